@@ -1,0 +1,168 @@
+// The facts of a journal: what is committed, in order, and folded into state (keeps I2).
+// A fact is plain data plus UPP messages; codec.ts turns one into a row and back.
+import type { AssistantMessage, Message, TokenUsage } from "@holdfast/upp";
+
+/** Why a run exists. @see Keyed sessions, RunRecord.kind */
+export type RunKind = "user-turn" | "subagent" | "background-subagent" | "notification" | "tool-recovery";
+
+/** Where an input entered its turn. @see Keyed sessions, AgentEvent `runtime-input` */
+export type Placement = "turn" | "turn-start" | "step-start" | "step-end";
+
+/** How a run ended. `aborted` was asked for from outside; `killed` also raised the session's epoch. */
+export type RunOutcome = "completed" | "error" | "aborted" | "killed";
+
+/** How a tool call came to its result. All but `done` reach the model marked as an error. */
+export type ToolCallOutcome = "done" | "error" | "cancelled" | "unknown" | "skipped";
+
+/** An error as data, as it stands in facts and events. */
+export interface ErrorData {
+	readonly code: string;
+	readonly message: string;
+	readonly retryable: boolean;
+}
+
+/** A run began. `fingerprint` names the agent's model, instructions and tools at that time. */
+export interface RunStarted {
+	readonly kind: "run.started";
+	readonly runKind: RunKind;
+	readonly agentId: string;
+	readonly fingerprint: string;
+	readonly parent?: { readonly sessionKey: string; readonly runId: string; readonly toolCallId: string };
+}
+
+/** A run went on after its process died, its lease moved, or it was suspended. */
+export interface RunResumed {
+	readonly kind: "run.resumed";
+	/** The how-manieth start of this run this is; the first resume is 2. */
+	readonly attempt: number;
+	readonly fingerprint: string;
+	readonly reason: "crash" | "suspended" | "lease-lost";
+}
+
+/** An input was taken into the conversation. */
+export interface InputTaken {
+	readonly kind: "input";
+	readonly inputId: string;
+	readonly placement: Placement;
+	/** The shape it was given in, so that events can show it as it came. */
+	readonly shape: "text" | "texts" | "message";
+	readonly message: Message;
+}
+
+/** The model answered. */
+export interface AssistantSaid {
+	readonly kind: "assistant";
+	/** Number of the step within the run, from 1. */
+	readonly step: number;
+	/** What the call was for: `act`, `reason`, `plan` or a decider's own word. */
+	readonly tag: string;
+	readonly message: AssistantMessage;
+	readonly usage: TokenUsage;
+	readonly stopReason: string;
+	readonly modelId: string;
+	/** Milliseconds from the request to the end of the answer. */
+	readonly duration: number;
+	/** Price in US dollars, absent when the model's prices are not known. */
+	readonly cost?: number;
+	/** Parsed structured output. */
+	readonly data?: unknown;
+	/** Id of the tool-result message that will hold this step's results; present when there are calls. */
+	readonly resultsId?: string;
+}
+
+/** A tool call is about to run. A call without this fact was never started (keeps I3). */
+export interface ToolStarted {
+	readonly kind: "tool.started";
+	readonly step: number;
+	readonly callId: string;
+	readonly name: string;
+	/** The final input, when it differs from the arguments the model gave. */
+	readonly input?: unknown;
+	/** From 1; the same call started again after a crash has 2. */
+	readonly attempt: number;
+	readonly idempotencyKey: string;
+}
+
+/** A tool call has its result, by whatever way it came. */
+export interface ToolSettled {
+	readonly kind: "tool.settled";
+	readonly step: number;
+	readonly callId: string;
+	readonly outcome: ToolCallOutcome;
+	readonly result: unknown;
+	readonly details?: unknown;
+	/** Milliseconds the tool ran; 0 when it never did. */
+	readonly duration: number;
+	readonly approved?: boolean;
+}
+
+/** A question of the engine to user code was answered; asked once, never again. */
+export interface Decided {
+	readonly kind: "decision";
+	readonly step: number;
+	readonly topic: string;
+	readonly answer: unknown;
+}
+
+/** Something to remember beside the messages: reasoning, a plan, metadata, a summary, a trace. */
+export interface Noted {
+	readonly kind: "note";
+	readonly step: number;
+	readonly topic: string;
+	readonly value: unknown;
+}
+
+/** The run waits for inputs from outside; it holds no process while it does. */
+export interface Waiting {
+	readonly kind: "waiting";
+	readonly step: number;
+	readonly calls: readonly string[];
+}
+
+/** A message was replaced in the history by an edited one of the same id. */
+export interface MessageUpdated {
+	readonly kind: "message.updated";
+	readonly messageId: string;
+	readonly message: Message;
+}
+
+/** A message was taken out of the history. */
+export interface MessageDeleted {
+	readonly kind: "message.deleted";
+	readonly messageId: string;
+}
+
+/** A run ended; exactly one a run, always its last fact. */
+export interface RunEnded {
+	readonly kind: "run.ended";
+	readonly outcome: RunOutcome;
+	readonly error?: ErrorData;
+	/** What the model had said of an answer that never finished; shown, never sent to a model. */
+	readonly partial?: AssistantMessage;
+}
+
+export type Fact =
+	| RunStarted
+	| RunResumed
+	| InputTaken
+	| AssistantSaid
+	| ToolStarted
+	| ToolSettled
+	| Decided
+	| Noted
+	| Waiting
+	| MessageUpdated
+	| MessageDeleted
+	| RunEnded;
+
+export type FactKind = Fact["kind"];
+
+/** A fact in its place: what `read` returns. */
+export interface Entry {
+	/** Position in the session, from 1, without gaps. */
+	readonly seq: number;
+	/** Milliseconds since the epoch, by the writer's clock. */
+	readonly at: number;
+	readonly runId: string;
+	readonly fact: Fact;
+}

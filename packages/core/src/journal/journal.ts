@@ -1,0 +1,125 @@
+// The journal port: what the engine needs of a store (keeps I2, I3, I4).
+// Implementations: memory (memory.ts) and SQLite (sqlite/); `journalContract` in holdfast/testing holds them alike.
+import type { Entry, Fact } from "./fact.ts";
+
+/** A store that need not wait answers at once; the engine awaits only real promises. */
+export type MaybePromise<T> = T | Promise<T>;
+
+/** Something said to a session from outside. Anyone may submit one at any time, without a lease (keeps I4). */
+export interface Input {
+	readonly id: string;
+	/** `message` starts a run, the others concern one that exists. */
+	readonly kind: "message" | "steer" | "stop" | "edit" | "tool-result" | "approval" | "timer";
+	/** The run a `message` will start, or the run any other kind is for; absent: whichever is active. */
+	readonly runId?: string;
+	/** Two inputs of one session with the same key are one input. */
+	readonly dedupeKey?: string;
+	/** The worker whose caller waits for it; while that worker lives, it starts the run. */
+	readonly workerId?: string;
+	/** JSON-safe value (see upp's encodeValue). */
+	readonly body: unknown;
+}
+
+/** An input as the store keeps it; the store gives the order. */
+export interface StoredInput extends Input {
+	readonly order: number;
+	readonly at: number;
+}
+
+/** A session at a glance. */
+export interface SessionHead {
+	readonly key: string;
+	readonly epoch: number;
+	/** Seq of the last entry; 0 when there is none. */
+	readonly seq: number;
+	/** The run that was started and has not ended. */
+	readonly openRunId?: string;
+	/** The worker that holds the lease, and whether it still lives. */
+	readonly holder?: { readonly workerId: string; readonly alive: boolean };
+	readonly createdAt: number;
+	readonly updatedAt: number;
+	/** Inputs waiting in the inbox. */
+	readonly waiting: number;
+}
+
+/** What one append commits, all or nothing. */
+export interface Append {
+	readonly at: number;
+	readonly runId: string;
+	readonly facts: readonly Fact[];
+	/** Ids of inputs that these facts took in; they leave the inbox in the same transaction. */
+	readonly drain?: readonly string[];
+	/** Commit only if no input for this run (`steer`, `edit`, `tool-result`, `approval`, `timer`, `stop`; a run id of its own or none) is waiting. */
+	readonly onlyIfNothingWaits?: true;
+}
+
+export type AppendResult =
+	| { readonly ok: true; /** Seq of the last fact. */ readonly seq: number }
+	| { readonly ok: false; readonly reason: "inputs-waiting" };
+
+/**
+ * The right to append to one session. It stays good until another worker raises the session's epoch;
+ * a lapsed timer alone takes nothing away.
+ */
+export interface Lease {
+	readonly key: string;
+	readonly epoch: number;
+	/** Seq of the last entry when the lease was taken. */
+	readonly seq: number;
+	/** Run that was open when the lease was taken: a run to recover. */
+	readonly openRunId?: string;
+	/** Fires once the store has noticed that another epoch stands. */
+	readonly lost: AbortSignal;
+	/**
+	 * Appends in call order. Rejects with `lease_lost` when the epoch was raised, `disk_full` when there is no room,
+	 * `journal_failed` for any other failure of the store; nothing of the batch is committed then.
+	 */
+	append(batch: Append): MaybePromise<AppendResult>;
+	/** Inputs waiting for this session, in order. */
+	inbox(): MaybePromise<readonly StoredInput[]>;
+	/** Gives the session up. Harmless when it is lost already. */
+	release(): MaybePromise<void>;
+}
+
+export type AcquireResult =
+	| { readonly ok: true; readonly lease: Lease }
+	| { readonly ok: false; readonly heldBy: string };
+
+export interface ReadOptions {
+	/** Only entries behind this seq. Default 0. */
+	readonly after?: number;
+	/** At most so many. Default: all. */
+	readonly limit?: number;
+}
+
+export interface ListOptions {
+	/** Only sessions whose key sorts behind this one. */
+	readonly after?: string;
+	/** At most so many. Default: all. */
+	readonly limit?: number;
+	/** `open`: a run is unfinished; `orphaned`: and nobody alive works on it. */
+	readonly state?: "any" | "open" | "orphaned";
+}
+
+export interface Journal {
+	/** A word for messages: `memory`, `sqlite`. */
+	readonly name: string;
+	/** Names this holder among all that share the store; one a journal object. */
+	readonly workerId: string;
+	/**
+	 * Takes the lease when the session is idle, new, held by this worker, or its holder is dead or lapsed.
+	 * `seize` takes it from a living holder too, by raising the epoch (kill, delete).
+	 */
+	acquire(key: string, options?: { readonly mode?: "polite" | "seize" }): MaybePromise<AcquireResult>;
+	/** Puts an input into the session's inbox, durable when it returns. Creates the session when it is new. */
+	submit(key: string, input: Input): MaybePromise<{ readonly duplicate: boolean; readonly order: number }>;
+	read(key: string, options?: ReadOptions): MaybePromise<readonly Entry[]>;
+	head(key: string): MaybePromise<SessionHead | undefined>;
+	list(options?: ListOptions): MaybePromise<readonly SessionHead[]>;
+	/** Calls `changed` after entries or inputs of the session were committed, by anyone in any process. Returns the way to stop. */
+	watch(key: string, changed: () => void): () => void;
+	/** Removes all of a session and fences its holder. Unknown keys are fine. */
+	delete(key: string): MaybePromise<void>;
+	/** Commits what is under way, gives up all leases, closes the store. */
+	close(): MaybePromise<void>;
+}
