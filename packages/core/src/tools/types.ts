@@ -1,0 +1,165 @@
+// The shapes of tools: what a caller may hand in (AnyTool), what the engine drives (EngineTool),
+// what a running tool is told (ToolContext) and what comes out of it (ToolOutcome).
+
+import type { JSONSchema } from "@holdfast/upp";
+import type { Issue } from "../schema/issue.ts";
+import type { StandardSchema } from "../schema/standard-schema.ts";
+
+/**
+ * What may be done with a call whose process died while it ran.
+ *
+ * - `"pure"`: it has no effects; it is run again freely.
+ * - `"idempotent"`: it is run again with the same `idempotencyKey`; the receiver deduplicates.
+ * - `"manual-recovery"` (the default): it is never run again by us; its outcome is reported as unknown, unless
+ *   the tool's `reconcile` finds out what became of it.
+ */
+export type RetryPolicy = "pure" | "idempotent" | "manual-recovery";
+
+/** What a streaming tool yields: any number of deltas, then one `complete`. @see document 3, Tool Execution */
+export type ToolExecutionEvent =
+	| { readonly type: "delta"; readonly delta: string }
+	| { readonly type: "complete"; readonly output: unknown; readonly details?: unknown };
+
+/** What a tool is told about the call it serves: the second argument of `run`, the third of document 3's `execute`. */
+export interface ToolContext {
+	/** The id the model gave this call; the same as in every event about it. */
+	readonly toolCallId: string;
+	readonly toolName: string;
+	/** Aborted when the run is cancelled; hand it on to `fetch` and the like. */
+	readonly signal: AbortSignal;
+	/** 1 at first, 2 when the call was re-entered after a crash, and so on. */
+	readonly attempt: number;
+	/** The same for every attempt at this call, across restarts; different for every other call. */
+	readonly idempotencyKey: string;
+	readonly retryPolicy: RetryPolicy;
+	/** The step of the current call of the agent, counted from 1. */
+	readonly step: number;
+	readonly agentId: string;
+	readonly stateId: string;
+	/** The key of the durable session, when there is one. */
+	readonly sessionKey?: string;
+	readonly runId: string;
+	/** The model of the calling agent, for sub-agents that have none. @see UAP 8.4 */
+	// biome-ignore lint/suspicious/noExplicitAny: handed to agent({ model }) as it is, whatever kind of model it is
+	readonly parentModel?: any;
+	// biome-ignore lint/suspicious/noExplicitAny: handed to agent({ config }) as it is
+	readonly parentConfig?: any;
+	/** The context of the tool call in which the calling agent itself runs, when it is a sub-agent. */
+	readonly parentContext?: ToolContext;
+	/** Tells watchers a piece of output while the tool still runs. It is not part of the result. */
+	emit(delta: string): void;
+	/** Tells watchers what a sub-agent started by this tool is doing. @see UAP 8.7 */
+	onSubagentEvent(event: unknown): void;
+	/** The conversation up to this call; read lazily. */
+	readonly messages: readonly unknown[];
+}
+
+/** What `reconcile` found out: undefined when it cannot tell, else what became of the call. */
+export type Reconciliation =
+	| undefined
+	| { readonly result: unknown }
+	| { readonly error: unknown }
+	| { readonly retry: true };
+
+/** The call whose outcome `reconcile` is asked about. */
+export interface UnknownCall {
+	readonly idempotencyKey: string;
+	readonly input: unknown;
+}
+
+/** Arguments after validation: the value the tool gets (defaults and coercions applied), or why it is not started. */
+export type ValidatedInput =
+	| { readonly ok: true; readonly value: unknown }
+	| { readonly ok: false; readonly message: string; readonly issues: readonly Issue[] };
+
+/**
+ * A tool as the engine drives it, whatever its caller wrote it as.
+ *
+ * Made by `normaliseTool`; immutable; one per tool object.
+ */
+export interface EngineTool {
+	readonly name: string;
+	readonly description: string;
+	readonly label?: string;
+	/** What the model sees. */
+	readonly parameters: JSONSchema;
+	/** The caller's own object: hooks get this one. */
+	readonly source: object;
+	/** Remote tools are carried out by someone else, who settles the call; they have no function here. */
+	readonly kind: "local" | "remote";
+	readonly sequential: boolean;
+	readonly dependsOn: readonly string[];
+	readonly retryPolicy: RetryPolicy;
+	/** How much of a result the model is shown; the journal keeps all of it. Infinity by default. */
+	readonly maxModelCharacters: number;
+	/** Tells the model how to get at the rest of a result that was cut. */
+	readonly readOn?: (result: unknown) => string | undefined;
+	readonly reconcile?: (call: UnknownCall) => Reconciliation | Promise<Reconciliation>;
+	/** Whether the call may be run. Absent when it always may. */
+	readonly approval?: (params: unknown) => boolean | Promise<boolean>;
+	/** Checks arguments; synchronous for JSON Schema. */
+	validate(input: unknown): ValidatedInput | Promise<ValidatedInput>;
+	/** Starts the tool; `runTool` carries what it returns to an outcome. Throws `remote_tool` for a remote one. */
+	start(input: unknown, context: ToolContext): unknown;
+}
+
+/** How a tool call ended. `output` is a string or plain JSON and goes to the model; `details` only to watchers. */
+export interface ToolOutcome {
+	readonly output: unknown;
+	readonly details?: unknown;
+	readonly isError: boolean;
+	/** What the tool threw, when it failed. */
+	readonly error?: unknown;
+}
+
+/** What every kind of tool may say beside its function. */
+export interface ToolOptions {
+	/** Its calls finish before any other tool of the round starts. Default false. @see UAP 8.5 */
+	readonly sequential?: boolean;
+	/** Names of tools whose calls of the same round must have settled first. Default none. @see UAP 8.5 */
+	readonly dependsOn?: readonly string[];
+	/** What may be done after a crash inside the tool. Default "manual-recovery": never run again by us. */
+	readonly retryPolicy?: RetryPolicy;
+	/**
+	 * How many characters of a result the model is shown, the rest being cut with a note. Default: all of it.
+	 * A limit keeps the context small; the model may have to call again to see more.
+	 */
+	readonly maxModelCharacters?: number;
+	/** One sentence for the model on how to get at the rest of a result that was cut. */
+	// biome-ignore lint/suspicious/noExplicitAny: the result's type is the tool author's
+	readonly readOn?: (result: any) => string | undefined;
+	/** Finds out what became of a call whose outcome is unknown after a crash. */
+	// biome-ignore lint/suspicious/noExplicitAny: the input's type is the tool author's
+	readonly reconcile?: (call: { idempotencyKey: string; input: any }) => unknown;
+}
+
+/** A schema a tool may be declared with: JSON Schema, or a Standard Schema such as zod's. */
+export type ToolSchema = StandardSchema | JSONSchema;
+
+/**
+ * Any tool that can be given to an agent: UPP's (`run(params, context)`), document 3's (`execute(id, params, context)`),
+ * the AI SDK's (`inputSchema`, `execute(input, options)`) or the result of `tool({...})`.
+ *
+ * One loose shape, so that type-checking a list of tools is cheap; `normaliseTool` says what is wrong with one.
+ * An agent is not a tool: declare a Tool that calls it, with a schema of its own.
+ */
+export interface AnyTool extends ToolOptions {
+	readonly name?: string;
+	readonly label?: string;
+	readonly description?: unknown;
+	/** JSON Schema or a Standard Schema. */
+	readonly parameters?: unknown;
+	/** The same, under the AI SDK's name; its `jsonSchema()` objects too. */
+	readonly inputSchema?: unknown;
+	// biome-ignore lint/suspicious/noExplicitAny: parameters are typed where the tool is declared
+	run?(params: any, context: any): unknown;
+	// biome-ignore lint/suspicious/noExplicitAny: see run
+	readonly execute?: ((...parameters: any[]) => unknown) | string | null | undefined;
+	// biome-ignore lint/suspicious/noExplicitAny: see run
+	approval?(params: any): boolean | Promise<boolean>;
+	readonly generate?: never;
+	readonly stream?: never;
+}
+
+/** Tools as they are given: a list, or a record from name to tool. */
+export type ToolSet = readonly AnyTool[] | Readonly<Record<string, AnyTool>>;
