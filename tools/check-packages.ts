@@ -1,0 +1,106 @@
+// Checks the packages as a user gets them: publint reads each manifest, then all are packed, installed into an
+// empty folder, and every entry is imported by plain Node, every command started, every type file compiled.
+// Works on what `npm run build` left in dist.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
+import { runCommand } from "./run-command.ts";
+import { readWorkspaces, type Workspace } from "./workspaces.ts";
+
+const root = join(import.meta.dirname, "..");
+
+async function lint(workspace: Workspace): Promise<readonly string[]> {
+	const { messages, pkg } = await publint({
+		pkgDir: join(root, "packages", workspace.folder),
+		level: "warning",
+		strict: true,
+		pack: "npm",
+	});
+	return messages.map((message) => `${workspace.name}: ${formatMessage(message, pkg)}`);
+}
+
+/** Packs and installs all packages into `folder`; gives what went wrong. */
+async function install(workspaces: readonly Workspace[], folder: string): Promise<readonly string[]> {
+	mkdirSync(join(folder, "packed"));
+	const places = workspaces.map((workspace) => join("packages", workspace.folder));
+	const packed = await runCommand(
+		["npm", "pack", "--silent", "--pack-destination", join(folder, "packed"), ...places.map((place) => `./${place}`)],
+		{ folder: root },
+	);
+	if (packed.code !== 0) return [`npm pack failed:\n${packed.output}`];
+	const archives = packed.output.split("\n").filter((line) => line.endsWith(".tgz"));
+	writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
+	const installed = await runCommand(
+		["npm", "install", "--silent", "--no-audit", "--no-fund", ...archives.map((name) => `./packed/${name}`)],
+		{ folder },
+	);
+	return installed.code === 0 ? [] : [`npm install of the packed packages failed:\n${installed.output}`];
+}
+
+async function importEntries(workspaces: readonly Workspace[], folder: string): Promise<readonly string[]> {
+	const failures: string[] = [];
+	for (const { specifier } of workspaces.flatMap(({ entries }) => entries)) {
+		const script = `await import(${JSON.stringify(specifier)})`;
+		const { code, output } = await runCommand([process.execPath, "--input-type=module", "-e", script], { folder });
+		if (code !== 0) failures.push(`import("${specifier}") failed once installed:\n${output}`);
+	}
+	return failures;
+}
+
+async function startCommands(workspaces: readonly Workspace[], folder: string): Promise<readonly string[]> {
+	const failures: string[] = [];
+	for (const command of workspaces.flatMap(({ commands }) => commands)) {
+		const { code, output } = await runCommand([join(folder, "node_modules/.bin", command), "--help"], { folder });
+		if (code !== 0) failures.push(`\`${command} --help\` failed once installed (exit ${code}):\n${output}`);
+	}
+	return failures;
+}
+
+async function compileTypes(workspaces: readonly Workspace[], folder: string): Promise<readonly string[]> {
+	const specifiers = workspaces.flatMap(({ entries }) => entries.map(({ specifier }) => specifier));
+	const lines = specifiers.map((specifier, at) => `import type * as entry${at} from "${specifier}";`);
+	const names = specifiers.map((_, at) => `typeof entry${at}`);
+	writeFileSync(
+		join(folder, "entries.ts"),
+		[...lines, `export type Entries = [${names.join(", ")}];`, ""].join("\n"),
+	);
+	writeFileSync(
+		join(folder, "tsconfig.json"),
+		JSON.stringify({
+			compilerOptions: {
+				target: "es2024",
+				lib: ["es2024", "esnext.disposable", "dom", "dom.iterable", "dom.asynciterable"],
+				module: "nodenext",
+				strict: true,
+				noEmit: true,
+				skipLibCheck: false,
+				typeRoots: [join(root, "node_modules/@types")],
+				types: ["node"],
+			},
+			files: ["entries.ts"],
+		}),
+	);
+	const { code, output } = await runCommand([join(root, "node_modules/.bin/tsc"), "-p", "."], { folder });
+	return code === 0 ? [] : [`The types of the packed packages do not compile on their own:\n${output}`];
+}
+
+async function main(): Promise<void> {
+	const workspaces = readWorkspaces(root);
+	const folder = mkdtempSync(join(tmpdir(), "holdfast-packed-"));
+	try {
+		const failures = (await Promise.all(workspaces.map(lint))).flat();
+		failures.push(...(await install(workspaces, folder)));
+		if (failures.length === 0) {
+			const checks = [importEntries, startCommands, compileTypes];
+			failures.push(...(await Promise.all(checks.map((check) => check(workspaces, folder)))).flat());
+		}
+		for (const failure of failures) console.error(failure);
+		process.exitCode = failures.length === 0 ? 0 : 1;
+	} finally {
+		rmSync(folder, { recursive: true, force: true });
+	}
+}
+
+await main();

@@ -1,0 +1,43 @@
+// Reads the packages of the repository as their package.json states them.
+import { readdirSync, readFileSync } from "node:fs";
+
+/** A package of the repository. */
+export interface Workspace {
+	/** Name as published, `@holdfast/upp`. */
+	readonly name: string;
+	/** Name of its folder under packages/. */
+	readonly folder: string;
+	readonly dependencies: readonly string[];
+	/** Public entries that can be imported: the specifier, and the source file under the package's folder. */
+	readonly entries: readonly { readonly specifier: string; readonly source: string }[];
+	/** Commands it installs. */
+	readonly commands: readonly string[];
+}
+
+type Manifest = {
+	readonly name: string;
+	readonly dependencies?: Readonly<Record<string, string>>;
+	readonly optionalDependencies?: Readonly<Record<string, string>>;
+	readonly bin?: Readonly<Record<string, string>>;
+	readonly exports?: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
+};
+
+/** The packages under `root`/packages, ordered by folder. */
+export function readWorkspaces(root: string): readonly Workspace[] {
+	return readdirSync(`${root}/packages`)
+		.sort()
+		.map((folder) => {
+			const manifest: Manifest = JSON.parse(readFileSync(`${root}/packages/${folder}/package.json`, "utf8"));
+			const entries = Object.entries(manifest.exports ?? {}).flatMap(([path, target]) => {
+				const source = typeof target === "string" ? undefined : target["holdfast-source"];
+				return source === undefined ? [] : [{ specifier: manifest.name + path.slice(1), source }];
+			});
+			return {
+				name: manifest.name,
+				folder,
+				dependencies: Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies }),
+				entries,
+				commands: Object.keys(manifest.bin ?? {}),
+			};
+		});
+}
