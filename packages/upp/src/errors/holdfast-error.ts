@@ -1,0 +1,38 @@
+// The one base class of every error Holdfast raises (keeps I9): a string code, what happened and what to do,
+// and whether trying again may help.
+
+const brand = Symbol.for("holdfast.error");
+
+/** What may be said about an error besides its code and message. */
+export interface HoldfastErrorOptions {
+	/** The error this one was caused by. */
+	cause?: unknown;
+	/** Whether the same call may succeed when it is made again. Default `false`. */
+	retryable?: boolean;
+	/** Facts about the error for programs: names, paths, limits. */
+	data?: Record<string, unknown>;
+}
+
+/** An error with a stable `code`. `message` says what happened and what to do about it. */
+export class HoldfastError extends Error {
+	readonly code: string;
+	readonly retryable: boolean;
+	declare readonly data?: Record<string, unknown>;
+
+	constructor(code: string, message: string, options: HoldfastErrorOptions = {}) {
+		super(message, "cause" in options ? { cause: options.cause } : undefined);
+		this.name = new.target.name;
+		this.code = code;
+		this.retryable = options.retryable ?? false;
+		if (options.data !== undefined) this.data = options.data;
+	}
+
+	static {
+		Object.defineProperty(this.prototype, brand, { value: true });
+	}
+}
+
+/** Whether a value is a HoldfastError, also one made by another installed copy of this package. */
+export function isHoldfastError(value: unknown): value is HoldfastError {
+	return typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[brand] === true;
+}

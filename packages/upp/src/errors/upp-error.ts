@@ -1,0 +1,72 @@
+// Errors of the model layer: one code for each way a model call can fail, whichever provider it went to.
+
+import { HoldfastError } from "./holdfast-error.ts";
+
+/** The codes a UPPError may carry. @see UPP ErrorCode */
+export const ErrorCode = {
+	AUTHENTICATION_FAILED: "AUTHENTICATION_FAILED",
+	RATE_LIMITED: "RATE_LIMITED",
+	CONTEXT_LENGTH_EXCEEDED: "CONTEXT_LENGTH_EXCEEDED",
+	MODEL_NOT_FOUND: "MODEL_NOT_FOUND",
+	INVALID_REQUEST: "INVALID_REQUEST",
+	INVALID_RESPONSE: "INVALID_RESPONSE",
+	CONTENT_FILTERED: "CONTENT_FILTERED",
+	QUOTA_EXCEEDED: "QUOTA_EXCEEDED",
+	PROVIDER_ERROR: "PROVIDER_ERROR",
+	NETWORK_ERROR: "NETWORK_ERROR",
+	TIMEOUT: "TIMEOUT",
+	CANCELLED: "CANCELLED",
+} as const;
+
+export type ErrorCode = (typeof ErrorCode)[keyof typeof ErrorCode];
+
+/** What kind of model a provider was asked for. */
+export type Modality = "llm" | "embedding" | "image";
+
+/** A model call that failed. `retryable` follows from the code and the HTTP status. */
+export class UPPError extends HoldfastError {
+	declare readonly code: ErrorCode;
+	readonly provider: string;
+	readonly modality: Modality;
+	/** The HTTP status the provider answered with, where it answered at all. */
+	declare readonly statusCode?: number;
+	/** How long the provider asked to wait before the next try, in milliseconds. */
+	declare retryAfterMs?: number;
+
+	constructor(
+		message: string,
+		code: ErrorCode,
+		provider: string,
+		modality: Modality,
+		statusCode?: number,
+		cause?: unknown,
+	) {
+		super(code, message, {
+			retryable: mayRetry(code, statusCode),
+			...(cause === undefined ? {} : { cause }),
+		});
+		this.provider = provider;
+		this.modality = modality;
+		if (statusCode !== undefined) this.statusCode = statusCode;
+	}
+}
+
+/** Whether a value is a UPPError, also one made by another installed copy of this package. */
+export function isUPPError(value: unknown): value is UPPError {
+	if (typeof value !== "object" || value === null) return false;
+	const error = value as Partial<UPPError>;
+	return typeof error.code === "string" && error.code in ErrorCode && typeof error.modality === "string";
+}
+
+function mayRetry(code: ErrorCode, statusCode: number | undefined): boolean {
+	switch (code) {
+		case "RATE_LIMITED":
+		case "NETWORK_ERROR":
+		case "TIMEOUT":
+			return true;
+		case "PROVIDER_ERROR":
+			return statusCode === undefined || statusCode >= 500 || statusCode === 409;
+		default:
+			return false;
+	}
+}

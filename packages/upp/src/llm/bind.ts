@@ -1,0 +1,77 @@
+// The one path from a model with its options to a request: `llm()` and every engine build requests here.
+
+import { HoldfastError } from "../errors/holdfast-error.ts";
+import type { Message } from "../messages/message.ts";
+import type { JSONSchema, ToolDefinition } from "../messages/tool.ts";
+import { resolveModel } from "../provider/resolve-model.ts";
+import type { BoundLLMModel, LLMOptions, LLMRequest, RetryInfo } from "./llm-types.ts";
+
+/** What may differ from call to call. */
+export interface RequestExtra {
+	signal?: AbortSignal;
+	/** Default: the tools of the options. */
+	tools?: readonly ToolDefinition[];
+	/** Default: the structure of the options. */
+	structure?: JSONSchema;
+	/** Default: the system prompt of the options. */
+	system?: string;
+	onRetry?: (info: RetryInfo) => void;
+}
+
+/** A model with its options, and how to build requests for it. */
+export interface ModelBinding {
+	readonly model: BoundLLMModel;
+	/** Builds a request. Messages given as a function are computed when the model first reads them, once. */
+	request(messages: readonly Message[] | (() => readonly Message[]), extra?: RequestExtra): LLMRequest;
+}
+
+const optionNames: ReadonlySet<string> = new Set(["model", "toolStrategy"]);
+
+/**
+ * Resolves the model of the options and prepares what all its requests share.
+ * @throws HoldfastError `invalid_model`, `provider_not_called`; `no_language_model` where the provider has none.
+ */
+export function bindModel(options: LLMOptions): ModelBinding {
+	const reference = resolveModel(options.model);
+	const handler = reference.provider.modalities?.llm;
+	if (handler === undefined) {
+		throw new HoldfastError(
+			"no_language_model",
+			`The provider "${reference.provider.name}" offers no language models. Give a model of another provider.`,
+		);
+	}
+	const model = handler.bind(reference.modelId, reference.options);
+	const shared: Record<string, unknown> = { config: {} };
+	for (const [name, value] of Object.entries(options)) {
+		if (!optionNames.has(name) && value !== undefined) shared[name] = value;
+	}
+	return {
+		model,
+		request(messages, extra) {
+			const request = { messages, ...shared } as unknown as LLMRequest;
+			if (typeof messages === "function") defineLazily(request, messages);
+			if (extra !== undefined) applyExtra(request, extra);
+			return request;
+		},
+	};
+}
+
+function applyExtra(request: LLMRequest, extra: RequestExtra): void {
+	if (extra.signal !== undefined) request.signal = extra.signal;
+	if (extra.tools !== undefined) request.tools = extra.tools;
+	if (extra.structure !== undefined) request.structure = extra.structure;
+	if (extra.system !== undefined) request.system = extra.system;
+	if (extra.onRetry !== undefined) request.onRetry = extra.onRetry;
+}
+
+function defineLazily(request: LLMRequest, compute: () => readonly Message[]): void {
+	let messages: readonly Message[] | undefined;
+	Object.defineProperty(request, "messages", {
+		get(): readonly Message[] {
+			messages ??= compute();
+			return messages;
+		},
+		enumerable: true,
+		configurable: true,
+	});
+}

@@ -1,0 +1,108 @@
+// The blocks a message is made of, as plain data. Blocks may carry what a provider wants to see again
+// (signatures, encrypted reasoning, item ids) in `metadata`, keyed by provider.
+
+/** What providers attach and want back unchanged, keyed by the provider's name. */
+export type ProviderMetadata = Record<string, Record<string, unknown>>;
+
+/** Where the bytes of an image or a document come from. */
+export type MediaSource =
+	| { type: "base64"; data: string }
+	| { type: "url"; url: string }
+	| { type: "bytes"; data: Uint8Array };
+
+/** Where a document comes from: bytes, an address, or plain text given directly. */
+export type DocumentSource = MediaSource | { type: "text"; data: string };
+
+export interface TextBlock {
+	type: "text";
+	text: string;
+	metadata?: ProviderMetadata;
+}
+
+/** What a model thought before it answered. `metadata` holds the signatures that must travel back. */
+export interface ReasoningBlock {
+	type: "reasoning";
+	text: string;
+	metadata?: ProviderMetadata;
+}
+
+export interface ImageBlock {
+	type: "image";
+	source: MediaSource;
+	/** For example `image/png`. */
+	mimeType: string;
+	/** Pixels. */
+	width?: number;
+	/** Pixels. */
+	height?: number;
+	metadata?: ProviderMetadata;
+}
+
+export interface AudioBlock {
+	type: "audio";
+	data: Uint8Array;
+	mimeType: string;
+	/** Seconds. */
+	duration?: number;
+	metadata?: ProviderMetadata;
+}
+
+export interface VideoBlock {
+	type: "video";
+	data: Uint8Array;
+	mimeType: string;
+	/** Seconds. */
+	duration?: number;
+	/** Pixels. */
+	width?: number;
+	/** Pixels. */
+	height?: number;
+	metadata?: ProviderMetadata;
+}
+
+export interface DocumentBlock {
+	type: "document";
+	source: DocumentSource;
+	mimeType: string;
+	title?: string;
+	metadata?: ProviderMetadata;
+}
+
+/** Bytes of any other kind. */
+export interface BinaryBlock {
+	type: "binary";
+	data: Uint8Array;
+	mimeType: string;
+	metadata?: Record<string, unknown>;
+}
+
+export type ContentBlock =
+	| TextBlock
+	| ReasoningBlock
+	| ImageBlock
+	| AudioBlock
+	| VideoBlock
+	| DocumentBlock
+	| BinaryBlock;
+
+/** What a user may send. */
+export type UserContent = Exclude<ContentBlock, ReasoningBlock>;
+
+/** What a model may answer. */
+export type AssistantContent = ContentBlock;
+
+/** Whether a value is one of the content blocks, judged by its `type`. */
+export function isContentBlock(value: unknown): value is ContentBlock {
+	if (typeof value !== "object" || value === null) return false;
+	return contentTypes.has((value as { type?: unknown }).type as string);
+}
+
+const contentTypes: ReadonlySet<string> = new Set<ContentBlock["type"]>([
+	"text",
+	"reasoning",
+	"image",
+	"audio",
+	"video",
+	"document",
+	"binary",
+]);

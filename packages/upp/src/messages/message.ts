@@ -1,0 +1,137 @@
+// The three kinds of message. They are cheap to make (an engine makes several each step) and are never changed
+// once made; `text` is computed when asked for.
+
+import type { AssistantContent, ContentBlock, ProviderMetadata, UserContent } from "./content.ts";
+import { type MessageJSON, messageToJSON } from "./message-json.ts";
+import type { ToolCall, ToolResult } from "./tool.ts";
+
+const brand = Symbol.for("holdfast.message");
+
+/** What may be given for any message. */
+export interface MessageOptions {
+	/** Default: a new random UUID. */
+	id?: string;
+	/** Default: now. */
+	timestamp?: Date;
+	/** Kept unchanged, keyed by the provider's name. */
+	metadata?: ProviderMetadata;
+}
+
+export type MessageType = "user" | "assistant" | "tool_result";
+
+/** What all messages have in common. @see UPP Message */
+export abstract class Message {
+	readonly id: string;
+	readonly timestamp: Date;
+	declare readonly metadata?: ProviderMetadata;
+	abstract readonly type: MessageType;
+
+	constructor(options: MessageOptions | undefined) {
+		this.id = options?.id ?? globalThis.crypto.randomUUID();
+		this.timestamp = options?.timestamp ?? new Date();
+		if (options?.metadata !== undefined) this.metadata = options.metadata;
+	}
+
+	/** The text blocks of the message, joined by a blank line. */
+	abstract get text(): string;
+
+	/** The message as JSON data. @see messageToJSON */
+	toJSON(): MessageJSON {
+		return messageToJSON(this as unknown as AnyMessage);
+	}
+
+	static {
+		Object.defineProperty(this.prototype, brand, { value: true });
+	}
+}
+
+/** What a user says. */
+export class UserMessage extends Message {
+	readonly type: "user" = "user";
+	readonly content: readonly UserContent[];
+
+	constructor(content: string | readonly UserContent[], options?: MessageOptions) {
+		super(options);
+		this.content = typeof content === "string" ? [{ type: "text", text: content }] : content;
+	}
+
+	get text(): string {
+		return textOf(this.content);
+	}
+}
+
+/** What a model answers: content, and the tools it asks for. */
+export class AssistantMessage extends Message {
+	readonly type: "assistant" = "assistant";
+	readonly content: readonly AssistantContent[];
+	declare readonly toolCalls?: readonly ToolCall[];
+
+	constructor(
+		content: string | readonly AssistantContent[],
+		toolCalls?: readonly ToolCall[],
+		options?: MessageOptions,
+	) {
+		super(options);
+		this.content = typeof content === "string" ? [{ type: "text", text: content }] : content;
+		if (toolCalls !== undefined) this.toolCalls = toolCalls;
+	}
+
+	/** Whether the model asks for at least one tool. */
+	get hasToolCalls(): boolean {
+		return this.toolCalls !== undefined && this.toolCalls.length > 0;
+	}
+
+	get text(): string {
+		return textOf(this.content);
+	}
+}
+
+/** The answers to tool calls. */
+export class ToolResultMessage extends Message {
+	readonly type: "tool_result" = "tool_result";
+	readonly results: readonly ToolResult[];
+
+	constructor(results: readonly ToolResult[], options?: MessageOptions) {
+		super(options);
+		this.results = results;
+	}
+
+	get text(): string {
+		return this.results.map((entry) => resultText(entry.result)).join("\n\n");
+	}
+}
+
+/** Any of the three kinds, told apart by `type`. */
+export type AnyMessage = UserMessage | AssistantMessage | ToolResultMessage;
+
+/** Whether a value is a message, also one made by another installed copy of this package. */
+export function isMessage(value: unknown): value is AnyMessage {
+	return typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[brand] === true;
+}
+
+export function isUserMessage(value: unknown): value is UserMessage {
+	return isMessage(value) && value.type === "user";
+}
+
+export function isAssistantMessage(value: unknown): value is AssistantMessage {
+	return isMessage(value) && value.type === "assistant";
+}
+
+export function isToolResultMessage(value: unknown): value is ToolResultMessage {
+	return isMessage(value) && value.type === "tool_result";
+}
+
+function textOf(content: readonly ContentBlock[]): string {
+	const first = content[0];
+	if (content.length === 1 && first?.type === "text") return first.text;
+	let text: string | undefined;
+	for (const block of content) {
+		if (block.type === "text") text = text === undefined ? block.text : `${text}\n\n${block.text}`;
+	}
+	return text ?? "";
+}
+
+function resultText(result: unknown): string {
+	if (typeof result === "string") return result;
+	return JSON.stringify(result) ?? "";
+}

@@ -1,0 +1,78 @@
+// Tools and the calls, results and executions that come of them, as plain data.
+
+import type { ProviderMetadata } from "./content.ts";
+
+/** A JSON Schema, as data. */
+export interface JSONSchema {
+	type?: string | string[];
+	description?: string;
+	properties?: Record<string, JSONSchema | boolean>;
+	required?: string[];
+	items?: JSONSchema | boolean | JSONSchema[];
+	enum?: unknown[];
+	[keyword: string]: unknown;
+}
+
+/** What a model is told about a tool. */
+export interface ToolDefinition {
+	name: string;
+	description: string;
+	parameters: JSONSchema;
+	/** Passed to the provider with the tool, keyed by the provider's name. */
+	metadata?: ProviderMetadata;
+}
+
+/** A tool that can be run. A throw becomes an error result for the model. */
+export interface Tool<Params = any, Result = unknown> extends ToolDefinition {
+	run(params: Params, context?: any): Result | Promise<Result>;
+	/** Asked before each run; `false` answers the call without running it. */
+	approval?(params: Params): boolean | Promise<boolean>;
+}
+
+/** One request of a model to run a tool. */
+export interface ToolCall {
+	toolCallId: string;
+	toolName: string;
+	arguments: Record<string, unknown>;
+	/** Ids of calls that must have settled before this one starts. */
+	after?: string[];
+	/** The text the model gave where it was no JSON object; `arguments` is empty then, and the call must be answered with an error. */
+	invalidArguments?: string;
+	/** What the provider wants to see again with this call, such as thought signatures. */
+	metadata?: ProviderMetadata;
+}
+
+/** The answer to one tool call. */
+export interface ToolResult {
+	toolCallId: string;
+	result: unknown;
+	isError?: boolean;
+}
+
+/** One tool call as it was carried out. */
+export interface ToolExecution {
+	toolName: string;
+	toolCallId: string;
+	arguments: Record<string, unknown>;
+	result: unknown;
+	isError: boolean;
+	/** Milliseconds. */
+	duration: number;
+	/** What `approval` or `onBeforeCall` said, where one was asked. */
+	approved?: boolean;
+}
+
+/** What `onBeforeCall` decides: go on, do not, or go on with other arguments. */
+export type BeforeCallDecision = boolean | { proceed: boolean; params?: Record<string, unknown> };
+
+/** How tool calls are handled while a model works. Hooks may be asynchronous and are awaited. */
+export interface ToolUseStrategy {
+	/** How many rounds of tool calls at most. Default: no limit. */
+	maxIterations?: number;
+	onToolCall?(tool: Tool, params: any): void | Promise<void>;
+	onBeforeCall?(tool: Tool, params: any): BeforeCallDecision | Promise<BeforeCallDecision>;
+	/** May return a value that replaces the result; `undefined` keeps it. */
+	onAfterCall?(tool: Tool, params: any, result: any): unknown;
+	onError?(tool: Tool, params: any, error: Error): void | Promise<void>;
+	onMaxIterations?(maxIterations: number): void | Promise<void>;
+}

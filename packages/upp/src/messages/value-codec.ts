@@ -1,0 +1,198 @@
+// Live values as JSON data and back, exactly: Uint8Array and Date keep their kind, undefined members vanish as in
+// JSON, and user data that looks like one of our markers survives. Plain JSON passes through uncopied.
+
+import { HoldfastError } from "../errors/holdfast-error.ts";
+
+// A marker is an object with this one key; an object of the user's that has the key is wrapped in an escape.
+const marker = "$holdfast";
+
+/** Anything JSON can say. */
+export type JSONValue =
+	| string
+	| number
+	| boolean
+	| null
+	| readonly JSONValue[]
+	| { readonly [key: string]: JSONValue };
+
+/**
+ * Turns a live value into JSON data that `decodeValue` turns back. Values that are JSON already are returned as
+ * they are. Objects with a `toJSON` method are encoded as what it returns.
+ * @throws HoldfastError `unserialisable_value`: functions, symbols, BigInt, circular references; names the path.
+ */
+export function encodeValue(value: unknown): JSONValue {
+	if (typeof value === "string") return value;
+	return encode(value, { path: [], ancestors: [] }) ?? null;
+}
+
+/**
+ * Turns what `encodeValue` gave back into the live value.
+ * @throws HoldfastError `unserialisable_value` where a marker is damaged.
+ */
+export function decodeValue(value: JSONValue): unknown {
+	return typeof value === "object" && value !== null ? decode(value) : value;
+}
+
+interface Position {
+	path: (string | number)[];
+	ancestors: object[];
+}
+
+function encode(value: unknown, at: Position): JSONValue | undefined {
+	switch (typeof value) {
+		case "string":
+		case "boolean":
+			return value;
+		case "number":
+			return Number.isFinite(value) && !Object.is(value, -0) ? value : mark("number", numberName(value));
+		case "undefined":
+			return undefined;
+		case "object":
+			return value === null ? null : encodeObject(value, at);
+		default:
+			throw unserialisable(at.path, `a ${typeof value}`);
+	}
+}
+
+function encodeObject(value: object, at: Position): JSONValue | undefined {
+	if (value instanceof Uint8Array) return mark("bytes", bytesToBase64(value));
+	if (value instanceof Date) {
+		return mark("date", Number.isNaN(value.getTime()) ? "" : value.toISOString());
+	}
+	if (at.ancestors.includes(value)) throw unserialisable(at.path, "a circular reference");
+	at.ancestors.push(value);
+	const encoded = Array.isArray(value) ? encodeArray(value, at) : encodeRecord(value, at);
+	at.ancestors.pop();
+	return encoded;
+}
+
+function encodeArray(value: readonly unknown[], at: Position): JSONValue {
+	let copy: JSONValue[] | undefined;
+	for (let index = 0; index < value.length; index++) {
+		at.path.push(index);
+		const encoded = encode(value[index], at) ?? null;
+		at.path.pop();
+		if (copy === undefined && encoded !== value[index]) copy = value.slice(0, index) as JSONValue[];
+		copy?.push(encoded);
+	}
+	return copy ?? (value as readonly JSONValue[]);
+}
+
+function encodeRecord(value: object, at: Position): JSONValue | undefined {
+	const convert = (value as { toJSON?: unknown }).toJSON;
+	if (typeof convert === "function") return encode(convert.call(value, String(at.path.at(-1) ?? "")), at);
+	if (value instanceof Map || value instanceof Set) {
+		throw unserialisable(at.path, `a ${value.constructor.name}; make it an array or an object`);
+	}
+	if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
+		throw unserialisable(at.path, "binary data other than a Uint8Array");
+	}
+	const entries = Object.entries(value);
+	const encoded: [string, JSONValue][] = [];
+	let same = isPlain(value);
+	for (const [key, member] of entries) {
+		at.path.push(key);
+		const result = encode(member, at);
+		at.path.pop();
+		if (result !== member || result === undefined) same = false;
+		if (result !== undefined) encoded.push([key, result]);
+	}
+	const record = same ? (value as { [key: string]: JSONValue }) : fromEntries(encoded);
+	return Object.hasOwn(value, marker) ? mark("object", record) : record;
+}
+
+function decode(value: object): unknown {
+	if (Array.isArray(value)) return decodeArray(value);
+	const record = value as Record<string, JSONValue>;
+	if (Object.hasOwn(record, marker)) return unmark(record);
+	return decodeMembers(record);
+}
+
+function decodeArray(value: readonly JSONValue[]): unknown[] {
+	let copy: unknown[] | undefined;
+	for (let index = 0; index < value.length; index++) {
+		const decoded = decodeValue(value[index] as JSONValue);
+		if (copy === undefined && decoded !== value[index]) copy = value.slice(0, index);
+		copy?.push(decoded);
+	}
+	return copy ?? (value as unknown[]);
+}
+
+function decodeMembers(record: Record<string, JSONValue>): unknown {
+	let changed: [string, unknown][] | undefined;
+	const entries = Object.entries(record);
+	for (const [index, [key, member]] of entries.entries()) {
+		const decoded = decodeValue(member);
+		if (changed === undefined && decoded !== member) changed = entries.slice(0, index);
+		changed?.push([key, decoded]);
+	}
+	return changed === undefined ? record : fromEntries(changed);
+}
+
+function unmark(record: Record<string, JSONValue>): unknown {
+	const [kind, content] = Array.isArray(record[marker]) ? (record[marker] as JSONValue[]) : [];
+	if (kind === "bytes" && typeof content === "string") return base64ToBytes(content);
+	if (kind === "date" && typeof content === "string") return new Date(content === "" ? Number.NaN : content);
+	if (kind === "number" && typeof content === "string") return Number(content);
+	if (kind === "object" && typeof content === "object" && content !== null) {
+		return decodeMembers(content as Record<string, JSONValue>);
+	}
+	throw new HoldfastError(
+		"unserialisable_value",
+		`A stored value has a damaged "${marker}" marker. It was written by something else, or changed since.`,
+	);
+}
+
+function mark(kind: string, content: JSONValue): JSONValue {
+	return { [marker]: [kind, content] };
+}
+
+function numberName(value: number): string {
+	return Object.is(value, -0) ? "-0" : String(value);
+}
+
+function isPlain(value: object): boolean {
+	const prototype = Object.getPrototypeOf(value);
+	return prototype === Object.prototype || prototype === null;
+}
+
+// Object.fromEntries defines members, so a key "__proto__" stays data and never becomes the prototype.
+function fromEntries<T>(entries: [string, T][]): Record<string, T> {
+	return Object.fromEntries(entries);
+}
+
+function unserialisable(path: readonly (string | number)[], what: string): HoldfastError {
+	const place = path.length === 0 ? "The value" : `The value at "${path.join(".")}"`;
+	return new HoldfastError(
+		"unserialisable_value",
+		`${place} cannot be stored as JSON: it is ${what}. Leave it out or turn it into plain data.`,
+		{ data: { path: path.join(".") } },
+	);
+}
+
+interface Base64Bytes {
+	toBase64?(): string;
+}
+
+interface Base64Constructor {
+	fromBase64?(text: string): Uint8Array;
+}
+
+/** Bytes as base64 text, in any JavaScript runtime. */
+export function bytesToBase64(bytes: Uint8Array): string {
+	const native = (bytes as Base64Bytes).toBase64;
+	if (native !== undefined) return native.call(bytes);
+	let binary = "";
+	const piece = 0x8000;
+	for (let start = 0; start < bytes.length; start += piece) {
+		binary += String.fromCharCode(...bytes.subarray(start, start + piece));
+	}
+	return btoa(binary);
+}
+
+/** Base64 text as bytes, in any JavaScript runtime. */
+export function base64ToBytes(text: string): Uint8Array {
+	const native = (Uint8Array as Base64Constructor).fromBase64;
+	if (native !== undefined) return native.call(Uint8Array, text);
+	return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+}

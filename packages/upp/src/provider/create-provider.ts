@@ -1,0 +1,28 @@
+// Makes providers: functions that turn a model's id into a reference.
+
+import type { ModelReference, Provider, ProviderModalities } from "./provider-types.ts";
+
+/** What a provider is made of. */
+export interface ProviderOptions {
+	name: string;
+	version: string;
+	modalities: ProviderModalities;
+}
+
+/**
+ * Makes a provider. Call it with a model's id to get a reference that can be given wherever a model is asked for.
+ * @see UPP createProvider
+ */
+export function createProvider<Options = any>(options: ProviderOptions): Provider<Options> {
+	const provider = (modelId: string, modelOptions?: Options): ModelReference<Options> =>
+		modelOptions === undefined
+			? { modelId, provider: provider as Provider<Options> }
+			: { modelId, provider: provider as Provider<Options>, options: modelOptions };
+	// A function's own `name` is read-only to assignment, so it is defined.
+	Object.defineProperties(provider, {
+		name: { value: options.name, enumerable: true },
+		version: { value: options.version, enumerable: true },
+		modalities: { value: options.modalities, enumerable: true },
+	});
+	return provider as Provider<Options>;
+}

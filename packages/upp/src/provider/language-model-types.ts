@@ -1,0 +1,98 @@
+// The AI SDK's language model interface, typed by its shape: no dependency on its package. The type test beside
+// this file holds these shapes against the real ones.
+
+/** Metadata and options, keyed by the provider's name. */
+export type AISDKMetadata = Record<string, Record<string, any>>;
+
+/** A model of the AI SDK (LanguageModelV2, V3 or V4). */
+export interface LanguageModel {
+	readonly specificationVersion: "v2" | "v3" | "v4";
+	readonly provider: string;
+	readonly modelId: string;
+	doGenerate(options: any): PromiseLike<any>;
+	doStream(options: any): PromiseLike<{ stream: ReadableStream<any> }>;
+}
+
+/** One part of a message in the AI SDK's prompt. Which members are set follows from `type`. */
+export interface PromptPart {
+	type: string;
+	text?: string;
+	data?: unknown;
+	mediaType?: string;
+	filename?: string;
+	toolCallId?: string;
+	toolName?: string;
+	input?: unknown;
+	output?: { type: string; value?: unknown };
+	providerExecuted?: boolean;
+	providerOptions?: AISDKMetadata;
+}
+
+/** One message of the AI SDK's prompt. */
+export interface PromptMessage {
+	role: "system" | "user" | "assistant" | "tool";
+	content: string | PromptPart[];
+	providerOptions?: AISDKMetadata;
+}
+
+/** What a model of the AI SDK is called with. */
+export interface CallOptions {
+	prompt: PromptMessage[];
+	maxOutputTokens?: number;
+	temperature?: number;
+	stopSequences?: string[];
+	topP?: number;
+	topK?: number;
+	presencePenalty?: number;
+	frequencyPenalty?: number;
+	seed?: number;
+	reasoning?: unknown;
+	responseFormat?: { type: "json"; schema?: unknown; name?: string; description?: string };
+	tools?: unknown[];
+	toolChoice?: { type: "auto" | "none" | "required" } | { type: "tool"; toolName: string };
+	includeRawChunks?: boolean;
+	abortSignal?: AbortSignal;
+	headers?: Record<string, string | undefined>;
+	providerOptions?: AISDKMetadata;
+}
+
+/** Usage as V2 tells it (numbers) or as V3 and V4 tell it (nested). */
+export interface AISDKUsage {
+	inputTokens?:
+		| number
+		| {
+				total?: number | undefined;
+				noCache?: number | undefined;
+				cacheRead?: number | undefined;
+				cacheWrite?: number | undefined;
+		  }
+		| undefined;
+	outputTokens?: number | { total?: number | undefined } | undefined;
+	totalTokens?: number | undefined;
+	cachedInputTokens?: number | undefined;
+}
+
+/** Why a model stopped, as V2 tells it (a word) or as V3 and V4 tell it. */
+export type AISDKFinishReason = string | { unified: string; raw?: string | undefined };
+
+/** One part of a model's stream. Which members are set follows from `type`. */
+export interface StreamPart {
+	type: string;
+	id?: string;
+	delta?: string;
+	toolName?: string;
+	toolCallId?: string;
+	input?: string;
+	result?: unknown;
+	isError?: boolean;
+	preliminary?: boolean;
+	providerExecuted?: boolean;
+	mediaType?: string;
+	data?: unknown;
+	usage?: AISDKUsage;
+	finishReason?: AISDKFinishReason;
+	error?: unknown;
+	modelId?: string;
+	providerMetadata?: AISDKMetadata;
+	[member: string]: unknown;
+}

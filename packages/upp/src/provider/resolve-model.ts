@@ -1,0 +1,87 @@
+// Where a model is given, in whatever form, it becomes a ModelReference here, and what is no model is told why.
+
+import { HoldfastError } from "../errors/holdfast-error.ts";
+import { createProvider } from "./create-provider.ts";
+import { bindLanguageModel } from "./language-model.ts";
+import type { LanguageModel } from "./language-model-types.ts";
+import type { ModelReference, Provider } from "./provider-types.ts";
+
+// The same model gives the same reference, so whoever caches by reference is right to.
+const references = new WeakMap<LanguageModel, ModelReference>();
+
+/**
+ * Turns what was given as a model into a reference.
+ * @throws HoldfastError `provider_not_called`: a provider was given without a model's id; `invalid_model`: it is
+ * no model at all.
+ */
+export function resolveModel(model: ModelReference | LanguageModel): ModelReference {
+	if (isLanguageModel(model)) return referenceTo(model);
+	if (isModelReference(model)) return model;
+	if (typeof model === "function") throw notCalled(model as Provider);
+	const given: unknown = model;
+	if (typeof given === "string") {
+		throw new HoldfastError(
+			"invalid_model",
+			`The model "${given}" is given as text. Ask a provider for it: \`openai("${given}")\` from "@holdfast/upp", or a model of any @ai-sdk package.`,
+		);
+	}
+	throw new HoldfastError(
+		"invalid_model",
+		`${describe(given)} is not a model. Give what a provider returns, such as \`openai("gpt-5.2")\`, or a model of the AI SDK (specification v2, v3 or v4).`,
+	);
+}
+
+/** Whether a value is a reference made by a UPP provider. */
+export function isModelReference(value: unknown): value is ModelReference {
+	if (typeof value !== "object" || value === null) return false;
+	const reference = value as Partial<ModelReference>;
+	return typeof reference.modelId === "string" && typeof reference.provider === "function";
+}
+
+/** Whether a value is a model of the AI SDK that we can call, judged by its shape. */
+export function isLanguageModel(value: unknown): value is LanguageModel {
+	if (typeof value !== "object" || value === null) return false;
+	const model = value as Partial<LanguageModel>;
+	const version: unknown = model.specificationVersion;
+	return (
+		(version === "v2" || version === "v3" || version === "v4") &&
+		typeof model.doGenerate === "function" &&
+		typeof model.doStream === "function"
+	);
+}
+
+function referenceTo(model: LanguageModel): ModelReference {
+	let reference = references.get(model);
+	if (reference === undefined) {
+		const bound = bindLanguageModel(model);
+		const provider = createProvider({
+			name: model.provider,
+			version: model.specificationVersion,
+			modalities: { llm: { bind: () => bound } },
+		});
+		reference = provider(model.modelId);
+		references.set(model, reference);
+	}
+	return reference;
+}
+
+function notCalled(given: Partial<Provider> & { languageModel?: unknown }): HoldfastError {
+	if (given.modalities === undefined && typeof given.languageModel !== "function") {
+		return new HoldfastError(
+			"invalid_model",
+			"A function is not a model. Give what a provider returns when it is called with a model's id.",
+		);
+	}
+	const name = given.name === undefined || given.name === "" ? "provider" : given.name;
+	return new HoldfastError(
+		"provider_not_called",
+		`The provider "${name}" was given where a model is asked for. Call it with a model's id: \`${name}("…")\`.`,
+	);
+}
+
+function describe(value: unknown): string {
+	if (value === undefined || value === null) return `A model is needed: ${value}`;
+	if (typeof value !== "object") return `A ${typeof value}`;
+	const version = (value as { specificationVersion?: unknown }).specificationVersion;
+	return version === undefined ? "The object given" : `An object with specificationVersion "${version}"`;
+}

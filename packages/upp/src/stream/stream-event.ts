@@ -1,0 +1,49 @@
+// What is told while a model works, and the shapes of the streams that tell it.
+
+import type { LLMResponse } from "../llm/llm-types.ts";
+import type { Turn } from "../turn/turn.ts";
+
+export type StreamEventType =
+	| "text_delta"
+	| "reasoning_delta"
+	| "image_delta"
+	| "audio_delta"
+	| "video_delta"
+	| "tool_call_delta"
+	| "object_delta"
+	| "message_start"
+	| "message_stop"
+	| "content_block_start"
+	| "content_block_stop"
+	| "tool_execution_start"
+	| "tool_execution_end";
+
+/** What changed. Which members are set follows from the event's type. */
+export interface StreamDelta {
+	text?: string;
+	data?: Uint8Array;
+	toolCallId?: string;
+	toolName?: string;
+	/** A piece of the arguments' JSON text. */
+	argumentsJson?: string;
+}
+
+/** One thing that happened while a model worked. @see UPP StreamEvent */
+export interface StreamEvent {
+	type: StreamEventType;
+	/** The place of the content block within the message; for tool executions, of the call within its message. */
+	index: number;
+	delta: StreamDelta;
+}
+
+/** A model's answer while it is made. `response` settles also when nobody iterates. */
+export interface LLMStreamResult extends AsyncIterable<StreamEvent> {
+	readonly response: Promise<LLMResponse>;
+}
+
+/** A whole turn while it is made. `turn` settles also when nobody iterates. @see UPP StreamResult */
+export interface StreamResult<Data = unknown> extends AsyncIterable<StreamEvent> {
+	readonly turn: Promise<Turn<Data>>;
+	/** Cancels the model call and the tools; `turn` rejects with code CANCELLED. */
+	abort(): void;
+}

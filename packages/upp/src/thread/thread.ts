@@ -1,0 +1,132 @@
+// A conversation that grows: messages under an id, for those who keep history themselves.
+
+import { HoldfastError } from "../errors/holdfast-error.ts";
+import { AssistantMessage, type Message, type MessageType, UserMessage } from "../messages/message.ts";
+import { messageFromJSON } from "../messages/message-from-json.ts";
+import { type MessageJSON, messageToJSON } from "../messages/message-json.ts";
+import type { Turn } from "../turn/turn.ts";
+
+/** A thread as JSON data. */
+export interface ThreadJSON {
+	id: string;
+	messages: MessageJSON[];
+	/** ISO 8601. */
+	createdAt: string;
+	/** ISO 8601. */
+	updatedAt: string;
+}
+
+/** What may be given for a thread. */
+export interface ThreadOptions {
+	/** Default: a new random UUID. */
+	id?: string;
+	/** Default: now. */
+	createdAt?: Date;
+	/** Default: `createdAt`. */
+	updatedAt?: Date;
+}
+
+/** A list of messages that can be appended to. @see UPP Thread */
+export class Thread implements Iterable<Message> {
+	readonly id: string;
+	readonly #messages: Message[];
+	readonly #createdAt: Date;
+	#updatedAt: Date;
+
+	constructor(messages: Iterable<Message> = [], options: ThreadOptions = {}) {
+		this.id = options.id ?? globalThis.crypto.randomUUID();
+		this.#messages = [...messages];
+		this.#createdAt = options.createdAt ?? new Date();
+		this.#updatedAt = options.updatedAt ?? this.#createdAt;
+	}
+
+	get messages(): readonly Message[] {
+		return this.#messages;
+	}
+
+	get length(): number {
+		return this.#messages.length;
+	}
+
+	/** Adds all messages of a turn. */
+	append(turn: Turn): this {
+		return this.push(...turn.messages);
+	}
+
+	push(...messages: readonly Message[]): this {
+		for (const message of messages) this.#messages.push(message);
+		this.#updatedAt = new Date();
+		return this;
+	}
+
+	/** Adds a user message. */
+	user(text: string): this {
+		return this.push(new UserMessage(text));
+	}
+
+	/** Adds an assistant message. */
+	assistant(text: string): this {
+		return this.push(new AssistantMessage(text));
+	}
+
+	/** The messages of one type. */
+	filter(type: MessageType): Message[] {
+		return this.#messages.filter((message) => message.type === type);
+	}
+
+	/** The last messages, at most `count`. */
+	tail(count: number): Message[] {
+		return count <= 0 ? [] : this.#messages.slice(-count);
+	}
+
+	slice(start?: number, end?: number): Message[] {
+		return this.#messages.slice(start, end);
+	}
+
+	clear(): this {
+		this.#messages.length = 0;
+		this.#updatedAt = new Date();
+		return this;
+	}
+
+	/** A copy of the list of messages. */
+	toMessages(): Message[] {
+		return [...this.#messages];
+	}
+
+	toJSON(): ThreadJSON {
+		return {
+			id: this.id,
+			messages: this.#messages.map((message) => messageToJSON(message)),
+			createdAt: this.#createdAt.toISOString(),
+			updatedAt: this.#updatedAt.toISOString(),
+		};
+	}
+
+	/**
+	 * Reads a thread from JSON data.
+	 * @throws HoldfastError `invalid_message` where it is none.
+	 */
+	static fromJSON(json: ThreadJSON): Thread {
+		if (typeof json?.id !== "string" || !Array.isArray(json.messages)) {
+			throw new HoldfastError("invalid_message", "Not a thread: it needs an `id` and a list of `messages`.");
+		}
+		return new Thread(json.messages.map(messageFromJSON), {
+			id: json.id,
+			createdAt: readTime(json.createdAt, "createdAt"),
+			updatedAt: readTime(json.updatedAt, "updatedAt"),
+		});
+	}
+
+	[Symbol.iterator](): Iterator<Message> {
+		return this.#messages[Symbol.iterator]();
+	}
+}
+
+function readTime(text: string, name: string): Date {
+	const time = new Date(text);
+	if (Number.isNaN(time.getTime())) {
+		throw new HoldfastError("invalid_message", `Not a thread: "${name}" should be an ISO 8601 time.`);
+	}
+	return time;
+}

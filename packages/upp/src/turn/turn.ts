@@ -1,0 +1,51 @@
+// What came of one call: the messages it added, the tools it ran, what it cost.
+
+import { HoldfastError } from "../errors/holdfast-error.ts";
+import { type AssistantMessage, isAssistantMessage, type Message } from "../messages/message.ts";
+import type { ToolExecution } from "../messages/tool.ts";
+import type { TokenUsage } from "./token-usage.ts";
+
+/** The outcome of one `generate` or `stream`. @see UPP Turn */
+export interface Turn<Data = unknown> {
+	/** The inputs given and all that was produced, in order; never the history. */
+	readonly messages: readonly Message[];
+	/** The last answer of the model. */
+	readonly response: AssistantMessage;
+	readonly toolExecutions: readonly ToolExecution[];
+	/** The sum over all model calls. */
+	readonly usage: TokenUsage;
+	/** How many model calls were made. */
+	readonly cycles: number;
+	/** The parsed output, where a `structure` was asked for. */
+	readonly data?: Data;
+}
+
+/** The parts a turn is built from. */
+export interface TurnParts<Data = unknown> {
+	messages: readonly Message[];
+	/** Default: the last assistant message in `messages`. */
+	response?: AssistantMessage;
+	toolExecutions?: readonly ToolExecution[];
+	usage: TokenUsage;
+	cycles: number;
+	data?: Data;
+}
+
+/**
+ * Builds a turn.
+ * @throws HoldfastError `invalid_message` when there is no assistant message to be the response.
+ */
+export function createTurn<Data = unknown>(parts: TurnParts<Data>): Turn<Data> {
+	const response = parts.response ?? parts.messages.findLast((message) => isAssistantMessage(message));
+	if (response === undefined) {
+		throw new HoldfastError("invalid_message", "A turn needs an assistant message: give `response`.");
+	}
+	const turn: Turn<Data> = {
+		messages: parts.messages,
+		response: response as AssistantMessage,
+		toolExecutions: parts.toolExecutions ?? [],
+		usage: parts.usage,
+		cycles: parts.cycles,
+	};
+	return parts.data === undefined ? turn : { ...turn, data: parts.data };
+}
