@@ -1,0 +1,85 @@
+/**
+ * Matches lines against a search pattern. A regular expression that can backtrack runs inside a `node:vm`
+ * script, the only place where the engine stops one that takes too long.
+ */
+import { createContext, Script } from "node:vm";
+import { ToolRefusal } from "./assistant-tool.ts";
+import { escapeExpression } from "./ignore-rules.ts";
+
+/** Characters of a line that are searched; what lies beyond is not looked at. */
+const SEARCHED_CHARACTERS = 4_000;
+
+/** What to look for. */
+export interface LinePattern {
+	readonly pattern: string;
+	readonly kind: "text" | "regex";
+	readonly letterCase: "ignored" | "exact";
+	/** Milliseconds that the regular expression may take in all. */
+	readonly budget: number;
+}
+
+/** Finds the indexes (from 0) of the lines that match; throws when its time is used up. */
+export type LineMatcher = (lines: readonly string[]) => number[];
+
+/** Makes a matcher, or refuses a pattern that is not a regular expression. */
+export function createLineMatcher(options: LinePattern): LineMatcher {
+	const flags = options.letterCase === "ignored" ? "iu" : "u";
+	const source = options.kind === "regex" ? options.pattern : escapeExpression(options.pattern);
+	const expression = compile(source, flags) ?? compile(source, flags.replace("u", ""));
+	if (!expression)
+		throw new ToolRefusal(
+			"TOOL_INPUT_INVALID",
+			`"${options.pattern}" is not a regular expression that can be read. Search it as text with "regex": false.`,
+		);
+	return canBacktrack(options) ? bounded(expression, options) : direct(expression);
+}
+
+function compile(source: string, flags: string): RegExp | undefined {
+	try {
+		return new RegExp(source, flags);
+	} catch {
+		return undefined;
+	}
+}
+
+/** Without repetition and back references the cost is linear, and no guard is needed. */
+function canBacktrack(options: LinePattern): boolean {
+	return options.kind === "regex" && /[*+{]|\\[1-9k]/.test(options.pattern);
+}
+
+function direct(expression: RegExp): LineMatcher {
+	return (lines) => {
+		const found: number[] = [];
+		for (let index = 0; index < lines.length; index++)
+			if (expression.test(searched(lines[index] as string))) found.push(index);
+		return found;
+	};
+}
+
+function bounded(expression: RegExp, options: LinePattern): LineMatcher {
+	const script = new Script(
+		"{ const expression = new RegExp(source, flags); const found = []; for (let index = 0; index < lines.length; index++) if (expression.test(lines[index])) found.push(index); found }",
+	);
+	const sandbox: Record<string, unknown> = { source: expression.source, flags: expression.flags, lines: [] };
+	const context = createContext(sandbox);
+	let left = options.budget;
+	return (lines) => {
+		const started = performance.now();
+		sandbox.lines = lines.map(searched);
+		try {
+			return Array.from(script.runInContext(context, { timeout: Math.max(1, Math.ceil(left)) }) as number[]);
+		} catch (error) {
+			if ((error as NodeJS.ErrnoException).code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw error;
+			throw new ToolRefusal(
+				"SEARCH_TIMED_OUT",
+				`The regular expression "${options.pattern}" took more than ${options.budget} ms. Use a simpler one, without nested repetition.`,
+			);
+		} finally {
+			left -= performance.now() - started;
+		}
+	};
+}
+
+function searched(line: string): string {
+	return line.length > SEARCHED_CHARACTERS ? line.slice(0, SEARCHED_CHARACTERS) : line;
+}

@@ -1,0 +1,66 @@
+/**
+ * The directory the assistant may read. Every path a tool is given passes through `resolvePath`,
+ * which follows links first and refuses whatever lies outside afterwards.
+ */
+import { realpath, stat } from "node:fs/promises";
+import { isAbsolute, relative, resolve, sep } from "node:path";
+import { ToolRefusal } from "./assistant-tool.ts";
+
+/** A path proven to be inside the root. */
+export interface InsidePath {
+	/** Absolute, with all links followed. */
+	readonly absolute: string;
+	/** As the model knows it: relative to the root, with forward slashes; "" is the root itself. */
+	readonly relative: string;
+	readonly kind: "file" | "directory";
+	/** Bytes. */
+	readonly size: number;
+	/** Milliseconds since 1970; a cached text is good as long as it stays the same. */
+	readonly modified: number;
+}
+
+/** Resolves a path of the model inside the root directory, or refuses with a reason. */
+export async function resolvePath(root: string, path: string): Promise<InsidePath> {
+	if (path.includes("\0")) throw new ToolRefusal("PATH_INVALID", "The path contains a NUL character.");
+	const realRoot = await realpath(root);
+	const wanted = resolve(realRoot, path);
+	// Refused by name before the disk is touched, so nothing about files outside can be learned.
+	if (!isInside(realRoot, wanted) && !isInside(resolve(root), wanted)) throw outside(path);
+	const absolute = await realpath(wanted).catch((error: NodeJS.ErrnoException) => {
+		throw unreadable(path, error);
+	});
+	if (!isInside(realRoot, absolute)) throw outside(path);
+	const found = await stat(absolute).catch((error: NodeJS.ErrnoException) => {
+		throw unreadable(path, error);
+	});
+	if (!found.isFile() && !found.isDirectory())
+		throw new ToolRefusal("PATH_NOT_A_FILE", `"${path}" is neither a file nor a directory.`);
+	return {
+		absolute,
+		relative: relative(realRoot, absolute).split(sep).join("/"),
+		kind: found.isFile() ? "file" : "directory",
+		size: found.size,
+		modified: found.mtimeMs,
+	};
+}
+
+/** Is `path` the directory `root` or below it? Both absolute. */
+export function isInside(root: string, path: string): boolean {
+	const way = relative(root, path);
+	return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+}
+
+function outside(path: string): ToolRefusal {
+	return new ToolRefusal(
+		"PATH_OUTSIDE_ROOT",
+		`"${path}" leads out of the working directory. Only files inside it can be read; use relative paths.`,
+	);
+}
+
+function unreadable(path: string, error: NodeJS.ErrnoException): ToolRefusal {
+	if (error.code === "ENOENT" || error.code === "ENOTDIR")
+		return new ToolRefusal("PATH_NOT_FOUND", `There is no "${path}". Call list_files to see what there is.`);
+	if (error.code === "ELOOP")
+		return new ToolRefusal("PATH_INVALID", `"${path}" is a link that leads in circles.`);
+	return new ToolRefusal("PATH_UNREADABLE", `"${path}" cannot be read: ${error.code ?? error.message}.`);
+}

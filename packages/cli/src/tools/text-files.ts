@@ -1,0 +1,59 @@
+/**
+ * Reads text files for the tools and keeps the last ones in a bounded cache, because a model tends to
+ * search the same files several times at once.
+ */
+import { readFile } from "node:fs/promises";
+
+/** Files above this many bytes are neither read nor searched. */
+export const LARGEST_TEXT_FILE: number = 32 * 1024 * 1024;
+const CACHE_CHARACTERS = 24 * 1024 * 1024;
+
+/** Lines of a text file, or undefined for a binary one. */
+export interface TextFiles {
+	lines(file: {
+		readonly absolute: string;
+		readonly size: number;
+		readonly modified: number;
+	}): Promise<readonly string[] | undefined>;
+}
+
+/** A reader of text files with a cache of its own. */
+export function createTextFiles(): TextFiles {
+	const cache = new Map<string, { readonly lines: readonly string[] | undefined; readonly cost: number }>();
+	let cached = 0;
+	return {
+		async lines(file) {
+			const key = `${file.absolute}\0${file.size}\0${file.modified}`;
+			const known = cache.get(key);
+			if (known) return known.lines;
+			const text = decodeText(await readFile(file.absolute));
+			const lines = text === undefined ? undefined : splitLines(text);
+			const cost = 200 + (text?.length ?? 0);
+			if (cost < CACHE_CHARACTERS / 4) {
+				// Two readers may have loaded the same file at the same time.
+				if (!cache.has(key)) cached += cost;
+				cache.set(key, { lines, cost });
+				for (const [oldest, entry] of cache) {
+					if (cached <= CACHE_CHARACTERS) break;
+					cache.delete(oldest);
+					cached -= entry.cost;
+				}
+			}
+			return lines;
+		},
+	};
+}
+
+/** The text in these bytes (UTF-8, or UTF-16 with a byte order mark); undefined when they are not text. */
+export function decodeText(bytes: Uint8Array): string | undefined {
+	if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder("utf-16le").decode(bytes);
+	if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder("utf-16be").decode(bytes);
+	if (bytes.subarray(0, 8192).includes(0)) return undefined;
+	return new TextDecoder("utf-8").decode(bytes);
+}
+
+function splitLines(text: string): string[] {
+	const lines = text.split(/\r\n|\n|\r/);
+	if (lines.at(-1) === "") lines.pop();
+	return lines;
+}
