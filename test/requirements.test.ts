@@ -41,5 +41,7 @@ test("the page shows a line with its tests, a line without any, and the counts",
 
 test("an ID that no line carries is reported with its file", () => {
 	const lines = parseRequirements(`${one}\t1.1\tIt works.\n`);
-	expect(unknownIds(lines, [{ file: "a.test.ts", title: "", ids: [one, two] }])).toEqual([`${two} in a.test.ts`]);
+	expect(unknownIds(lines, [{ file: "a.test.ts", title: "", ids: [one, two] }])).toEqual([
+		`${two} in a.test.ts`,
+	]);
 });

@@ -26,7 +26,14 @@ async function install(workspaces: readonly Workspace[], folder: string): Promis
 	mkdirSync(join(folder, "packed"));
 	const places = workspaces.map((workspace) => join("packages", workspace.folder));
 	const packed = await runCommand(
-		["npm", "pack", "--silent", "--pack-destination", join(folder, "packed"), ...places.map((place) => `./${place}`)],
+		[
+			"npm",
+			"pack",
+			"--silent",
+			"--pack-destination",
+			join(folder, "packed"),
+			...places.map((place) => `./${place}`),
+		],
 		{ folder: root },
 	);
 	if (packed.code !== 0) return [`npm pack failed:\n${packed.output}`];
@@ -43,7 +50,9 @@ async function importEntries(workspaces: readonly Workspace[], folder: string): 
 	const failures: string[] = [];
 	for (const { specifier } of workspaces.flatMap(({ entries }) => entries)) {
 		const script = `await import(${JSON.stringify(specifier)})`;
-		const { code, output } = await runCommand([process.execPath, "--input-type=module", "-e", script], { folder });
+		const { code, output } = await runCommand([process.execPath, "--input-type=module", "-e", script], {
+			folder,
+		});
 		if (code !== 0) failures.push(`import("${specifier}") failed once installed:\n${output}`);
 	}
 	return failures;
@@ -52,7 +61,9 @@ async function importEntries(workspaces: readonly Workspace[], folder: string): 
 async function startCommands(workspaces: readonly Workspace[], folder: string): Promise<readonly string[]> {
 	const failures: string[] = [];
 	for (const command of workspaces.flatMap(({ commands }) => commands)) {
-		const { code, output } = await runCommand([join(folder, "node_modules/.bin", command), "--help"], { folder });
+		const { code, output } = await runCommand([join(folder, "node_modules/.bin", command), "--help"], {
+			folder,
+		});
 		if (code !== 0) failures.push(`\`${command} --help\` failed once installed (exit ${code}):\n${output}`);
 	}
 	return failures;

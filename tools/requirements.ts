@@ -30,7 +30,10 @@ export function parseRequirements(lines: string): readonly Requirement[] {
 }
 
 /** IDs that tests name and no requirement line carries. */
-export function unknownIds(requirements: readonly Requirement[], tests: readonly NamedTest[]): readonly string[] {
+export function unknownIds(
+	requirements: readonly Requirement[],
+	tests: readonly NamedTest[],
+): readonly string[] {
 	const known = new Set(requirements.map(({ id }) => id));
 	const named = tests.flatMap(({ ids, file }) => ids.map((id) => ({ id, file })));
 	return named.filter(({ id }) => !known.has(id)).map(({ id, file }) => `${id} in ${file}`);

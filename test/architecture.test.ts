@@ -1,0 +1,106 @@
+// The rules of the house that no compiler keeps: which way imports run, that packages are entered by their doors,
+// what may be depended on, how long a file may be.
+import { readFileSync } from "node:fs";
+import { join, posix } from "node:path";
+import { describe, expect, test } from "vitest";
+import { listFiles, listSources } from "../tools/list-sources.ts";
+import { readWorkspaces } from "../tools/workspaces.ts";
+
+const root = join(import.meta.dirname, "..");
+const workspaces = readWorkspaces(root);
+
+/** Which packages of this repository a package may import. A new package is entered here first. */
+const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
+	["upp", []],
+	["core", ["@holdfast/upp"]],
+	["cli", ["@holdfast/upp", "holdfast"]],
+]);
+
+/** Packages that may have no dependency but these. */
+const mayDependOn: ReadonlyMap<string, readonly string[]> = new Map([
+	["upp", []],
+	["core", ["@holdfast/upp"]],
+]);
+
+/** Files over the limit, with the reason why a better cut was not found. */
+const mayBeLong: ReadonlyMap<string, string> = new Map();
+const longest = 400;
+
+interface Import {
+	readonly file: string;
+	readonly specifier: string;
+}
+
+const importing =
+	/(?:^\s*(?:import|export)\b[^"';]*?from\s*|^\s*import\s*|\bimport\s*\(\s*)"(?<specifier>[^"]+)"/gm;
+
+function importsOf(file: string): readonly Import[] {
+	const text = readFileSync(join(root, file), "utf8").replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
+	return [...text.matchAll(importing)].map(({ groups }) => ({ file, specifier: groups?.specifier ?? "" }));
+}
+
+function packageOf(specifier: string): string {
+	return specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
+}
+
+const houseNames = new Set(workspaces.map(({ name }) => name));
+const sources = [...listSources(root), ...listFiles(root, ".js")].sort();
+
+describe.each(workspaces)("$name", ({ name, folder, dependencies }) => {
+	const own = sources.filter((file) => file.startsWith(`packages/${folder}/`));
+	const shipped = own.filter((file) => !/\.(?:test|test-d|fixture)\.ts$/.test(file));
+	const imports = own.flatMap(importsOf);
+
+	test("imports only the packages below it", () => {
+		const below = mayImport.get(folder);
+		expect(below, `packages/${folder} has no line in mayImport`).toBeDefined();
+		const wrong = imports.filter(({ specifier }) => {
+			const from = packageOf(specifier);
+			return houseNames.has(from) && from !== name && !below?.includes(from);
+		});
+		expect(wrong).toEqual([]);
+	});
+
+	test("stays inside its folder with relative imports", () => {
+		const wrong = imports.filter(({ file, specifier }) => {
+			if (!specifier.startsWith(".")) return false;
+			return !posix.join(posix.dirname(file), specifier).startsWith(`packages/${folder}/`);
+		});
+		expect(wrong).toEqual([]);
+	});
+
+	test("depends on nothing but what it may", () => {
+		const allowed = mayDependOn.get(folder);
+		if (allowed === undefined) return;
+		expect(dependencies.filter((dependency) => !allowed.includes(dependency))).toEqual([]);
+		const foreign = shipped
+			.flatMap(importsOf)
+			.filter(({ specifier }) => !/^(?:\.|node:)/.test(specifier) && !houseNames.has(packageOf(specifier)));
+		expect(foreign).toEqual([]);
+	});
+});
+
+test("packages are entered by their doors only", () => {
+	const doors = new Set(workspaces.flatMap(({ entries }) => entries.map(({ specifier }) => specifier)));
+	const wrong = sources
+		.flatMap(importsOf)
+		.filter(({ specifier }) => houseNames.has(packageOf(specifier)) && !doors.has(specifier));
+	expect(wrong).toEqual([]);
+});
+
+test("nothing outside a package reaches into its folder", () => {
+	const wrong = sources
+		.filter((file) => !file.startsWith("packages/"))
+		.flatMap(importsOf)
+		.filter(({ file, specifier }) => {
+			return specifier.startsWith(".") && posix.join(posix.dirname(file), specifier).startsWith("packages/");
+		});
+	expect(wrong).toEqual([]);
+});
+
+test(`no source is longer than ${longest} lines but those with a stated reason`, () => {
+	const long = sources
+		.filter((file) => !/\.test(?:-d)?\.ts$/.test(file))
+		.filter((file) => readFileSync(join(root, file), "utf8").split("\n").length - 1 > longest);
+	expect(long).toEqual([...mayBeLong.keys()].sort());
+});

@@ -1,0 +1,63 @@
+// Holds docs/errors.md against the codes that the sources raise, both ways (keeps I9).
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { findErrorCodes, readErrorCodes } from "../tools/error-codes.ts";
+
+const root = join(import.meta.dirname, "..");
+const { raised, unreadable } = findErrorCodes(root);
+const rows = readFileSync(join(root, "docs/errors.md"), "utf8").matchAll(
+	/^\| `(?<code>[\w-]+)` \|(?<happened>[^|]+)\|(?<remedy>[^|]+)\| (?<retryable>yes|no|depends) \|$/gm,
+);
+const documented = [...rows].map(({ groups }) => ({
+	code: groups?.code ?? "",
+	retryable: groups?.retryable,
+}));
+
+test("every place that raises an error states its code as a literal", () => {
+	expect(unreadable).toEqual([]);
+});
+
+test("every code that is raised is documented", () => {
+	const known = new Set(documented.map(({ code }) => code));
+	expect(
+		raised.filter(({ code }) => !known.has(code)).map(({ code, place }) => `${code} in ${place}`),
+	).toEqual([]);
+});
+
+test("every documented code is raised somewhere, and documented once", () => {
+	const known = new Set(raised.map(({ code }) => code));
+	expect(documented.map(({ code }) => code).filter((code) => !known.has(code))).toEqual([]);
+	expect(documented.map(({ code }) => code)).toEqual([...new Set(documented.map(({ code }) => code))]);
+});
+
+test("the papers say about a retry what the code says", () => {
+	const said = documented.map(({ code, retryable }) => `${code}: ${retryable}`);
+	const meant = documented.map(({ code }) => {
+		const answers = new Set(raised.filter((error) => error.code === code).map(({ retryable }) => retryable));
+		return `${code}: ${answers.size === 1 ? [...answers].join("") : "depends"}`;
+	});
+	expect(said).toEqual(meant);
+});
+
+test("codes are read from calls over several lines, from choices and from subclasses", () => {
+	const source = [
+		'throw new HoldfastError("one", `It, "failed" (once).`, {',
+		"\tretryable: true,",
+		"});",
+		'throw new HoldfastError(isLocal ? "two" : "three", "x");',
+		'class Four extends HoldfastError { constructor() { super("four", "x", { retryable: late }); } }',
+		'// throw new HoldfastError("none", "x");',
+		"throw new HoldfastError(code, message);",
+		'throw new UPPError("Too slow.", ErrorCode.TIMEOUT, "stub", "llm");',
+	];
+	const found = readErrorCodes("a.ts", source.join("\n"));
+	expect(found.raised.map(({ code, place, retryable }) => [code, place, retryable])).toEqual([
+		["one", "a.ts:1", "yes"],
+		["two", "a.ts:4", "no"],
+		["three", "a.ts:4", "no"],
+		["four", "a.ts:5", "depends"],
+		["TIMEOUT", "a.ts:8", "depends"],
+	]);
+	expect(found.unreadable).toEqual(["a.ts:7"]);
+});

@@ -1,0 +1,96 @@
+// Runs every example of the papers and docstrings, each in a process and an empty folder of its own.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import {
+	exampleFile,
+	extractFromMarkdown,
+	extractFromSource,
+	writeExamples,
+} from "../tools/examples/extract.ts";
+import { runCommand } from "../tools/run-command.ts";
+
+const root = join(import.meta.dirname, "..");
+
+describe.concurrent("examples", () => {
+	for (const example of writeExamples(root).filter(({ run }) => run === "run")) {
+		test(`${example.origin}, line ${example.line}, runs`, async () => {
+			const folder = mkdtempSync(join(tmpdir(), "holdfast-example-"));
+			try {
+				const { code, output } = await runCommand(
+					[
+						process.execPath,
+						"--conditions=holdfast-source",
+						`--import=${join(root, "tools/examples/without-network.ts")}`,
+						join(root, ".examples", exampleFile(example)),
+					],
+					{ folder, environment: { OPENAI_API_KEY: "none", ANTHROPIC_API_KEY: "none" } },
+				);
+				expect(code, output).toBe(0);
+			} finally {
+				rmSync(folder, { recursive: true, force: true });
+			}
+		}, 30_000);
+	}
+});
+
+const fence = "```";
+
+test("a block of a paper keeps its line numbers, its preamble and its mark", () => {
+	const paper = [
+		"# Title",
+		"<!-- preamble",
+		"const one = 1;",
+		"-->",
+		"",
+		`${fence}ts no-run`,
+		"one + 1;",
+		fence,
+		`${fence}sh`,
+		"npm ci",
+		fence,
+	];
+	const [example, ...others] = extractFromMarkdown("a.md", paper.join("\n"));
+	expect(others).toEqual([]);
+	expect(example).toMatchObject({ line: 7, run: "compile-only" });
+	expect(example?.code.split("\n").slice(0, 8)).toEqual([
+		"",
+		"",
+		"const one = 1;",
+		"",
+		"",
+		"",
+		"one + 1;",
+		"export {};",
+	]);
+});
+
+test("a preamble belongs to the next block only", () => {
+	const paper = ["<!-- preamble", "const one = 1;", "-->", `${fence}ts`, fence, `${fence}ts`, fence];
+	const codes = extractFromMarkdown("a.md", paper.join("\n")).map(({ code }) => code.includes("one"));
+	expect(codes).toEqual([true, false]);
+});
+
+test("an example of a docstring is read fenced or plain, up to the next tag", () => {
+	const source = [
+		"/**",
+		" * Adds.",
+		" * @example",
+		` * ${fence}ts`,
+		" * add(1);",
+		` * ${fence}`,
+		" */",
+		"export const add = 1;",
+		"/**",
+		" * @example",
+		" * add(2);",
+		" * @see elsewhere",
+		" */",
+	];
+	const found = extractFromSource("a.ts", source.join("\n"));
+	expect(found.map(({ line, code }) => [line, code.trim()])).toEqual([
+		[5, "add(1);\nexport {};"],
+		[11, "add(2);\nexport {};"],
+	]);
+});

@@ -1,0 +1,96 @@
+// Finds the codes of the errors that the packages raise by reading their sources: the first parameter of
+// `new HoldfastError(…)` and of `super(…)` in classes that extend it, and the entries of upp's ErrorCode in use.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { listSources } from "./list-sources.ts";
+
+/** A place in the sources that raises an error. */
+export interface RaisedError {
+	readonly code: string;
+	/** `packages/core/src/journal/open.ts:12` */
+	readonly place: string;
+	/** What `retryable` says there; `depends` where it is computed. */
+	readonly retryable: "yes" | "no" | "depends";
+}
+
+/** What was found, and the places whose code cannot be read without running them. */
+export interface ErrorCodes {
+	readonly raised: readonly RaisedError[];
+	readonly unreadable: readonly string[];
+}
+
+/** UPPError takes its code as a parameter; its codes are the entries of ErrorCode that something uses. */
+const takesItsCode = "packages/upp/src/errors/upp-error.ts";
+
+/** The codes that one source raises. */
+export function readErrorCodes(file: string, source: string): ErrorCodes {
+	const text = source.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, (comment) =>
+		comment.replaceAll(/[^\n]/g, " "),
+	);
+	const raised: RaisedError[] = [];
+	const unreadable: string[] = [];
+	const calls = /extends\s+HoldfastError\b/.test(text)
+		? /\b(?:new HoldfastError|super)\(/g
+		: /\bnew HoldfastError\(/g;
+	for (const call of text.matchAll(calls)) {
+		const [first = "", ...others] = splitParameters(text, call.index + call[0].length);
+		const place = `${file}:${lineAt(text, call.index)}`;
+		const codes = [...first.matchAll(/(?<=^|[?:]\s*)"([\w-]+)"/g)].map(([, code]) => code ?? "");
+		if (codes.length === 0) unreadable.push(place);
+		for (const code of codes) raised.push({ code, place, retryable: readRetryable(others.join(",")) });
+	}
+	for (const use of text.matchAll(/\bErrorCode\.([A-Z_]+)\b|\bnew UPPError\([^;]*?"([A-Z_]+)"/g)) {
+		const place = `${file}:${lineAt(text, use.index)}`;
+		raised.push({ code: use[1] ?? use[2] ?? "", place, retryable: "depends" });
+	}
+	return { raised, unreadable };
+}
+
+/** The codes that the shipped sources of all packages raise. */
+export function findErrorCodes(root: string): ErrorCodes {
+	const shipped = listSources(root).filter(
+		(file) =>
+			/^packages\/.*\.ts$/.test(file) &&
+			!/\.(?:test|test-d|fixture)\.ts$/.test(file) &&
+			file !== takesItsCode,
+	);
+	const found = shipped.map((file) => readErrorCodes(file, readFileSync(join(root, file), "utf8")));
+	return {
+		raised: found.flatMap(({ raised }) => raised),
+		unreadable: found.flatMap(({ unreadable }) => unreadable),
+	};
+}
+
+function readRetryable(options: string): RaisedError["retryable"] {
+	const value = /\bretryable(?:\s*:\s*(?<value>\w+))?/.exec(options);
+	if (value === null || value.groups?.value === "false") return "no";
+	return value.groups?.value === "true" ? "yes" : "depends";
+}
+
+function lineAt(text: string, index: number): number {
+	return text.slice(0, index).split("\n").length;
+}
+
+/** The parameters of the call whose opening parenthesis ends at `start`, as written. */
+function splitParameters(text: string, start: number): readonly string[] {
+	const parameters: string[] = [];
+	let depth = 0;
+	let from = start;
+	for (let at = start; at < text.length; at++) {
+		const sign = text[at] ?? "";
+		if (`"'\``.includes(sign)) at = endOfString(text, at);
+		else if ("([{".includes(sign)) depth++;
+		else if (")]}".includes(sign) && depth-- === 0) return [...parameters, text.slice(from, at).trim()];
+		else if (sign === "," && depth === 0) {
+			parameters.push(text.slice(from, at).trim());
+			from = at + 1;
+		}
+	}
+	return parameters;
+}
+
+function endOfString(text: string, start: number): number {
+	let at = start + 1;
+	while (at < text.length && text[at] !== text[start]) at += text[at] === "\\" ? 2 : 1;
+	return at;
+}

@@ -1,0 +1,130 @@
+// Takes the TypeScript examples out of the papers and the docstrings and lays them in .examples/, each in a file of
+// its own where every line keeps its number, so that a compiler error names the line of the paper.
+//
+// In Markdown an example is a fenced block marked `ts`; `ts no-run` compiles and does not run. What a reader
+// need not see goes into a comment directly before the block: `<!-- preamble`, its lines, `-->`.
+// In a source it is what follows `@example`, fenced or not.
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { listFiles, listSources } from "../list-sources.ts";
+
+/** One example, ready to compile. */
+export interface Example {
+	/** The paper or source it stands in, from the root of the repository. */
+	readonly origin: string;
+	/** Line of its first line there, from 1. */
+	readonly line: number;
+	readonly run: "run" | "compile-only";
+	/** The code, with as many empty lines before it as its origin has lines. */
+	readonly code: string;
+}
+
+const opening = /^```(?:ts|typescript)(?<info>(?:\s.*)?)$/;
+
+/** The examples of a Markdown text. */
+export function extractFromMarkdown(origin: string, text: string): readonly Example[] {
+	const lines = text.split("\n");
+	const examples: Example[] = [];
+	let preamble: string[] = [];
+	for (let at = 0; at < lines.length; at++) {
+		const line = lines[at] ?? "";
+		if (line.startsWith("<!-- preamble")) {
+			const end = lines.indexOf("-->", at);
+			if (end < 0) throw new Error(`${origin}:${at + 1}: the preamble is never closed with -->`);
+			preamble = [...Array<string>(at + 1).fill(""), ...lines.slice(at + 1, end)];
+			at = end;
+			continue;
+		}
+		const block = opening.exec(line);
+		if (block !== null) {
+			const end = lines.indexOf("```", at + 1);
+			if (end < 0) throw new Error(`${origin}:${at + 1}: the block is never closed`);
+			const before = [...preamble, ...Array<string>(at + 1 - preamble.length).fill("")];
+			examples.push(toExample(origin, block.groups?.info ?? "", before, lines.slice(at + 1, end)));
+			at = end;
+		}
+		if (line.trim() !== "") preamble = [];
+	}
+	return examples;
+}
+
+/** The examples in the docstrings of a source. */
+export function extractFromSource(origin: string, text: string): readonly Example[] {
+	const examples: Example[] = [];
+	for (const comment of text.matchAll(/\/\*\*[\s\S]*?\*\//g)) {
+		const first = text.slice(0, comment.index).split("\n").length - 1;
+		const lines = comment[0].split("\n").map((line) => line.replace(/^\s*(?:\/\*\*|\*\/|\* ?)/, ""));
+		for (let at = 0; at < lines.length; at++) {
+			if (!lines[at]?.trimStart().startsWith("@example")) continue;
+			const next = lines.findIndex((line, place) => place > at && line.startsWith("@"));
+			const end = next < 0 ? lines.length : next;
+			examples.push(...extractFromDocstring(origin, first, lines.slice(0, end), at + 1));
+			at = end - 1;
+		}
+	}
+	return examples;
+}
+
+function extractFromDocstring(
+	origin: string,
+	first: number,
+	lines: readonly string[],
+	start: number,
+): readonly Example[] {
+	const body = lines.slice(start);
+	const before = Array<string>(first + start).fill("");
+	if (body.some((line) => line.startsWith("```"))) {
+		return extractFromMarkdown(origin, [...before, ...body].join("\n"));
+	}
+	const code = body.map((line) => (line === "/" ? "" : line));
+	return [toExample(origin, "", before, code)];
+}
+
+function toExample(
+	origin: string,
+	info: string,
+	before: readonly string[],
+	code: readonly string[],
+): Example {
+	return {
+		origin,
+		line: before.length + 1,
+		run: info.trim() === "no-run" ? "compile-only" : "run",
+		code: [...before, ...code, "export {};", ""].join("\n"),
+	};
+}
+
+/** Every example of the repository, ordered by place. */
+export function findExamples(root: string): readonly Example[] {
+	const read = (file: string): string => readFileSync(join(root, file), "utf8");
+	const papers = listFiles(root, ".md").filter((file) => !/^(?:packages|bench|test|tools)\//.test(file));
+	const readmes = listFiles(root, "README.md").filter((file) => file.startsWith("packages/"));
+	const sources = listSources(root).filter((file) => /^packages\/.*(?<!\.test|\.test-d)\.ts$/.test(file));
+	return [
+		...[...papers, ...readmes].flatMap((file) => extractFromMarkdown(file, read(file))),
+		...sources.flatMap((file) => extractFromSource(file, read(file))),
+	];
+}
+
+/** Name of the file an example is written to, inside .examples/. */
+export function exampleFile({ origin, line }: Example): string {
+	return `${origin.replaceAll("/", "~")}.${line}.ts`;
+}
+
+/** Writes every example and a tsconfig.json for them into .examples/; what lay there before is gone. */
+export function writeExamples(root: string): readonly Example[] {
+	const folder = join(root, ".examples");
+	const examples = findExamples(root);
+	const configuration = { extends: "../tsconfig.test.json", include: ["*.ts"], exclude: [] };
+	const files = new Map(examples.map((example) => [exampleFile(example), example.code]));
+	files.set("tsconfig.json", JSON.stringify(configuration));
+	mkdirSync(folder, { recursive: true });
+	for (const name of readdirSync(folder)) {
+		if (!files.has(name)) rmSync(join(folder, name), { recursive: true });
+	}
+	for (const [name, code] of files) {
+		const place = join(folder, name);
+		if (!existsSync(place) || readFileSync(place, "utf8") !== code) writeFileSync(place, code);
+	}
+	return examples;
+}

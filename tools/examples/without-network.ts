@@ -1,0 +1,20 @@
+// Loaded before an example: provider packages resolve to the stub, and a request to the network fails clearly.
+import { registerHooks } from "node:module";
+
+const stub = new URL("./stub-provider.ts", import.meta.url).href;
+const replaced: ReadonlySet<string> = new Set([
+	"@ai-sdk/anthropic",
+	"@ai-sdk/google",
+	"@ai-sdk/openai",
+	"@ai-sdk/openai-compatible",
+]);
+
+registerHooks({
+	resolve: (specifier, context, nextResolve) =>
+		replaced.has(specifier) ? { url: stub, shortCircuit: true } : nextResolve(specifier, context),
+});
+
+globalThis.fetch = async (input) => {
+	const address = input instanceof Request ? input.url : String(input);
+	throw new Error(`An example asked the network for ${address}; mark the block \`ts no-run\` if it has to.`);
+};
