@@ -1,3 +1,5 @@
-// Door of the journal: facts, the port, and its in-memory twin.
+// Door of the journal: facts, the port, its in-memory twin, and hosts.
 export type * from "./fact.ts";
+export { type Host, journalHost, memoryHost } from "./host.ts";
 export type * from "./journal.ts";
+export { type MemoryJournal, type MemoryJournalOptions, memoryJournal } from "./memory.ts";

@@ -34,7 +34,7 @@ export interface SessionHead {
 	readonly seq: number;
 	/** The run that was started and has not ended. */
 	readonly openRunId?: string;
-	/** The worker that holds the lease, and whether it still lives. */
+	/** The worker that holds the open run's lease, and whether it still lives. */
 	readonly holder?: { readonly workerId: string; readonly alive: boolean };
 	readonly createdAt: number;
 	readonly updatedAt: number;
@@ -54,15 +54,18 @@ export interface Append {
 }
 
 export type AppendResult =
-	| { readonly ok: true; /** Seq of the last fact. */ readonly seq: number }
+	| { readonly ok: true /** Seq of the last fact. */; readonly seq: number }
 	| { readonly ok: false; readonly reason: "inputs-waiting" };
 
 /**
- * The right to append to one session. It stays good until another worker raises the session's epoch;
- * a lapsed timer alone takes nothing away.
+ * The right to append to one session. It stays good until somebody raises the session's epoch; a lapsed timer
+ * alone takes nothing away. Taking it costs no write of its own: the first append takes it, and rejects with
+ * `lease_lost` when the session is no longer as it was when the lease was asked for. Each lease fences the ones
+ * before it, those of the same worker too.
  */
 export interface Lease {
 	readonly key: string;
+	/** The epoch this lease appends under; a forecast until its first append. */
 	readonly epoch: number;
 	/** Seq of the last entry when the lease was taken. */
 	readonly seq: number;
@@ -116,6 +119,8 @@ export interface Journal {
 	read(key: string, options?: ReadOptions): MaybePromise<readonly Entry[]>;
 	head(key: string): MaybePromise<SessionHead | undefined>;
 	list(options?: ListOptions): MaybePromise<readonly SessionHead[]>;
+	/** Whether that worker still lives: an input whose worker is dead is anyone's to start. Unknown workers are dead. */
+	isAlive(workerId: string): MaybePromise<boolean>;
 	/** Calls `changed` after entries or inputs of the session were committed, by anyone in any process. Returns the way to stop. */
 	watch(key: string, changed: () => void): () => void;
 	/** Removes all of a session and fences its holder. Unknown keys are fine. */

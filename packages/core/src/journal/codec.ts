@@ -1,0 +1,102 @@
+// Facts as text and back (keeps I2). The kind and the version stand beside the body, never in it, so that a body can
+// be encrypted or erased without touching order. Older versions are lifted on read, newer ones refused.
+import { decodeValue, encodeValue, HoldfastError, messageFromJSON, messageToJSON } from "@holdfast/upp";
+import type { Fact, FactKind } from "./fact.ts";
+import { journalCorrupt } from "./journal-errors.ts";
+
+/** A fact as it is stored. */
+export interface EncodedFact {
+	readonly kind: string;
+	readonly version: number;
+	/** JSON text of everything but the kind. */
+	readonly body: string;
+}
+
+type Body = Record<string, unknown>;
+
+/** Lifts a body from one version to the next. */
+export type Upcaster = (body: Body) => Body;
+
+/** How the facts of one kind are written. */
+export interface FactFormat {
+	/** What is written today; each upcaster has lifted it by one. */
+	readonly version: number;
+	/** Members that hold a message. */
+	readonly messages: readonly string[];
+	/** Members that hold a value of the user's: anything `encodeValue` takes. */
+	readonly values: readonly string[];
+	/** The first lifts version 1 to 2, the next 2 to 3. */
+	readonly upcasters: readonly Upcaster[];
+}
+
+/** The formats of this release. A changed body gets a new version and an upcaster, never a changed meaning. */
+export const factFormats: Readonly<Record<FactKind, FactFormat>> = {
+	"run.started": format({}),
+	"run.resumed": format({}),
+	input: format({ messages: ["message"] }),
+	assistant: format({ messages: ["message"], values: ["data"] }),
+	"tool.started": format({ values: ["input"] }),
+	"tool.settled": format({ values: ["result", "details"] }),
+	decision: format({ values: ["answer"] }),
+	note: format({ values: ["value"] }),
+	waiting: format({}),
+	"message.updated": format({ messages: ["message"] }),
+	"message.deleted": format({}),
+	"run.ended": format({ messages: ["partial"] }),
+};
+
+/**
+ * Turns a fact into what a journal stores. A member that is `undefined` is left out.
+ * @throws HoldfastError `unserialisable_value` when a value of the user's cannot be said in JSON.
+ */
+export function encodeFact(fact: Fact): EncodedFact {
+	const { version, messages, values } = factFormats[fact.kind];
+	const body: Body = {};
+	for (const [name, value] of Object.entries(fact)) {
+		if (name === "kind" || value === undefined) continue;
+		if (messages.includes(name)) body[name] = messageToJSON(value);
+		else body[name] = values.includes(name) ? encodeValue(value) : value;
+	}
+	return { kind: fact.kind, version, body: JSON.stringify(body) };
+}
+
+/**
+ * Turns what `encodeFact` gave, in this release or an older one, back into the fact.
+ * @throws HoldfastError `journal_newer` for a kind or version this release does not know, `journal_corrupt` for a
+ * body that is damaged.
+ */
+export function decodeFact(
+	kind: string,
+	version: number,
+	body: string,
+	formats: Readonly<Record<string, FactFormat>> = factFormats,
+): Fact {
+	const known = Object.hasOwn(formats, kind) ? formats[kind] : undefined;
+	if (known === undefined || version > known.version) throw newer(kind, version);
+	try {
+		let members = JSON.parse(body) as Body;
+		for (const lift of known.upcasters.slice(version - 1)) members = lift(members);
+		const fact: Body = { kind };
+		for (const [name, value] of Object.entries(members)) {
+			if (known.messages.includes(name)) fact[name] = messageFromJSON(value as never);
+			else fact[name] = known.values.includes(name) ? decodeValue(value as never) : value;
+		}
+		return fact as unknown as Fact;
+	} catch (cause) {
+		throw journalCorrupt(`a fact of kind "${kind}" cannot be read`, cause);
+	}
+}
+
+function format(members: { messages?: readonly string[]; values?: readonly string[] }): FactFormat {
+	const { messages = [], values = [] } = members;
+	return { version: 1, messages, values, upcasters: [] };
+}
+
+function newer(kind: string, version: number): HoldfastError {
+	return new HoldfastError(
+		"journal_newer",
+		`The journal holds a fact "${kind}" of version ${version}, which this release does not know. ` +
+			"A newer release wrote it: upgrade, and nothing is lost.",
+		{ data: { kind, version } },
+	);
+}

@@ -1,0 +1,20 @@
+// A host: where an agent's sessions live. What a host offers beside its journal grows here.
+import type { Journal } from "./journal.ts";
+import { type MemoryJournalOptions, memoryJournal } from "./memory.ts";
+
+/** A place for sessions. Made by `memoryHost()` or, from `holdfast/sqlite`, by `sqliteHost(path)`. */
+export interface Host {
+	readonly journal: Journal;
+	/** Commits what is under way and closes the journal. Calling it twice is harmless. */
+	close(): Promise<void>;
+}
+
+/** A host whose sessions live as long as this object: for tests and for agents that need not survive. */
+export function memoryHost(options: MemoryJournalOptions = {}): Host {
+	return journalHost(memoryJournal(options));
+}
+
+/** A host of one journal. */
+export function journalHost(journal: Journal): Host {
+	return { journal, close: async () => journal.close() };
+}
