@@ -1,6 +1,9 @@
 // Standard Schema (zod, valibot, arktype, …), typed structurally so that core depends on none of them.
 // Owns recognising one, validating with it, and getting the JSON Schema that a model is shown.
 
+import { HoldfastError, type JSONSchema } from "@holdfast/upp";
+import { formatPath, type Issue } from "./issue.ts";
+
 /** A schema of any library that follows Standard Schema v1. @see https://standardschema.dev */
 export interface StandardSchema<Input = unknown, Output = Input> {
 	readonly "~standard": {
@@ -20,4 +23,83 @@ export type StandardResult<Output> =
 export interface StandardIssue {
 	readonly message: string;
 	readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+/** Whether a value is a Standard Schema; some libraries' schemas are functions. */
+export function isStandardSchema(value: unknown): value is StandardSchema {
+	if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
+	const standard = (value as { "~standard"?: unknown })["~standard"];
+	return (
+		typeof standard === "object" &&
+		standard !== null &&
+		typeof (standard as { validate?: unknown }).validate === "function"
+	);
+}
+
+/** A value that passed, with the schema's defaults and conversions applied, or what is wrong. */
+export type StandardOutcome =
+	| { readonly ok: true; readonly value: unknown }
+	| { readonly ok: false; readonly issues: readonly Issue[] };
+
+/** Validates with a Standard Schema; a promise only where the library returns one. */
+export function validateStandard(
+	schema: StandardSchema,
+	value: unknown,
+): StandardOutcome | Promise<StandardOutcome> {
+	const result = schema["~standard"].validate(value);
+	return result instanceof Promise ? result.then(outcomeOf) : outcomeOf(result);
+}
+
+/**
+ * The JSON Schema of the input a Standard Schema accepts: from the Standard JSON Schema extension, else from a
+ * `toJSONSchema` method.
+ *
+ * @throws HoldfastError `schema_not_convertible` when the library offers neither, or cannot express this schema.
+ */
+export function toJsonSchema(schema: StandardSchema): JSONSchema {
+	const known = converted.get(schema);
+	if (known !== undefined) return known;
+	const { $schema: _, ...result } = convert(schema);
+	converted.set(schema, result);
+	return result;
+}
+
+const converted = new WeakMap<StandardSchema, JSONSchema>();
+
+interface Convertible {
+	readonly "~standard": { readonly jsonSchema?: { input?(options: { target: string }): JSONSchema } };
+	toJSONSchema?(options: { io: "input" }): JSONSchema;
+}
+
+function convert(schema: StandardSchema): JSONSchema {
+	const convertible = schema as StandardSchema & Convertible;
+	const extension = convertible["~standard"].jsonSchema;
+	try {
+		if (typeof extension?.input === "function") return extension.input({ target: "draft-2020-12" });
+		if (typeof convertible.toJSONSchema === "function") return convertible.toJSONSchema({ io: "input" });
+	} catch (cause) {
+		const why = cause instanceof Error ? cause.message : String(cause);
+		throw notConvertible(schema, `cannot be written as JSON Schema (${why})`, cause);
+	}
+	throw notConvertible(schema, "does not say how it is written as JSON Schema");
+}
+
+function notConvertible(schema: StandardSchema, what: string, cause?: unknown): HoldfastError {
+	const { vendor } = schema["~standard"];
+	return new HoldfastError(
+		"schema_not_convertible",
+		`This ${vendor} schema ${what}. Pass it as \`inputSchema\` and JSON Schema as \`parameters\` beside it: ` +
+			"the first validates, the second is shown to the model.",
+		{ data: { vendor }, ...(cause === undefined ? {} : { cause }) },
+	);
+}
+
+function outcomeOf(result: StandardResult<unknown>): StandardOutcome {
+	if (result.issues === undefined) return { ok: true, value: result.value };
+	return { ok: false, issues: result.issues.map(issueOf) };
+}
+
+function issueOf({ message, path = [] }: StandardIssue): Issue {
+	const segments = path.map((segment) => (typeof segment === "object" ? segment.key : segment));
+	return { path: formatPath(segments), message };
 }

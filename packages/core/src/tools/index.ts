@@ -1,5 +1,29 @@
 // The door of tools: everything the engine and the package's entry points take from this folder.
 
+export { executeOrderedToolCalls } from "./execute-ordered.ts";
+export { normaliseTool, normaliseTools } from "./normalise-tool.ts";
+export { describeError, runTool } from "./run-tool.ts";
+export { type ShownResult, shownToModel } from "./shown-to-model.ts";
+export {
+	createSimpleTool,
+	type DeclaredTool,
+	type SimpleTool,
+	type SimpleToolConfig,
+	type SimpleToolResult,
+	type ToolDeclaration,
+	type TypedSchema,
+	tool,
+} from "./tool.ts";
+export { injectToolContext, isContextAwareTool, withToolContext } from "./tool-context.ts";
+export {
+	hasCallDependencies,
+	hasToolDependencies,
+	type OrderedCall,
+	type OrderedTool,
+	type OrderedTools,
+	orderToolCalls,
+	type ToolOrder,
+} from "./tool-order.ts";
 export type {
 	AnyTool,
 	EngineTool,
@@ -7,9 +31,9 @@ export type {
 	RetryPolicy,
 	ToolContext,
 	ToolExecutionEvent,
+	ToolForm,
 	ToolOptions,
 	ToolOutcome,
-	ToolSchema,
 	ToolSet,
 	UnknownCall,
 	ValidatedInput,

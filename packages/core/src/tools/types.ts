@@ -3,7 +3,6 @@
 
 import type { JSONSchema } from "@holdfast/upp";
 import type { Issue } from "../schema/issue.ts";
-import type { StandardSchema } from "../schema/standard-schema.ts";
 
 /**
  * What may be done with a call whose process died while it ran.
@@ -72,6 +71,9 @@ export type ValidatedInput =
 	| { readonly ok: true; readonly value: unknown }
 	| { readonly ok: false; readonly message: string; readonly issues: readonly Issue[] };
 
+/** The ways a tool's function may be written: UPP's `run`, document 3's `execute`, the AI SDK's `execute`, or none. */
+export type ToolForm = "run" | "execute" | "ai-sdk" | "remote";
+
 /**
  * A tool as the engine drives it, whatever its caller wrote it as.
  *
@@ -87,6 +89,8 @@ export interface EngineTool {
 	readonly source: object;
 	/** Remote tools are carried out by someone else, who settles the call; they have no function here. */
 	readonly kind: "local" | "remote";
+	/** How its function is called and what its result means. */
+	readonly form: ToolForm;
 	readonly sequential: boolean;
 	readonly dependsOn: readonly string[];
 	readonly retryPolicy: RetryPolicy;
@@ -132,9 +136,6 @@ export interface ToolOptions {
 	// biome-ignore lint/suspicious/noExplicitAny: the input's type is the tool author's
 	readonly reconcile?: (call: { idempotencyKey: string; input: any }) => unknown;
 }
-
-/** A schema a tool may be declared with: JSON Schema, or a Standard Schema such as zod's. */
-export type ToolSchema = StandardSchema | JSONSchema;
 
 /**
  * Any tool that can be given to an agent: UPP's (`run(params, context)`), document 3's (`execute(id, params, context)`),

@@ -1,0 +1,146 @@
+// Compiles a JSON Schema to closures, once per schema object.
+// What counts, of drafts 7 and 2020-12: type, enum, const, nullable; minimum, maximum, exclusiveMinimum,
+// exclusiveMaximum, multipleOf; minLength, maxLength, pattern; properties, required, additionalProperties,
+// patternProperties, propertyNames, minProperties, maxProperties; items, prefixItems, additionalItems (draft 7),
+// minItems, maxItems, uniqueItems; allOf, anyOf, oneOf, not; $ref within the schema. All else is ignored.
+
+import {
+	add,
+	type Check,
+	type Compilation,
+	type Finding,
+	found,
+	isRecord,
+	malformed,
+	type SchemaNode,
+} from "./check.ts";
+import { allOfCheck, anyOfCheck, notCheck, oneOfCheck } from "./combining-keywords.ts";
+import { arrayCheck, objectCheck } from "./container-keywords.ts";
+import { formatPath, type Issue } from "./issue.ts";
+import { choiceCheck, numberCheck, stringCheck, typeCheck } from "./scalar-keywords.ts";
+
+/** Says what is wrong with a value: nothing, or a list. */
+export type SchemaValidator = (value: unknown) => readonly Issue[];
+
+const NO_ISSUES: readonly Issue[] = Object.freeze([]);
+const compiled = new WeakMap<object, SchemaValidator>();
+
+/**
+ * Compiles a JSON Schema. A schema must not be changed after it was compiled: the result is kept with the object.
+ *
+ * @throws HoldfastError `invalid_schema`, naming the place, when the schema is malformed or refers outside itself.
+ */
+export function compileSchema(schema: object | boolean): SchemaValidator {
+	if (typeof schema !== "object" || schema === null) return validatorOf(compileRoot(schema));
+	let validator = compiled.get(schema);
+	if (validator === undefined) {
+		validator = validatorOf(compileRoot(schema));
+		compiled.set(schema, validator);
+	}
+	return validator;
+}
+
+function validatorOf(check: Check | undefined): SchemaValidator {
+	if (check === undefined) return () => NO_ISSUES;
+	return (value) => {
+		const findings = run(check, value);
+		if (findings === undefined) return NO_ISSUES;
+		return findings.map(({ path, message }) => ({ path: formatPath(path), message }));
+	};
+}
+
+function run(check: Check, value: unknown): Finding[] | undefined {
+	try {
+		return check(value);
+	} catch (error) {
+		if (error instanceof RangeError) return found("is nested too deeply to be checked");
+		throw error;
+	}
+}
+
+function compileRoot(root: unknown): Check | undefined {
+	const finished = new Map<object, Check | undefined>();
+	const started = new Set<object>();
+	const compilation: Compilation = { compile };
+	return compile(root, []);
+
+	function compile(schema: unknown, place: readonly string[]): Check | undefined {
+		if (schema === true) return undefined;
+		if (schema === false) return () => found("nothing is allowed here");
+		if (!isRecord(schema)) throw malformed(place, "expected a schema: an object, true or false");
+		if (finished.has(schema)) return finished.get(schema);
+		// A schema that contains itself: its check exists by the time a value is looked at.
+		if (started.has(schema)) return (value) => finished.get(schema)?.(value);
+		started.add(schema);
+		const check = compileNode(schema, place);
+		finished.set(schema, check);
+		return check;
+	}
+
+	function compileNode(node: SchemaNode, place: readonly string[]): Check | undefined {
+		const type = typeCheck(node, place);
+		const others = [
+			choiceCheck(node, place),
+			numberCheck(node, place),
+			stringCheck(node, place),
+			objectCheck(node, place, compilation),
+			arrayCheck(node, place, compilation),
+			referenceCheck(node, place),
+			allOfCheck(node, place, compilation),
+			anyOfCheck(node, place, compilation),
+			oneOfCheck(node, place, compilation),
+			notCheck(node, place, compilation),
+		].filter((check) => check !== undefined);
+		const check = inOrder(type, together(others));
+		if (node.nullable !== true || check === undefined) return check;
+		return (value) => (value === null ? undefined : check(value));
+	}
+
+	function referenceCheck(node: SchemaNode, place: readonly string[]): Check | undefined {
+		if (node.$ref === undefined) return undefined;
+		const at = [...place, "$ref"];
+		const seen = new Set<unknown>();
+		let target: unknown = node;
+		while (isRecord(target) && target.$ref !== undefined) {
+			if (seen.has(target)) throw malformed(at, "the reference leads back to itself");
+			seen.add(target);
+			// Keywords beside a reference count too, so only bare references are followed here.
+			if (target !== node && Object.keys(target).length > 1) break;
+			target = resolveReference(root, target.$ref, at);
+		}
+		return compile(target, at);
+	}
+}
+
+// The type first: where it is wrong, nothing else is worth saying.
+function inOrder(first: Check | undefined, second: Check | undefined): Check | undefined {
+	if (first === undefined) return second;
+	if (second === undefined) return first;
+	return (value) => first(value) ?? second(value);
+}
+
+function together(checks: readonly Check[]): Check | undefined {
+	if (checks.length <= 1) return checks[0];
+	return (value) => {
+		let findings: Finding[] | undefined;
+		for (const check of checks) {
+			const more = check(value);
+			if (more !== undefined) findings = add(findings, more);
+		}
+		return findings;
+	};
+}
+
+function resolveReference(root: unknown, reference: unknown, place: readonly string[]): unknown {
+	if (typeof reference !== "string") throw malformed(place, "expected a string");
+	if (reference !== "#" && !reference.startsWith("#/"))
+		throw malformed(place, `${JSON.stringify(reference)} leads outside the schema; only "#/…" is followed`);
+	let target = root;
+	for (const part of reference.split("/").slice(1)) {
+		const key = decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
+		if (typeof target !== "object" || target === null || !Object.hasOwn(target, key))
+			throw malformed(place, `${JSON.stringify(reference)} does not exist in the schema`);
+		target = (target as Record<string, unknown>)[key];
+	}
+	return target;
+}

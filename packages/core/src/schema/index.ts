@@ -1,0 +1,14 @@
+// The door of schemas: JSON Schema validation and Standard Schema support.
+
+export { compileSchema, type SchemaValidator } from "./compile-schema.ts";
+export { describeValue, formatIssues, formatPath, type Issue } from "./issue.ts";
+export { nearest } from "./nearest.ts";
+export {
+	isStandardSchema,
+	type StandardIssue,
+	type StandardOutcome,
+	type StandardResult,
+	type StandardSchema,
+	toJsonSchema,
+	validateStandard,
+} from "./standard-schema.ts";

@@ -1,0 +1,31 @@
+// Finds what somebody probably meant by a name that does not exist.
+
+/** The candidate closest to a name, when it is close enough to be meant; case does not count. */
+export function nearest(name: string, candidates: Iterable<string>): string | undefined {
+	let best: string | undefined;
+	let bestDistance = Math.max(1, Math.floor(name.length / 3)) + 1;
+	const wanted = name.toLowerCase();
+	for (const candidate of candidates) {
+		if (Math.abs(candidate.length - name.length) >= bestDistance) continue;
+		const distance = editDistance(wanted, candidate.toLowerCase());
+		if (distance < bestDistance) {
+			best = candidate;
+			bestDistance = distance;
+		}
+	}
+	return best;
+}
+
+// Levenshtein's distance, one row at a time.
+function editDistance(left: string, right: string): number {
+	let row = Array.from({ length: right.length + 1 }, (_, index) => index);
+	for (let i = 1; i <= left.length; i++) {
+		const next = [i];
+		for (let j = 1; j <= right.length; j++) {
+			const replaced = (row[j - 1] as number) + (left[i - 1] === right[j - 1] ? 0 : 1);
+			next.push(Math.min(replaced, (row[j] as number) + 1, (next[j - 1] as number) + 1));
+		}
+		row = next;
+	}
+	return row[right.length] as number;
+}

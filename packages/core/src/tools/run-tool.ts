@@ -1,0 +1,136 @@
+// Carries a started tool to its outcome: a value, a promise, document 3's `{output, details}`, or an async
+// iterable of deltas. A tool that fails has an outcome too; nothing is thrown from here.
+
+import { plainDetails, plainJson } from "./plain-json.ts";
+import type { EngineTool, ToolContext, ToolExecutionEvent, ToolOutcome } from "./types.ts";
+
+/**
+ * Runs a tool with arguments that passed `tool.validate`.
+ *
+ * @param onDelta told each piece of output that a streaming tool yields, before it is asked for the next.
+ * @returns how it ended, failures included. Cancelling is the caller's: it races this against the signal.
+ */
+export async function runTool(
+	tool: EngineTool,
+	input: unknown,
+	context: ToolContext,
+	onDelta: (delta: string) => void,
+): Promise<ToolOutcome> {
+	try {
+		const started = tool.start(input, context);
+		const value = isThenable(started) ? await started : started;
+		return isAsyncIterable(value) ? await drain(tool, value, onDelta) : outcomeOf(tool, value);
+	} catch (error) {
+		return { output: describeError(error), isError: true, error };
+	}
+}
+
+/** What an error says to a model: its message and that of its cause. */
+export function describeError(error: unknown): string {
+	if (!(error instanceof Error)) {
+		return error === undefined ? "The tool failed without saying why." : String(plainText(error));
+	}
+	const message = error.message === "" ? error.name : error.message;
+	const { cause } = error;
+	if (!(cause instanceof Error) || cause.message === "" || message.includes(cause.message)) return message;
+	return `${message}: ${cause.message}`;
+}
+
+async function drain(
+	tool: EngineTool,
+	iterable: AsyncIterable<unknown>,
+	onDelta: (delta: string) => void,
+): Promise<ToolOutcome> {
+	const deltas: string[] = [];
+	const iterator = iterable[Symbol.asyncIterator]();
+	let last: unknown;
+	while (true) {
+		const { done, value } = await iterator.next();
+		if (done === true) {
+			const final = value ?? last;
+			return final === undefined ? complete(deltas.join(""), undefined) : outcomeOf(tool, final);
+		}
+		const delta = deltaOf(tool, value);
+		if (delta !== undefined) {
+			deltas.push(delta);
+			onDelta(delta);
+		} else if (isComplete(value)) {
+			await iterator.return?.();
+			return complete(value.output, value.details);
+		} else {
+			last = value;
+		}
+	}
+}
+
+function outcomeOf(tool: EngineTool, value: unknown): ToolOutcome {
+	if (typeof value === "string") return { output: value, isError: false };
+	if (isOutputWithDetails(tool, value)) return complete(value.output, value.details);
+	return complete(value, undefined);
+}
+
+function complete(output: unknown, details: unknown): ToolOutcome {
+	const plain = plainOutput(output);
+	if (details === undefined) return plain;
+	return { ...plain, details: plainDetails(details) };
+}
+
+function plainOutput(output: unknown): ToolOutcome {
+	try {
+		return { output: plainJson(output), isError: false };
+	} catch (error) {
+		const why = error instanceof Error ? error.message.split("\n", 1)[0] : String(error);
+		return { output: `The tool ran, but its result cannot be written as JSON: ${why}`, isError: true, error };
+	}
+}
+
+// Document 3's tools say `{output, details?}`; elsewhere an object that merely has an `output` is a result like any other.
+function isOutputWithDetails(
+	tool: EngineTool,
+	value: unknown,
+): value is { output: string; details?: unknown } {
+	if (typeof value !== "object" || value === null || tool.form === "ai-sdk") return false;
+	const keys = Object.keys(value);
+	if (typeof (value as { output?: unknown }).output !== "string") return false;
+	if (tool.form === "execute") return keys.every((key) => key === "output" || key === "details");
+	return keys.length === 2 && Object.hasOwn(value, "details");
+}
+
+// The AI SDK's iterables yield whole results, each better than the one before; everyone else's strings are pieces.
+function deltaOf(tool: EngineTool, value: unknown): string | undefined {
+	if (typeof value === "string") return tool.form === "ai-sdk" ? undefined : value;
+	if (typeof value !== "object" || value === null) return undefined;
+	const { type, delta } = value as { type?: unknown; delta?: unknown };
+	return type === "delta" && typeof delta === "string" ? delta : undefined;
+}
+
+function isComplete(value: unknown): value is Extract<ToolExecutionEvent, { type: "complete" }> {
+	return (
+		typeof value === "object" &&
+		value !== null &&
+		(value as { type?: unknown }).type === "complete" &&
+		Object.hasOwn(value, "output")
+	);
+}
+
+function plainText(error: unknown): string {
+	try {
+		return typeof error === "object" ? JSON.stringify(plainJson(error)) : String(error);
+	} catch {
+		return "The tool failed with a value that cannot be written as text.";
+	}
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+	return (
+		typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function"
+	);
+}
+
+function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+	return (
+		typeof value === "object" &&
+		value !== null &&
+		typeof (value as { [Symbol.asyncIterator]?: unknown })[Symbol.asyncIterator] === "function"
+	);
+}

@@ -1,0 +1,45 @@
+// How much of a tool's result its model is shown. The journal keeps the whole of it; this is only the view.
+
+import type { EngineTool } from "./types.ts";
+
+/** A result as the model gets it. */
+export interface ShownResult {
+	readonly result: unknown;
+	readonly cut: boolean;
+}
+
+// A cut at a line's end may give away this part of the space.
+const GIVEN_AWAY = 0.2;
+
+/**
+ * Cuts a result longer than the tool's `maxModelCharacters`, at the end of a line where one is near, and says so.
+ * JSON is cut as its text. The note comes on top of the limit.
+ */
+export function shownToModel(
+	tool: Pick<EngineTool, "maxModelCharacters" | "readOn">,
+	result: unknown,
+): ShownResult {
+	const limit = tool.maxModelCharacters;
+	if (limit === Number.POSITIVE_INFINITY) return { result, cut: false };
+	const text = typeof result === "string" ? result : (JSON.stringify(result) ?? "");
+	if (text.length <= limit) return { result, cut: false };
+	const shown = text.slice(0, cutAt(text, Math.floor(limit)));
+	return { result: `${shown}\n${note(shown.length, text.length, tool.readOn?.(result))}`, cut: true };
+}
+
+function cutAt(text: string, limit: number): number {
+	const lineEnd = text.lastIndexOf("\n", limit);
+	if (lineEnd > 0 && lineEnd >= limit * (1 - GIVEN_AWAY)) return lineEnd;
+	const unit = text.charCodeAt(limit - 1);
+	const insideCharacter = unit >= 0xd800 && unit <= 0xdbff;
+	return insideCharacter ? limit - 1 : limit;
+}
+
+function note(shown: number, whole: number, readOn: string | undefined): string {
+	const advice = readOn === undefined || readOn === "" ? "Ask for a smaller part to see more." : readOn;
+	return `[cut: ${grouped(shown)} of ${grouped(whole)} characters shown; the whole output is kept in the session. ${advice}]`;
+}
+
+function grouped(count: number): string {
+	return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
+}

@@ -1,0 +1,139 @@
+// What a tool takes: the JSON Schema its model is shown and the check its arguments pass, from whatever schema
+// the tool was declared with: JSON Schema, a Standard Schema, or an AI SDK `jsonSchema()` object.
+
+import { HoldfastError, type JSONSchema } from "@holdfast/upp";
+import {
+	compileSchema,
+	formatIssues,
+	type Issue,
+	isStandardSchema,
+	type StandardOutcome,
+	type StandardSchema,
+	toJsonSchema,
+	validateStandard,
+} from "../schema/index.ts";
+import type { AnyTool, ValidatedInput } from "./types.ts";
+
+/** Where `tool()` keeps the schema that validates: a symbol, so that a tool's JSON does not hold it. */
+export const validatingSchema: unique symbol = Symbol.for("holdfast.validatingSchema") as never;
+
+/** What a tool takes. */
+export interface ToolInput {
+	readonly parameters: JSONSchema;
+	validate(input: unknown): ValidatedInput | Promise<ValidatedInput>;
+}
+
+interface AiSdkSchema {
+	readonly jsonSchema: JSONSchema;
+	validate?(value: unknown): AiSdkResult | PromiseLike<AiSdkResult>;
+}
+
+type AiSdkResult = { success: true; value: unknown } | { success: false; error: Error };
+
+const NO_PARAMETERS: JSONSchema = { type: "object", properties: {} };
+
+/** The schema a tool's arguments are held against, as it was given. */
+export function givenSchema(tool: AnyTool): unknown {
+	return (tool as { [validatingSchema]?: unknown })[validatingSchema] ?? tool.inputSchema ?? tool.parameters;
+}
+
+/**
+ * Reads what a tool takes.
+ *
+ * @throws HoldfastError `invalid_schema`, `schema_not_convertible` or `invalid_tool`.
+ */
+export function readToolInput(tool: AnyTool, name: string): ToolInput {
+	const given = resolveLazily(givenSchema(tool));
+	if (given === undefined || given === null) return jsonSchemaInput(NO_PARAMETERS, name);
+	if (isStandardSchema(given)) {
+		const shown = isJsonSchema(tool.parameters) ? tool.parameters : toJsonSchema(given);
+		return standardInput(given, shown, name);
+	}
+	if (typeof given !== "object") {
+		throw new HoldfastError(
+			"invalid_tool",
+			`The tool "${name}" has parameters of type ${typeof given}. Give it JSON Schema or a Standard Schema such as zod's.`,
+		);
+	}
+	if (isAiSdkSchema(given, name)) return aiSdkInput(given, name);
+	return jsonSchemaInput(given as JSONSchema, name);
+}
+
+function jsonSchemaInput(parameters: JSONSchema, name: string): ToolInput {
+	const issuesOf = compileSchema(parameters);
+	return {
+		parameters,
+		validate(input) {
+			const issues = issuesOf(input);
+			return issues.length === 0 ? { ok: true, value: input } : refused(name, issues);
+		},
+	};
+}
+
+function standardInput(schema: StandardSchema, parameters: JSONSchema, name: string): ToolInput {
+	const outcome = (result: StandardOutcome): ValidatedInput =>
+		result.ok ? result : refused(name, result.issues);
+	return {
+		parameters,
+		validate: (input) => guarded(name, () => validateStandard(schema, input), outcome),
+	};
+}
+
+function aiSdkInput(schema: AiSdkSchema, name: string): ToolInput {
+	const plain = jsonSchemaInput(schema.jsonSchema, name);
+	if (typeof schema.validate !== "function") return plain;
+	const outcome = (result: AiSdkResult): ValidatedInput =>
+		result.success
+			? { ok: true, value: result.value }
+			: refused(name, [{ path: "", message: result.error.message }]);
+	return {
+		parameters: schema.jsonSchema,
+		validate: (input) => guarded(name, () => schema.validate?.(input) as AiSdkResult, outcome),
+	};
+}
+
+// A check of the tool author's that throws is a call refused, never a run that fails.
+function guarded<Result>(
+	name: string,
+	check: () => Result | PromiseLike<Result>,
+	outcome: (result: Result) => ValidatedInput,
+): ValidatedInput | Promise<ValidatedInput> {
+	const failed = (error: unknown): ValidatedInput =>
+		refused(name, [{ path: "", message: `the schema's own check failed: ${String(error)}` }]);
+	try {
+		const result = check();
+		if (!isThenable(result)) return outcome(result);
+		return Promise.resolve(result).then(outcome, failed);
+	} catch (error) {
+		return failed(error);
+	}
+}
+
+function refused(name: string, issues: readonly Issue[]): ValidatedInput {
+	const message = `Invalid arguments for "${name}":\n${formatIssues(issues)}\nCorrect them and call it again.`;
+	return { ok: false, message, issues };
+}
+
+function isThenable<Value>(value: Value | PromiseLike<Value>): value is PromiseLike<Value> {
+	return typeof (value as { then?: unknown } | null)?.then === "function";
+}
+
+// The AI SDK lets a schema be a function that makes it.
+function resolveLazily(schema: unknown): unknown {
+	return typeof schema === "function" && !isStandardSchema(schema) ? schema() : schema;
+}
+
+function isJsonSchema(schema: unknown): schema is JSONSchema {
+	return (
+		typeof schema === "object" && schema !== null && !isStandardSchema(schema) && !("jsonSchema" in schema)
+	);
+}
+
+function isAiSdkSchema(schema: object, name: string): schema is AiSdkSchema {
+	if (!("jsonSchema" in schema)) return false;
+	if (!isThenable(schema.jsonSchema)) return true;
+	throw new HoldfastError(
+		"invalid_tool",
+		`The tool "${name}" has a JSON Schema that is a promise. Await it before the tool is made.`,
+	);
+}

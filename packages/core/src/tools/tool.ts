@@ -1,0 +1,107 @@
+// The two ways of ours to declare a tool: `tool({...})`, and document 3's `createSimpleTool`.
+
+import type { JSONSchema } from "@holdfast/upp";
+import { readToolInput, validatingSchema } from "./tool-input.ts";
+import type { AnyTool, ToolContext, ToolExecutionEvent, ToolOptions } from "./types.ts";
+
+/** The part of a Standard Schema that carries the type of what it lets through. */
+export interface TypedSchema<Output> {
+	readonly "~standard": {
+		readonly types?: { readonly input: unknown; readonly output: Output } | undefined;
+	};
+}
+
+/** What `tool()` takes. */
+export interface ToolDeclaration<Params> extends ToolOptions {
+	readonly name: string;
+	/** What people are shown in place of the name. */
+	readonly label?: string;
+	/** What the model is told about when and how to use it. */
+	readonly description: string;
+	/** JSON Schema, or a Standard Schema (zod, valibot, …), from which the type of `run`'s first parameter comes. */
+	readonly parameters?: TypedSchema<Params> | JSONSchema;
+	/** The same under the AI SDK's name. With JSON Schema as `parameters` beside it, this one validates and that one is shown. */
+	readonly inputSchema?: TypedSchema<Params> | JSONSchema;
+	/** Does the work: returns text or JSON, a promise of it, or an async iterable of deltas. */
+	run(params: Params, context: ToolContext): unknown;
+	/** Whether a call may be run. */
+	approval?(params: Params): boolean | Promise<boolean>;
+}
+
+/** A tool made by `tool()`: UPP's shape, its parameters as JSON Schema. */
+export interface DeclaredTool<Params> extends ToolOptions {
+	readonly name: string;
+	readonly label?: string;
+	readonly description: string;
+	readonly parameters: JSONSchema;
+	run(params: Params, context?: ToolContext): unknown;
+	approval?(params: Params): boolean | Promise<boolean>;
+}
+
+/**
+ * Declares a tool. The type of its arguments comes from a Standard Schema, or is given: `tool<{ city: string }>({...})`.
+ *
+ * @throws HoldfastError `invalid_schema`, `schema_not_convertible`.
+ * @example
+ * const weather = tool({
+ * 	name: "weather",
+ * 	description: "The weather in a city.",
+ * 	parameters: z.object({ city: z.string() }),
+ * 	run: ({ city }) => `Sunny in ${city}.`,
+ * });
+ */
+export function tool<Params = Record<string, unknown>>(
+	declaration: ToolDeclaration<Params>,
+): DeclaredTool<Params> {
+	const { inputSchema, parameters, ...rest } = declaration;
+	const { parameters: shown } = readToolInput(declaration as AnyTool, declaration.name);
+	const validating = inputSchema ?? parameters;
+	return {
+		...rest,
+		parameters: shown,
+		...(validating === shown ? {} : { [validatingSchema]: validating }),
+	} as DeclaredTool<Params>;
+}
+
+/** What document 3's handler gives back. */
+export interface SimpleToolResult {
+	readonly output: string;
+	readonly details?: unknown;
+}
+
+/** What `createSimpleTool` takes: a tool of document 3 without its function. */
+export interface SimpleToolConfig extends ToolOptions {
+	readonly name: string;
+	readonly label?: string;
+	readonly description?: string;
+	/** JSON Schema or a Standard Schema. */
+	readonly parameters: JSONSchema | TypedSchema<unknown>;
+}
+
+/** A tool of document 3, as `createSimpleTool` makes it. */
+export interface SimpleTool<Params> extends SimpleToolConfig {
+	execute(id: string, params: Params, context?: ToolContext): AsyncIterable<ToolExecutionEvent>;
+}
+
+/**
+ * Makes a tool of document 3 from a function that does not stream. A handler that rejects is a tool that fails.
+ *
+ * @see document 3, "Tool Execution Streaming"
+ */
+// biome-ignore lint/suspicious/noExplicitAny: document 3's default
+export function createSimpleTool<Params = any, Config extends SimpleToolConfig = SimpleToolConfig>(
+	config: Config,
+	handler: (
+		id: string,
+		params: Params,
+		context?: ToolContext,
+	) => SimpleToolResult | Promise<SimpleToolResult>,
+): Config & SimpleTool<Params> {
+	return {
+		...config,
+		async *execute(id: string, params: Params, context?: ToolContext) {
+			const { output, details } = await handler(id, params, context);
+			yield { type: "complete", output, ...(details === undefined ? {} : { details }) };
+		},
+	};
+}
