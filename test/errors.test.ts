@@ -49,6 +49,7 @@ test("codes are read from calls over several lines, from choices and from subcla
 		'class Four extends HoldfastError { constructor() { super("four", "x", { retryable: late }); } }',
 		'// throw new HoldfastError("none", "x");',
 		"throw new HoldfastError(code, message);",
+		"throw new HoldfastError(error.code, message);",
 		'throw new UPPError("Too slow.", ErrorCode.TIMEOUT, "stub", "llm");',
 	];
 	const found = readErrorCodes("a.ts", source.join("\n"));
@@ -57,7 +58,7 @@ test("codes are read from calls over several lines, from choices and from subcla
 		["two", "a.ts:4", "no"],
 		["three", "a.ts:4", "no"],
 		["four", "a.ts:5", "depends"],
-		["TIMEOUT", "a.ts:8", "depends"],
+		["TIMEOUT", "a.ts:9", "depends"],
 	]);
 	expect(found.unreadable).toEqual(["a.ts:7"]);
 });

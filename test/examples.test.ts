@@ -94,3 +94,11 @@ test("an example of a docstring is read fenced or plain, up to the next tag", ()
 		[11, "add(2);\nexport {};"],
 	]);
 });
+
+test("an example of a docstring uses the names of its package without importing them", () => {
+	const source = ["", "/**", " * @example", ' * import { b } from "elsewhere";', " * a(b, x.c);", " */"];
+	const known = new Map(["a", "b", "c"].map((name) => [name, "here"]));
+	const [example] = extractFromSource("a.ts", source.join("\n"), known);
+	expect(example?.code.split("\n")[0]).toBe('import { a } from "here"; ');
+	expect(example?.code.split("\n")[4]).toBe("a(b, x.c);");
+});

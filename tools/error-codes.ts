@@ -1,5 +1,6 @@
 // Finds the codes of the errors that the packages raise by reading their sources: the first parameter of
-// `new HoldfastError(…)` and of `super(…)` in classes that extend it, and the entries of upp's ErrorCode in use.
+// `new HoldfastError(…)` and of `super(…)` in classes that extend it, and the entries of upp's ErrorCode in use. An error
+// raised again with the `code` of another one raises nothing new.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { listSources } from "./list-sources.ts";
@@ -36,7 +37,8 @@ export function readErrorCodes(file: string, source: string): ErrorCodes {
 		const [first = "", ...others] = splitParameters(text, call.index + call[0].length);
 		const place = `${file}:${lineAt(text, call.index)}`;
 		const codes = [...first.matchAll(/(?<=^|[?:]\s*)"([\w-]+)"/g)].map(([, code]) => code ?? "");
-		if (codes.length === 0) unreadable.push(place);
+		const isPassedOn = /^\w+\.code$/.test(first);
+		if (codes.length === 0 && !isPassedOn) unreadable.push(place);
 		for (const code of codes) raised.push({ code, place, retryable: readRetryable(others.join(",")) });
 	}
 	for (const use of text.matchAll(/\bErrorCode\.([A-Z_]+)\b|\bnew UPPError\([^;]*?"([A-Z_]+)"/g)) {

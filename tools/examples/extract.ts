@@ -3,10 +3,13 @@
 //
 // In Markdown an example is a fenced block marked `ts`; `ts no-run` compiles and does not run. What a reader
 // need not see goes into a comment directly before the block: `<!-- preamble`, its lines, `-->`.
-// In a source it is what follows `@example`, fenced or not.
+// In a source it is what follows `@example`, fenced or not; there the public names of its own package and zod's `z`
+// count as imported.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { listFiles, listSources } from "../list-sources.ts";
+import { readExportedNames } from "../read-exports.ts";
+import { readWorkspaces, type Workspace } from "../workspaces.ts";
 
 /** One example, ready to compile. */
 export interface Example {
@@ -48,8 +51,15 @@ export function extractFromMarkdown(origin: string, text: string): readonly Exam
 	return examples;
 }
 
+/** Names that the docstrings of a package may use without an import, each with where it comes from. */
+export type KnownNames = ReadonlyMap<string, string>;
+
 /** The examples in the docstrings of a source. */
-export function extractFromSource(origin: string, text: string): readonly Example[] {
+export function extractFromSource(
+	origin: string,
+	text: string,
+	known: KnownNames = new Map(),
+): readonly Example[] {
 	const examples: Example[] = [];
 	for (const comment of text.matchAll(/\/\*\*[\s\S]*?\*\//g)) {
 		const first = text.slice(0, comment.index).split("\n").length - 1;
@@ -62,7 +72,17 @@ export function extractFromSource(origin: string, text: string): readonly Exampl
 			at = end - 1;
 		}
 	}
-	return examples;
+	return examples.map((example) => ({ ...example, code: importKnown(example.code, known) }));
+}
+
+/** Puts imports of the known names that the code uses and does not import itself onto its empty first line. */
+function importKnown(code: string, known: KnownNames): string {
+	const used = [...known].filter(([name]) => {
+		const word = new RegExp(String.raw`(?<![\w.$])${name}(?![\w$])`);
+		const own = new RegExp(String.raw`^import\b[^;]*\b${name}\b`, "m");
+		return word.test(code) && !own.test(code);
+	});
+	return used.map(([name, from]) => `import { ${name} } from "${from}"; `).join("") + code;
 }
 
 function extractFromDocstring(
@@ -99,11 +119,24 @@ export function findExamples(root: string): readonly Example[] {
 	const read = (file: string): string => readFileSync(join(root, file), "utf8");
 	const papers = listFiles(root, ".md").filter((file) => !/^(?:packages|bench|test|tools)\//.test(file));
 	const readmes = listFiles(root, "README.md").filter((file) => file.startsWith("packages/"));
-	const sources = listSources(root).filter((file) => /^packages\/.*(?<!\.test|\.test-d)\.ts$/.test(file));
-	return [
-		...[...papers, ...readmes].flatMap((file) => extractFromMarkdown(file, read(file))),
-		...sources.flatMap((file) => extractFromSource(file, read(file))),
-	];
+	const inPapers = [...papers, ...readmes].flatMap((file) => extractFromMarkdown(file, read(file)));
+	const inSources = readWorkspaces(root).flatMap((workspace) => {
+		const known = knownNames(root, workspace);
+		return listSources(root)
+			.filter((file) => file.startsWith(`packages/${workspace.folder}/`) && !/\.test(?:-d)?\.ts$/.test(file))
+			.flatMap((file) => extractFromSource(file, read(file), known));
+	});
+	return [...inPapers, ...inSources];
+}
+
+function knownNames(root: string, { folder, entries }: Workspace): KnownNames {
+	const known = new Map([["z", "zod"]]);
+	for (const { specifier, source } of entries) {
+		for (const [name, kind] of readExportedNames(join(root, "packages", folder, source))) {
+			if (!known.has(name) && kind === "value") known.set(name, specifier);
+		}
+	}
+	return known;
 }
 
 /** Name of the file an example is written to, inside .examples/. */
