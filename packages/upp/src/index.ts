@@ -1,8 +1,10 @@
 // The only door of the model layer.
 
+export type { LanguageModel } from "./ai-sdk/language-model-types.ts";
 export { HoldfastError, type HoldfastErrorOptions, isHoldfastError } from "./errors/holdfast-error.ts";
 export { ErrorCode, isUPPError, type Modality, UPPError } from "./errors/upp-error.ts";
 export { bindModel, type ModelBinding, type RequestExtra } from "./llm/bind.ts";
+export { llm } from "./llm/llm.ts";
 export type {
 	BoundLLMModel,
 	LLMCapabilities,
@@ -16,6 +18,7 @@ export type {
 	RetryInfo,
 	StopReason,
 } from "./llm/llm-types.ts";
+export type { ToolRunContext } from "./llm/tool-round.ts";
 export {
 	type AssistantContent,
 	type AudioBlock,
@@ -59,7 +62,15 @@ export type {
 } from "./messages/tool.ts";
 export { decodeValue, encodeValue, type JSONValue } from "./messages/value-codec.ts";
 export { createProvider, type ProviderOptions } from "./provider/create-provider.ts";
-export type { LanguageModel } from "./provider/language-model-types.ts";
+export {
+	anthropic,
+	type FactoryOptions,
+	google,
+	type OpenAICompatibleOptions,
+	type OpenAIOptions,
+	openai,
+	openaiCompatible,
+} from "./provider/factories.ts";
 export type {
 	KeyStrategy,
 	ModelReference,
@@ -69,6 +80,9 @@ export type {
 	RetryStrategy,
 } from "./provider/provider-types.ts";
 export { isLanguageModel, isModelReference, resolveModel } from "./provider/resolve-model.ts";
+export type { Sleep } from "./retry/attempts.ts";
+export { type BackoffOptions, exponentialBackoff, noRetry } from "./retry/backoff.ts";
+export { EventStream } from "./stream/event-stream.ts";
 export type {
 	LLMStreamResult,
 	StreamDelta,

@@ -65,7 +65,7 @@ function mayRetry(code: ErrorCode, statusCode: number | undefined): boolean {
 		case "TIMEOUT":
 			return true;
 		case "PROVIDER_ERROR":
-			return statusCode === undefined || statusCode >= 500 || statusCode === 409;
+			return statusCode !== undefined && (statusCode >= 500 || statusCode === 409);
 		default:
 			return false;
 	}

@@ -4,6 +4,7 @@ import { HoldfastError } from "../errors/holdfast-error.ts";
 import type { Message } from "../messages/message.ts";
 import type { JSONSchema, ToolDefinition } from "../messages/tool.ts";
 import { resolveModel } from "../provider/resolve-model.ts";
+import { retryingModel } from "../retry/retrying-model.ts";
 import type { BoundLLMModel, LLMOptions, LLMRequest, RetryInfo } from "./llm-types.ts";
 
 /** What may differ from call to call. */
@@ -40,7 +41,10 @@ export function bindModel(options: LLMOptions): ModelBinding {
 			`The provider "${reference.provider.name}" offers no language models. Give a model of another provider.`,
 		);
 	}
-	const model = handler.bind(reference.modelId, reference.options);
+	const bound = handler.bind(reference.modelId, reference.options);
+	const { retryStrategy, timeout } = options.config ?? {};
+	const wrapped = retryStrategy !== undefined || timeout !== undefined;
+	const model = wrapped ? retryingModel(bound, reference.provider.name) : bound;
 	const shared: Record<string, unknown> = { config: {} };
 	for (const [name, value] of Object.entries(options)) {
 		if (!optionNames.has(name) && value !== undefined) shared[name] = value;

@@ -1,10 +1,10 @@
 // The language model port (LLMHandler, BoundLLMModel, LLMRequest, LLMResponse) and the options of `llm()`.
 
+import type { LanguageModel } from "../ai-sdk/language-model-types.ts";
 import type { UPPError } from "../errors/upp-error.ts";
 import type { ContentBlock } from "../messages/content.ts";
 import type { AssistantMessage, Message } from "../messages/message.ts";
 import type { JSONSchema, Tool, ToolDefinition, ToolUseStrategy } from "../messages/tool.ts";
-import type { LanguageModel } from "../provider/language-model-types.ts";
 import type { ModelReference, ProviderConfig } from "../provider/provider-types.ts";
 import type { LLMStreamResult, StreamResult } from "../stream/stream-event.ts";
 import type { Thread } from "../thread/thread.ts";

@@ -58,16 +58,16 @@ function readContent(content: unknown): unknown[] {
 function readToolCalls(toolCalls: unknown): ToolCall[] {
 	return readList(toolCalls, "toolCalls", (call, path) => {
 		if (!isRecord(call)) throw invalid(path, "an object");
-		if (typeof call["toolCallId"] !== "string") throw invalid(`${path}.toolCallId`, "a string");
-		if (typeof call["toolName"] !== "string") throw invalid(`${path}.toolName`, "a string");
-		if (!isRecord(call["arguments"])) throw invalid(`${path}.arguments`, "an object");
+		if (typeof call.toolCallId !== "string") throw invalid(`${path}.toolCallId`, "a string");
+		if (typeof call.toolName !== "string") throw invalid(`${path}.toolName`, "a string");
+		if (!isRecord(call.arguments)) throw invalid(`${path}.arguments`, "an object");
 	}) as ToolCall[];
 }
 
 function readResults(results: unknown): ToolResult[] {
 	return readList(results, "results", (result, path) => {
 		if (!isRecord(result)) throw invalid(path, "an object");
-		if (typeof result["toolCallId"] !== "string") throw invalid(`${path}.toolCallId`, "a string");
+		if (typeof result.toolCallId !== "string") throw invalid(`${path}.toolCallId`, "a string");
 	}) as ToolResult[];
 }
 

@@ -1,9 +1,9 @@
 // Where a model is given, in whatever form, it becomes a ModelReference here, and what is no model is told why.
 
+import { bindLanguageModel } from "../ai-sdk/language-model.ts";
+import type { LanguageModel } from "../ai-sdk/language-model-types.ts";
 import { HoldfastError } from "../errors/holdfast-error.ts";
 import { createProvider } from "./create-provider.ts";
-import { bindLanguageModel } from "./language-model.ts";
-import type { LanguageModel } from "./language-model-types.ts";
 import type { ModelReference, Provider } from "./provider-types.ts";
 
 // The same model gives the same reference, so whoever caches by reference is right to.

@@ -1,0 +1,99 @@
+// A request as the AI SDK's call options: which of our parameters the SDK knows, and where the others go.
+
+import type { LLMRequest } from "../llm/llm-types.ts";
+import type { ToolDefinition } from "../messages/tool.ts";
+import type { AISDKMetadata, CallOptions, LanguageModel } from "./language-model-types.ts";
+import { toPrompt } from "./prompt.ts";
+
+const names: Readonly<Record<string, keyof CallOptions>> = {
+	temperature: "temperature",
+	maxOutputTokens: "maxOutputTokens",
+	maxTokens: "maxOutputTokens",
+	max_tokens: "maxOutputTokens",
+	max_output_tokens: "maxOutputTokens",
+	max_completion_tokens: "maxOutputTokens",
+	topP: "topP",
+	top_p: "topP",
+	topK: "topK",
+	top_k: "topK",
+	stop: "stopSequences",
+	stopSequences: "stopSequences",
+	stop_sequences: "stopSequences",
+	presencePenalty: "presencePenalty",
+	presence_penalty: "presencePenalty",
+	frequencyPenalty: "frequencyPenalty",
+	frequency_penalty: "frequencyPenalty",
+	seed: "seed",
+	reasoning: "reasoning",
+	toolChoice: "toolChoice",
+	tool_choice: "toolChoice",
+	headers: "headers",
+	providerOptions: "providerOptions",
+	includeRawChunks: "includeRawChunks",
+};
+
+const toolsOf = new WeakMap<readonly ToolDefinition[], unknown[]>();
+
+/** The call options for a request. Parameters the SDK does not know go to the provider under its name. */
+export function toCallOptions(request: LLMRequest, model: LanguageModel, signal: AbortSignal): CallOptions {
+	const options: CallOptions = {
+		prompt: toPrompt(request.messages, request.system, model.specificationVersion),
+		abortSignal: signal,
+	};
+	applyParams(options, request.params ?? {}, model.provider.split(".")[0] ?? model.provider);
+	if (request.config?.headers !== undefined) {
+		options.headers = { ...request.config.headers, ...options.headers };
+	}
+	if (request.tools !== undefined && request.tools.length > 0) options.tools = toTools(request.tools);
+	if (request.structure !== undefined) {
+		const { title, description } = request.structure;
+		options.responseFormat = {
+			type: "json",
+			schema: request.structure,
+			...(typeof title === "string" ? { name: title } : {}),
+			...(typeof description === "string" ? { description } : {}),
+		};
+	}
+	return options;
+}
+
+function applyParams(options: CallOptions, params: Record<string, unknown>, provider: string): void {
+	const unknown: Record<string, unknown> = {};
+	for (const [name, value] of Object.entries(params)) {
+		if (value === undefined) continue;
+		const known = Object.hasOwn(names, name) ? names[name] : undefined;
+		if (known === undefined) unknown[name] = value;
+		else Object.assign(options, { [known]: value });
+	}
+	if (typeof options.stopSequences === "string") options.stopSequences = [options.stopSequences];
+	if (options.toolChoice !== undefined) options.toolChoice = toToolChoice(options.toolChoice);
+	if (Object.keys(unknown).length > 0) {
+		const given: AISDKMetadata = options.providerOptions ?? {};
+		options.providerOptions = { ...given, [provider]: { ...unknown, ...given[provider] } };
+	}
+}
+
+function toToolChoice(given: unknown): NonNullable<CallOptions["toolChoice"]> {
+	if (given === "any") return { type: "required" };
+	if (given === "auto" || given === "none" || given === "required") return { type: given };
+	if (typeof given === "string") return { type: "tool", toolName: given };
+	const choice = given as { type?: string; toolName?: string; name?: string; function?: { name?: string } };
+	const toolName = choice.toolName ?? choice.name ?? choice.function?.name;
+	return toolName === undefined ? toToolChoice(choice.type ?? "auto") : { type: "tool", toolName };
+}
+
+function toTools(tools: readonly ToolDefinition[]): unknown[] {
+	let converted = toolsOf.get(tools);
+	// A list that grew since is converted again: what a model may call must not lag behind.
+	if (converted === undefined || converted.length !== tools.length) {
+		converted = tools.map((tool) => ({
+			type: "function",
+			name: tool.name,
+			description: tool.description,
+			inputSchema: tool.parameters,
+			...(tool.metadata === undefined ? {} : { providerOptions: tool.metadata }),
+		}));
+		toolsOf.set(tools, converted);
+	}
+	return converted;
+}

@@ -1,0 +1,151 @@
+// Whatever an AI SDK model throws or streams as an error, as a UPPError with one of our codes. Errors are judged
+// by their shape, since each provider package brings its own copy of the classes.
+
+import { type ErrorCode, isUPPError, UPPError } from "../errors/upp-error.ts";
+import { retryAfterMs } from "./retry-after.ts";
+
+interface Fault {
+	name: string;
+	message: string;
+	statusCode: number | undefined;
+	/** The provider's own word for it, such as `overloaded_error`. */
+	type: string;
+	body: string;
+}
+
+/** Turns what was thrown into a UPPError; one that is a UPPError already stays itself. */
+export function toUPPError(thrown: unknown, provider: string): UPPError {
+	if (isUPPError(thrown)) return thrown;
+	const fault = readFault(thrown);
+	const network = fault.statusCode === undefined || fault.statusCode < 300 ? isNetworkFault(thrown) : false;
+	const code = network ? "NETWORK_ERROR" : codeOf(fault);
+	const statusCode = fault.statusCode ?? statusOfType(fault.type);
+	const message = fault.message === "" ? "The model call failed without a message." : fault.message;
+	const error = new UPPError(message, code, provider, "llm", statusCode, thrown);
+	const wait = retryAfterMs(thrown);
+	if (wait !== undefined) error.retryAfterMs = wait;
+	return error;
+}
+
+function codeOf(fault: Fault): ErrorCode {
+	const { name, type } = fault;
+	const words = `${fault.message} ${fault.body}`;
+	if (name === "AbortError") return "CANCELLED";
+	if (name === "AI_LoadAPIKeyError") return "AUTHENTICATION_FAILED";
+	if (name === "AI_NoSuchModelError") return "MODEL_NOT_FOUND";
+	if (/insufficient_quota|billing|credit balance/i.test(`${type} ${words}`)) {
+		return "QUOTA_EXCEEDED";
+	}
+	if (
+		/context.?(length|window)|maximum context|prompt is too long|too many (input )?tokens|exceeds the maximum number of tokens/i.test(
+			words,
+		)
+	) {
+		return "CONTEXT_LENGTH_EXCEEDED";
+	}
+	if (/^content_(filter|policy)/i.test(type)) return "CONTENT_FILTERED";
+	const status = fault.statusCode ?? statusOfType(type);
+	if (status !== undefined && status >= 300) return codeOfStatus(status, words);
+	if (/^AI_(InvalidPrompt|InvalidArgument|UnsupportedFunctionality|LoadSetting)/.test(name))
+		return "INVALID_REQUEST";
+	if (/^AI_(JSONParse|TypeValidation|InvalidResponseData|EmptyResponseBody|NoContentGenerated)/.test(name)) {
+		return "INVALID_RESPONSE";
+	}
+	return name === "AI_APICallError" && status !== undefined ? "INVALID_RESPONSE" : "PROVIDER_ERROR";
+}
+
+function codeOfStatus(status: number, words: string): ErrorCode {
+	switch (status) {
+		case 401:
+		case 403:
+			return "AUTHENTICATION_FAILED";
+		case 402:
+			return "QUOTA_EXCEEDED";
+		case 404:
+			return "MODEL_NOT_FOUND";
+		case 408:
+			return "TIMEOUT";
+		case 413:
+			return "CONTEXT_LENGTH_EXCEEDED";
+		case 429:
+			return "RATE_LIMITED";
+		case 400:
+			return /api.?key/i.test(words) ? "AUTHENTICATION_FAILED" : "INVALID_REQUEST";
+		default:
+			return status >= 500 || status === 409 ? "PROVIDER_ERROR" : "INVALID_REQUEST";
+	}
+}
+
+// Errors inside a stream come with a word and without a status: this is the status they would have had.
+function statusOfType(type: string): number | undefined {
+	switch (type) {
+		case "overloaded_error":
+			return 529;
+		case "api_error":
+		case "server_error":
+		case "INTERNAL":
+			return 500;
+		case "UNAVAILABLE":
+			return 503;
+		case "rate_limit_error":
+		case "rate_limit_exceeded":
+		case "RESOURCE_EXHAUSTED":
+			return 429;
+		case "authentication_error":
+			return 401;
+		case "permission_error":
+			return 403;
+		case "not_found_error":
+			return 404;
+		case "request_too_large":
+			return 413;
+		case "invalid_request_error":
+			return 400;
+		default:
+			return undefined;
+	}
+}
+
+function readFault(thrown: unknown): Fault {
+	if (typeof thrown === "string")
+		return { name: "", message: thrown, statusCode: undefined, type: "", body: "" };
+	const error = asRecord(thrown);
+	// Providers wrap what they say in `error`, the SDK wraps that in `data`.
+	const inner = asRecord(error.error);
+	const told = asRecord(asRecord(error.data).error);
+	const status = error.statusCode ?? inner.statusCode;
+	return {
+		name: text(error.name),
+		message: text(error.message) || text(inner.message),
+		statusCode: typeof status === "number" ? status : undefined,
+		type:
+			[told.code, told.type, told.status, inner.code, inner.type, inner.status, error.code, error.type]
+				.map(text)
+				.find((word) => word !== "" && (statusOfType(word) !== undefined || /quota|content_/.test(word))) ??
+			"",
+		body: text(error.responseBody),
+	};
+}
+
+const networkWords =
+	/fetch failed|network|terminated|socket|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|UND_ERR|other side closed|premature close|cannot connect/i;
+
+function isNetworkFault(thrown: unknown): boolean {
+	let error: unknown = thrown;
+	for (let depth = 0; depth < 5 && error !== undefined && error !== null; depth++) {
+		const { message, code, name } = asRecord(error);
+		if (name !== "AI_APICallError" || /cannot connect/i.test(text(message))) {
+			if (networkWords.test(`${text(message)} ${text(code)}`)) return true;
+		}
+		error = asRecord(error).cause;
+	}
+	return false;
+}
+
+function text(value: unknown): string {
+	return typeof value === "string" ? value : "";
+}
+
+function asRecord(value: unknown): Record<string, unknown> {
+	return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}

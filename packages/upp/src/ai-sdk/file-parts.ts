@@ -1,0 +1,92 @@
+// Images, audio, video, documents and other bytes, from content blocks to the AI SDK's file parts and back. V4
+// wraps the data by its kind, V2 and V3 take it bare.
+
+import type {
+	AudioBlock,
+	BinaryBlock,
+	ContentBlock,
+	DocumentSource,
+	ImageBlock,
+	VideoBlock,
+} from "../messages/content.ts";
+import { base64ToBytes, bytesToBase64 } from "../messages/value-codec.ts";
+import type { AISDKMetadata, LanguageModel, PromptPart } from "./language-model-types.ts";
+
+export type SpecificationVersion = LanguageModel["specificationVersion"];
+
+export type FileBlock = Exclude<ContentBlock, { type: "text" | "reasoning" }>;
+
+/** A content block as a file part of the prompt. */
+export function filePart(block: FileBlock, version: SpecificationVersion): PromptPart {
+	const source: DocumentSource = "source" in block ? block.source : { type: "bytes", data: block.data };
+	const metadata = block.metadata as AISDKMetadata | undefined;
+	const part: PromptPart = {
+		type: isReasoning(metadata) ? "reasoning-file" : "file",
+		mediaType: block.mimeType,
+		data: version === "v4" ? wrappedData(source) : bareData(source),
+	};
+	if (block.type === "document" && block.title !== undefined) part.filename = block.title;
+	if (metadata !== undefined) part.providerOptions = metadata;
+	return part;
+}
+
+/** A content block as part of a tool's result. */
+export function resultFilePart(block: FileBlock, version: SpecificationVersion): object {
+	if (version === "v4") return filePart(block, version);
+	const source: DocumentSource = "source" in block ? block.source : { type: "bytes", data: block.data };
+	if (source.type === "url" && version === "v3") return { type: "file-url", url: source.url };
+	return {
+		type: version === "v2" ? "media" : "file-data",
+		data: asBase64(source),
+		mediaType: block.mimeType,
+	};
+}
+
+/** A file of an answer as a content block: image, audio, video, or bytes of another kind. */
+export function fileBlock(
+	given: unknown,
+	mimeType: string,
+	metadata: AISDKMetadata | undefined,
+): ImageBlock | AudioBlock | VideoBlock | BinaryBlock | ContentBlock {
+	const extra = metadata === undefined ? {} : { metadata };
+	const inner = given as { type?: string; data?: string | Uint8Array; url?: URL | string };
+	const url = inner.type === "url" ? String(inner.url) : undefined;
+	const kind = mimeType.split("/")[0];
+	if (url !== undefined) {
+		const type = kind === "image" ? "image" : "document";
+		return { type, source: { type: "url", url }, mimeType, ...extra };
+	}
+	const content = (inner.type === "data" ? inner.data : given) as string | Uint8Array;
+	const data = typeof content === "string" ? base64ToBytes(content) : content;
+	if (kind === "image") return { type: "image", source: { type: "bytes", data }, mimeType, ...extra };
+	if (kind === "audio" || kind === "video") return { type: kind, data, mimeType, ...extra };
+	return { type: "binary", data, mimeType, ...extra };
+}
+
+function wrappedData(source: DocumentSource): object {
+	if (source.type === "url") return { type: "url", url: new URL(source.url) };
+	if (source.type === "text") return { type: "text", text: source.data };
+	return { type: "data", data: source.data };
+}
+
+function bareData(source: DocumentSource): unknown {
+	if (source.type === "url") return new URL(source.url);
+	return source.type === "text" ? new TextEncoder().encode(source.data) : source.data;
+}
+
+function asBase64(source: DocumentSource): string {
+	switch (source.type) {
+		case "base64":
+			return source.data;
+		case "bytes":
+			return bytesToBase64(source.data);
+		case "text":
+			return bytesToBase64(new TextEncoder().encode(source.data));
+		case "url":
+			return source.url;
+	}
+}
+
+function isReasoning(metadata: AISDKMetadata | undefined): boolean {
+	return metadata?.upp?.reasoning === true;
+}

@@ -1,0 +1,47 @@
+// How an answer ended and what it used, from the words of each AI SDK version to ours.
+
+import type { StopReason } from "../llm/llm-types.ts";
+import type { TokenUsage } from "../turn/token-usage.ts";
+import type { AISDKFinishReason, AISDKUsage } from "./language-model-types.ts";
+
+/** The finish reason in our words. */
+export function toStopReason(reason: AISDKFinishReason | undefined): StopReason {
+	switch (typeof reason === "object" ? reason.unified : reason) {
+		case "stop":
+			return "stop";
+		case "length":
+			return "length";
+		case "tool-calls":
+			return "tool_calls";
+		case "content-filter":
+			return "content_filter";
+		case "error":
+			return "error";
+		default:
+			return "other";
+	}
+}
+
+/** Whether the model's reason says only that none was given, as it is when a stream is cut off. */
+export function isUnsaid(reason: AISDKFinishReason | undefined): boolean {
+	if (reason === undefined || reason === "unknown") return true;
+	return typeof reason === "object" && reason.unified === "other" && reason.raw === undefined;
+}
+
+/** The usage in our shape; what the provider did not count is 0. */
+export function toUsage(given: AISDKUsage | undefined): TokenUsage {
+	const input = given?.inputTokens;
+	const output = given?.outputTokens;
+	const nested = typeof input === "object" ? input : undefined;
+	const inputTokens = (typeof input === "object" ? input.total : input) ?? 0;
+	const outputTokens = (typeof output === "object" ? output.total : output) ?? 0;
+	const usage: TokenUsage = {
+		inputTokens,
+		outputTokens,
+		totalTokens: given?.totalTokens ?? inputTokens + outputTokens,
+	};
+	const cacheRead = nested?.cacheRead ?? given?.cachedInputTokens;
+	if (cacheRead !== undefined) usage.cacheReadTokens = cacheRead;
+	if (nested?.cacheWrite !== undefined) usage.cacheWriteTokens = nested.cacheWrite;
+	return usage;
+}

@@ -1,0 +1,152 @@
+// Messages as the AI SDK's prompt. Each message is converted once and remembered, so a long history costs one
+// pointer a message and call (keeps I5).
+
+import { type ContentBlock, isContentBlock } from "../messages/content.ts";
+import {
+	type AnyMessage,
+	type AssistantMessage,
+	isAssistantMessage,
+	type Message,
+	type ToolResultMessage,
+	type UserMessage,
+} from "../messages/message.ts";
+import type { ToolCall, ToolResult } from "../messages/tool.ts";
+import { encodeValue } from "../messages/value-codec.ts";
+import { carriedBy } from "./carried.ts";
+import { type FileBlock, filePart, resultFilePart, type SpecificationVersion } from "./file-parts.ts";
+import type { AISDKMetadata, PromptMessage, PromptPart } from "./language-model-types.ts";
+
+// V2 and V3 differ only in how tool results hold files, but a process rarely mixes versions: one cache for each.
+const remembered: Record<SpecificationVersion, WeakMap<Message, PromptMessage>> = {
+	v2: new WeakMap(),
+	v3: new WeakMap(),
+	v4: new WeakMap(),
+};
+
+/** The prompt for a conversation. */
+export function toPrompt(
+	messages: readonly Message[],
+	system: string | undefined,
+	version: SpecificationVersion,
+): PromptMessage[] {
+	const cache = remembered[version];
+	const prompt: PromptMessage[] = [];
+	if (system !== undefined && system !== "") prompt.push({ role: "system", content: system });
+	for (let index = 0; index < messages.length; index++) {
+		const message = messages[index] as AnyMessage;
+		let converted = cache.get(message);
+		if (converted === undefined) {
+			converted = convert(message, messages, index, version);
+			cache.set(message, converted);
+		}
+		prompt.push(converted);
+	}
+	return prompt;
+}
+
+function convert(
+	message: AnyMessage,
+	messages: readonly Message[],
+	index: number,
+	version: SpecificationVersion,
+): PromptMessage {
+	switch (message.type) {
+		case "user":
+			return withOptions(message, { role: "user", content: userParts(message, version) });
+		case "assistant":
+			return withOptions(message, { role: "assistant", content: assistantParts(message, version) });
+		case "tool_result":
+			return { role: "tool", content: resultParts(message, messages, index, version) };
+	}
+}
+
+function withOptions(message: UserMessage | AssistantMessage, converted: PromptMessage): PromptMessage {
+	// On a model's own answer, message metadata is what the provider told about it, not options for the next call.
+	if (message.metadata !== undefined && carriedBy(message) === undefined) {
+		converted.providerOptions = message.metadata;
+	}
+	return converted;
+}
+
+function userParts(message: UserMessage, version: SpecificationVersion): PromptPart[] {
+	return message.content.map((block) => contentPart(block, version));
+}
+
+function assistantParts(message: AssistantMessage, version: SpecificationVersion): PromptPart[] {
+	const carried = carriedBy(message);
+	const calls = message.toolCalls ?? [];
+	const parts: PromptPart[] = [];
+	for (let at = 0; at <= message.content.length; at++) {
+		for (const placed of carried?.parts ?? []) if (placed.at === at) parts.push(placed.part);
+		for (const call of calls) if (carried?.callPlaces?.[call.toolCallId] === at) parts.push(callPart(call));
+		const block = message.content[at];
+		if (block !== undefined) parts.push(contentPart(block, version));
+	}
+	for (const call of calls) {
+		if (carried?.callPlaces?.[call.toolCallId] === undefined) parts.push(callPart(call));
+	}
+	return parts;
+}
+
+function contentPart(block: ContentBlock, version: SpecificationVersion): PromptPart {
+	if (block.type !== "text" && block.type !== "reasoning") return filePart(block, version);
+	const part: PromptPart = { type: block.type, text: block.text };
+	if (block.metadata !== undefined) part.providerOptions = block.metadata;
+	return part;
+}
+
+function callPart(call: ToolCall): PromptPart {
+	const part: PromptPart = {
+		type: "tool-call",
+		toolCallId: call.toolCallId,
+		toolName: call.toolName,
+		input: call.arguments,
+	};
+	if (call.metadata !== undefined) part.providerOptions = call.metadata as AISDKMetadata;
+	return part;
+}
+
+function resultParts(
+	message: ToolResultMessage,
+	messages: readonly Message[],
+	index: number,
+	version: SpecificationVersion,
+): PromptPart[] {
+	const names = toolNames(messages, index);
+	return message.results.map((entry) => ({
+		type: "tool-result",
+		toolCallId: entry.toolCallId,
+		toolName: names.get(entry.toolCallId) ?? "unknown",
+		output: resultOutput(entry, version),
+	}));
+}
+
+// The prompt wants the tool's name with each result; the nearest assistant message with calls before it has them.
+function toolNames(messages: readonly Message[], before: number): Map<string, string> {
+	for (let index = before - 1; index >= 0; index--) {
+		const message = messages[index];
+		if (isAssistantMessage(message) && message.toolCalls !== undefined) {
+			return new Map(message.toolCalls.map((call) => [call.toolCallId, call.toolName]));
+		}
+	}
+	return new Map();
+}
+
+function resultOutput(entry: ToolResult, version: SpecificationVersion): { type: string; value: unknown } {
+	const { result, isError } = entry;
+	if (typeof result === "string") return { type: isError ? "error-text" : "text", value: result };
+	if (result === undefined) return { type: isError ? "error-text" : "text", value: "" };
+	if (Array.isArray(result) && result.some(isFile) && result.every(isContentBlock)) {
+		const value = result.map((block) =>
+			isFile(block)
+				? resultFilePart(block, version)
+				: { type: "text", text: (block as { text: string }).text },
+		);
+		return { type: "content", value };
+	}
+	return { type: isError ? "error-json" : "json", value: encodeValue(result) };
+}
+
+function isFile(value: unknown): value is FileBlock {
+	return isContentBlock(value) && value.type !== "text" && value.type !== "reasoning";
+}

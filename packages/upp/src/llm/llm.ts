@@ -1,0 +1,154 @@
+// `llm()`: a model with its options, and its own loop of model calls and tool rounds. `generate` and `stream` run
+// the same loop; they differ in how the model is asked.
+
+import { UPPError } from "../errors/upp-error.ts";
+import { type Message, ToolResultMessage } from "../messages/message.ts";
+import type { ToolExecution, ToolResult } from "../messages/tool.ts";
+import { resolveModel } from "../provider/resolve-model.ts";
+import { cancelled } from "../retry/attempts.ts";
+import { EventStream } from "../stream/event-stream.ts";
+import type { StreamEvent, StreamResult } from "../stream/stream-event.ts";
+import { emptyUsage, sumUsage } from "../turn/token-usage.ts";
+import { createTurn, type Turn } from "../turn/turn.ts";
+import { bindModel, type ModelBinding } from "./bind.ts";
+import { type Conversation, readInputs } from "./inputs.ts";
+import type { LLMInstance, LLMOptions, LLMRequest, LLMResponse } from "./llm-types.ts";
+import { runTools } from "./tool-round.ts";
+
+/**
+ * Makes a model ready to be asked: with a system prompt, parameters, tools that it runs itself, and a structure.
+ * @throws HoldfastError `invalid_model`, `provider_not_called`, `no_language_model`.
+ * @see UPP llm
+ */
+export function llm(options: LLMOptions): LLMInstance {
+	const loop: Loop = {
+		options,
+		binding: bindModel(options),
+		provider: resolveModel(options.model).provider.name,
+	};
+	const { model } = loop.binding;
+	return {
+		generate: (historyOrInput, ...inputs) => generate(loop, readInputs(historyOrInput, inputs)),
+		stream: (historyOrInput, ...inputs) => stream(loop, readInputs(historyOrInput, inputs)),
+		model,
+		system: options.system,
+		params: options.params,
+		capabilities: model.capabilities,
+	};
+}
+
+interface Loop {
+	options: LLMOptions;
+	binding: ModelBinding;
+	provider: string;
+}
+
+/** How one run of the loop asks the model and tells what happens. */
+interface Run {
+	signal: AbortSignal;
+	ask(request: LLMRequest): Promise<LLMResponse>;
+	emit(event: StreamEvent): void;
+}
+
+async function generate(loop: Loop, conversation: Conversation): Promise<Turn> {
+	// Nobody can cancel a `generate` but the signal that options may carry to every request.
+	const given = (loop.options as { signal?: AbortSignal }).signal;
+	return runLoop(loop, conversation, {
+		signal: given ?? new AbortController().signal,
+		ask: (request) => loop.binding.model.complete(request),
+		emit: () => {},
+	});
+}
+
+function stream(loop: Loop, conversation: Conversation): StreamResult {
+	const controller = new AbortController();
+	const given = (loop.options as { signal?: AbortSignal }).signal;
+	const signal = given === undefined ? controller.signal : AbortSignal.any([given, controller.signal]);
+	const events = new EventStream<Turn>((target) =>
+		runLoop(loop, conversation, {
+			signal,
+			ask: (request) => follow(loop, request, target),
+			emit: (event) => target.push(event),
+		}),
+	);
+	return {
+		turn: events.result,
+		abort: () => controller.abort(),
+		[Symbol.asyncIterator]: () => events,
+	};
+}
+
+async function follow(loop: Loop, request: LLMRequest, target: EventStream<Turn>): Promise<LLMResponse> {
+	const source = loop.binding.model.stream(request);
+	// A failure reaches us through the iteration; the promise must not count as unhandled meanwhile.
+	source.response.catch(() => {});
+	for await (const event of source) target.push(event);
+	return source.response;
+}
+
+async function runLoop(loop: Loop, conversation: Conversation, run: Run): Promise<Turn> {
+	const { options, provider } = loop;
+	const strategy = options.toolStrategy ?? {};
+	const limit = strategy.maxIterations ?? Number.POSITIVE_INFINITY;
+	const all: Message[] = [...conversation.history, ...conversation.inputs];
+	const executions: ToolExecution[] = [];
+	const cycles: { inputTokens: number; outputTokens: number }[] = [];
+	let usage = emptyUsage();
+	for (;;) {
+		const request = loop.binding.request([...all], { signal: run.signal });
+		const response = await unlessAborted(run.ask(request), run.signal, provider);
+		all.push(response.message);
+		usage = sumUsage(usage, response.usage);
+		cycles.push({ inputTokens: response.usage.inputTokens, outputTokens: response.usage.outputTokens });
+		if (!response.message.hasToolCalls) {
+			return createTurn({
+				messages: all.slice(conversation.history.length),
+				response: response.message,
+				toolExecutions: executions,
+				usage: { ...usage, cycles },
+				cycles: cycles.length,
+				data: response.data,
+			});
+		}
+		// One round follows each answer with calls, so this is the round that would be one too many.
+		if (cycles.length > limit) {
+			await strategy.onMaxIterations?.(limit);
+			throw tooManyRounds(limit, provider);
+		}
+		const tools = runTools(response.message, {
+			tools: options.tools ?? [],
+			strategy,
+			signal: run.signal,
+			emit: run.emit,
+		});
+		const done = await unlessAborted(tools, run.signal, provider);
+		for (const execution of done) executions.push(execution);
+		all.push(new ToolResultMessage(done.map(toResult)));
+	}
+}
+
+function toResult(execution: ToolExecution): ToolResult {
+	const { toolCallId, result, isError } = execution;
+	return isError ? { toolCallId, result, isError } : { toolCallId, result };
+}
+
+function tooManyRounds(limit: number, provider: string): UPPError {
+	return new UPPError(
+		`The model asked for more than ${limit} rounds of tools, the limit set by \`toolStrategy.maxIterations\`. Raise it, or look at why the model does not finish.`,
+		"INVALID_REQUEST",
+		provider,
+		"llm",
+	);
+}
+
+// Models and tools are told by the signal; those that do not listen must not keep the turn from settling.
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal, provider: string): Promise<T> {
+	return new Promise((resolve, reject) => {
+		const stop = (): void => reject(cancelled(provider, signal.reason));
+		if (signal.aborted) stop();
+		else signal.addEventListener("abort", stop, { once: true });
+		const finished = (): void => signal.removeEventListener("abort", stop);
+		work.finally(finished).catch(() => {});
+		work.then(resolve, reject);
+	});
+}

@@ -1,0 +1,170 @@
+// The providers that come with the model layer. Each hands its models over to the installed `@ai-sdk/*` package,
+// which is loaded when a model is first called.
+
+import { bindLanguageModelSource } from "../ai-sdk/language-model.ts";
+import type { LanguageModel } from "../ai-sdk/language-model-types.ts";
+import { HoldfastError } from "../errors/holdfast-error.ts";
+import type { LLMHandler } from "../llm/llm-types.ts";
+import { createProvider } from "./create-provider.ts";
+import type { KeyStrategy, Provider, ProviderConfig } from "./provider-types.ts";
+
+/** How to reach a provider; what stands in the `config` of a call goes before it. */
+export interface FactoryOptions {
+	/** Default: the provider's own environment variable. */
+	apiKey?: string;
+	/** Default: the provider's own address. */
+	baseURL?: string;
+	/** The same as `baseURL`. */
+	baseUrl?: string;
+	headers?: Record<string, string>;
+	fetch?: typeof fetch;
+}
+
+export interface OpenAIOptions extends FactoryOptions {
+	/** Which of OpenAI's interfaces to use. Default `responses`. */
+	api?: "responses" | "chat";
+}
+
+export interface OpenAICompatibleOptions extends FactoryOptions {
+	/** The name under which provider options and metadata go. Default `openai-compatible`. */
+	name?: string;
+}
+
+/** OpenAI's models, through `@ai-sdk/openai`. */
+export const openai: Provider<OpenAIOptions> = fromPackage({
+	name: "openai",
+	packageName: "@ai-sdk/openai",
+	create: "createOpenAI",
+	model: (provider, modelId, options: OpenAIOptions) =>
+		options.api === "chat" ? provider.chat(modelId) : provider.responses(modelId),
+});
+
+/** Anthropic's models, through `@ai-sdk/anthropic`. */
+export const anthropic: Provider<FactoryOptions> = fromPackage({
+	name: "anthropic",
+	packageName: "@ai-sdk/anthropic",
+	create: "createAnthropic",
+	model: (provider, modelId) => provider.languageModel(modelId),
+});
+
+/** Google's Gemini models, through `@ai-sdk/google`. */
+export const google: Provider<FactoryOptions> = fromPackage({
+	name: "google",
+	packageName: "@ai-sdk/google",
+	create: "createGoogleGenerativeAI",
+	model: (provider, modelId) => provider.languageModel(modelId),
+});
+
+/** Models of any server that speaks OpenAI's chat format, through `@ai-sdk/openai-compatible`. */
+export const openaiCompatible: Provider<OpenAICompatibleOptions> = fromPackage({
+	name: "openai-compatible",
+	packageName: "@ai-sdk/openai-compatible",
+	create: "createOpenAICompatible",
+	model: (provider, modelId) => provider.languageModel(modelId),
+});
+
+type ModelFactory = (modelId: string) => LanguageModel;
+
+interface AISDKProvider {
+	languageModel: ModelFactory;
+	chat: ModelFactory;
+	responses: ModelFactory;
+}
+
+interface Delegation<Options> {
+	name: string;
+	packageName: string;
+	/** The package's function that makes a provider. */
+	create: string;
+	model(provider: AISDKProvider, modelId: string, options: Options): LanguageModel;
+}
+
+function fromPackage<Options extends FactoryOptions>(delegation: Delegation<Options>): Provider<Options> {
+	const llm: LLMHandler = {
+		bind: (modelId, options: Options = {} as Options) => {
+			const { name = delegation.name } = options as OpenAICompatibleOptions;
+			const load = loader(delegation, modelId, options, name);
+			return bindLanguageModelSource({ provider: name, modelId, load });
+		},
+	};
+	return createProvider<Options>({ name: delegation.name, version: "1", modalities: { llm } });
+}
+
+interface Settings {
+	name: string;
+	apiKey: string | undefined;
+	baseURL: string | undefined;
+	fetch: typeof fetch | undefined;
+	headers: Record<string, string> | undefined;
+}
+
+// The model is made anew only when the key, the address or the fetch changed since the last call.
+function loader<Options extends FactoryOptions>(
+	delegation: Delegation<Options>,
+	modelId: string,
+	options: Options,
+	name: string,
+): (config: ProviderConfig) => Promise<LanguageModel> {
+	let last: { settings: Settings; model: LanguageModel } | undefined;
+	return async (config) => {
+		const settings: Settings = {
+			name,
+			apiKey: (await readKey(config.apiKey)) ?? options.apiKey,
+			baseURL: config.baseUrl ?? options.baseURL ?? options.baseUrl,
+			fetch: config.fetch ?? options.fetch,
+			headers: options.headers,
+		};
+		if (last === undefined || !isSame(last.settings, settings)) {
+			requireAddress(delegation.packageName, settings);
+			const given = Object.entries(settings).filter(([, value]) => value !== undefined);
+			const provider = await makeProvider(delegation, Object.fromEntries(given));
+			last = { settings, model: delegation.model(provider, modelId, options) };
+		}
+		return last.model;
+	};
+}
+
+async function makeProvider(
+	{ packageName, create }: Pick<Delegation<FactoryOptions>, "packageName" | "create">,
+	settings: Record<string, unknown>,
+): Promise<AISDKProvider> {
+	const loaded = await loadPackage(packageName);
+	const make = loaded[create];
+	if (typeof make !== "function") {
+		throw new HoldfastError(
+			"provider_not_installed",
+			`The installed ${packageName} has no ${create}: its version does not fit. Run \`npm install ${packageName}@latest\`.`,
+		);
+	}
+	return make(settings) as AISDKProvider;
+}
+
+async function loadPackage(packageName: string): Promise<Record<string, unknown>> {
+	try {
+		return (await import(packageName)) as Record<string, unknown>;
+	} catch (cause) {
+		throw new HoldfastError(
+			"provider_not_installed",
+			`This model needs the package ${packageName}, which could not be loaded. Run \`npm install ${packageName}\`.`,
+			{ cause, data: { packageName } },
+		);
+	}
+}
+
+function requireAddress(packageName: string, settings: Settings): void {
+	if (packageName !== "@ai-sdk/openai-compatible" || settings.baseURL !== undefined) return;
+	throw new HoldfastError(
+		"invalid_model",
+		'openaiCompatible needs the address of the server: `openaiCompatible("model", { baseURL: "http://localhost:8080/v1" })`.',
+	);
+}
+
+function readKey(key: ProviderConfig["apiKey"]): string | undefined | Promise<string> {
+	if (typeof key === "function") return Promise.resolve(key());
+	if (typeof key === "object") return Promise.resolve((key as KeyStrategy).getKey());
+	return key;
+}
+
+function isSame(a: Settings, b: Settings): boolean {
+	return a.apiKey === b.apiKey && a.baseURL === b.baseURL && a.fetch === b.fetch;
+}

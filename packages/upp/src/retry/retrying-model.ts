@@ -1,0 +1,65 @@
+// Gives a model that does not retry by itself the retries and the time limit that its config asks for.
+
+import { isUPPError, UPPError } from "../errors/upp-error.ts";
+import type { BoundLLMModel, LLMRequest, LLMResponse } from "../llm/llm-types.ts";
+import { EventStream } from "../stream/event-stream.ts";
+import { type CallContext, runAttempts, type Sleep } from "./attempts.ts";
+
+const retrying = new WeakSet<BoundLLMModel>();
+
+/** Marks a model that follows `config.retryStrategy` and `config.timeout` itself. */
+export function markRetrying(model: BoundLLMModel): BoundLLMModel {
+	retrying.add(model);
+	return model;
+}
+
+/** The model with the retries and the time limit of each request's config; one that has its own is returned as it is. */
+export function retryingModel(model: BoundLLMModel, provider: string, sleep?: Sleep): BoundLLMModel {
+	if (retrying.has(model)) return model;
+	const context: CallContext = {
+		provider,
+		defaultStrategy: undefined,
+		toError: (thrown) => toError(thrown, provider),
+		...(sleep === undefined ? {} : { sleep }),
+	};
+	return markRetrying({
+		modelId: model.modelId,
+		capabilities: model.capabilities,
+		complete: (request) =>
+			runAttempts(request, context, {
+				run: (signal) => model.complete(withSignal(request, signal)),
+				started: () => false,
+			}),
+		stream: (request) =>
+			new EventStream<LLMResponse>((stream) =>
+				runAttempts(request, context, {
+					run: (signal) => forward(model, withSignal(request, signal), stream),
+					started: () => stream.started,
+				}),
+			),
+	});
+}
+
+async function forward(
+	model: BoundLLMModel,
+	request: LLMRequest,
+	target: EventStream<LLMResponse>,
+): Promise<LLMResponse> {
+	const source = model.stream(request);
+	source.response.catch(() => {});
+	for await (const event of source) target.push(event);
+	return source.response;
+}
+
+// Copies the request without computing its lazy messages.
+function withSignal(request: LLMRequest, signal: AbortSignal): LLMRequest {
+	const copy = Object.defineProperties({}, Object.getOwnPropertyDescriptors(request)) as LLMRequest;
+	copy.signal = signal;
+	return copy;
+}
+
+function toError(thrown: unknown, provider: string): UPPError {
+	if (isUPPError(thrown)) return thrown;
+	const message = thrown instanceof Error ? thrown.message : String(thrown);
+	return new UPPError(message, "PROVIDER_ERROR", provider, "llm", undefined, thrown);
+}

@@ -1,0 +1,138 @@
+// A stream of events that is written by one and read by one, written by hand so that a delta costs a push and a
+// shift. What nobody reads is kept, adjacent deltas joined beyond a limit, so the buffer never outgrows the answer
+// (keeps I7). The result settles whether or not anybody reads.
+
+import type { StreamEvent } from "./stream-event.ts";
+
+// From this many waiting events on, adjacent deltas of the same kind are joined.
+const joinAbove = 1024;
+
+interface Waiting {
+	resolve(result: IteratorResult<StreamEvent>): void;
+	reject(error: unknown): void;
+}
+
+/** Events as they come, and a result at the end. The work starts at once. */
+export class EventStream<Result> implements AsyncIterableIterator<StreamEvent, undefined> {
+	readonly result: Promise<Result>;
+	/** Whether any event was pushed. */
+	started = false;
+	#buffer: StreamEvent[] = [];
+	#head = 0;
+	#waiting: Waiting[] = [];
+	#left = false;
+	#ended = false;
+	#failure: { error: unknown } | undefined;
+
+	constructor(work: (stream: EventStream<Result>) => Promise<Result>) {
+		this.result = this.#run(work);
+		// Whoever only iterates sees the failure there; it must not count as unhandled here.
+		this.result.catch(() => {});
+	}
+
+	/** The result under the name that model streams give it. */
+	get response(): Promise<Result> {
+		return this.result;
+	}
+
+	/** Hands an event to the reader. */
+	push(event: StreamEvent): void {
+		this.started = true;
+		if (this.#left || this.#ended) return;
+		const waiting = this.#waiting.shift();
+		if (waiting !== undefined) {
+			waiting.resolve({ done: false, value: event });
+			return;
+		}
+		const buffer = this.#buffer;
+		if (buffer.length - this.#head >= joinAbove) {
+			const last = buffer[buffer.length - 1] as StreamEvent;
+			if (last.type === event.type && last.index === event.index) {
+				const joined = join(last, event);
+				if (joined !== undefined) {
+					buffer[buffer.length - 1] = joined;
+					return;
+				}
+			}
+		}
+		buffer.push(event);
+	}
+
+	next(): Promise<IteratorResult<StreamEvent, undefined>> {
+		if (this.#head < this.#buffer.length) {
+			return Promise.resolve({ done: false, value: this.#shift() });
+		}
+		if (this.#failure !== undefined) {
+			const { error } = this.#failure;
+			this.#failure = undefined;
+			return Promise.reject(error);
+		}
+		if (this.#ended || this.#left) return Promise.resolve({ done: true, value: undefined });
+		return new Promise((resolve, reject) => {
+			this.#waiting.push({ resolve: resolve as Waiting["resolve"], reject });
+		});
+	}
+
+	/** Leaves the stream: the work goes on, its events are no longer kept. */
+	return(): Promise<IteratorResult<StreamEvent, undefined>> {
+		this.#left = true;
+		this.#failure = undefined;
+		this.#buffer = [];
+		this.#head = 0;
+		this.#endWaiting();
+		return Promise.resolve({ done: true, value: undefined });
+	}
+
+	[Symbol.asyncIterator](): this {
+		return this;
+	}
+
+	async #run(work: (stream: EventStream<Result>) => Promise<Result>): Promise<Result> {
+		try {
+			return await work(this);
+		} catch (error) {
+			if (!this.#left) this.#fail(error);
+			throw error;
+		} finally {
+			this.#ended = true;
+			this.#endWaiting();
+		}
+	}
+
+	#shift(): StreamEvent {
+		const event = this.#buffer[this.#head] as StreamEvent;
+		this.#head++;
+		// Moving the rest down only when half the array is spent keeps shifting constant in time.
+		if (this.#head === this.#buffer.length) {
+			this.#buffer.length = 0;
+			this.#head = 0;
+		} else if (this.#head > joinAbove) {
+			this.#buffer.splice(0, this.#head);
+			this.#head = 0;
+		}
+		return event;
+	}
+
+	#fail(error: unknown): void {
+		const waiting = this.#waiting.shift();
+		if (waiting === undefined) this.#failure = { error };
+		else waiting.reject(error);
+	}
+
+	#endWaiting(): void {
+		for (const waiting of this.#waiting.splice(0)) waiting.resolve({ done: true, value: undefined });
+	}
+}
+
+function join(first: StreamEvent, second: StreamEvent): StreamEvent | undefined {
+	const a = first.delta;
+	const b = second.delta;
+	if (a.toolCallId !== b.toolCallId || a.data !== undefined || b.data !== undefined) return undefined;
+	if (a.text !== undefined && b.text !== undefined) {
+		return { ...first, delta: { ...a, text: a.text + b.text } };
+	}
+	if (a.argumentsJson !== undefined && b.argumentsJson !== undefined) {
+		return { ...first, delta: { ...a, argumentsJson: a.argumentsJson + b.argumentsJson } };
+	}
+	return undefined;
+}
