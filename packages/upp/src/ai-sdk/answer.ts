@@ -77,7 +77,7 @@ export class Answer {
 				this.#source(part);
 				break;
 			case "custom":
-				this.#place({ type: "custom", ...(part.kind === undefined ? {} : { kind: part.kind }) }, part);
+				this.#custom(part);
 				break;
 			case "response-metadata":
 				if (part.id !== undefined) this.#carried.responseId = part.id;
@@ -183,6 +183,13 @@ export class Answer {
 		const { toolCallId = "", toolName = "", result, isError } = part;
 		const output = { type: isError ? "error-json" : "json", value: result };
 		this.#place({ type: "tool-result", toolCallId, toolName, output }, part);
+	}
+
+	#custom(part: StreamPart): void {
+		const { kind } = part;
+		// Says that a message began; it is never sent back and would only swell what is stored.
+		if (typeof kind !== "string" || kind.endsWith(".message_start")) return;
+		this.#place({ type: "custom", kind }, part);
 	}
 
 	#place(placed: PromptPart, part: StreamPart): void {

@@ -20,7 +20,7 @@ export function toUPPError(thrown: unknown, provider: string): UPPError {
 	const network = fault.statusCode === undefined || fault.statusCode < 300 ? isNetworkFault(thrown) : false;
 	const code = network ? "NETWORK_ERROR" : codeOf(fault);
 	const statusCode = fault.statusCode ?? statusOfType(fault.type);
-	const message = fault.message === "" ? "The model call failed without a message." : fault.message;
+	const message = network ? networkMessage(thrown) : fault.message || "The model call failed without a message.";
 	const error = new UPPError(message, code, provider, "llm", statusCode, thrown);
 	const wait = retryAfterMs(thrown);
 	if (wait !== undefined) error.retryAfterMs = wait;
@@ -128,7 +128,7 @@ function readFault(thrown: unknown): Fault {
 }
 
 const networkWords =
-	/fetch failed|network|terminated|socket|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|UND_ERR|other side closed|premature close|cannot connect/i;
+	/fetch failed|network|terminated|socket|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|UND_ERR|other side closed|premature close|cannot connect|without a finish reason/i;
 
 function isNetworkFault(thrown: unknown): boolean {
 	let error: unknown = thrown;
@@ -140,6 +140,13 @@ function isNetworkFault(thrown: unknown): boolean {
 		error = asRecord(error).cause;
 	}
 	return false;
+}
+
+// The SDK wraps what broke in "Failed to process successful response", which says nothing.
+function networkMessage(thrown: unknown): string {
+	let error = asRecord(thrown);
+	while (typeof error.cause === "object" && error.cause !== null) error = asRecord(error.cause);
+	return `The connection to the provider failed: ${text(error.message) || text(error.code) || "no reason given"}`;
 }
 
 function text(value: unknown): string {

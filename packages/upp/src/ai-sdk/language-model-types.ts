@@ -16,6 +16,8 @@ export interface LanguageModel {
 /** One part of a message in the AI SDK's prompt. Which members are set follows from `type`. */
 export interface PromptPart {
 	type: string;
+	/** What a `custom` part is, in the provider's words. */
+	kind?: string;
 	text?: string;
 	data?: unknown;
 	mediaType?: string;

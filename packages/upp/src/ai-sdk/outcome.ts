@@ -22,10 +22,11 @@ export function toStopReason(reason: AISDKFinishReason | undefined): StopReason 
 	}
 }
 
-/** Whether the model's reason says only that none was given, as it is when a stream is cut off. */
+/** Whether the model never said why it stopped, as it is when a stream is cut off. */
 export function isUnsaid(reason: AISDKFinishReason | undefined): boolean {
 	if (reason === undefined || reason === "unknown") return true;
-	return typeof reason === "object" && reason.unified === "other" && reason.raw === undefined;
+	if (typeof reason !== "object") return false;
+	return reason.unified === "interrupted" || (reason.unified === "other" && reason.raw === undefined);
 }
 
 /** The usage in our shape; what the provider did not count is 0. */
