@@ -43,5 +43,7 @@ export async function executeOrderedToolCalls<Call extends OrderedCall, Tool ext
 		}
 	}
 
+	// What may start at once starts in call order, before anything is waited for.
+	for (const call of calls) if (!waitsFor.has(call.toolCallId)) settle(call);
 	return Promise.all(calls.map(settle));
 }

@@ -1,0 +1,185 @@
+import { describe, expect, test } from "vitest";
+import { normaliseTool, normaliseTools, runTool } from "./index.ts";
+import { contextOf } from "./tool-context.fixture.ts";
+import type { AnyTool, EngineTool, ToolOutcome } from "./types.ts";
+
+interface Ran extends ToolOutcome {
+	readonly deltas: readonly string[];
+}
+
+async function carried(engineTool: EngineTool, input: unknown = {}): Promise<Ran> {
+	const deltas: string[] = [];
+	const outcome = await runTool(engineTool, input, contextOf(), (delta) => deltas.push(delta));
+	return { ...outcome, deltas };
+}
+
+const run = (body: NonNullable<AnyTool["run"]>) => carried(normaliseTool({ name: "a", run: body }));
+const execute = (body: () => unknown) => carried(normaliseTool({ name: "a", execute: body }));
+const executeAiSdk = (body: () => unknown) =>
+	carried(normaliseTools({ a: { inputSchema: { type: "object" }, execute: body } }).get("a") as EngineTool);
+
+describe("a plain result", () => {
+	test("is kept as it is, sync or promised", async () => {
+		const found = { list: [1, { deep: null }] };
+		expect(await run(() => "text")).toEqual({ output: "text", isError: false, deltas: [] });
+		expect((await run(async () => found)).output).toBe(found);
+		expect((await run(() => 0)).output).toBe(0);
+		expect((await run(() => null)).output).toBe(null);
+		expect((await run(() => undefined)).output).toBe("");
+	});
+
+	test("that JSON cannot hold as it is becomes what a model can read", async () => {
+		const { output } = await run(() => ({
+			when: new Date(0),
+			big: 10n,
+			map: new Map([["a", 1]]),
+			set: new Set([1]),
+			not: Number.NaN,
+			bytes: Buffer.from("hi"),
+			gone: undefined,
+		}));
+		expect(output).toEqual({
+			when: "1970-01-01T00:00:00.000Z",
+			big: "10",
+			map: { a: 1 },
+			set: [1],
+			not: "NaN",
+			bytes: "aGk=",
+		});
+		expect((await run(() => 10n)).output).toBe("10");
+	});
+
+	test("that is circular is an error that says the tool ran", async () => {
+		const circular: Record<string, unknown> = {};
+		circular.self = circular;
+		expect(await run(() => circular)).toMatchObject({
+			isError: true,
+			output: expect.stringMatching(/^The tool ran, but .*circular/),
+		});
+	});
+});
+
+describe("output with details", () => {
+	test("of document 3's execute is taken apart, promised or not, without deltas", async () => {
+		const result = { output: "3", details: { sum: 3 } };
+		expect(await execute(async () => result)).toEqual({ ...result, isError: false, deltas: [] });
+		expect(await execute(() => ({ output: "3" }))).toEqual({ output: "3", isError: false, deltas: [] });
+	});
+
+	test("of run is taken apart only when it is exactly that", async () => {
+		expect(await run(() => ({ output: "3", details: 1 }))).toMatchObject({ output: "3", details: 1 });
+		expect((await run(() => ({ output: "3", exitCode: 0 }))).output).toEqual({ output: "3", exitCode: 0 });
+		expect((await run(() => ({ output: "3" }))).output).toEqual({ output: "3" });
+	});
+
+	test("that cannot be serialised keeps the output and marks the details [API-025]", async () => {
+		const circular: Record<string, unknown> = {};
+		circular.self = circular;
+		for (const details of [circular, { size: 10n }, () => 1]) {
+			expect(await execute(() => ({ output: "kept", details }))).toEqual({
+				output: "kept",
+				details: { unserialisable: expect.any(String) },
+				isError: false,
+				deltas: [],
+			});
+		}
+	});
+});
+
+describe("a streaming tool", () => {
+	test("tells each delta before it is asked for the next, then completes", async () => {
+		const told: string[] = [];
+		const engineTool = normaliseTool({
+			name: "a",
+			async *execute() {
+				yield { type: "delta", delta: "one" };
+				expect(told).toEqual(["one"]);
+				yield { type: "delta", delta: "two" };
+				expect(told).toEqual(["one", "two"]);
+				yield { type: "complete", output: "both", details: { count: 2 } };
+			},
+		});
+		const outcome = await runTool(engineTool, {}, contextOf(), (delta) => told.push(delta));
+		expect(outcome).toEqual({ output: "both", details: { count: 2 }, isError: false });
+	});
+
+	test("without complete yields its joined deltas, or the empty string [API-019]", async () => {
+		const deltas = await execute(async function* () {
+			yield { type: "delta", delta: "a" };
+			yield { type: "delta", delta: "b" };
+		});
+		expect(deltas).toMatchObject({ output: "ab", isError: false, deltas: ["a", "b"] });
+		expect(await execute(async function* () {})).toMatchObject({ output: "", isError: false });
+	});
+
+	test("is closed after complete, and what it would yield then is not asked for", async () => {
+		let closed = false;
+		const outcome = await execute(async function* () {
+			try {
+				yield { type: "complete", output: "done" };
+				throw new Error("must not be reached");
+			} finally {
+				closed = true;
+			}
+		});
+		expect(outcome).toMatchObject({ output: "done", isError: false });
+		expect(closed).toBe(true);
+	});
+
+	test("may yield bare text and return its result", async () => {
+		const outcome = await run(async function* () {
+			yield "working ";
+			yield "on it";
+			return { answer: 42 };
+		});
+		expect(outcome).toMatchObject({ output: { answer: 42 }, deltas: ["working ", "on it"] });
+	});
+
+	test("that throws half-way has failed, its deltas told", async () => {
+		const outcome = await execute(async function* () {
+			yield { type: "delta", delta: "a" };
+			throw new Error("half-way");
+		});
+		expect(outcome).toMatchObject({ isError: true, output: "half-way", deltas: ["a"] });
+	});
+
+	test("of the AI SDK's ends with the last value it yields, unless those are events", async () => {
+		const last = await executeAiSdk(async function* () {
+			yield { status: "loading" };
+			yield "done";
+		});
+		expect(last).toMatchObject({ output: "done", deltas: [] });
+		const events = await executeAiSdk(async function* () {
+			yield { type: "delta", delta: "a" };
+			yield { type: "complete", output: "b" };
+		});
+		expect(events).toMatchObject({ output: "b", deltas: ["a"] });
+	});
+});
+
+describe("a tool that fails", () => {
+	test("by throwing or rejecting has the error as its outcome, cause included", async () => {
+		const error = new Error("fetch failed", { cause: new Error("ECONNREFUSED") });
+		const failures = [
+			() => {
+				throw error;
+			},
+			() => Promise.reject(error),
+		];
+		for (const fail of failures) {
+			expect(await run(fail)).toEqual({
+				isError: true,
+				output: "fetch failed: ECONNREFUSED",
+				error,
+				deltas: [],
+			});
+		}
+	});
+
+	test("with something that is no error still says what it was", async () => {
+		expect((await run(() => Promise.reject("no luck"))).output).toBe("no luck");
+		expect((await run(() => Promise.reject({ code: 7 }))).output).toBe('{"code":7}');
+		expect((await run(() => Promise.reject())).output).toBe("The tool failed without saying why.");
+		expect((await run(() => Promise.reject(new TypeError()))).output).toBe("TypeError");
+	});
+});
