@@ -51,14 +51,16 @@ test("codes are read from calls over several lines, from choices and from subcla
 		"throw new HoldfastError(code, message);",
 		"throw new HoldfastError(error.code, message);",
 		'throw new UPPError("Too slow.", ErrorCode.TIMEOUT, "stub", "llm");',
+		'return isLate ? "CANCELLED" : "STRANGE";',
 	];
-	const found = readErrorCodes("a.ts", source.join("\n"));
+	const found = readErrorCodes("a.ts", source.join("\n"), new Set(["TIMEOUT", "CANCELLED"]));
 	expect(found.raised.map(({ code, place, retryable }) => [code, place, retryable])).toEqual([
 		["one", "a.ts:1", "yes"],
 		["two", "a.ts:4", "no"],
 		["three", "a.ts:4", "no"],
 		["four", "a.ts:5", "depends"],
 		["TIMEOUT", "a.ts:9", "depends"],
+		["CANCELLED", "a.ts:10", "depends"],
 	]);
 	expect(found.unreadable).toEqual(["a.ts:7"]);
 });

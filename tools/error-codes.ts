@@ -1,5 +1,5 @@
 // Finds the codes of the errors that the packages raise by reading their sources: the first parameter of
-// `new HoldfastError(…)` and of `super(…)` in classes that extend it, and the entries of upp's ErrorCode in use. An error
+// `new HoldfastError(…)` and of `super(…)` in classes that extend it, and the UPP codes that stand in them. An error
 // raised again with the `code` of another one raises nothing new.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,11 +20,16 @@ export interface ErrorCodes {
 	readonly unreadable: readonly string[];
 }
 
-/** UPPError takes its code as a parameter; its codes are the entries of ErrorCode that something uses. */
-const takesItsCode = "packages/upp/src/errors/upp-error.ts";
+/** UPPError takes its code as a parameter; its codes are those of this list that some other source names. */
+const listsItsCodes = "packages/upp/src/errors/upp-error.ts";
+const uppCode = /\bErrorCode\.([A-Z_]+)\b|"([A-Z]{4,}(?:_[A-Z]+)*)"/g;
 
 /** The codes that one source raises. */
-export function readErrorCodes(file: string, source: string): ErrorCodes {
+export function readErrorCodes(
+	file: string,
+	source: string,
+	uppCodes: ReadonlySet<string> = new Set(),
+): ErrorCodes {
 	const text = source.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, (comment) =>
 		comment.replaceAll(/[^\n]/g, " "),
 	);
@@ -41,9 +46,10 @@ export function readErrorCodes(file: string, source: string): ErrorCodes {
 		if (codes.length === 0 && !isPassedOn) unreadable.push(place);
 		for (const code of codes) raised.push({ code, place, retryable: readRetryable(others.join(",")) });
 	}
-	for (const use of text.matchAll(/\bErrorCode\.([A-Z_]+)\b|\bnew UPPError\([^;]*?"([A-Z_]+)"/g)) {
-		const place = `${file}:${lineAt(text, use.index)}`;
-		raised.push({ code: use[1] ?? use[2] ?? "", place, retryable: "depends" });
+	for (const use of text.matchAll(uppCode)) {
+		const code = use[1] ?? use[2] ?? "";
+		if (!uppCodes.has(code)) continue;
+		raised.push({ code, place: `${file}:${lineAt(text, use.index)}`, retryable: "depends" });
 	}
 	return { raised, unreadable };
 }
@@ -54,9 +60,13 @@ export function findErrorCodes(root: string): ErrorCodes {
 		(file) =>
 			/^packages\/.*\.ts$/.test(file) &&
 			!/\.(?:test|test-d|fixture)\.ts$/.test(file) &&
-			file !== takesItsCode,
+			file !== listsItsCodes,
 	);
-	const found = shipped.map((file) => readErrorCodes(file, readFileSync(join(root, file), "utf8")));
+	const read = (file: string): string => readFileSync(join(root, file), "utf8");
+	const uppCodes = new Set(
+		[...read(listsItsCodes).matchAll(/^\t([A-Z_]+): "\1",$/gm)].map(([, code]) => code ?? ""),
+	);
+	const found = shipped.map((file) => readErrorCodes(file, read(file), uppCodes));
 	return {
 		raised: found.flatMap(({ raised }) => raised),
 		unreadable: found.flatMap(({ unreadable }) => unreadable),
