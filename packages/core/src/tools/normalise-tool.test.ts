@@ -69,6 +69,19 @@ describe("a tool of UPP's", () => {
 		expect(await outputOf(engineTool, {})).toBe("rainy");
 	});
 
+	test("that reconciles says nothing, a result, an error or retry, and anything else is an error", async () => {
+		const call = { idempotencyKey: "k", input: {} };
+		const asked = (answer: unknown) =>
+			normaliseTool({ ...uppTool, reconcile: () => answer }).reconcile?.(call);
+		expect(await asked(undefined)).toBeUndefined();
+		expect(await asked({ result: new Date(0) })).toEqual({ result: "1970-01-01T00:00:00.000Z" });
+		expect(await asked({ error: "gone" })).toEqual({ error: "gone" });
+		expect(await asked({ retry: true })).toEqual({ retry: true });
+		for (const other of ["done", {}, { retry: false }]) {
+			await expect(asked(other)).rejects.toMatchObject({ code: "invalid_reconciliation" });
+		}
+	});
+
 	test("keeps its options, approval and reconcile", async () => {
 		const engineTool = normaliseTool({
 			...uppTool,
@@ -89,7 +102,7 @@ describe("a tool of UPP's", () => {
 			maxModelCharacters: 100,
 		});
 		expect(engineTool.readOn?.("four")).toBe("Read on after 4.");
-		expect(engineTool.reconcile?.({ idempotencyKey: "k", input: {} })).toEqual({ result: "k" });
+		expect(await engineTool.reconcile?.({ idempotencyKey: "k", input: {} })).toEqual({ result: "k" });
 		expect(await engineTool.approval?.({ city: "Ulm" })).toBe(false);
 		expect(normaliseTool(uppTool).approval).toBeUndefined();
 	});

@@ -3,8 +3,18 @@
 
 import { HoldfastError, isHoldfastError } from "@holdfast/upp";
 import { nearest } from "../schema/index.ts";
+import { plainJson } from "./plain-json.ts";
 import { givenSchema, readToolInput } from "./tool-input.ts";
-import type { AnyTool, EngineTool, RetryPolicy, ToolContext, ToolForm, ToolSet } from "./types.ts";
+import type {
+	AnyTool,
+	EngineTool,
+	Reconciliation,
+	RetryPolicy,
+	ToolContext,
+	ToolForm,
+	ToolSet,
+	UnknownCall,
+} from "./types.ts";
 
 const RETRY_POLICIES: readonly RetryPolicy[] = ["pure", "idempotent", "manual-recovery"];
 
@@ -79,7 +89,7 @@ function build(source: AnyTool, name: string): EngineTool {
 		kind: form === "remote" ? "remote" : "local",
 		...resolveOptions(source, name),
 		...(typeof readOn === "function" ? { readOn: (result) => source.readOn?.(result) } : {}),
-		...(typeof reconcile === "function" ? { reconcile: (call) => source.reconcile?.(call) as never } : {}),
+		...(typeof reconcile === "function" ? { reconcile: (call) => reconciled(source, name, call) } : {}),
 		...(approval === undefined ? {} : { approval }),
 		validate,
 		start: starterOf(source, form, name),
@@ -136,6 +146,21 @@ function approvalOf(source: AnyTool): EngineTool["approval"] {
 	// The AI SDK's question is the opposite one: what needs approval is not run without.
 	if (typeof needed === "function") return async (params) => !(await needed.call(source, params, {}));
 	return undefined;
+}
+
+// What a tool found out is recorded like any other result, so it has to be one.
+async function reconciled(source: AnyTool, name: string, call: UnknownCall): Promise<Reconciliation> {
+	const found: unknown = await source.reconcile?.({ ...call });
+	if (found === undefined || found === null) return undefined;
+	if (typeof found === "object" && "result" in found) return { result: plainJson(found.result) };
+	if (typeof found === "object" && "error" in found) return { error: found.error };
+	if (typeof found === "object" && "retry" in found && found.retry === true) return { retry: true };
+	throw new HoldfastError(
+		"invalid_reconciliation",
+		`\`reconcile\` of the tool "${name}" returned something else than undefined, { result }, { error } or ` +
+			"{ retry: true }, so the outcome of the call stays unknown. Return one of these.",
+		{ data: { name } },
+	);
 }
 
 function descriptionOf({ description, label }: AnyTool): string {

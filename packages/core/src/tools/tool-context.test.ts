@@ -22,16 +22,22 @@ test("injection copies: two agents' copies of one tool have their own context, t
 test("the context of the call itself comes first, and is read lazily", () => {
 	const injected = injectToolContext(reader, { agentId: "outer", stateId: "state" });
 	let read = 0;
-	const own = {
-		agentId: "inner",
+	class Own {
+		readonly agentId = "inner";
+		readonly #messages = ["hello"];
 		get messages() {
 			read++;
-			return ["hello"];
-		},
-	};
-	const context = injected.run({}, own);
+			return this.#messages;
+		}
+		emit() {
+			return this.#messages.length;
+		}
+	}
+	const context = injected.run({}, new Own() as Partial<ToolContext>);
 	expect([context?.agentId, context?.stateId, read]).toEqual(["inner", "state", 0]);
 	expect(context?.messages).toEqual(["hello"]);
+	expect(context?.emit?.("")).toBe(1);
+	expect({ ...context }).toMatchObject({ agentId: "inner", stateId: "state", messages: ["hello"] });
 });
 
 test("a tool without run stays what it is", () => {

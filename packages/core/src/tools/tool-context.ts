@@ -34,11 +34,24 @@ export function withToolContext<Tool extends AnyTool>(
 	return tools.map((tool) => injectToolContext(tool, context));
 }
 
-// Reads through to the caller's own context, whose properties may be lazy.
+// Reads through to the caller's own context, whose properties may be lazy, inherited and private to it.
 function over(own: object, context: Partial<ToolContext>): object {
-	const both = Object.create(own) as Record<string, unknown>;
-	for (const key of Object.keys(context) as (keyof ToolContext)[]) {
-		if (!(key in own)) Object.defineProperty(both, key, { get: () => context[key], enumerable: true });
+	const both = {};
+	for (const key of [...namesOf(own), ...Object.keys(context)]) {
+		const from = (key in own ? own : context) as Record<string, unknown>;
+		const get = (): unknown => {
+			const value = from[key];
+			return typeof value === "function" ? value.bind(from) : value;
+		};
+		Object.defineProperty(both, key, { get, enumerable: true, configurable: true });
 	}
 	return both;
+}
+
+function namesOf(own: object): Set<string> {
+	const names = new Set<string>();
+	for (let at = own; at !== null && at !== Object.prototype; at = Object.getPrototypeOf(at)) {
+		for (const name of Object.getOwnPropertyNames(at)) if (name !== "constructor") names.add(name);
+	}
+	return names;
 }

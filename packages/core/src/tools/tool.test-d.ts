@@ -1,0 +1,96 @@
+// What the types of tools promise: arguments inferred from a schema, and every kind of tool accepted in a list.
+
+import type { Tool } from "@holdfast/upp";
+import { tool as aiSdkTool, jsonSchema } from "ai";
+import { expectTypeOf, test } from "vitest";
+import { z } from "zod";
+import { createSimpleTool, normaliseTools, tool } from "./index.ts";
+import type { AnyTool, ToolContext, ToolSet } from "./types.ts";
+
+test("the arguments of run are what a Standard Schema lets through", () => {
+	const weather = tool({
+		name: "weather",
+		description: "The weather.",
+		parameters: z.object({
+			city: z.string(),
+			days: z.string().transform(Number).default(1),
+			unit: z.enum(["c", "f"]).optional(),
+		}),
+		run(params, context) {
+			expectTypeOf(params).toEqualTypeOf<{ city: string; days: number; unit?: "c" | "f" | undefined }>();
+			expectTypeOf(context).toEqualTypeOf<ToolContext>();
+			return params.city;
+		},
+		approval: ({ city }) => city !== "",
+	});
+	expectTypeOf(weather).toExtend<Tool>();
+	expectTypeOf(weather).toExtend<AnyTool>();
+	tool({
+		name: "search",
+		description: "",
+		inputSchema: z.object({ query: z.string() }),
+		run: ({ query }) => {
+			expectTypeOf(query).toEqualTypeOf<string>();
+		},
+	});
+	tool({
+		name: "search",
+		description: "",
+		parameters: z.object({ query: z.string() }),
+		// @ts-expect-error the schema has no such property
+		run: ({ term }) => term,
+	});
+});
+
+test("with plain JSON Schema the type is given, or read from run", () => {
+	const parameters = { type: "object", properties: { city: { type: "string" } } };
+	tool<{ city: string }>({
+		name: "weather",
+		description: "",
+		parameters,
+		run: (params) => expectTypeOf(params).toEqualTypeOf<{ city: string }>(),
+	});
+	const annotated = tool({
+		name: "weather",
+		description: "",
+		parameters,
+		run: ({ city }: { city: string }) => city,
+	});
+	expectTypeOf(annotated.run).parameter(0).toEqualTypeOf<{ city: string }>();
+	tool({
+		name: "weather",
+		description: "",
+		parameters: { type: "object", properties: {} },
+		run: (params) => expectTypeOf(params).toEqualTypeOf<Record<string, unknown>>(),
+	});
+});
+
+test("a list takes tools of every kind, a record those of the AI SDK, and neither takes an agent", () => {
+	const parameters = { type: "object" };
+	const upp: Tool<{ city: string }> = { name: "a", description: "", parameters, run: ({ city }) => city };
+	const simple = createSimpleTool(
+		{ name: "b", label: "B", parameters },
+		async (_id, { a }: { a: number }) => ({
+			output: String(a),
+		}),
+	);
+	const typed = tool({
+		name: "c",
+		description: "",
+		parameters: z.object({ a: z.number() }),
+		run: ({ a }) => a,
+	});
+	const remote = { name: "d", description: "", parameters };
+	normaliseTools([upp, simple, typed, remote]);
+	normaliseTools({
+		zod: aiSdkTool({ description: "", inputSchema: z.object({ a: z.number() }), execute: ({ a }) => a }),
+		json: aiSdkTool({ inputSchema: jsonSchema<{ a: number }>({ type: "object" }), execute: ({ a }) => a }),
+		remote: aiSdkTool({ inputSchema: z.object({}) }),
+	});
+	const agent = { name: "helper", generate: () => "", stream: () => "" };
+	// @ts-expect-error an agent is not a tool
+	normaliseTools([agent]);
+	// @ts-expect-error nor is a function that makes one
+	normaliseTools([() => upp]);
+	expectTypeOf<readonly [typeof upp, typeof typed]>().toExtend<ToolSet>();
+});
