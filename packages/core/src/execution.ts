@@ -1,1 +1,20 @@
-export {};
+// holdfast/execution: strategies, and what custom ones are made of.
+export type {
+	Action,
+	AskAction,
+	Decider,
+	FinishAction,
+	ModelAction,
+	NoteAction,
+	Situation,
+} from "./engine/index.ts";
+export { type LoopOptions, loop } from "./strategies/index.ts";
+export {
+	executeOrderedToolCalls,
+	hasCallDependencies,
+	hasToolDependencies,
+	injectToolContext,
+	isContextAwareTool,
+	orderToolCalls,
+	withToolContext,
+} from "./tools/index.ts";

@@ -1,1 +1,48 @@
-export {};
+// The main entry: agents, their state, their runs. Types of the model layer come from @holdfast/upp (reading 7).
+export { Agent, agent, type CallOptions } from "./agent/agent.ts";
+export type { AgentStreamResult } from "./agent/agent-stream.ts";
+export type { AgentOptions } from "./agent/options.ts";
+export type { AgentStreamEvent, UAPEvent, UAPEventType } from "./agent/uap-events.ts";
+export type {
+	AgentStrategy,
+	Clock,
+	GenerateResult,
+	Ids,
+	ModelPrice,
+	Observation,
+	Ports,
+	RunEvent,
+} from "./engine/index.ts";
+export { HoldfastError, isHoldfastError } from "./errors/index.ts";
+export type {
+	AcquireResult,
+	Append,
+	AppendResult,
+	Entry,
+	ErrorData,
+	Fact,
+	Host,
+	Input,
+	Journal,
+	Lease,
+	ListOptions,
+	Placement,
+	ReadOptions,
+	RunKind,
+	RunOutcome,
+	SessionHead,
+	StoredInput,
+	ToolCallOutcome,
+} from "./journal/index.ts";
+export { memoryHost } from "./journal/index.ts";
+export type { AgentEvent, AgentRun, InputPart, RunResult, SendInput, Session } from "./sessions/index.ts";
+export { AgentState, type AgentStateJSON, type PlanStep } from "./state/index.ts";
+export {
+	type AnyTool,
+	createSimpleTool,
+	type RetryPolicy,
+	type ToolContext,
+	type ToolExecutionEvent,
+	type ToolSet,
+	tool,
+} from "./tools/index.ts";

@@ -1,1 +1,20 @@
-export {};
+// Entry `holdfast/sqlite`: sessions in a SQLite file, with nothing to install. The only entry that touches node:sqlite.
+import { type Host, journalHost } from "./journal/host.ts";
+import {
+	type SqliteJournal,
+	type SqliteJournalOptions,
+	sqliteJournal,
+} from "./journal/sqlite/sqlite-journal.ts";
+
+export { type SqliteJournal, type SqliteJournalOptions, sqliteJournal };
+
+/** Options of `sqliteHost`. */
+export type SqliteHostOptions = SqliteJournalOptions;
+
+/**
+ * A host whose sessions survive in a SQLite file. Several processes may open the same file on one machine.
+ * @throws HoldfastError `journal_foreign`, `journal_newer`, `journal_corrupt`, `journal_unavailable`; the file is left alone.
+ */
+export function sqliteHost(options: string | SqliteHostOptions): Host {
+	return journalHost(sqliteJournal(typeof options === "string" ? { path: options } : options));
+}

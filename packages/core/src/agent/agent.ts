@@ -1,0 +1,206 @@
+// The agent: written once, run as a function (generate, stream, ask, query) or as durable sessions (send, session).
+import { HoldfastError, isMessage, isUserMessage, type Message, type Turn, UserMessage } from "@holdfast/upp";
+import {
+	conclude,
+	drive,
+	type EngineAgent,
+	ephemeralRecorder,
+	type GenerateResult,
+	initialSession,
+	Run,
+} from "../engine/index.ts";
+import { type Host, memoryHost } from "../journal/index.ts";
+import { type AgentRun, type SendInput, Session, SessionTable } from "../sessions/index.ts";
+import { AgentState } from "../state/index.ts";
+import type { AnyTool } from "../tools/index.ts";
+import { type AgentStreamResult, streamRun } from "./agent-stream.ts";
+import { type AgentOptions, knownOptions, resolveAgent, toolObjects } from "./options.ts";
+
+/** What a single call may be given beside its input and state. */
+export interface CallOptions {
+	/** Cancels the call: model and tools are told, and the call rejects with code CANCELLED. */
+	readonly signal?: AbortSignal;
+}
+
+/**
+ * An agent: a model, tools and instructions.
+ *
+ * `new Agent(options)` is strict: a missing model or an unknown option is a TypeError. The factory `agent(options)` is
+ * open: a missing model is an error only when used, and unknown options go to the model layer.
+ *
+ * Spreading an agent gives its options: `agent({ ...coder, system: "Be brief." })`.
+ *
+ * @see UAP 4.3, keyed sessions "Core DX: Agent"
+ */
+export class Agent {
+	declare readonly model: AgentOptions["model"];
+	declare readonly system: string | undefined;
+	/** The caller's own tool objects. */
+	readonly tools: readonly AnyTool[];
+	declare readonly name?: string;
+	declare readonly description?: string;
+	readonly #id: string;
+	readonly #engine: EngineAgent;
+	readonly #options: AgentOptions;
+	#host: Host | undefined;
+	#sessions: SessionTable | undefined;
+
+	/** @throws TypeError naming the option that is missing, unknown or wrong. */
+	constructor(options: AgentOptions) {
+		if (typeof options !== "object" || options === null)
+			throw new TypeError("new Agent() takes an object of options.");
+		if (!(options instanceof OpenOptions)) checkStrictly(options);
+		const { ...given } = options;
+		this.#options = given;
+		this.#id = (given.ports?.ids ?? { uuid: () => globalThis.crypto.randomUUID() }).uuid();
+		this.#engine = resolveAgent(this.#id, given);
+		Object.assign(this, given);
+		this.tools = toolObjects(given.tools);
+		if (given.system === undefined && given.instructions !== undefined) {
+			Object.defineProperty(this, "system", { value: given.instructions, enumerable: false });
+		}
+	}
+
+	/** UUIDv4 of this agent object. */
+	get id(): string {
+		return this.#id;
+	}
+
+	/**
+	 * Runs the agent on an input and returns the turn and the new state. The given state is not changed.
+	 *
+	 * Rejects with the provider's UPPError, `model_missing`, or what a hook threw.
+	 *
+	 * @see UAP 4.4
+	 */
+	async generate(
+		input: string | Message,
+		state: AgentState = AgentState.initial(),
+		options: CallOptions = {},
+	): Promise<GenerateResult> {
+		const run = this.#begin(input, state);
+		const { signal } = options;
+		if (signal === undefined) return conclude(run, await drive(run));
+		const stop = (): void => run.stop("interrupt");
+		if (signal.aborted) stop();
+		signal.addEventListener("abort", stop, { once: true });
+		try {
+			return await conclude(run, await drive(run));
+		} finally {
+			signal.removeEventListener("abort", stop);
+		}
+	}
+
+	/** Like `generate`, and tells what happens while it happens. @see UAP 4.5 */
+	stream(input: string | Message, state: AgentState = AgentState.initial()): AgentStreamResult {
+		return streamRun(this.#begin(input, state));
+	}
+
+	/** Multi-turn call: the question and the answer are in the returned state. @see UAP 4.6 */
+	ask(input: string | Message, state: AgentState, options?: CallOptions): Promise<GenerateResult> {
+		return this.generate(input, state, options);
+	}
+
+	/** One call without memory. @see UAP 4.7 */
+	async query(input: string | Message, options?: CallOptions): Promise<Turn> {
+		const { turn } = await this.generate(input, AgentState.initial(), options);
+		return turn;
+	}
+
+	/** Sends to the session "default". @see keyed sessions, Agent */
+	send(input: SendInput): Promise<AgentRun> {
+		return this.session("default").send(input);
+	}
+
+	/**
+	 * A handle of the durable conversation under a key. Handles of one key share its history and queue.
+	 * @throws TypeError when the key is not a non-empty string.
+	 */
+	session(key: string): Session {
+		if (typeof key !== "string" || key === "") throw new TypeError("session(key) takes a non-empty string.");
+		return new Session(this.#table(), key);
+	}
+
+	/**
+	 * Finds the runs that nobody alive works on, and finishes them: each is yielded as it is taken up.
+	 * Runs that another living worker holds are left alone.
+	 */
+	async *recover(): AsyncGenerator<AgentRun, void, void> {
+		const { journal } = this.#table();
+		for (const head of await journal.list({ state: "orphaned" })) {
+			const run = await this.session(head.key).resume();
+			if (run !== null) yield run;
+		}
+	}
+
+	/** Suspends the runs under way, so that any worker can resume them, and closes the host if it is this agent's own. */
+	async close(): Promise<void> {
+		await this.#sessions?.close();
+		if (this.#options.host === undefined) await this.#host?.close();
+	}
+
+	#table(): SessionTable {
+		this.#engine.model();
+		this.#host ??= this.#options.host ?? memoryHost();
+		this.#sessions ??= new SessionTable(this.#engine, this.#host.journal);
+		return this.#sessions;
+	}
+
+	#begin(input: string | Message, state: AgentState): Run {
+		if (!(state instanceof AgentState)) {
+			throw new HoldfastError(
+				"invalid_state",
+				"The second argument must be an AgentState: AgentState.initial(), or the state of an earlier call.",
+			);
+		}
+		const message = messageOf(input);
+		const run = new Run({
+			agent: this.#engine,
+			runId: this.#engine.ports.ids.uuid(),
+			state: initialSession(state),
+			recorder: ephemeralRecorder(),
+		});
+		run.commit([
+			{ kind: "run.started", runKind: "user-turn", agentId: this.#id, fingerprint: "" },
+			{ kind: "input", inputId: message.id, placement: "turn", shape: "message", message },
+		]);
+		return run;
+	}
+}
+
+/** Marks options of the open factory; the constructor does not check those. */
+class OpenOptions {}
+
+/**
+ * Makes an agent. Options that are not known go to the model layer; a missing model is an error only when used.
+ *
+ * @see UAP 4.1
+ */
+export function agent(options: AgentOptions & Readonly<Record<string, unknown>>): Agent {
+	if (typeof options !== "object" || options === null)
+		throw new TypeError("agent() takes an object of options.");
+	return new Agent(Object.assign(new OpenOptions(), options));
+}
+
+function checkStrictly(options: AgentOptions): void {
+	if ("llm" in options) throw new TypeError("The option `llm` is now called `model`.");
+	for (const name of Object.keys(options)) {
+		if (!knownOptions.has(name))
+			throw new TypeError(
+				`Unknown option \`${name}\`. Known options: ${[...knownOptions].sort().join(", ")}.`,
+			);
+	}
+	const { model } = options as { model?: unknown };
+	const isModel = typeof model === "object" && model !== null && "modelId" in model;
+	if (!isModel)
+		throw new TypeError(
+			"The option `model` must be a model: a reference of a provider, or a LanguageModel of the AI SDK.",
+		);
+}
+
+function messageOf(input: string | Message): Message {
+	if (typeof input === "string") return new UserMessage(input);
+	if (isMessage(input) && isUserMessage(input)) return input;
+	if (isMessage(input)) return input;
+	throw new HoldfastError("invalid_input", "The input must be a string or a message.");
+}

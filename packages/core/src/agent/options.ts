@@ -1,0 +1,136 @@
+// The options of an agent, and their one resolution into what the engine drives.
+import { bindModel, HoldfastError, type LLMOptions, type ModelBinding } from "@holdfast/upp";
+import type { AgentStrategy, Decider, EngineAgent, EngineModel, ModelPrice, Ports } from "../engine/index.ts";
+import { systemPorts } from "../engine/index.ts";
+import type { Host } from "../journal/index.ts";
+import { loop } from "../strategies/index.ts";
+import { type AnyTool, type EngineTool, normaliseTools, type ToolSet } from "../tools/index.ts";
+
+/**
+ * Options of `agent()` and `new Agent()`. Everything that `llm()` takes is passed on to the model layer.
+ *
+ * @see UAP 4.2
+ */
+export interface AgentOptions extends Partial<Omit<LLMOptions, "tools">> {
+	/** Tools of any of the known shapes. Default: none. */
+	readonly tools?: ToolSet;
+	/** The system prompt; another name for `system`. It goes into every request and never into the history. */
+	readonly instructions?: string;
+	/** How the agent works. Default: `loop()`. */
+	readonly execution?: Decider;
+	/** Hooks of the agent's life. */
+	readonly strategy?: AgentStrategy;
+	/** Where sessions live. Default: in memory, for the life of this agent. */
+	readonly host?: Host;
+	/** US dollars for a million tokens, by model id. Default: none; costs are then said to be unknown. */
+	readonly prices?: Readonly<Record<string, ModelPrice>>;
+	/** Name for people and other agents. */
+	readonly name?: string;
+	readonly description?: string;
+	/** Time and ids. Default: the system's. */
+	readonly ports?: Partial<Ports>;
+}
+
+/** Options that are the agent's own; all others go to the model layer. */
+const ownOptions: ReadonlySet<string> = new Set([
+	"tools",
+	"instructions",
+	"execution",
+	"strategy",
+	"host",
+	"prices",
+	"name",
+	"description",
+	"ports",
+	"id",
+]);
+
+/** The names the strict constructor knows. */
+export const knownOptions: ReadonlySet<string> = new Set([
+	...ownOptions,
+	"model",
+	"config",
+	"params",
+	"system",
+	"toolStrategy",
+	"structure",
+	"onRetry",
+]);
+
+/**
+ * Resolves options into what the engine drives.
+ * @throws HoldfastError `duplicate_tool`, `invalid_tool`, `agent_is_not_a_tool`, `invalid_schema`, `conflicting_options`.
+ */
+export function resolveAgent(id: string, options: AgentOptions): EngineAgent {
+	if (
+		options.instructions !== undefined &&
+		options.system !== undefined &&
+		options.instructions !== options.system
+	) {
+		throw new HoldfastError(
+			"conflicting_options",
+			"Both `instructions` and `system` are given. They mean the same; give one.",
+		);
+	}
+	const system = options.system ?? options.instructions;
+	const tools = normaliseTools(options.tools ?? []);
+	const toolList = [...tools.values()];
+	let model: EngineModel | undefined;
+	let fingerprint: string | undefined;
+	return {
+		id,
+		model: () => (model ??= bind(options, system)),
+		tools,
+		toolList,
+		decider: options.execution ?? loop(),
+		hooks: options.strategy ?? {},
+		toolStrategy: options.toolStrategy ?? {},
+		ports: { ...systemPorts, ...options.ports },
+		fingerprint: () => (fingerprint ??= fingerprintOf(modelIdOf(options), system, toolList)),
+		toolContext: { parentModel: options.model, parentConfig: options.config },
+	};
+}
+
+/** The caller's own tool objects, as a list. */
+export function toolObjects(tools: ToolSet | undefined): readonly AnyTool[] {
+	if (tools === undefined) return [];
+	return Array.isArray(tools) ? tools : Object.values(tools);
+}
+
+function bind(options: AgentOptions, system: string | undefined): EngineModel {
+	if (options.model === undefined) {
+		throw new HoldfastError(
+			"model_missing",
+			"This agent has no model. Give `model` in its options before it is used.",
+		);
+	}
+	const passed: Record<string, unknown> = {};
+	for (const [name, value] of Object.entries(options)) if (!ownOptions.has(name)) passed[name] = value;
+	if (system !== undefined) passed.system = system;
+	const binding: ModelBinding = bindModel(passed as unknown as LLMOptions);
+	const price = options.prices?.[binding.model.modelId];
+	return { model: binding.model, request: binding.request, ...(price === undefined ? {} : { price }) };
+}
+
+function modelIdOf(options: AgentOptions): string {
+	return (options.model as { modelId?: unknown } | undefined)?.modelId?.toString() ?? "";
+}
+
+/** 53 bits of the agent's definition, in hexadecimal. */
+function fingerprintOf(modelId: string, system: string | undefined, tools: readonly EngineTool[]): string {
+	const text = JSON.stringify([
+		modelId,
+		system ?? "",
+		tools.map((tool) => [tool.name, tool.description, tool.parameters]),
+	]);
+	let high = 0xdeadbeef;
+	let low = 0x41c6ce57;
+	for (let at = 0; at < text.length; at++) {
+		const unit = text.charCodeAt(at);
+		high = Math.imul(high ^ unit, 2654435761);
+		low = Math.imul(low ^ unit, 1597334677);
+	}
+	high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
+	low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909);
+	return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
+}

@@ -1,0 +1,62 @@
+// What a decider may answer: the next thing to do. Deciders are pure (keeps I1, I6); the engine carries actions out.
+import type { JSONSchema } from "@holdfast/upp";
+import type { AgentState } from "../state/index.ts";
+
+/** Ask the model. */
+export interface ModelAction {
+	readonly kind: "model";
+	/** What the call is for: `act`, `reason`, `plan` or a word of the decider's own; recorded with the answer. */
+	readonly tag: string;
+	/** `next` begins a new step with this call, `same` goes on in the current one. */
+	readonly step: "next" | "same";
+	/** Shown to the model behind the history of this call only; never recorded. */
+	readonly prompt?: string;
+	/** Whether the model may call tools. Default true. */
+	readonly tools?: "offered" | "withheld";
+	/** Schema of the answer; default: the agent's own `structure`. */
+	readonly structure?: JSONSchema;
+	/** Whether the step ends with this answer when it calls no tools. Default `ends`. */
+	readonly afterwards?: "ends" | "goes-on";
+}
+
+/** Remember something beside the messages. */
+export interface NoteAction {
+	readonly kind: "note";
+	readonly topic: string;
+	readonly value: unknown;
+}
+
+/** Put a question to user code; the answer is recorded before it is used. */
+export interface AskAction {
+	readonly kind: "ask";
+	readonly topic: string;
+	question(state: AgentState): unknown;
+}
+
+/** End the run, as completed or with an error. */
+export interface FinishAction {
+	readonly kind: "finish";
+	readonly error?: unknown;
+}
+
+export type Action = ModelAction | NoteAction | AskAction | FinishAction;
+
+/** What a decider looks at. It is asked only when every tool call has its result. */
+export interface Situation {
+	readonly state: AgentState;
+	/** Steps begun in this run. */
+	readonly step: number;
+	/** Rounds of tool calls finished in this run. */
+	readonly rounds: number;
+	/** What happened last. `results` follows an answer that called tools, and keeps its tag. */
+	readonly last: {
+		readonly kind: "input" | "assistant" | "results" | "note" | "decision";
+		readonly tag: string;
+	};
+}
+
+/** A strategy reduced to its one decision. @see design, "The one idea" */
+export interface Decider {
+	readonly name: string;
+	decide(situation: Situation): Action;
+}

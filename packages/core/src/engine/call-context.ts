@@ -1,0 +1,60 @@
+// What a running tool is told about the call it serves. Rarely used parts are computed when asked for.
+import type { ToolCall } from "@holdfast/upp";
+import type { EngineTool, RetryPolicy, ToolContext } from "../tools/index.ts";
+import type { Run } from "./run.ts";
+
+export class CallContext implements ToolContext {
+	readonly toolCallId: string;
+	readonly toolName: string;
+	readonly signal: AbortSignal;
+	readonly attempt: number;
+	readonly idempotencyKey: string;
+	readonly retryPolicy: RetryPolicy;
+	readonly step: number;
+	readonly agentId: string;
+	readonly runId: string;
+	declare readonly sessionKey?: string;
+	readonly parentModel: unknown;
+	readonly parentConfig: unknown;
+	readonly emit: (delta: string) => void;
+	readonly onSubagentEvent: (event: unknown) => void;
+	readonly #run: Run;
+
+	constructor(
+		run: Run,
+		step: number,
+		call: ToolCall,
+		tool: EngineTool,
+		attempt: number,
+		idempotencyKey: string,
+	) {
+		const toolCallId = call.toolCallId;
+		this.#run = run;
+		this.toolCallId = toolCallId;
+		this.toolName = call.toolName;
+		this.signal = run.signal;
+		this.attempt = attempt;
+		this.idempotencyKey = idempotencyKey;
+		this.retryPolicy = tool.retryPolicy;
+		this.step = step;
+		this.agentId = run.agent.id;
+		this.runId = run.runId;
+		if (run.sessionKey !== undefined) this.sessionKey = run.sessionKey;
+		this.parentModel = run.agent.toolContext.parentModel;
+		this.parentConfig = run.agent.toolContext.parentConfig;
+		this.emit = (delta) => {
+			if (run.watched) run.tell({ type: "tool_delta", ...run.at, step, toolCallId, delta });
+		};
+		this.onSubagentEvent = (event) => {
+			if (run.watched) run.tell({ type: "nested", ...run.at, step, toolCallId, event });
+		};
+	}
+
+	get stateId(): string {
+		return this.#run.state.agent.id;
+	}
+
+	get messages(): readonly unknown[] {
+		return this.#run.state.agent.messages;
+	}
+}

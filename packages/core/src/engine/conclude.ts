@@ -1,0 +1,40 @@
+// From the end of a drive to what the caller gets: the result, or the error that was thrown.
+import { HoldfastError, type Turn, UPPError } from "@holdfast/upp";
+import { type DriveOutcome, turnOf } from "./drive.ts";
+import type { GenerateResult } from "./engine-agent.ts";
+import type { Run } from "./run.ts";
+
+/**
+ * The result of a run that completed; the hooks `onComplete` and `onError` are called here, once.
+ * Throws the original error of a run that failed, UPPError `CANCELLED` of one that was aborted.
+ */
+export async function conclude(run: Run, outcome: DriveOutcome): Promise<GenerateResult> {
+	const { hooks } = run.agent;
+	if (outcome.kind === "ended" && outcome.outcome === "completed") {
+		const result: GenerateResult = { turn: turnOf(run) as Turn, state: run.state.agent };
+		await hooks.onComplete?.(result);
+		return result;
+	}
+	const error = errorOf(run, outcome);
+	if (outcome.kind === "ended" && outcome.outcome === "error" && hooks.onError !== undefined) {
+		const recovered = await hooks.onError(error, run.state.agent);
+		if (recovered !== undefined && recovered !== null) return recovered as GenerateResult;
+	}
+	throw error;
+}
+
+function errorOf(run: Run, outcome: DriveOutcome): unknown {
+	if (outcome.error !== undefined) return outcome.error;
+	if (outcome.kind === "left" && outcome.reason === "lease_lost") {
+		return new HoldfastError(
+			"lease_lost",
+			"Another worker has taken this session over; the run goes on there.",
+			{ retryable: true },
+		);
+	}
+	if (outcome.kind === "left")
+		return new HoldfastError("run_suspended", `Run ${run.runId} was suspended; resume it to go on.`, {
+			retryable: true,
+		});
+	return new UPPError("The run was cancelled.", "CANCELLED", "holdfast", "llm");
+}

@@ -1,0 +1,299 @@
+// The one loop (keeps I1): look at the state, decide, act, commit, go on, until the run ends or is told to stop.
+// A run that crashed comes through the same door: the state says what is open, and the loop goes on from there.
+import { createTurn, type ToolCall, type Turn, UPPError } from "@holdfast/upp";
+import type { AssistantSaid, ErrorData, Fact, RunOutcome } from "../journal/fact.ts";
+import type { AgentState } from "../state/index.ts";
+import type { Action, ModelAction } from "./action.ts";
+import type { GenerateResult, Observation } from "./engine-agent.ts";
+import { callModel } from "./model-call.ts";
+import { CommitFailed, errorData, type Run, Stopped } from "./run.ts";
+import { runMessages } from "./session-state.ts";
+import { ToolRound } from "./tool-round.ts";
+
+/** How the drive of a run came to its end in this process. */
+export type DriveOutcome =
+	| { readonly kind: "ended"; readonly outcome: RunOutcome; readonly error?: unknown }
+	/** Left open in the journal: told to, fenced, or the journal refused a commit. */
+	| {
+			readonly kind: "left";
+			readonly reason: "suspended" | "lease_lost" | "journal_failed";
+			readonly error?: unknown;
+	  };
+
+/** Milliseconds that running tools get to finish when a run is suspended. */
+const suspendGrace = 250;
+
+/** Drives a run whose start is committed to its end. Never rejects. */
+export async function drive(run: Run): Promise<DriveOutcome> {
+	try {
+		if (await begin(run)) {
+			const ended = await finish(run);
+			if (ended !== undefined) return ended;
+		}
+		for (;;) {
+			run.checkStopped();
+			const open = run.state.run;
+			if (open !== undefined && open.unsettled > 0) {
+				await carryOutCalls(run, undefined);
+				if (!(await endStep(run))) continue;
+				const ended = await finish(run);
+				if (ended !== undefined) return ended;
+				continue;
+			}
+			const action = decide(run);
+			switch (action.kind) {
+				case "model": {
+					if (!(await modelStep(run, action))) break;
+					const ended = await finish(run);
+					if (ended !== undefined) return ended;
+					break;
+				}
+				case "note":
+					await commit(run, [{ kind: "note", step: stepOf(run), topic: action.topic, value: action.value }]);
+					if (action.topic === "reasoning")
+						await run.agent.hooks.onReason?.(stepOf(run), String(action.value));
+					break;
+				case "ask": {
+					const answer = await run.untilStopped(Promise.resolve(action.question(run.state.agent)));
+					await commit(run, [{ kind: "decision", step: stepOf(run), topic: action.topic, answer }]);
+					break;
+				}
+				case "finish": {
+					if (action.error !== undefined) throw action.error;
+					const ended = await finish(run);
+					if (ended !== undefined) return ended;
+				}
+			}
+		}
+	} catch (error) {
+		return await stopOrFail(run, error);
+	}
+}
+
+/** The turn of a run so far; undefined while the model has not answered. */
+export function turnOf(run: Run): Turn | undefined {
+	const state = run.state.run;
+	if (state?.assistant === undefined) return undefined;
+	return createTurn({
+		messages: runMessages(run.state),
+		response: state.assistant.message,
+		toolExecutions: state.executions.toArray(),
+		usage: state.usage,
+		cycles: state.cycles,
+		...(state.assistant.data === undefined ? {} : { data: state.assistant.data }),
+	});
+}
+
+/** Opens the turn, or closes the step that a crash left without its end. True when the run shall end. */
+async function begin(run: Run): Promise<boolean> {
+	const state = run.state.run;
+	if (state === undefined) return false;
+	if (state.attempt > 1) {
+		// The step whose last fact stands was never told to have ended.
+		const stepDone =
+			state.last.kind === "results" || (state.last.kind === "assistant" && decide(run).kind === "finish");
+		return stepDone && state.unsettled === 0 && endStep(run);
+	}
+	await run.boundary({ type: "turn_start", ...run.at });
+	await run.takeInputs("turn-start");
+	return false;
+}
+
+function decide(run: Run): Action {
+	const state = run.state;
+	const open = state.run;
+	if (open === undefined) throw new Error("a run is driven only after it was started");
+	return run.agent.decider.decide({
+		state: state.agent,
+		step: open.step,
+		rounds: open.rounds,
+		last: open.last,
+	});
+}
+
+/** Carries out a model action and the calls of its answer. True when the run shall end. */
+async function modelStep(run: Run, action: ModelAction): Promise<boolean> {
+	const step = action.step === "next" ? stepOf(run) + 1 : Math.max(1, stepOf(run));
+	if (action.step === "next") {
+		const { onStepStart } = run.agent.hooks;
+		if (onStepStart !== undefined) await onStepStart(step, run.state.agent.withStep(step));
+		await run.boundary({ type: "step_start", ...run.at, step });
+		await run.takeInputs("step-start");
+	}
+	const answer = await callModel(run, action, step);
+	const calls = answer.message.toolCalls ?? [];
+	if (calls.length > 0) await carryOutCalls(run, answer);
+	else {
+		await commit(run, [answer]);
+		if (action.afterwards === "goes-on") return false;
+	}
+	return endStep(run);
+}
+
+/** Starts the calls of an answer and waits for all results. Without an answer: goes on with the open calls. */
+async function carryOutCalls(run: Run, answer: AssistantSaid | undefined): Promise<void> {
+	const open = run.state.run;
+	const step = answer?.step ?? open?.step ?? 1;
+	const calls = answer?.message.toolCalls?.map((call) => ({ call })) ?? open?.calls ?? [];
+	const { hooks, toolStrategy } = run.agent;
+	const limit = toolStrategy.maxIterations;
+	if (answer !== undefined && limit !== undefined && (open?.rounds ?? 0) >= limit) {
+		await refuseRound(
+			run,
+			answer,
+			calls.map((each) => each.call),
+			limit,
+		);
+	}
+	if (answer !== undefined && hooks.onAct !== undefined)
+		await hooks.onAct(
+			step,
+			calls.map((each) => each.call),
+		);
+	const round = new ToolRound(run, step, (open?.cycles ?? 0) + (answer === undefined ? 0 : 1), calls);
+	try {
+		await round.begin(answer);
+		await run.untilStopped(round.finished);
+	} catch (error) {
+		if (error instanceof Stopped && error.reason === "suspend") {
+			await Promise.race([
+				round.finished.catch(() => {}),
+				new Promise((resolve) => setTimeout(resolve, suspendGrace)),
+			]);
+		}
+		if ((error instanceof Stopped && error.reason !== "interrupt") || error instanceof CommitFailed) {
+			round.abandon();
+			throw error;
+		}
+		const why =
+			error instanceof Stopped
+				? "The call was cancelled: the run was interrupted."
+				: "The call was cancelled: the run failed.";
+		await commit(run, round.close("cancelled", why));
+		throw error;
+	}
+	if (hooks.onObserve !== undefined) await hooks.onObserve(step, observations(run));
+}
+
+/** The limit of tool rounds is reached: the calls get results that say so, and the run fails. */
+async function refuseRound(
+	run: Run,
+	answer: AssistantSaid,
+	calls: readonly ToolCall[],
+	limit: number,
+): Promise<never> {
+	const message = `The limit of ${limit} tool rounds (toolStrategy.maxIterations) is reached.`;
+	await commit(run, [
+		answer,
+		...calls.map(
+			(call): Fact => ({
+				kind: "tool.settled",
+				step: answer.step,
+				callId: call.toolCallId,
+				outcome: "skipped",
+				result: message,
+				duration: 0,
+			}),
+		),
+	]);
+	await run.agent.toolStrategy.onMaxIterations?.(limit);
+	throw new UPPError(`${message} Raise it, or end the task earlier.`, "INVALID_REQUEST", "holdfast", "llm");
+}
+
+/** Tells the end of the step and asks whether to stop. True when the run shall end. */
+async function endStep(run: Run): Promise<boolean> {
+	const { hooks } = run.agent;
+	const step = stepOf(run);
+	if (hooks.onStepEnd !== undefined)
+		await hooks.onStepEnd(step, { turn: turnOf(run) as Turn, state: run.state.agent });
+	const usage = run.state.run?.usage ?? { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+	await run.boundary({ type: "step_end", ...run.at, step, usage });
+	if (await run.takeInputs("step-end")) return false;
+	if (hooks.stopCondition === undefined) return false;
+	return (await run.untilStopped(Promise.resolve(hooks.stopCondition(run.state.agent)))) === true;
+}
+
+/** Ends the run; undefined when an input came in at the last moment and was taken: the run goes on. */
+async function finish(run: Run): Promise<DriveOutcome | undefined> {
+	const ended: Fact[] = [{ kind: "run.ended", outcome: "completed" }];
+	if (!(await run.commit(ended, { onlyIfNothingWaits: true }))) {
+		await run.fetchInputs();
+		if (await run.takeInputs("step-end")) return undefined;
+		await commit(run, ended);
+	}
+	return { kind: "ended", outcome: "completed" };
+}
+
+async function stopOrFail(run: Run, error: unknown): Promise<DriveOutcome> {
+	if (error instanceof CommitFailed)
+		return left(run, lostLease(error.cause) ? "lease_lost" : "journal_failed", error.cause);
+	if (error instanceof Stopped) {
+		if (error.reason === "suspend") return suspended(run);
+		if (error.reason !== "interrupt") return left(run, "lease_lost", undefined);
+	}
+	const interrupted = error instanceof Stopped;
+	const outcome: RunOutcome = interrupted ? "aborted" : "error";
+	const partial = run.speaking?.message();
+	const data: { error?: ErrorData } = interrupted ? {} : { error: errorData(error) };
+	try {
+		await commit(run, [
+			{ kind: "run.ended", outcome, ...data, ...(partial === undefined ? {} : { partial }) },
+		]);
+	} catch (failure) {
+		const cause = failure instanceof CommitFailed ? failure.cause : failure;
+		return left(run, lostLease(cause) ? "lease_lost" : "journal_failed", cause);
+	}
+	return { kind: "ended", outcome, error: interrupted ? undefined : error };
+}
+
+/** Notes that the run was left on purpose, so that its resume is not told as a crash. */
+async function suspended(run: Run): Promise<DriveOutcome> {
+	try {
+		await commit(run, [{ kind: "note", step: stepOf(run), topic: "suspended", value: true }]);
+	} catch (error) {
+		const cause = error instanceof CommitFailed ? error.cause : error;
+		return left(run, lostLease(cause) ? "lease_lost" : "journal_failed", cause);
+	}
+	return left(run, "suspended", undefined);
+}
+
+/** Nothing more is recorded by this process; the run stays open for somebody to resume. */
+function left(run: Run, reason: "suspended" | "lease_lost" | "journal_failed", error: unknown): DriveOutcome {
+	if (run.watched) {
+		const data = error === undefined ? {} : { error: errorData(error) };
+		run.tell({ type: "run_suspended", ...run.at, runId: run.runId, reason, ...data });
+	}
+	return { kind: "left", reason, ...(error === undefined ? {} : { error }) };
+}
+
+function lostLease(error: unknown): boolean {
+	return (error as { code?: unknown } | undefined)?.code === "lease_lost";
+}
+
+async function commit(run: Run, facts: readonly Fact[]): Promise<void> {
+	const committed = run.commit(facts);
+	if (committed instanceof Promise) await committed;
+}
+
+function stepOf(run: Run): number {
+	return run.state.run?.step ?? 0;
+}
+
+/** What the tools of the step gave, for `onObserve`. */
+function observations(run: Run): readonly Observation[] {
+	const open = run.state.run;
+	if (open === undefined) return [];
+	return open.executions.from(open.executions.length - open.calls.length).map((each) => ({
+		toolCallId: each.toolCallId,
+		result: each.result,
+		isError: each.isError,
+		toolName: each.toolName,
+		arguments: each.arguments,
+		duration: each.duration,
+	}));
+}
+
+/** The result of a call that completed. */
+export function resultOf(run: Run): GenerateResult {
+	return { turn: turnOf(run) as Turn, state: run.state.agent as AgentState };
+}

@@ -1,0 +1,93 @@
+// What the engine needs to know of an agent: its options, resolved once at the door.
+import type {
+	BoundLLMModel,
+	JSONSchema,
+	LLMRequest,
+	Message,
+	RetryInfo,
+	ToolCall,
+	ToolUseStrategy,
+	Turn,
+} from "@holdfast/upp";
+import type { AgentState } from "../state/index.ts";
+import type { EngineTool, ToolContext } from "../tools/index.ts";
+import type { Decider } from "./action.ts";
+import type { Ports } from "./ports.ts";
+
+/** What `generate` gives: the turn, and the state after it. @see UAP 4.4 */
+export interface GenerateResult {
+	readonly turn: Turn;
+	readonly state: AgentState;
+}
+
+/** A tool result as `onObserve` sees it. @see UAP 10.2 */
+export interface Observation {
+	readonly toolCallId: string;
+	readonly result: unknown;
+	readonly isError: boolean;
+	readonly toolName: string;
+	readonly arguments: Record<string, unknown>;
+	/** Milliseconds. */
+	readonly duration: number;
+}
+
+/**
+ * Hooks of an agent's life; all optional. They may return a promise, which is awaited. One that throws fails the run.
+ * @see UAP 10.1
+ */
+export interface AgentStrategy {
+	/** Asked once after every step, with that step's state; `true` ends the run. */
+	stopCondition?(state: AgentState): boolean | Promise<boolean>;
+	onStepStart?(step: number, state: AgentState): void;
+	onReason?(step: number, reasoning: string): void;
+	/** Before the calls of a step are carried out. */
+	onAct?(step: number, actions: readonly ToolCall[]): void;
+	/** After all calls of a step have their results. */
+	onObserve?(step: number, observations: readonly Observation[]): void;
+	onStepEnd?(step: number, result: { turn: Turn; state: AgentState }): void;
+	onComplete?(result: GenerateResult): void;
+	/** A GenerateResult returned here becomes the call's result; with nothing, the error reaches the caller. */
+	onError?(error: unknown, state: AgentState): unknown;
+}
+
+/** US dollars for a million tokens. @see design, reading 13 */
+export interface ModelPrice {
+	readonly input: number;
+	readonly output: number;
+	/** Default: the price of `input`. */
+	readonly cacheRead?: number;
+	/** Default: the price of `input`. */
+	readonly cacheWrite?: number;
+}
+
+/** A model bound and ready, with the way its requests are built. */
+export interface EngineModel {
+	readonly model: BoundLLMModel;
+	request(
+		messages: readonly Message[] | (() => readonly Message[]),
+		extra: {
+			signal?: AbortSignal;
+			tools?: readonly EngineTool[];
+			structure?: JSONSchema;
+			onRetry?: (info: RetryInfo) => void;
+		},
+	): LLMRequest;
+	readonly price?: ModelPrice;
+}
+
+/** An agent as the engine drives it. */
+export interface EngineAgent {
+	readonly id: string;
+	/** Throws `model_missing` when the agent has none. */
+	model(): EngineModel;
+	readonly tools: ReadonlyMap<string, EngineTool>;
+	readonly toolList: readonly EngineTool[];
+	readonly decider: Decider;
+	readonly hooks: AgentStrategy;
+	readonly toolStrategy: ToolUseStrategy;
+	readonly ports: Ports;
+	/** Names model, instructions and tools, so that a resumed run can tell whether they changed. */
+	fingerprint(): string;
+	/** What a tool's context says of the agent. */
+	readonly toolContext: Pick<ToolContext, "parentModel" | "parentConfig">;
+}

@@ -1,0 +1,14 @@
+// The recorder of a pure call: facts get their places and are folded, and nothing is kept.
+import type { Append, AppendResult } from "../journal/journal.ts";
+import type { Recorder } from "./run.ts";
+
+export function ephemeralRecorder(): Recorder {
+	let seq = 0;
+	return {
+		append(batch: Append): AppendResult {
+			seq += batch.facts.length;
+			return { ok: true, seq };
+		},
+		inbox: () => [],
+	};
+}

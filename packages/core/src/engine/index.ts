@@ -1,0 +1,28 @@
+// Door of the engine: one loop over facts, its actions and its events.
+export type {
+	Action,
+	AskAction,
+	Decider,
+	FinishAction,
+	ModelAction,
+	NoteAction,
+	Situation,
+} from "./action.ts";
+export { conclude } from "./conclude.ts";
+export { type DriveOutcome, drive, turnOf } from "./drive.ts";
+export type {
+	AgentStrategy,
+	EngineAgent,
+	EngineModel,
+	GenerateResult,
+	ModelPrice,
+	Observation,
+} from "./engine-agent.ts";
+export { ephemeralRecorder } from "./ephemeral.ts";
+export { EventQueue } from "./event-queue.ts";
+export type * from "./events.ts";
+export { joinStreamEvents } from "./join-stream-events.ts";
+export { type Clock, type Ids, type Ports, systemPorts } from "./ports.ts";
+export { project } from "./project.ts";
+export { errorData, foldOptions, type Recorder, Run, type RunInput, type StopReason } from "./run.ts";
+export { evolve, initialSession, type RunState, runMessages, type SessionState } from "./session-state.ts";

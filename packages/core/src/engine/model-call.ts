@@ -1,0 +1,146 @@
+// One call of the model: the request goes out, its stream is told, its answer comes back as a fact.
+import {
+	AssistantMessage,
+	type LLMResponse,
+	type Message,
+	type StreamEvent,
+	type ToolCall,
+	UserMessage,
+} from "@holdfast/upp";
+import type { AssistantSaid } from "../journal/fact.ts";
+import type { ModelAction } from "./action.ts";
+import type { EngineModel } from "./engine-agent.ts";
+import { errorData, type Run } from "./run.ts";
+
+/** Calls the model for an action of a step. Rejects with the provider's own error, or `Stopped`. */
+export async function callModel(run: Run, action: ModelAction, step: number): Promise<AssistantSaid> {
+	const engineModel = run.agent.model();
+	const { model } = engineModel;
+	const { clock, ids } = run.agent.ports;
+	const { tag } = action;
+	if (run.watched) run.tell({ type: "model_start", ...run.at, step, tag, modelId: model.modelId });
+	const context = run.state.context;
+	const { prompt } = action;
+	const messages = (): readonly Message[] =>
+		prompt === undefined ? context.toArray() : [...context.toArray(), new UserMessage(prompt)];
+	const request = engineModel.request(messages, {
+		signal: run.signal,
+		tools: action.tools === "withheld" ? [] : run.agent.toolList,
+		...(action.structure === undefined ? {} : { structure: action.structure }),
+		onRetry: (info) => {
+			if (!run.watched) return;
+			run.tell({
+				type: "model_retry",
+				...run.at,
+				step,
+				attempt: info.attempt,
+				delay: info.delayMs,
+				error: errorData(info.error),
+			});
+		},
+	});
+	const startedAt = clock.monotonic();
+	const answering = model.capabilities.streaming
+		? pump(run, step, tag, model.stream(request))
+		: model.complete(request);
+	const response = await run.untilStopped(answering);
+	run.speaking = undefined;
+	const message = withDistinctCalls(response.message, ids.uuid, action.tools !== "withheld");
+	const cost = costOf(engineModel, response);
+	return {
+		kind: "assistant",
+		step,
+		tag,
+		message,
+		usage: response.usage,
+		stopReason: response.stopReason,
+		modelId: model.modelId,
+		duration: clock.monotonic() - startedAt,
+		...(cost === undefined ? {} : { cost }),
+		...(response.data === undefined ? {} : { data: response.data }),
+		...(message.hasToolCalls ? { resultsId: ids.uuid() } : {}),
+	};
+}
+
+async function pump(
+	run: Run,
+	step: number,
+	tag: string,
+	stream: ReturnType<EngineModel["model"]["stream"]>,
+): Promise<LLMResponse> {
+	stream.response.catch(() => {}); // it is awaited below; until then a failure must not count as unhandled
+	const events = stream[Symbol.asyncIterator]();
+	const said = new PartialAnswer();
+	run.speaking = said;
+	for (;;) {
+		const next = await events.next();
+		if (next.done === true || run.stopReason !== undefined) break;
+		const event = next.value;
+		said.add(event);
+		if (run.watched) run.tell({ type: "model", seq: run.state.seq, sub: run.nextSub(), step, tag, event });
+	}
+	return stream.response;
+}
+
+/** What was streamed of an answer, kept in case it never finishes. */
+class PartialAnswer {
+	#blocks: { type: "text" | "reasoning"; text: string; index: number }[] = [];
+
+	add(event: StreamEvent): void {
+		const type =
+			event.type === "text_delta" ? "text" : event.type === "reasoning_delta" ? "reasoning" : undefined;
+		if (type === undefined || event.delta.text === undefined) return;
+		const last = this.#blocks.at(-1);
+		if (last !== undefined && last.type === type && last.index === event.index) last.text += event.delta.text;
+		else this.#blocks.push({ type, text: event.delta.text, index: event.index });
+	}
+
+	message(): AssistantMessage | undefined {
+		if (this.#blocks.length === 0) return undefined;
+		return new AssistantMessage(this.#blocks.map(({ type, text }) => ({ type, text })));
+	}
+}
+
+/** Calls are addressed by id: a provider that repeats or forgets ids gets new ones; withheld tools are not called. */
+function withDistinctCalls(
+	message: AssistantMessage,
+	uuid: () => string,
+	offered: boolean,
+): AssistantMessage {
+	const calls = message.toolCalls;
+	if (calls === undefined || calls.length === 0) return message;
+	const identity = {
+		id: message.id,
+		timestamp: message.timestamp,
+		...(message.metadata === undefined ? {} : { metadata: message.metadata }),
+	};
+	if (!offered) return new AssistantMessage(message.content, undefined, identity);
+	const seen = new Set<string>();
+	let distinct = true;
+	for (const call of calls) {
+		if (!call.toolCallId || seen.has(call.toolCallId)) distinct = false;
+		seen.add(call.toolCallId);
+	}
+	if (distinct) return message;
+	const used = new Set<string>();
+	const renamed = calls.map((call): ToolCall => {
+		const fresh = !call.toolCallId || used.has(call.toolCallId) ? { ...call, toolCallId: uuid() } : call;
+		used.add(fresh.toolCallId);
+		return fresh;
+	});
+	return new AssistantMessage(message.content, renamed, identity);
+}
+
+function costOf(engineModel: EngineModel, response: LLMResponse): number | undefined {
+	const { price } = engineModel;
+	if (price === undefined) return undefined;
+	const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = response.usage;
+	const plain = inputTokens - cacheReadTokens - cacheWriteTokens;
+	return (
+		(plain * price.input +
+			cacheReadTokens * (price.cacheRead ?? price.input) +
+			cacheWriteTokens * (price.cacheWrite ?? price.input) +
+			outputTokens * price.output) /
+		1_000_000
+	);
+}

@@ -1,0 +1,25 @@
+// Time and ids as ports: the engine reads neither from the world itself (keeps I6).
+
+/** Where time comes from. */
+export interface Clock {
+	/** Milliseconds since the epoch. */
+	now(): number;
+	/** Milliseconds that never go backwards, for durations. */
+	monotonic(): number;
+}
+
+/** Where ids come from. */
+export interface Ids {
+	/** A new UUIDv4. */
+	uuid(): string;
+}
+
+export interface Ports {
+	readonly clock: Clock;
+	readonly ids: Ids;
+}
+
+export const systemPorts: Ports = {
+	clock: { now: () => Date.now(), monotonic: () => performance.now() },
+	ids: { uuid: () => globalThis.crypto.randomUUID() },
+};

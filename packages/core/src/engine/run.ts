@@ -1,0 +1,255 @@
+// A run under way: it commits facts, folds them, tells watchers, and can be stopped at any moment (keeps I1, I3, I8).
+import { type AssistantMessage, HoldfastError, UPPError } from "@holdfast/upp";
+import type { Entry, ErrorData, Fact, Placement } from "../journal/fact.ts";
+import type { Append, AppendResult, MaybePromise, StoredInput } from "../journal/journal.ts";
+import { shownToModel } from "../tools/index.ts";
+import type { EngineAgent } from "./engine-agent.ts";
+import type { BoundaryEvent, RunEvent, Watcher } from "./events.ts";
+import { project } from "./project.ts";
+import { evolve, type FoldOptions, type SessionState } from "./session-state.ts";
+
+/** Where a run's facts go: a session's lease, or nowhere for a pure call. */
+export interface Recorder {
+	append(batch: Append): MaybePromise<AppendResult>;
+	/** Inputs that wait for this run. */
+	inbox(): MaybePromise<readonly StoredInput[]>;
+}
+
+/** Why a run was told to stop. `interrupt` ends it; the others leave it open for somebody to resume. */
+export type StopReason = "interrupt" | "suspend" | "lease-lost" | "kill";
+
+/** Thrown inside the drive when the run was told to stop. */
+export class Stopped extends Error {
+	readonly reason: StopReason;
+	constructor(reason: StopReason) {
+		super(`stopped: ${reason}`);
+		this.reason = reason;
+	}
+}
+
+/** Thrown inside the drive when the store refused a commit: nothing more can be recorded. */
+export class CommitFailed extends Error {
+	override readonly cause: unknown;
+	constructor(cause: unknown) {
+		super("the journal refused the commit");
+		this.cause = cause;
+	}
+}
+
+/** What can be taken into the conversation of a running turn. */
+export interface RunInput {
+	readonly inputId: string;
+	/** Builds the fact once it is known where the input lands. */
+	fact(placement: Placement): Fact;
+}
+
+export interface RunOptions {
+	readonly agent: EngineAgent;
+	readonly runId: string;
+	readonly sessionKey?: string;
+	readonly state: SessionState;
+	readonly recorder: Recorder;
+	readonly watchers?: readonly Watcher[];
+	/** Turns an input of the store's inbox into one of this run. */
+	readonly readInput?: (input: StoredInput) => RunInput;
+}
+
+/** How a tool's results are cut for the model, by tool name. */
+export function foldOptions(agent: Pick<EngineAgent, "tools">): FoldOptions {
+	return {
+		show(toolName, result) {
+			const tool = agent.tools.get(toolName);
+			return tool === undefined || tool.maxModelCharacters === Number.POSITIVE_INFINITY
+				? result
+				: shownToModel(tool, result).result;
+		},
+	};
+}
+
+export class Run {
+	readonly agent: EngineAgent;
+	readonly runId: string;
+	readonly sessionKey: string | undefined;
+	state: SessionState;
+	/** The error a model, hook or tool strategy threw, as it was thrown. */
+	failure: unknown;
+	/** What the model has said of the answer under way, while it speaks. */
+	speaking: { message(): AssistantMessage | undefined } | undefined;
+	readonly #recorder: Recorder;
+	readonly #fold: FoldOptions;
+	readonly #readInput: RunOptions["readInput"];
+	readonly #watchers: Watcher[];
+	readonly #controller = new AbortController();
+	#stopReason: StopReason | undefined;
+	#cut: ((error: Stopped) => void) | undefined;
+	#sub = 0;
+	#offered: RunInput[] = [];
+
+	constructor(options: RunOptions) {
+		this.agent = options.agent;
+		this.runId = options.runId;
+		this.sessionKey = options.sessionKey;
+		this.state = options.state;
+		this.#recorder = options.recorder;
+		this.#readInput = options.readInput;
+		this.#watchers = [...(options.watchers ?? [])];
+		this.#fold = foldOptions(options.agent);
+	}
+
+	/** Fires when the run is told to stop; handed to models and tools. */
+	get signal(): AbortSignal {
+		return this.#controller.signal;
+	}
+
+	get stopReason(): StopReason | undefined {
+		return this.#stopReason;
+	}
+
+	get watched(): boolean {
+		return this.#watchers.length > 0;
+	}
+
+	/** Adds somebody who looks on; returns the way to leave. */
+	watch(watcher: Watcher): () => void {
+		this.#watchers.push(watcher);
+		return () => {
+			const at = this.#watchers.indexOf(watcher);
+			if (at >= 0) this.#watchers.splice(at, 1);
+		};
+	}
+
+	/** Tells the run to stop. The first reason counts, except that a lost lease or a kill outranks a request. */
+	stop(reason: StopReason): void {
+		if (this.#stopReason !== undefined && (reason === "interrupt" || reason === "suspend")) return;
+		this.#stopReason = reason;
+		const error = new UPPError(`The run was cancelled (${reason}).`, "CANCELLED", "holdfast", "llm");
+		this.#controller.abort(error);
+		this.#cut?.(new Stopped(reason));
+	}
+
+	/** Throws when the run was told to stop. */
+	checkStopped(): void {
+		if (this.#stopReason !== undefined) throw new Stopped(this.#stopReason);
+	}
+
+	/** The promise's outcome, or `Stopped` as soon as the run is told to stop, whatever the promise does (keeps I8). */
+	untilStopped<T>(promise: Promise<T>): Promise<T> {
+		const reason = this.#stopReason;
+		if (reason !== undefined) {
+			promise.catch(() => {});
+			return Promise.reject(new Stopped(reason));
+		}
+		return new Promise<T>((resolve, reject) => {
+			this.#cut = reject;
+			promise.then(resolve, reject);
+		});
+	}
+
+	/** Commits facts, folds them, then tells them. False when inputs wait and `onlyIfNothingWaits` was asked. */
+	commit(
+		facts: readonly Fact[],
+		options?: Pick<Append, "drain" | "onlyIfNothingWaits">,
+	): MaybePromise<boolean> {
+		const at = this.agent.ports.clock.now();
+		const batch: Append = { at, runId: this.runId, facts, ...options };
+		let appended: MaybePromise<AppendResult>;
+		try {
+			appended = this.#recorder.append(batch);
+		} catch (error) {
+			throw new CommitFailed(error);
+		}
+		if (appended instanceof Promise) {
+			return appended.then(
+				(result) => this.#committed(batch, result),
+				(error) => {
+					throw new CommitFailed(error);
+				},
+			);
+		}
+		return this.#committed(batch, appended);
+	}
+
+	#committed(batch: Append, result: AppendResult): boolean {
+		if (!result.ok) return false;
+		let seq = result.seq - batch.facts.length;
+		for (const fact of batch.facts) {
+			seq++;
+			const entry: Entry = { seq, at: batch.at, runId: this.runId, fact };
+			this.state = evolve(this.state, entry, this.#fold);
+			this.#sub = 0;
+			if (this.#watchers.length > 0) {
+				const event = project(this.state, entry, this.sessionKey);
+				if (event !== undefined) this.#tell(event);
+			}
+		}
+		return true;
+	}
+
+	/** The address of the next event that has no entry of its own. */
+	get at(): { seq: number; sub: number } {
+		return { seq: this.state.seq, sub: ++this.#sub };
+	}
+
+	/** The next `sub`, for the places where an object each would cost too much. */
+	nextSub(): number {
+		return ++this.#sub;
+	}
+
+	tell(event: RunEvent): void {
+		this.#tell(event);
+	}
+
+	#tell(event: RunEvent): void {
+		for (const watcher of this.#watchers) watcher.tell(event);
+	}
+
+	/** Tells a boundary and waits until every synchronised watcher has asked for what comes after it. */
+	async boundary(event: BoundaryEvent): Promise<void> {
+		const waits: Promise<void>[] = [];
+		for (const watcher of this.#watchers) {
+			watcher.tell(event);
+			const passed = watcher.passed?.(event);
+			if (passed !== undefined) waits.push(passed);
+		}
+		if (waits.length > 0) await this.untilStopped(Promise.all(waits));
+	}
+
+	/** Puts an input before the run; it is taken in at the next boundary. */
+	offer(input: RunInput): void {
+		if (!this.#offered.some((each) => each.inputId === input.inputId)) this.#offered.push(input);
+	}
+
+	/** Takes what was offered into the conversation. True when there was something. */
+	async takeInputs(placement: Placement): Promise<boolean> {
+		if (this.#offered.length === 0) return false;
+		const inputs = this.#offered;
+		this.#offered = [];
+		await this.commit(
+			inputs.map((input) => input.fact(placement)),
+			{ drain: inputs.map((input) => input.inputId) },
+		);
+		return true;
+	}
+
+	/** Looks into the store's inbox for inputs of this run that nobody offered. */
+	async fetchInputs(): Promise<void> {
+		const readInput = this.#readInput;
+		if (readInput === undefined) return;
+		for (const input of await this.#recorder.inbox()) {
+			if (input.kind !== "message" && (input.runId === undefined || input.runId === this.runId))
+				this.offer(readInput(input));
+		}
+	}
+}
+
+/** An error as data for facts and events. */
+export function errorData(error: unknown): ErrorData {
+	if (error instanceof HoldfastError)
+		return { code: error.code, message: error.message, retryable: error.retryable };
+	const given = error as { code?: unknown; message?: unknown; retryable?: unknown } | undefined;
+	return {
+		code: typeof given?.code === "string" ? given.code : "run_failed",
+		message: typeof given?.message === "string" ? given.message : String(error),
+		retryable: given?.retryable === true,
+	};
+}

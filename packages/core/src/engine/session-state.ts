@@ -1,0 +1,326 @@
+// evolve: (state, fact) → state, the only way state comes to be (keeps I2). Pure, and constant in cost (keeps I5).
+import {
+	emptyUsage,
+	HoldfastError,
+	type Message,
+	sumUsage,
+	type TokenUsage,
+	type ToolCall,
+	type ToolExecution,
+	type ToolResult,
+	ToolResultMessage,
+} from "@holdfast/upp";
+import type {
+	AssistantSaid,
+	Entry,
+	ErrorData,
+	RunOutcome,
+	RunStarted,
+	ToolCallOutcome,
+	ToolSettled,
+	ToolStarted,
+} from "../journal/fact.ts";
+import { AgentState, List } from "../state/index.ts";
+
+/** A tool call of the step under way. */
+export interface CallState {
+	readonly call: ToolCall;
+	/** Set once it was started. */
+	readonly started?: ToolStarted;
+	readonly settled?: ToolSettled;
+}
+
+/** The run under way, or the last one. */
+export interface RunState {
+	readonly runId: string;
+	readonly started: RunStarted;
+	readonly status: "running" | "waiting" | RunOutcome;
+	/** How often the run was started: 1, and one more for each resume. */
+	readonly attempt: number;
+	readonly step: number;
+	readonly rounds: number;
+	readonly last: {
+		readonly kind: "input" | "assistant" | "results" | "note" | "decision";
+		readonly tag: string;
+	};
+	/** Position of this run's first message within the history. */
+	readonly firstMessage: number;
+	readonly calls: readonly CallState[];
+	/** Calls of the step that have no result yet. */
+	readonly unsettled: number;
+	/** The step's answer, while its calls are open and until the next answer. */
+	readonly assistant?: AssistantSaid;
+	readonly executions: List<ToolExecution>;
+	readonly usage: TokenUsage;
+	readonly cycles: number;
+	/** Known price so far in US dollars; `unpriced` counts answers whose price is not known. */
+	readonly cost: number;
+	readonly unpriced: number;
+	readonly error?: ErrorData;
+	/** Set while the run was left open on purpose. */
+	readonly suspended?: true;
+}
+
+/** A session at one seq: the fold of its facts. */
+export interface SessionState {
+	readonly seq: number;
+	/** The conversation and what is known beside it, as callers see it. */
+	readonly agent: AgentState;
+	/** The messages as the model sees them: large outputs cut, errors and aborts left out. */
+	readonly context: List<Message>;
+	readonly run: RunState | undefined;
+}
+
+/** What a fold must know of the agent: how much of a result a tool shows to the model. */
+export interface FoldOptions {
+	/** The result as the model sees it; the same value when nothing is cut. */
+	show(toolName: string, result: unknown): unknown;
+}
+
+/** A session that begins with a given state. */
+export function initialSession(agent: AgentState): SessionState {
+	return { seq: 0, agent, context: AgentState.partsOf(agent).messages, run: undefined };
+}
+
+/** The message that carries an interrupted call's lack of a result. */
+const withoutResult = "The run ended before this call had a result.";
+
+/**
+ * The state after one more entry.
+ * @throws HoldfastError `journal_corrupt` when the entry cannot stand where it stands.
+ */
+export function evolve(state: SessionState, entry: Entry, options: FoldOptions): SessionState {
+	const { fact, seq } = entry;
+	if (seq !== state.seq + 1) throw corrupt(entry, `expected entry ${state.seq + 1}`);
+	if (fact.kind === "run.started") {
+		const parts = AgentState.partsOf(state.agent);
+		return {
+			seq,
+			agent: AgentState.ofParts({ ...parts, step: 0, usage: undefined }),
+			context: state.context,
+			run: {
+				runId: entry.runId,
+				started: fact,
+				status: "running",
+				attempt: 1,
+				step: 0,
+				rounds: 0,
+				last: { kind: "input", tag: "turn" },
+				firstMessage: parts.messages.length,
+				calls: [],
+				unsettled: 0,
+				executions: List.empty(),
+				usage: emptyUsage(),
+				cycles: 0,
+				cost: 0,
+				unpriced: 0,
+			},
+		};
+	}
+	if (fact.kind === "message.updated" || fact.kind === "message.deleted")
+		return edit(state, seq, fact.messageId, fact.kind === "message.updated" ? fact.message : undefined);
+	const { run } = state;
+	if (run === undefined || run.runId !== entry.runId) throw corrupt(entry, "it belongs to no open run");
+	switch (fact.kind) {
+		case "run.resumed": {
+			const { suspended: _, ...resumed } = run;
+			return { ...state, seq, run: { ...resumed, status: "running", attempt: fact.attempt } };
+		}
+		case "input":
+			return {
+				...append(state, seq, fact.message),
+				run: { ...run, status: "running", last: { kind: "input", tag: fact.placement } },
+			};
+		case "assistant": {
+			const toolCalls = fact.message.toolCalls ?? [];
+			const usage = sumUsage(run.usage, fact.usage);
+			return {
+				...append(state, seq, fact.message, { step: fact.step, usage }),
+				run: {
+					...run,
+					step: fact.step,
+					last: { kind: "assistant", tag: fact.tag },
+					assistant: fact,
+					calls: toolCalls.map((call) => ({ call })),
+					unsettled: toolCalls.length,
+					usage,
+					cycles: run.cycles + 1,
+					cost: run.cost + (fact.cost ?? 0),
+					unpriced: run.unpriced + (fact.cost === undefined ? 1 : 0),
+				},
+			};
+		}
+		case "tool.started":
+			return {
+				...state,
+				seq,
+				run: { ...run, calls: replaceCall(run, entry, fact.callId, (call) => ({ ...call, started: fact })) },
+			};
+		case "tool.settled": {
+			const calls = replaceCall(run, entry, fact.callId, (call) => {
+				if (call.settled !== undefined) throw corrupt(entry, `call ${fact.callId} has its result already`);
+				return { ...call, settled: fact };
+			});
+			const settled: RunState = { ...run, calls, unsettled: run.unsettled - 1 };
+			if (settled.unsettled > 0) return { ...state, seq, run: settled };
+			return closeRound({ ...state, seq, run: settled }, settled, entry.at, options);
+		}
+		case "decision":
+			return { ...state, seq, run: { ...run, last: { kind: "decision", tag: fact.topic } } };
+		case "note":
+			// Being left on purpose is no step of the work: deciders do not see it.
+			if (fact.topic === "suspended") return { ...state, seq, run: { ...run, suspended: true } };
+			return {
+				...note(state, fact.topic, fact.value),
+				seq,
+				run: { ...run, last: { kind: "note", tag: fact.topic } },
+			};
+		case "waiting":
+			return { ...state, seq, run: { ...run, status: "waiting" } };
+		case "run.ended": {
+			let ended = state;
+			if (run.unsettled > 0) {
+				// A killed run leaves calls behind: a history never holds a call without a result.
+				const calls = run.calls.map((call) =>
+					call.settled ? call : { ...call, settled: unanswered(run, call) },
+				);
+				ended = closeRound(state, { ...run, calls, unsettled: 0 }, entry.at, options);
+			}
+			const error = fact.error === undefined ? {} : { error: fact.error };
+			return { ...ended, seq, run: { ...(ended.run as RunState), status: fact.outcome, ...error } };
+		}
+	}
+}
+
+/** The messages of the run: its inputs and all that was produced. */
+export function runMessages(state: SessionState): readonly Message[] {
+	return AgentState.partsOf(state.agent).messages.from(state.run?.firstMessage ?? 0);
+}
+
+function append(
+	state: SessionState,
+	seq: number,
+	message: Message,
+	change: { step?: number; usage?: TokenUsage } = {},
+	shown: Message = message,
+): SessionState {
+	const parts = AgentState.partsOf(state.agent);
+	const messages = parts.messages.append(message);
+	const same = state.context === parts.messages && shown === message;
+	return {
+		seq,
+		agent: AgentState.ofParts({ ...parts, messages, ...change }),
+		context: same ? messages : state.context.append(shown),
+		run: state.run,
+	};
+}
+
+/** All calls of the step have results: they become one message, in the order of the calls. */
+function closeRound(state: SessionState, run: RunState, at: number, options: FoldOptions): SessionState {
+	const results: ToolResult[] = [];
+	const shown: ToolResult[] = [];
+	let cut = false;
+	let executions = run.executions;
+	for (const { call, started, settled } of run.calls) {
+		if (settled === undefined) continue;
+		const isError = settled.outcome !== "done";
+		const result: ToolResult = { toolCallId: call.toolCallId, result: settled.result };
+		if (isError) result.isError = true;
+		results.push(result);
+		const visible = options.show(call.toolName, settled.result);
+		cut ||= visible !== settled.result;
+		shown.push(visible === settled.result ? result : { ...result, result: visible });
+		const execution: ToolExecution = {
+			toolName: call.toolName,
+			toolCallId: call.toolCallId,
+			arguments: (started?.input as Record<string, unknown> | undefined) ?? call.arguments,
+			result: settled.result,
+			isError,
+			duration: settled.duration,
+		};
+		if (settled.approved !== undefined) execution.approved = settled.approved;
+		executions = executions.append(execution);
+	}
+	const identity = {
+		timestamp: new Date(at),
+		...(run.assistant?.resultsId === undefined ? {} : { id: run.assistant.resultsId }),
+	};
+	const message = new ToolResultMessage(results, identity);
+	return {
+		...append(state, state.seq, message, {}, cut ? new ToolResultMessage(shown, identity) : message),
+		run: {
+			...run,
+			rounds: run.rounds + 1,
+			last: { kind: "results", tag: run.assistant?.tag ?? "act" },
+			executions,
+		},
+	};
+}
+
+function unanswered(run: RunState, call: CallState): ToolSettled {
+	const outcome: ToolCallOutcome = call.started === undefined ? "cancelled" : "unknown";
+	return {
+		kind: "tool.settled",
+		step: run.step,
+		callId: call.call.toolCallId,
+		outcome,
+		result: withoutResult,
+		duration: 0,
+	};
+}
+
+function replaceCall(
+	run: RunState,
+	entry: Entry,
+	callId: string,
+	change: (call: CallState) => CallState,
+): readonly CallState[] {
+	const at = run.calls.findIndex((call) => call.call.toolCallId === callId);
+	const call = run.calls[at];
+	if (call === undefined) throw corrupt(entry, `the step has no call ${callId}`);
+	if (run.calls.length === 1) return [change(call)];
+	const calls = [...run.calls];
+	calls[at] = change(call);
+	return calls;
+}
+
+function note(state: SessionState, topic: string, value: unknown): SessionState {
+	switch (topic) {
+		case "reasoning":
+			return { ...state, agent: state.agent.withReasoning(String(value)) };
+		case "plan":
+			return { ...state, agent: state.agent.withPlan(value as Parameters<AgentState["withPlan"]>[0]) };
+		case "metadata": {
+			const { key, value: inner } = value as { key: string; value: unknown };
+			return { ...state, agent: state.agent.withMetadata(key, inner) };
+		}
+		default:
+			return state;
+	}
+}
+
+function edit(
+	state: SessionState,
+	seq: number,
+	messageId: string,
+	replacement: Message | undefined,
+): SessionState {
+	const change = (list: List<Message>): List<Message> =>
+		List.from(
+			list
+				.toArray()
+				.flatMap((message) => (message.id !== messageId ? [message] : replacement ? [replacement] : [])),
+		);
+	const parts = AgentState.partsOf(state.agent);
+	const messages = change(parts.messages);
+	const context = state.context === parts.messages ? messages : change(state.context);
+	return { ...state, seq, agent: AgentState.ofParts({ ...parts, messages }), context };
+}
+
+function corrupt(entry: Entry, why: string): HoldfastError {
+	return new HoldfastError(
+		"journal_corrupt",
+		`Entry ${entry.seq} (${entry.fact.kind}) cannot stand where it stands: ${why}. The journal was changed from outside; restore a backup.`,
+		{ data: { seq: entry.seq, kind: entry.fact.kind } },
+	);
+}

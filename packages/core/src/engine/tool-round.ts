@@ -1,0 +1,406 @@
+// The tool calls of one answer: checked, started in order or side by side, settled as they finish (keeps I3, I8).
+// One round is one step's calls; after a crash the same round goes on with what the journal holds of it.
+import type { Tool, ToolCall } from "@holdfast/upp";
+import type { AssistantSaid, Fact, ToolCallOutcome, ToolSettled, ToolStarted } from "../journal/fact.ts";
+import type { MaybePromise } from "../journal/journal.ts";
+import { type EngineTool, orderToolCalls, runTool, type ToolOutcome } from "../tools/index.ts";
+import { CallContext } from "./call-context.ts";
+import type { Run } from "./run.ts";
+import type { CallState } from "./session-state.ts";
+
+/** What became of checking a call: it may start, or it has its result already. */
+type Prepared =
+	| {
+			readonly kind: "start";
+			readonly tool: EngineTool;
+			readonly input: unknown;
+			readonly approved?: boolean;
+	  }
+	| {
+			readonly kind: "settled";
+			readonly outcome: ToolCallOutcome;
+			readonly result: string;
+			readonly approved?: boolean;
+	  };
+
+interface CallInRound {
+	readonly call: ToolCall;
+	readonly index: number;
+	/** Ids of calls that must settle first and have not. */
+	readonly waitsFor: Set<string>;
+	phase: "waiting" | "preparing" | "running" | "settled";
+	attempt: number;
+	/** Stays the same for every attempt, across restarts. */
+	readonly idempotencyKey: string;
+	tool?: EngineTool;
+	input?: unknown;
+	approved?: boolean;
+	startedAt: number;
+}
+
+/** Said of a call whose process died inside it and that must not be run again. */
+const unknownOutcome =
+	"The outcome of this call is unknown: the process died while it ran. It may or may not have had its effect. It was not run again; find out before you repeat it.";
+
+export class ToolRound {
+	readonly #run: Run;
+	readonly #step: number;
+	readonly #calls: CallInRound[];
+	readonly #cyclic: ReadonlyMap<string, string>;
+	/** Calls the journal says were started by an earlier process. */
+	readonly #started: ReadonlyMap<string, ToolStarted>;
+	#left: number;
+	#closed = false;
+	#done!: () => void;
+	#failed!: (error: unknown) => void;
+	/** Settles when every call has its result, or rejects when a commit or hook failed. */
+	readonly finished: Promise<void>;
+
+	/** `answer` numbers the model's answers within the run, from 1: this is the round of that one. */
+	constructor(run: Run, step: number, answer: number, calls: readonly CallState[]) {
+		this.#run = run;
+		this.#step = step;
+		const order = orderToolCalls(
+			calls.map((each) => each.call),
+			run.agent.tools,
+		);
+		const settled = new Set<string>();
+		for (const { call, settled: fact } of calls) if (fact !== undefined) settled.add(call.toolCallId);
+		this.#calls = calls.map(({ call, settled: fact, started }, index): CallInRound => {
+			const waitsFor = new Set(order.waitsFor.get(call.toolCallId));
+			for (const id of settled) waitsFor.delete(id);
+			return {
+				call,
+				index,
+				waitsFor,
+				phase: fact === undefined ? "waiting" : "settled",
+				attempt: (started?.attempt ?? 0) + 1,
+				idempotencyKey: started?.idempotencyKey ?? `${run.runId}.${answer}.${index}`,
+				startedAt: 0,
+			};
+		});
+		this.#cyclic = order.cyclic;
+		this.#started = new Map(
+			calls.flatMap((each) => (each.started && !each.settled ? [[each.call.toolCallId, each.started]] : [])),
+		);
+		this.#left = this.#calls.length - settled.size;
+		this.finished = new Promise((resolve, reject) => {
+			this.#done = resolve;
+			this.#failed = reject;
+		});
+		this.finished.catch(() => {}); // awaited by the drive; a failure between must not count as unhandled
+	}
+
+	/** Starts what may start. The answer that asked for the calls is committed with them, where it is not yet. */
+	async begin(answer: AssistantSaid | undefined): Promise<void> {
+		const facts: Fact[] = answer === undefined ? [] : [answer];
+		const ready = this.#calls.filter((each) => each.phase === "waiting" && each.waitsFor.size === 0);
+		const pending: [CallInRound, Promise<Prepared>][] = [];
+		const launches: CallInRound[] = [];
+		for (const each of ready) {
+			const prepared = this.#prepare(each);
+			if (prepared instanceof Promise) pending.push([each, prepared]);
+			else this.#decide(each, prepared, facts, launches);
+		}
+		if (facts.length > 0) await this.#commit(facts);
+		this.#launch(launches);
+		for (const [each, prepared] of pending) this.#follow(each, prepared);
+		this.#checkDone();
+	}
+
+	/** Gives every call without a result this one: the run was told to stop. Late outcomes are ignored. */
+	close(outcome: ToolCallOutcome, result: string): Fact[] {
+		this.#closed = true;
+		const facts: Fact[] = [];
+		for (const each of this.#calls) {
+			if (each.phase === "settled") continue;
+			each.phase = "settled";
+			facts.push(this.#settledFact(each, outcome, result, undefined));
+		}
+		return facts;
+	}
+
+	/** Ignores whatever still comes; the calls stay open in the journal. */
+	abandon(): void {
+		this.#closed = true;
+	}
+
+	// Checking, before anything is recorded of the call.
+
+	#prepare(each: CallInRound): Prepared | Promise<Prepared> {
+		each.phase = "preparing";
+		const { call } = each;
+		const cycle = this.#cyclic.get(call.toolCallId);
+		if (cycle !== undefined) return failed(cycle);
+		const tool = this.#run.agent.tools.get(call.toolName);
+		if (tool === undefined) {
+			const names = [...this.#run.agent.tools.keys()];
+			return failed(
+				`There is no tool "${call.toolName}". ${names.length === 0 ? "No tools are available." : `Available tools: ${names.join(", ")}.`}`,
+			);
+		}
+		each.tool = tool;
+		const started = this.#started.get(call.toolCallId);
+		if (started !== undefined) return this.#recover(each, tool, started);
+		if (tool.kind === "remote") {
+			return failed(
+				`The tool "${call.toolName}" has no function here and nobody is connected who could run it.`,
+			);
+		}
+		if (call.invalidArguments !== undefined) {
+			return failed(
+				`The arguments of "${call.toolName}" are not a JSON object: ${call.invalidArguments.slice(0, 200)}`,
+			);
+		}
+		let validated: ReturnType<EngineTool["validate"]>;
+		try {
+			validated = tool.validate(call.arguments);
+		} catch (error) {
+			return failed(`The arguments of "${call.toolName}" could not be checked: ${textOf(error)}`);
+		}
+		if (validated instanceof Promise) return validated.then((checked) => this.#permitted(tool, checked));
+		return this.#permitted(tool, validated);
+	}
+
+	#permitted(
+		tool: EngineTool,
+		checked: Awaited<ReturnType<EngineTool["validate"]>>,
+	): Prepared | Promise<Prepared> {
+		if (!checked.ok) return failed(checked.message);
+		const { onToolCall, onBeforeCall } = this.#run.agent.toolStrategy;
+		if (onToolCall === undefined && onBeforeCall === undefined && tool.approval === undefined) {
+			return { kind: "start", tool, input: checked.value };
+		}
+		return this.#asked(tool, checked.value);
+	}
+
+	async #asked(tool: EngineTool, value: unknown): Promise<Prepared> {
+		const strategy = this.#run.agent.toolStrategy;
+		const source = tool.source as Tool;
+		let input = value;
+		let approved: boolean | undefined;
+		try {
+			await strategy.onToolCall?.(source, input);
+			if (strategy.onBeforeCall !== undefined) {
+				const decision = await strategy.onBeforeCall(source, input);
+				const proceed = typeof decision === "object" ? decision.proceed : decision;
+				if (proceed === false)
+					return skipped(`The call of "${tool.name}" was skipped: it was not permitted.`);
+				if (typeof decision === "object" && decision.params !== undefined) input = decision.params;
+			}
+			if (tool.approval !== undefined) {
+				approved = await tool.approval(input);
+				if (!approved) return { ...skipped(`The call of "${tool.name}" was not approved.`), approved: false };
+			}
+		} catch (error) {
+			throw new HookFailed(error);
+		}
+		return { kind: "start", tool, input, ...(approved === undefined ? {} : { approved }) };
+	}
+
+	/** A call that an earlier process started and never settled follows its retry policy. */
+	#recover(each: CallInRound, tool: EngineTool, started: ToolStarted): Prepared | Promise<Prepared> {
+		const input = started.input ?? each.call.arguments;
+		const again: Prepared = { kind: "start", tool, input };
+		if (tool.retryPolicy !== "manual-recovery") return again;
+		if (tool.reconcile === undefined) return { kind: "settled", outcome: "unknown", result: unknownOutcome };
+		return this.#reconcile(tool.reconcile, started.idempotencyKey, input, again);
+	}
+
+	async #reconcile(
+		reconcile: NonNullable<EngineTool["reconcile"]>,
+		idempotencyKey: string,
+		input: unknown,
+		again: Prepared,
+	): Promise<Prepared> {
+		let found: Awaited<ReturnType<typeof reconcile>>;
+		try {
+			found = await reconcile({ idempotencyKey, input });
+		} catch (error) {
+			return {
+				kind: "settled",
+				outcome: "unknown",
+				result: `${unknownOutcome} (Asking for it failed: ${textOf(error)})`,
+			};
+		}
+		if (found === undefined) return { kind: "settled", outcome: "unknown", result: unknownOutcome };
+		if ("retry" in found) return again;
+		if ("error" in found) return failed(textOf(found.error));
+		return { kind: "settled", outcome: "done", result: found.result as string };
+	}
+
+	// Recording and starting.
+
+	/** Turns what was found into a fact: the call starts, or it has its result. */
+	#decide(each: CallInRound, prepared: Prepared, facts: Fact[], launches: CallInRound[]): void {
+		if (prepared.approved !== undefined) each.approved = prepared.approved;
+		if (prepared.kind === "settled") {
+			each.phase = "settled";
+			facts.push(this.#settledFact(each, prepared.outcome, prepared.result, undefined));
+			this.#settledOne(each, facts, launches);
+			return;
+		}
+		each.phase = "running";
+		each.input = prepared.input;
+		const started: ToolStarted = {
+			kind: "tool.started",
+			step: this.#step,
+			callId: each.call.toolCallId,
+			name: each.call.toolName,
+			...(prepared.input === each.call.arguments ? {} : { input: prepared.input }),
+			attempt: each.attempt,
+			idempotencyKey: each.idempotencyKey,
+		};
+		facts.push(started);
+		launches.push(each);
+	}
+
+	/** One more call has its result: whatever waited for it alone may be prepared. */
+	#settledOne(settled: CallInRound, facts: Fact[], launches: CallInRound[]): void {
+		this.#left--;
+		for (const each of this.#calls) {
+			if (
+				!each.waitsFor.delete(settled.call.toolCallId) ||
+				each.waitsFor.size > 0 ||
+				each.phase !== "waiting"
+			)
+				continue;
+			const prepared = this.#prepare(each);
+			if (prepared instanceof Promise) this.#follow(each, prepared);
+			else this.#decide(each, prepared, facts, launches);
+		}
+	}
+
+	/** A call whose checking takes time joins the others when it is through. */
+	#follow(each: CallInRound, prepared: Promise<Prepared>): void {
+		prepared
+			.then(async (found) => {
+				if (this.#closed) return;
+				const facts: Fact[] = [];
+				const launches: CallInRound[] = [];
+				this.#decide(each, found, facts, launches);
+				await this.#commit(facts);
+				this.#launch(launches);
+				this.#checkDone();
+			})
+			.catch((error) => this.#failed(error instanceof HookFailed ? error.cause : error));
+	}
+
+	#launch(launches: readonly CallInRound[]): void {
+		for (const each of launches) {
+			if (this.#closed || this.#run.stopReason !== undefined) return;
+			const tool = each.tool as EngineTool;
+			each.startedAt = this.#run.agent.ports.clock.monotonic();
+			const context = new CallContext(
+				this.#run,
+				this.#step,
+				each.call,
+				tool,
+				each.attempt,
+				each.idempotencyKey,
+			);
+			runTool(tool, each.input, context, context.emit).then(
+				(outcome) => this.#finish(each, tool, outcome),
+				(error) => this.#failed(error),
+			);
+		}
+	}
+
+	#finish(each: CallInRound, tool: EngineTool, outcome: ToolOutcome): void {
+		if (this.#closed) return;
+		const { onAfterCall, onError } = this.#run.agent.toolStrategy;
+		const hook = outcome.isError ? onError : onAfterCall;
+		if (hook === undefined) {
+			const recorded = this.#record(
+				each,
+				outcome.isError ? "error" : "done",
+				outcome.output,
+				outcome.details,
+			);
+			if (recorded instanceof Promise) recorded.catch((error) => this.#failed(error));
+			return;
+		}
+		this.#afterCall(each, tool, outcome).catch((error) => this.#failed(error));
+	}
+
+	async #afterCall(each: CallInRound, tool: EngineTool, outcome: ToolOutcome): Promise<void> {
+		const { onAfterCall, onError } = this.#run.agent.toolStrategy;
+		let result = outcome.output;
+		if (outcome.isError) {
+			const error = outcome.error instanceof Error ? outcome.error : new Error(String(outcome.output));
+			await onError?.(tool.source as Tool, each.input, error);
+		} else {
+			const replaced = await onAfterCall?.(tool.source as Tool, each.input, result);
+			if (replaced !== undefined) result = replaced;
+		}
+		if (!this.#closed) await this.#record(each, outcome.isError ? "error" : "done", result, outcome.details);
+	}
+
+	#record(
+		each: CallInRound,
+		outcome: ToolCallOutcome,
+		result: unknown,
+		details: unknown,
+	): MaybePromise<void> {
+		// A tool that gave up because the run was suspended did not fail: it is left open, to be run again.
+		if (outcome === "error" && this.#run.stopReason !== undefined && this.#run.stopReason !== "interrupt")
+			return;
+		each.phase = "settled";
+		const facts: Fact[] = [this.#settledFact(each, outcome, result, details)];
+		const launches: CallInRound[] = [];
+		this.#settledOne(each, facts, launches);
+		const committed = this.#run.commit(facts);
+		if (!(committed instanceof Promise)) {
+			this.#launch(launches);
+			this.#checkDone();
+			return;
+		}
+		return committed.then(() => {
+			this.#launch(launches);
+			this.#checkDone();
+		});
+	}
+
+	async #commit(facts: readonly Fact[]): Promise<void> {
+		const committed = this.#run.commit(facts);
+		if (committed instanceof Promise) await committed;
+	}
+
+	#settledFact(each: CallInRound, outcome: ToolCallOutcome, result: unknown, details: unknown): ToolSettled {
+		return {
+			kind: "tool.settled",
+			step: this.#step,
+			callId: each.call.toolCallId,
+			outcome,
+			result,
+			...(details === undefined ? {} : { details }),
+			duration: each.startedAt === 0 ? 0 : this.#run.agent.ports.clock.monotonic() - each.startedAt,
+			...(each.approved === undefined ? {} : { approved: each.approved }),
+		};
+	}
+
+	#checkDone(): void {
+		if (this.#left === 0 && !this.#closed && this.#run.state.run?.unsettled === 0) this.#done();
+	}
+}
+
+/** A hook of the caller threw while a call was checked: the run fails with what it threw. */
+class HookFailed extends Error {
+	override readonly cause: unknown;
+	constructor(cause: unknown) {
+		super("a tool hook threw");
+		this.cause = cause;
+	}
+}
+
+function failed(result: string): Prepared {
+	return { kind: "settled", outcome: "error", result };
+}
+
+function skipped(result: string): Prepared {
+	return { kind: "settled", outcome: "skipped", result };
+}
+
+function textOf(error: unknown): string {
+	return error instanceof Error ? error.message : String(error);
+}

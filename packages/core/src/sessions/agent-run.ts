@@ -1,0 +1,198 @@
+// One accepted turn of a session: its events, its result, and the ways to stop it.
+import { HoldfastError, type TokenUsage, type Turn } from "@holdfast/upp";
+import {
+	conclude,
+	type DriveOutcome,
+	EventQueue,
+	errorData,
+	joinStreamEvents,
+	type Run,
+	type RunEvent,
+	turnOf,
+} from "../engine/index.ts";
+import type { ErrorData } from "../journal/index.ts";
+import type { AgentState } from "../state/index.ts";
+import { type AgentEvent, SessionEvents } from "./session-events.ts";
+
+/** How a run ended, as seen from this process. */
+export interface RunResult {
+	readonly runId: string;
+	/** `suspended`: left open, to be resumed here or elsewhere. */
+	readonly outcome: "completed" | "aborted" | "error" | "killed" | "suspended";
+	/** Text of the last answer; empty when there was none. */
+	readonly text: string;
+	/** Absent when the model never answered. */
+	readonly turn?: Turn;
+	/** The conversation after the run. */
+	readonly state: AgentState;
+	readonly error?: ErrorData;
+	readonly usage: TokenUsage;
+	readonly steps: number;
+	/** US dollars; absent when the price of any answer is unknown. */
+	readonly cost?: number;
+}
+
+/**
+ * A turn that was accepted. It waits at each boundary for the consumer of `events()`; `watch()` and `result()` let it
+ * go on by itself. Leaving the events detaches and never stops the run.
+ *
+ * @see keyed sessions, AgentRun
+ */
+export class AgentRun {
+	readonly runId: string;
+	readonly sessionKey: string;
+	readonly #events = new SessionEvents();
+	readonly #result: Promise<RunResult>;
+	readonly #queues = new Set<EventQueue<RunEvent>>();
+	/** What was told before the run passed its first boundary, for watchers that come right after `send`. */
+	#early: RunEvent[] | undefined = [];
+	#settle!: (result: RunResult | Promise<RunResult>) => void;
+	#run: Run | undefined;
+	#consumed = false;
+	#over = false;
+
+	/** @internal */
+	constructor(runId: string, sessionKey: string) {
+		this.runId = runId;
+		this.sessionKey = sessionKey;
+		this.#result = new Promise((resolve) => {
+			this.#settle = resolve;
+		});
+		this.#result.catch(() => {}); // who does not ask for the result is not told of its failure
+	}
+
+	/**
+	 * The run's events, for one consumer; the run waits at turn-start, step-start and step-end until the next is asked for.
+	 * @throws HoldfastError `events_already_consumed` when called a second time.
+	 */
+	events(): AsyncIterableIterator<AgentEvent> {
+		if (this.#consumed) {
+			throw new HoldfastError(
+				"events_already_consumed",
+				"The events of a run have one consumer. Use watch() to look on beside it.",
+			);
+		}
+		this.#consumed = true;
+		const events = this.#events;
+		return {
+			next: () => events.next(),
+			return: () => events.return(),
+			[Symbol.asyncIterator]() {
+				return this;
+			},
+		};
+	}
+
+	/** All that happens, down to the model's deltas, for any number of watchers; the run waits for none of them. */
+	watch(): AsyncIterableIterator<RunEvent> {
+		const queue = new EventQueue<RunEvent>({ join: joinModelEvents });
+		for (const event of this.#early ?? []) queue.push(event);
+		if (this.#over) queue.end();
+		else this.#queues.add(queue);
+		this.#events.detach();
+		return {
+			next: () => queue.next(),
+			return: () => {
+				this.#queues.delete(queue);
+				return queue.return();
+			},
+			[Symbol.asyncIterator]() {
+				return this;
+			},
+		};
+	}
+
+	/** Lets the run go on by itself and gives how it ended. Failures are an outcome, not a rejection. */
+	result(): Promise<RunResult> {
+		this.#events.detach();
+		return this.#result;
+	}
+
+	/** Ends the run: model and tools are told, finished results are kept. Nothing happens when it is over. */
+	interrupt(): void {
+		this.#run?.stop("interrupt");
+	}
+
+	/** Stops working on the run and leaves it open, for `resume` here or in another process. */
+	suspend(): void {
+		this.#run?.stop("suspend");
+	}
+
+	/** Ties this handle to the run that is about to be driven. @internal */
+	attach(run: Run): void {
+		this.#run = run;
+		run.watch({
+			tell: (event) => this.#tell(event),
+			passed: (event) => this.#events.passed(event),
+		});
+	}
+
+	/** The drive is over. @internal */
+	concluded(run: Run, outcome: DriveOutcome): void {
+		this.#run = undefined;
+		this.#settle(resultOf(run, outcome));
+	}
+
+	/** The run could not be started at all. @internal */
+	failed(error: unknown, state: AgentState): void {
+		const data = errorData(error);
+		this.#tell({
+			type: "run_suspended",
+			seq: 0,
+			sub: 0,
+			runId: this.runId,
+			reason: "journal_failed",
+			error: data,
+		});
+		this.#settle({
+			runId: this.runId,
+			outcome: "suspended",
+			text: "",
+			state,
+			error: data,
+			usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
+			steps: 0,
+		});
+	}
+
+	#tell(event: RunEvent): void {
+		this.#events.tell(event);
+		for (const queue of this.#queues) queue.push(event);
+		if (this.#early !== undefined) {
+			if (event.type === "step_start") this.#early = undefined;
+			else this.#early.push(event);
+		}
+		if (event.type !== "run_end" && event.type !== "run_suspended") return;
+		this.#over = true;
+		for (const queue of this.#queues) queue.end();
+		this.#queues.clear();
+	}
+}
+
+async function resultOf(run: Run, outcome: DriveOutcome): Promise<RunResult> {
+	const turn = turnOf(run);
+	const state = run.state.run;
+	let error: ErrorData | undefined;
+	try {
+		await conclude(run, outcome);
+	} catch (thrown) {
+		if (outcome.kind !== "ended" || outcome.outcome !== "aborted") error = errorData(thrown);
+	}
+	return {
+		runId: run.runId,
+		outcome: outcome.kind === "left" ? "suspended" : outcome.outcome,
+		text: turn?.response.text ?? "",
+		...(turn === undefined ? {} : { turn }),
+		state: run.state.agent,
+		...(error === undefined ? {} : { error }),
+		usage: state?.usage ?? { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
+		steps: state?.step ?? 0,
+		...(state === undefined || state.unpriced > 0 ? {} : { cost: state.cost }),
+	};
+}
+
+function joinModelEvents(last: RunEvent, next: RunEvent): RunEvent | undefined {
+	if (last.type !== "model" || next.type !== "model") return undefined;
+	const event = joinStreamEvents(last.event, next.event);
+	return event === undefined ? undefined : { ...next, event };
+}

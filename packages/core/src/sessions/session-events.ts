@@ -1,0 +1,174 @@
+// The events of keyed sessions as a projection of the one event union (reading 4), with their synchronised boundaries:
+// the run goes on past turn-start, step-start and step-end when the consumer asks for the event after it.
+import type { ToolCall, UserContent } from "@holdfast/upp";
+import { type BoundaryEvent, EventQueue, type RunEvent, type Watcher } from "../engine/index.ts";
+import type { Placement } from "../journal/index.ts";
+
+/** What a run tells its consumer. @see keyed sessions, AgentEvent */
+export type AgentEvent =
+	| { readonly type: "user-text"; readonly text: string | readonly string[] }
+	| { readonly type: "user-message"; readonly content: readonly UserContent[] }
+	| {
+			readonly type: "runtime-input";
+			readonly input: AgentEvent;
+			readonly placement: Exclude<Placement, "turn">;
+	  }
+	| { readonly type: "turn-start" }
+	| { readonly type: "turn-end" }
+	| { readonly type: "turn-abort" }
+	| { readonly type: "turn-error"; readonly message: string; readonly code: string }
+	| { readonly type: "step-start" }
+	| { readonly type: "step-end" }
+	| { readonly type: "assistant-text"; readonly text: string }
+	| { readonly type: "assistant-reasoning"; readonly text: string }
+	| {
+			readonly type: "tool-call";
+			readonly toolCallId: string;
+			readonly toolName: string;
+			readonly input: unknown;
+	  }
+	| {
+			readonly type: "tool-result";
+			readonly toolCallId: string;
+			readonly toolName: string;
+			readonly output: unknown;
+			readonly isError?: true;
+	  };
+
+/** A watcher whose single consumer holds the run at its boundaries. */
+export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
+	readonly #queue = new EventQueue<AgentEvent>();
+	readonly #started = new Set<string>();
+	#pushed = 0;
+	#asked = 0;
+	#attached = true;
+	#gate: { readonly at: number; open(): void } | undefined;
+
+	tell(event: RunEvent): void {
+		switch (event.type) {
+			case "input": {
+				const input = inputEvent(event);
+				this.#push(
+					event.placement === "turn" ? input : { type: "runtime-input", input, placement: event.placement },
+				);
+				break;
+			}
+			case "turn_start":
+				this.#push({ type: "turn-start" });
+				break;
+			case "step_start":
+				this.#push({ type: "step-start" });
+				break;
+			case "step_end":
+				this.#push({ type: "step-end" });
+				break;
+			case "message":
+				this.#said(event);
+				break;
+			case "tool_start":
+				this.#started.add(event.call.toolCallId);
+				this.#push(callEvent(event.call, event.input));
+				break;
+			case "tool_end": {
+				const { toolCallId, toolName } = event.call;
+				// A call that never started, for bad arguments say, is shown all the same.
+				if (!this.#started.delete(toolCallId)) this.#push(callEvent(event.call, event.call.arguments));
+				const isError = event.outcome === "done" ? {} : { isError: true as const };
+				this.#push({ type: "tool-result", toolCallId, toolName, output: event.result, ...isError });
+				break;
+			}
+			case "run_suspended":
+				this.#push({
+					type: "turn-error",
+					code: event.error?.code ?? event.reason,
+					message: event.error?.message ?? `The run was left: ${event.reason}.`,
+				});
+				this.#queue.end();
+				break;
+			case "run_end":
+				this.#push(endEvent(event));
+				this.#queue.end();
+		}
+	}
+
+	#said(event: Extract<RunEvent, { type: "message" }>): void {
+		for (const block of event.message.content) {
+			if (block.type === "reasoning" && block.text !== "") {
+				this.#push({ type: "assistant-reasoning", text: block.text });
+			}
+			if (block.type === "text" && block.text !== "")
+				this.#push({ type: "assistant-text", text: block.text });
+		}
+	}
+
+	passed(_event: BoundaryEvent): Promise<void> | undefined {
+		if (!this.#attached || this.#asked > this.#pushed) return undefined;
+		return new Promise((open) => {
+			this.#gate = { at: this.#pushed, open };
+		});
+	}
+
+	next(): Promise<IteratorResult<AgentEvent>> {
+		this.#asked++;
+		if (this.#gate !== undefined && this.#asked > this.#gate.at) this.#openGate();
+		return this.#queue.next();
+	}
+
+	/** The consumer leaves: the run goes on unobserved (reading 11). */
+	return(): Promise<IteratorResult<AgentEvent>> {
+		this.detach();
+		return this.#queue.return();
+	}
+
+	/** Boundaries no longer wait; events stay readable. */
+	detach(): void {
+		this.#attached = false;
+		this.#openGate();
+	}
+
+	#openGate(): void {
+		const gate = this.#gate;
+		this.#gate = undefined;
+		gate?.open();
+	}
+
+	#push(event: AgentEvent): void {
+		this.#pushed++;
+		this.#queue.push(event);
+	}
+}
+
+function callEvent(call: ToolCall, input: unknown): AgentEvent {
+	return { type: "tool-call", toolCallId: call.toolCallId, toolName: call.toolName, input };
+}
+
+function inputEvent(event: Extract<RunEvent, { type: "input" }>): AgentEvent {
+	const { message, shape } = event;
+	const content =
+		message.type === "user" ? (message as unknown as { content: readonly UserContent[] }).content : [];
+	const texts = content.flatMap((part) => (part.type === "text" ? [part.text] : []));
+	if (shape === "text") return { type: "user-text", text: texts[0] ?? "" };
+	if (shape === "texts") return { type: "user-text", text: texts };
+	return { type: "user-message", content };
+}
+
+function endEvent(event: Extract<RunEvent, { type: "run_end" }>): AgentEvent {
+	switch (event.outcome) {
+		case "completed":
+			return { type: "turn-end" };
+		case "aborted":
+			return { type: "turn-abort" };
+		case "killed":
+			return {
+				type: "turn-error",
+				code: "session_killed",
+				message: event.error?.message ?? "The session was killed.",
+			};
+		case "error":
+			return {
+				type: "turn-error",
+				code: event.error?.code ?? "run_failed",
+				message: event.error?.message ?? "The run failed.",
+			};
+	}
+}

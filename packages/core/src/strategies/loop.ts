@@ -1,0 +1,24 @@
+// loop(): ask the model, carry out its tool calls, until it calls none. A decider and nothing more.
+import type { Decider } from "../engine/index.ts";
+
+export interface LoopOptions {
+	/** Rounds of tool calls at most. Default: no limit; with one, the run ends after that round as it stands. */
+	readonly maxIterations?: number;
+}
+
+/**
+ * The simplest strategy: the model works until it stops calling tools.
+ *
+ * @see UAP 5.2
+ */
+export function loop(options: LoopOptions = {}): Decider {
+	const limit = options.maxIterations ?? Number.POSITIVE_INFINITY;
+	return {
+		name: "loop",
+		decide({ last, rounds }) {
+			if (last.kind === "assistant") return { kind: "finish" };
+			if (last.kind === "results" && rounds >= limit) return { kind: "finish" };
+			return { kind: "model", tag: "act", step: "next" };
+		},
+	};
+}
