@@ -25,7 +25,7 @@ describe.concurrent("examples", () => {
 						`--import=${join(root, "tools/examples/without-network.ts")}`,
 						join(root, ".examples", exampleFile(example)),
 					],
-					{ folder, environment: { OPENAI_API_KEY: "none", ANTHROPIC_API_KEY: "none" } },
+					{ folder, timeout: 20_000, environment: { OPENAI_API_KEY: "none", ANTHROPIC_API_KEY: "none" } },
 				);
 				expect(code, output).toBe(0);
 			} finally {

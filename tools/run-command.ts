@@ -14,6 +14,8 @@ export interface CommandOptions {
 	readonly folder: string;
 	/** Variables beside those of this process; `undefined` removes one. */
 	readonly environment?: Readonly<Record<string, string | undefined>>;
+	/** Milliseconds after which the program is killed. Default: no limit. */
+	readonly timeout?: number;
 }
 
 /** Runs a program to its end; never rejects. */
@@ -27,6 +29,7 @@ export function runCommand(
 			cwd: options.folder,
 			env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined, ...options.environment },
 			stdio: ["ignore", "pipe", "pipe"],
+			...(options.timeout === undefined ? {} : { timeout: options.timeout, killSignal: "SIGKILL" }),
 		});
 		let output = "";
 		for (const stream of [child.stdout, child.stderr]) {
