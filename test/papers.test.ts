@@ -1,0 +1,35 @@
+// The papers of the repository: that what they link to is there.
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { listFiles } from "../tools/list-sources.ts";
+
+const root = join(import.meta.dirname, "..");
+
+/** The anchors of a paper, made from its headings as a reader's browser knows them. */
+function anchorsOf(file: string): ReadonlySet<string> {
+	const headings = readFileSync(file, "utf8").matchAll(/^#+ (?<heading>.+)$/gm);
+	return new Set(
+		[...headings].map(({ groups }) =>
+			(groups?.heading ?? "")
+				.toLowerCase()
+				.replaceAll(/[^\w\- ]/g, "")
+				.replaceAll(" ", "-"),
+		),
+	);
+}
+
+test("every relative link in a paper leads to a file and a heading that are there", () => {
+	const broken: string[] = [];
+	for (const paper of listFiles(root, ".md")) {
+		for (const { groups } of readFileSync(join(root, paper), "utf8").matchAll(/\]\((?<target>[^)\s]+)\)/g)) {
+			const target = groups?.target ?? "";
+			if (/^[a-z]+:/.test(target)) continue;
+			const [path = "", anchor] = target.split("#");
+			const file = path === "" ? join(root, paper) : join(root, dirname(paper), path);
+			const isThere = existsSync(file) && (anchor === undefined || anchorsOf(file).has(anchor));
+			if (!isThere) broken.push(`${paper}: ${target}`);
+		}
+	}
+	expect(broken).toEqual([]);
+});
