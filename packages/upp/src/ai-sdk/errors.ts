@@ -1,7 +1,7 @@
 // Whatever an AI SDK model throws or streams as an error, as a UPPError with one of our codes. Errors are judged
 // by their shape, since each provider package brings its own copy of the classes.
 
-import { type ErrorCode, isUPPError, UPPError } from "../errors/upp-error.ts";
+import { ErrorCode, isUPPError, UPPError } from "../errors/upp-error.ts";
 import { retryAfterMs } from "./retry-after.ts";
 
 interface Fault {
@@ -18,9 +18,11 @@ export function toUPPError(thrown: unknown, provider: string): UPPError {
 	if (isUPPError(thrown)) return thrown;
 	const fault = readFault(thrown);
 	const network = fault.statusCode === undefined || fault.statusCode < 300 ? isNetworkFault(thrown) : false;
-	const code = network ? "NETWORK_ERROR" : codeOf(fault);
+	const code = network ? ErrorCode.NETWORK_ERROR : codeOf(fault);
 	const statusCode = fault.statusCode ?? statusOfType(fault.type);
-	const message = network ? networkMessage(thrown) : fault.message || "The model call failed without a message.";
+	const message = network
+		? networkMessage(thrown)
+		: fault.message || "The model call failed without a message.";
 	const error = new UPPError(message, code, provider, "llm", statusCode, thrown);
 	const wait = retryAfterMs(thrown);
 	if (wait !== undefined) error.retryAfterMs = wait;
@@ -30,49 +32,51 @@ export function toUPPError(thrown: unknown, provider: string): UPPError {
 function codeOf(fault: Fault): ErrorCode {
 	const { name, type } = fault;
 	const words = `${fault.message} ${fault.body}`;
-	if (name === "AbortError") return "CANCELLED";
-	if (name === "AI_LoadAPIKeyError") return "AUTHENTICATION_FAILED";
-	if (name === "AI_NoSuchModelError") return "MODEL_NOT_FOUND";
+	if (name === "AbortError") return ErrorCode.CANCELLED;
+	if (name === "AI_LoadAPIKeyError") return ErrorCode.AUTHENTICATION_FAILED;
+	if (name === "AI_NoSuchModelError") return ErrorCode.MODEL_NOT_FOUND;
 	if (/insufficient_quota|billing|credit balance/i.test(`${type} ${words}`)) {
-		return "QUOTA_EXCEEDED";
+		return ErrorCode.QUOTA_EXCEEDED;
 	}
 	if (
 		/context.?(length|window)|maximum context|prompt is too long|too many (input )?tokens|exceeds the maximum number of tokens/i.test(
 			words,
 		)
 	) {
-		return "CONTEXT_LENGTH_EXCEEDED";
+		return ErrorCode.CONTEXT_LENGTH_EXCEEDED;
 	}
-	if (/^content_(filter|policy)/i.test(type)) return "CONTENT_FILTERED";
+	if (/^content_(filter|policy)/i.test(type)) return ErrorCode.CONTENT_FILTERED;
 	const status = fault.statusCode ?? statusOfType(type);
 	if (status !== undefined && status >= 300) return codeOfStatus(status, words);
 	if (/^AI_(InvalidPrompt|InvalidArgument|UnsupportedFunctionality|LoadSetting)/.test(name))
-		return "INVALID_REQUEST";
+		return ErrorCode.INVALID_REQUEST;
 	if (/^AI_(JSONParse|TypeValidation|InvalidResponseData|EmptyResponseBody|NoContentGenerated)/.test(name)) {
-		return "INVALID_RESPONSE";
+		return ErrorCode.INVALID_RESPONSE;
 	}
-	return name === "AI_APICallError" && status !== undefined ? "INVALID_RESPONSE" : "PROVIDER_ERROR";
+	return name === "AI_APICallError" && status !== undefined
+		? ErrorCode.INVALID_RESPONSE
+		: ErrorCode.PROVIDER_ERROR;
 }
 
 function codeOfStatus(status: number, words: string): ErrorCode {
 	switch (status) {
 		case 401:
 		case 403:
-			return "AUTHENTICATION_FAILED";
+			return ErrorCode.AUTHENTICATION_FAILED;
 		case 402:
-			return "QUOTA_EXCEEDED";
+			return ErrorCode.QUOTA_EXCEEDED;
 		case 404:
-			return "MODEL_NOT_FOUND";
+			return ErrorCode.MODEL_NOT_FOUND;
 		case 408:
-			return "TIMEOUT";
+			return ErrorCode.TIMEOUT;
 		case 413:
-			return "CONTEXT_LENGTH_EXCEEDED";
+			return ErrorCode.CONTEXT_LENGTH_EXCEEDED;
 		case 429:
-			return "RATE_LIMITED";
+			return ErrorCode.RATE_LIMITED;
 		case 400:
-			return /api.?key/i.test(words) ? "AUTHENTICATION_FAILED" : "INVALID_REQUEST";
+			return /api.?key/i.test(words) ? ErrorCode.AUTHENTICATION_FAILED : ErrorCode.INVALID_REQUEST;
 		default:
-			return status >= 500 || status === 409 ? "PROVIDER_ERROR" : "INVALID_REQUEST";
+			return status >= 500 || status === 409 ? ErrorCode.PROVIDER_ERROR : ErrorCode.INVALID_REQUEST;
 	}
 }
 

@@ -106,7 +106,8 @@ async function answer(response: ServerResponse, reply: Reply): Promise<void> {
 		const piece = body.subarray(start, end);
 		start = end;
 		// Waiting for each piece to leave makes the pieces arrive apart.
-		if (piece.length > 0) await new Promise<void>((resolve) => response.write(piece, () => setImmediate(resolve)));
+		if (piece.length > 0)
+			await new Promise<void>((resolve) => response.write(piece, () => setImmediate(resolve)));
 	}
 	if (reply.ending === "cut") response.socket?.destroy();
 	else if (reply.ending !== "hang") response.end();

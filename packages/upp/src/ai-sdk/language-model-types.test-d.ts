@@ -1,0 +1,40 @@
+// Holds our shapes of the AI SDK's interface against the real ones.
+import type {
+	LanguageModelV2,
+	LanguageModelV2StreamPart,
+	LanguageModelV3,
+	LanguageModelV3StreamPart,
+	LanguageModelV4,
+	LanguageModelV4CallOptions,
+	LanguageModelV4FunctionTool,
+	LanguageModelV4StreamPart,
+	LanguageModelV4Usage,
+} from "@ai-sdk/provider";
+import { expectTypeOf, test } from "vitest";
+import type { ToolDefinition } from "../messages/tool.ts";
+import type { resolveModel } from "../provider/resolve-model.ts";
+import type { AISDKUsage, CallOptions, LanguageModel, StreamPart } from "./language-model-types.ts";
+
+test("every version of the AI SDK's models can be given as a model", () => {
+	expectTypeOf<LanguageModelV2>().toExtend<LanguageModel>();
+	expectTypeOf<LanguageModelV3>().toExtend<LanguageModel>();
+	expectTypeOf<LanguageModelV4>().toExtend<LanguageModel>();
+	expectTypeOf<LanguageModelV4>().toExtend<Parameters<typeof resolveModel>[0]>();
+	expectTypeOf<string>().not.toExtend<Parameters<typeof resolveModel>[0]>();
+});
+
+test("every part they stream can be taken", () => {
+	expectTypeOf<LanguageModelV2StreamPart["type"]>().toExtend<StreamPart["type"]>();
+	expectTypeOf<Extract<LanguageModelV2StreamPart, { type: "tool-call" }>>().toExtend<StreamPart>();
+	expectTypeOf<Extract<LanguageModelV3StreamPart, { type: "finish" }>>().toExtend<StreamPart>();
+	expectTypeOf<Extract<LanguageModelV4StreamPart, { type: "finish" }>>().toExtend<StreamPart>();
+	expectTypeOf<Extract<LanguageModelV4StreamPart, { type: "text-delta" }>>().toExtend<StreamPart>();
+	expectTypeOf<LanguageModelV4Usage>().toExtend<AISDKUsage>();
+});
+
+test("what we call them with has the names and types they expect", () => {
+	type Ours = Omit<CallOptions, "prompt" | "tools" | "reasoning" | "responseFormat" | "headers">;
+	expectTypeOf<Required<Ours>>().toExtend<Required<Pick<LanguageModelV4CallOptions, keyof Ours>>>();
+	expectTypeOf<keyof CallOptions>().toExtend<keyof LanguageModelV4CallOptions>();
+	expectTypeOf<ToolDefinition["parameters"]>().toExtend<LanguageModelV4FunctionTool["inputSchema"]>();
+});
