@@ -28,7 +28,7 @@ export function llm(options: LLMOptions): LLMInstance {
 	};
 	const { model } = loop.binding;
 	return {
-		generate: (historyOrInput, ...inputs) => generate(loop, readInputs(historyOrInput, inputs)),
+		generate: async (historyOrInput, ...inputs) => generate(loop, readInputs(historyOrInput, inputs)),
 		stream: (historyOrInput, ...inputs) => stream(loop, readInputs(historyOrInput, inputs)),
 		model,
 		system: options.system,
