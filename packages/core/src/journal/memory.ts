@@ -14,6 +14,7 @@ import type {
 	StoredInput,
 } from "./journal.ts";
 import { journalClosed, leaseLost } from "./journal-errors.ts";
+import { makeWatchers, type Watchers } from "./watchers.ts";
 
 /** Options of `memoryJournal`. */
 export interface MemoryJournalOptions {
@@ -36,9 +37,7 @@ interface Store {
 	readonly clock: { now(): number };
 	readonly sessions: Map<string, Session>;
 	readonly workers: Map<string, Worker>;
-	readonly watchers: Map<string, Set<() => void>>;
-	/** Sessions whose watchers are about to be called. */
-	readonly changed: Set<string>;
+	readonly watchers: Watchers;
 	/** No session that was deleted had a higher epoch; new ones begin above. */
 	highestDeletedEpoch: number;
 }
@@ -69,8 +68,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): MemoryJournal
 		clock: options.clock ?? { now: () => Date.now() },
 		sessions: new Map(),
 		workers: new Map(),
-		watchers: new Map(),
-		changed: new Set(),
+		watchers: makeWatchers(),
 		highestDeletedEpoch: 0,
 	};
 	return workerOf(store, options.workerId ?? "memory");
@@ -109,7 +107,7 @@ function workerOf(store: Store, workerId: string): MemoryJournal {
 			session.inbox ??= [];
 			session.inbox.push({ ...input, order, at });
 			session.updatedAt = at;
-			changed(store, key);
+			store.watchers.changed(key);
 			return { duplicate: false, order };
 		},
 		read(key, options: ReadOptions = {}) {
@@ -129,15 +127,7 @@ function workerOf(store: Store, workerId: string): MemoryJournal {
 		},
 		watch(key, watcher) {
 			ensureOpen();
-			const watchers = store.watchers.get(key) ?? new Set();
-			store.watchers.set(key, watchers);
-			// A wrapper of its own, so that one function given twice is two watchers.
-			const own = (): void => watcher();
-			watchers.add(own);
-			return () => {
-				watchers.delete(own);
-				if (watchers.size === 0 && store.watchers.get(key) === watchers) store.watchers.delete(key);
-			};
+			return store.watchers.add(key, watcher);
 		},
 		delete(key) {
 			ensureOpen();
@@ -147,7 +137,7 @@ function workerOf(store: Store, workerId: string): MemoryJournal {
 			session.epoch++;
 			store.highestDeletedEpoch = Math.max(store.highestDeletedEpoch, session.epoch);
 			session.holder?.lose();
-			changed(store, key);
+			store.watchers.changed(key);
 		},
 		isAlive(other) {
 			ensureOpen();
@@ -228,7 +218,7 @@ class MemoryLease implements Lease {
 		}
 		if (batch.drain !== undefined) drain(session, batch.drain);
 		session.updatedAt = batch.at;
-		changed(this.#store, this.key);
+		this.#store.watchers.changed(this.key);
 		return { ok: true, seq: entries.length };
 	}
 
@@ -323,17 +313,4 @@ function listSessions(store: Store, options: ListOptions): SessionHead[] {
 		heads.push(head);
 	}
 	return heads;
-}
-
-/** Watchers are called behind the append that woke them, once for all that came with it. */
-function changed(store: Store, key: string): void {
-	if (store.watchers.size === 0 || !store.watchers.has(key)) return;
-	if (store.changed.size === 0) queueMicrotask(() => callWatchers(store));
-	store.changed.add(key);
-}
-
-function callWatchers(store: Store): void {
-	const keys = [...store.changed];
-	store.changed.clear();
-	for (const key of keys) for (const watcher of [...(store.watchers.get(key) ?? [])]) watcher();
 }

@@ -1,0 +1,74 @@
+// Who a worker is on its machine, and whether it still lives. A dead process is noticed at once where that can be
+// seen; where in doubt, only a heartbeat that stopped for the lease's time counts.
+import { readFileSync, readlinkSync } from "node:fs";
+import { hostname } from "node:os";
+
+/** What a worker writes about itself. */
+export interface Identity {
+	readonly pid: number;
+	/** When the process started, in the kernel's ticks; a pid alone is used again. Empty where unknown. */
+	readonly started: string;
+	/** Machine, boot and pid namespace: only where these agree does a pid mean the same. */
+	readonly machine: string;
+}
+
+/** A worker's row. */
+export interface WorkerRow extends Identity {
+	/** 1 once the heartbeat's thread runs; until then only its process speaks for the worker. */
+	readonly heartbeat: number;
+	/** Milliseconds since the epoch. */
+	readonly beat_at: number;
+}
+
+/** This process. */
+export function ownIdentity(): Identity {
+	try {
+		const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+		const started = processStat(process.pid)?.started ?? "";
+		return { pid: process.pid, started, machine: `${boot} ${readlinkSync("/proc/self/ns/pid")}` };
+	} catch {
+		return { pid: process.pid, started: "", machine: `${process.platform} ${hostname()}` };
+	}
+}
+
+/** Whether the worker lives, as far as `own` can tell at `now`. `ttl` is the lease's time in milliseconds. */
+export function isWorkerAlive(row: WorkerRow, own: Identity, now: number, ttl: number): boolean {
+	const beating = now - row.beat_at <= ttl;
+	if (row.machine !== own.machine) return beating;
+	if (row.pid === own.pid && row.started === own.started) return true;
+	if (own.started === "") return isPidTaken(row.pid) && beating;
+	const process = processStat(row.pid);
+	if (process === undefined || process.started !== row.started) return false;
+	switch (process.state) {
+		case "Z":
+		case "X":
+			return false;
+		case "T":
+		case "t":
+			return beating;
+		default:
+			return row.heartbeat === 0 || beating;
+	}
+}
+
+/** State and start of a process, from Linux's /proc; undefined when there is none. */
+function processStat(pid: number): { state: string; started: string } | undefined {
+	let stat: string;
+	try {
+		stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+	} catch {
+		return undefined;
+	}
+	// The second field is the program's name in parentheses and may itself hold spaces and parentheses.
+	const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+	return { state: fields[0] ?? "", started: fields[19] ?? "" };
+}
+
+function isPidTaken(pid: number): boolean {
+	try {
+		process.kill(pid, 0);
+		return true;
+	} catch (error) {
+		return (error as { code?: string }).code !== "ESRCH";
+	}
+}

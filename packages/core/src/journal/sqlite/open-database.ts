@@ -1,0 +1,183 @@
+// Opens a journal file, or makes one. A file that is not ours, is damaged or comes from a newer release is found out
+// by looking at it first, so that nothing is written to it and no file appears beside it.
+import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
+import { HoldfastError } from "@holdfast/upp";
+import { loadSqlite } from "./load-sqlite.ts";
+import { applicationId, migrations, schemaVersion } from "./schema.ts";
+import { isBusy, isNotADatabase, journalError } from "./sqlite-errors.ts";
+
+/** What `openDatabase` must know. */
+export interface DatabaseOptions {
+	readonly path: string;
+	readonly durability: "process" | "power";
+	/** Bytes the file may grow to. */
+	readonly maxFileSize?: number;
+}
+
+/** How long opening may block while another process makes or migrates the same file, in milliseconds. */
+const patience = 3_000;
+
+/**
+ * Opens the database of a journal, and makes the file and its folders when they are missing.
+ * @throws HoldfastError `journal_foreign`, `journal_newer`, `journal_corrupt`, `journal_unavailable`.
+ */
+export function openDatabase(options: DatabaseOptions): DatabaseSync {
+	const { path } = options;
+	if (path === "" || path === ":memory:") {
+		throw unavailable(`"${path}" names no file. Give a path, or use memoryHost() for a journal in memory`);
+	}
+	prepareFile(path);
+	inspect(path);
+	const { DatabaseSync } = loadSqlite();
+	let database: DatabaseSync | undefined;
+	try {
+		const opened = new DatabaseSync(path, { timeout: patience });
+		database = opened;
+		patiently(() => migrate(opened, path));
+		patiently(() => opened.exec("PRAGMA journal_mode = WAL"));
+		configure(opened, options);
+		// Damage often shows only when tables are read.
+		for (const table of ["meta", "workers", "sessions", "entries", "inputs", "dedupe"]) {
+			opened.prepare(`SELECT * FROM ${table} LIMIT 1`).all();
+		}
+		return opened;
+	} catch (error) {
+		database?.close();
+		throw journalError(error);
+	}
+}
+
+function prepareFile(path: string): void {
+	try {
+		mkdirSync(dirname(path), { recursive: true });
+		// Sessions hold private things: only this user may read a new file, and those SQLite makes beside it.
+		closeSync(openSync(path, "wx", 0o600));
+	} catch (cause) {
+		if ((cause as { code?: string }).code === "EEXIST" && statSync(path).isFile()) return;
+		const why = cause instanceof Error ? cause.message : String(cause);
+		throw unavailable(`${path} cannot be opened: ${why}`, cause);
+	}
+}
+
+/**
+ * Refuses what is not ours, by what the file alone says. Read through an immutable connection: it takes no locks and
+ * makes no files, while opening and closing the file ourselves would drop the locks of this process's connections.
+ */
+function inspect(path: string): void {
+	if (sizeOf(path) === 0) return;
+	const address = pathToFileURL(path);
+	address.search = "immutable=1";
+	let found: Marks;
+	try {
+		found = readMarks(address);
+	} catch (error) {
+		if (isNotADatabase(error)) throw foreign(path, "it is not a SQLite database");
+		// What a crash left in these files may complete it; without them it stands as it is.
+		if (["-wal", "-journal"].some((suffix) => sizeOf(path + suffix) > 0)) return;
+		throw journalError(error);
+	}
+	if (found.applicationId !== applicationId)
+		throw foreign(path, "it is a SQLite database of another program");
+	if (found.version > schemaVersion) throw newer(path, found.version);
+	if (sizeOf(`${path}-wal`) === 0) return;
+	// The newest marks may still be in the write-ahead log. A reading connection changes nothing when it closes.
+	let latest: Marks;
+	try {
+		latest = readMarks(path);
+	} catch (error) {
+		throw journalError(error);
+	}
+	if (latest.version > schemaVersion) throw newer(path, latest.version);
+}
+
+interface Marks {
+	readonly applicationId: number;
+	readonly version: number;
+}
+
+function readMarks(path: string | URL): Marks {
+	const { DatabaseSync } = loadSqlite();
+	const database = new DatabaseSync(path, { readOnly: true, timeout: patience });
+	try {
+		database.prepare("SELECT count(*) FROM sqlite_schema").get();
+		const { application_id: id } = database.prepare("PRAGMA application_id").get() as {
+			application_id: number;
+		};
+		return { applicationId: id, version: userVersion(database) };
+	} finally {
+		database.close();
+	}
+}
+
+/** Takes the steps that are missing, in one transaction; a second process finds them taken. */
+function migrate(database: DatabaseSync, path: string): void {
+	if (userVersion(database) === schemaVersion) return;
+	database.exec("BEGIN IMMEDIATE");
+	try {
+		const version = userVersion(database);
+		if (version > schemaVersion) throw newer(path, version);
+		for (const step of migrations.slice(version)) database.exec(step);
+		database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion}`);
+		database.exec("COMMIT");
+	} catch (error) {
+		database.exec("ROLLBACK");
+		throw error;
+	}
+}
+
+function configure(database: DatabaseSync, options: DatabaseOptions): void {
+	database.exec(`
+		PRAGMA synchronous = ${options.durability === "power" ? "FULL" : "NORMAL"};
+		PRAGMA journal_size_limit = 16777216;
+		PRAGMA busy_timeout = 0;
+	`);
+	if (options.maxFileSize !== undefined) {
+		const { page_size: pageSize } = database.prepare("PRAGMA page_size").get() as { page_size: number };
+		database.exec(`PRAGMA max_page_count = ${Math.max(1, Math.floor(options.maxFileSize / pageSize))}`);
+	}
+}
+
+function userVersion(database: DatabaseSync): number {
+	return (database.prepare("PRAGMA user_version").get() as { user_version: number }).user_version;
+}
+
+/** Some locks are refused without waiting; opening happens once and may wait. */
+function patiently<T>(attempt: () => T): T {
+	const end = performance.now() + patience;
+	for (;;) {
+		try {
+			return attempt();
+		} catch (error) {
+			if (!isBusy(error) || performance.now() > end) throw error;
+			Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+		}
+	}
+}
+
+function sizeOf(path: string): number {
+	return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+function unavailable(what: string, cause?: unknown): HoldfastError {
+	return new HoldfastError("journal_unavailable", `The journal is not available: ${what}.`, { cause });
+}
+
+function foreign(path: string, what: string): HoldfastError {
+	return new HoldfastError(
+		"journal_foreign",
+		`${path} is no journal of Holdfast: ${what}. It was left alone; give the path of another file.`,
+		{ data: { path } },
+	);
+}
+
+function newer(path: string, version: number): HoldfastError {
+	return new HoldfastError(
+		"journal_newer",
+		`${path} has version ${version}, and this release knows versions up to ${schemaVersion}. ` +
+			"A newer release wrote it: upgrade, and nothing is lost. It was left alone.",
+		{ data: { path, version } },
+	);
+}

@@ -1,0 +1,59 @@
+// Rows as entries, inputs and heads.
+import { decodeFact } from "../codec.ts";
+import type { Entry } from "../fact.ts";
+import type { Input, SessionHead, StoredInput } from "../journal.ts";
+import { journalCorrupt } from "../journal-errors.ts";
+import type { EntryRow, InputRow, SessionView, Statements } from "./statements.ts";
+import { fromStored } from "./stored-text.ts";
+import type { WorkerRegistration } from "./worker-row.ts";
+
+/** The entries of a session behind `after`, at most `limit`; -1 for all. */
+export function readEntries(statements: Statements, session: number, after: number, limit: number): Entry[] {
+	const rows = statements.readEntries.all(session, after, limit) as unknown as EntryRow[];
+	const runs = new Map<number, string>();
+	return rows.map(({ id, seq, run, run_id: name, kind, version, at, body }) => {
+		if (name !== null) runs.set(id, fromStored(name));
+		const runId = runs.get(run ?? id) ?? findRun(statements, runs, run ?? id);
+		return { seq, at, runId, fact: decodeFact(kind, version, body) };
+	});
+}
+
+/** The name of a run whose first row was not read. */
+function findRun(statements: Statements, runs: Map<number, string>, row: number): string {
+	const found = statements.runOfEntry.get(row) as { run_id: string | null } | undefined;
+	if (found === undefined || found.run_id === null)
+		throw journalCorrupt(`entry ${row} does not name its run`);
+	const runId = fromStored(found.run_id);
+	runs.set(row, runId);
+	return runId;
+}
+
+/** The inputs that wait, in order. */
+export function readInbox(statements: Statements, session: number): StoredInput[] {
+	const rows = statements.readInputs.all(session) as unknown as InputRow[];
+	return rows.map((row) => ({
+		id: fromStored(row.id),
+		kind: row.kind as Input["kind"],
+		...(row.run_id === null ? {} : { runId: fromStored(row.run_id) }),
+		...(row.dedupe_key === null ? {} : { dedupeKey: fromStored(row.dedupe_key) }),
+		...(row.worker === null ? {} : { workerId: fromStored(row.worker) }),
+		body: JSON.parse(row.body) as unknown,
+		order: row.position,
+		at: row.at,
+	}));
+}
+
+/** A session at a glance. */
+export function toHead(view: SessionView, worker: WorkerRegistration): SessionHead {
+	const holder = view.open_run === null || view.owner === null ? undefined : worker.find(view.owner);
+	return {
+		key: fromStored(view.key),
+		epoch: view.epoch,
+		seq: view.seq,
+		...(view.open_run === null ? {} : { openRunId: fromStored(view.open_run) }),
+		...(holder === undefined ? {} : { holder: { ...holder, workerId: fromStored(holder.workerId) } }),
+		createdAt: view.created_at,
+		updatedAt: Math.max(view.updated_at, view.last_at),
+		waiting: view.waiting,
+	};
+}

@@ -1,0 +1,69 @@
+// The tables of a journal file and the numbered steps that lead to them. A step that was released is never changed;
+// a new one is added behind it. The file's `user_version` says how many were taken, its `application_id` whose it is.
+
+/** "HFJL": marks a SQLite file as a journal of ours. */
+export const applicationId = 0x48464a4c;
+
+/**
+ * `entries` is a log: rows of all sessions are added at its end, where pages fill up, and an index finds those of one
+ * session. `run_id` stands in the first row of a run (or of a writer that did not know that row); the others refer to
+ * it by `run`. `sessions` changes only when a lease is taken and when a run starts or ends, never per step.
+ */
+export const migrations: readonly string[] = [
+	`
+	CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+	CREATE TABLE workers (
+		id INTEGER PRIMARY KEY AUTOINCREMENT,
+		name TEXT NOT NULL UNIQUE,
+		pid INTEGER NOT NULL,
+		started TEXT NOT NULL,
+		machine TEXT NOT NULL,
+		heartbeat INTEGER NOT NULL,
+		beat_at INTEGER NOT NULL
+	) STRICT;
+	CREATE TABLE sessions (
+		id INTEGER PRIMARY KEY,
+		key TEXT NOT NULL UNIQUE,
+		epoch INTEGER NOT NULL,
+		owner INTEGER,
+		open_run TEXT,
+		inputs INTEGER NOT NULL,
+		created_at INTEGER NOT NULL,
+		updated_at INTEGER NOT NULL
+	) STRICT;
+	CREATE INDEX sessions_open ON sessions (owner) WHERE open_run IS NOT NULL;
+	CREATE TABLE entries (
+		id INTEGER PRIMARY KEY,
+		session INTEGER NOT NULL,
+		seq INTEGER NOT NULL,
+		run INTEGER,
+		run_id TEXT,
+		kind TEXT NOT NULL,
+		version INTEGER NOT NULL,
+		at INTEGER NOT NULL,
+		body TEXT NOT NULL
+	) STRICT;
+	CREATE UNIQUE INDEX entries_in_order ON entries (session, seq);
+	CREATE TABLE inputs (
+		session INTEGER NOT NULL,
+		position INTEGER NOT NULL,
+		id TEXT NOT NULL,
+		kind TEXT NOT NULL,
+		run_id TEXT,
+		dedupe_key TEXT,
+		worker TEXT,
+		at INTEGER NOT NULL,
+		body TEXT NOT NULL,
+		PRIMARY KEY (session, position)
+	) STRICT, WITHOUT ROWID;
+	CREATE TABLE dedupe (
+		session INTEGER NOT NULL,
+		key TEXT NOT NULL,
+		position INTEGER NOT NULL,
+		PRIMARY KEY (session, key)
+	) STRICT, WITHOUT ROWID;
+	`,
+];
+
+/** The version of a file that took all steps. */
+export const schemaVersion: number = migrations.length;

@@ -1,0 +1,166 @@
+// Shared commits: what many sessions append in one turn of the event loop is one transaction (keeps I3, I7).
+// A transaction begins and ends within one synchronous call, so none stays open across an await. When it fails as a
+// whole it is retried session by session, so that a bad one takes no other down. A lock held by another process is
+// waited for with timers, never by blocking.
+import type { DatabaseSync } from "node:sqlite";
+import { isHoldfastError } from "@holdfast/upp";
+import { isBusy, journalError } from "./sqlite-errors.ts";
+
+/** Something to be committed. */
+export interface Operation {
+	/** Operations of one lane depend on each other, in order: when one fails, the later ones fail with it. */
+	readonly lane: unknown;
+	/**
+	 * Reads and writes within the transaction. May be called again after `undo`. A HoldfastError thrown before the
+	 * first write refuses this operation alone.
+	 */
+	apply(): void;
+	/** Takes back what `apply` changed in memory: its transaction was rolled back. */
+	undo(): void;
+	committed(): void;
+	failed(error: Error): void;
+}
+
+/** The queue of operations of one connection. */
+export interface SharedCommits {
+	/** Puts an operation into the next transaction. */
+	add(operation: Operation): void;
+	/** Resolves when nothing is under way. */
+	drained(): Promise<void>;
+	/** Transactions committed so far. */
+	readonly transactions: number;
+}
+
+/** Milliseconds to wait for another process's lock, attempt by attempt; the last one repeats. */
+const pauses = [0, 1, 1, 2, 2, 5, 5, 10, 20];
+/** Milliseconds after which a lock that never opens is an error. */
+const patience = 30_000;
+
+/** Makes the queue of a connection. */
+export function shareCommits(database: DatabaseSync): SharedCommits {
+	const begin = database.prepare("BEGIN IMMEDIATE");
+	const commit = database.prepare("COMMIT");
+	let queue: Operation[] = [];
+	let scheduled = false;
+	let attempts = 0;
+	let busySince = 0;
+	let transactions = 0;
+	let waiters: (() => void)[] = [];
+
+	function schedule(): void {
+		scheduled = true;
+		const pause = attempts === 0 ? 0 : (pauses[Math.min(attempts, pauses.length) - 1] ?? 0);
+		if (pause === 0) setImmediate(flush);
+		else setTimeout(flush, pause);
+	}
+
+	function flush(): void {
+		scheduled = false;
+		const batch = queue;
+		queue = [];
+		if (batch.length > 0) commitAll(batch);
+		if (queue.length > 0 && !scheduled) schedule();
+		if (queue.length === 0) {
+			for (const resolve of waiters) resolve();
+			waiters = [];
+		}
+	}
+
+	function commitAll(batch: readonly Operation[]): void {
+		const refused = new Map<Operation, Error>();
+		const outcome = transact(batch, refused);
+		if (outcome === "busy") putBack(batch);
+		else if (outcome === "committed")
+			for (const operation of batch) settle(operation, refused.get(operation));
+		else commitLanes(lanesOf(batch));
+	}
+
+	function commitLanes(lanes: readonly (readonly Operation[])[]): void {
+		for (const [index, lane] of lanes.entries()) {
+			const refused = new Map<Operation, Error>();
+			const outcome = transact(lane, refused);
+			if (outcome === "busy") {
+				putBack(lanes.slice(index).flat());
+				return;
+			}
+			const error = outcome === "committed" ? undefined : journalError(outcome.error);
+			for (const operation of lane) settle(operation, error ?? refused.get(operation));
+		}
+	}
+
+	/** One transaction, all or nothing; refusals are collected and do not hinder the others. */
+	function transact(
+		batch: readonly Operation[],
+		refused: Map<Operation, Error>,
+	): "committed" | "busy" | { readonly error: unknown } {
+		try {
+			begin.run();
+		} catch (error) {
+			return isBusy(error) ? "busy" : { error };
+		}
+		let applied = 0;
+		try {
+			for (; applied < batch.length; applied++) {
+				const operation = batch[applied] as Operation;
+				try {
+					operation.apply();
+				} catch (error) {
+					if (!isHoldfastError(error)) throw error;
+					refused.set(operation, error);
+				}
+			}
+			commit.run();
+			transactions++;
+			attempts = 0;
+			return "committed";
+		} catch (error) {
+			// A full disk may have rolled everything back already.
+			if (database.isTransaction) database.exec("ROLLBACK");
+			for (let index = Math.min(applied, batch.length - 1); index >= 0; index--) batch[index]?.undo();
+			return isBusy(error) ? "busy" : { error };
+		}
+	}
+
+	function putBack(batch: readonly Operation[]): void {
+		const now = performance.now();
+		if (attempts++ === 0) busySince = now;
+		if (now - busySince > patience) {
+			attempts = 0;
+			const error = journalError(Object.assign(new Error("database is locked"), { errcode: 5 }));
+			for (const operation of batch) operation.failed(error);
+			return;
+		}
+		queue = [...batch, ...queue];
+		schedule();
+	}
+
+	return {
+		add(operation) {
+			queue.push(operation);
+			if (!scheduled) schedule();
+		},
+		async drained() {
+			if (queue.length === 0 && !scheduled) return;
+			await new Promise<void>((resolve) => waiters.push(resolve));
+		},
+		get transactions() {
+			return transactions;
+		},
+	};
+}
+
+function settle(operation: Operation, refusal: Error | undefined): void {
+	if (refusal === undefined) operation.committed();
+	else operation.failed(refusal);
+}
+
+/** The operations by lane, each in order, lanes by their first. */
+function lanesOf(batch: readonly Operation[]): readonly (readonly Operation[])[] {
+	const lanes = new Map<unknown, Operation[]>();
+	for (const operation of batch) {
+		const lane = lanes.get(operation.lane);
+		if (lane === undefined) lanes.set(operation.lane, [operation]);
+		else lane.push(operation);
+	}
+	return [...lanes.values()];
+}

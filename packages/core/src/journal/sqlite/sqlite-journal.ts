@@ -1,0 +1,269 @@
+// The journal in a SQLite file (keeps I2, I3, I4): several processes may share the file, each with a worker of its own.
+import { resolve as resolvePath } from "node:path";
+import { HoldfastError } from "@holdfast/upp";
+import type { Input, Journal, SessionHead } from "../journal.ts";
+import { journalClosed } from "../journal-errors.ts";
+import { makeChangeFeed } from "./change-feed.ts";
+import { openDatabase } from "./open-database.ts";
+import { readEntries, toHead } from "./read-entries.ts";
+import { type Operation, shareCommits } from "./shared-commits.ts";
+import { isBusy, journalError } from "./sqlite-errors.ts";
+import { type SeenSession, SqliteLease, type Store } from "./sqlite-lease.ts";
+import { prepareStatements, type SessionView } from "./statements.ts";
+import { toStored } from "./stored-text.ts";
+import { registerWorker } from "./worker-row.ts";
+
+/** Options of `sqliteJournal`. */
+export interface SqliteJournalOptions {
+	/** The file. It and its folders are made when they are missing, the file readable by its user only. */
+	readonly path: string;
+	/**
+	 * What a commit survives. `process` (default): the death of the process at any moment. `power`: the loss of power
+	 * too, at the price of waiting for the disk with each shared commit.
+	 */
+	readonly durability?: "process" | "power";
+	/**
+	 * Milliseconds after which a worker counts as dead whose process cannot be seen or does not move. Default 15,000.
+	 * Shorter: a hung worker's sessions go on earlier; longer: less is written. Dead processes are noticed at once.
+	 */
+	readonly leaseTtlMs?: number;
+	/** Bytes the file may grow to; appends beyond reject with `disk_full`. Default: no limit. */
+	readonly maxFileSize?: number;
+	/** Time of sessions, inputs and leases, in milliseconds since the epoch. Default: the system's. */
+	readonly clock?: { now(): number };
+	/** Name of this worker. Default: a random one. */
+	readonly workerId?: string;
+}
+
+/** A journal in a SQLite file. */
+export interface SqliteJournal extends Journal {
+	readonly name: "sqlite";
+	/** The file, as an absolute path. */
+	readonly path: string;
+	/** Transactions this journal committed so far; appends that came together share one. */
+	readonly transactions: number;
+}
+
+/** Milliseconds for which a read waits for a lock that another process holds. */
+const patience = 30_000;
+
+/**
+ * Opens the journal in a file, or makes it.
+ * @throws HoldfastError `journal_foreign`, `journal_newer`, `journal_corrupt`, `journal_unavailable`; the file is left alone.
+ */
+export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
+	const {
+		durability = "process",
+		leaseTtlMs = 15_000,
+		maxFileSize,
+		clock = { now: () => Date.now() },
+	} = options;
+	check(options);
+	const path = options.path === ":memory:" ? options.path : resolvePath(options.path);
+	const workerId = options.workerId ?? globalThis.crypto.randomUUID();
+	const database = openDatabase({ path, durability, ...(maxFileSize === undefined ? {} : { maxFileSize }) });
+	const statements = prepareStatements(database);
+	const commits = shareCommits(database);
+	const held: Store["held"] = new Map();
+	const holds = (): boolean => [...held.values()].some((lease) => lease.standing.openRun !== null);
+	const worker = registerWorker({ path, workerId, leaseTtlMs, clock, statements, holds });
+	const store: Store = { statements, commits, worker, feed: makeChangeFeed(statements), held, closed: false };
+	let closing: Promise<void> | undefined;
+
+	/** Reads at once; only a lock of another process makes it wait. */
+	function reading<T>(read: () => T): T | Promise<T> {
+		if (store.closed) throw journalClosed();
+		try {
+			return read();
+		} catch (error) {
+			if (!isBusy(error)) throw journalError(error);
+			return readingLater(read);
+		}
+	}
+
+	async function readingLater<T>(read: () => T): Promise<T> {
+		const end = performance.now() + patience;
+		for (let pause = 1; ; pause = Math.min(20, pause * 2)) {
+			await new Promise((wake) => setTimeout(wake, pause));
+			if (store.closed) throw journalClosed();
+			try {
+				return read();
+			} catch (error) {
+				if (!isBusy(error) || performance.now() > end) throw journalError(error);
+			}
+		}
+	}
+
+	/** Commits one operation that no lease orders. */
+	function commit<T>(apply: () => T, committed: (result: T) => void = () => {}): Promise<T> {
+		return new Promise((resolve, reject) => {
+			let result: T;
+			const operation: Operation = {
+				lane: {},
+				apply: () => {
+					result = apply();
+				},
+				undo: () => worker.undo(),
+				committed() {
+					committed(result);
+					resolve(result);
+				},
+				failed: reject,
+			};
+			commits.add(operation);
+		});
+	}
+
+	const find = (key: string): SeenSession | undefined =>
+		statements.findSession.get(toStored(key)) as unknown as SeenSession | undefined;
+
+	function submit(key: string, input: Input): { duplicate: boolean; order: number } {
+		const now = clock.now();
+		const found = statements.sessionId.get(toStored(key)) ?? statements.createSession.get(toStored(key), now);
+		const { id: session } = found as { id: number };
+		const dedupeKey = input.dedupeKey === undefined ? null : toStored(input.dedupeKey);
+		if (dedupeKey !== null) {
+			const known = statements.findDedupe.get(session, dedupeKey) as { position: number } | undefined;
+			if (known !== undefined) return { duplicate: true, order: known.position };
+		}
+		if (input.workerId === workerId) worker.present();
+		const { inputs: order } = statements.countInput.get(now, session) as { inputs: number };
+		const runId = input.runId === undefined ? null : toStored(input.runId);
+		const waitingWorker = input.workerId === undefined ? null : toStored(input.workerId);
+		const body = JSON.stringify(input.body) ?? "null";
+		statements.insertInput.run(
+			session,
+			order,
+			toStored(input.id),
+			input.kind,
+			runId,
+			dedupeKey,
+			waitingWorker,
+			now,
+			body,
+		);
+		if (dedupeKey !== null) statements.insertDedupe.run(session, dedupeKey, order);
+		return { duplicate: false, order };
+	}
+
+	function remove(key: string): number | undefined {
+		const session = find(key);
+		if (session === undefined) return undefined;
+		statements.keepEpoch.run(session.epoch + 1);
+		statements.deleteEntries.run(session.id);
+		statements.deleteInputs.run(session.id);
+		statements.deleteDedupe.run(session.id);
+		statements.deleteSession.run(session.id);
+		return session.id;
+	}
+
+	function* heads(after: string, state: "any" | "open" | "orphaned", limit: number): Generator<SessionHead> {
+		const stored = toStored(after);
+		const views = (state === "any"
+			? statements.viewSessions.iterate(stored, limit < 0 ? -1 : limit + 1)
+			: statements.viewOpenSessions.iterate(stored)) as unknown as Iterable<SessionView>;
+		for (const view of views) {
+			const head = toHead(view, worker);
+			if (state !== "orphaned" || head.holder?.alive !== true) yield head;
+		}
+	}
+
+	return {
+		name: "sqlite",
+		workerId,
+		path,
+		get transactions() {
+			return commits.transactions;
+		},
+		acquire(key, { mode = "polite" } = {}) {
+			return reading(() => {
+				const seen = find(key);
+				if (mode === "polite" && seen !== undefined && seen.open_run !== null && seen.owner !== null) {
+					const holder = worker.isOwn(seen.owner) ? undefined : worker.find(seen.owner);
+					if (holder?.alive) return { ok: false, heldBy: holder.workerId };
+				}
+				const forecast = seen ? 0 : (statements.forecastEpoch.get() as { epoch: number }).epoch;
+				return { ok: true, lease: new SqliteLease(store, key, mode, seen, forecast) };
+			});
+		},
+		async submit(key, input) {
+			if (store.closed) throw journalClosed();
+			return commit(
+				() => submit(key, input),
+				({ duplicate }) => {
+					worker.committed();
+					if (!duplicate) store.feed.committed(key);
+				},
+			);
+		},
+		read(key, { after = 0, limit = -1 } = {}) {
+			return reading(() => {
+				const session = statements.sessionId.get(toStored(key)) as { id: number } | undefined;
+				return session === undefined ? [] : readEntries(statements, session.id, after, limit);
+			});
+		},
+		head(key) {
+			return reading(() => {
+				const view = statements.viewSession.get(toStored(key)) as unknown as SessionView | undefined;
+				return view === undefined ? undefined : toHead(view, worker);
+			});
+		},
+		list({ after, limit = -1, state = "any" } = {}) {
+			return reading(() => {
+				const found: SessionHead[] = [];
+				for (const head of heads(after ?? "", state, limit)) {
+					if (found.length === limit) break;
+					if (head.key !== after) found.push(head);
+				}
+				return found;
+			});
+		},
+		isAlive: (other) => reading(() => other === workerId || worker.isAlive(toStored(other))),
+		watch(key, changed) {
+			if (store.closed) throw journalClosed();
+			return store.feed.watch(key, changed);
+		},
+		async delete(key) {
+			if (store.closed) throw journalClosed();
+			await commit(
+				() => remove(key),
+				(session) => {
+					if (session === undefined) return;
+					held.get(session)?.lose();
+					store.feed.committed(key);
+				},
+			);
+		},
+		close() {
+			closing ??= close();
+			return closing;
+		},
+	};
+
+	async function close(): Promise<void> {
+		store.closed = true;
+		store.feed.stop();
+		await commits.drained();
+		await worker.stop();
+		// A row that cannot be taken away stands for a worker that is dead, and counts as such.
+		await commit(() => worker.leave()).catch(() => {});
+		database.close();
+	}
+}
+
+function check(options: SqliteJournalOptions): void {
+	const { path, durability = "process", leaseTtlMs = 15_000 } = options;
+	if (typeof path !== "string") throw invalid("path", "the path of a file");
+	if (durability !== "process" && durability !== "power") throw invalid("durability", '"process" or "power"');
+	if (!(leaseTtlMs > 0)) throw invalid("leaseTtlMs", "a number of milliseconds above 0");
+}
+
+function invalid(option: string, expected: string): HoldfastError {
+	return new HoldfastError(
+		"invalid_option",
+		`The option "${option}" of the SQLite journal should be ${expected}.`,
+		{
+			data: { option },
+		},
+	);
+}

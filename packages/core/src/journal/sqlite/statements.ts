@@ -1,0 +1,112 @@
+// Every SQL statement of the journal, prepared once for a connection.
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+
+/** A session's row. */
+export interface SessionRow {
+	readonly id: number;
+	readonly key: string;
+	readonly epoch: number;
+	readonly owner: number | null;
+	readonly open_run: string | null;
+	readonly inputs: number;
+	readonly created_at: number;
+	readonly updated_at: number;
+}
+
+/** A session's row with what its other tables say. */
+export interface SessionView extends SessionRow {
+	readonly seq: number;
+	readonly last_at: number;
+	readonly waiting: number;
+}
+
+/** An entry's row. */
+export interface EntryRow {
+	readonly id: number;
+	readonly seq: number;
+	readonly run: number | null;
+	readonly run_id: string | null;
+	readonly kind: string;
+	readonly version: number;
+	readonly at: number;
+	readonly body: string;
+}
+
+/** An input's row. */
+export interface InputRow {
+	readonly position: number;
+	readonly id: string;
+	readonly kind: string;
+	readonly run_id: string | null;
+	readonly dedupe_key: string | null;
+	readonly worker: string | null;
+	readonly at: number;
+	readonly body: string;
+}
+
+const views = `
+	SELECT s.id, s.key, s.epoch, s.owner, s.open_run, s.inputs, s.created_at, s.updated_at,
+		ifnull((SELECT max(seq) FROM entries WHERE session = s.id), 0) AS seq,
+		ifnull((SELECT at FROM entries WHERE session = s.id ORDER BY seq DESC LIMIT 1), 0) AS last_at,
+		(SELECT count(*) FROM inputs WHERE session = s.id) AS waiting
+	FROM sessions s`;
+const highestDeletedEpoch = "ifnull((SELECT value FROM meta WHERE name = 'highest_deleted_epoch'), 0)";
+
+const texts = {
+	findSession: `SELECT s.id, s.epoch, s.owner, s.open_run,
+		ifnull((SELECT max(seq) FROM entries WHERE session = s.id), 0) AS seq FROM sessions s WHERE s.key = ?`,
+	sessionId: "SELECT id FROM sessions WHERE key = ?",
+	sessionEpoch: "SELECT epoch FROM sessions WHERE id = ?",
+	createSession: `INSERT INTO sessions (key, epoch, inputs, created_at, updated_at)
+		VALUES (?1, ${highestDeletedEpoch}, 0, ?2, ?2) RETURNING id, epoch`,
+	createTakenSession: `INSERT INTO sessions (key, epoch, owner, open_run, inputs, created_at, updated_at)
+		VALUES (?1, ${highestDeletedEpoch} + 1, ?2, ?3, 0, ?4, ?4) RETURNING id, epoch`,
+	takeSession: "UPDATE sessions SET epoch = ?, owner = ?, open_run = ?, updated_at = ? WHERE id = ?",
+	setOpenRun: "UPDATE sessions SET open_run = ?, updated_at = ? WHERE id = ?",
+	releaseSession: "UPDATE sessions SET owner = NULL WHERE id = ? AND epoch = ?",
+	deleteSession: "DELETE FROM sessions WHERE id = ?",
+	deleteEntries: "DELETE FROM entries WHERE session = ?",
+	deleteInputs: "DELETE FROM inputs WHERE session = ?",
+	deleteDedupe: "DELETE FROM dedupe WHERE session = ?",
+	keepEpoch: `INSERT INTO meta (name, value) VALUES ('highest_deleted_epoch', ?)
+		ON CONFLICT (name) DO UPDATE SET value = max(value, excluded.value)`,
+	forecastEpoch: `SELECT ${highestDeletedEpoch} AS epoch`,
+	insertEntry: `INSERT INTO entries (session, seq, run, run_id, kind, version, at, body)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+	readEntries: `SELECT id, seq, run, run_id, kind, version, at, body FROM entries
+		WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?`,
+	runOfEntry: "SELECT run_id FROM entries WHERE id = ?",
+	countInput: "UPDATE sessions SET inputs = inputs + 1, updated_at = ? WHERE id = ? RETURNING inputs",
+	insertInput: `INSERT INTO inputs (session, position, id, kind, run_id, dedupe_key, worker, at, body)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	findDedupe: "SELECT position FROM dedupe WHERE session = ? AND key = ?",
+	insertDedupe: "INSERT INTO dedupe (session, key, position) VALUES (?, ?, ?)",
+	readInputs: `SELECT position, id, kind, run_id, dedupe_key, worker, at, body FROM inputs
+		WHERE session = ? ORDER BY position`,
+	waitingForRun: `SELECT id FROM inputs
+		WHERE session = ? AND kind <> 'message' AND (run_id IS NULL OR run_id = ?)`,
+	drainInput: "DELETE FROM inputs WHERE session = ? AND id = ?",
+	viewSession: `${views} WHERE s.key = ?`,
+	viewSessions: `${views} WHERE s.key >= ? ORDER BY s.key LIMIT ?`,
+	viewOpenSessions: `${views} WHERE s.open_run IS NOT NULL AND s.key >= ? ORDER BY s.key`,
+	positionOf: `SELECT s.id || ' ' || s.epoch || ' ' || s.inputs || ' '
+		|| ifnull((SELECT max(seq) FROM entries WHERE session = s.id), 0) AS position FROM sessions s WHERE s.key = ?`,
+	addWorker: `INSERT INTO workers (name, pid, started, machine, heartbeat, beat_at) VALUES (?, ?, ?, ?, 0, ?)`,
+	restoreWorker: `INSERT INTO workers (id, name, pid, started, machine, heartbeat, beat_at)
+		VALUES (?, ?, ?, ?, ?, 0, ?) ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at`,
+	removeWorker: "DELETE FROM workers WHERE id = ?",
+	forgetWorkers: `DELETE FROM workers WHERE beat_at < ?
+		AND id NOT IN (SELECT owner FROM sessions WHERE open_run IS NOT NULL AND owner IS NOT NULL)`,
+	workerById: "SELECT name, pid, started, machine, heartbeat, beat_at FROM workers WHERE id = ?",
+	workerByName: "SELECT pid, started, machine, heartbeat, beat_at FROM workers WHERE name = ?",
+	dataVersion: "PRAGMA data_version",
+};
+
+/** The prepared statements by name. */
+export type Statements = Readonly<Record<keyof typeof texts, StatementSync>>;
+
+/** Prepares all statements. */
+export function prepareStatements(database: DatabaseSync): Statements {
+	const prepared = Object.entries(texts).map(([name, text]) => [name, database.prepare(text)]);
+	return Object.fromEntries(prepared) as Statements;
+}

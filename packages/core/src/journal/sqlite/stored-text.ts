@@ -1,0 +1,15 @@
+// Keys and ids as SQLite can hold them. SQLite's text ends at NUL and knows no lone surrogates, so such characters
+// are escaped, and with them the two characters that escapes are made of: different texts stay different (SES-085).
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to escape.
+const unsafe = /[\u0000-\u001f"\\\ud800-\udfff]/;
+
+/** Text as it is stored. */
+export function toStored(text: string): string {
+	return unsafe.test(text) ? JSON.stringify(text).slice(1, -1) : text;
+}
+
+/** Stored text as it was given. */
+export function fromStored(stored: string): string {
+	return stored.includes("\\") ? (JSON.parse(`"${stored}"`) as string) : stored;
+}

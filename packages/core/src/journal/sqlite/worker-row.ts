@@ -1,0 +1,110 @@
+// This worker's row: written with the first lease it takes or the first input it waits for, beaten with later ones,
+// and by the heartbeat's thread once leases are held for a while. Leaving takes the row away.
+import { type Heartbeat, startHeartbeat } from "./heartbeat.ts";
+import { type Identity, isWorkerAlive, ownIdentity, type WorkerRow } from "./liveness.ts";
+import type { Statements } from "./statements.ts";
+import { toStored } from "./stored-text.ts";
+
+/** What a worker row must know. */
+export interface WorkerOptions {
+	readonly path: string;
+	readonly workerId: string;
+	/** How long a worker whose process cannot be seen counts as alive after a beat, in milliseconds. */
+	readonly leaseTtlMs: number;
+	readonly clock: { now(): number };
+	readonly statements: Statements;
+	/** Whether anything is held right now that a heartbeat must keep. */
+	holds(): boolean;
+}
+
+/** This worker among those that share the file. */
+export interface WorkerRegistration {
+	/** Within a transaction: makes sure the row is there and its beat is fresh. Returns its number. */
+	present(): number;
+	/** The transaction of the last `present` was rolled back. */
+	undo(): void;
+	/** The transaction of the last `present` was committed. */
+	committed(): void;
+	/** The worker of that row, and whether it lives; undefined when it left. */
+	find(row: number): { readonly workerId: string; readonly alive: boolean } | undefined;
+	isAlive(storedName: string): boolean;
+	isOwn(row: number | null): boolean;
+	/** Ends the heartbeat. */
+	stop(): Promise<void>;
+	/** Within a transaction: takes the row away. */
+	leave(): void;
+}
+
+const day = 24 * 60 * 60 * 1000;
+
+/** Makes the registration; nothing is written yet. */
+export function registerWorker(options: WorkerOptions): WorkerRegistration {
+	const { statements, clock, leaseTtlMs } = options;
+	const name = toStored(options.workerId);
+	let own: Identity | undefined;
+	let row: number | undefined;
+	let beatAt = 0;
+	let tentative: { row: number | undefined; beatAt: number } | undefined;
+	let heartbeat: Heartbeat | undefined;
+	let timer: ReturnType<typeof setTimeout> | undefined;
+	const self = (): Identity => {
+		own ??= ownIdentity();
+		return own;
+	};
+	const lives = (worker: WorkerRow): boolean => isWorkerAlive(worker, self(), clock.now(), leaseTtlMs);
+
+	function insert(now: number): number {
+		const { pid, started, machine } = self();
+		tentative ??= { row, beatAt };
+		beatAt = now;
+		if (row !== undefined) {
+			statements.restoreWorker.run(row, name, pid, started, machine, now);
+			return row;
+		}
+		statements.forgetWorkers.run(now - day);
+		row = Number(statements.addWorker.run(name, pid, started, machine, now).lastInsertRowid);
+		return row;
+	}
+
+	function startWhenHeldLong(): void {
+		if (heartbeat !== undefined || timer !== undefined) return;
+		timer = setTimeout(() => {
+			timer = undefined;
+			if (row === undefined || heartbeat !== undefined || !options.holds()) return;
+			heartbeat = startHeartbeat({ path: options.path, worker: row, every: leaseTtlMs / 3 });
+		}, leaseTtlMs / 4);
+		timer.unref();
+	}
+
+	return {
+		present() {
+			const now = clock.now();
+			return row !== undefined && (heartbeat?.beating || now - beatAt < leaseTtlMs / 4) ? row : insert(now);
+		},
+		undo() {
+			if (tentative === undefined) return;
+			({ row, beatAt } = tentative);
+			tentative = undefined;
+		},
+		committed() {
+			tentative = undefined;
+			startWhenHeldLong();
+		},
+		find(id) {
+			const worker = statements.workerById.get(id) as unknown as (WorkerRow & { name: string }) | undefined;
+			return worker === undefined ? undefined : { workerId: worker.name, alive: lives(worker) };
+		},
+		isAlive(storedName) {
+			const worker = statements.workerByName.get(storedName) as unknown as WorkerRow | undefined;
+			return worker !== undefined && lives(worker);
+		},
+		isOwn: (id) => id !== null && id === row,
+		async stop() {
+			clearTimeout(timer);
+			await heartbeat?.stop();
+		},
+		leave() {
+			if (row !== undefined) statements.removeWorker.run(row);
+		},
+	};
+}
