@@ -107,12 +107,15 @@ describe("a tool of UPP's", () => {
 		expect(normaliseTool(uppTool).approval).toBeUndefined();
 	});
 
-	test("is normalised once, and again when its name or schema was replaced", () => {
-		const source: AnyTool & { name: string } = { ...uppTool };
+	test("is normalised once, and again when it was changed", () => {
+		const source = { ...uppTool, sequential: false };
 		const first = normaliseTool(source);
 		expect(normaliseTool(source)).toBe(first);
 		source.name = "forecast";
 		expect(normaliseTool(source).name).toBe("forecast");
+		source.sequential = true;
+		expect(normaliseTool(source).sequential).toBe(true);
+		expect(first).toMatchObject({ name: "weather", sequential: false });
 	});
 });
 

@@ -2,24 +2,16 @@
 // and calls its functions as methods at the time of the call, so that a later wrap or spy on them counts.
 
 import { HoldfastError, isHoldfastError } from "@holdfast/upp";
-import { nearest } from "../schema/index.ts";
-import { plainJson } from "./plain-json.ts";
-import { givenSchema, readToolInput } from "./tool-input.ts";
-import type {
-	AnyTool,
-	EngineTool,
-	Reconciliation,
-	RetryPolicy,
-	ToolContext,
-	ToolForm,
-	ToolSet,
-	UnknownCall,
-} from "./types.ts";
+import { aiSdkApproval, aiSdkOptions } from "./ai-sdk-tool.ts";
+import { readToolInput } from "./tool-input.ts";
+import { invalidTool, resolveToolOptions } from "./tool-options.ts";
+import type { AnyTool, EngineTool, ToolForm, ToolSet } from "./types.ts";
 
-const RETRY_POLICIES: readonly RetryPolicy[] = ["pure", "idempotent", "manual-recovery"];
+type ModelOutputTool = AnyTool & { toModelOutput?(call: unknown): unknown };
 
 interface Known {
-	readonly schema: unknown;
+	/** The tool's properties when it was normalised: one that was changed since is normalised again. */
+	readonly properties: Readonly<Record<string, unknown>>;
 	readonly tool: EngineTool;
 }
 
@@ -45,7 +37,7 @@ export function normaliseTools(tools: ToolSet | undefined): ReadonlyMap<string, 
 	const byName = new Map<string, EngineTool>();
 	if (tools === undefined) return byName;
 	if (typeof tools !== "object" || tools === null) {
-		throw invalid(
+		throw invalidTool(
 			`\`tools\` is of type ${typeof tools}. Give a list of tools, or a record from name to tool.`,
 		);
 	}
@@ -66,17 +58,23 @@ export function normaliseTools(tools: ToolSet | undefined): ReadonlyMap<string, 
 }
 
 function remembered(source: AnyTool, name: string): EngineTool {
-	const schema = givenSchema(source);
 	const before = known.get(source);
-	if (before !== undefined && before.schema === schema && before.tool.name === name) return before.tool;
+	const properties = { ...source } as Record<string, unknown>;
+	if (before?.tool.name === name && haveSameValues(before.properties, properties)) return before.tool;
 	const tool = build(source, name);
-	known.set(source, { schema, tool });
+	known.set(source, { properties, tool });
 	return tool;
+}
+
+function haveSameValues(left: Readonly<Record<string, unknown>>, right: Record<string, unknown>): boolean {
+	const keys = Object.keys(left);
+	return keys.length === Object.keys(right).length && keys.every((key) => left[key] === right[key]);
 }
 
 function build(source: AnyTool, name: string): EngineTool {
 	const { parameters, validate } = named(name, () => readToolInput(source, name));
-	const { label, readOn, reconcile } = source;
+	const { label } = source;
+	const { toModelOutput } = source as ModelOutputTool;
 	const form = formOf(source);
 	const approval = approvalOf(source);
 	return {
@@ -87,10 +85,11 @@ function build(source: AnyTool, name: string): EngineTool {
 		source,
 		form,
 		kind: form === "remote" ? "remote" : "local",
-		...resolveOptions(source, name),
-		...(typeof readOn === "function" ? { readOn: (result) => source.readOn?.(result) } : {}),
-		...(typeof reconcile === "function" ? { reconcile: (call) => reconciled(source, name, call) } : {}),
+		...resolveToolOptions(source, name),
 		...(approval === undefined ? {} : { approval }),
+		...(form === "ai-sdk" && typeof toModelOutput === "function"
+			? { toModelOutput: (call) => (source as ModelOutputTool).toModelOutput?.(call) }
+			: {}),
 		validate,
 		start: starterOf(source, form, name),
 	};
@@ -125,42 +124,10 @@ function call(source: AnyTool, ...parameters: unknown[]): unknown {
 	return (source as { execute(...parameters: unknown[]): unknown }).execute(...parameters);
 }
 
-// The AI SDK's names for what the context holds, and the context itself for those who want the rest.
-function aiSdkOptions(context: ToolContext): object {
-	return {
-		toolCallId: context.toolCallId,
-		abortSignal: context.signal,
-		get messages() {
-			return context.messages;
-		},
-		context,
-		experimental_context: context,
-	};
-}
-
 function approvalOf(source: AnyTool): EngineTool["approval"] {
 	if (typeof source.approval === "function")
 		return (params) => source.approval?.(params) as boolean | Promise<boolean>;
-	const needed = (source as { needsApproval?: unknown }).needsApproval;
-	if (needed === true) return () => false;
-	// The AI SDK's question is the opposite one: what needs approval is not run without.
-	if (typeof needed === "function") return async (params) => !(await needed.call(source, params, {}));
-	return undefined;
-}
-
-// What a tool found out is recorded like any other result, so it has to be one.
-async function reconciled(source: AnyTool, name: string, call: UnknownCall): Promise<Reconciliation> {
-	const found: unknown = await source.reconcile?.({ ...call });
-	if (found === undefined || found === null) return undefined;
-	if (typeof found === "object" && "result" in found) return { result: plainJson(found.result) };
-	if (typeof found === "object" && "error" in found) return { error: found.error };
-	if (typeof found === "object" && "retry" in found && found.retry === true) return { retry: true };
-	throw new HoldfastError(
-		"invalid_reconciliation",
-		`\`reconcile\` of the tool "${name}" returned something else than undefined, { result }, { error } or ` +
-			"{ retry: true }, so the outcome of the call stays unknown. Return one of these.",
-		{ data: { name } },
-	);
+	return aiSdkApproval(source);
 }
 
 function descriptionOf({ description, label }: AnyTool): string {
@@ -169,39 +136,14 @@ function descriptionOf({ description, label }: AnyTool): string {
 	return typeof description === "string" ? description : (label ?? "");
 }
 
-type ResolvedOptions = Pick<EngineTool, "sequential" | "dependsOn" | "retryPolicy" | "maxModelCharacters">;
-
-function resolveOptions(source: AnyTool, name: string): ResolvedOptions {
-	const {
-		sequential = false,
-		dependsOn = [],
-		retryPolicy = "manual-recovery",
-		maxModelCharacters = Number.POSITIVE_INFINITY,
-	} = source;
-	if (!Array.isArray(dependsOn) || !dependsOn.every((other) => typeof other === "string")) {
-		throw invalid(`The tool "${name}" has a \`dependsOn\` that is not a list of tool names.`);
-	}
-	if (!RETRY_POLICIES.includes(retryPolicy)) {
-		const meant = nearest(String(retryPolicy), RETRY_POLICIES);
-		throw invalid(
-			`The tool "${name}" has the unknown \`retryPolicy\` ${JSON.stringify(retryPolicy)}` +
-				`${meant === undefined ? "" : `; did you mean "${meant}"?`}. Use ${RETRY_POLICIES.join(", ")}.`,
-		);
-	}
-	if (typeof maxModelCharacters !== "number" || !(maxModelCharacters > 0)) {
-		throw invalid(`The tool "${name}" has a \`maxModelCharacters\` that is not a number above 0.`);
-	}
-	return { sequential: sequential === true, dependsOn: [...dependsOn], retryPolicy, maxModelCharacters };
-}
-
 function assertTool(tool: unknown, place: string): asserts tool is AnyTool {
 	if (typeof tool === "function") {
 		const name = tool.name === "" ? "the function" : `${tool.name}()`;
-		throw invalid(`${place} is a function, not a tool. If it makes one, call it: ${name}.`);
+		throw invalidTool(`${place} is a function, not a tool. If it makes one, call it: ${name}.`);
 	}
 	if (typeof tool !== "object" || tool === null || Array.isArray(tool)) {
 		const what = tool === null ? "null" : Array.isArray(tool) ? "an array" : `of type ${typeof tool}`;
-		throw invalid(
+		throw invalidTool(
 			`${place} is ${what}, not a tool. Give an object with name, description, parameters and run.`,
 		);
 	}
@@ -215,7 +157,7 @@ function assertTool(tool: unknown, place: string): asserts tool is AnyTool {
 	}
 	const { type, inputSchema, isProviderExecuted } = tool as Record<string, unknown>;
 	if (isProviderExecuted === true || (String(type).startsWith("provider") && inputSchema === undefined)) {
-		throw invalid(
+		throw invalidTool(
 			`${place} is run by its provider, which is not supported. Give a tool with a function of its own.`,
 		);
 	}
@@ -223,7 +165,7 @@ function assertTool(tool: unknown, place: string): asserts tool is AnyTool {
 
 function nameOf(tool: AnyTool, place: string): string {
 	if (typeof tool.name === "string" && tool.name !== "") return tool.name;
-	throw invalid(`${place} has no name. Add \`name\`, or give the tools as a record from name to tool.`);
+	throw invalidTool(`${place} has no name. Add \`name\`, or give the tools as a record from name to tool.`);
 }
 
 // Errors about a schema say whose it is.
@@ -237,8 +179,4 @@ function named<Value>(name: string, read: () => Value): Value {
 			data: { ...error.data, tool: name },
 		});
 	}
-}
-
-function invalid(message: string): HoldfastError {
-	return new HoldfastError("invalid_tool", message);
 }

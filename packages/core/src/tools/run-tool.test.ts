@@ -72,7 +72,7 @@ describe("output with details", () => {
 		expect((await run(() => ({ output: "3" }))).output).toEqual({ output: "3" });
 	});
 
-	test("that cannot be serialised keeps the output and marks the details [API-025]", async () => {
+	test("that cannot be serialised keeps the output and marks the details", async () => {
 		const circular: Record<string, unknown> = {};
 		circular.self = circular;
 		for (const details of [circular, { size: 10n }, () => 1]) {

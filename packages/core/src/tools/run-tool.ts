@@ -1,6 +1,7 @@
 // Carries a started tool to its outcome: a value, a promise, document 3's `{output, details}`, or an async
 // iterable of deltas. A tool that fails has an outcome too; nothing is thrown from here.
 
+import { aiSdkOutcome } from "./ai-sdk-tool.ts";
 import { plainDetails, plainJson } from "./plain-json.ts";
 import type { EngineTool, ToolContext, ToolExecutionEvent, ToolOutcome } from "./types.ts";
 
@@ -19,7 +20,9 @@ export async function runTool(
 	try {
 		const started = tool.start(input, context);
 		const value = isThenable(started) ? await started : started;
-		return isAsyncIterable(value) ? await drain(tool, value, onDelta) : outcomeOf(tool, value);
+		const outcome = isAsyncIterable(value) ? await drain(tool, value, onDelta) : outcomeOf(tool, value);
+		if (tool.toModelOutput === undefined || outcome.isError) return outcome;
+		return await aiSdkOutcome(tool.toModelOutput, { toolCallId: context.toolCallId, input }, outcome);
 	} catch (error) {
 		return { output: describeError(error), isError: true, error };
 	}

@@ -10,7 +10,7 @@ test("a tool that declares a second parameter is context-aware, one that hides i
 	expect(isContextAwareTool({ name: "remote" })).toBe(false);
 });
 
-test("injection copies: two agents' copies of one tool have their own context, the tool none [UAP-081]", () => {
+test("injection copies: two agents' copies of one tool have their own context, the tool none", () => {
 	const [first] = withToolContext([reader], { agentId: "one" });
 	const second = injectToolContext(reader, { agentId: "two" });
 	expect(first?.run({})).toMatchObject({ agentId: "one" });

@@ -33,7 +33,7 @@ type AiSdkResult = { success: true; value: unknown } | { success: false; error: 
 const NO_PARAMETERS: JSONSchema = { type: "object", properties: {} };
 
 /** The schema a tool's arguments are held against, as it was given. */
-export function givenSchema(tool: AnyTool): unknown {
+function givenSchema(tool: AnyTool): unknown {
 	return (tool as { [validatingSchema]?: unknown })[validatingSchema] ?? tool.inputSchema ?? tool.parameters;
 }
 

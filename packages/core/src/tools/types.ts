@@ -101,6 +101,8 @@ export interface EngineTool {
 	readonly reconcile?: (call: UnknownCall) => Reconciliation | Promise<Reconciliation>;
 	/** Whether the call may be run. Absent when it always may. */
 	readonly approval?: (params: unknown) => boolean | Promise<boolean>;
+	/** What the model is shown of an output, where a tool of the AI SDK's says so; `runTool` asks it. */
+	readonly toModelOutput?: (call: { toolCallId: string; input: unknown; output: unknown }) => unknown;
 	/** Checks arguments; synchronous for JSON Schema. */
 	validate(input: unknown): ValidatedInput | Promise<ValidatedInput>;
 	/** Starts the tool; `runTool` carries what it returns to an outcome. Throws `remote_tool` for a remote one. */

@@ -1,0 +1,71 @@
+// The options every kind of tool may carry, parsed once into what the engine reads.
+
+import { HoldfastError } from "@holdfast/upp";
+import { nearest } from "../schema/index.ts";
+import { plainJson } from "./plain-json.ts";
+import type { AnyTool, EngineTool, Reconciliation, RetryPolicy, UnknownCall } from "./types.ts";
+
+const RETRY_POLICIES: readonly RetryPolicy[] = ["pure", "idempotent", "manual-recovery"];
+
+/** What a tool's options come to. */
+export type ResolvedToolOptions = Pick<
+	EngineTool,
+	"sequential" | "dependsOn" | "retryPolicy" | "maxModelCharacters" | "readOn" | "reconcile"
+>;
+
+/**
+ * Parses a tool's options.
+ *
+ * @throws HoldfastError `invalid_tool` for values that mean nothing.
+ */
+export function resolveToolOptions(source: AnyTool, name: string): ResolvedToolOptions {
+	const {
+		sequential = false,
+		dependsOn = [],
+		retryPolicy = "manual-recovery",
+		maxModelCharacters = Number.POSITIVE_INFINITY,
+	} = source;
+	if (!Array.isArray(dependsOn) || !dependsOn.every((other) => typeof other === "string")) {
+		throw invalidTool(`The tool "${name}" has a \`dependsOn\` that is not a list of tool names.`);
+	}
+	if (!RETRY_POLICIES.includes(retryPolicy)) {
+		const meant = nearest(String(retryPolicy), RETRY_POLICIES);
+		throw invalidTool(
+			`The tool "${name}" has the unknown \`retryPolicy\` ${JSON.stringify(retryPolicy)}` +
+				`${meant === undefined ? "" : `; did you mean "${meant}"?`}. Use ${RETRY_POLICIES.join(", ")}.`,
+		);
+	}
+	if (typeof maxModelCharacters !== "number" || !(maxModelCharacters > 0)) {
+		throw invalidTool(`The tool "${name}" has a \`maxModelCharacters\` that is not a number above 0.`);
+	}
+	return {
+		sequential: sequential === true,
+		dependsOn: [...dependsOn],
+		retryPolicy,
+		maxModelCharacters,
+		...(typeof source.readOn === "function" ? { readOn: (result) => source.readOn?.(result) } : {}),
+		...(typeof source.reconcile === "function"
+			? { reconcile: (call) => reconciled(source, name, call) }
+			: {}),
+	};
+}
+
+/** An error about a tool that cannot be used as one. */
+export function invalidTool(message: string): HoldfastError {
+	return new HoldfastError("invalid_tool", message);
+}
+
+// What a tool found out is recorded like any other result, so it has to be one.
+async function reconciled(source: AnyTool, name: string, call: UnknownCall): Promise<Reconciliation> {
+	const found: unknown = await source.reconcile?.({ ...call });
+	if (found === undefined || found === null) return undefined;
+	if (typeof found === "object" && "result" in found) return { result: plainJson(found.result) };
+	if (typeof found === "object" && "error" in found) return { error: found.error };
+	if (typeof found === "object" && "retry" in found && found.retry === true) return { retry: true };
+	throw new HoldfastError(
+		"invalid_reconciliation",
+		`\`reconcile\` of the tool "${name}" returned something else than undefined, { result }, { error } or ` +
+			"{ retry: true }, so the outcome of the call stays unknown. Return one of these.",
+		{ data: { name } },
+	);
+}
