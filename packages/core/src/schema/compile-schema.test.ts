@@ -122,6 +122,9 @@ describe("a single value", () => {
 		);
 		expect(wrong({ enum: [1, { a: [1] }] }, { a: [1] })).toBe("");
 		expect(wrong({ const: null }, null)).toBe("");
+		expect(wrong({ enum: Array.from({ length: 1000 }, (_, index) => index) }, -1)).toMatch(
+			/^expected one of 0, 1, .*, 19 or 980 others, got number \(-1\)$/,
+		);
 		expect(wrong({ const: 1 }, "1")).toBe('expected 1, got string ("1")');
 	});
 
@@ -213,6 +216,12 @@ describe("references", () => {
 		};
 		expect(wrong(schema, "a")).toBe("must have at least 2 characters, has 1");
 		expect(wrong(schema, 1)).toBe("expected string, got number (1)");
+	});
+
+	test("may name what is no valid URI", () => {
+		expect(wrong({ $defs: { "100%": { type: "string" } }, $ref: "#/$defs/100%" }, 1)).toMatch(
+			/^expected string/,
+		);
 	});
 
 	test("into a value nested without end are an issue, not a crash", () => {

@@ -137,10 +137,19 @@ function resolveReference(root: unknown, reference: unknown, place: readonly str
 		throw malformed(place, `${JSON.stringify(reference)} leads outside the schema; only "#/…" is followed`);
 	let target = root;
 	for (const part of reference.split("/").slice(1)) {
-		const key = decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
+		const key = decoded(part).replaceAll("~1", "/").replaceAll("~0", "~");
 		if (typeof target !== "object" || target === null || !Object.hasOwn(target, key))
 			throw malformed(place, `${JSON.stringify(reference)} does not exist in the schema`);
 		target = (target as Record<string, unknown>)[key];
 	}
 	return target;
+}
+
+function decoded(part: string): string {
+	try {
+		return decodeURIComponent(part);
+	} catch {
+		// A name with a bare percent sign.
+		return part;
+	}
 }

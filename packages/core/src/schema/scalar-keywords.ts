@@ -45,13 +45,17 @@ export function typeCheck(node: SchemaNode, place: readonly string[]): Check | u
 	return (value) => (tests.some((test) => test(value)) ? undefined : wrong(value));
 }
 
+const SHOWN_CHOICES = 20;
+
 /** `enum` and `const`; objects and arrays are compared by content. */
 export function choiceCheck(node: SchemaNode, place: readonly string[]): Check | undefined {
 	const choices = Object.hasOwn(node, "const") ? [node.const] : node.enum;
 	if (choices === undefined) return undefined;
 	if (!Array.isArray(choices)) throw malformed([...place, "enum"], "expected an array");
 	const allowed = new Set(choices.map(contentKey));
-	const list = choices.map((choice) => JSON.stringify(choice)).join(", ");
+	const shown = choices.slice(0, SHOWN_CHOICES).map((choice) => JSON.stringify(choice));
+	const others = choices.length > SHOWN_CHOICES ? ` or ${choices.length - SHOWN_CHOICES} others` : "";
+	const list = shown.join(", ") + others;
 	const expected = choices.length === 1 ? list : `one of ${list}`;
 	return (value) => {
 		if (allowed.has(contentKey(value))) return undefined;

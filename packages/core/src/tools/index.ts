@@ -1,16 +1,17 @@
 // The door of tools: everything the engine and the package's entry points take from this folder.
 
 export { executeOrderedToolCalls } from "./execute-ordered.ts";
-export { normaliseTool, normaliseTools } from "./normalise-tool.ts";
+export { isLocalTool, normaliseTool, normaliseTools } from "./normalise-tool.ts";
 export { describeError, runTool } from "./run-tool.ts";
 export { type ShownResult, shownToModel } from "./shown-to-model.ts";
 export {
+	type AgentTool,
 	createSimpleTool,
 	type DeclaredTool,
 	type SimpleTool,
-	type SimpleToolConfig,
-	type SimpleToolResult,
 	type ToolDeclaration,
+	type ToolExecutionEventStream,
+	type ToolOutput,
 	type TypedSchema,
 	tool,
 } from "./tool.ts";

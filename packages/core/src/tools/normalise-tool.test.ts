@@ -1,7 +1,7 @@
 import { tool as aiSdkTool, jsonSchema } from "ai";
 import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { createSimpleTool, normaliseTool, normaliseTools, runTool, tool } from "./index.ts";
+import { createSimpleTool, isLocalTool, normaliseTool, normaliseTools, runTool, tool } from "./index.ts";
 import { contextOf } from "./tool-context.fixture.ts";
 import type { AnyTool, EngineTool, ToolContext } from "./types.ts";
 
@@ -131,8 +131,10 @@ describe("a tool of document 3's", () => {
 
 	test("is local only when its execute is a function [API-021]", () => {
 		expect(normaliseTool({ name: "a", parameters, execute: () => "" }).kind).toBe("local");
+		expect(isLocalTool({ name: "a", parameters, execute: () => "" })).toBe(true);
 		for (const execute of [undefined, null, "function"]) {
 			expect(normaliseTool({ name: "a", parameters, execute }).kind).toBe("remote");
+			expect(isLocalTool({ name: "a", parameters, execute })).toBe(false);
 		}
 		expect(normaliseTool({ name: "a", parameters }).kind).toBe("remote");
 	});

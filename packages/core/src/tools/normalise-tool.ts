@@ -57,6 +57,11 @@ export function normaliseTools(tools: ToolSet | undefined): ReadonlyMap<string, 
 	return byName;
 }
 
+/** Whether a tool has a function here; one without is remote. @see document 3, "Tool Execution" */
+export function isLocalTool(tool: AnyTool): boolean {
+	return formOf(tool) !== "remote";
+}
+
 function remembered(source: AnyTool, name: string): EngineTool {
 	const before = known.get(source);
 	const properties = { ...source } as Record<string, unknown>;

@@ -143,6 +143,27 @@ describe("a streaming tool", () => {
 		expect(outcome).toMatchObject({ isError: true, output: "half-way", deltas: ["a"] });
 	});
 
+	test("that ignores its signal is closed at its next value once the run is cancelled", async () => {
+		const cancel = new AbortController();
+		let closed = false;
+		const engineTool = normaliseTool({
+			name: "a",
+			async *run() {
+				try {
+					while (true) yield "tick";
+				} finally {
+					closed = true;
+				}
+			},
+		});
+		const deltas: string[] = [];
+		const outcome = await runTool(engineTool, {}, contextOf({ signal: cancel.signal }), (delta) => {
+			if (deltas.push(delta) === 3) cancel.abort(new Error("cancelled"));
+		});
+		expect(outcome).toMatchObject({ isError: true, output: "cancelled" });
+		expect([deltas.length, closed]).toEqual([3, true]);
+	});
+
 	test("of the AI SDK's ends with the last value it yields, unless those are events", async () => {
 		const last = await executeAiSdk(async function* () {
 			yield { status: "loading" };

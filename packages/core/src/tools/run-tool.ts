@@ -20,7 +20,9 @@ export async function runTool(
 	try {
 		const started = tool.start(input, context);
 		const value = isThenable(started) ? await started : started;
-		const outcome = isAsyncIterable(value) ? await drain(tool, value, onDelta) : outcomeOf(tool, value);
+		const outcome = isAsyncIterable(value)
+			? await drain(tool, value, context.signal, onDelta)
+			: outcomeOf(tool, value);
 		if (tool.toModelOutput === undefined || outcome.isError) return outcome;
 		return await aiSdkOutcome(tool.toModelOutput, { toolCallId: context.toolCallId, input }, outcome);
 	} catch (error) {
@@ -42,6 +44,7 @@ export function describeError(error: unknown): string {
 async function drain(
 	tool: EngineTool,
 	iterable: AsyncIterable<unknown>,
+	signal: AbortSignal,
 	onDelta: (delta: string) => void,
 ): Promise<ToolOutcome> {
 	const deltas: string[] = [];
@@ -53,13 +56,19 @@ async function drain(
 			const final = value ?? last;
 			return final === undefined ? complete(deltas.join(""), undefined) : outcomeOf(tool, final);
 		}
+		if (isComplete(value)) {
+			await iterator.return?.();
+			return complete(value.output, value.details);
+		}
+		if (signal.aborted) {
+			// A tool that does not look at its signal would go on for ever.
+			await iterator.return?.();
+			throw signal.reason;
+		}
 		const delta = deltaOf(tool, value);
 		if (delta !== undefined) {
 			deltas.push(delta);
 			onDelta(delta);
-		} else if (isComplete(value)) {
-			await iterator.return?.();
-			return complete(value.output, value.details);
 		} else {
 			last = value;
 		}

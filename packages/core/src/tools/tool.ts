@@ -63,24 +63,33 @@ export function tool<Params = Record<string, unknown>>(
 	} as DeclaredTool<Params>;
 }
 
-/** What document 3's handler gives back. */
-export interface SimpleToolResult {
+/** What document 3's tools that do not stream give back. */
+export interface ToolOutput {
 	readonly output: string;
 	readonly details?: unknown;
 }
 
-/** What `createSimpleTool` takes: a tool of document 3 without its function. */
-export interface SimpleToolConfig extends ToolOptions {
+/** What document 3's streaming tools give back. */
+export type ToolExecutionEventStream = AsyncIterable<ToolExecutionEvent>;
+
+/** A tool of document 3; remote when it has no `execute`. @see document 3, "Tool Execution" */
+// biome-ignore lint/suspicious/noExplicitAny: document 3's default
+export interface AgentTool<Params = any> extends ToolOptions {
 	readonly name: string;
 	readonly label?: string;
 	readonly description?: string;
 	/** JSON Schema or a Standard Schema. */
 	readonly parameters: JSONSchema | TypedSchema<unknown>;
+	execute?(
+		id: string,
+		params: Params,
+		context?: ToolContext,
+	): ToolExecutionEventStream | Promise<ToolOutput> | ToolOutput;
 }
 
-/** A tool of document 3, as `createSimpleTool` makes it. */
-export interface SimpleTool<Params> extends SimpleToolConfig {
-	execute(id: string, params: Params, context?: ToolContext): AsyncIterable<ToolExecutionEvent>;
+/** A tool of document 3 as `createSimpleTool` makes it. */
+export interface SimpleTool<Params> extends AgentTool<Params> {
+	execute(id: string, params: Params, context?: ToolContext): ToolExecutionEventStream;
 }
 
 /**
@@ -89,14 +98,10 @@ export interface SimpleTool<Params> extends SimpleToolConfig {
  * @see document 3, "Tool Execution Streaming"
  */
 // biome-ignore lint/suspicious/noExplicitAny: document 3's default
-export function createSimpleTool<Params = any, Config extends SimpleToolConfig = SimpleToolConfig>(
-	config: Config,
-	handler: (
-		id: string,
-		params: Params,
-		context?: ToolContext,
-	) => SimpleToolResult | Promise<SimpleToolResult>,
-): Config & SimpleTool<Params> {
+export function createSimpleTool<Params = any>(
+	config: Omit<AgentTool, "execute">,
+	handler: (id: string, params: Params, context?: ToolContext) => ToolOutput | Promise<ToolOutput>,
+): SimpleTool<Params> {
 	return {
 		...config,
 		async *execute(id: string, params: Params, context?: ToolContext) {
