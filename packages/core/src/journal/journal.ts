@@ -71,8 +71,10 @@ export interface Lease {
 	readonly seq: number;
 	/** Run that was open when the lease was taken: a run to recover. */
 	readonly openRunId?: string;
-	/** Fires once the store has noticed that another epoch stands. */
-	readonly lost: AbortSignal;
+	/** Whether it was given up, or the store has noticed that another epoch stands. */
+	readonly isLost: boolean;
+	/** Calls `notify`, once, when the store notices that another epoch stands. One listener; undefined takes it away. */
+	whenLost(notify: (() => void) | undefined): void;
 	/**
 	 * Appends in call order. Rejects with `lease_lost` when the epoch was raised, `disk_full` when there is no room,
 	 * `journal_failed` for any other failure of the store; nothing of the batch is committed then.

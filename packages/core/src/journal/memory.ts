@@ -165,7 +165,7 @@ class MemoryLease implements Lease {
 	#session: Session | undefined;
 	#epoch: number;
 	#state: "looked" | "taken" | "lost" = "looked";
-	#lost: AbortController | undefined;
+	#notify: (() => void) | undefined;
 
 	constructor(
 		store: Store,
@@ -188,19 +188,18 @@ class MemoryLease implements Lease {
 		return this.#state === "looked" ? this.#epoch + 1 : this.#epoch;
 	}
 
-	// Made on demand: most leases are never lost, and a signal is dear.
-	get lost(): AbortSignal {
-		if (this.#lost === undefined) {
-			this.#lost = new AbortController();
-			if (this.#state === "lost") this.#lost.abort(leaseLost(this.key));
-		}
-		return this.#lost.signal;
+	get isLost(): boolean {
+		return this.#state === "lost";
+	}
+
+	whenLost(notify: (() => void) | undefined): void {
+		this.#notify = notify;
 	}
 
 	lose(): void {
 		if (this.#state === "lost") return;
 		this.#state = "lost";
-		this.#lost?.abort(leaseLost(this.key));
+		this.#notify?.();
 	}
 
 	append(batch: Append): AppendResult {

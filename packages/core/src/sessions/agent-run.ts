@@ -43,7 +43,7 @@ export class AgentRun {
 	readonly sessionKey: string;
 	readonly #events = new SessionEvents();
 	readonly #result: Promise<RunResult>;
-	readonly #queues = new Set<EventQueue<RunEvent>>();
+	#queues: EventQueue<RunEvent>[] = [];
 	/** What was told before the run passed its first boundary, for watchers that come right after `send`. */
 	#early: RunEvent[] | undefined = [];
 	#settle!: (result: RunResult | Promise<RunResult>) => void;
@@ -58,7 +58,6 @@ export class AgentRun {
 		this.#result = new Promise((resolve) => {
 			this.#settle = resolve;
 		});
-		this.#result.catch(() => {}); // who does not ask for the result is not told of its failure
 	}
 
 	/**
@@ -88,12 +87,12 @@ export class AgentRun {
 		const queue = new EventQueue<RunEvent>({ join: joinModelEvents });
 		for (const event of this.#early ?? []) queue.push(event);
 		if (this.#over) queue.end();
-		else this.#queues.add(queue);
+		else this.#queues.push(queue);
 		this.#events.detach();
 		return {
 			next: () => queue.next(),
 			return: () => {
-				this.#queues.delete(queue);
+				this.#queues = this.#queues.filter((each) => each !== queue);
 				return queue.return();
 			},
 			[Symbol.asyncIterator]() {
@@ -165,7 +164,7 @@ export class AgentRun {
 		if (event.type !== "run_end" && event.type !== "run_suspended") return;
 		this.#over = true;
 		for (const queue of this.#queues) queue.end();
-		this.#queues.clear();
+		this.#queues = [];
 	}
 }
 

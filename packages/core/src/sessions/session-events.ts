@@ -38,7 +38,7 @@ export type AgentEvent =
 /** A watcher whose single consumer holds the run at its boundaries. */
 export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 	readonly #queue = new EventQueue<AgentEvent>();
-	readonly #started = new Set<string>();
+	#started: Set<string> | undefined;
 	#pushed = 0;
 	#asked = 0;
 	#attached = true;
@@ -66,13 +66,14 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 				this.#said(event);
 				break;
 			case "tool_start":
+				this.#started ??= new Set();
 				this.#started.add(event.call.toolCallId);
 				this.#push(callEvent(event.call, event.input));
 				break;
 			case "tool_end": {
 				const { toolCallId, toolName } = event.call;
 				// A call that never started, for bad arguments say, is shown all the same.
-				if (!this.#started.delete(toolCallId)) this.#push(callEvent(event.call, event.call.arguments));
+				if (this.#started?.delete(toolCallId) !== true) this.#push(callEvent(event.call, event.call.arguments));
 				const isError = event.outcome === "done" ? {} : { isError: true as const };
 				this.#push({ type: "tool-result", toolCallId, toolName, output: event.result, ...isError });
 				break;

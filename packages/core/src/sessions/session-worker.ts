@@ -44,6 +44,8 @@ export class SessionWorker {
 	#active: { readonly run: Run; readonly handle: AgentRun; readonly over: Promise<unknown> } | undefined;
 	/** Set while the session is being opened or the next run started. */
 	#advancing: Promise<void> | undefined;
+	/** Settles when the lease given up last is out of the way. */
+	#releasing: Promise<void> | undefined;
 	#closing = false;
 
 	constructor(agent: EngineAgent, journal: Journal, key: string, rested: () => void) {
@@ -123,8 +125,8 @@ export class SessionWorker {
 		await this.#advancing?.catch(() => {});
 		this.#active?.handle.suspend();
 		await this.#active?.over;
-		await this.#lease?.release();
-		this.#lease = undefined;
+		this.#giveUp();
+		await this.#releasing;
 	}
 
 	// Accepting.
@@ -179,8 +181,10 @@ export class SessionWorker {
 	/** Takes the lease and brings the state up to date. False when another living worker holds the session. */
 	async #open(patience: "if-free" | "wait"): Promise<boolean> {
 		for (;;) {
-			await drivenHere.get(this.#journal)?.get(this.#key);
-			if (this.#lease !== undefined && !this.#lease.lost.aborted && this.#state !== undefined) return true;
+			const driven = drivenHere.get(this.#journal)?.get(this.#key);
+			if (driven !== undefined) await driven;
+			if (this.#releasing !== undefined) await this.#releasing;
+			if (this.#lease !== undefined && !this.#lease.isLost && this.#state !== undefined) return true;
 			const acquired = await this.#journal.acquire(this.#key);
 			if (acquired.ok) {
 				const { lease } = acquired;
@@ -340,10 +344,9 @@ export class SessionWorker {
 
 	#drive(run: Run, handle: AgentRun): void {
 		const lease = this.#lease as Lease;
-		const fenced = (): void => run.stop("lease-lost");
-		lease.lost.addEventListener("abort", fenced, { once: true });
+		lease.whenLost(() => run.stop("lease-lost"));
 		const over = drive(run).then((outcome) => {
-			lease.lost.removeEventListener("abort", fenced);
+			lease.whenLost(undefined);
 			this.#ended(run, handle, outcome);
 		});
 		this.#active = { run, handle, over };
@@ -354,15 +357,26 @@ export class SessionWorker {
 	#ended(run: Run, handle: AgentRun, outcome: DriveOutcome): void {
 		drivenHere.get(this.#journal)?.delete(this.#key);
 		this.#active = undefined;
-		this.#state = run.state;
+		// What an ended run knew of its calls is not needed again.
+		this.#state = { ...run.state, run: undefined };
 		if (outcome.kind === "left") {
 			// What was committed elsewhere or not at all is not known here: the next run reads the journal again.
-			this.#lease = undefined;
 			this.#state = undefined;
+			this.#giveUp();
 		}
 		handle.concluded(run, outcome);
 		if (this.#queue.length > 0) void this.#advance();
 		else this.#rested();
+	}
+
+	/** Lets another worker, or this one again, take the session. */
+	#giveUp(): void {
+		const lease = this.#lease;
+		this.#lease = undefined;
+		if (lease === undefined || lease.isLost) return;
+		this.#releasing = Promise.resolve()
+			.then(() => lease.release())
+			.catch(() => {}); // a store that cannot be written to lets go when this process ends
 	}
 
 	#ensureUsable(): void {

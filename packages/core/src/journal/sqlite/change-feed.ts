@@ -12,6 +12,8 @@ export interface ChangeFeed {
 	committed(key: string): void;
 	/** Somebody listens for the loss of this lease. */
 	listen(lease: SqliteLease): void;
+	/** Nobody listens for it any more. */
+	ignore(lease: SqliteLease): void;
 	stop(): void;
 }
 
@@ -32,7 +34,7 @@ export function makeChangeFeed(statements: Statements): ChangeFeed {
 		(statements.positionOf.get(toStored(key)) as { position: string } | undefined)?.position ?? "";
 
 	function look(): void {
-		for (const lease of leases) if (lease.isOver) leases.delete(lease);
+		for (const lease of leases) if (lease.isLost) leases.delete(lease);
 		if (watchers.size === 0 && leases.size === 0) {
 			stop();
 			return;
@@ -87,6 +89,7 @@ export function makeChangeFeed(statements: Statements): ChangeFeed {
 			// What others did before now would not show as a change.
 			version = -1;
 		},
+		ignore: (lease) => void leases.delete(lease),
 		stop,
 	};
 }

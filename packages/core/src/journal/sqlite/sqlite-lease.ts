@@ -55,7 +55,7 @@ export class SqliteLease implements Lease {
 	readonly store: Store;
 	standing: Standing;
 	#over = false;
-	#lost: AbortController | undefined;
+	#notify: (() => void) | undefined;
 
 	constructor(
 		store: Store,
@@ -80,19 +80,15 @@ export class SqliteLease implements Lease {
 		return this.standing.taken ? this.standing.epoch : this.standing.epoch + 1;
 	}
 
-	/** Whether it was lost or given up. */
-	get isOver(): boolean {
+	get isLost(): boolean {
 		return this.#over;
 	}
 
-	// Made on demand: most leases are never lost, and a signal is dear.
-	get lost(): AbortSignal {
-		if (this.#lost === undefined) {
-			this.#lost = new AbortController();
-			if (this.#over) this.#lost.abort(leaseLost(this.key));
-			else if (!this.store.closed) this.store.feed.listen(this);
-		}
-		return this.#lost.signal;
+	// Only a listener makes the feed look at other processes' commits for this lease.
+	whenLost(notify: (() => void) | undefined): void {
+		this.#notify = notify;
+		if (notify === undefined) this.store.feed.ignore(this);
+		else if (!this.#over && !this.store.closed) this.store.feed.listen(this);
 	}
 
 	/** Looks whether the epoch still stands. */
@@ -106,7 +102,7 @@ export class SqliteLease implements Lease {
 	lose(): void {
 		if (this.#over) return;
 		this.#end();
-		this.#lost?.abort(leaseLost(this.key));
+		this.#notify?.();
 	}
 
 	append(batch: Append): Promise<AppendResult> {
@@ -292,7 +288,7 @@ class Appending implements Operation {
 		const session = standing.session as number;
 		store.worker.committed();
 		store.held.get(session)?.lose();
-		if (!this.lane.isOver) store.held.set(session, this.lane);
+		if (!this.lane.isLost) store.held.set(session, this.lane);
 	}
 }
 
