@@ -1,7 +1,7 @@
 // The door of schemas: JSON Schema validation and Standard Schema support.
 
 export { compileSchema, type SchemaValidator } from "./compile-schema.ts";
-export { describeValue, formatIssues, formatPath, type Issue } from "./issue.ts";
+export { formatIssues, type Issue } from "./issue.ts";
 export { nearest } from "./nearest.ts";
 export {
 	isStandardSchema,

@@ -2,7 +2,7 @@
 
 export { executeOrderedToolCalls } from "./execute-ordered.ts";
 export { isLocalTool, normaliseTool, normaliseTools } from "./normalise-tool.ts";
-export { describeError, runTool } from "./run-tool.ts";
+export { runTool } from "./run-tool.ts";
 export { type ShownResult, shownToModel } from "./shown-to-model.ts";
 export {
 	type AgentTool,

@@ -53,7 +53,7 @@ async function drain(
 	while (true) {
 		const { done, value } = await iterator.next();
 		if (done === true) {
-			const final = value ?? last;
+			const final = value === undefined ? last : value;
 			return final === undefined ? complete(deltas.join(""), undefined) : outcomeOf(tool, final);
 		}
 		if (isComplete(value)) {
