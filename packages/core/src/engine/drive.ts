@@ -2,6 +2,7 @@
 // A run that crashed comes through the same door: the state says what is open, and the loop goes on from there.
 import { createTurn, type ToolCall, type Turn, UPPError } from "@holdfast/upp";
 import type { AssistantSaid, ErrorData, Fact, RunOutcome } from "../journal/fact.ts";
+import type { MaybePromise } from "../journal/journal.ts";
 import type { AgentState } from "../state/index.ts";
 import type { Action, ModelAction } from "./action.ts";
 import type { GenerateResult, Observation } from "./engine-agent.ts";
@@ -94,8 +95,9 @@ async function begin(run: Run): Promise<boolean> {
 			state.last.kind === "results" || (state.last.kind === "assistant" && decide(run).kind === "finish");
 		return stepDone && state.unsettled === 0 && endStep(run);
 	}
-	await run.boundary({ type: "turn_start", ...run.at });
-	await run.takeInputs("turn-start");
+	const passed = run.boundary({ type: "turn_start", ...run.at });
+	if (passed !== undefined) await passed;
+	if (run.hasInputs) await run.takeInputs("turn-start");
 	return false;
 }
 
@@ -117,8 +119,9 @@ async function modelStep(run: Run, action: ModelAction): Promise<boolean> {
 	if (action.step === "next") {
 		const { onStepStart } = run.agent.hooks;
 		if (onStepStart !== undefined) await onStepStart(step, run.state.agent.withStep(step));
-		await run.boundary({ type: "step_start", ...run.at, step });
-		await run.takeInputs("step-start");
+		const passed = run.watched ? run.boundary({ type: "step_start", ...run.at, step }) : undefined;
+		if (passed !== undefined) await passed;
+		if (run.hasInputs) await run.takeInputs("step-start");
 	}
 	const answer = await callModel(run, action, step);
 	const calls = answer.message.toolCalls ?? [];
@@ -201,16 +204,31 @@ async function refuseRound(
 }
 
 /** Tells the end of the step and asks whether to stop. True when the run shall end. */
-async function endStep(run: Run): Promise<boolean> {
-	const { hooks } = run.agent;
-	const step = stepOf(run);
-	if (hooks.onStepEnd !== undefined)
-		await hooks.onStepEnd(step, { turn: turnOf(run) as Turn, state: run.state.agent });
+function endStep(run: Run): MaybePromise<boolean> {
+	const { onStepEnd, stopCondition } = run.agent.hooks;
+	if (onStepEnd !== undefined) return endStepWithHooks(run);
+	const passed = tellStepEnd(run);
+	if (passed === undefined && !run.hasInputs && stopCondition === undefined) return false;
+	return afterStepEnd(run, passed);
+}
+
+async function endStepWithHooks(run: Run): Promise<boolean> {
+	await run.agent.hooks.onStepEnd?.(stepOf(run), { turn: turnOf(run) as Turn, state: run.state.agent });
+	return afterStepEnd(run, tellStepEnd(run));
+}
+
+async function afterStepEnd(run: Run, passed: Promise<unknown> | undefined): Promise<boolean> {
+	if (passed !== undefined) await passed;
+	if (run.hasInputs && (await run.takeInputs("step-end"))) return false;
+	const { stopCondition } = run.agent.hooks;
+	if (stopCondition === undefined) return false;
+	return (await run.untilStopped(Promise.resolve(stopCondition(run.state.agent)))) === true;
+}
+
+function tellStepEnd(run: Run): Promise<unknown> | undefined {
+	if (!run.watched) return undefined;
 	const usage = run.state.run?.usage ?? { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
-	await run.boundary({ type: "step_end", ...run.at, step, usage });
-	if (await run.takeInputs("step-end")) return false;
-	if (hooks.stopCondition === undefined) return false;
-	return (await run.untilStopped(Promise.resolve(hooks.stopCondition(run.state.agent)))) === true;
+	return run.boundary({ type: "step_end", ...run.at, step: stepOf(run), usage });
 }
 
 /** Ends the run; undefined when an input came in at the last moment and was taken: the run goes on. */

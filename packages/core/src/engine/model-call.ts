@@ -47,7 +47,7 @@ export async function callModel(run: Run, action: ModelAction, step: number): Pr
 	run.speaking = undefined;
 	const message = withDistinctCalls(response.message, ids.uuid, action.tools !== "withheld");
 	const cost = costOf(engineModel, response);
-	return {
+	const answer: Mutable<AssistantSaid> = {
 		kind: "assistant",
 		step,
 		tag,
@@ -56,11 +56,14 @@ export async function callModel(run: Run, action: ModelAction, step: number): Pr
 		stopReason: response.stopReason,
 		modelId: model.modelId,
 		duration: clock.monotonic() - startedAt,
-		...(cost === undefined ? {} : { cost }),
-		...(response.data === undefined ? {} : { data: response.data }),
-		...(message.hasToolCalls ? { resultsId: ids.uuid() } : {}),
 	};
+	if (cost !== undefined) answer.cost = cost;
+	if (response.data !== undefined) answer.data = response.data;
+	if (message.hasToolCalls) answer.resultsId = ids.uuid();
+	return answer;
 }
+
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 async function pump(
 	run: Run,

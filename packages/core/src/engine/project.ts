@@ -1,7 +1,10 @@
 // project: what watchers are told of a committed entry. Pure: following a journal gives the same events as being there.
+import type { ToolCall } from "@holdfast/upp";
 import type { Entry } from "../journal/fact.ts";
-import type { RunEvent } from "./events.ts";
+import type { MessageEvent, RunEndEvent, RunEvent, RunStartEvent, ToolEndEvent } from "./events.ts";
 import type { SessionState } from "./session-state.ts";
+
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /** The event of an entry, given the state after it; undefined for entries that watchers are not told of. */
 export function project(
@@ -9,93 +12,121 @@ export function project(
 	entry: Entry,
 	sessionKey: string | undefined,
 ): RunEvent | undefined {
-	const { seq, fact, runId } = entry;
+	const { seq, fact } = entry;
 	const sub = 0;
 	switch (fact.kind) {
 		case "run.started":
 		case "run.resumed":
-			return {
-				type: "run_start",
-				seq,
-				sub,
-				runId,
-				...(sessionKey === undefined ? {} : { sessionKey }),
-				runKind: state.run?.started.runKind ?? "user-turn",
-				attempt: state.run?.attempt ?? 1,
-			};
+			return startEvent(state, entry, sessionKey);
 		case "input":
 			return { type: "input", seq, sub, placement: fact.placement, shape: fact.shape, message: fact.message };
-		case "assistant":
-			return {
+		case "assistant": {
+			const { step, tag, message, usage, stopReason, modelId, duration, cost } = fact;
+			const event: Mutable<MessageEvent> = {
 				type: "message",
 				seq,
 				sub,
-				step: fact.step,
-				tag: fact.tag,
-				message: fact.message,
-				usage: fact.usage,
-				stopReason: fact.stopReason,
-				modelId: fact.modelId,
-				duration: fact.duration,
-				...(fact.cost === undefined ? {} : { cost: fact.cost }),
+				step,
+				tag,
+				message,
+				usage,
+				stopReason,
+				modelId,
+				duration,
 			};
+			if (cost !== undefined) event.cost = cost;
+			return event;
+		}
 		case "tool.started": {
-			const { call, index } = find(state, fact.callId);
+			const { step, attempt } = fact;
+			const index = indexOf(state, fact.callId);
+			const call = callAt(state, index, fact.callId);
 			return {
 				type: "tool_start",
 				seq,
 				sub,
-				step: fact.step,
+				step,
 				index,
 				call,
 				input: fact.input ?? call.arguments,
-				attempt: fact.attempt,
+				attempt,
 			};
 		}
 		case "tool.settled": {
-			const { call, index } = find(state, fact.callId);
-			return {
+			const { step, outcome, result, details, duration } = fact;
+			const index = indexOf(state, fact.callId);
+			const call = callAt(state, index, fact.callId);
+			const event: Mutable<ToolEndEvent> = {
 				type: "tool_end",
 				seq,
 				sub,
-				step: fact.step,
+				step,
 				index,
 				call,
-				outcome: fact.outcome,
-				result: fact.result,
-				...(fact.details === undefined ? {} : { details: fact.details }),
-				duration: fact.duration,
+				outcome,
+				result,
+				duration,
 			};
+			if (details !== undefined) event.details = details;
+			return event;
 		}
 		case "note":
 			return { type: "note", seq, sub, step: fact.step, topic: fact.topic, value: fact.value };
 		case "waiting": {
-			const calls = fact.calls.map((callId) => find(state, callId).call);
+			const calls = fact.calls.map((callId) => callAt(state, indexOf(state, callId), callId));
 			return { type: "waiting", seq, sub, calls };
 		}
-		case "run.ended": {
-			const run = state.run;
-			return {
-				type: "run_end",
-				seq,
-				sub,
-				runId,
-				outcome: fact.outcome,
-				...(fact.error === undefined ? {} : { error: fact.error }),
-				...(fact.partial === undefined ? {} : { partial: fact.partial }),
-				usage: run?.usage ?? { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
-				steps: run?.step ?? 0,
-				...(run === undefined || run.unpriced > 0 ? {} : { cost: run.cost }),
-			};
-		}
+		case "run.ended":
+			return endEvent(state, entry, fact);
 		default:
 			return undefined;
 	}
 }
 
-function find(state: SessionState, callId: string) {
-	const calls = state.run?.calls ?? [];
-	const index = calls.findIndex((each) => each.call.toolCallId === callId);
-	const call = calls[index]?.call ?? { toolCallId: callId, toolName: "", arguments: {} };
-	return { call, index };
+function startEvent(
+	state: SessionState,
+	{ seq, runId }: Entry,
+	sessionKey: string | undefined,
+): RunStartEvent {
+	const runKind = state.run?.started.runKind ?? "user-turn";
+	const event: Mutable<RunStartEvent> = {
+		type: "run_start",
+		seq,
+		sub: 0,
+		runId,
+		runKind,
+		attempt: state.run?.attempt ?? 1,
+	};
+	if (sessionKey !== undefined) event.sessionKey = sessionKey;
+	return event;
+}
+
+function endEvent(
+	state: SessionState,
+	{ seq, runId }: Entry,
+	fact: Extract<Entry["fact"], { kind: "run.ended" }>,
+): RunEndEvent {
+	const { run } = state;
+	const usage = run?.usage ?? { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+	const event: Mutable<RunEndEvent> = {
+		type: "run_end",
+		seq,
+		sub: 0,
+		runId,
+		outcome: fact.outcome,
+		usage,
+		steps: run?.step ?? 0,
+	};
+	if (fact.error !== undefined) event.error = fact.error;
+	if (fact.partial !== undefined) event.partial = fact.partial;
+	if (run !== undefined && run.unpriced === 0) event.cost = run.cost;
+	return event;
+}
+
+function indexOf(state: SessionState, callId: string): number {
+	return state.run?.calls.findIndex((each) => each.call.toolCallId === callId) ?? -1;
+}
+
+function callAt(state: SessionState, index: number, toolCallId: string): ToolCall {
+	return state.run?.calls[index]?.call ?? { toolCallId, toolName: "", arguments: {} };
 }

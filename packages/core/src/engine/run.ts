@@ -151,7 +151,8 @@ export class Run {
 		options?: Pick<Append, "drain" | "onlyIfNothingWaits">,
 	): MaybePromise<boolean> {
 		const at = this.agent.ports.clock.now();
-		const batch: Append = { at, runId: this.runId, facts, ...options };
+		const { runId } = this;
+		const batch: Append = options === undefined ? { at, runId, facts } : { at, runId, facts, ...options };
 		let appended: MaybePromise<AppendResult>;
 		try {
 			appended = this.#recorder.append(batch);
@@ -203,15 +204,20 @@ export class Run {
 		for (const watcher of this.#watchers) watcher.tell(event);
 	}
 
-	/** Tells a boundary and waits until every synchronised watcher has asked for what comes after it. */
-	async boundary(event: BoundaryEvent): Promise<void> {
-		const waits: Promise<void>[] = [];
+	/** Tells a boundary; a promise while a synchronised watcher has not asked for what comes after it. */
+	boundary(event: BoundaryEvent): Promise<unknown> | undefined {
+		let waiting: Promise<unknown> | undefined;
 		for (const watcher of this.#watchers) {
 			watcher.tell(event);
 			const passed = watcher.passed?.(event);
-			if (passed !== undefined) waits.push(passed);
+			if (passed !== undefined) waiting = waiting === undefined ? passed : Promise.all([waiting, passed]);
 		}
-		if (waits.length > 0) await this.untilStopped(Promise.all(waits));
+		return waiting === undefined ? undefined : this.untilStopped(waiting);
+	}
+
+	/** Whether inputs were offered and not taken yet. */
+	get hasInputs(): boolean {
+		return this.#offered.length > 0;
 	}
 
 	/** Puts an input before the run; it is taken in at the next boundary. */
