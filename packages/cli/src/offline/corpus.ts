@@ -1,0 +1,147 @@
+/** The parsed files of one task, and how well their blocks match the words of the question. */
+import { parseCode } from "./code.ts";
+import { parseData } from "./data.ts";
+import { type Block, documentKind, headingPath, type SourceDocument } from "./document.ts";
+import { parseProse } from "./prose.ts";
+import type { Question, Term } from "./question.ts";
+import type { Transcript } from "./transcript.ts";
+import { stemsOf } from "./words.ts";
+
+/** A block with the stems that it and its surroundings hold. */
+export interface Unit {
+	readonly document: SourceDocument;
+	readonly block: Block;
+	readonly index: number;
+	/** Stems of what it says itself. */
+	readonly own: ReadonlySet<string>;
+	/** Stems of what stands around it: headings, parents, the table's header. */
+	readonly around: ReadonlySet<string>;
+	/** Both as text in lower case, for names that must be found as written. */
+	readonly ownText: string;
+	readonly aroundText: string;
+}
+
+/** All that was read for a task. */
+export interface Corpus {
+	readonly documents: readonly SourceDocument[];
+	readonly units: readonly Unit[];
+	/** How much a term tells, by its rarity; weak words count a quarter. */
+	weight(term: Term): number;
+	/** Stems of a document's path. */
+	place(document: SourceDocument): ReadonlySet<string>;
+}
+
+/** Parses what was read and counts how rare the question's words are. */
+export function buildCorpus(transcript: Transcript, question: Question): Corpus {
+	const documents = [...transcript.texts.values()].map((text) => parse(text.path, text.lines, text.total));
+	const units = documents.flatMap(unitsOf);
+	const places = new Map(documents.map((document) => [document, stemsOf(document.path)]));
+	const weights = new Map<Term, number>();
+	for (const term of question.terms) {
+		let count = 0;
+		for (const unit of units) if (termIn(term, unit.own, unit.ownText) > 0) count++;
+		const rarity = Math.log(1 + (units.length + 1) / (count + 0.5));
+		weights.set(term, Math.max(0.2, rarity) * (term.weak ? 0.25 : term.exact ? 1.4 : 1));
+	}
+	return {
+		documents,
+		units,
+		weight: (term) => weights.get(term) ?? 1,
+		place: (document) => places.get(document) ?? new Set(),
+	};
+}
+
+function parse(path: string, lines: readonly (string | undefined)[], total: number): SourceDocument {
+	const kind = documentKind(path);
+	if (kind === "data") return parseData(path, lines, total);
+	return kind === "prose" ? parseProse(path, lines, total) : parseCode(path, lines, total);
+}
+
+function unitsOf(document: SourceDocument): Unit[] {
+	const headings = new Map<number, { stems: Set<string>; text: string }>();
+	const heading = (section: number): { stems: Set<string>; text: string } => {
+		let known = headings.get(section);
+		if (!known) {
+			const text = headingPath(document, section)
+				.map(({ title }) => title)
+				.join(" ");
+			known = { stems: stemsOf(text), text: text.toLowerCase() };
+			headings.set(section, known);
+		}
+		return known;
+	};
+	return document.blocks.map((block, index) => {
+		const above = heading(
+			block.kind === "heading" ? (document.sections[block.section]?.parent ?? -1) : block.section,
+		);
+		const parents: string[] = [block.context];
+		for (let up = block.parent; up >= 0; up = document.blocks[up]?.parent ?? -1) {
+			const parent = document.blocks[up];
+			if (parent) parents.push(parent.kind === "item" ? parent.text : parent.label);
+			if (parents.length > 6) break;
+		}
+		const context = parents.join(" ").trim();
+		const around = context === "" ? above.stems : new Set([...above.stems, ...stemsOf(context)]);
+		return {
+			document,
+			block,
+			index,
+			own: stemsOf(`${block.text} ${block.label}`),
+			around,
+			ownText: `${block.text} ${block.label}`.toLowerCase(),
+			aroundText: `${above.text} ${context.toLowerCase()}`,
+		};
+	});
+}
+
+/** 1 when the term is there, 0.85 when a word of the same meaning is, else 0. */
+export function termIn(term: Term, stems: ReadonlySet<string>, text: string): number {
+	if (term.exact) return nameIn(term.text, text) ? 1 : 0;
+	if (term.stems.length > 0 && term.stems.every((stem) => stems.has(stem))) return 1;
+	for (const synonym of term.synonyms) if (stems.has(synonym)) return 0.85;
+	return 0;
+}
+
+/** Does the text (lower case) hold this name, not as a part of a longer one? */
+export function nameIn(name: string, text: string): boolean {
+	const wanted = name.toLowerCase();
+	for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + 1)) {
+		const before = text[at - 1] ?? " ";
+		const after = text[at + wanted.length] ?? " ";
+		if (!(/[\w$]/.test(before) && /^[\w$]/.test(wanted)) && !(/[\w$]/.test(after) && /[\w$]$/.test(wanted)))
+			return true;
+	}
+	return false;
+}
+
+/** How a unit matches a question. */
+export interface Match {
+	readonly unit: Unit;
+	/** Share of the question's weight that is found, from 0 to 1. */
+	readonly coverage: number;
+	/** Share found in the block itself. */
+	readonly own: number;
+	/** Terms that are neither in the block nor around it nor in its path. */
+	readonly missing: readonly Term[];
+}
+
+/** Matches a unit against terms: in the block counts whole, around it three quarters, in the path a half. */
+export function matchUnit(corpus: Corpus, unit: Unit, terms: readonly Term[]): Match {
+	let total = 0;
+	let found = 0;
+	let own = 0;
+	const missing: Term[] = [];
+	const place = corpus.place(unit.document);
+	const path = unit.document.path.toLowerCase();
+	for (const term of terms) {
+		const weight = corpus.weight(term);
+		total += weight;
+		const inside = termIn(term, unit.own, unit.ownText);
+		const around = inside > 0 ? 0 : 0.8 * termIn(term, unit.around, unit.aroundText);
+		const named = inside > 0 || around > 0 ? 0 : 0.6 * termIn(term, place, path);
+		own += weight * inside;
+		found += weight * (inside || around || named);
+		if (inside === 0 && around === 0 && named === 0) missing.push(term);
+	}
+	return { unit, coverage: total === 0 ? 0 : found / total, own: total === 0 ? 0 : own / total, missing };
+}
