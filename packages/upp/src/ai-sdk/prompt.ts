@@ -11,7 +11,7 @@ import {
 	type UserMessage,
 } from "../messages/message.ts";
 import type { ToolCall, ToolResult } from "../messages/tool.ts";
-import { encodeValue } from "../messages/value-codec.ts";
+import { bytesToBase64 } from "../messages/value-codec.ts";
 import { carriedBy } from "./carried.ts";
 import { type FileBlock, filePart, resultFilePart, type SpecificationVersion } from "./file-parts.ts";
 import type { AISDKMetadata, PromptMessage, PromptPart } from "./language-model-types.ts";
@@ -144,7 +144,25 @@ function resultOutput(entry: ToolResult, version: SpecificationVersion): { type:
 		);
 		return { type: "content", value };
 	}
-	return { type: isError ? "error-json" : "json", value: encodeValue(result) };
+	return jsonOutput(result, isError ? "error-" : "");
+}
+
+// The model reads plain JSON: times as text, bytes as base64. What cannot be said so must not end the conversation.
+function jsonOutput(result: unknown, prefix: "error-" | ""): { type: string; value: unknown } {
+	try {
+		const text = JSON.stringify(result, readable);
+		if (text !== undefined) return { type: `${prefix}json`, value: JSON.parse(text) };
+		return { type: `${prefix}text`, value: "" };
+	} catch (error) {
+		return { type: `${prefix}text`, value: `The result cannot be shown: ${(error as Error).message}` };
+	}
+}
+
+function readable(this: unknown, key: string, value: unknown): unknown {
+	// A Buffer has become an object of numbers by the time it arrives as `value`.
+	const live = (this as Record<string, unknown>)[key];
+	if (live instanceof Uint8Array) return bytesToBase64(live);
+	return typeof value === "bigint" ? String(value) : value;
 }
 
 function isFile(value: unknown): value is FileBlock {
