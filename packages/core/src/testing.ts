@@ -1,1 +1,7 @@
-export {};
+// Entry `holdfast/testing`: what tests of agents and of journals need.
+export {
+	type ContractCase,
+	type JournalContractOptions,
+	type JournalWorld,
+	journalContract,
+} from "./journal/contract/index.ts";

@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "vitest";
+import { eventually } from "../contract/contract.ts";
+import { type JournalWorld, journalContract } from "../contract/index.ts";
+import type { Journal } from "../journal.ts";
+import { type RemoteWorker, startRemoteWorker } from "./remote-worker.fixture.ts";
+import { sqliteJournal } from "./sqlite-journal.ts";
+
+const leaseTtlMs = 300;
+
+for (const { name, run } of journalContract({ name: "sqlite, one process", make: oneProcess, can: [] }))
+	test(name, run);
+for (const { name, run } of journalContract({ name: "sqlite, two processes", make: twoProcesses })) {
+	test(name, { timeout: 20_000 }, run);
+}
+
+function oneProcess(): JournalWorld {
+	const folder = mkdtempSync(join(tmpdir(), "holdfast-journal-"));
+	const workers: Journal[] = [];
+	return {
+		worker() {
+			const journal = sqliteJournal({ path: join(folder, "journal.db") });
+			workers.push(journal);
+			return journal;
+		},
+		async end() {
+			for (const journal of workers) await journal.close();
+			rmSync(folder, { recursive: true });
+		},
+	};
+}
+
+/** Every second worker, the first among them, is a process of its own. */
+function twoProcesses(): JournalWorld {
+	const folder = mkdtempSync(join(tmpdir(), "holdfast-journal-"));
+	const path = join(folder, "journal.db");
+	const near: Journal[] = [];
+	const far: RemoteWorker[] = [];
+	const process = (journal: Journal): RemoteWorker => journal as RemoteWorker;
+	return {
+		async worker() {
+			if (far.length > near.length) {
+				const journal = sqliteJournal({ path, leaseTtlMs });
+				near.push(journal);
+				return journal;
+			}
+			const started = startRemoteWorker({ path, leaseTtlMs });
+			far.push(await started);
+			return started;
+		},
+		kill: (journal) => process(journal).end("SIGKILL"),
+		async stop(journal) {
+			process(journal).child.kill("SIGSTOP");
+			const [witness] = near as [Journal];
+			await eventually(
+				"a stopped worker is taken for dead",
+				async () => !(await witness.isAlive(journal.workerId)),
+			);
+		},
+		wake(journal) {
+			process(journal).child.kill("SIGCONT");
+		},
+		async end() {
+			for (const worker of far) await worker.end("SIGKILL");
+			for (const journal of near) await journal.close();
+			rmSync(folder, { recursive: true });
+		},
+	};
+}
