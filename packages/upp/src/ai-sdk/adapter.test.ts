@@ -230,6 +230,13 @@ describe("a conversation", () => {
 		expect(second.slice(0, 3).every((message, index) => message === first[index])).toBe(true);
 	});
 
+	test("finds the name of a call that an earlier window had cut off", async () => {
+		const results = new ToolResultMessage([{ toolCallId: "1", result: "x" }]);
+		expect((await promptFor([results]))[0].content[0].toolName).toBe("unknown");
+		const calls = new AssistantMessage("", [{ toolCallId: "1", toolName: "add", arguments: {} }]);
+		expect((await promptFor([calls, results]))[1].content[0].toolName).toBe("add");
+	});
+
 	test("starts with the system prompt", async () => {
 		const played = play([finishV4]);
 		await ask(played, { system: "Be kind." });

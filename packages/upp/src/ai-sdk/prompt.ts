@@ -23,6 +23,8 @@ const remembered: Record<SpecificationVersion, WeakMap<Message, PromptMessage>> 
 	v4: new WeakMap(),
 };
 
+const unknownTool = "unknown";
+
 /** The prompt for a conversation. */
 export function toPrompt(
 	messages: readonly Message[],
@@ -37,11 +39,16 @@ export function toPrompt(
 		let converted = cache.get(message);
 		if (converted === undefined) {
 			converted = convert(message, messages, index, version);
-			cache.set(message, converted);
+			if (isWhole(converted)) cache.set(message, converted);
 		}
 		prompt.push(converted);
 	}
 	return prompt;
+}
+
+// A result whose call stands outside the window has no name yet; it may be found in another window.
+function isWhole({ role, content }: PromptMessage): boolean {
+	return role !== "tool" || (content as PromptPart[]).every(({ toolName }) => toolName !== unknownTool);
 }
 
 function convert(
@@ -116,7 +123,7 @@ function resultParts(
 	return message.results.map((entry) => ({
 		type: "tool-result",
 		toolCallId: entry.toolCallId,
-		toolName: names.get(entry.toolCallId) ?? "unknown",
+		toolName: names.get(entry.toolCallId) ?? unknownTool,
 		output: resultOutput(entry, version),
 	}));
 }

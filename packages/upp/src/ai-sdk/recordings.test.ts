@@ -86,7 +86,7 @@ interface Followed {
 
 const request: LLMRequest = {
 	messages: [new UserMessage("Hello.")],
-	config: { retryStrategy: noRetry() },
+	config: { retryStrategy: noRetry },
 	tools: [{ name: "weather", description: "Tells the weather.", parameters: { type: "object" } }],
 };
 

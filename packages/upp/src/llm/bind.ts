@@ -52,12 +52,23 @@ export function bindModel(options: LLMOptions): ModelBinding {
 	return {
 		model,
 		request(messages, extra) {
-			const request = { messages, ...shared } as unknown as LLMRequest;
-			if (typeof messages === "function") defineLazily(request, messages);
+			const request = build(messages, shared);
 			if (extra !== undefined) applyExtra(request, extra);
 			return request;
 		},
 	};
+}
+
+function build(messages: readonly Message[] | (() => readonly Message[]), shared: object): LLMRequest {
+	if (typeof messages !== "function") return { messages, ...shared } as LLMRequest;
+	let computed: readonly Message[] | undefined;
+	return {
+		get messages(): readonly Message[] {
+			computed ??= messages();
+			return computed;
+		},
+		...shared,
+	} as LLMRequest;
 }
 
 function applyExtra(request: LLMRequest, extra: RequestExtra): void {
@@ -68,14 +79,18 @@ function applyExtra(request: LLMRequest, extra: RequestExtra): void {
 	if (extra.onRetry !== undefined) request.onRetry = extra.onRetry;
 }
 
-function defineLazily(request: LLMRequest, compute: () => readonly Message[]): void {
-	let messages: readonly Message[] | undefined;
-	Object.defineProperty(request, "messages", {
-		get(): readonly Message[] {
-			messages ??= compute();
-			return messages;
-		},
-		enumerable: true,
-		configurable: true,
-	});
-}
+const pending = Symbol("messages");
+
+/** One accessor for all requests: one of its own each would leave a hidden class behind for every call. */
+const lazyMessages: PropertyDescriptor &
+	ThisType<{ [pending]: readonly Message[] | (() => readonly Message[]) }> = {
+	get(): readonly Message[] {
+		const messages = this[pending];
+		if (typeof messages !== "function") return messages;
+		const computed = messages();
+		this[pending] = computed;
+		return computed;
+	},
+	enumerable: true,
+	configurable: true,
+};

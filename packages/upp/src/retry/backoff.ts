@@ -37,6 +37,4 @@ export function exponentialBackoff(options: BackoffOptions = {}): RetryStrategy 
 }
 
 /** Never retries. */
-export function noRetry(): RetryStrategy {
-	return { onRetry: () => null };
-}
+export const noRetry: RetryStrategy = { onRetry: () => null };

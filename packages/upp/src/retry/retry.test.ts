@@ -38,7 +38,7 @@ describe("exponential backoff", () => {
 
 	test("does not retry what cannot get better", () => {
 		expect(exponentialBackoff().onRetry(refused, 1)).toBeNull();
-		expect(noRetry().onRetry(overloaded, 1)).toBeNull();
+		expect(noRetry.onRetry(overloaded, 1)).toBeNull();
 	});
 
 	test("spreads waits where it is given chance", () => {
@@ -110,7 +110,7 @@ describe("a model with a retry strategy", () => {
 	test("does not compute messages that nobody reads", async () => {
 		const { model } = bound([{ text: "ok" }], []);
 		let computed = 0;
-		const lazy = request({ retryStrategy: noRetry() });
+		const lazy = request({ retryStrategy: noRetry });
 		Object.defineProperty(lazy, "messages", { enumerable: true, configurable: true, get: () => computed++ });
 		await model.complete(lazy);
 		expect(computed).toBe(0);

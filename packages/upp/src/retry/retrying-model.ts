@@ -19,7 +19,7 @@ export function retryingModel(model: BoundLLMModel, provider: string, sleep?: Sl
 	const context: CallContext = {
 		provider,
 		defaultStrategy: undefined,
-		toError: (thrown) => toError(thrown, provider),
+		toError: (thrown) => toUnknownError(thrown, provider),
 		...(sleep === undefined ? {} : { sleep }),
 	};
 	return markRetrying({
@@ -58,7 +58,8 @@ function withSignal(request: LLMRequest, signal: AbortSignal): LLMRequest {
 	return copy;
 }
 
-function toError(thrown: unknown, provider: string): UPPError {
+/** An error of which nothing is known but what it says. */
+export function toUnknownError(thrown: unknown, provider: string): UPPError {
 	if (isUPPError(thrown)) return thrown;
 	const message = thrown instanceof Error ? thrown.message : String(thrown);
 	return new UPPError(message, "PROVIDER_ERROR", provider, "llm", undefined, thrown);
