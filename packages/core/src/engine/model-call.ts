@@ -12,6 +12,9 @@ import type { ModelAction } from "./action.ts";
 import type { EngineModel } from "./engine-agent.ts";
 import { errorData, type Run } from "./run.ts";
 
+/** Up to so many messages a copy costs less than the way around it. */
+const copiedAtOnce = 256;
+
 /** Calls the model for an action of a step. Rejects with the provider's own error, or `Stopped`. */
 export async function callModel(run: Run, action: ModelAction, step: number): Promise<AssistantSaid> {
 	const engineModel = run.agent.model();
@@ -21,8 +24,10 @@ export async function callModel(run: Run, action: ModelAction, step: number): Pr
 	if (run.watched) run.tell({ type: "model_start", ...run.at, step, tag, modelId: model.modelId });
 	const context = run.state.context;
 	const { prompt } = action;
-	const messages = (): readonly Message[] =>
-		prompt === undefined ? context.toArray() : [...context.toArray(), new UserMessage(prompt)];
+	const read = (): readonly Message[] =>
+		prompt === undefined ? context.from(0) : [...context.from(0), new UserMessage(prompt)];
+	// A short history is copied at once; a long one only when the model reads it (keeps I5).
+	const messages = context.length <= copiedAtOnce ? read() : read;
 	const request = engineModel.request(messages, {
 		signal: run.signal,
 		tools: action.tools === "withheld" ? [] : run.agent.toolList,
