@@ -56,7 +56,7 @@ function prepareFile(path: string): void {
 		// Sessions hold private things: only this user may read a new file, and those SQLite makes beside it.
 		closeSync(openSync(path, "wx", 0o600));
 	} catch (cause) {
-		if ((cause as { code?: string }).code === "EEXIST" && statSync(path).isFile()) return;
+		if ((cause as { code?: string }).code === "EEXIST" && isFile(path)) return;
 		const why = cause instanceof Error ? cause.message : String(cause);
 		throw unavailable(`${path} cannot be opened: ${why}`, cause);
 	}
@@ -154,6 +154,14 @@ function patiently<T>(attempt: () => T): T {
 			if (!isBusy(error) || performance.now() > end) throw error;
 			Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
 		}
+	}
+}
+
+function isFile(path: string): boolean {
+	try {
+		return statSync(path).isFile();
+	} catch {
+		return false;
 	}
 }
 

@@ -54,6 +54,8 @@ export class SqliteLease implements Lease {
 	readonly mode: "polite" | "seize";
 	readonly store: Store;
 	standing: Standing;
+	/** Appends under way. */
+	pending = 0;
 	#over = false;
 	#notify: (() => void) | undefined;
 
@@ -110,6 +112,7 @@ export class SqliteLease implements Lease {
 			if (this.store.closed) throw journalClosed();
 			if (this.#over) throw leaseLost(this.key);
 			this.store.commits.add(new Appending(this, batch, resolve, reject));
+			this.pending++;
 		});
 	}
 
@@ -128,13 +131,15 @@ export class SqliteLease implements Lease {
 	release(): void | Promise<void> {
 		if (this.#over || this.store.closed) return;
 		this.#end();
+		// An idle session is anyone's to take: nothing need be written.
+		const { taken, openRun } = this.standing;
+		if (this.pending === 0 && (!taken || openRun === null)) return;
 		return new Promise((resolve, reject) => {
 			this.store.commits.add({
 				lane: this,
 				apply: () => {
-					const { taken, session, epoch, openRun } = this.standing;
-					// An idle session is anyone's to take: nothing need be written.
-					if (taken && openRun !== null) this.store.statements.releaseSession.run(session as number, epoch);
+					const { session, epoch } = this.standing;
+					if (session !== undefined) this.store.statements.releaseSession.run(session, epoch);
 				},
 				undo() {},
 				committed: resolve,
@@ -201,6 +206,7 @@ class Appending implements Operation {
 	}
 
 	committed(): void {
+		this.lane.pending--;
 		if (this.#inputsWait) {
 			this.#resolve({ ok: false, reason: "inputs-waiting" });
 			return;
@@ -212,6 +218,7 @@ class Appending implements Operation {
 	}
 
 	failed(error: Error): void {
+		this.lane.pending--;
 		if ((error as { code?: string }).code === "lease_lost") this.lane.lose();
 		this.#reject(error);
 	}

@@ -1,0 +1,45 @@
+import { spawn } from "node:child_process";
+import { expect, test } from "vitest";
+import { isWorkerAlive, ownIdentity, type WorkerRow } from "./liveness.ts";
+
+const ttl = 1_000;
+const own = ownIdentity();
+const other: WorkerRow = { ...own, pid: process.ppid, started: "unlike", heartbeat: 0, beat_at: 0 };
+
+test("a worker elsewhere lives as long as it beats", () => {
+	const elsewhere = { ...other, machine: "elsewhere" };
+	expect(isWorkerAlive(elsewhere, own, ttl, ttl)).toBe(true);
+	expect(isWorkerAlive(elsewhere, own, ttl + 1, ttl)).toBe(false);
+});
+
+test("a worker of this very process lives, however late its beat", () => {
+	expect(isWorkerAlive({ ...own, heartbeat: 1, beat_at: 0 }, own, 100 * ttl, ttl)).toBe(true);
+});
+
+test.runIf(process.platform === "linux")("a pid that was given to another process is not the worker", () => {
+	expect(isWorkerAlive({ ...other, beat_at: ttl }, own, ttl, ttl)).toBe(false);
+});
+
+test.runIf(process.platform === "linux")(
+	"a living process is trusted before its heartbeat runs, and judged by it from then on",
+	async () => {
+		const script = `process.stdout.write(require("node:fs").readFileSync("/proc/self/stat", "utf8")); setInterval(() => {}, 1000)`;
+		const child = spawn(process.execPath, ["-e", script]);
+		const stat = String(await new Promise((resolve) => child.stdout.once("data", resolve)));
+		const started = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] as string;
+		const row: WorkerRow = {
+			pid: child.pid as number,
+			started,
+			machine: own.machine,
+			heartbeat: 0,
+			beat_at: 0,
+		};
+		expect(isWorkerAlive(row, own, 100 * ttl, ttl)).toBe(true);
+		expect(isWorkerAlive({ ...row, heartbeat: 1 }, own, 100 * ttl, ttl)).toBe(false);
+		expect(isWorkerAlive({ ...row, heartbeat: 1 }, own, ttl, ttl)).toBe(true);
+		const gone = new Promise((resolve) => child.once("exit", resolve));
+		child.kill("SIGKILL");
+		await gone;
+		expect(isWorkerAlive(row, own, 0, ttl)).toBe(false);
+	},
+);

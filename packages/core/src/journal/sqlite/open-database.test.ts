@@ -1,0 +1,195 @@
+import {
+	chmodSync,
+	existsSync,
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+	statSync,
+	truncateSync,
+	writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { append, begin, ended, note, notes, take } from "../contract/contract.ts";
+import { loadSqlite } from "./load-sqlite.ts";
+import { startRemoteWorker } from "./remote-worker.fixture.ts";
+import { sqliteJournal } from "./sqlite-journal.ts";
+
+let folder: string;
+let path: string;
+
+beforeEach(() => {
+	folder = mkdtempSync(join(tmpdir(), "holdfast-open-"));
+	path = join(folder, "journal.db");
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const raw = (file: string) => new (loadSqlite().DatabaseSync)(file);
+
+/** Every file of the folder with its bytes. */
+const contents = (): Record<string, string> =>
+	Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "base64")]));
+
+async function makeJournal(sessions = 1): Promise<void> {
+	const journal = sqliteJournal({ path });
+	for (let index = 0; index < sessions; index++) {
+		await append(await begin(journal, `s${index}`), "run-1", note("x".repeat(3_000)), ended);
+	}
+	await journal.close();
+}
+
+/** Opening is refused with the code, and every byte stays as it was. */
+function expectRefusal(code: string): void {
+	const before = contents();
+	expect(() => sqliteJournal({ path })).toThrow(expect.objectContaining({ code }));
+	expect(contents()).toEqual(before);
+}
+
+test("a new file and its folders are made, for its user alone, and nothing else is left when it is closed", async () => {
+	path = join(folder, "deep", "er #%?", "journal.db");
+	const journal = sqliteJournal({ path });
+	await begin(journal, "s");
+	for (const name of readdirSync(join(folder, "deep", "er #%?"))) {
+		expect(statSync(join(folder, "deep", "er #%?", name)).mode & 0o777).toBe(0o600);
+	}
+	await journal.close();
+	expect(readdirSync(join(folder, "deep", "er #%?"))).toEqual(["journal.db"]);
+});
+
+test("what was appended is there when the file is opened again, and opening migrates once", async () => {
+	await makeJournal(3);
+	for (let round = 0; round < 2; round++) {
+		const journal = sqliteJournal({ path });
+		expect((await journal.list()).map((head) => [head.key, head.seq])).toEqual([
+			["s0", 3],
+			["s1", 3],
+			["s2", 3],
+		]);
+		expect(notes(await journal.read("s2"))).toEqual(["x".repeat(3_000)]);
+		await journal.close();
+	}
+	const before = contents();
+	await sqliteJournal({ path }).close();
+	expect(contents()).toEqual(before);
+});
+
+test("an empty file is made a journal", async () => {
+	writeFileSync(path, "");
+	await makeJournal();
+	expect(statSync(path).size).toBeGreaterThan(4_096);
+});
+
+test("a file that is no database is refused and left alone", () => {
+	writeFileSync(path, "These are my notes, not a database. ".repeat(1_000));
+	expectRefusal("journal_foreign");
+});
+
+test("a database of another program is refused and left alone, whether it is open there or not", () => {
+	const database = raw(path);
+	database.exec("PRAGMA journal_mode = WAL; CREATE TABLE notes (text); INSERT INTO notes VALUES ('mine')");
+	const before = readFileSync(path);
+	expect(() => sqliteJournal({ path })).toThrow(expect.objectContaining({ code: "journal_foreign" }));
+	expect(readFileSync(path)).toEqual(before);
+	database.close();
+	expectRefusal("journal_foreign");
+});
+
+test("a file of a newer release is refused and left alone", async () => {
+	await makeJournal();
+	const database = raw(path);
+	database.exec("PRAGMA user_version = 999");
+	database.close();
+	expectRefusal("journal_newer");
+});
+
+test("a newer version that is only in the write-ahead log yet is found too", async () => {
+	await makeJournal();
+	const database = raw(path);
+	database.exec("PRAGMA wal_autocheckpoint = 0; PRAGMA user_version = 999");
+	const before = [readFileSync(path), readFileSync(`${path}-wal`)];
+	expect(() => sqliteJournal({ path })).toThrow(expect.objectContaining({ code: "journal_newer" }));
+	expect([readFileSync(path), readFileSync(`${path}-wal`)]).toEqual(before);
+	database.close();
+});
+
+test("a file that was cut short is refused and left alone", async () => {
+	await makeJournal(20);
+	truncateSync(path, statSync(path).size - 3 * 4_096);
+	expectRefusal("journal_corrupt");
+});
+
+test("a file whose pages were overwritten is refused and left alone", async () => {
+	await makeJournal(20);
+	const bytes = readFileSync(path);
+	writeFileSync(path, bytes.fill(0x5a, 4_096));
+	expectRefusal("journal_corrupt");
+});
+
+test("damage that opening cannot see is told by the read that meets it", async () => {
+	await makeJournal();
+	const database = raw(path);
+	database.exec(`UPDATE entries SET body = '{"step":' WHERE kind = 'note'`);
+	database.close();
+	const journal = sqliteJournal({ path });
+	expect(() => journal.read("s0")).toThrow(expect.objectContaining({ code: "journal_corrupt" }));
+	await journal.close();
+});
+
+test("a fact of a newer release is refused by the read that meets it, and kept", async () => {
+	await makeJournal();
+	const database = raw(path);
+	database.exec("UPDATE entries SET version = 9 WHERE kind = 'note'");
+	const journal = sqliteJournal({ path });
+	expect(() => journal.read("s0")).toThrow(expect.objectContaining({ code: "journal_newer" }));
+	await journal.close();
+	expect(database.prepare("SELECT version FROM entries WHERE kind = 'note'").get()).toEqual({ version: 9 });
+	database.close();
+});
+
+test("a path that cannot be a file is refused with a reason", () => {
+	mkdirSync(path);
+	expect(() => sqliteJournal({ path })).toThrow(expect.objectContaining({ code: "journal_unavailable" }));
+	writeFileSync(join(folder, "file"), "");
+	expect(() => sqliteJournal({ path: join(folder, "file", "journal.db") })).toThrow(
+		expect.objectContaining({ code: "journal_unavailable" }),
+	);
+	expect(() => sqliteJournal({ path: ":memory:" })).toThrow(
+		expect.objectContaining({ code: "journal_unavailable" }),
+	);
+	expect(existsSync(":memory:")).toBe(false);
+});
+
+test.skipIf(process.getuid?.() === 0)("a file this user may not write is refused", async () => {
+	await makeJournal();
+	chmodSync(path, 0o400);
+	expectRefusal("journal_unavailable");
+});
+
+test("a file another program keeps locked is refused after a short wait, and may be tried again", {
+	timeout: 20_000,
+}, async () => {
+	await makeJournal();
+	const database = raw(path);
+	database.exec("PRAGMA locking_mode = EXCLUSIVE; UPDATE meta SET value = value; BEGIN EXCLUSIVE");
+	expect(() => sqliteJournal({ path })).toThrow(
+		expect.objectContaining({ code: "journal_unavailable", retryable: true }),
+	);
+	database.exec("COMMIT");
+	database.close();
+	await sqliteJournal({ path }).close();
+});
+
+test("processes that open a new file at the same time all get the one journal", {
+	timeout: 20_000,
+}, async () => {
+	const workers = await Promise.all(Array.from({ length: 4 }, () => startRemoteWorker({ path })));
+	await Promise.all(
+		workers.map(async (worker, index) => append(await take(worker, `s${index}`), "run-1", note(index))),
+	);
+	for (const worker of workers)
+		expect((await worker.list()).map((head) => head.key)).toEqual(["s0", "s1", "s2", "s3"]);
+	await Promise.all(workers.map((worker) => worker.end("SIGKILL")));
+});
