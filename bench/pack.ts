@@ -1,0 +1,56 @@
+// Packs the packages as they are published and lays them out as an installation, so that rows measure what a user
+// gets: built files behind public exports. Nothing is fetched.
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { listFiles } from "../tools/list-sources.ts";
+import { runCommand } from "../tools/run-command.ts";
+
+const root = join(import.meta.dirname, "..");
+
+/** What is packed: folder under packages/, and name. */
+const packed: ReadonlyMap<string, string> = new Map([
+	["upp", "@holdfast/upp"],
+	["core", "holdfast"],
+]);
+
+/**
+ * Builds and packs the packages, unpacks them below `folder`/node_modules and puts the rows beside them.
+ * Throws with the output of the program that failed.
+ */
+export async function installPacked(folder: string): Promise<void> {
+	const places = [...packed.keys()].map((place) => join(root, "packages", place));
+	await must([join(root, "node_modules/.bin/tsc"), "-b", ...places], root);
+	for (const place of places) removeLeftovers(place);
+	const archives = join(folder, "archives");
+	mkdirSync(archives);
+	for (const [place, name] of packed) {
+		const source = join(root, "packages", place);
+		await must(["npm", "pack", "--silent", "--offline", "--pack-destination", archives, source], root);
+		const archive = readdirSync(archives)[0];
+		if (archive === undefined) throw new Error(`npm pack left no archive of ${name}.`);
+		const target = join(folder, "node_modules", name);
+		mkdirSync(target, { recursive: true });
+		await must(["tar", "-xzf", join(archives, archive), "-C", target, "--strip-components=1"], folder);
+		rmSync(join(archives, archive));
+	}
+	writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
+	// Beside the packed packages, rows find only what a user would bring along.
+	for (const name of ["zod", "typescript", "@types", "@typescript"]) {
+		const installed = join(root, "node_modules", name);
+		if (existsSync(installed)) symlinkSync(installed, join(folder, "node_modules", name));
+	}
+	for (const rows of ["bench", "tools"]) cpSync(join(root, rows), join(folder, rows), { recursive: true });
+}
+
+/** A build leaves files in dist whose source is gone; they would be packed and measured. */
+function removeLeftovers(place: string): void {
+	for (const file of listFiles(join(place, "dist"), "")) {
+		const source = file.replace(/(?:\.d\.ts|\.js)(?:\.map)?$/, ".ts");
+		if (!existsSync(join(place, "src", source))) rmSync(join(place, "dist", file));
+	}
+}
+
+async function must(command: readonly [string, ...string[]], folder: string): Promise<void> {
+	const { code, output } = await runCommand(command, { folder });
+	if (code !== 0) throw new Error(`\`${command.join(" ")}\` ended with ${code}:\n${output}`);
+}

@@ -1,0 +1,95 @@
+// `npm run bench`: packs the packages, runs each row as a process of its own against what was packed, prints a table
+// and writes bench/results/. `-- --quick` measures less, `-- loop deltas` picks rows.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism, cpus, tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { runCommand } from "../tools/run-command.ts";
+import type { Measurement } from "./measure.ts";
+import { installPacked } from "./pack.ts";
+import { judge, tableOf } from "./table.ts";
+
+/** The rows in the order of the table, with the flags their process needs. */
+const rows: ReadonlyMap<string, readonly string[]> = new Map([
+	["loop", []],
+	["deltas", []],
+	["sessions", ["--expose-gc"]],
+	["durable-step", []],
+	["journal-size", []],
+	["durable-sessions", []],
+	["import", []],
+	["installed-size", []],
+	["types", []],
+]);
+/** Milliseconds after which a row counts as hanging. */
+const patience = 600_000;
+
+/** A row that was measured, or why it was not. */
+export type RowResult =
+	| { readonly row: string; readonly measurements: readonly Measurement[] }
+	| { readonly row: string; readonly failed: string };
+
+async function measureRow(row: string, folder: string, quick: readonly string[]): Promise<RowResult> {
+	const flags = ["--disable-warning=ExperimentalWarning", ...(rows.get(row) ?? [])];
+	const place = join(folder, "work", row);
+	mkdirSync(place, { recursive: true });
+	const program = join(folder, "bench/rows", `${row}.ts`);
+	const { code, output } = await runCommand([process.execPath, ...flags, program, ...quick], {
+		folder: place,
+		timeout: patience,
+	});
+	if (code !== 0) return { row, failed: `exit code ${code}: ${output.trim() || "it said nothing"}` };
+	try {
+		return { row, measurements: JSON.parse(output) };
+	} catch {
+		return { row, failed: `it did not report measurements but: ${output.trim()}` };
+	}
+}
+
+function write(results: readonly RowResult[], name: string): string {
+	const machine = {
+		date: new Date().toISOString().slice(0, 10),
+		node: process.version,
+		platform: `${process.platform} ${process.arch}`,
+		cores: availableParallelism(),
+		processor: cpus()[0]?.model ?? "unknown",
+	};
+	const brief = (_: string, value: unknown): unknown =>
+		typeof value === "number" ? Number(value.toPrecision(4)) : value;
+	const path = join(import.meta.dirname, "results", name);
+	writeFileSync(path, `${JSON.stringify({ machine, rows: results }, brief, 1)}\n`);
+	return path;
+}
+
+async function main(): Promise<void> {
+	const { values, positionals } = parseArgs({
+		options: { quick: { type: "boolean", default: false } },
+		allowPositionals: true,
+	});
+	const unknown = positionals.filter((row) => !rows.has(row));
+	if (unknown.length > 0) {
+		console.error(`There is no row ${unknown.join(", ")}. Rows: ${[...rows.keys()].join(", ")}.`);
+		process.exitCode = 2;
+		return;
+	}
+	const chosen = positionals.length > 0 ? positionals : [...rows.keys()];
+	const folder = mkdtempSync(join(tmpdir(), "holdfast-bench-"));
+	try {
+		await installPacked(folder);
+		const results: RowResult[] = [];
+		for (const row of chosen) {
+			const result = await measureRow(row, folder, values.quick ? ["--quick"] : []);
+			results.push(result);
+			console.log(tableOf(result));
+		}
+		const complete = chosen.length === rows.size && !values.quick;
+		console.log(`Written to ${write(results, complete ? "latest.json" : "partial.json")}`);
+		const { missed, failed } = judge(results);
+		console.log(`${missed} targets missed, ${failed} rows could not be measured.`);
+		process.exitCode = failed > 0 ? 1 : 0;
+	} finally {
+		rmSync(folder, { recursive: true, force: true });
+	}
+}
+
+await main();

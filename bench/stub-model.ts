@@ -1,0 +1,132 @@
+// Models that answer at once, so that what is measured is the runtime's own work. They go in by the public door for
+// custom providers and do not read more of the history than they need to answer.
+import {
+	AssistantMessage,
+	createProvider,
+	type LLMRequest,
+	type LLMResponse,
+	type LLMStreamResult,
+	type ModelReference,
+	type StreamEvent,
+} from "@holdfast/upp";
+import { type AnyTool, tool } from "holdfast";
+
+/** Whether an answer comes in one piece or as a stream of three events. */
+export type Manner = "whole" | "streamed";
+
+const usage = { inputTokens: 10, outputTokens: 5, totalTokens: 15 };
+const hundredCharacters = "0123456789".repeat(10);
+const nothing: readonly StreamEvent[] = [];
+const spokenCall: readonly StreamEvent[] = [
+	{ type: "message_start", index: 0, delta: {} },
+	{ type: "tool_call_delta", index: 0, delta: { toolName: "look", argumentsJson: "{}" } },
+	{ type: "message_stop", index: 0, delta: {} },
+];
+
+/** A model that asks for the tool in `steps` answers, then says it is done; and so again from the start. */
+export function steppingModel(steps: number, manner: Manner): ModelReference {
+	let answered = 0;
+	return modelOf(manner, () => {
+		if (answered < steps) return call(++answered);
+		answered = 0;
+		return done();
+	});
+}
+
+/** A model for many conversations at once: it asks for the tool once in each. */
+export function oneStepModel(): ModelReference {
+	let calls = 0;
+	return modelOf("whole", ({ messages }) =>
+		messages.at(-1)?.type === "tool_result" ? done() : call(++calls),
+	);
+}
+
+/** A model that says one word `count` times, each a delta of its own. */
+export function talkingModel(count: number): ModelReference {
+	return modelOf(
+		"streamed",
+		() => ({ ...done(), message: new AssistantMessage("word ".repeat(count)) }),
+		count,
+	);
+}
+
+/** The trivial tool: 100 characters, at once. `ran` is told of every call. */
+export function lookTool(ran: () => void = () => {}): AnyTool {
+	return tool({
+		name: "look",
+		description: "Looks at one thing.",
+		parameters: { type: "object", properties: {} },
+		retryPolicy: "pure",
+		run() {
+			ran();
+			return hundredCharacters;
+		},
+	});
+}
+
+/** The stream of such a model by itself, to be opened any number of times. */
+export function talk(count: number): () => LLMStreamResult {
+	const told = deltas(count);
+	return () => streamOf(told, done());
+}
+
+function deltas(count: number): readonly StreamEvent[] {
+	return Array.from({ length: count }, () => ({ type: "text_delta", index: 0, delta: { text: "word " } }));
+}
+
+function modelOf(
+	manner: Manner,
+	answer: (request: LLMRequest) => LLMResponse,
+	deltaCount?: number,
+): ModelReference {
+	const told = deltaCount === undefined ? spokenCall : deltas(deltaCount);
+	const provider = createProvider({
+		name: "stub",
+		version: "1",
+		modalities: {
+			llm: {
+				bind: (modelId) => ({
+					modelId,
+					capabilities: {
+						streaming: manner === "streamed",
+						tools: true,
+						structuredOutput: false,
+						imageInput: false,
+						videoInput: false,
+						audioInput: false,
+					},
+					complete: async (request) => answer(request),
+					stream(request) {
+						const response = answer(request);
+						return streamOf(
+							deltaCount === undefined && !response.message.hasToolCalls ? nothing : told,
+							response,
+						);
+					},
+				}),
+			},
+		},
+	});
+	return provider("at-once");
+}
+
+function streamOf(events: readonly StreamEvent[], response: LLMResponse): LLMStreamResult {
+	let at = 0;
+	const iterator: AsyncIterator<StreamEvent> = {
+		next() {
+			const value = events[at++];
+			if (value === undefined) return Promise.resolve({ value: undefined, done: true });
+			return Promise.resolve({ value, done: false });
+		},
+	};
+	return { response: Promise.resolve(response), [Symbol.asyncIterator]: () => iterator };
+}
+
+function call(number: number): LLMResponse {
+	const calls = [{ toolCallId: `call-${number}`, toolName: "look", arguments: {} }];
+	return { message: new AssistantMessage([], calls), usage, stopReason: "tool_calls" };
+}
+
+function done(): LLMResponse {
+	return { message: new AssistantMessage("Done."), usage, stopReason: "stop" };
+}
