@@ -1,6 +1,8 @@
 // What a decider may answer: the next thing to do. Deciders are pure (keeps I1, I6); the engine carries actions out.
 import type { JSONSchema } from "@holdfast/upp";
+import type { AssistantSaid } from "../journal/fact.ts";
 import type { AgentState } from "../state/index.ts";
+import type { LastFact } from "./session-state.ts";
 
 /** Ask the model. */
 export interface ModelAction {
@@ -17,6 +19,11 @@ export interface ModelAction {
 	readonly structure?: JSONSchema;
 	/** Whether the step ends with this answer when it calls no tools. Default `ends`. */
 	readonly afterwards?: "ends" | "goes-on";
+	/**
+	 * What a failing model call does: `fails` (the default) ends the run with its error; `decides` notes the error under
+	 * the topic `model-failed` and asks the decider again.
+	 */
+	readonly failure?: "fails" | "decides";
 }
 
 /** Remember something beside the messages. */
@@ -49,10 +56,9 @@ export interface Situation {
 	/** Rounds of tool calls finished in this run. */
 	readonly rounds: number;
 	/** What happened last. `results` follows an answer that called tools, and keeps its tag. */
-	readonly last: {
-		readonly kind: "input" | "assistant" | "results" | "note" | "decision";
-		readonly tag: string;
-	};
+	readonly last: LastFact;
+	/** The last answer of the model in this run. */
+	readonly answer: AssistantSaid | undefined;
 }
 
 /** A strategy reduced to its one decision. @see design, "The one idea" */

@@ -3,12 +3,11 @@
 import { createTurn, type ToolCall, type Turn, UPPError } from "@holdfast/upp";
 import type { AssistantSaid, ErrorData, Fact, RunOutcome } from "../journal/fact.ts";
 import type { MaybePromise } from "../journal/journal.ts";
-import type { AgentState } from "../state/index.ts";
 import type { Action, ModelAction } from "./action.ts";
 import type { GenerateResult, Observation } from "./engine-agent.ts";
 import { callModel } from "./model-call.ts";
 import { CommitFailed, errorData, type Run, Stopped } from "./run.ts";
-import { runMessages } from "./session-state.ts";
+import { runMessages, type SessionState } from "./session-state.ts";
 import { ToolRound } from "./tool-round.ts";
 
 /** How the drive of a run came to its end in this process. */
@@ -52,10 +51,10 @@ export async function drive(run: Run): Promise<DriveOutcome> {
 				case "note":
 					await commit(run, [{ kind: "note", step: stepOf(run), topic: action.topic, value: action.value }]);
 					if (action.topic === "reasoning")
-						await run.agent.hooks.onReason?.(stepOf(run), String(action.value));
+						await run.untilStopped(run.agent.hooks.onReason?.(stepOf(run), String(action.value)));
 					break;
 				case "ask": {
-					const answer = await run.untilStopped(Promise.resolve(action.question(run.state.agent)));
+					const answer = await run.untilStopped(action.question(run.state.agent));
 					await commit(run, [{ kind: "decision", step: stepOf(run), topic: action.topic, answer }]);
 					break;
 				}
@@ -72,7 +71,7 @@ export async function drive(run: Run): Promise<DriveOutcome> {
 }
 
 /** The turn of a run so far; undefined while the model has not answered. */
-export function turnOf(run: Run): Turn | undefined {
+export function turnOf(run: { readonly state: SessionState }): Turn | undefined {
 	const state = run.state.run;
 	if (state?.assistant === undefined) return undefined;
 	return createTurn({
@@ -110,6 +109,7 @@ function decide(run: Run): Action {
 		step: open.step,
 		rounds: open.rounds,
 		last: open.last,
+		answer: open.assistant,
 	});
 }
 
@@ -118,12 +118,14 @@ async function modelStep(run: Run, action: ModelAction): Promise<boolean> {
 	const step = action.step === "next" ? stepOf(run) + 1 : Math.max(1, stepOf(run));
 	if (action.step === "next") {
 		const { onStepStart } = run.agent.hooks;
-		if (onStepStart !== undefined) await onStepStart(step, run.state.agent.withStep(step));
+		if (onStepStart !== undefined) await run.untilStopped(onStepStart(step, run.state.agent.withStep(step)));
 		const passed = run.watched ? run.boundary({ type: "step_start", ...run.at, step }) : undefined;
 		if (passed !== undefined) await passed;
 		if (run.hasInputs) await run.takeInputs("step-start");
 	}
-	const answer = await callModel(run, action, step);
+	const answer =
+		action.failure === "decides" ? await answerOrNote(run, action, step) : await callModel(run, action, step);
+	if (answer === undefined) return false;
 	const calls = answer.message.toolCalls ?? [];
 	if (calls.length > 0) await carryOutCalls(run, answer);
 	else {
@@ -131,6 +133,18 @@ async function modelStep(run: Run, action: ModelAction): Promise<boolean> {
 		if (action.afterwards === "goes-on") return false;
 	}
 	return endStep(run);
+}
+
+/** The answer, or a note of the failure for the decider to look at. */
+async function answerOrNote(run: Run, action: ModelAction, step: number): Promise<AssistantSaid | undefined> {
+	try {
+		return await callModel(run, action, step);
+	} catch (error) {
+		if (error instanceof Stopped || error instanceof CommitFailed) throw error;
+		run.speaking = undefined;
+		await commit(run, [{ kind: "note", step, topic: "model-failed", value: errorData(error) }]);
+		return undefined;
+	}
 }
 
 /** Starts the calls of an answer and waits for all results. Without an answer: goes on with the open calls. */
@@ -148,17 +162,21 @@ async function carryOutCalls(run: Run, answer: AssistantSaid | undefined): Promi
 			limit,
 		);
 	}
-	if (answer !== undefined && hooks.onAct !== undefined)
-		await hooks.onAct(
-			step,
-			calls.map((each) => each.call),
-		);
 	const round = new ToolRound(run, step, (open?.cycles ?? 0) + (answer === undefined ? 0 : 1), calls);
 	try {
+		if (answer !== undefined && hooks.onAct !== undefined) {
+			const actions = calls.map((each) => each.call);
+			await run.untilStopped(hooks.onAct(step, actions));
+		}
+		run.checkStopped();
 		await round.begin(answer);
 		await run.untilStopped(round.finished);
 	} catch (error) {
+		if (!(error instanceof Stopped)) run.cancelWork(error);
+		// What the model said is kept, also where none of its calls was started.
+		const unsaid = answer === undefined || run.state.run?.assistant === answer ? [] : [answer];
 		if (error instanceof Stopped && error.reason === "suspend") {
+			if (unsaid.length > 0) await commit(run, unsaid);
 			await Promise.race([
 				round.finished.catch(() => {}),
 				new Promise((resolve) => setTimeout(resolve, suspendGrace)),
@@ -172,10 +190,10 @@ async function carryOutCalls(run: Run, answer: AssistantSaid | undefined): Promi
 			error instanceof Stopped
 				? "The call was cancelled: the run was interrupted."
 				: "The call was cancelled: the run failed.";
-		await commit(run, round.close("cancelled", why));
+		await commit(run, [...unsaid, ...round.close("cancelled", why)]);
 		throw error;
 	}
-	if (hooks.onObserve !== undefined) await hooks.onObserve(step, observations(run));
+	if (hooks.onObserve !== undefined) await run.untilStopped(hooks.onObserve(step, observations(run)));
 }
 
 /** The limit of tool rounds is reached: the calls get results that say so, and the run fails. */
@@ -199,7 +217,7 @@ async function refuseRound(
 			}),
 		),
 	]);
-	await run.agent.toolStrategy.onMaxIterations?.(limit);
+	await run.untilStopped(run.agent.toolStrategy.onMaxIterations?.(limit));
 	throw new UPPError(`${message} Raise it, or end the task earlier.`, "INVALID_REQUEST", "holdfast", "llm");
 }
 
@@ -213,7 +231,7 @@ function endStep(run: Run): MaybePromise<boolean> {
 }
 
 async function endStepWithHooks(run: Run): Promise<boolean> {
-	await run.agent.hooks.onStepEnd?.(stepOf(run), { turn: turnOf(run) as Turn, state: run.state.agent });
+	await run.untilStopped(run.agent.hooks.onStepEnd?.(stepOf(run), stepResult(run.state)));
 	return afterStepEnd(run, tellStepEnd(run));
 }
 
@@ -222,7 +240,19 @@ async function afterStepEnd(run: Run, passed: Promise<unknown> | undefined): Pro
 	if (run.hasInputs && (await run.takeInputs("step-end"))) return false;
 	const { stopCondition } = run.agent.hooks;
 	if (stopCondition === undefined) return false;
-	return (await run.untilStopped(Promise.resolve(stopCondition(run.state.agent)))) === true;
+	return (await run.untilStopped(stopCondition(run.state.agent))) === true;
+}
+
+/** What `onStepEnd` gets. The turn is built when it is looked at, for it costs its length (keeps I5). */
+function stepResult(state: SessionState): GenerateResult {
+	let turn: Turn | undefined;
+	return {
+		get turn() {
+			turn ??= turnOf({ state }) as Turn;
+			return turn;
+		},
+		state: state.agent,
+	};
 }
 
 function tellStepEnd(run: Run): Promise<unknown> | undefined {
@@ -233,6 +263,7 @@ function tellStepEnd(run: Run): Promise<unknown> | undefined {
 
 /** Ends the run; undefined when an input came in at the last moment and was taken: the run goes on. */
 async function finish(run: Run): Promise<DriveOutcome | undefined> {
+	run.checkStopped();
 	const ended: Fact[] = [{ kind: "run.ended", outcome: "completed" }];
 	if (!(await run.commit(ended, { onlyIfNothingWaits: true }))) {
 		await run.fetchInputs();
@@ -309,9 +340,4 @@ function observations(run: Run): readonly Observation[] {
 		arguments: each.arguments,
 		duration: each.duration,
 	}));
-}
-
-/** The result of a call that completed. */
-export function resultOf(run: Run): GenerateResult {
-	return { turn: turnOf(run) as Turn, state: run.state.agent as AgentState };
 }

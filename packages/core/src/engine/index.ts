@@ -25,4 +25,11 @@ export { joinStreamEvents } from "./join-stream-events.ts";
 export { type Clock, type Ids, type Ports, systemPorts } from "./ports.ts";
 export { project } from "./project.ts";
 export { errorData, foldOptions, type Recorder, Run, type RunInput, type StopReason } from "./run.ts";
-export { evolve, initialSession, type RunState, runMessages, type SessionState } from "./session-state.ts";
+export {
+	evolve,
+	initialSession,
+	type LastFact,
+	type RunState,
+	runMessages,
+	type SessionState,
+} from "./session-state.ts";

@@ -30,6 +30,15 @@ export interface CallState {
 	readonly settled?: ToolSettled;
 }
 
+/** What happened last in a run, as deciders see it. */
+export interface LastFact {
+	readonly kind: "input" | "assistant" | "results" | "note" | "decision";
+	/** The placement of an input, the tag of an answer, the topic of a note or decision. */
+	readonly tag: string;
+	/** What a note holds or a decision answered. */
+	readonly value?: unknown;
+}
+
 /** The run under way, or the last one. */
 export interface RunState {
 	readonly runId: string;
@@ -39,10 +48,7 @@ export interface RunState {
 	readonly attempt: number;
 	readonly step: number;
 	readonly rounds: number;
-	readonly last: {
-		readonly kind: "input" | "assistant" | "results" | "note" | "decision";
-		readonly tag: string;
-	};
+	readonly last: LastFact;
 	/** Position of this run's first message within the history. */
 	readonly firstMessage: number;
 	readonly calls: readonly CallState[];
@@ -166,14 +172,18 @@ export function evolve(state: SessionState, entry: Entry, options: FoldOptions):
 			return closeRound({ ...state, seq, run: settled }, settled, entry.at, options);
 		}
 		case "decision":
-			return { ...state, seq, run: { ...run, last: { kind: "decision", tag: fact.topic } } };
+			return {
+				...state,
+				seq,
+				run: { ...run, last: { kind: "decision", tag: fact.topic, value: fact.answer } },
+			};
 		case "note":
 			// Being left on purpose is no step of the work: deciders do not see it.
 			if (fact.topic === "suspended") return { ...state, seq, run: { ...run, suspended: true } };
 			return {
 				...note(state, fact.topic, fact.value),
 				seq,
-				run: { ...run, last: { kind: "note", tag: fact.topic } },
+				run: { ...run, last: { kind: "note", tag: fact.topic, value: fact.value } },
 			};
 		case "waiting":
 			return { ...state, seq, run: { ...run, status: "waiting" } };
