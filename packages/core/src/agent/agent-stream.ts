@@ -1,5 +1,12 @@
 // agent.stream(): the run is driven at once; the stream is a watcher of it (keeps I1, I7, I8).
-import { conclude, drive, EventQueue, type GenerateResult, type Run } from "../engine/index.ts";
+import {
+	conclude,
+	type DriveOutcome,
+	drive,
+	EventQueue,
+	type GenerateResult,
+	type Run,
+} from "../engine/index.ts";
 import { type AgentStreamEvent, joinDeltas, uapProjection } from "./uap-events.ts";
 
 /** What `stream` returns: its events, its result, and a way to cancel. Single consumer. @see UAP 11.1 */
@@ -15,14 +22,21 @@ export function streamRun(run: Run): AgentStreamResult {
 	const queue = new EventQueue<AgentStreamEvent>({ join: joinDeltas });
 	const project = uapProjection(run.agent.id, (event) => queue.push(event));
 	run.watch({ tell: project });
-	const result = drive(run).then((outcome) => conclude(run, outcome));
+	let outcome: DriveOutcome | undefined;
+	const result = drive(run).then((driven) => {
+		outcome = driven;
+		return conclude(run, driven);
+	});
 	result.then(
 		() => queue.end(),
-		(error) => queue.end(run.stopReason === undefined ? { error } : {}),
+		(error) => queue.end(outcome?.kind === "ended" && outcome.outcome === "aborted" ? {} : { error }),
 	);
 	return {
 		result,
-		abort: () => run.stop("interrupt"),
+		// What a finished run handed its signal to may still be at work, on purpose.
+		abort: () => {
+			if (outcome === undefined) run.stop("interrupt");
+		},
 		[Symbol.asyncIterator]: () => queue,
 	};
 }

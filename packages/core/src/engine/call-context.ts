@@ -19,6 +19,7 @@ export class CallContext implements ToolContext {
 	readonly emit: (delta: string) => void;
 	readonly onSubagentEvent: (event: unknown) => void;
 	readonly #run: Run;
+	#over = false;
 
 	constructor(
 		run: Run,
@@ -43,11 +44,16 @@ export class CallContext implements ToolContext {
 		this.parentModel = run.agent.toolContext.parentModel;
 		this.parentConfig = run.agent.toolContext.parentConfig;
 		this.emit = (delta) => {
-			if (run.watched) run.tell({ type: "tool_delta", ...run.at, step, toolCallId, delta });
+			if (run.watched && !this.#over) run.tell({ type: "tool_delta", ...run.at, step, toolCallId, delta });
 		};
 		this.onSubagentEvent = (event) => {
-			if (run.watched) run.tell({ type: "nested", ...run.at, step, toolCallId, event });
+			if (run.watched && !this.#over) run.tell({ type: "nested", ...run.at, step, toolCallId, event });
 		};
+	}
+
+	/** The call has its result: what its tool still says is told to nobody. */
+	close(): void {
+		this.#over = true;
 	}
 
 	get stateId(): string {

@@ -24,6 +24,7 @@ export async function conclude(run: Run, outcome: DriveOutcome): Promise<Generat
 }
 
 function errorOf(run: Run, outcome: DriveOutcome): unknown {
+	if (outcome.kind === "ended" && outcome.outcome === "error") return outcome.error;
 	if (outcome.error !== undefined) return outcome.error;
 	if (outcome.kind === "left" && outcome.reason === "lease_lost") {
 		return new HoldfastError(

@@ -33,7 +33,7 @@ export async function callModel(run: Run, action: ModelAction, step: number): Pr
 		tools: action.tools === "withheld" ? [] : run.agent.toolList,
 		...(action.structure === undefined ? {} : { structure: action.structure }),
 		onRetry: (info) => {
-			if (!run.watched) return;
+			if (!run.watched || run.stopReason !== undefined) return;
 			run.tell({
 				type: "model_retry",
 				...run.at,
@@ -82,7 +82,12 @@ async function pump(
 	run.speaking = said;
 	for (;;) {
 		const next = await events.next();
-		if (next.done === true || run.stopReason !== undefined) break;
+		if (next.done === true) break;
+		if (run.stopReason !== undefined) {
+			// Nobody waits for the answer any more; the provider's stream gets the chance to clean up.
+			events.return?.().catch(() => {});
+			break;
+		}
 		const event = next.value;
 		said.add(event);
 		if (run.watched) run.tell({ type: "model", seq: run.state.seq, sub: run.nextSub(), step, tag, event });

@@ -59,9 +59,14 @@ export function foldOptions(agent: Pick<EngineAgent, "tools">): FoldOptions {
 	return {
 		show(toolName, result) {
 			const tool = agent.tools.get(toolName);
-			return tool === undefined || tool.maxModelCharacters === Number.POSITIVE_INFINITY
-				? result
-				: shownToModel(tool, result).result;
+			if (tool === undefined || tool.maxModelCharacters === Number.POSITIVE_INFINITY) return result;
+			try {
+				return shownToModel(tool, result).result;
+			} catch {
+				// A `readOn` that throws must not keep a fact from being folded.
+				const { maxModelCharacters } = tool;
+				return shownToModel({ maxModelCharacters }, result).result;
+			}
 		},
 	};
 }
@@ -127,13 +132,29 @@ export class Run {
 		this.#cut?.(new Stopped(reason));
 	}
 
+	/** Tells running tools that the run failed and nobody waits for them any more (keeps I8). */
+	cancelWork(cause: unknown): void {
+		if (this.#controller.signal.aborted) return;
+		this.#controller.abort(
+			new UPPError(
+				"The run failed; what was under way is cancelled.",
+				"CANCELLED",
+				"holdfast",
+				"llm",
+				undefined,
+				cause,
+			),
+		);
+	}
+
 	/** Throws when the run was told to stop. */
 	checkStopped(): void {
 		if (this.#stopReason !== undefined) throw new Stopped(this.#stopReason);
 	}
 
 	/** The promise's outcome, or `Stopped` as soon as the run is told to stop, whatever the promise does (keeps I8). */
-	untilStopped<T>(promise: Promise<T>): Promise<T> {
+	untilStopped<T>(given: T | PromiseLike<T>): Promise<T> {
+		const promise = Promise.resolve(given);
 		const reason = this.#stopReason;
 		if (reason !== undefined) {
 			promise.catch(() => {});
@@ -255,7 +276,15 @@ export function errorData(error: unknown): ErrorData {
 	const given = error as { code?: unknown; message?: unknown; retryable?: unknown } | undefined;
 	return {
 		code: typeof given?.code === "string" ? given.code : "run_failed",
-		message: typeof given?.message === "string" ? given.message : String(error),
+		message: typeof given?.message === "string" ? given.message : textOf(error),
 		retryable: given?.retryable === true,
 	};
+}
+
+function textOf(thrown: unknown): string {
+	try {
+		return String(thrown);
+	} catch {
+		return "Something was thrown that cannot be written as text.";
+	}
 }

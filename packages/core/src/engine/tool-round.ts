@@ -36,6 +36,9 @@ interface CallInRound {
 	input?: unknown;
 	approved?: boolean;
 	startedAt: number;
+	context?: CallContext;
+	/** What the tool itself came to, while a hook still looks at it. */
+	came?: ToolOutcome;
 }
 
 /** Said of a call whose process died inside it and that must not be run again. */
@@ -99,8 +102,10 @@ export class ToolRound {
 		const launches: CallInRound[] = [];
 		for (const each of ready) {
 			const prepared = this.#prepare(each);
-			if (prepared instanceof Promise) pending.push([each, prepared]);
-			else this.#decide(each, prepared, facts, launches);
+			if (prepared instanceof Promise) {
+				prepared.catch(() => {}); // followed after the commit; a failure until then must not count as unhandled
+				pending.push([each, prepared]);
+			} else this.#decide(each, prepared, facts, launches);
 		}
 		if (facts.length > 0) await this.#commit(facts);
 		this.#launch(launches);
@@ -115,7 +120,13 @@ export class ToolRound {
 		for (const each of this.#calls) {
 			if (each.phase === "settled") continue;
 			each.phase = "settled";
-			facts.push(this.#settledFact(each, outcome, result, undefined));
+			each.context?.close();
+			const { came } = each;
+			facts.push(
+				came === undefined
+					? this.#settledFact(each, outcome, result, undefined)
+					: this.#settledFact(each, came.isError ? "error" : "done", came.output, came.details),
+			);
 		}
 		return facts;
 	}
@@ -123,6 +134,7 @@ export class ToolRound {
 	/** Ignores whatever still comes; the calls stay open in the journal. */
 	abandon(): void {
 		this.#closed = true;
+		for (const each of this.#calls) each.context?.close();
 	}
 
 	// Checking, before anything is recorded of the call.
@@ -158,7 +170,12 @@ export class ToolRound {
 		} catch (error) {
 			return failed(`The arguments of "${call.toolName}" could not be checked: ${textOf(error)}`);
 		}
-		if (validated instanceof Promise) return validated.then((checked) => this.#permitted(tool, checked));
+		if (validated instanceof Promise) {
+			return validated.then(
+				(checked) => this.#permitted(tool, checked),
+				(error) => failed(`The arguments of "${call.toolName}" could not be checked: ${textOf(error)}`),
+			);
+		}
 		return this.#permitted(tool, validated);
 	}
 
@@ -182,10 +199,9 @@ export class ToolRound {
 		try {
 			await strategy.onToolCall?.(source, input);
 			if (strategy.onBeforeCall !== undefined) {
-				const decision = await strategy.onBeforeCall(source, input);
+				const decision = (await strategy.onBeforeCall(source, input)) ?? true;
 				const proceed = typeof decision === "object" ? decision.proceed : decision;
-				if (proceed === false)
-					return skipped(`The call of "${tool.name}" was skipped: it was not permitted.`);
+				if (!proceed) return skipped(`The call of "${tool.name}" was skipped: it was not permitted.`);
 				if (typeof decision === "object" && decision.params !== undefined) input = decision.params;
 			}
 			if (tool.approval !== undefined) {
@@ -258,6 +274,7 @@ export class ToolRound {
 	/** One more call has its result: whatever waited for it alone may be prepared. */
 	#settledOne(settled: CallInRound, facts: Fact[], launches: CallInRound[]): void {
 		this.#left--;
+		if (this.#run.stopReason !== undefined) return; // nothing starts any more
 		for (const each of this.#calls) {
 			if (
 				!each.waitsFor.delete(settled.call.toolCallId) ||
@@ -275,7 +292,7 @@ export class ToolRound {
 	#follow(each: CallInRound, prepared: Promise<Prepared>): void {
 		prepared
 			.then(async (found) => {
-				if (this.#closed) return;
+				if (this.#closed || this.#run.stopReason !== undefined) return;
 				const facts: Fact[] = [];
 				const launches: CallInRound[] = [];
 				this.#decide(each, found, facts, launches);
@@ -299,6 +316,7 @@ export class ToolRound {
 				each.attempt,
 				each.idempotencyKey,
 			);
+			each.context = context;
 			runTool(tool, each.input, context, context.emit).then(
 				(outcome) => this.#finish(each, tool, outcome),
 				(error) => this.#failed(error),
@@ -308,18 +326,20 @@ export class ToolRound {
 
 	#finish(each: CallInRound, tool: EngineTool, outcome: ToolOutcome): void {
 		if (this.#closed) return;
+		each.context?.close();
 		const { onAfterCall, onError } = this.#run.agent.toolStrategy;
 		const hook = outcome.isError ? onError : onAfterCall;
 		if (hook === undefined) {
-			const recorded = this.#record(
-				each,
-				outcome.isError ? "error" : "done",
-				outcome.output,
-				outcome.details,
-			);
-			if (recorded instanceof Promise) recorded.catch((error) => this.#failed(error));
+			const { isError, output, details } = outcome;
+			try {
+				const recorded = this.#record(each, isError ? "error" : "done", output, details);
+				if (recorded instanceof Promise) recorded.catch((error) => this.#failed(error));
+			} catch (error) {
+				this.#failed(error); // a store that answers at once throws at once
+			}
 			return;
 		}
+		each.came = outcome;
 		this.#afterCall(each, tool, outcome).catch((error) => this.#failed(error));
 	}
 
