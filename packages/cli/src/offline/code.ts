@@ -99,6 +99,18 @@ export function parseCode(
 	for (let at = 0; at < lines.length; at++) {
 		const line = lines[at] ?? "";
 		if (line.length > 2_000) continue;
+		const stringEnd = docstringEnd(lines, at);
+		if (stringEnd > at) {
+			// The text of a definition belongs to it already; a file's own stands for itself.
+			if (blocks.at(-1)?.line !== at)
+				pushComment(
+					blocks,
+					{ from: at, texts: [docstringBelow(lines, at - 1)] },
+					enclosing.at(-1)?.name ?? "",
+				);
+			at = stringEnd - 1;
+			continue;
+		}
 		const end = commentEnd(lines, at);
 		if (end > at) {
 			const texts = lines.slice(at, end).map((text) => commentText(text ?? ""));
@@ -226,6 +238,17 @@ function docstringBelow(lines: readonly (string | undefined)[], at: number): str
 	)
 		body.push((lines[index] ?? "").trim());
 	return body.join(" ").replaceAll(quote, "");
+}
+
+/** The index after a string of several lines that stands alone, or `at` when there is none. */
+function docstringEnd(lines: readonly (string | undefined)[], at: number): number {
+	const first = (lines[at] ?? "").trim();
+	const quote = /^[rub]?("""|''')/.exec(first)?.[1];
+	if (!quote) return at;
+	if (first.indexOf(quote, first.indexOf(quote) + 3) > 0) return at + 1;
+	for (let index = at + 1; index < lines.length; index++)
+		if ((lines[index] ?? "").includes(quote)) return index + 1;
+	return at;
 }
 
 function indentOf(line: string): number {

@@ -31,9 +31,13 @@ export interface Corpus {
 	place(document: SourceDocument): ReadonlySet<string>;
 }
 
-/** Parses what was read and counts how rare the question's words are. */
-export function buildCorpus(transcript: Transcript, question: Question): Corpus {
-	const documents = [...transcript.texts.values()].map((text) => parse(text.path, text.lines, text.total));
+/** Parses all that was read. */
+export function parseAll(transcript: Transcript): SourceDocument[] {
+	return [...transcript.texts.values()].map((text) => parse(text.path, text.lines, text.total));
+}
+
+/** Counts how rare the question's words are in the documents. */
+export function buildCorpus(documents: readonly SourceDocument[], question: Question): Corpus {
 	const units = documents.flatMap(unitsOf);
 	const places = new Map(documents.map((document) => [document, stemsOf(document.path)]));
 	const weights = new Map<Term, number>();
@@ -49,6 +53,31 @@ export function buildCorpus(transcript: Transcript, question: Question): Corpus 
 		weight: (term) => weights.get(term) ?? 1,
 		place: (document) => places.get(document) ?? new Set(),
 	};
+}
+
+/** Names of the project itself: its `name` key and the first title of a text at the top. */
+export function projectNames(documents: readonly SourceDocument[]): ReadonlySet<string> {
+	const names = new Set<string>();
+	for (const document of documents) {
+		if (document.path.includes("/")) continue;
+		const entry = document.blocks.find(
+			(block) => block.kind === "entry" && block.depth <= 1 && block.label === "name",
+		);
+		const name = entry?.text
+			.replace(/^name:?\s*(?:@[^/]+\/)?/, "")
+			.replace(/["',]/g, "")
+			.toLowerCase();
+		if (name) names.add(name);
+		const title = document.sections[0]?.title.trim().toLowerCase() ?? "";
+		if (
+			document.kind === "prose" &&
+			document.sections[0]?.version === undefined &&
+			title !== "" &&
+			!title.includes(" ")
+		)
+			names.add(title.replace(/\.(?:js|py|rs|ts)$/, ""));
+	}
+	return names;
 }
 
 function parse(path: string, lines: readonly (string | undefined)[], total: number): SourceDocument {
@@ -108,6 +137,9 @@ export function nameIn(name: string, text: string): boolean {
 	for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + 1)) {
 		const before = text[at - 1] ?? " ";
 		const after = text[at + wanted.length] ?? " ";
+		// "2.6" is not in "2.6.1", nor in "1.2.6".
+		if (/\d$/.test(wanted) && after === "." && /\d/.test(text[at + wanted.length + 1] ?? "")) continue;
+		if (/^\d/.test(wanted) && before === "." && /\d/.test(text[at - 2] ?? "")) continue;
 		if (!(/[\w$]/.test(before) && /^[\w$]/.test(wanted)) && !(/[\w$]/.test(after) && /[\w$]$/.test(wanted)))
 			return true;
 	}

@@ -18,7 +18,7 @@ export function parseProse(
 	lines: readonly (string | undefined)[],
 	total: number,
 ): SourceDocument {
-	const reader = new ProseReader(lines);
+	const reader = new ProseReader(/\.[1-9]$/.test(path) ? lines.map(manualLine) : lines);
 	reader.read();
 	return {
 		path,
@@ -28,6 +28,17 @@ export function parseProse(
 		blocks: reader.blocks,
 		sections: closeSections(reader.sections, total),
 	};
+}
+
+/** A line of a manual page as if it were Markdown. */
+function manualLine(line: string | undefined): string | undefined {
+	if (line === undefined) return undefined;
+	const title = /^\.S[HS]\s+"?(.*?)"?\s*$/.exec(line);
+	if (title) return `## ${title[1]}`;
+	return line
+		.replace(/^['.]\\?["A-Za-z]{1,2}\b\s*/, "")
+		.replace(/\\f[A-Z]|\\&/g, "")
+		.replaceAll("\\-", "-");
 }
 
 class ProseReader {

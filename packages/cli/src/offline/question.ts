@@ -29,6 +29,8 @@ export interface Term {
 	readonly weak: boolean;
 	/** The question calls it an option, a function or the like: it is likely a name. */
 	readonly named?: boolean;
+	/** A capitalised name in the middle of a sentence: an answer without it is no answer. */
+	readonly proper?: boolean;
 }
 
 /** An analysed task. */
@@ -57,7 +59,9 @@ const QUOTED = /`([^`\n]{1,200})`|"([^"\n]{1,200})"|“([^”\n]{1,200})”|(?<!
 
 /** Analyses a task against the files of the project. */
 export function analyseQuestion(task: string, paths: readonly string[]): Question {
-	const named = filesNamed(task, paths);
+	const asked = filesNamed(task, paths);
+	// "What is the license?" names a file only by the way; the word itself is the subject.
+	const named = withoutMentions(task, asked.mentions) ? asked : { ...asked, files: [], mentions: [] };
 	let rest = task;
 	for (const mention of named.mentions) rest = rest.replaceAll(mention, " ");
 	const versions: string[] = [];
@@ -80,6 +84,18 @@ export function analyseQuestion(task: string, paths: readonly string[]): Questio
 		terms: termsOf(rest),
 		focus: kind === "list" || kind === "count" || kind === "changes" ? focusOf(rest) : [],
 	};
+}
+
+/** Is there anything left to ask when the names of files are taken away? */
+function withoutMentions(task: string, mentions: readonly string[]): boolean {
+	if (mentions.length === 0 || mentions.some((mention) => /[./]|^[A-Z]{2,}/.test(mention))) return true;
+	let rest = task;
+	for (const mention of mentions) rest = rest.replaceAll(mention, " ");
+	return (
+		termsOf(rest).some((term) => !term.weak) ||
+		rest.search(VERSION) >= 0 ||
+		/\b(?:summar|overview|describe|about|section|heading|line|version|release)/i.test(rest)
+	);
 }
 
 function kindOf(task: string, release: boolean): QuestionKind {
@@ -120,7 +136,7 @@ function kindOf(task: string, release: boolean): QuestionKind {
 	)
 		return /\bhow (?:is|are|does)\b/.test(text) && !/\bhow (?:do|can|to)\b/.test(text) ? "general" : "how";
 	if (
-		/\bwhat (?:does|do|is|are)\b.{0,100}\b(?:do|return|mean|for)\s*\??\s*$|\bwhat (?:is|'s) (?:the purpose|an?|`|the `|the (?:function|class|method|meaning|role))|\bdefine\b|\bexplain\b|\bpurpose of\b|\bwhat does\b.{0,80}\b(?:do|return|mean|accept|take|stand for)\b/.test(
+		/\bwhat (?:does|do|is|are)\b.{0,100}\b(?:do|return|mean|for)\s*\??\s*$|\bwhat (?:is|'s) (?:the purpose|an?|`|the `|the (?:function|class|method|meaning|role))|^define\b|\bexplain\b|\bpurpose of\b|\bwhat does\b.{0,80}\b(?:do|return|mean|accept|take|stand for)\b/.test(
 			text,
 		)
 	)
@@ -130,6 +146,12 @@ function kindOf(task: string, release: boolean): QuestionKind {
 		/^(?:so |and |now )?(?:in \S+ )?(?:what|which)\s+(?:is\s+the\s+)?((?:[a-z-]+\s+){1,3}?)(?:does|do|is|was|did|has|can|must|should)\b/
 			.exec(text)?.[1]
 			?.trim();
+	if (
+		/^(?:so |and |now )?(?:what|which)\s+(?:[a-z-]+\s+){0,2}?(?!does|is|was|has)[a-z-]{2,}[^su\W]s\b(?!\s+(?:is|was|does|has)\b)/.test(
+			text,
+		)
+	)
+		return "list";
 	if (head !== undefined && !head.endsWith("s") && !/\b(?:are|do)\b/.test(text)) return "value";
 	if (
 		/\blist\b|\benumerate\b|\bname (?:all|the|every|each)\b|\bwhat (?:are|were)\b|\bwhich\b.{1,60}\b(?:are|does|do|have|has|were|exist|is|did|can)\b|\bwhat\b.{1,60}\b(?:are there|does|do|are|were|exist|can)\b|\b(?:show|give)(?: me)?(?: all)? the\b|\ball (?:the )?\w+/.test(
@@ -139,6 +161,16 @@ function kindOf(task: string, release: boolean): QuestionKind {
 		return "list";
 	if (/\bwhat (?:is|was)\b|\bwhich\b|\bwhat\b.{1,40}\b(?:is|was|does)\b/.test(text)) return "value";
 	return "general";
+}
+
+/** The project's own name tells nothing about where in it to look, unless nothing else was asked. */
+export function withoutProjectNames(question: Question, names: ReadonlySet<string>): Question {
+	const isName = (term: Term): boolean => names.has(term.text.toLowerCase());
+	if (!question.terms.some((term) => !term.weak && !isName(term))) return question;
+	return {
+		...question,
+		terms: question.terms.map((term) => (isName(term) ? { ...term, weak: true, exact: false } : term)),
+	};
 }
 
 interface NamedFiles {
@@ -256,6 +288,8 @@ const NOUNS =
 const NOUN = new RegExp(`^(?:${NOUNS})$`, "i");
 /** "the `retries` option", "option `retries`": the word beside such a noun is a name. */
 const NAMED_BEFORE = new RegExp(`\\b(?:the|a|an|is|of|does|do)\\s+([\\w$-]{2,})\\s+(?:${NOUNS})\\b`, "gi");
+const NAMED_DEFAULT =
+	/\bdefault\s+(?:value\s+)?(?:of\s+|for\s+)?(?:the\s+)?(?:[\w-]+\s+){0,2}?([\w$-]{2,})\s*(?:[?.,]|$|option|setting|in\b|for\b|when\b)/gi;
 const NAMED_AFTER = new RegExp(
 	`\\b(?:${NOUNS})\\s+(?:called\\s+|named\\s+)?(?!does|do|is|are|in|of|for|to|that|which|was|has|have|from|with|and|or|accept|take|return|on|by|at|the|can|set|used|defined|called|named)([\\w$-]{2,})`,
 	"gi",
@@ -287,22 +321,32 @@ function termsOf(text: string): Term[] {
 		},
 	);
 	const names = new Set(
-		[...rest.matchAll(NAMED_BEFORE), ...rest.matchAll(NAMED_AFTER)].map((match) =>
-			(match[1] as string).toLowerCase(),
+		[...rest.matchAll(NAMED_BEFORE), ...rest.matchAll(NAMED_AFTER), ...rest.matchAll(NAMED_DEFAULT)].map(
+			(match) => (match[1] as string).toLowerCase(),
 		),
 	);
-	for (const raw of rest.match(/[\p{L}\p{N}][\p{L}\p{N}'’+#-]*/gu) ?? []) {
-		const word = raw.replace(/['’]s$/, "").replace(/-+$/, "");
+	const words = (rest.match(/[\p{L}\p{N}][\p{L}\p{N}'’+#-]*/gu) ?? []).map((raw) =>
+		raw.replace(/['’]s$/, "").replace(/-+$/, ""),
+	);
+	for (const [index, word] of words.entries()) {
 		if (isStopWord(word) || (word.length < 2 && !/[A-Z\d]/.test(word))) continue;
 		const stems = wordsOf(word).map(stem);
 		const only = stems.length === 1 ? (stems[0] as string) : undefined;
+		const named = names.has(word.toLowerCase());
+		// "pool size" may be written `poolSize` or `poolsize`.
+		const joined = [words[index - 1], words[index + 1]].flatMap((next, side) =>
+			next === undefined || isStopWord(next) || only === undefined
+				? []
+				: [stem(side === 0 ? next + word : word + next)],
+		);
 		add({
 			text: word,
 			stems,
-			synonyms: only === undefined ? new Set() : synonymsOf(only),
+			synonyms: only === undefined ? new Set() : new Set([...synonymsOf(only), ...joined]),
 			exact: false,
-			named: names.has(word.toLowerCase()),
-			weak: isWeakWord(word) || (names.size > 0 && !names.has(word.toLowerCase()) && NOUN.test(word)),
+			named,
+			proper: index > 0 && /^\p{Lu}\p{Ll}+$/u.test(word),
+			weak: isWeakWord(word) || (names.size > 0 && !named && NOUN.test(word)),
 		});
 	}
 	return terms;

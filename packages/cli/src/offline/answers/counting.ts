@@ -5,7 +5,7 @@ import type { Question } from "../question.ts";
 import type { Transcript } from "../transcript.ts";
 import { stem, wordsOf } from "../words.ts";
 import { answerList } from "./listing.ts";
-import { bestMatches } from "./passages.ts";
+import { answerPassages, bestMatches } from "./passages.ts";
 import { countReleases } from "./releases.ts";
 
 /** Counts what the question asks for. */
@@ -27,7 +27,14 @@ export function answerCount(corpus: Corpus, question: Question, transcript: Tran
 			],
 		};
 	if (stated) return stated;
-	return listing && listing.count > 0
+	const passages = answerPassages(
+		corpus,
+		question,
+		({ block }) => (NUMBER.test(block.text) ? 0.1 : 0),
+		({ block, document }) => NUMBER.test(block.text) && document.kind !== "code",
+	);
+	if (passages && passages.confidence > 0.8) return passages;
+	return listing && listing.count > 0 && listing.confidence >= 0.5 && question.files.length > 0
 		? {
 				confidence: listing.confidence,
 				lines: [{ text: `${listing.count} ${heading} found.`, kind: "plain" }, ...listing.lines],

@@ -10,6 +10,8 @@ const KINDS: Record<string, RegExp> = {
 	function: /function|method/,
 	method: /method|function/,
 	class: /class/,
+	except: /class/,
+	error: /class|constant/,
 	interface: /interface/,
 	enum: /enum/,
 	constant: /constant/,
@@ -95,15 +97,22 @@ export function answerDefinition(corpus: Corpus, question: Question): Answer | u
 			block.label.length < name.text.length + 40,
 	);
 	const lines: AnswerLine[] = [];
-	for (const unit of definitions.slice(0, 3)) lines.push(definitionLine(unit));
+	const told = definitions.filter(({ block }) => block.text.includes("\n"));
 	const headings = prose.filter(({ block }) => block.kind === "heading");
+	lines.push(...told.slice(0, 3).map(definitionLine));
 	for (const { document, block } of headings.slice(0, 1)) {
 		lines.push({ text: block.text, cite: { path: document.path, line: block.line }, kind: "plain" });
-		for (const below of blocksOf(document, block.section).slice(0, 5))
+		for (const below of blocksOf(document, block.section).slice(0, 6))
 			if (below.kind !== "heading") lines.push(blockLine(document, below, 1));
 	}
 	if (headings.length === 0)
 		for (const { document, block } of prose.slice(0, 3)) lines.push(blockLine(document, block));
+	// A value given to a name says little about it; it stands last, and only where the texts say nothing.
+	const silent = definitions.filter(
+		({ block }) =>
+			!told.some((unit) => unit.block === block) && (lines.length === 0 || block.defines !== "property"),
+	);
+	if (told.length < 2) lines.push(...silent.slice(0, 2).map(definitionLine));
 	if (lines.length === 0) return name.exact ? undefined : defineTerm(corpus, question);
 	const documented = definitions.some(({ block }) => block.text.includes("\n")) || prose.length > 0;
 	if (!documented) lines.push(...bodyLines(definitions));
@@ -160,7 +169,7 @@ function rank({ document, block }: Unit): number {
 /** A definition as a line: the signature, its place, and the comment. */
 export function definitionLine({ document, block }: Unit): AnswerLine {
 	const text = block.text;
-	const docs = text.includes("\n") ? text.slice(0, text.lastIndexOf("\n")) : "";
+	const docs = withoutTags(text.includes("\n") ? text.slice(0, text.lastIndexOf("\n")) : "");
 	return {
 		text: docs === "" ? signature(text) : `${signature(text)} — ${docs}`,
 		cite: { path: document.path, line: block.line },

@@ -1,6 +1,6 @@
 /** Answers "how do I …?": the section that is about it, with its commands, and settings that name it. */
 import { type Answer, type AnswerLine, blockLine } from "../answer.ts";
-import { type Corpus, matchUnit, termIn, type Unit } from "../corpus.ts";
+import { type Corpus, termIn, type Unit } from "../corpus.ts";
 import type { Section } from "../document.ts";
 import type { Question } from "../question.ts";
 import { stemsOf } from "../words.ts";
@@ -46,7 +46,8 @@ export function answerHowTo(corpus: Corpus, question: Question): Answer | undefi
 		const nested = blocks.filter((one) => one.kind === "heading").length;
 		const score =
 			coverage +
-			0.5 * (titled / total) -
+			0.5 * (titled / total) +
+			0.15 * (telling.filter((term) => termIn(term, unit.own, unit.ownText) > 0).length / unit.own.size) -
 			0.03 * Math.log(1 + blocks.length) -
 			0.02 * nested +
 			(blocks.some((one) => one.kind === "code") ? 0.08 : 0) -

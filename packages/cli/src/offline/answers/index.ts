@@ -1,31 +1,46 @@
 /** Chooses how to answer a question, and says plainly when nothing was found. */
 import { type Answer, renderAnswer } from "../answer.ts";
-import { buildCorpus, type Corpus, type Unit } from "../corpus.ts";
-import { analyseQuestion, type Question, type Term } from "../question.ts";
+import { buildCorpus, type Corpus, parseAll, projectNames, type Unit } from "../corpus.ts";
+import { analyseQuestion, type Question, type Term, withoutProjectNames } from "../question.ts";
 import type { Transcript } from "../transcript.ts";
 import { answerCount } from "./counting.ts";
 import { answerDefinition } from "./definitions.ts";
 import { answerHowTo } from "./how-to.ts";
 import { answerList } from "./listing.ts";
-import { answerOverview } from "./overview.ts";
+import { answerOutline, answerOverview } from "./overview.ts";
 import { answerPassages } from "./passages.ts";
 import { answerFiles, answerWhere } from "./places.ts";
 import { answerChanges, answerLatest, answerWhen, isProjectName } from "./releases.ts";
 
 type Answering = (corpus: Corpus, question: Question, transcript: Transcript) => Answer | undefined;
 
+/** What looks like a value ranks higher, most of all where the very name asked for is given one. */
 const valueBonus =
 	(question: Question) =>
-	({ block }: Unit): number =>
-		(question.terms.some(
-			(term) => (term.exact || term.named) && block.label.toLowerCase() === term.text.toLowerCase(),
-		)
-			? 0.25
-			: 0) +
-		(block.kind === "entry" || block.kind === "row" || block.kind === "item" ? 0.05 : 0) +
-		(/\bdefault/i.test(block.text) ? 0.06 : 0) +
-		(/\d|`|"|=|: /.test(block.text) ? 0.03 : 0) -
-		(block.kind === "heading" ? 0.1 : 0);
+	({ block, document }: Unit): number => {
+		const names = question.terms
+			.filter((term) => term.exact || term.named)
+			.map((term) => term.text.toLowerCase());
+		const title = document.sections[block.section]?.title.toLowerCase() ?? "";
+		const labelled = names.some(
+			(name) => block.label.toLowerCase() === name || title === name || title.replace(/^.*[.]/, "") === name,
+		);
+		return (
+			(labelled && block.kind !== "heading" ? 0.3 : 0) +
+			(block.kind === "entry" &&
+			block.depth === 0 &&
+			question.terms.some((term) => !term.weak && block.label.toLowerCase() === term.text.toLowerCase())
+				? 0.2
+				: 0) +
+			(labelled && /[:=]\s*(?:[-\d'"`[{]|true\b|false\b|null\b|none\b|infinity\b)/i.test(block.text)
+				? 0.05
+				: 0) +
+			(block.kind === "entry" || block.kind === "row" || block.kind === "item" ? 0.05 : 0) +
+			(/\bdefaults?(?: to|\s*[:=]|\b.{0,20}\bis\b)/i.test(block.text) ? 0.1 : 0) +
+			(/\d|`|"|=|: /.test(block.text) ? 0.03 : 0) -
+			(block.kind === "heading" ? 0.1 : 0)
+		);
+	};
 
 const asValue: Answering = (corpus, question) => {
 	const answer = answerPassages(
@@ -44,7 +59,8 @@ const saysDefault =
 		own.has("default") ||
 		own.has("fallback") ||
 		around.has("default") ||
-		((block.kind === "definition" || block.kind === "entry") &&
+		(((block.kind === "definition" && /constant|property/.test(block.defines ?? "")) ||
+			block.kind === "entry") &&
 			question.terms.some(
 				(term) => (term.exact || term.named) && block.label.toLowerCase() === term.text.toLowerCase(),
 			) &&
@@ -60,16 +76,25 @@ const asProject: Answering = (corpus, question) => {
 
 const asPassages: Answering = (corpus, question) => answerPassages(corpus, question);
 
+/** Where nothing is laid out as the list asked for, the passages about it come before mere mentions. */
+const asList: Answering = (corpus, question, transcript) => {
+	const outline = answerOutline(corpus, question);
+	if (outline) return outline;
+	const listed = answerList(corpus, question);
+	if (listed && (listed.confidence >= 0.6 || question.files.length > 0)) return listed;
+	return answerFiles(question, transcript) ?? asPassages(corpus, question, transcript) ?? listed;
+};
+
 /** For each kind of question, the ways to answer it in order. */
 const WAYS: Record<Question["kind"], readonly Answering[]> = {
 	overview: [answerOverview, asPassages],
 	list: [
-		answerList,
+		asList,
 		(_corpus, question, transcript) => answerFiles(question, transcript),
 		answerLatest,
 		asPassages,
 	],
-	count: [answerCount, asValue],
+	count: [answerCount],
 	definition: [asProject, answerDefinition, asPassages, answerWhere],
 	where: [answerWhere],
 	how: [answerHowTo],
@@ -83,13 +108,15 @@ const WAYS: Record<Question["kind"], readonly Answering[]> = {
 /** Puts the answer together from what was found. */
 export function composeAnswer(transcript: Transcript): string {
 	const paths = (transcript.files ?? []).map((file) => file.path);
-	const question = analyseQuestion(transcript.task, paths);
-	if (question.missingFiles.length > 0 && question.files.length === 0)
-		return `There is no ${question.missingFiles.join(" and no ")} here. I looked through ${paths.length} file names.`;
+	const asked = analyseQuestion(transcript.task, paths);
+	if (asked.missingFiles.length > 0 && asked.files.length === 0)
+		return `There is no ${asked.missingFiles.join(" and no ")} here. I looked through ${paths.length} file names.`;
 	if (transcript.files === undefined)
 		return `I could not list the files${transcript.failures[0] === undefined ? "" : `: ${transcript.failures[0]}`}.`;
 	if (paths.length === 0) return "There are no text files here, so there is nothing to answer from.";
-	const corpus = buildCorpus(transcript, question);
+	const documents = parseAll(transcript);
+	const question = withoutProjectNames(asked, projectNames(documents));
+	const corpus = buildCorpus(documents, question);
 	for (const way of WAYS[question.kind]) {
 		const answer = way(corpus, question, transcript);
 		if (answer && answer.lines.length > 0) return renderAnswer(answer.lines);
@@ -102,6 +129,8 @@ function nothingFound(transcript: Transcript, question: Question): string {
 	const about = (telling.length > 0 ? telling : question.terms)
 		.map((term) => (term.exact ? `\`${term.text}\`` : term.text))
 		.join(" ");
+	if (telling.length === 0 && question.versions.length > 0)
+		return `I found nothing about a version ${question.versions.join(", ")} in ${question.files.length > 0 ? question.files.join(", ") : `the ${(transcript.files ?? []).length} files here`}.`;
 	const release = question.versions.length > 0 ? ` in version ${question.versions.join(", ")}` : "";
 	const where =
 		question.files.length > 0

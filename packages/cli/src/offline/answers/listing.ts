@@ -5,11 +5,18 @@
  */
 import { type Answer, type AnswerLine, blockLine } from "../answer.ts";
 import { type Corpus, matchUnit, nameIn, termIn, type Unit } from "../corpus.ts";
-import { headingPath, releaseOf, type Section, type SourceDocument } from "../document.ts";
+import { type Block, headingPath, releaseOf, type Section, type SourceDocument } from "../document.ts";
 import type { Question, Term } from "../question.ts";
-import { isLooseModifier, isWeakWord, stem, stemsOf, synonymsOf, wordsOf } from "../words.ts";
+import { isLooseModifier, isStopWord, isWeakWord, stem, stemsOf, synonymsOf, wordsOf } from "../words.ts";
 import { definitionsOfKind } from "./definitions.ts";
-import { askedReleases, blocksOf, countItems, inAskedRelease, sectionLines } from "./sections.ts";
+import {
+	askedReleases,
+	blocksOf,
+	countItems,
+	inAskedRelease,
+	listedItems,
+	sectionLines,
+} from "./sections.ts";
 
 /** A place that lists what was asked for. */
 interface Place {
@@ -92,7 +99,12 @@ function has(stems: ReadonlySet<string>, one: string): boolean {
 
 /** How well a title names the focus: 0 not at all, 1 with exactly its words. */
 function titleMatch(title: string, focus: Focus): number {
-	const stems = stemsOf(title);
+	const stems = stemsOf(
+		title
+			.split(/\s+/)
+			.filter((word) => !isStopWord(word))
+			.join(" "),
+	);
 	if (stems.size === 0) return 0;
 	if (/\bnon?[- ]/i.test(title) || /^no\b/i.test(title)) return 0;
 	const known = [...stems].filter((one) =>
@@ -116,6 +128,9 @@ function restFactor(corpus: Corpus, focus: Focus, unit: Unit, body: string, name
 		found += weight * Math.max(match, 0.9 * termIn(term, stems, text));
 	}
 	const share = found / total;
+	// A name that is not there at all makes it another question.
+	if (!named && share < 0.34) return 0.3;
+	if (share < 0.34 && focus.rest.some((term) => term.exact || /\p{Lu}|\d/u.test(term.text))) return 0.3;
 	return named ? 0.55 + 0.45 * share : 0.3 + 0.7 * share;
 }
 
@@ -142,11 +157,11 @@ function placesIn(corpus: Corpus, document: SourceDocument, question: Question, 
 				to: section.endLine,
 				group: groupOf(document, block.section),
 				lines: sectionLines(document, blocks, full ? "full" : "brief"),
-				count: countItems(blocks),
+				count: question.kind === "count" ? listedItems(blocks) : countItems(blocks),
 				how: "section",
 			});
 		} else if (block.kind === "entry") {
-			const quality = keyMatch(block.label, focus);
+			const quality = keyMatch(block, focus);
 			const children = units.filter((other) => other.block.parent === unit.index);
 			if (quality === 0 || children.length === 0) continue;
 			places.push({
@@ -198,12 +213,13 @@ function placesIn(corpus: Corpus, document: SourceDocument, question: Question, 
 	return places;
 }
 
-function keyMatch(key: string, focus: Focus): number {
-	const stems = new Set(wordsOf(key.replace(/^.*\./, "")).map(stem));
-	const parts = wordsOf(key).length > 1 ? wordsOf(key).slice(0, -1).map(stem) : [...stems];
+function keyMatch(block: Block, focus: Focus): number {
+	const stems = new Set(wordsOf(block.label.replace(/^.*\./, "")).map(stem));
+	const parts = wordsOf(block.label).length > 1 ? wordsOf(block.label).slice(0, -1).map(stem) : [...stems];
 	const wanted = [...focus.needed, ...focus.loose];
 	if (!focus.needed.every((one) => has(stems, one))) return 0;
-	return parts.every((one) => wanted.some((word) => word === one || synonymsOf(word).has(one))) ? 1 : 0.66;
+	if (parts.every((one) => wanted.some((word) => word === one || synonymsOf(word).has(one)))) return 1;
+	return block.depth === 0 ? 0.6 : 0.4;
 }
 
 type Found = Pick<Place, "quality" | "lines" | "to" | "count" | "how">;

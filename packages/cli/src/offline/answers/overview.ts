@@ -79,3 +79,33 @@ function summarise(corpus: Corpus, document: SourceDocument): AnswerLine[] {
 	}
 	return lines;
 }
+
+/** "List the headings of FILE." */
+export function answerOutline(corpus: Corpus, question: Question): Answer | undefined {
+	if (!question.focus.some((word) => /^(?:headings?|sections?|chapters?|titles?|topics?)$/i.test(word)))
+		return undefined;
+	const named = corpus.documents.filter(
+		(document) => question.files.includes(document.path) && document.sections.length > 0,
+	);
+	if (
+		named.length === 0 ||
+		question.terms.some(
+			(term) => !term.weak && !/^(?:heading|section|chapter|title|topic)s?$/i.test(term.text),
+		)
+	)
+		return undefined;
+	return {
+		confidence: 0.9,
+		lines: named.flatMap((document): AnswerLine[] => [
+			{ text: `${document.sections.length} headings in ${document.path}:`, kind: "title" },
+			...document.sections.map(
+				(section): AnswerLine => ({
+					text: section.title,
+					cite: { path: document.path, line: section.line },
+					kind: "item",
+					indent: Math.min(3, section.level - 1),
+				}),
+			),
+		]),
+	};
+}

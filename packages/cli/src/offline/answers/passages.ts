@@ -38,13 +38,23 @@ export function bestMatches(
 	for (const unit of corpus.units) {
 		if (!allowed(unit)) continue;
 		const match = matchUnit(corpus, unit, terms);
-		if (match.coverage < ENOUGH || match.own < 0.25) continue;
-		if (match.missing.some((term) => term.exact)) continue;
+		if (match.coverage < ENOUGH || (match.own < 0.25 && bonus(unit) < 0.3)) continue;
+		if (
+			match.missing.some(
+				(term) => term.exact || (term.proper === true && !term.weak && match.coverage < 0.85),
+			)
+		)
+			continue;
 		if (!telling && match.coverage < 0.95) continue;
 		scored.push({
 			match,
 			score:
-				match.coverage + 0.15 * match.own + bonus(unit) - 0.02 * Math.log(1 + unit.own.size) - aside(unit),
+				match.coverage +
+				0.15 * match.own +
+				bonus(unit) -
+				0.02 * Math.log(1 + unit.own.size) -
+				aside(unit) -
+				past(unit, question),
 		});
 	}
 	return scored.sort((left, right) => right.score - left.score);
@@ -62,6 +72,15 @@ function aside({ document, block }: Unit): number {
 			? 0.08
 			: 0)
 	);
+}
+
+/** What once changed says less about how things are than other texts do. */
+function past({ document, block }: Unit, question: Question): number {
+	return question.versions.length === 0 &&
+		!/\bchang/i.test(question.task) &&
+		releaseOf(document, block.section) !== undefined
+		? 0.1
+		: 0;
 }
 
 /** Shows the best passages. */
@@ -115,7 +134,7 @@ export function passageLines(corpus: Corpus, unit: Unit, question: Question): An
 		lines.push({ text: prefix + sentences(block.text, question), cite, kind: "item" });
 	else lines.push({ ...blockLine(document, block), text: `${prefix}${blockLine(document, block).text}` });
 	// A line that announces something is nothing without it.
-	if (/:\s*$/.test(block.text) || block.kind === "entry")
+	if (document.kind !== "code" && (/:\s*$/.test(block.text) || block.kind === "entry"))
 		for (const other of document.blocks
 			.filter(
 				(one) =>

@@ -38,11 +38,15 @@ export function answerWhere(corpus: Corpus, question: Question, transcript: Tran
 		return stems.every((one) => own.has(one));
 	});
 	const passages = answerPassages(corpus, question);
+	// Where things are kept is told by texts; where they are written down, by the code itself.
+	const kept = /\b(?:stor|locat|kept|sav|written|liv|cach|put|go)/i.test(question.task);
+	const told = (passages?.lines ?? []).slice(0, defined.length > 0 ? 6 : 20);
 	const lines: AnswerLine[] = [
+		...(kept ? told : []),
 		...defined.slice(0, 3).map(definitionLine),
-		...(defined.length > 0 ? [] : (passages?.lines ?? [])),
+		...(kept || defined.length > 0 ? [] : told),
 		...files
-			.slice(0, 8)
+			.slice(0, defined.length > 0 ? 3 : 8)
 			.map(({ path }): AnswerLine => ({ text: path, cite: { path, line: 1 }, kind: "item" })),
 	];
 	if (

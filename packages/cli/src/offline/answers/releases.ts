@@ -1,6 +1,6 @@
 /** Answers about releases: what changed in one, when something came, which is the newest. */
 import { type Answer, type AnswerLine, blockLine } from "../answer.ts";
-import { type Corpus, matchUnit } from "../corpus.ts";
+import { type Corpus, matchUnit, projectNames } from "../corpus.ts";
 import { releaseOf, type Section, type SourceDocument } from "../document.ts";
 import type { Question } from "../question.ts";
 import { isLooseModifier, isWeakWord, stem } from "../words.ts";
@@ -84,18 +84,7 @@ export function answerChanges(corpus: Corpus, question: Question): Answer | unde
 
 /** Is this word the name of the project itself? */
 export function isProjectName(corpus: Corpus, word: string): boolean {
-	const name = word.toLowerCase();
-	return (
-		corpus.units.some(
-			({ block }) =>
-				block.kind === "entry" && block.depth === 0 && block.text.toLowerCase() === `name: ${name}`,
-		) ||
-		corpus.documents.some(
-			(document) =>
-				document.sections[0]?.level === 1 &&
-				document.sections[0].title.toLowerCase().split(/\s+/).includes(name),
-		)
-	);
+	return projectNames(corpus.documents).has(word.toLowerCase());
 }
 
 function documentsWithReleases(
@@ -110,6 +99,7 @@ function documentsWithReleases(
 	const nearest = Math.min(...all.map(({ document }) => document.path.split("/").length));
 	return all
 		.filter(({ document }) => question.files.length > 0 || document.path.split("/").length === nearest)
+		.sort((left, right) => releasesOf(right.document).length - releasesOf(left.document).length)
 		.slice(0, question.files.length > 0 ? 3 : 1)
 		.flatMap(({ document, releases }) => releases.slice(0, 12).map((release) => ({ document, release })));
 }
@@ -136,6 +126,7 @@ export function answerWhen(corpus: Corpus, question: Question): Answer | undefin
 	}
 	if (telling.length === 0) return undefined;
 	const terms = requiredTerms(question);
+	const wanted = [...telling, ...terms.slice(question.terms.length)];
 	const verbs = new Set(
 		question.terms
 			.filter(
@@ -147,9 +138,12 @@ export function answerWhen(corpus: Corpus, question: Question): Answer | undefin
 		.filter(
 			({ document, block }) => block.kind !== "heading" && releaseOf(document, block.section) !== undefined,
 		)
-		.map((unit) => ({ unit, match: matchUnit(corpus, unit, telling), all: matchUnit(corpus, unit, terms) }))
+		.map((unit) => ({ unit, match: matchUnit(corpus, unit, wanted), all: matchUnit(corpus, unit, terms) }))
 		.filter(
-			({ match }) => match.coverage >= 0.72 && match.own >= 0.5 && match.missing.every((term) => !term.exact),
+			({ match }) =>
+				match.coverage >= 0.72 &&
+				match.own >= 0.5 &&
+				match.missing.every((term) => !term.exact && term.proper !== true),
 		)
 		.map(({ unit, match, all }) => ({
 			unit,

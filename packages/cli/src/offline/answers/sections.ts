@@ -39,14 +39,17 @@ export function sectionLines(
 	return lines;
 }
 
+/** How many list items, table rows and entries there are. */
+export function listedItems(blocks: readonly Block[]): number {
+	return blocks.filter(
+		(block) => block.kind === "row" || block.kind === "entry" || (block.kind === "item" && block.depth === 0),
+	).length;
+}
+
 /** How many things a section lists. */
 export function countItems(blocks: readonly Block[]): number {
-	const items = blocks.filter(
-		(block) => block.kind === "row" || (block.kind === "item" && block.depth === 0),
-	).length;
-	return items > 0
-		? items
-		: blocks.filter((block) => block.kind === "paragraph" || block.kind === "entry").length;
+	const items = listedItems(blocks);
+	return items > 0 ? items : blocks.filter((block) => block.kind === "paragraph").length;
 }
 
 /** Indexes of the release headings of a document. */
