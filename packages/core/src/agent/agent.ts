@@ -1,5 +1,5 @@
 // The agent: written once, run as a function (generate, stream, ask, query) or as durable sessions (send, session).
-import { HoldfastError, isMessage, isUserMessage, type Message, type Turn, UserMessage } from "@holdfast/upp";
+import { HoldfastError, isMessage, type Message, type Turn, UserMessage } from "@holdfast/upp";
 import {
 	conclude,
 	drive,
@@ -54,7 +54,10 @@ export class Agent {
 		this.#options = given;
 		this.#id = (given.ports?.ids ?? { uuid: () => globalThis.crypto.randomUUID() }).uuid();
 		this.#engine = resolveAgent(this.#id, given);
-		Object.assign(this, given);
+		for (const [name, value] of Object.entries(given)) {
+			// An option that happens to be named like a method stays an option and does not hide the method.
+			if (!(name in Agent.prototype)) Object.defineProperty(this, name, { ...ownProperty, value });
+		}
 		this.tools = toolObjects(given.tools);
 		if (given.system === undefined && given.instructions !== undefined) {
 			Object.defineProperty(this, "system", { value: given.instructions, enumerable: false });
@@ -168,6 +171,8 @@ export class Agent {
 	}
 }
 
+const ownProperty = { enumerable: true, configurable: true, writable: true };
+
 /** Marks options of the open factory; the constructor does not check those. */
 class OpenOptions {}
 
@@ -200,7 +205,6 @@ function checkStrictly(options: AgentOptions): void {
 
 function messageOf(input: string | Message): Message {
 	if (typeof input === "string") return new UserMessage(input);
-	if (isMessage(input) && isUserMessage(input)) return input;
 	if (isMessage(input)) return input;
 	throw new HoldfastError("invalid_input", "The input must be a string or a message.");
 }

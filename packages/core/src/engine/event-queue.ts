@@ -8,12 +8,19 @@ export interface EventQueueOptions<T> {
 	join?(last: T, next: T): T | undefined;
 }
 
-export class EventQueue<T> implements AsyncIterator<T> {
+export class EventQueue<T> implements AsyncIterableIterator<T> {
 	readonly #limit: number;
 	readonly #join: EventQueueOptions<T>["join"];
 	#items: T[] = [];
 	#head = 0;
-	#waiting: { resolve(result: IteratorResult<T>): void; reject(error: unknown): void } | undefined;
+	#waiting:
+		| {
+				resolve(result: IteratorResult<T>): void;
+				reject(error: unknown): void;
+				/** Settles with the waiting call; those that ask before it does stand in line behind it. */
+				readonly promise: Promise<unknown>;
+		  }
+		| undefined;
 	#end: { readonly error?: unknown } | undefined;
 	#left = false;
 
@@ -70,9 +77,17 @@ export class EventQueue<T> implements AsyncIterator<T> {
 			this.#end = {};
 			return "error" in end ? Promise.reject(end.error) : Promise.resolve({ value: undefined, done: true });
 		}
-		return new Promise((resolve, reject) => {
-			this.#waiting = { resolve, reject };
-		});
+		if (this.#waiting !== undefined) {
+			const next = (): Promise<IteratorResult<T>> => this.next();
+			return this.#waiting.promise.then(next, next);
+		}
+		const { promise, resolve, reject } = Promise.withResolvers<IteratorResult<T>>();
+		this.#waiting = { resolve, reject, promise };
+		return promise;
+	}
+
+	[Symbol.asyncIterator](): this {
+		return this;
 	}
 
 	/** The consumer leaves; what comes later is dropped. */
