@@ -357,6 +357,43 @@ describe("an answer", () => {
 		]);
 	});
 
+	test("gathers what a provider says of a block at its start, within it and at its end", async () => {
+		const played = play([
+			{ type: "reasoning-start", id: "0", providerMetadata: { acme: { itemId: "r1", encrypted: null } } },
+			{ type: "reasoning-delta", id: "0", delta: "hm" },
+			{ type: "reasoning-delta", id: "0", delta: "", providerMetadata: { acme: { signature: "s" } } },
+			{ type: "reasoning-end", id: "0", providerMetadata: { acme: { encrypted: "e" }, other: { a: 1 } } },
+			finishV4,
+		]);
+		expect((await ask(played)).message.content).toEqual([
+			{
+				type: "reasoning",
+				text: "hm",
+				metadata: { acme: { itemId: "r1", encrypted: "e", signature: "s" }, other: { a: 1 } },
+			},
+		]);
+	});
+
+	test("whose stream does not listen to the signal is cancelled with its reader", async () => {
+		const cancelled = Promise.withResolvers<unknown>();
+		const opened = Promise.withResolvers<void>();
+		const { model } = play([]);
+		const doStream = async () => {
+			opened.resolve();
+			return { stream: new ReadableStream({ cancel: cancelled.resolve }) };
+		};
+		const controller = new AbortController();
+		const stream = bind({ ...model, doStream }).stream({
+			messages: [],
+			config: {},
+			signal: controller.signal,
+		});
+		await opened.promise;
+		controller.abort();
+		await expect(stream.response).rejects.toMatchObject({ code: "CANCELLED" });
+		expect(await cancelled.promise).toMatchObject({ code: "CANCELLED" });
+	});
+
 	test("given whole is the same as streamed", async () => {
 		const whole: StreamPart[] = [
 			{ type: "reasoning", text: "hm", providerMetadata: { acme: { signature: "s" } } },

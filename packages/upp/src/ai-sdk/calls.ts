@@ -46,6 +46,7 @@ export async function follow(
 	const answer = new Answer(tell, request.structure === undefined ? "text" : "structured");
 	const reader = stream.getReader();
 	const cancel = (): void => void reader.cancel(signal.reason).catch(() => {});
+	if (signal.aborted) cancel();
 	signal.addEventListener("abort", cancel, { once: true });
 	try {
 		for (;;) {

@@ -19,11 +19,13 @@ export interface RequestExtra {
 	onRetry?: (info: RetryInfo) => void;
 }
 
+type Messages = readonly Message[] | (() => readonly Message[]);
+
 /** A model with its options, and how to build requests for it. */
 export interface ModelBinding {
 	readonly model: BoundLLMModel;
 	/** Builds a request. Messages given as a function are computed when the model first reads them, once. */
-	request(messages: readonly Message[] | (() => readonly Message[]), extra?: RequestExtra): LLMRequest;
+	request(messages: Messages, extra?: RequestExtra): LLMRequest;
 }
 
 const optionNames: ReadonlySet<string> = new Set(["model", "toolStrategy"]);
@@ -59,16 +61,10 @@ export function bindModel(options: LLMOptions): ModelBinding {
 	};
 }
 
-function build(messages: readonly Message[] | (() => readonly Message[]), shared: object): LLMRequest {
+function build(messages: Messages, shared: object): LLMRequest {
 	if (typeof messages !== "function") return { messages, ...shared } as LLMRequest;
-	let computed: readonly Message[] | undefined;
-	return {
-		get messages(): readonly Message[] {
-			computed ??= messages();
-			return computed;
-		},
-		...shared,
-	} as LLMRequest;
+	const request = { messages: undefined, ...shared, [pending]: messages };
+	return Object.defineProperty(request, "messages", lazyMessages) as unknown as LLMRequest;
 }
 
 function applyExtra(request: LLMRequest, extra: RequestExtra): void {
@@ -82,8 +78,7 @@ function applyExtra(request: LLMRequest, extra: RequestExtra): void {
 const pending = Symbol("messages");
 
 /** One accessor for all requests: one of its own each would leave a hidden class behind for every call. */
-const lazyMessages: PropertyDescriptor &
-	ThisType<{ [pending]: readonly Message[] | (() => readonly Message[]) }> = {
+const lazyMessages: PropertyDescriptor & ThisType<{ [pending]: Messages }> = {
 	get(): readonly Message[] {
 		const messages = this[pending];
 		if (typeof messages !== "function") return messages;

@@ -54,7 +54,10 @@ describe("a model of a factory", () => {
 		const model = openai("m", { api: "chat", apiKey: "unused", baseUrl: "http://127.0.0.1:1" });
 		let keys = 0;
 		const sources = ["plain", () => "function", { getKey: async () => `strategy ${++keys}` }] as const;
-		for (const apiKey of [...sources, sources[2]]) await ask(model, { apiKey, baseUrl: server.url });
+		for (const apiKey of sources.slice(0, 2)) await ask(model, { apiKey, baseUrl: server.url });
+		const binding = bindModel({ model, config: { apiKey: sources[2], baseUrl: server.url } });
+		await binding.model.stream(binding.request([])).response;
+		await binding.model.stream(binding.request([])).response;
 		expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([
 			"Bearer plain",
 			"Bearer function",

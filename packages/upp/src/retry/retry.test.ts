@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { ErrorCode, UPPError } from "../errors/upp-error.ts";
 import type { LLMRequest, RetryInfo } from "../llm/llm-types.ts";
 import { type ScriptedAnswer, scriptedModel } from "../llm/scripted-model.fixture.ts";
@@ -166,6 +166,30 @@ describe("a call", () => {
 			message: expect.stringContaining("5 ms"),
 		});
 		expect(signal?.aborted).toBe(true);
+	});
+
+	test("leaves no timer behind, whether it ended before its time or was cancelled while it waited", async () => {
+		vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+		try {
+			const controller = new AbortController();
+			const quick = request({ timeout: 60_000 });
+			await runAttempts(quick, context, { run: async () => 1, started: () => false });
+			expect(vi.getTimerCount()).toBe(0);
+			const run = async (): Promise<never> => {
+				throw overloaded;
+			};
+			const waiting = Promise.withResolvers<void>();
+			const onRetry = () => waiting.resolve();
+			const slow = request({ timeout: 60_000 }, { signal: controller.signal, onRetry });
+			const outcome = runAttempts(slow, context, { run, started: () => false });
+			await waiting.promise;
+			expect(vi.getTimerCount()).toBe(2);
+			controller.abort();
+			await expect(outcome).rejects.toMatchObject({ code: "CANCELLED" });
+			expect(vi.getTimerCount()).toBe(0);
+		} finally {
+			vi.useRealTimers();
+		}
 	});
 
 	test("leaves no listener on the signal it was given", async () => {
