@@ -8,7 +8,14 @@ export type {
 	NoteAction,
 	Situation,
 } from "./engine/index.ts";
-export { type LoopOptions, loop } from "./strategies/index.ts";
+export {
+	type LoopOptions,
+	loop,
+	type PlanOptions,
+	plan,
+	type ReactOptions,
+	react,
+} from "./strategies/index.ts";
 export {
 	executeOrderedToolCalls,
 	hasCallDependencies,

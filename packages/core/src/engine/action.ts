@@ -1,5 +1,5 @@
 // What a decider may answer: the next thing to do. Deciders are pure (keeps I1, I6); the engine carries actions out.
-import type { JSONSchema } from "@holdfast/upp";
+import type { JSONSchema, ToolExecution } from "@holdfast/upp";
 import type { AssistantSaid } from "../journal/fact.ts";
 import type { AgentState } from "../state/index.ts";
 import type { LastFact } from "./session-state.ts";
@@ -9,7 +9,7 @@ export interface ModelAction {
 	readonly kind: "model";
 	/** What the call is for: `act`, `reason`, `plan` or a word of the decider's own; recorded with the answer. */
 	readonly tag: string;
-	/** `next` begins a new step with this call, `same` goes on in the current one. */
+	/** `next` begins a new step with this call, `same` goes on in the current one; before the first step that is 0. */
 	readonly step: "next" | "same";
 	/** Shown to the model behind the history of this call only; never recorded. */
 	readonly prompt?: string;
@@ -17,8 +17,8 @@ export interface ModelAction {
 	readonly tools?: "offered" | "withheld";
 	/** Schema of the answer; default: the agent's own `structure`. */
 	readonly structure?: JSONSchema;
-	/** Whether the step ends with this answer when it calls no tools. Default `ends`. */
-	readonly afterwards?: "ends" | "goes-on";
+	/** What becomes of the step once the answer and the results of its calls are there. Default `ends-step`. */
+	readonly afterwards?: "ends-step" | "goes-on";
 	/**
 	 * What a failing model call does: `fails` (the default) ends the run with its error; `decides` notes the error under
 	 * the topic `model-failed` and asks the decider again.
@@ -31,6 +31,8 @@ export interface NoteAction {
 	readonly kind: "note";
 	readonly topic: string;
 	readonly value: unknown;
+	/** Whether the step ends with this note. Default `goes-on`. */
+	readonly afterwards?: "ends-step" | "goes-on";
 }
 
 /** Put a question to user code; the answer is recorded before it is used. */
@@ -59,6 +61,8 @@ export interface Situation {
 	readonly last: LastFact;
 	/** The last answer of the model in this run. */
 	readonly answer: AssistantSaid | undefined;
+	/** The tools run since the current step began. */
+	executions(): readonly ToolExecution[];
 }
 
 /** A strategy reduced to its one decision. @see design, "The one idea" */

@@ -26,47 +26,45 @@ const suspendGrace = 250;
 /** Drives a run whose start is committed to its end. Never rejects. */
 export async function drive(run: Run): Promise<DriveOutcome> {
 	try {
-		if (await begin(run)) {
-			const ended = await finish(run);
-			if (ended !== undefined) return ended;
-		}
+		let done = await begin(run);
 		for (;;) {
 			run.checkStopped();
-			const open = run.state.run;
-			if (open !== undefined && open.unsettled > 0) {
-				await carryOutCalls(run, undefined);
-				if (!(await endStep(run))) continue;
-				const ended = await finish(run);
-				if (ended !== undefined) return ended;
-				continue;
-			}
-			const action = decide(run);
-			switch (action.kind) {
-				case "model": {
-					if (!(await modelStep(run, action))) break;
-					const ended = await finish(run);
-					if (ended !== undefined) return ended;
-					break;
-				}
-				case "note":
-					await commit(run, [{ kind: "note", step: stepOf(run), topic: action.topic, value: action.value }]);
-					if (action.topic === "reasoning")
-						await run.untilStopped(run.agent.hooks.onReason?.(stepOf(run), String(action.value)));
-					break;
-				case "ask": {
-					const answer = await run.untilStopped(action.question(run.state.agent));
-					await commit(run, [{ kind: "decision", step: stepOf(run), topic: action.topic, answer }]);
-					break;
-				}
-				case "finish": {
-					if (action.error !== undefined) throw action.error;
-					const ended = await finish(run);
-					if (ended !== undefined) return ended;
-				}
-			}
+			if (!done) done = await advance(run);
+			if (!done) continue;
+			const ended = await finish(run);
+			if (ended !== undefined) return ended;
+			done = false;
 		}
 	} catch (error) {
 		return await stopOrFail(run, error);
+	}
+}
+
+/** Carries out the next thing to do. True when the run shall end. */
+async function advance(run: Run): Promise<boolean> {
+	const open = run.state.run;
+	if (open !== undefined && open.unsettled > 0) {
+		await carryOutCalls(run, undefined);
+		return open.assistant?.continues === true ? false : endStep(run);
+	}
+	const action = decide(run);
+	switch (action.kind) {
+		case "model":
+			return modelStep(run, action);
+		case "note":
+			await commit(run, [{ kind: "note", step: stepOf(run), topic: action.topic, value: action.value }]);
+			if (action.topic === "reasoning") {
+				await run.untilStopped(run.agent.hooks.onReason?.(stepOf(run), String(action.value)));
+			}
+			return action.afterwards === "ends-step" ? endStep(run) : false;
+		case "ask": {
+			const answer = await run.untilStopped(action.question(run.state.agent));
+			await commit(run, [{ kind: "decision", step: stepOf(run), topic: action.topic, answer }]);
+			return false;
+		}
+		case "finish":
+			if (action.error !== undefined) throw action.error;
+			return true;
 	}
 }
 
@@ -90,9 +88,9 @@ async function begin(run: Run): Promise<boolean> {
 	if (state === undefined) return false;
 	if (state.attempt > 1) {
 		// The step whose last fact stands was never told to have ended.
-		const stepDone =
-			state.last.kind === "results" || (state.last.kind === "assistant" && decide(run).kind === "finish");
-		return stepDone && state.unsettled === 0 && endStep(run);
+		const { last, assistant, unsettled } = state;
+		const answered = last.kind === "results" || (last.kind === "assistant" && unsettled === 0);
+		return answered && assistant?.continues !== true ? endStep(run) : false;
 	}
 	const passed = run.boundary({ type: "turn_start", ...run.at });
 	if (passed !== undefined) await passed;
@@ -110,12 +108,13 @@ function decide(run: Run): Action {
 		rounds: open.rounds,
 		last: open.last,
 		answer: open.assistant,
+		executions: () => open.executions.from(open.executionsBefore),
 	});
 }
 
 /** Carries out a model action and the calls of its answer. True when the run shall end. */
 async function modelStep(run: Run, action: ModelAction): Promise<boolean> {
-	const step = action.step === "next" ? stepOf(run) + 1 : Math.max(1, stepOf(run));
+	const step = action.step === "next" ? stepOf(run) + 1 : stepOf(run);
 	if (action.step === "next") {
 		const { onStepStart } = run.agent.hooks;
 		if (onStepStart !== undefined) await run.untilStopped(onStepStart(step, run.state.agent.withStep(step)));
@@ -128,11 +127,8 @@ async function modelStep(run: Run, action: ModelAction): Promise<boolean> {
 	if (answer === undefined) return false;
 	const calls = answer.message.toolCalls ?? [];
 	if (calls.length > 0) await carryOutCalls(run, answer);
-	else {
-		await commit(run, [answer]);
-		if (action.afterwards === "goes-on") return false;
-	}
-	return endStep(run);
+	else await commit(run, [answer]);
+	return answer.continues === true ? false : endStep(run);
 }
 
 /** The answer, or a note of the failure for the decider to look at. */

@@ -62,6 +62,7 @@ export async function callModel(run: Run, action: ModelAction, step: number): Pr
 		modelId: model.modelId,
 		duration: clock.monotonic() - startedAt,
 	};
+	if (action.afterwards === "goes-on") answer.continues = true;
 	if (cost !== undefined) answer.cost = cost;
 	if (response.data !== undefined) answer.data = response.data;
 	if (message.hasToolCalls) answer.resultsId = ids.uuid();

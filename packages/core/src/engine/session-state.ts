@@ -57,6 +57,8 @@ export interface RunState {
 	/** The step's answer, while its calls are open and until the next answer. */
 	readonly assistant?: AssistantSaid;
 	readonly executions: List<ToolExecution>;
+	/** How many of them were run before the current step. */
+	readonly executionsBefore: number;
 	readonly usage: TokenUsage;
 	readonly cycles: number;
 	/** Known price so far in US dollars; `unpriced` counts answers whose price is not known. */
@@ -116,6 +118,7 @@ export function evolve(state: SessionState, entry: Entry, options: FoldOptions):
 				calls: [],
 				unsettled: 0,
 				executions: List.empty(),
+				executionsBefore: 0,
 				usage: emptyUsage(),
 				cycles: 0,
 				cost: 0,
@@ -145,6 +148,7 @@ export function evolve(state: SessionState, entry: Entry, options: FoldOptions):
 				run: {
 					...run,
 					step: fact.step,
+					executionsBefore: fact.step === run.step ? run.executionsBefore : run.executions.length,
 					last: { kind: "assistant", tag: fact.tag },
 					assistant: fact,
 					calls: toolCalls.map((call) => ({ call })),
@@ -183,7 +187,7 @@ export function evolve(state: SessionState, entry: Entry, options: FoldOptions):
 			return {
 				...note(state, fact.topic, fact.value),
 				seq,
-				run: { ...run, last: { kind: "note", tag: fact.topic, value: fact.value } },
+				run: { ...run, step: fact.step, last: { kind: "note", tag: fact.topic, value: fact.value } },
 			};
 		case "waiting":
 			return { ...state, seq, run: { ...run, status: "waiting" } };

@@ -52,8 +52,10 @@ export interface InputTaken {
 /** The model answered. */
 export interface AssistantSaid {
 	readonly kind: "assistant";
-	/** Number of the step within the run, from 1. */
+	/** Number of the step within the run, from 1; 0 for an answer before the first, a plan say. */
 	readonly step: number;
+	/** Set when the step goes on after this answer and its calls. */
+	readonly continues?: true;
 	/** What the call was for: `act`, `reason`, `plan` or a decider's own word. */
 	readonly tag: string;
 	readonly message: AssistantMessage;

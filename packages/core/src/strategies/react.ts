@@ -1,0 +1,37 @@
+// react(): reason, act, observe. Each step asks the model twice: for a thought without tools, then for an action.
+import type { Decider } from "../engine/index.ts";
+
+export interface ReactOptions {
+	/** Steps at most. Default: no limit; with one, the run ends after that step as it stands. */
+	readonly maxSteps?: number;
+	/** Said to the model in the reasoning phase. It is not recorded. */
+	readonly reasoningPrompt?: string;
+}
+
+const defaultReasoningPrompt =
+	"Think about what to do next. Say what you know, what is missing and which action would help most. Do not act yet.";
+const actionPrompt = "Based on your reasoning, take action: call a tool, or give the final answer.";
+
+/**
+ * ReAct: explicit reasoning before every action. The thoughts stand in the history and in `state.reasoning`.
+ *
+ * @see UAP 5.3
+ */
+export function react(options: ReactOptions = {}): Decider {
+	const limit = options.maxSteps ?? Number.POSITIVE_INFINITY;
+	const prompt = options.reasoningPrompt ?? defaultReasoningPrompt;
+	return {
+		name: "react",
+		decide({ last, step, answer }) {
+			if (last.kind === "assistant" && last.tag === "reason") {
+				return { kind: "note", topic: "reasoning", value: answer?.message.text ?? "" };
+			}
+			if (last.kind === "note" && last.tag === "reasoning") {
+				return { kind: "model", tag: "act", step: "same", prompt: actionPrompt };
+			}
+			if (last.kind === "assistant") return { kind: "finish" };
+			if (last.kind === "results" && step >= limit) return { kind: "finish" };
+			return { kind: "model", tag: "reason", step: "next", prompt, tools: "withheld", afterwards: "goes-on" };
+		},
+	};
+}

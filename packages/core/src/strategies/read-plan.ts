@@ -1,0 +1,99 @@
+// From a planning answer to a plan that can be carried out: checked, cut to a length, in an order that respects
+// dependencies. Pure.
+import { HoldfastError, type JSONSchema } from "@holdfast/upp";
+import type { PlanStep } from "../state/index.ts";
+
+/** The schema of a plan, unless the caller has one. */
+export const defaultPlanSchema: JSONSchema = {
+	type: "object",
+	properties: {
+		steps: {
+			type: "array",
+			items: {
+				type: "object",
+				properties: {
+					id: { type: "string", description: "Short and unique within the plan." },
+					description: { type: "string", description: "What this step does." },
+					tool: { type: "string", description: "The tool it uses, if it uses one." },
+					dependsOn: {
+						type: "array",
+						items: { type: "string" },
+						description: "Ids of the steps that must be completed first.",
+					},
+				},
+				required: ["id", "description"],
+			},
+		},
+	},
+	required: ["steps"],
+};
+
+/**
+ * Reads the answer to a planning request: `{steps}` or a bare list.
+ * @throws HoldfastError `plan_invalid` when it is no plan, ids repeat, or a dependency is unknown or circular.
+ */
+export function readPlan(data: unknown, text: string, maxSteps: number): readonly PlanStep[] {
+	const given = data ?? parsed(text);
+	const list = Array.isArray(given) ? given : (given as { steps?: unknown } | undefined)?.steps;
+	if (!Array.isArray(list)) throw invalid("it has no list of steps");
+	const steps = list.map(readStep);
+	const byId = new Map<string, PlanStep>();
+	for (const step of steps) {
+		if (byId.has(step.id)) throw invalid(`the id "${step.id}" is used twice`);
+		byId.set(step.id, step);
+	}
+	for (const step of steps) {
+		const unknown = step.dependsOn.find((id) => !byId.has(id));
+		if (unknown !== undefined)
+			throw invalid(`step "${step.id}" depends on "${unknown}", which is not in the plan`);
+	}
+	return inOrder(steps).slice(0, maxSteps);
+}
+
+/** Steps in an order in which each stands behind all it depends on; otherwise as given. */
+function inOrder(steps: readonly PlanStep[]): readonly PlanStep[] {
+	const placed = new Set<string>();
+	const order: PlanStep[] = [];
+	let left = [...steps];
+	while (left.length > 0) {
+		const next = left.find((step) => step.dependsOn.every((id) => placed.has(id)));
+		if (next === undefined)
+			throw invalid(`these steps wait for each other: ${left.map((step) => step.id).join(", ")}`);
+		placed.add(next.id);
+		order.push(next);
+		left = left.filter((step) => step !== next);
+	}
+	return order;
+}
+
+function readStep(value: unknown, at: number): PlanStep {
+	const step = value as { id?: unknown; description?: unknown; tool?: unknown; dependsOn?: unknown } | null;
+	if (typeof step !== "object" || step === null) throw invalid(`steps[${at}] is not an object`);
+	const { id, description, tool, dependsOn = [] } = step;
+	if (typeof id !== "string" || id === "") throw invalid(`steps[${at}].id is not a non-empty string`);
+	if (typeof description !== "string") throw invalid(`steps[${at}].description is not a string`);
+	if (tool !== undefined && tool !== null && typeof tool !== "string")
+		throw invalid(`steps[${at}].tool is not a string`);
+	if (!Array.isArray(dependsOn) || !dependsOn.every((each) => typeof each === "string")) {
+		throw invalid(`steps[${at}].dependsOn is not a list of ids`);
+	}
+	return {
+		id,
+		description,
+		...(typeof tool === "string" && tool !== "" ? { tool } : {}),
+		dependsOn,
+		status: "pending",
+	};
+}
+
+function parsed(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		throw invalid("it is not JSON");
+	}
+}
+
+function invalid(why: string): HoldfastError {
+	return new HoldfastError("plan_invalid", `The model's plan cannot be carried out: ${why}.`);
+}
