@@ -50,7 +50,7 @@ export function toCallOptions(request: LLMRequest, model: LanguageModel, signal:
 		options.responseFormat = {
 			type: "json",
 			schema: request.structure,
-			...(typeof title === "string" ? { name: title } : {}),
+			...(typeof title === "string" && /^[\w-]{1,64}$/.test(title) ? { name: title } : {}),
 			...(typeof description === "string" ? { description } : {}),
 		};
 	}

@@ -11,12 +11,15 @@ interface Fault {
 	/** The provider's own word for it, such as `overloaded_error`. */
 	type: string;
 	body: string;
+	/** Whether the provider says when to come back. */
+	waits: boolean;
 }
 
 /** Turns what was thrown into a UPPError; one that is a UPPError already stays itself. */
 export function toUPPError(thrown: unknown, provider: string): UPPError {
 	if (isUPPError(thrown)) return thrown;
-	const fault = readFault(thrown);
+	const wait = retryAfterMs(thrown);
+	const fault: Fault = { ...readFault(thrown), waits: wait !== undefined };
 	const network = fault.statusCode === undefined || fault.statusCode < 300 ? isNetworkFault(thrown) : false;
 	const code = network ? ErrorCode.NETWORK_ERROR : codeOf(fault);
 	const statusCode = fault.statusCode ?? statusOfType(fault.type);
@@ -24,7 +27,6 @@ export function toUPPError(thrown: unknown, provider: string): UPPError {
 		? networkMessage(thrown)
 		: fault.message || "The model call failed without a message.";
 	const error = new UPPError(message, code, provider, "llm", statusCode, thrown);
-	const wait = retryAfterMs(thrown);
 	if (wait !== undefined) error.retryAfterMs = wait;
 	return error;
 }
@@ -35,16 +37,8 @@ function codeOf(fault: Fault): ErrorCode {
 	if (name === "AbortError") return ErrorCode.CANCELLED;
 	if (name === "AI_LoadAPIKeyError") return ErrorCode.AUTHENTICATION_FAILED;
 	if (name === "AI_NoSuchModelError") return ErrorCode.MODEL_NOT_FOUND;
-	if (/insufficient_quota|billing|credit balance/i.test(`${type} ${words}`)) {
-		return ErrorCode.QUOTA_EXCEEDED;
-	}
-	if (
-		/context.?(length|window)|maximum context|prompt is too long|too many (input )?tokens|exceeds the maximum number of tokens/i.test(
-			words,
-		)
-	) {
-		return ErrorCode.CONTEXT_LENGTH_EXCEEDED;
-	}
+	if (isOutOfQuota(fault, words)) return ErrorCode.QUOTA_EXCEEDED;
+	if (isTooLong(fault, words)) return ErrorCode.CONTEXT_LENGTH_EXCEEDED;
 	if (/^content_(filter|policy)/i.test(type)) return ErrorCode.CONTENT_FILTERED;
 	const status = fault.statusCode ?? statusOfType(type);
 	if (status !== undefined && status >= 300) return codeOfStatus(status, words);
@@ -56,6 +50,18 @@ function codeOf(fault: Fault): ErrorCode {
 	return name === "AI_APICallError" && status !== undefined
 		? ErrorCode.INVALID_RESPONSE
 		: ErrorCode.PROVIDER_ERROR;
+}
+
+// Providers speak of plans and billing in mere rate limits too; those come with a time to wait.
+function isOutOfQuota({ type, waits }: Fault, words: string): boolean {
+	return type === "insufficient_quota" || (!waits && /billing|credit balance/i.test(words));
+}
+
+function isTooLong({ statusCode }: Fault, words: string): boolean {
+	if (statusCode === 429) return false;
+	return /context.?(length|window)|maximum context|prompt is too long|too many (input )?tokens|maximum number of tokens/i.test(
+		words,
+	);
 }
 
 function codeOfStatus(status: number, words: string): ErrorCode {
@@ -110,7 +116,7 @@ function statusOfType(type: string): number | undefined {
 	}
 }
 
-function readFault(thrown: unknown): Fault {
+function readFault(thrown: unknown): Omit<Fault, "waits"> {
 	if (typeof thrown === "string")
 		return { name: "", message: thrown, statusCode: undefined, type: "", body: "" };
 	const error = asRecord(thrown);
