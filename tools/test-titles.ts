@@ -35,9 +35,7 @@ export function readNamedTests(file: string, source: string): readonly NamedTest
 	return [...found].sort(([one], [other]) => one - other).map(([, test]) => test);
 }
 
-/** Every test of the repository that names a requirement, ordered by file and place. */
+/** Every test of the repository that names a requirement, those of shared suites too, ordered by file and place. */
 export function findNamedTests(root: string): readonly NamedTest[] {
-	return listSources(root)
-		.filter((file) => /\.(?:test|suite)\.ts$|\/testing\//.test(file))
-		.flatMap((file) => readNamedTests(file, readFileSync(`${root}/${file}`, "utf8")));
+	return listSources(root).flatMap((file) => readNamedTests(file, readFileSync(`${root}/${file}`, "utf8")));
 }
