@@ -13,8 +13,8 @@ export function parseData(
 	total: number,
 ): SourceDocument {
 	const text = lines.map((line) => line ?? "").join("\n");
-	const blocks =
-		/^\s*[{[]/.test(text) && !/\.(?:ya?ml|toml|ini)$/i.test(path) ? readJson(text) : readKeyLines(lines);
+	const json = /\.(?:json|jsonc|json5)$/i.test(path) || /^\s*\{/.test(text);
+	const blocks = json ? readJson(text) : readKeyLines(lines);
 	return { path, kind: "data", lines, total, blocks, sections: [] };
 }
 

@@ -16,12 +16,12 @@ export const SELF_DESCRIPTION =
 	"(offline: lines extracted by search, no language model; set --model for a real one)";
 
 /** Decides on the next step. `tools` are the names of the tools it was given. */
-export function decide(transcript: Transcript, tools: ReadonlySet<string>, rounds: number): OfflineDecision {
+export function decide(transcript: Transcript, tools: ReadonlySet<string>): OfflineDecision {
 	if (!["list_files", "search_text", "read_file"].every((name) => tools.has(name)))
 		return answer(
 			"I can only answer from files, and the tools list_files, search_text and read_file were not given to me.",
 		);
-	const calls = rounds < ROUNDS ? planCalls(transcript) : [];
+	const calls = transcript.rounds < ROUNDS ? planCalls(transcript) : [];
 	return calls.length > 0 ? { kind: "calls", calls } : answer(composeAnswer(transcript));
 }
 

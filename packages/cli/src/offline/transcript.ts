@@ -2,7 +2,7 @@
  * Reads the conversation back: the task, the calls made for it, and what the tools answered. The offline
  * model keeps nothing between two calls, so a run goes on after a crash as if nothing had happened.
  */
-import type { Message } from "@holdfast/upp";
+import type { AnyMessage, Message } from "@holdfast/upp";
 
 /** A file as `list_files` told it. */
 export interface ListedFile {
@@ -40,6 +40,8 @@ export interface Transcript {
 	readonly texts: ReadonlyMap<string, ReadText>;
 	/** Calls made for this task, as `name` and arguments. */
 	readonly calls: readonly { readonly name: string; readonly params: Record<string, unknown> }[];
+	/** Answers of the model so far that asked for tools. */
+	readonly rounds: number;
 	/** Answers of failed calls. */
 	readonly failures: readonly string[];
 }
@@ -54,18 +56,15 @@ export function readTranscript(messages: readonly Message[]): Transcript {
 	const texts = new Map<string, ReadText>();
 	const failures: string[] = [];
 	let files: ListedFile[] | undefined;
-	for (const message of messages.slice(start + 1)) {
+	let rounds = 0;
+	for (const message of messages.slice(start + 1) as AnyMessage[]) {
 		if (message.type === "assistant") {
-			const { toolCalls } = message as unknown as {
-				toolCalls?: readonly { toolCallId: string; toolName: string; arguments: Record<string, unknown> }[];
-			};
-			for (const call of toolCalls ?? [])
+			const toolCalls = message.toolCalls ?? [];
+			if (toolCalls.length > 0) rounds++;
+			for (const call of toolCalls)
 				calls.push({ id: call.toolCallId, name: call.toolName, params: call.arguments });
 		} else if (message.type === "tool_result") {
-			const { results } = message as unknown as {
-				results: readonly { toolCallId: string; result: unknown; isError?: boolean }[];
-			};
-			for (const { toolCallId, result, isError } of results) {
+			for (const { toolCallId, result, isError } of message.results) {
 				const call = calls.find(({ id }) => id === toolCallId);
 				const text = typeof result === "string" ? result : JSON.stringify(result);
 				if (!call) continue;
@@ -82,6 +81,7 @@ export function readTranscript(messages: readonly Message[]): Transcript {
 		searches,
 		texts,
 		calls: calls.map(({ name, params }) => ({ name, params })),
+		rounds,
 		failures,
 	};
 }

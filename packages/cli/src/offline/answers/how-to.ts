@@ -98,5 +98,5 @@ function commandEntries(corpus: Corpus, question: Question): AnswerLine[] {
 		})
 		.sort((left, right) => left.block.label.length - right.block.label.length)
 		.slice(0, 4)
-		.flatMap((unit) => passageLines(corpus, unit, question).slice(0, 1));
+		.flatMap((unit) => passageLines(unit, question).slice(0, 1));
 }

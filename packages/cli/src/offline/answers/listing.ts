@@ -42,15 +42,15 @@ interface Focus {
 	/** Stems that must be there, the loose modifiers left out. */
 	readonly needed: readonly string[];
 	readonly loose: readonly string[];
-	/** The stem that tells most. */
-	readonly rarest: string;
+	/** The stems that tell this kind of thing from others: of "breaking changes", "break". */
+	readonly telling: readonly string[];
 	/** The other telling terms of the question. */
 	readonly rest: readonly Term[];
 }
 
 /** Lists what the question asks for, or nothing when no place lists it. */
 export function answerList(corpus: Corpus, question: Question): Listing | undefined {
-	const focus = readFocus(corpus, question);
+	const focus = readFocus(question);
 	if (!focus) return undefined;
 	const kinds = definitionsOfKind(corpus, question, focus.words);
 	if (kinds) return { ...kinds, count: kinds.lines.length - 1 };
@@ -77,18 +77,22 @@ export function answerList(corpus: Corpus, question: Question): Listing | undefi
 			: places
 					.filter((place) => place.how === "mention" && documents.has(place.document) && !seen(place))
 					.slice(0, 10);
-	return compose(question, focus, main, mentions, best);
+	return compose(question, main, mentions, best);
 }
 
-function readFocus(corpus: Corpus, question: Question): Focus | undefined {
+function readFocus(question: Question): Focus | undefined {
 	const words = question.focus.flatMap(wordsOf);
 	const needed = [...new Set(words.filter((word) => !isLooseModifier(word)).map(stem))];
 	if (needed.length === 0) return undefined;
-	const counts = needed.map((one) => corpus.units.filter((unit) => unit.own.has(one)).length);
-	const rarest = needed[counts.indexOf(Math.min(...counts))] as string;
 	const all = new Set(words.map(stem));
 	const rest = question.terms.filter((term) => !term.weak && !term.stems.every((one) => all.has(one)));
-	return { words, needed, loose: words.filter(isLooseModifier).map(stem), rarest, rest };
+	return {
+		words,
+		needed,
+		loose: words.filter(isLooseModifier).map(stem),
+		telling: needed.length > 1 ? needed.slice(0, -1) : needed,
+		rest,
+	};
 }
 
 function has(stems: ReadonlySet<string>, one: string): boolean {
@@ -112,7 +116,11 @@ function titleMatch(title: string, focus: Focus): number {
 	);
 	if (focus.needed.every((one) => has(stems, one))) return 0.65 + 0.35 * (known.length / stems.size);
 	// "### Breaking" stands for breaking changes, "### Changed" does not.
-	return known.length === stems.size && has(stems, focus.rarest) && !isWeakWord(focus.rarest) ? 0.7 : 0;
+	return known.length === stems.size &&
+		focus.telling.every((one) => has(stems, one)) &&
+		!focus.telling.every(isWeakWord)
+		? 0.7
+		: 0;
 }
 
 function restFactor(corpus: Corpus, focus: Focus, unit: Unit, body: string, named: boolean): number {
@@ -323,7 +331,6 @@ function dropNested(places: readonly Place[]): Place[] {
 
 function compose(
 	question: Question,
-	focus: Focus,
 	main: readonly Place[],
 	mentions: readonly Place[],
 	best: number,
@@ -345,7 +352,6 @@ function compose(
 		lines.push({ text: "Also mentioned:", kind: "title" });
 		for (const place of mentions) lines.push(...place.lines);
 	}
-	void focus;
 	return { confidence: best, lines, count };
 }
 

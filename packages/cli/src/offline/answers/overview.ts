@@ -64,12 +64,14 @@ function summarise(corpus: Corpus, document: SourceDocument): AnswerLine[] {
 	}
 	const title = document.blocks.find((block) => block.kind === "heading");
 	if (title) lines.push({ text: title.text, cite: { path: document.path, line: title.line }, kind: "title" });
-	for (const block of document.blocks
-		.filter(
-			({ kind, text }) => kind === "paragraph" && /[a-z]{3}.*\s.*[a-z]{3}/i.test(text) && text.length > 40,
-		)
-		.slice(0, 3))
-		lines.push(blockLine(document, block));
+	const told = document.blocks.filter(
+		({ kind, text, line }) =>
+			kind === "paragraph" &&
+			text.length > 20 &&
+			/\s/.test(text) &&
+			!isDecoration(document.lines[line - 1] ?? ""),
+	);
+	for (const block of told.slice(0, 3)) lines.push(blockLine(document, block));
 	const outline = document.sections.filter((section) => section.level <= 2 && section.line !== title?.line);
 	if (outline.length > 0) {
 		lines.push({ text: `Sections of ${document.path}:`, kind: "title" });
@@ -78,6 +80,11 @@ function summarise(corpus: Corpus, document: SourceDocument): AnswerLine[] {
 		if (outline.length > 20) lines.push({ text: `and ${outline.length - 20} more`, kind: "plain" });
 	}
 	return lines;
+}
+
+/** Badges, pictures and markup say nothing about a project. */
+function isDecoration(line: string): boolean {
+	return /^\s*(?:\[?!\[|<|\.\. )/.test(line);
 }
 
 /** "List the headings of FILE." */

@@ -109,13 +109,13 @@ export function answerPassages(
 			continue;
 		if (taken.some((other) => other.ownText === unit.ownText)) continue;
 		taken.push(unit);
-		shown.push(...passageLines(corpus, unit, question));
+		shown.push(...passageLines(unit, question));
 	}
 	return { confidence: Math.min(1, first.match.coverage), lines: shown };
 }
 
 /** A passage: a heading brings what stands below it, a long paragraph only the sentences that matter. */
-export function passageLines(corpus: Corpus, unit: Unit, question: Question): AnswerLine[] {
+export function passageLines(unit: Unit, question: Question): AnswerLine[] {
 	const { block, document } = unit;
 	const cite = { path: document.path, line: block.line };
 	if (block.kind === "heading") {
@@ -143,7 +143,6 @@ export function passageLines(corpus: Corpus, unit: Unit, question: Question): An
 			)
 			.slice(0, 12))
 			lines.push(blockLine(document, other, 1));
-	void corpus;
 	return lines;
 }
 

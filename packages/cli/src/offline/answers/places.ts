@@ -37,9 +37,12 @@ export function answerWhere(corpus: Corpus, question: Question, transcript: Tran
 		const own = stemsOf(path);
 		return stems.every((one) => own.has(one));
 	});
-	const passages = answerPassages(corpus, question);
 	// Where things are kept is told by texts; where they are written down, by the code itself.
 	const kept = /\b(?:stor|locat|kept|sav|written|liv|cach|put|go)/i.test(question.task);
+	const passages =
+		(kept
+			? answerPassages(corpus, question, undefined, ({ document }) => document.kind === "prose")
+			: undefined) ?? answerPassages(corpus, question);
 	const told = (passages?.lines ?? []).slice(0, defined.length > 0 ? 6 : 20);
 	const lines: AnswerLine[] = [
 		...(kept ? told : []),

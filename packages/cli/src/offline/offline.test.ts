@@ -1,0 +1,219 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { type BoundLLMModel, type Message, ToolResultMessage, UserMessage } from "@holdfast/upp";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createAssistantTools } from "../tools/index.ts";
+import { offline } from "./index.ts";
+
+let root: string;
+
+beforeEach(() => {
+	root = mkdtempSync(join(tmpdir(), "holdfast-offline-"));
+	for (const [path, text] of Object.entries(PROJECT)) put(path, text);
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+function put(path: string, text: string): void {
+	mkdirSync(dirname(join(root, path)), { recursive: true });
+	writeFileSync(join(root, path), text);
+}
+
+const PROJECT = {
+	"GUIDE.md": `# Kettle
+
+Kettle boils water over HTTP.
+
+## Installation
+
+Get it from the registry:
+
+\`\`\`sh
+brew-get kettle
+\`\`\`
+
+## Running the checks
+
+Use the checker:
+
+\`\`\`sh
+kettle check --all
+\`\`\`
+
+## Options
+
+| option | default | meaning |
+| --- | --- | --- |
+| \`temperature\` | \`96\` | degrees to heat to |
+| \`keepWarm\` | \`false\` | stay warm afterwards |
+
+## Supported materials
+
+- steel
+- copper
+- glass
+`,
+	"NEWS.md": `# News
+
+## 3.0.0 - 2024-05-01
+
+### Breaking Changes
+
+- The lid must be closed before heating.
+- \`pour()\` returns a promise.
+
+### Added
+
+- Whistle support for copper kettles.
+
+## 2.1.0 - 2023-01-09
+
+### Fixed
+
+- The handle no longer gets hot.
+
+## 2.0.0 - 2022-07-30
+
+- **Breaking:** steam goes to the left.
+- The colour is red now.
+`,
+	"settings.json": `{
+	"name": "kettle",
+	"license": "Apache-2.0",
+	"engines": { "water": ">=4" },
+	"parts": {
+		"lid": "^1.2.0",
+		"spout": "~2.0.0"
+	}
+}
+`,
+	"src/heat.ts": `/** Heats the water up to the given degrees. Returns the seconds it took. */
+export function heatWater(degrees: number): number {
+	return degrees * MAX_SPEED;
+}
+
+export const MAX_SPEED = 7;
+`,
+};
+
+/** Asks the model and runs its tools until it answers. */
+async function ask(task: string): Promise<{ text: string; calls: string[] }> {
+	const model = offline.provider.modalities.llm?.bind(offline.modelId) as BoundLLMModel;
+	const tools = createAssistantTools({ root });
+	const messages: Message[] = [new UserMessage(task)];
+	const calls: string[] = [];
+	for (;;) {
+		const { message } = await model.complete({ messages, tools, config: {} });
+		messages.push(message);
+		const asked = message.toolCalls ?? [];
+		if (asked.length === 0) return { text: message.text, calls };
+		const results = asked.map(async (call) => {
+			calls.push(call.toolName);
+			const tool = tools.find((candidate) => candidate.name === call.toolName);
+			return { toolCallId: call.toolCallId, result: await tool?.run(call.arguments) };
+		});
+		messages.push(new ToolResultMessage(await Promise.all(results)));
+	}
+}
+
+describe("answers with the lines that hold them, cited", () => {
+	test.each([
+		[
+			"Which breaking changes does NEWS.md list?",
+			["lid must be closed", "NEWS.md:7", "steam goes to the left", "NEWS.md:22"],
+		],
+		["what changed in version 2.1.0?", ["handle no longer gets hot", "NEWS.md:18"]],
+		["When was whistle support added?", ["3.0.0 - 2024-05-01", "NEWS.md:12"]],
+		["When was 2.0.0 released?", ["2022-07-30"]],
+		["What is the default of the temperature option?", ["96", "GUIDE.md:25"]],
+		["How do I run the checks?", ["kettle check --all", "GUIDE.md:13"]],
+		["List the supported materials", ["steel", "copper", "glass", "GUIDE.md:30"]],
+		["What does heatWater do?", ["Heats the water up", "src/heat.ts:2"]],
+		["Where is MAX_SPEED defined?", ["src/heat.ts:6"]],
+		["Which license does it have?", ["Apache-2.0", "settings.json:3"]],
+		["Which parts does settings.json list?", ["lid: ^1.2.0", "spout: ~2.0.0"]],
+		["How many supported materials are there?", ["3 supported materials"]],
+		["How many lines does NEWS.md have?", ["NEWS.md has 23 lines"]],
+		["What is this project?", ["boils water over HTTP"]],
+	])("%s", async (task, expected) => {
+		const { text } = await ask(task);
+		for (const part of expected) expect(text).toContain(part);
+	});
+
+	test("leaves out what was not asked for", async () => {
+		const { text } = await ask("Which breaking changes does NEWS.md list?");
+		expect(text).not.toMatch(/Whistle|handle|colour/);
+	});
+});
+
+describe("says plainly that nothing was found", () => {
+	test.each([
+		"Which breaking changes does NEWS.md list for 2.1.0?",
+		"What changed in version 9.9.9?",
+		"Which quantum protocols does GUIDE.md describe?",
+		"What does the function coolWater do?",
+		"What is the default of the pressure option?",
+		"Does it run on submarines?",
+		"Where is parseSteam defined?",
+		"How do I configure the satellite uplink?",
+	])("%s", async (task) => {
+		expect((await ask(task)).text).toMatch(/^I found nothing about /);
+	});
+
+	test("and that a named file is not there", async () => {
+		expect((await ask("What does recipes.yaml contain?")).text).toMatch(/^There is no recipes.yaml here/);
+	});
+});
+
+test("says what it is in every answer", async () => {
+	expect((await ask("What is this project?")).text).toMatch(/offline: .*no language model; set --model/);
+	expect((await ask("Does it run on submarines?")).text).toMatch(/no language model/);
+});
+
+test("looks things up with several calls side by side before it reads", async () => {
+	const { calls } = await ask("Which breaking changes does NEWS.md list?");
+	expect(calls).toEqual(["list_files", "search_text", "search_text", "read_file"]);
+});
+
+test("is deterministic", async () => {
+	expect(await ask("What does heatWater do?")).toEqual(await ask("What does heatWater do?"));
+});
+
+test("finds all breaking changes of a changelog of 5,000 lines in less than two seconds", async () => {
+	const lines = ["# Changelog", ""];
+	const breaking: string[] = [];
+	for (let release = 250; lines.length < 5_000; release--) {
+		lines.push(`## ${release}.0.0 (2024-01-01)`, "");
+		if (release % 10 === 0) {
+			breaking.push(`* **core:** part ${release} was removed`);
+			lines.push("### ⚠ BREAKING CHANGES", "", breaking.at(-1) as string, "");
+		}
+		lines.push("### Bug Fixes", "");
+		for (let fix = 0; fix < 14; fix++)
+			lines.push(`* **area${fix}:** some fix number ${fix} of ${release} changes little`);
+		lines.push("");
+	}
+	put("HISTORY.md", lines.join("\n"));
+	const started = performance.now();
+	const { text } = await ask("which breaking changes does HISTORY.md list?");
+	expect(performance.now() - started).toBeLessThan(2_000);
+	expect(breaking.length).toBeGreaterThan(20);
+	for (const line of breaking)
+		expect(text).toContain(`${line.replaceAll("**", "").slice(2)} (HISTORY.md:${lines.indexOf(line) + 1})`);
+	expect(text).not.toContain("some fix");
+});
+
+test("streams its answer in pieces that add up to the message", async () => {
+	const model = offline.provider.modalities.llm?.bind(offline.modelId) as BoundLLMModel;
+	const stream = model.stream({ messages: [new UserMessage("hello?")], tools: [], config: {} });
+	let text = "";
+	for await (const event of stream) text += event.type === "text_delta" ? (event.delta.text ?? "") : "";
+	expect(text).toBe((await stream.response).message.text);
+	expect(text).toMatch(/tools .* were not given/);
+});
+
+test("an aborted call is refused as cancelled", async () => {
+	const model = offline.provider.modalities.llm?.bind(offline.modelId) as BoundLLMModel;
+	const request = { messages: [new UserMessage("x")], config: {}, signal: AbortSignal.abort() };
+	await expect(model.complete(request)).rejects.toMatchObject({ code: "CANCELLED" });
+});
