@@ -76,7 +76,7 @@ export function turnOf(run: { readonly state: SessionState }): Turn | undefined 
 		messages: runMessages(run.state),
 		response: state.assistant.message,
 		toolExecutions: state.executions.toArray(),
-		usage: state.usage,
+		usage: { ...state.usage, cycles: state.cycleUsage.toArray() },
 		cycles: state.cycles,
 		...(state.assistant.data === undefined ? {} : { data: state.assistant.data }),
 	});

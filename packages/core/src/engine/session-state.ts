@@ -30,6 +30,12 @@ export interface CallState {
 	readonly settled?: ToolSettled;
 }
 
+/** Tokens of one model call. */
+export interface CycleUsage {
+	readonly inputTokens: number;
+	readonly outputTokens: number;
+}
+
 /** What happened last in a run, as deciders see it. */
 export interface LastFact {
 	readonly kind: "input" | "assistant" | "results" | "note" | "decision";
@@ -61,6 +67,8 @@ export interface RunState {
 	readonly executionsBefore: number;
 	readonly usage: TokenUsage;
 	readonly cycles: number;
+	/** What each model call used. */
+	readonly cycleUsage: List<CycleUsage>;
 	/** Known price so far in US dollars; `unpriced` counts answers whose price is not known. */
 	readonly cost: number;
 	readonly unpriced: number;
@@ -121,6 +129,7 @@ export function evolve(state: SessionState, entry: Entry, options: FoldOptions):
 				executionsBefore: 0,
 				usage: emptyUsage(),
 				cycles: 0,
+				cycleUsage: List.empty(),
 				cost: 0,
 				unpriced: 0,
 			},
@@ -143,6 +152,7 @@ export function evolve(state: SessionState, entry: Entry, options: FoldOptions):
 		case "assistant": {
 			const toolCalls = fact.message.toolCalls ?? [];
 			const usage = sumUsage(run.usage, fact.usage);
+			const { inputTokens, outputTokens } = fact.usage;
 			return {
 				...append(state, seq, fact.message, { step: fact.step, usage }),
 				run: {
@@ -155,6 +165,7 @@ export function evolve(state: SessionState, entry: Entry, options: FoldOptions):
 					unsettled: toolCalls.length,
 					usage,
 					cycles: run.cycles + 1,
+					cycleUsage: run.cycleUsage.append({ inputTokens, outputTokens }),
 					cost: run.cost + (fact.cost ?? 0),
 					unpriced: run.unpriced + (fact.cost === undefined ? 1 : 0),
 				},
