@@ -54,6 +54,11 @@ export const leaseCases: readonly WrittenCase[] = [
 			await append(first, "run-2", started);
 			await rejects("lease_lost", () => append(second, "run-3", started));
 			await append(first, "run-2", note("undisturbed"));
+			await append(first, "run-2", ended);
+			const [third, fourth] = [await take(one, "s"), await take(two, "s")];
+			await two.submit("s", input("i"));
+			await third.append({ at: 1, runId: "run-4", facts: [], drain: ["i"] });
+			await rejects("lease_lost", () => append(fourth, "run-5", started));
 			const stale = await take(two, "new");
 			await begin(one, "new");
 			await rejects("lease_lost", () => append(stale, "run-3", started));

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { append, begin, eventually, note, notes } from "../contract/contract.ts";
+import { append, begin, ended, eventually, note, notes, started } from "../contract/contract.ts";
 import { loadSqlite } from "./load-sqlite.ts";
 import { startRemoteWorker } from "./remote-worker.fixture.ts";
 import { sqliteJournal } from "./sqlite-journal.ts";
@@ -47,6 +47,23 @@ test("a worker busy for three lease times keeps its run, and loses it when it st
 	expect(notes(await journal.read("s"))).toEqual(["still mine"]);
 	await worker.end("SIGKILL");
 	await journal.close();
+});
+
+test("a lease that was idle for long beats again when its next run begins", async () => {
+	const journal = sqliteJournal({ path, leaseTtlMs: 100 });
+	const database = new (loadSqlite().DatabaseSync)(path);
+	const row = database.prepare("SELECT heartbeat, beat_at FROM workers");
+	const lease = await begin(journal, "s");
+	await append(lease, "run-1", ended);
+	const { beat_at: first } = row.get() as { beat_at: number };
+	await eventually("the time to start a heartbeat is over", () => Date.now() - first > 100);
+	expect(row.get()).toMatchObject({ heartbeat: 0, beat_at: first });
+	await append(lease, "run-2", started);
+	expect((row.get() as { beat_at: number }).beat_at).toBeGreaterThan(first);
+	await eventually("the heartbeat runs", () => (row.get() as { heartbeat: number }).heartbeat === 1);
+	await journal.close();
+	expect(row.get()).toBeUndefined();
+	database.close();
 });
 
 test("neither heartbeat nor watching keeps a process alive", () => {

@@ -1,13 +1,14 @@
 // The journal in a SQLite file (keeps I2, I3, I4): several processes may share the file, each with a worker of its own.
 import { resolve as resolvePath } from "node:path";
 import { HoldfastError } from "@holdfast/upp";
-import type { Input, Journal, SessionHead } from "../journal.ts";
+import type { Journal, SessionHead } from "../journal.ts";
 import { journalClosed } from "../journal-errors.ts";
 import { makeChangeFeed } from "./change-feed.ts";
 import { openDatabase } from "./open-database.ts";
+import { makeReading } from "./patient-reads.ts";
 import { readEntries, toHead } from "./read-entries.ts";
+import { insertInput, removeSession } from "./session-writes.ts";
 import { type Operation, shareCommits } from "./shared-commits.ts";
-import { isBusy, journalError } from "./sqlite-errors.ts";
 import { type SeenSession, SqliteLease, type Store } from "./sqlite-lease.ts";
 import { prepareStatements, type SessionView } from "./statements.ts";
 import { toStored } from "./stored-text.ts";
@@ -44,9 +45,6 @@ export interface SqliteJournal extends Journal {
 	readonly transactions: number;
 }
 
-/** Milliseconds for which a read waits for a lock that another process holds. */
-const patience = 30_000;
-
 /**
  * Opens the journal in a file, or makes it.
  * @throws HoldfastError `journal_foreign`, `journal_newer`, `journal_corrupt`, `journal_unavailable`; the file is left alone.
@@ -67,32 +65,10 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 	const held: Store["held"] = new Map();
 	const holds = (): boolean => [...held.values()].some((lease) => lease.standing.openRun !== null);
 	const worker = registerWorker({ path, workerId, leaseTtlMs, clock, statements, holds });
-	const store: Store = { statements, commits, worker, feed: makeChangeFeed(statements), held, closed: false };
+	const reading = makeReading(() => store.closed);
+	const feed = makeChangeFeed(statements);
+	const store: Store = { statements, commits, worker, feed, held, reading, closed: false };
 	let closing: Promise<void> | undefined;
-
-	/** Reads at once; only a lock of another process makes it wait. */
-	function reading<T>(read: () => T): T | Promise<T> {
-		if (store.closed) throw journalClosed();
-		try {
-			return read();
-		} catch (error) {
-			if (!isBusy(error)) throw journalError(error);
-			return readingLater(read);
-		}
-	}
-
-	async function readingLater<T>(read: () => T): Promise<T> {
-		const end = performance.now() + patience;
-		for (let pause = 1; ; pause = Math.min(20, pause * 2)) {
-			await new Promise((wake) => setTimeout(wake, pause));
-			if (store.closed) throw journalClosed();
-			try {
-				return read();
-			} catch (error) {
-				if (!isBusy(error) || performance.now() > end) throw journalError(error);
-			}
-		}
-	}
 
 	/** Commits one operation that no lease orders. */
 	function commit<T>(apply: () => T, committed: (result: T) => void = () => {}): Promise<T> {
@@ -116,46 +92,6 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 
 	const find = (key: string): SeenSession | undefined =>
 		statements.findSession.get(toStored(key)) as unknown as SeenSession | undefined;
-
-	function submit(key: string, input: Input): { duplicate: boolean; order: number } {
-		const now = clock.now();
-		const found = statements.sessionId.get(toStored(key)) ?? statements.createSession.get(toStored(key), now);
-		const { id: session } = found as { id: number };
-		const dedupeKey = input.dedupeKey === undefined ? null : toStored(input.dedupeKey);
-		if (dedupeKey !== null) {
-			const known = statements.findDedupe.get(session, dedupeKey) as { position: number } | undefined;
-			if (known !== undefined) return { duplicate: true, order: known.position };
-		}
-		if (input.workerId === workerId) worker.present();
-		const { inputs: order } = statements.countInput.get(now, session) as { inputs: number };
-		const runId = input.runId === undefined ? null : toStored(input.runId);
-		const waitingWorker = input.workerId === undefined ? null : toStored(input.workerId);
-		const body = JSON.stringify(input.body) ?? "null";
-		statements.insertInput.run(
-			session,
-			order,
-			toStored(input.id),
-			input.kind,
-			runId,
-			dedupeKey,
-			waitingWorker,
-			now,
-			body,
-		);
-		if (dedupeKey !== null) statements.insertDedupe.run(session, dedupeKey, order);
-		return { duplicate: false, order };
-	}
-
-	function remove(key: string): number | undefined {
-		const session = find(key);
-		if (session === undefined) return undefined;
-		statements.keepEpoch.run(session.epoch + 1);
-		statements.deleteEntries.run(session.id);
-		statements.deleteInputs.run(session.id);
-		statements.deleteDedupe.run(session.id);
-		statements.deleteSession.run(session.id);
-		return session.id;
-	}
 
 	function* heads(after: string, state: "any" | "open" | "orphaned", limit: number): Generator<SessionHead> {
 		const stored = toStored(after);
@@ -189,7 +125,7 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 		async submit(key, input) {
 			if (store.closed) throw journalClosed();
 			return commit(
-				() => submit(key, input),
+				() => insertInput(store, key, input, clock.now()),
 				({ duplicate }) => {
 					worker.committed();
 					if (!duplicate) store.feed.committed(key);
@@ -226,7 +162,7 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 		async delete(key) {
 			if (store.closed) throw journalClosed();
 			await commit(
-				() => remove(key),
+				() => removeSession(statements, key),
 				(session) => {
 					if (session === undefined) return;
 					held.get(session)?.lose();

@@ -19,6 +19,7 @@ export interface WorkerOptions {
 
 /** This worker among those that share the file. */
 export interface WorkerRegistration {
+	readonly workerId: string;
 	/** Within a transaction: makes sure the row is there and its beat is fresh. Returns its number. */
 	present(): number;
 	/** The transaction of the last `present` was rolled back. */
@@ -77,6 +78,7 @@ export function registerWorker(options: WorkerOptions): WorkerRegistration {
 	}
 
 	return {
+		workerId: options.workerId,
 		present() {
 			const now = clock.now();
 			return row !== undefined && (heartbeat?.beating || now - beatAt < leaseTtlMs / 4) ? row : insert(now);

@@ -1,0 +1,123 @@
+// A lease on a session in memory: the same rules as the durable ones, answered at once (keeps I4).
+import type { Append, AppendResult, Lease, StoredInput } from "./journal.ts";
+import { journalClosed, leaseLost } from "./journal-errors.ts";
+import { createSession, type Session, type Store, type Worker } from "./memory-store.ts";
+
+/** The lease looks first; its first append takes the session, by raising the epoch, or finds it gone. */
+export class MemoryLease implements Lease {
+	readonly key: string;
+	readonly seq: number;
+	readonly openRunId?: string;
+	readonly worker: Worker;
+	readonly #store: Store;
+	readonly #mode: "polite" | "seize";
+	#session: Session | undefined;
+	#epoch: number;
+	#state: "looked" | "taken" | "lost" = "looked";
+	#notify: (() => void) | undefined;
+
+	constructor(
+		store: Store,
+		worker: Worker,
+		key: string,
+		session: Session | undefined,
+		mode: "polite" | "seize",
+	) {
+		this.#store = store;
+		this.#session = session;
+		this.#mode = mode;
+		this.#epoch = session?.epoch ?? store.highestDeletedEpoch;
+		this.worker = worker;
+		this.key = key;
+		this.seq = session?.entries.length ?? 0;
+		if (session?.openRunId !== undefined) this.openRunId = session.openRunId;
+	}
+
+	get epoch(): number {
+		return this.#state === "looked" ? this.#epoch + 1 : this.#epoch;
+	}
+
+	get isLost(): boolean {
+		return this.#state === "lost";
+	}
+
+	whenLost(notify: (() => void) | undefined): void {
+		this.#notify = notify;
+	}
+
+	lose(): void {
+		if (this.#state === "lost") return;
+		this.#state = "lost";
+		this.#notify?.();
+	}
+
+	append(batch: Append): AppendResult {
+		if (this.worker.closed) throw journalClosed();
+		const session = this.#state === "taken" ? (this.#session as Session) : this.#find(batch.at);
+		if (batch.onlyIfNothingWaits && somethingWaits(session, batch)) {
+			return { ok: false, reason: "inputs-waiting" };
+		}
+		if (this.#state === "looked") this.#take(session);
+		const { entries } = session;
+		for (const fact of batch.facts) {
+			entries.push({ seq: entries.length + 1, at: batch.at, runId: batch.runId, fact });
+			if (fact.kind === "run.started") session.openRunId = batch.runId;
+			else if (fact.kind === "run.ended" && session.openRunId === batch.runId) session.openRunId = undefined;
+		}
+		if (batch.drain !== undefined) drain(session, batch.drain);
+		session.updatedAt = batch.at;
+		this.#store.watchers.changed(this.key);
+		return { ok: true, seq: entries.length };
+	}
+
+	inbox(): readonly StoredInput[] {
+		if (this.worker.closed) throw journalClosed();
+		return this.#store.sessions.get(this.key)?.inbox?.slice() ?? [];
+	}
+
+	release(): void {
+		if (this.#state === "taken" && this.#session?.holder === this) this.#session.holder = undefined;
+		this.#state = "lost";
+	}
+
+	/** The session as it was seen, or the end of this lease. */
+	#find(at: number): Session {
+		const session = this.#store.sessions.get(this.key);
+		if (this.#state === "looked") {
+			if (session === undefined && this.#session === undefined)
+				return createSession(this.#store, this.key, at);
+			if (session !== undefined && this.#stands(session)) return session;
+		}
+		this.lose();
+		throw leaseLost(this.key);
+	}
+
+	#stands(session: Session): boolean {
+		// Nobody had it when it was looked at; by now it may exist, if only for an input that came.
+		if (this.#session === undefined) return session.entries.length === 0 && session.holder === undefined;
+		if (session.epoch !== this.#epoch || session.openRunId !== this.openRunId) return false;
+		return this.#mode === "seize" || session.entries.length === this.seq;
+	}
+
+	#take(session: Session): void {
+		session.holder?.lose();
+		session.holder = this;
+		this.#session = session;
+		this.#epoch = ++session.epoch;
+		this.#state = "taken";
+	}
+}
+
+function somethingWaits(session: Session, batch: Append): boolean {
+	if (session.inbox === undefined) return false;
+	return session.inbox.some(
+		(input) =>
+			input.kind !== "message" &&
+			(input.runId === undefined || input.runId === batch.runId) &&
+			batch.drain?.includes(input.id) !== true,
+	);
+}
+
+function drain(session: Session, ids: readonly string[]): void {
+	session.inbox = session.inbox?.filter((input) => !ids.includes(input.id));
+}

@@ -1,0 +1,55 @@
+// Writes that need no lease, each within a transaction of its caller: inputs, and the removal of a session.
+import type { Input } from "../journal.ts";
+import type { Store } from "./sqlite-lease.ts";
+import type { Statements } from "./statements.ts";
+import { toStored } from "./stored-text.ts";
+
+/** Puts an input into the inbox of its session, which is made when it is new. */
+export function insertInput(
+	store: Store,
+	key: string,
+	input: Input,
+	now: number,
+): { readonly duplicate: boolean; readonly order: number } {
+	const { statements, worker } = store;
+	const storedKey = toStored(key);
+	const found = statements.sessionId.get(storedKey) ?? statements.createSession.get(storedKey, now);
+	const { id: session } = found as { id: number };
+	const dedupeKey = storedOrNull(input.dedupeKey);
+	if (dedupeKey !== null) {
+		const known = statements.findDedupe.get(session, dedupeKey) as { position: number } | undefined;
+		if (known !== undefined) return { duplicate: true, order: known.position };
+	}
+	// Others start this input once its worker is dead: it must be seen to live.
+	if (input.workerId === worker.workerId) worker.present();
+	const { inputs: order } = statements.countInput.get(now, session) as { inputs: number };
+	statements.insertInput.run(
+		session,
+		order,
+		toStored(input.id),
+		input.kind,
+		storedOrNull(input.runId),
+		dedupeKey,
+		storedOrNull(input.workerId),
+		now,
+		JSON.stringify(input.body) ?? "null",
+	);
+	if (dedupeKey !== null) statements.insertDedupe.run(session, dedupeKey, order);
+	return { duplicate: false, order };
+}
+
+/** Removes all of a session and keeps its epoch, raised, for the next one. Returns its number, if there was one. */
+export function removeSession(statements: Statements, key: string): number | undefined {
+	const session = statements.findSession.get(toStored(key)) as { id: number; epoch: number } | undefined;
+	if (session === undefined) return undefined;
+	statements.keepEpoch.run(session.epoch + 1);
+	statements.deleteEntries.run(session.id);
+	statements.deleteInputs.run(session.id);
+	statements.deleteDedupe.run(session.id);
+	statements.deleteSession.run(session.id);
+	return session.id;
+}
+
+function storedOrNull(text: string | undefined): string | null {
+	return text === undefined ? null : toStored(text);
+}
