@@ -92,4 +92,9 @@ async function main(): Promise<void> {
 	}
 }
 
-await main();
+try {
+	await main();
+} catch (error) {
+	console.error(error instanceof Error ? error.message : error);
+	process.exitCode = 1;
+}
