@@ -26,8 +26,10 @@ export function makeChangeFeed(statements: Statements): ChangeFeed {
 	/** What each watched session looked like last. */
 	const positions = new Map<string, string>();
 	const leases = new Set<SqliteLease>();
+	/** Leases listened to since the last look: what others did before would not show as a change. */
+	const fresh = new Set<SqliteLease>();
 	let timer: ReturnType<typeof setInterval> | undefined;
-	let version = 0;
+	let version = -1;
 
 	const dataVersion = (): number => (statements.dataVersion.get() as { data_version: number }).data_version;
 	const position = (key: string): string =>
@@ -41,9 +43,10 @@ export function makeChangeFeed(statements: Statements): ChangeFeed {
 		}
 		try {
 			const latest = dataVersion();
-			if (latest === version) return;
-			compare();
+			if (latest === version) checkAll(fresh);
+			else compare();
 			version = latest;
+			fresh.clear();
 		} catch {
 			// Locked for this moment: the version stays unseen, and the next look compares again.
 		}
@@ -56,12 +59,16 @@ export function makeChangeFeed(statements: Statements): ChangeFeed {
 			positions.set(key, latest);
 			watchers.changed(key);
 		}
-		for (const lease of leases) lease.check();
+		checkAll(leases);
+	}
+
+	function checkAll(some: ReadonlySet<SqliteLease>): void {
+		for (const lease of some) lease.check();
 	}
 
 	function start(): void {
 		if (timer !== undefined) return;
-		version = dataVersion();
+		version = -1;
 		timer = setInterval(look, interval);
 		timer.unref();
 	}
@@ -75,7 +82,11 @@ export function makeChangeFeed(statements: Statements): ChangeFeed {
 	return {
 		watch(key, changed) {
 			start();
-			if (!positions.has(key)) positions.set(key, position(key));
+			try {
+				if (!positions.has(key)) positions.set(key, position(key));
+			} catch {
+				// Locked for this moment: the first look finds the session changed, and calls once too often.
+			}
 			const remove = watchers.add(key, changed);
 			return () => {
 				remove();
@@ -86,10 +97,12 @@ export function makeChangeFeed(statements: Statements): ChangeFeed {
 		listen(lease) {
 			start();
 			leases.add(lease);
-			// What others did before now would not show as a change.
-			version = -1;
+			fresh.add(lease);
 		},
-		ignore: (lease) => void leases.delete(lease),
+		ignore(lease) {
+			leases.delete(lease);
+			fresh.delete(lease);
+		},
 		stop,
 	};
 }
