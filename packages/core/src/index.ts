@@ -1,5 +1,6 @@
 // The main entry: agents, their state, their runs. Types of the model layer come from @holdfast/upp (reading 7).
-export { Agent, agent, type CallOptions } from "./agent/agent.ts";
+export { Agent, agent } from "./agent/agent.ts";
+export type { CallOptions } from "./agent/agent-call.ts";
 export type { AgentStreamResult } from "./agent/agent-stream.ts";
 export type { AgentOptions } from "./agent/options.ts";
 export type { AgentStreamEvent, UAPEvent, UAPEventType } from "./agent/uap-events.ts";
@@ -36,7 +37,27 @@ export type {
 } from "./journal/index.ts";
 export { memoryHost } from "./journal/index.ts";
 export type { AgentEvent, AgentRun, InputPart, RunResult, SendInput, Session } from "./sessions/index.ts";
-export { AgentState, type AgentStateJSON, type PlanStep } from "./state/index.ts";
+export {
+	AgentState,
+	type AgentStateJSON,
+	type PlanStep,
+	type SubagentExecutionTrace,
+	type SubagentExecutionTraceJSON,
+	ThreadNode,
+	type ThreadNodeJSON,
+	ThreadTree,
+	type ThreadTreeJSON,
+	type ToolExecutionTrace,
+} from "./state/index.ts";
+export {
+	createSubAgentTool,
+	type SubAgentTool,
+	type SubAgentToolOptions,
+	type SubagentEndEvent,
+	type SubagentEvent,
+	type SubagentInnerEvent,
+	type SubagentStartEvent,
+} from "./subagents/index.ts";
 export {
 	type AnyTool,
 	createSimpleTool,

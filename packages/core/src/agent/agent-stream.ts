@@ -1,12 +1,8 @@
 // agent.stream(): the run is driven at once; the stream is a watcher of it (keeps I1, I7, I8).
-import {
-	conclude,
-	type DriveOutcome,
-	drive,
-	EventQueue,
-	type GenerateResult,
-	type Run,
-} from "../engine/index.ts";
+import type { Message } from "@holdfast/upp";
+import { EventQueue, type GenerateResult } from "../engine/index.ts";
+import type { AgentState } from "../state/index.ts";
+import { type CallOptions, type CallSetup, startCall } from "./agent-call.ts";
 import { type AgentStreamEvent, joinDeltas, uapProjection } from "./uap-events.ts";
 
 /** What `stream` returns: its events, its result, and a way to cancel. Single consumer. @see UAP 11.1 */
@@ -17,26 +13,23 @@ export interface AgentStreamResult extends AsyncIterable<AgentStreamEvent> {
 	abort(): void;
 }
 
-/** Drives a run and gives its stream. */
-export function streamRun(run: Run): AgentStreamResult {
+/** Starts a call and gives its stream. */
+export function streamCall(
+	setup: CallSetup,
+	input: Message,
+	state: AgentState,
+	options: CallOptions,
+): AgentStreamResult {
 	const queue = new EventQueue<AgentStreamEvent>({ join: joinDeltas });
-	const project = uapProjection(run.agent.id, (event) => queue.push(event));
-	run.watch({ tell: project });
-	let outcome: DriveOutcome | undefined;
-	const result = drive(run).then((driven) => {
-		outcome = driven;
-		return conclude(run, driven);
-	});
-	result.then(
+	const tell = uapProjection(setup.engine.id, (event) => queue.push(event));
+	const call = startCall(setup, input, state, options, { tell });
+	call.result.then(
 		() => queue.end(),
-		(error) => queue.end(outcome?.kind === "ended" && outcome.outcome === "aborted" ? {} : { error }),
+		(error) => queue.end(call.stopped ? {} : { error }),
 	);
 	return {
-		result,
-		// What a finished run handed its signal to may still be at work, on purpose.
-		abort: () => {
-			if (outcome === undefined) run.stop("interrupt");
-		},
+		result: call.result,
+		abort: call.stop,
 		[Symbol.asyncIterator]: () => queue,
 	};
 }

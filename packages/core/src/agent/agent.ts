@@ -1,26 +1,13 @@
 // The agent: written once, run as a function (generate, stream, ask, query) or as durable sessions (send, session).
 import { HoldfastError, isMessage, type Message, type Turn, UserMessage } from "@holdfast/upp";
-import {
-	conclude,
-	drive,
-	type EngineAgent,
-	ephemeralRecorder,
-	type GenerateResult,
-	initialSession,
-	Run,
-} from "../engine/index.ts";
+import type { EngineAgent, GenerateResult } from "../engine/index.ts";
 import { type Host, memoryHost } from "../journal/index.ts";
 import { type AgentRun, type SendInput, Session, SessionTable } from "../sessions/index.ts";
 import { AgentState } from "../state/index.ts";
 import type { AnyTool } from "../tools/index.ts";
-import { type AgentStreamResult, streamRun } from "./agent-stream.ts";
+import { type CallOptions, type CallSetup, startCall } from "./agent-call.ts";
+import { type AgentStreamResult, streamCall } from "./agent-stream.ts";
 import { type AgentOptions, knownOptions, resolveAgent, toolObjects } from "./options.ts";
-
-/** What a single call may be given beside its input and state. */
-export interface CallOptions {
-	/** Cancels the call: model and tools are told, and the call rejects with code CANCELLED. */
-	readonly signal?: AbortSignal;
-}
 
 /**
  * An agent: a model, tools and instructions.
@@ -42,6 +29,7 @@ export class Agent {
 	readonly #id: string;
 	readonly #engine: EngineAgent;
 	readonly #options: AgentOptions;
+	readonly #calls: CallSetup;
 	#host: Host | undefined;
 	#sessions: SessionTable | undefined;
 
@@ -54,6 +42,13 @@ export class Agent {
 		this.#options = given;
 		this.#id = (given.ports?.ids ?? { uuid: () => globalThis.crypto.randomUUID() }).uuid();
 		this.#engine = resolveAgent(this.#id, given);
+		const { middleware = [] } = given;
+		this.#calls = {
+			agent: this,
+			engine: this.#engine,
+			middleware,
+			checkpoints: undefined,
+		};
 		for (const [name, value] of Object.entries(given)) {
 			// An option that happens to be named like a method stays an option and does not hide the method.
 			if (!(name in Agent.prototype)) Object.defineProperty(this, name, { ...ownProperty, value });
@@ -81,22 +76,16 @@ export class Agent {
 		state: AgentState = AgentState.initial(),
 		options: CallOptions = {},
 	): Promise<GenerateResult> {
-		const run = this.#begin(input, state);
-		const { signal } = options;
-		if (signal === undefined) return conclude(run, await drive(run));
-		const stop = (): void => run.stop("interrupt");
-		if (signal.aborted) stop();
-		signal.addEventListener("abort", stop, { once: true });
-		try {
-			return await conclude(run, await drive(run));
-		} finally {
-			signal.removeEventListener("abort", stop);
-		}
+		return startCall(this.#calls, messageOf(input), checkState(state), options).result;
 	}
 
 	/** Like `generate`, and tells what happens while it happens. @see UAP 4.5 */
-	stream(input: string | Message, state: AgentState = AgentState.initial()): AgentStreamResult {
-		return streamRun(this.#begin(input, state));
+	stream(
+		input: string | Message,
+		state: AgentState = AgentState.initial(),
+		options: CallOptions = {},
+	): AgentStreamResult {
+		return streamCall(this.#calls, messageOf(input), checkState(state), options);
 	}
 
 	/** Multi-turn call: the question and the answer are in the returned state. @see UAP 4.6 */
@@ -136,9 +125,15 @@ export class Agent {
 		}
 	}
 
+	/** Settles when every checkpoint saved so far is stored: for an orderly end. @see UAP 12.4.7 */
+	async flush(): Promise<void> {
+		await this.#calls.checkpoints?.flush();
+	}
+
 	/** Suspends the runs under way, so that any worker can resume them, and closes the host if it is this agent's own. */
 	async close(): Promise<void> {
 		await this.#sessions?.close();
+		await this.flush();
 		if (this.#options.host === undefined) await this.#host?.close();
 	}
 
@@ -147,27 +142,6 @@ export class Agent {
 		this.#host ??= this.#options.host ?? memoryHost();
 		this.#sessions ??= new SessionTable(this.#engine, this.#host.journal);
 		return this.#sessions;
-	}
-
-	#begin(input: string | Message, state: AgentState): Run {
-		if (!(state instanceof AgentState)) {
-			throw new HoldfastError(
-				"invalid_state",
-				"The second argument must be an AgentState: AgentState.initial(), or the state of an earlier call.",
-			);
-		}
-		const message = messageOf(input);
-		const run = new Run({
-			agent: this.#engine,
-			runId: this.#engine.ports.ids.uuid(),
-			state: initialSession(state),
-			recorder: ephemeralRecorder(),
-		});
-		run.commit([
-			{ kind: "run.started", runKind: "user-turn", agentId: this.#id, fingerprint: "" },
-			{ kind: "input", inputId: message.id, placement: "turn", shape: "message", message },
-		]);
-		return run;
 	}
 }
 
@@ -201,6 +175,14 @@ function checkStrictly(options: AgentOptions): void {
 		throw new TypeError(
 			"The option `model` must be a model: a reference of a provider, or a LanguageModel of the AI SDK.",
 		);
+}
+
+function checkState(state: AgentState): AgentState {
+	if (state instanceof AgentState) return state;
+	throw new HoldfastError(
+		"invalid_state",
+		"The second argument must be an AgentState: AgentState.initial(), or the state of an earlier call.",
+	);
 }
 
 function messageOf(input: string | Message): Message {

@@ -3,6 +3,7 @@ import { bindModel, HoldfastError, type LLMOptions, type ModelBinding } from "@h
 import type { AgentStrategy, Decider, EngineAgent, EngineModel, ModelPrice, Ports } from "../engine/index.ts";
 import { systemPorts } from "../engine/index.ts";
 import type { Host } from "../journal/index.ts";
+import type { Middleware } from "../middleware/index.ts";
 import { loop } from "../strategies/index.ts";
 import { type AnyTool, type EngineTool, normaliseTools, type ToolSet } from "../tools/index.ts";
 
@@ -11,7 +12,11 @@ import { type AnyTool, type EngineTool, normaliseTools, type ToolSet } from "../
  *
  * @see UAP 4.2
  */
-export interface AgentOptions extends Partial<Omit<LLMOptions, "tools">> {
+export interface AgentOptions extends Partial<Omit<LLMOptions, "model" | "system" | "tools">> {
+	/** A reference made by a provider, or a model of the AI SDK. */
+	readonly model?: LLMOptions["model"] | undefined;
+	/** The system prompt of every request; it never stands in the history. */
+	readonly system?: string | undefined;
 	/** Tools of any of the known shapes. Default: none. */
 	readonly tools?: ToolSet;
 	/** The system prompt; another name for `system`. It goes into every request and never into the history. */
@@ -20,6 +25,8 @@ export interface AgentOptions extends Partial<Omit<LLMOptions, "tools">> {
 	readonly execution?: Decider;
 	/** Hooks of the agent's life. */
 	readonly strategy?: AgentStrategy;
+	/** Stands around every call, in this order. Default: none. */
+	readonly middleware?: readonly Middleware[];
 	/** Where sessions live. Default: in memory, for the life of this agent. */
 	readonly host?: Host;
 	/** US dollars for a million tokens, by model id. Default: none; costs are then said to be unknown. */
@@ -37,6 +44,7 @@ const ownOptions: ReadonlySet<string> = new Set([
 	"instructions",
 	"execution",
 	"strategy",
+	"middleware",
 	"host",
 	"prices",
 	"name",

@@ -1,6 +1,6 @@
 // The events of document 1 as a projection of the one event union (reading 4).
 import type { StreamEvent, TokenUsage, ToolCall } from "@holdfast/upp";
-import { joinStreamEvents, type RunEvent } from "../engine/index.ts";
+import { isSubagentEvent, joinStreamEvents, type RunEvent } from "../engine/index.ts";
 
 /** Kinds of agent-level events. @see UAP 11.2 */
 export type UAPEventType =
@@ -39,6 +39,7 @@ export function uapProjection(
 		duration: number;
 		index: number;
 	}[] = [];
+	let plan: Readonly<Record<string, unknown>> = {};
 	const tell = (type: UAPEventType, step: number, data: Readonly<Record<string, unknown>>): void =>
 		push({ source: "uap", uap: { type, step, agentId, data } });
 	return (event) => {
@@ -48,10 +49,17 @@ export function uapProjection(
 				return;
 			case "step_start":
 				results = [];
-				tell("step_start", event.step, {});
+				tell("step_start", event.step, plan);
 				return;
 			case "note":
 				if (event.topic === "reasoning") tell("reasoning", event.step, { reasoning: event.value });
+				if (event.topic === "plan") plan = { plan: event.value };
+				return;
+			case "nested":
+				if (isSubagentEvent(event.event)) {
+					const { type, ...data } = event.event;
+					tell(type, event.step, data);
+				}
 				return;
 			case "message":
 				if (event.message.hasToolCalls)
@@ -77,7 +85,7 @@ export function uapProjection(
 					tell("observation", event.step, { results: inOrder });
 					results = [];
 				}
-				tell("step_end", event.step, { usage: event.usage satisfies TokenUsage });
+				tell("step_end", event.step, { usage: event.usage satisfies TokenUsage, ...plan });
 			}
 		}
 	};

@@ -2,6 +2,7 @@
 import type { ToolCall } from "@holdfast/upp";
 import type { EngineTool, RetryPolicy, ToolContext } from "../tools/index.ts";
 import type { Run } from "./run.ts";
+import { isSubagentEvent } from "./subagent-events.ts";
 
 export class CallContext implements ToolContext {
 	readonly toolCallId: string;
@@ -14,6 +15,7 @@ export class CallContext implements ToolContext {
 	readonly agentId: string;
 	readonly runId: string;
 	declare readonly sessionKey?: string;
+	declare readonly parentContext?: ToolContext;
 	readonly parentModel: unknown;
 	readonly parentConfig: unknown;
 	readonly emit: (delta: string) => void;
@@ -41,13 +43,16 @@ export class CallContext implements ToolContext {
 		this.agentId = run.agent.id;
 		this.runId = run.runId;
 		if (run.sessionKey !== undefined) this.sessionKey = run.sessionKey;
+		if (run.parentContext !== undefined) this.parentContext = run.parentContext;
 		this.parentModel = run.agent.toolContext.parentModel;
 		this.parentConfig = run.agent.toolContext.parentConfig;
 		this.emit = (delta) => {
 			if (run.watched && !this.#over) run.tell({ type: "tool_delta", ...run.at, step, toolCallId, delta });
 		};
 		this.onSubagentEvent = (event) => {
-			if (run.watched && !this.#over) run.tell({ type: "nested", ...run.at, step, toolCallId, event });
+			if (this.#over) return;
+			if (isSubagentEvent(event)) run.traces.tell(event);
+			if (run.watched) run.tell({ type: "nested", ...run.at, step, toolCallId, event });
 		};
 	}
 

@@ -37,5 +37,10 @@ function errorOf(run: Run, outcome: DriveOutcome): unknown {
 		return new HoldfastError("run_suspended", `Run ${run.runId} was suspended; resume it to go on.`, {
 			retryable: true,
 		});
+	return cancelled();
+}
+
+/** What a caller gets who cancelled. */
+export function cancelled(): UPPError {
 	return new UPPError("The run was cancelled.", "CANCELLED", "holdfast", "llm");
 }

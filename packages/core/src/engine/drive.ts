@@ -222,8 +222,8 @@ function endStep(run: Run): MaybePromise<boolean> {
 	const { onStepEnd, stopCondition } = run.agent.hooks;
 	if (onStepEnd !== undefined) return endStepWithHooks(run);
 	const passed = tellStepEnd(run);
-	if (passed === undefined && !run.hasInputs && stopCondition === undefined) return false;
-	return afterStepEnd(run, passed);
+	const asked = stopCondition !== undefined || run.stopCondition !== undefined;
+	return passed === undefined && !run.hasInputs && !asked ? false : afterStepEnd(run, passed);
 }
 
 async function endStepWithHooks(run: Run): Promise<boolean> {
@@ -234,9 +234,11 @@ async function endStepWithHooks(run: Run): Promise<boolean> {
 async function afterStepEnd(run: Run, passed: Promise<unknown> | undefined): Promise<boolean> {
 	if (passed !== undefined) await passed;
 	if (run.hasInputs && (await run.takeInputs("step-end"))) return false;
-	const { stopCondition } = run.agent.hooks;
-	if (stopCondition === undefined) return false;
-	return (await run.untilStopped(stopCondition(run.state.agent))) === true;
+	const state = run.state.agent;
+	for (const asked of [run.agent.hooks.stopCondition?.(state), run.stopCondition?.(state)]) {
+		if (asked !== undefined && (await run.untilStopped(asked)) === true) return true;
+	}
+	return false;
 }
 
 /** What `onStepEnd` gets. The turn is built when it is looked at, for it costs its length (keeps I5). */
@@ -252,9 +254,13 @@ function stepResult(state: SessionState): GenerateResult {
 }
 
 function tellStepEnd(run: Run): Promise<unknown> | undefined {
-	if (!run.watched) return undefined;
-	const usage = run.state.run?.usage ?? { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
-	return run.boundary({ type: "step_end", ...run.at, step: stepOf(run), usage });
+	let passed: Promise<unknown> | undefined;
+	if (run.watched) {
+		const usage = run.state.run?.usage ?? { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+		passed = run.boundary({ type: "step_end", ...run.at, step: stepOf(run), usage });
+	}
+	run.afterStep?.(run.state.agent);
+	return passed;
 }
 
 /** Ends the run; undefined when an input came in at the last moment and was taken: the run goes on. */

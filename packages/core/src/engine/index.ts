@@ -8,7 +8,7 @@ export type {
 	NoteAction,
 	Situation,
 } from "./action.ts";
-export { conclude } from "./conclude.ts";
+export { cancelled, conclude } from "./conclude.ts";
 export { type DriveOutcome, drive, turnOf } from "./drive.ts";
 export type {
 	AgentStrategy,
@@ -24,7 +24,15 @@ export type * from "./events.ts";
 export { joinStreamEvents } from "./join-stream-events.ts";
 export { type Clock, type Ids, type Ports, systemPorts } from "./ports.ts";
 export { project } from "./project.ts";
-export { errorData, foldOptions, type Recorder, Run, type RunInput, type StopReason } from "./run.ts";
+export {
+	CommitFailed,
+	errorData,
+	foldOptions,
+	type Recorder,
+	Run,
+	type RunInput,
+	type StopReason,
+} from "./run.ts";
 export {
 	evolve,
 	initialSession,
@@ -33,3 +41,10 @@ export {
 	runMessages,
 	type SessionState,
 } from "./session-state.ts";
+export {
+	isSubagentEvent,
+	type SubagentEndEvent,
+	type SubagentEvent,
+	type SubagentInnerEvent,
+	type SubagentStartEvent,
+} from "./subagent-events.ts";

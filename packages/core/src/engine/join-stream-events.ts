@@ -1,23 +1,29 @@
 // Joining deltas: what a buffer at its limit does instead of growing (keeps I7).
 import type { StreamEvent } from "@holdfast/upp";
+import { flat, flatFrom } from "./flat-text.ts";
 
-/** Joins two adjacent stream events of one content block; undefined where they differ in kind. */
+/** Joins two adjacent stream events of one content block; undefined where they differ in kind or are long enough. */
 export function joinStreamEvents(last: StreamEvent, next: StreamEvent): StreamEvent | undefined {
 	if (last.type !== next.type || last.index !== next.index) return undefined;
 	switch (last.type) {
 		case "text_delta":
 		case "reasoning_delta":
 		case "object_delta":
-			return { ...last, delta: { ...last.delta, text: (last.delta.text ?? "") + (next.delta.text ?? "") } };
+			return joined(last, next, "text");
 		case "tool_call_delta":
-			return {
-				...last,
-				delta: {
-					...last.delta,
-					argumentsJson: (last.delta.argumentsJson ?? "") + (next.delta.argumentsJson ?? ""),
-				},
-			};
+			return joined(last, next, "argumentsJson");
 		default:
 			return undefined;
 	}
+}
+
+function joined(
+	last: StreamEvent,
+	next: StreamEvent,
+	part: "text" | "argumentsJson",
+): StreamEvent | undefined {
+	const before = last.delta[part] ?? "";
+	if (before.length >= flatFrom) return undefined;
+	const text = before + (next.delta[part] ?? "");
+	return { ...last, delta: { ...last.delta, [part]: text.length < flatFrom ? text : flat(text) } };
 }

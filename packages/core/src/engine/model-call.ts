@@ -10,6 +10,7 @@ import {
 import type { AssistantSaid } from "../journal/fact.ts";
 import type { ModelAction } from "./action.ts";
 import type { EngineModel } from "./engine-agent.ts";
+import { GrowingText } from "./flat-text.ts";
 import { errorData, type Run } from "./run.ts";
 
 /** Up to so many messages a copy costs less than the way around it. */
@@ -98,20 +99,21 @@ async function pump(
 
 /** What was streamed of an answer, kept in case it never finishes. */
 class PartialAnswer {
-	#blocks: { type: "text" | "reasoning"; text: string; index: number }[] = [];
+	#blocks: { type: "text" | "reasoning"; text: GrowingText; index: number }[] = [];
 
 	add(event: StreamEvent): void {
 		const type =
 			event.type === "text_delta" ? "text" : event.type === "reasoning_delta" ? "reasoning" : undefined;
 		if (type === undefined || event.delta.text === undefined) return;
 		const last = this.#blocks.at(-1);
-		if (last !== undefined && last.type === type && last.index === event.index) last.text += event.delta.text;
-		else this.#blocks.push({ type, text: event.delta.text, index: event.index });
+		if (last !== undefined && last.type === type && last.index === event.index)
+			last.text.append(event.delta.text);
+		else this.#blocks.push({ type, text: new GrowingText(event.delta.text), index: event.index });
 	}
 
 	message(): AssistantMessage | undefined {
 		if (this.#blocks.length === 0) return undefined;
-		return new AssistantMessage(this.#blocks.map(({ type, text }) => ({ type, text })));
+		return new AssistantMessage(this.#blocks.map(({ type, text }) => ({ type, text: text.toString() })));
 	}
 }
 

@@ -2,11 +2,13 @@
 import { type AssistantMessage, HoldfastError, UPPError } from "@holdfast/upp";
 import type { Entry, ErrorData, Fact, Placement } from "../journal/fact.ts";
 import type { Append, AppendResult, MaybePromise, StoredInput } from "../journal/journal.ts";
-import { shownToModel } from "../tools/index.ts";
+import type { AgentState } from "../state/index.ts";
+import { shownToModel, type ToolContext } from "../tools/index.ts";
 import type { EngineAgent } from "./engine-agent.ts";
 import type { BoundaryEvent, RunEvent, Watcher } from "./events.ts";
 import { project } from "./project.ts";
 import { evolve, type FoldOptions, type SessionState } from "./session-state.ts";
+import { TraceCollector } from "./subagent-events.ts";
 
 /** Where a run's facts go: a session's lease, or nowhere for a pure call. */
 export interface Recorder {
@@ -52,6 +54,12 @@ export interface RunOptions {
 	readonly watchers?: readonly Watcher[];
 	/** Turns an input of the store's inbox into one of this run. */
 	readonly readInput?: (input: StoredInput) => RunInput;
+	/** The tool call in which the agent itself runs, when it is a sub-agent. */
+	readonly parentContext?: ToolContext;
+	/** Asked after each step beside the agent's own stop condition. */
+	readonly stopCondition?: (state: AgentState) => MaybePromise<boolean>;
+	/** Told each state at the end of a step. Must not throw. */
+	readonly afterStep?: (state: AgentState) => void;
 }
 
 /** How a tool's results are cut for the model, by tool name. */
@@ -80,6 +88,11 @@ export class Run {
 	failure: unknown;
 	/** What the model has said of the answer under way, while it speaks. */
 	speaking: { message(): AssistantMessage | undefined } | undefined;
+	readonly parentContext: ToolContext | undefined;
+	readonly stopCondition: RunOptions["stopCondition"];
+	readonly afterStep: RunOptions["afterStep"];
+	/** What sub-agents of this run's tools left behind. */
+	readonly traces: TraceCollector = new TraceCollector();
 	readonly #recorder: Recorder;
 	readonly #fold: FoldOptions;
 	readonly #readInput: RunOptions["readInput"];
@@ -95,6 +108,9 @@ export class Run {
 		this.runId = options.runId;
 		this.sessionKey = options.sessionKey;
 		this.state = options.state;
+		this.parentContext = options.parentContext;
+		this.stopCondition = options.stopCondition;
+		this.afterStep = options.afterStep;
 		this.#recorder = options.recorder;
 		this.#readInput = options.readInput;
 		this.#watchers = [...(options.watchers ?? [])];

@@ -20,7 +20,7 @@ import type {
 	ToolSettled,
 	ToolStarted,
 } from "../journal/fact.ts";
-import { AgentState, List } from "../state/index.ts";
+import { AgentState, List, type SubagentExecutionTrace } from "../state/index.ts";
 
 /** A tool call of the step under way. */
 export interface CallState {
@@ -319,6 +319,8 @@ function note(state: SessionState, topic: string, value: unknown): SessionState 
 			const { key, value: inner } = value as { key: string; value: unknown };
 			return { ...state, agent: state.agent.withMetadata(key, inner) };
 		}
+		case "subagent-trace":
+			return { ...state, agent: state.agent.withSubagentTrace(value as SubagentExecutionTrace) };
 		default:
 			return state;
 	}

@@ -366,7 +366,11 @@ export class ToolRound {
 		if (outcome === "error" && this.#run.stopReason !== undefined && this.#run.stopReason !== "interrupt")
 			return;
 		each.phase = "settled";
-		const facts: Fact[] = [this.#settledFact(each, outcome, result, details)];
+		const facts: Fact[] = [];
+		for (const value of this.#run.traces.take()) {
+			facts.push({ kind: "note", step: this.#step, topic: "subagent-trace", value });
+		}
+		facts.push(this.#settledFact(each, outcome, result, details));
 		const launches: CallInRound[] = [];
 		this.#settledOne(each, facts, launches);
 		const committed = this.#run.commit(facts);

@@ -1,0 +1,138 @@
+// One pure call of an agent: middleware around a run that is driven at once and can be stopped at any moment.
+import type { Message } from "@holdfast/upp";
+import {
+	cancelled,
+	conclude,
+	drive,
+	type EngineAgent,
+	ephemeralRecorder,
+	type GenerateResult,
+	initialSession,
+	Run,
+	type Watcher,
+} from "../engine/index.ts";
+import {
+	type Middleware,
+	type MiddlewareAgent,
+	type MiddlewareContext,
+	runMiddleware,
+} from "../middleware/index.ts";
+import type { AgentState } from "../state/index.ts";
+import type { ToolContext } from "../tools/index.ts";
+
+/** What a single call may be given beside its input and state. */
+export interface CallOptions {
+	/** Cancels the call: model and tools are told, and the call rejects with code CANCELLED. */
+	readonly signal?: AbortSignal;
+	/** The context of the tool call that makes this call, when the agent works as a sub-agent. */
+	readonly parentContext?: ToolContext;
+}
+
+/** What an agent with a checkpoint store does with states. @see UAP 12.4 */
+export interface Checkpoints {
+	/** The state with the id of its session in its metadata. */
+	identify(state: AgentState): AgentState;
+	/** Saves behind the saves before it; never throws, never waits. */
+	readonly save: (state: AgentState) => void;
+	/** Settles when what was saved so far is stored. */
+	flush(): Promise<void>;
+}
+
+/** What all calls of an agent share. */
+export interface CallSetup {
+	readonly agent: MiddlewareAgent;
+	readonly engine: EngineAgent;
+	readonly middleware: readonly Middleware[];
+	readonly checkpoints: Checkpoints | undefined;
+}
+
+/** A call under way. */
+export interface StartedCall {
+	readonly result: Promise<GenerateResult>;
+	/** Cancels it. Harmless when it is over. */
+	stop(): void;
+	/** Whether it was cancelled before it was over. */
+	readonly stopped: boolean;
+}
+
+/** Starts a call. Without middleware the run begins before this returns. */
+export function startCall(
+	setup: CallSetup,
+	input: Message,
+	state: AgentState,
+	options: CallOptions,
+	watcher?: Watcher,
+): StartedCall {
+	const { engine, middleware, checkpoints } = setup;
+	const started = checkpoints === undefined ? state : checkpoints.identify(state);
+	let run: Run | undefined;
+	let stopped = false;
+	let over = false;
+	let cut: ((error: unknown) => void) | undefined;
+
+	const execute = async (context: MiddlewareContext): Promise<GenerateResult> => {
+		if (stopped) throw cancelled();
+		run = new Run({
+			agent: engine,
+			runId: engine.ports.ids.uuid(),
+			state: initialSession(context.state),
+			recorder: ephemeralRecorder(),
+			...(watcher === undefined ? {} : { watchers: [watcher] }),
+			...(options.parentContext === undefined ? {} : { parentContext: options.parentContext }),
+			...(checkpoints === undefined ? {} : { afterStep: checkpoints.save }),
+			...stopConditionOf(middleware, context),
+		});
+		const message = context.input;
+		run.commit([
+			{ kind: "run.started", runKind: "user-turn", agentId: engine.id, fingerprint: "" },
+			{ kind: "input", inputId: message.id, placement: "turn", shape: "message", message },
+		]);
+		return conclude(run, await drive(run));
+	};
+
+	const context: MiddlewareContext = { agent: setup.agent, input, state: started, metadata: {} };
+	const executing =
+		middleware.length === 0
+			? execute(context)
+			: new Promise<GenerateResult>((resolve, reject) => {
+					cut = reject; // a middleware that never answers does not hold up a cancelled call
+					runMiddleware(middleware, context, execute).then(resolve, reject);
+				});
+	const result = executing.finally(() => {
+		over = true;
+		options.signal?.removeEventListener("abort", stop);
+	});
+
+	function stop(): void {
+		if (over || stopped) return;
+		stopped = true;
+		if (run !== undefined) run.stop("interrupt");
+		else cut?.(cancelled());
+	}
+
+	const { signal } = options;
+	if (signal?.aborted) stop();
+	else signal?.addEventListener("abort", stop, { once: true });
+	return {
+		result,
+		stop,
+		get stopped() {
+			return stopped;
+		},
+	};
+}
+
+/** Middleware may end a run after any of its steps. */
+function stopConditionOf(
+	middleware: readonly Middleware[],
+	context: MiddlewareContext,
+): { stopCondition?: (state: AgentState) => Promise<boolean> } {
+	const asked = middleware.filter((each) => each.stop !== undefined);
+	if (asked.length === 0) return {};
+	return {
+		stopCondition: async (state) => {
+			for (const each of asked) if (await each.stop?.(context, state)) return true;
+			return false;
+		},
+	};
+}
