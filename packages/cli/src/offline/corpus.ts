@@ -5,7 +5,7 @@ import { type Block, documentKind, headingPath, type SourceDocument } from "./do
 import { parseProse } from "./prose.ts";
 import type { Question, Term } from "./question.ts";
 import type { Transcript } from "./transcript.ts";
-import { stemsOf } from "./words.ts";
+import { stem, stemsOf, wordsOf } from "./words.ts";
 
 /** A block with the stems that it and its surroundings hold. */
 export interface Unit {
@@ -40,13 +40,19 @@ export function parseAll(transcript: Transcript): SourceDocument[] {
 export function buildCorpus(documents: readonly SourceDocument[], question: Question): Corpus {
 	const units = documents.flatMap(unitsOf);
 	const places = new Map(documents.map((document) => [document, stemsOf(document.path)]));
-	const weights = new Map<Term, number>();
-	for (const term of question.terms) {
+	const rarities = question.terms.map((term) => {
 		let count = 0;
 		for (const unit of units) if (termIn(term, unit.own, unit.ownText) > 0) count++;
-		const rarity = Math.log(1 + (units.length + 1) / (count + 0.5));
-		weights.set(term, Math.max(0.2, rarity) * (term.weak ? 0.25 : term.exact ? 1.4 : 1));
-	}
+		return Math.log(1 + (units.length + 1) / (count + 0.5));
+	});
+	// However common a word is in the project, an answer without it is only half an answer.
+	const floor = 0.6 * Math.max(0, ...rarities);
+	const weights = new Map(
+		question.terms.map((term, index) => {
+			const rarity = Math.max(0.2, floor, rarities[index] as number);
+			return [term, rarity * (term.weak ? 0.25 : term.exact ? 1.4 : 1)];
+		}),
+	);
 	return {
 		documents,
 		units,
@@ -175,5 +181,30 @@ export function matchUnit(corpus: Corpus, unit: Unit, terms: readonly Term[]): M
 		found += weight * (inside || around || named);
 		if (inside === 0 && around === 0 && named === 0) missing.push(term);
 	}
-	return { unit, coverage: total === 0 ? 0 : found / total, own: total === 0 ? 0 : own / total, missing };
+	const near = unit.own.size > LONG_TEXT && !standTogether(unit.block.text, terms) ? 0.6 : 1;
+	return {
+		unit,
+		coverage: total === 0 ? 0 : (near * found) / total,
+		own: total === 0 ? 0 : (near * own) / total,
+		missing,
+	};
+}
+
+/** Different words from which on a text is long, so that its words must stand close together to count. */
+const LONG_TEXT = 60;
+const CLOSE = 40;
+
+/** Do the terms that a long text holds stand within a stretch of it? */
+function standTogether(text: string, terms: readonly Term[]): boolean {
+	const words = wordsOf(text);
+	const stems = words.map(stem);
+	const wanted = terms
+		.map((term) => new Set([...term.stems.slice(0, 1), ...term.synonyms]))
+		.filter((variants) => stems.some((one) => variants.has(one)));
+	if (wanted.length < 2) return true;
+	return stems.some((one, at) => {
+		if (!wanted[0]?.has(one)) return false;
+		const stretch = stems.slice(Math.max(0, at - CLOSE), at + CLOSE);
+		return wanted.every((variants) => stretch.some((other) => variants.has(other)));
+	});
 }

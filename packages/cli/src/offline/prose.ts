@@ -126,9 +126,10 @@ class ProseReader {
 		}
 		// A line in bold alone, or of capitals alone, heads what follows without closing what is above.
 		const bold = /^\s*(?:\*\*|__)([^*_].{0,100}?)(?:\*\*|__):?\s*$/.exec(line);
+		const colon = /^[A-Z][\w/&'-]*(?: [\w/&'-]+){0,3}:$/.test(line.trim()) && !/^\s/.test(line);
 		const capitals = /^[A-Z][A-Z0-9 ,&/()'-]{3,60}:?$/.test(line.trim()) && this.#blank(this.#at - 1);
 		if (
-			(bold || capitals) &&
+			(bold || capitals || colon) &&
 			(this.#blank(this.#at + 1) || ITEM.test(this.#line(this.#at + 1))) &&
 			this.#blank(this.#at - 1)
 		) {

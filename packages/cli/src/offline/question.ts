@@ -103,7 +103,7 @@ function kindOf(task: string, release: boolean): QuestionKind {
 	if (/\bhow (?:many|much)\b|\b(?:number|count) of\b|^count\b/.test(text)) return "count";
 	if (
 		release &&
-		/\b(?:what(?:'?s| is| was| has| are| were)?|which|list|show|summari[sz]e|tell me).{0,40}\b(?:chang|new\b|differ|happen|update|add|fix|remov|improv|break|deprecat)/.test(
+		/\b(?:what(?:'?s| is| was| has| are| were)?|which|list|show|summari[sz]e|tell me).{0,40}\b(?:chang|new\b|came\b|come\b|differ|happen|update|add|fix|remov|improv|break|deprecat)/.test(
 			text,
 		)
 	)

@@ -53,7 +53,7 @@ function firstCalls(task: string): PlannedCall[] {
 }
 
 /** A term as a search: names as they are, words by their stem and the words of the same meaning. */
-function searchFor(term: Term): { pattern: string; regex?: true } {
+export function searchFor(term: Term): { pattern: string; regex?: true } {
 	if (term.exact) return { pattern: term.text };
 	if (term.stems.length > 1) return { pattern: term.text };
 	const stems = [term.stems[0] as string, ...term.synonyms].map((stem) => {

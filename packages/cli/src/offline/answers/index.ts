@@ -2,11 +2,12 @@
 import { type Answer, renderAnswer } from "../answer.ts";
 import { buildCorpus, type Corpus, parseAll, projectNames, type Unit } from "../corpus.ts";
 import { analyseQuestion, type Question, type Term, withoutProjectNames } from "../question.ts";
+import { searchFor } from "../retrieval.ts";
 import type { Transcript } from "../transcript.ts";
 import { answerCount } from "./counting.ts";
 import { answerDefinition } from "./definitions.ts";
 import { answerHowTo } from "./how-to.ts";
-import { answerList } from "./listing.ts";
+import { answerList, phraseIn } from "./listing.ts";
 import { answerOutline, answerOverview } from "./overview.ts";
 import { answerPassages } from "./passages.ts";
 import { answerFiles, answerWhere } from "./places.ts";
@@ -28,7 +29,7 @@ const valueBonus =
 		return (
 			(labelled && block.kind !== "heading" ? 0.3 : 0) +
 			(block.kind === "entry" &&
-			block.depth === 0 &&
+			block.depth <= 1 &&
 			question.terms.some((term) => !term.weak && block.label.toLowerCase() === term.text.toLowerCase())
 				? 0.2
 				: 0) +
@@ -82,18 +83,19 @@ const asList: Answering = (corpus, question, transcript) => {
 	if (outline) return outline;
 	const listed = answerList(corpus, question);
 	if (listed && (listed.confidence >= 0.6 || question.files.length > 0)) return listed;
-	return answerFiles(question, transcript) ?? asPassages(corpus, question, transcript) ?? listed;
+	const wholePhrase = ({ block }: Unit): boolean =>
+		question.files.length === 0 || phraseIn(block.text, question.focus);
+	return (
+		answerFiles(question, transcript) ??
+		answerPassages(corpus, question, valueBonus(question), wholePhrase) ??
+		listed
+	);
 };
 
 /** For each kind of question, the ways to answer it in order. */
 const WAYS: Record<Question["kind"], readonly Answering[]> = {
 	overview: [answerOverview, asPassages],
-	list: [
-		asList,
-		(_corpus, question, transcript) => answerFiles(question, transcript),
-		answerLatest,
-		asPassages,
-	],
+	list: [asList, answerLatest],
 	count: [answerCount],
 	definition: [asProject, answerDefinition, asPassages, answerWhere],
 	where: [answerWhere],
@@ -124,6 +126,10 @@ export function composeAnswer(transcript: Transcript): string {
 	return nothingFound(transcript, question);
 }
 
+function searchedAs(term: Term): string {
+	return searchFor(term).pattern.split("|")[0]?.replace(/\\b/g, "") ?? term.text;
+}
+
 function nothingFound(transcript: Transcript, question: Question): string {
 	const telling = question.terms.filter((term) => !term.weak);
 	const about = (telling.length > 0 ? telling : question.terms)
@@ -145,10 +151,7 @@ function nothingFound(transcript: Transcript, question: Question): string {
 				!term.weak &&
 				transcript.searches.some(
 					(search) =>
-						search.total === 0 &&
-						search.pattern
-							.toLowerCase()
-							.includes((term.exact ? term.text : (term.stems[0] ?? " ")).toLowerCase()),
+						search.total === 0 && search.pattern.split("|")[0]?.replace(/\\b/g, "") === searchedAs(term),
 				),
 		)
 		.map((term) => `"${term.text}"`);

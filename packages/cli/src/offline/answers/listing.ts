@@ -279,16 +279,7 @@ function labelPlace(unit: Unit, units: readonly Unit[], focus: Focus): Found | u
 function mentionPlace(unit: Unit, focus: Focus): Found | undefined {
 	const { block, document } = unit;
 	if (!focus.needed.every((one) => unit.own.has(one))) return undefined;
-	if (focus.needed.length > 1) {
-		const stems = wordsOf(block.text).map(stem);
-		const together = stems.some((_one, at) => {
-			const window = new Set(stems.slice(at, at + focus.needed.length + focus.loose.length));
-			return (
-				focus.needed.every((one) => window.has(one)) && !/^(?:no|non|not|without)$/.test(stems[at - 1] ?? "")
-			);
-		});
-		if (!together) return undefined;
-	}
+	if (focus.needed.length > 1 && !sideBySide(block.text, focus.needed, focus.loose.length)) return undefined;
 	if (/\bnon-/i.test(block.text) && nameIn(`non-${focus.words[0]}`, block.text.toLowerCase()))
 		return undefined;
 	return {
@@ -298,6 +289,24 @@ function mentionPlace(unit: Unit, focus: Focus): Found | undefined {
 		count: 1,
 		lines: [blockLine(document, block)],
 	};
+}
+
+/** Do these stems stand next to each other somewhere in the text, and not after a "no"? */
+function sideBySide(text: string, needed: readonly string[], spare: number): boolean {
+	const stems = wordsOf(text).map(stem);
+	return stems.some((_one, at) => {
+		const window = new Set(stems.slice(at, at + needed.length + spare));
+		return needed.every((one) => window.has(one)) && !/^(?:no|non|not|without)$/.test(stems[at - 1] ?? "");
+	});
+}
+
+/** Do the words of the thing asked for stand together in the text? */
+export function phraseIn(text: string, focus: readonly string[]): boolean {
+	const needed = focus
+		.flatMap(wordsOf)
+		.filter((word) => !isLooseModifier(word))
+		.map(stem);
+	return needed.length < 2 || sideBySide(text, needed, 1);
 }
 
 function groupOf(document: SourceDocument, section: number): AnswerLine | undefined {

@@ -62,7 +62,15 @@ export function bestMatches(
 
 function aside({ document, block }: Unit): number {
 	const nature =
-		document.kind === "prose" ? 0 : document.kind === "data" ? 0.02 : block.kind === "code" ? 0.12 : 0.06;
+		document.kind === "prose"
+			? 0
+			: document.kind === "data"
+				? block.text.length > 200
+					? 0.12
+					: 0.02
+				: block.kind === "code"
+					? 0.12
+					: 0.06;
 	return (
 		nature +
 		0.01 * document.path.split("/").length +
