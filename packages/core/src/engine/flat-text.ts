@@ -14,22 +14,20 @@ export function flat(text: string): string {
 
 /** Text under way. */
 export class GrowingText {
-	#whole: string[] | undefined;
-	#tail: string;
+	readonly #whole: string[] = [];
+	#pieces: string[];
 
 	constructor(text: string) {
-		this.#tail = text;
+		this.#pieces = [text];
 	}
 
 	append(text: string): void {
-		this.#tail += text;
-		if (this.#tail.length < flatFrom) return;
-		this.#whole ??= [];
-		this.#whole.push(flat(this.#tail));
-		this.#tail = "";
+		if (this.#pieces.push(text) < 1024) return;
+		this.#whole.push(this.#pieces.join(""));
+		this.#pieces = [];
 	}
 
 	toString(): string {
-		return this.#whole === undefined ? this.#tail : this.#whole.join("") + this.#tail;
+		return this.#whole.join("") + this.#pieces.join("");
 	}
 }

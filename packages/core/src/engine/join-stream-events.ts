@@ -11,6 +11,7 @@ export function joinStreamEvents(last: StreamEvent, next: StreamEvent): StreamEv
 		case "object_delta":
 			return joined(last, next, "text");
 		case "tool_call_delta":
+			if ((next.delta.toolCallId ?? last.delta.toolCallId) !== last.delta.toolCallId) return undefined;
 			return joined(last, next, "argumentsJson");
 		default:
 			return undefined;
