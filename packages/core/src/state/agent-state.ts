@@ -1,41 +1,13 @@
 // AgentState: an immutable snapshot of an agent's conversation. Every operation returns a new state; messages and
 // reasoning share structure with the state they came from (keeps I2, I5).
-import {
-	decodeValue,
-	encodeValue,
-	HoldfastError,
-	type JSONValue,
-	type Message,
-	type MessageJSON,
-	messageFromJSON,
-	messageToJSON,
-	type TokenUsage,
-} from "@holdfast/upp";
+import type { Message, TokenUsage } from "@holdfast/upp";
+import { type AgentStateJSON, partsFromJSON, partsToJSON } from "./agent-state-json.ts";
+import { withMember } from "./frozen-copy.ts";
 import { List } from "./list.ts";
-
-/** One step of a plan. @see UAP 5.4 */
-export interface PlanStep {
-	readonly id: string;
-	readonly description: string;
-	readonly tool?: string;
-	readonly dependsOn: readonly string[];
-	readonly status: "pending" | "in_progress" | "completed" | "failed";
-}
-
-/** The version of serialised states that this release writes and reads. */
-export const stateVersion = "1.0.0";
-
-/** A serialised state. @see UAP 12.1 */
-export interface AgentStateJSON {
-	version: string;
-	id: string;
-	messages: MessageJSON[];
-	step: number;
-	metadata: Record<string, JSONValue>;
-	reasoning: string[];
-	plan?: PlanStep[];
-	usage?: TokenUsage;
-}
+import { type PlanStep, readPlan } from "./plan-step.ts";
+import { invalidState, readCount, readString } from "./read-json.ts";
+import { sealMessage } from "./sealed-message.ts";
+import { readTrace, type SubagentExecutionTrace } from "./subagent-trace.ts";
 
 /** The parts of a state; internal to the core. */
 export interface AgentStateParts {
@@ -45,6 +17,7 @@ export interface AgentStateParts {
 	readonly reasoning: List<string>;
 	readonly plan: readonly PlanStep[] | undefined;
 	readonly usage: TokenUsage | undefined;
+	readonly subagentTraces: List<SubagentExecutionTrace> | undefined;
 }
 
 const noMetadata: Readonly<Record<string, unknown>> = Object.freeze({});
@@ -72,6 +45,7 @@ export class AgentState {
 			reasoning: List.empty(),
 			plan: undefined,
 			usage: undefined,
+			subagentTraces: undefined,
 		});
 	}
 
@@ -91,7 +65,7 @@ export class AgentState {
 		return this.#parts.step;
 	}
 
-	/** The caller's own values; frozen. */
+	/** The caller's own values; frozen. Bytes and dates in it are given as copies. */
 	get metadata(): Readonly<Record<string, unknown>> {
 		return this.#parts.metadata;
 	}
@@ -106,98 +80,93 @@ export class AgentState {
 		return this.#parts.plan;
 	}
 
-	/** Tokens used over all model calls of the call under way or just ended. */
+	/** Tokens used over all model calls of the call under way or just ended; frozen. */
 	get usage(): TokenUsage | undefined {
-		return this.#parts.usage;
+		const { usage } = this.#parts;
+		return usage === undefined ? undefined : (Object.freeze(usage) as TokenUsage);
 	}
 
-	/** Appends one message. */
-	withMessage(message: Message): AgentState {
-		return this.#with({ messages: this.#parts.messages.append(message) });
-	}
-
-	/** Appends messages in order. */
-	withMessages(messages: readonly Message[]): AgentState {
-		return this.#with({ messages: this.#parts.messages.appendAll(messages) });
-	}
-
-	/** Replaces the whole history. */
-	withContext(messages: readonly Message[]): AgentState {
-		return this.#with({ messages: List.from(messages) });
-	}
-
-	withStep(step: number): AgentState {
-		return this.#with({ step });
-	}
-
-	/** Sets one key of the metadata. The value is copied and frozen. */
-	withMetadata(key: string, value: unknown): AgentState {
-		const metadata = { ...this.#parts.metadata };
-		Object.defineProperty(metadata, key, {
-			value: frozenCopy(value),
-			enumerable: true,
-			configurable: true,
-			writable: true,
-		});
-		return this.#with({ metadata: Object.freeze(metadata) });
-	}
-
-	/** Appends one reasoning trace. */
-	withReasoning(reasoning: string): AgentState {
-		return this.#with({ reasoning: this.#parts.reasoning.append(reasoning) });
-	}
-
-	/** Replaces the plan. It is copied and frozen. */
-	withPlan(plan: readonly PlanStep[]): AgentState {
-		return this.#with({ plan: frozenCopy(plan) as readonly PlanStep[] });
+	/** What sub-agents did, in the order they ended; frozen. `undefined` before the first. @see UAP 8.8 */
+	get subagentTraces(): readonly SubagentExecutionTrace[] | undefined {
+		return this.#parts.subagentTraces?.toArray();
 	}
 
 	/**
-	 * The state as JSON data that `fromJSON` turns back exactly.
-	 * @throws HoldfastError `unserialisable_value` when metadata or messages hold what JSON cannot say.
+	 * Appends one message. The message is sealed: it stays the same object and cannot change any more; the arrays it was
+	 * built from are copied. Bytes in messages are copied too, and cannot be sealed.
+	 */
+	withMessage(message: Message): AgentState {
+		return this.#with({ messages: this.#parts.messages.append(sealMessage(message)) });
+	}
+
+	/** Appends messages in order, sealed as by `withMessage`. */
+	withMessages(messages: readonly Message[]): AgentState {
+		return this.#with({ messages: this.#parts.messages.appendAll(messages.map(sealMessage)) });
+	}
+
+	/** Replaces the whole history. Messages are sealed as by `withMessage`. */
+	withContext(messages: readonly Message[]): AgentState {
+		return this.#with({ messages: List.from(messages.map(sealMessage)) });
+	}
+
+	/** @throws HoldfastError `invalid_state` unless it is a whole number from 0. */
+	withStep(step: number): AgentState {
+		return this.#with({ step: readCount(step, "step") });
+	}
+
+	/**
+	 * Sets one key of the metadata. Plain data, bytes and dates are copied and cannot change any more; anything else, such
+	 * as a function, is kept as it is, and `toJSON` refuses it.
+	 */
+	withMetadata(key: string, value: unknown): AgentState {
+		return this.#with({ metadata: withMember(this.#parts.metadata, key, value) });
+	}
+
+	/** Appends one reasoning trace. @throws HoldfastError `invalid_state` unless it is a string. */
+	withReasoning(reasoning: string): AgentState {
+		return this.#with({ reasoning: this.#parts.reasoning.append(readString(reasoning, "reasoning")) });
+	}
+
+	/**
+	 * Replaces the plan. It is copied and frozen.
+	 * @throws HoldfastError `invalid_state` with the path to the fault.
+	 */
+	withPlan(plan: readonly PlanStep[]): AgentState {
+		return this.#with({ plan: readPlan(plan) });
+	}
+
+	/**
+	 * Appends what is known of a sub-agent's work. It is copied and frozen.
+	 * @throws HoldfastError `invalid_state` with the path to the fault.
+	 * @see UAP 8.8
+	 */
+	withSubagentTrace(trace: SubagentExecutionTrace): AgentState {
+		const traces = this.#parts.subagentTraces ?? List.empty<SubagentExecutionTrace>();
+		return this.#with({ subagentTraces: traces.append(readTrace(trace, `subagentTraces.${traces.length}`)) });
+	}
+
+	/**
+	 * The state as JSON data that `fromJSON` turns back exactly. It shares nothing with the state.
+	 * @throws HoldfastError `unserialisable_value` with the path, when metadata or messages hold what JSON cannot say.
+	 * @see UAP 6.4, 12.1
 	 */
 	toJSON(): AgentStateJSON {
-		const { plan, usage } = this.#parts;
-		return {
-			version: stateVersion,
-			id: this.id,
-			messages: this.messages.map(messageToJSON),
-			step: this.step,
-			metadata: encodeValue(this.metadata) as Record<string, JSONValue>,
-			reasoning: [...this.reasoning],
-			...(plan === undefined ? {} : { plan: structuredClone(plan) as PlanStep[] }),
-			...(usage === undefined ? {} : { usage: { ...usage } }),
-		};
+		return partsToJSON(this.id, this.#parts);
 	}
 
 	/**
-	 * Restores a state.
-	 * @throws HoldfastError `state_version_unsupported` or `invalid_state` with the path to the fault.
+	 * Restores a state. The data may come from anywhere: it is checked, and nothing of it is shared.
+	 * @throws HoldfastError `state_version_unsupported`, or `invalid_state` with the path to the fault.
+	 * @see UAP 6.4, 12.1, 15.3
 	 */
 	static fromJSON(json: AgentStateJSON): AgentState {
-		if (typeof json !== "object" || json === null) throw invalidState("state", "an object", json);
-		if (json.version !== stateVersion) {
-			throw new HoldfastError(
-				"state_version_unsupported",
-				`This state has version ${JSON.stringify(json.version)}; version "${stateVersion}" is supported.`,
-			);
+		try {
+			const { id, parts } = partsFromJSON(json);
+			return new AgentState(parts, id);
+		} catch (error) {
+			if (error instanceof RangeError) throw invalidState("state", "nested less deeply", json, error);
+			throw error;
 		}
-		if (typeof json.id !== "string" || json.id === "")
-			throw invalidState("id", "a non-empty string", json.id);
-		if (!Array.isArray(json.messages)) throw invalidState("messages", "an array", json.messages);
-		if (!Number.isInteger(json.step)) throw invalidState("step", "an integer", json.step);
-		const state = new AgentState(
-			{
-				messages: List.from(json.messages.map(messageFromJSON)),
-				step: json.step,
-				metadata: deepFreeze(decodeValue(json.metadata ?? {})) as Record<string, unknown>,
-				reasoning: List.from(json.reasoning ?? []),
-				plan: json.plan === undefined ? undefined : (frozenCopy(json.plan) as readonly PlanStep[]),
-				usage: json.usage,
-			},
-			json.id,
-		);
-		return state;
 	}
 
 	#with(change: Partial<AgentStateParts>): AgentState {
@@ -213,33 +182,4 @@ export class AgentState {
 	static ofParts(parts: AgentStateParts): AgentState {
 		return new AgentState(parts);
 	}
-}
-
-function invalidState(path: string, expected: string, found: unknown): HoldfastError {
-	return new HoldfastError(
-		"invalid_state",
-		`${path}: expected ${expected}, found ${found === null ? "null" : typeof found}.`,
-		{
-			data: { path },
-		},
-	);
-}
-
-function frozenCopy(value: unknown): unknown {
-	if (typeof value !== "object" || value === null) return value;
-	let copy: unknown;
-	try {
-		copy = structuredClone(value);
-	} catch {
-		return value; // a function, say: kept as it is, and toJSON names it
-	}
-	return deepFreeze(copy);
-}
-
-function deepFreeze(value: unknown): unknown {
-	if (typeof value !== "object" || value === null || Object.isFrozen(value) || ArrayBuffer.isView(value))
-		return value;
-	Object.freeze(value);
-	for (const inner of Object.values(value)) deepFreeze(inner);
-	return value;
 }

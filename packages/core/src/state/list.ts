@@ -1,21 +1,29 @@
 // A persistent list with shared structure: appending, forking and keeping old versions cost constant time (keeps I5).
-// Versions of one line share one growing array; the second append to an old version starts a new segment.
+// Versions of one line share one growing segment; an append to an older version starts a new segment behind it.
+// Segments jump over several of their ancestors, so that a position is found in logarithmic time in any chain.
+
+/** A growing run of items; items beyond a fork belong to other versions. */
+interface Segment<T> {
+	/** Where the items start within the whole list. */
+	readonly offset: number;
+	readonly items: T[];
+	readonly before: Segment<T> | undefined;
+	/** How many segments stand before this one. */
+	readonly depth: number;
+	/** An ancestor further back than `before`, or `before` itself. */
+	readonly jump: Segment<T> | undefined;
+}
 
 /** An immutable sequence. `append` returns a new list and leaves this one as it was. */
 export class List<T> implements Iterable<T> {
-	static readonly #empty: List<never> = new List<never>(undefined, 0, [], 0);
+	static readonly #empty: List<never> = new List<never>(segmentOf([]), 0);
 
 	readonly length: number;
-	/** Where this segment's items start within the whole list. */
-	readonly #offset: number;
-	readonly #before: List<T> | undefined;
-	readonly #items: T[];
+	readonly #segment: Segment<T>;
 	#flat: readonly T[] | undefined;
 
-	private constructor(before: List<T> | undefined, offset: number, items: T[], length: number) {
-		this.#before = before;
-		this.#offset = offset;
-		this.#items = items;
+	private constructor(segment: Segment<T>, length: number) {
+		this.#segment = segment;
 		this.length = length;
 	}
 
@@ -25,40 +33,49 @@ export class List<T> implements Iterable<T> {
 
 	/** Copies the given items. */
 	static from<T>(items: Iterable<T>): List<T> {
-		const own = [...items];
-		return own.length === 0 ? List.empty() : new List<T>(undefined, 0, own, own.length);
+		return List.empty<T>().appendAll(items);
 	}
 
 	append(item: T): List<T> {
-		const items = this.#offset + this.#items.length === this.length ? this.#items : undefined;
-		if (items === undefined || this.length === 0)
-			return new List<T>(this.length === 0 ? undefined : this, this.length, [item], this.length + 1);
+		const { items, offset } = this.#segment;
+		if (this.length === 0 || offset + items.length !== this.length) return this.#fork([item]);
 		items.push(item);
-		return new List<T>(this.#before, this.#offset, items, this.length + 1);
+		return new List<T>(this.#segment, this.length + 1);
 	}
 
 	appendAll(items: Iterable<T>): List<T> {
-		let list: List<T> = this;
-		for (const item of items) list = list.append(item);
-		return list;
+		const added = [...items];
+		const segment = this.#segment;
+		if (added.length === 0) return this;
+		if (this.length === 0 || segment.offset + segment.items.length !== this.length) return this.#fork(added);
+		for (const item of added) segment.items.push(item);
+		return new List<T>(segment, this.length + added.length);
 	}
 
 	/** The item at a position from 0; negative positions count from the end. */
 	at(position: number): T | undefined {
 		const index = position < 0 ? this.length + position : position;
-		if (index < 0 || index >= this.length) return undefined;
-		let list: List<T> | undefined = this;
-		while (list !== undefined && index < list.#offset) list = list.#before;
-		return list === undefined ? undefined : list.#items[index - list.#offset];
+		if (!(index >= 0 && index < this.length)) return undefined;
+		let segment = this.#segment;
+		while (index < segment.offset) {
+			// Whoever starts after 0 has a segment before it.
+			const { jump, before } = segment as { jump: Segment<T>; before: Segment<T> };
+			segment = index < jump.offset ? jump : before;
+		}
+		return segment.items[index - segment.offset];
 	}
 
 	/** The items from a position on, as a new array; costs what it returns. */
 	from(start: number): T[] {
 		const parts: T[][] = [];
 		let end = this.length;
-		for (let list: List<T> | undefined = this; list !== undefined && end > start; list = list.#before) {
-			parts.push(list.#items.slice(Math.max(0, start - list.#offset), end - list.#offset));
-			end = list.#offset;
+		for (
+			let segment: Segment<T> | undefined = this.#segment;
+			segment !== undefined && end > start;
+			segment = segment.before
+		) {
+			parts.push(segment.items.slice(Math.max(0, start - segment.offset), end - segment.offset));
+			end = segment.offset;
 		}
 		return parts.length === 1 ? (parts[0] as T[]) : (parts.reverse().flat(1) as T[]);
 	}
@@ -72,4 +89,22 @@ export class List<T> implements Iterable<T> {
 	*[Symbol.iterator](): Iterator<T> {
 		yield* this.toArray();
 	}
+
+	#fork(items: T[]): List<T> {
+		const before = this.length === 0 ? undefined : this.#segment;
+		return new List<T>(segmentOf(items, before, this.length), this.length + items.length);
+	}
+}
+
+function segmentOf<T>(items: T[], before?: Segment<T>, offset = 0): Segment<T> {
+	if (before === undefined) return { items, before, offset, depth: 0, jump: undefined };
+	return { items, before, offset, depth: before.depth + 1, jump: jumpFrom(before) };
+}
+
+/** Two jumps of the same width become one twice as wide: a skew-binary counter. */
+function jumpFrom<T>(before: Segment<T>): Segment<T> {
+	const near = before.jump;
+	const far = near?.jump;
+	if (near === undefined || far === undefined) return before;
+	return before.depth - near.depth === near.depth - far.depth ? far : before;
 }

@@ -1,0 +1,325 @@
+import { deepStrictEqual } from "node:assert";
+import { AssistantMessage, type MessageJSON, ToolResultMessage, UserMessage } from "@holdfast/upp";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { AgentState, type AgentStateJSON } from "./index.ts";
+import { anyState, contentOf } from "./random-state.fixture.ts";
+
+function throughText(state: AgentState): AgentState {
+	return AgentState.fromJSON(JSON.parse(JSON.stringify(state.toJSON())));
+}
+
+/** All objects within a value. */
+function objectsIn(value: unknown, found: Set<object> = new Set()): Set<object> {
+	if (typeof value !== "object" || value === null || found.has(value)) return found;
+	found.add(value);
+	for (const inner of Object.values(value)) objectsIn(inner, found);
+	return found;
+}
+
+describe("a state that went through JSON text", () => {
+	test("is what it was, whatever it holds [UAP-070]", () => {
+		fc.assert(
+			fc.property(anyState, (state) => {
+				const back = throughText(state);
+				expect(back.id).toBe(state.id);
+				// Unlike toStrictEqual, it is not led astray by members named "constructor".
+				deepStrictEqual(contentOf(back), contentOf(state));
+				expect(JSON.stringify(back)).toBe(JSON.stringify(state));
+			}),
+			{ numRuns: 400 },
+		);
+	});
+
+	test("keeps message classes, ids of messages, calls, plan steps and sub-agents", () => {
+		const call = { toolCallId: "call-7", toolName: "t", arguments: {} };
+		const state = AgentState.initial()
+			.withMessages([
+				new UserMessage("u", { id: "message-1" }),
+				new AssistantMessage("a", [call]),
+				new ToolResultMessage([{ toolCallId: "call-7", result: 1 }]),
+			])
+			.withPlan([{ id: "step-1", description: "", dependsOn: ["step-0"], status: "pending" }])
+			.withSubagentTrace({
+				subagentId: "sub-1",
+				subagentType: "t",
+				parentToolCallId: "call-7",
+				prompt: "",
+				startTime: 0,
+				endTime: 0,
+				success: false,
+			});
+		const back = throughText(state);
+		const [user, assistant, result] = back.messages as [UserMessage, AssistantMessage, ToolResultMessage];
+		expect([user, assistant, result].map((message) => message.constructor)).toEqual([
+			UserMessage,
+			AssistantMessage,
+			ToolResultMessage,
+		]);
+		expect(user.id).toBe("message-1");
+		expect(assistant.toolCalls?.[0]?.toolCallId).toBe("call-7");
+		expect(result.results[0]?.toolCallId).toBe("call-7");
+		expect(back.plan?.[0]).toMatchObject({ id: "step-1", dependsOn: ["step-0"] });
+		expect(back.subagentTraces?.[0]).toMatchObject({ subagentId: "sub-1", parentToolCallId: "call-7" });
+	});
+
+	test("keeps the metadata of messages and its own, to the bottom [UAP-129]", () => {
+		const metadata = { openai: { item: { id: "x", list: [1, { encrypted: "…" }], at: new Date(3) } } };
+		const state = AgentState.initial()
+			.withMessage(new UserMessage("u", { metadata }))
+			.withMetadata("mine", { deep: { er: [null, true, "ä", 0.5] } });
+		const back = throughText(state);
+		expect(back.messages[0]?.metadata).toEqual(metadata);
+		expect(back.metadata).toEqual({ mine: { deep: { er: [null, true, "ä", 0.5] } } });
+	});
+
+	test("keeps bytes wherever they are, as base64 in the JSON [UAP-131]", () => {
+		const bytes = (...values: number[]): Uint8Array => new Uint8Array(values);
+		const state = AgentState.initial()
+			.withMessages([
+				new UserMessage([
+					{ type: "image", mimeType: "image/png", source: { type: "bytes", data: bytes(0, 255, 1) } },
+					{ type: "audio", mimeType: "audio/wav", data: bytes(2) },
+				]),
+				new ToolResultMessage([{ toolCallId: "c", result: { file: bytes(3, 4) } }]),
+			])
+			.withMetadata("blob", [bytes(5)]);
+		const text = JSON.stringify(state);
+		for (const base64 of ["AP8B", "Ag==", "AwQ=", "BQ=="]) expect(text).toContain(`"${base64}"`);
+		expect(contentOf(throughText(state))).toStrictEqual(contentOf(state));
+	});
+
+	test("keeps times, as ISO 8601 in the JSON [UAP-130]", () => {
+		const at = new Date("2024-02-29T12:00:00.123Z");
+		const state = AgentState.initial()
+			.withMessage(new UserMessage("u", { timestamp: at }))
+			.withMetadata("at", at)
+			.withSubagentTrace({
+				subagentId: "s",
+				subagentType: "t",
+				parentToolCallId: "c",
+				prompt: "p",
+				startTime: at.getTime(),
+				endTime: at.getTime() + 5,
+				success: true,
+			});
+		const json = JSON.parse(JSON.stringify(state)) as AgentStateJSON;
+		expect(json.messages[0]?.timestamp).toBe("2024-02-29T12:00:00.123Z");
+		expect(json.subagentTraces?.[0]).toMatchObject({
+			startTime: "2024-02-29T12:00:00.123Z",
+			endTime: "2024-02-29T12:00:00.128Z",
+		});
+		expect(JSON.stringify(json.metadata)).toContain("2024-02-29T12:00:00.123Z");
+		const back = AgentState.fromJSON(json);
+		expect(back.messages[0]?.timestamp).toEqual(at);
+		expect(back.metadata.at).toEqual(at);
+		expect(back.subagentTraces).toEqual(state.subagentTraces);
+	});
+
+	test("may have had the times of its traces as numbers", () => {
+		const trace = { subagentId: "s", subagentType: "t", parentToolCallId: "c", prompt: "p", success: true };
+		const json = {
+			...AgentState.initial().toJSON(),
+			subagentTraces: [{ ...trace, startTime: 1, endTime: 2 }],
+		};
+		expect(AgentState.fromJSON(json as never).subagentTraces).toEqual([
+			{ ...trace, startTime: 1, endTime: 2 },
+		]);
+	});
+
+	test("needs no reasoning, plan or traces [UAP-127]", () => {
+		const { reasoning: _, ...json } = AgentState.initial().withStep(3).toJSON();
+		expect(Object.keys(json).sort()).toEqual(["id", "messages", "metadata", "step", "version"]);
+		const back = AgentState.fromJSON(json);
+		expect(back.reasoning).toEqual([]);
+		expect([back.plan, back.subagentTraces, back.usage]).toEqual([undefined, undefined, undefined]);
+	});
+});
+
+describe("a state's JSON data", () => {
+	test("names what there is, equals what JSON text gives back, and is shared with nobody [UAP-066]", () => {
+		expect(Object.keys(AgentState.initial().toJSON())).toEqual([
+			"version",
+			"id",
+			"messages",
+			"step",
+			"metadata",
+			"reasoning",
+		]);
+		fc.assert(
+			fc.property(anyState, (state) => {
+				const json = state.toJSON();
+				expect(JSON.parse(JSON.stringify(json))).toEqual(json);
+				for (const name of ["plan", "usage", "subagentTraces"] as const) {
+					expect(Object.hasOwn(json, name)).toBe(state[name] !== undefined);
+				}
+				const own = objectsIn(contentOf(state));
+				const given = [...objectsIn(json), ...objectsIn(state.toJSON())];
+				expect(given.some((object) => own.has(object))).toBe(false);
+				expect(new Set(given).size).toBe(given.length);
+				expect(given.some((object) => Object.isFrozen(object))).toBe(false);
+			}),
+			{ numRuns: 100 },
+		);
+	});
+
+	test("is refused with the place of what JSON cannot say", () => {
+		const circular: Record<string, unknown> = {};
+		circular.self = [circular];
+		const said = (result: unknown): AgentState =>
+			AgentState.initial().withMessage(new ToolResultMessage([{ toolCallId: "c", result }]));
+		for (const [state, path] of [
+			[AgentState.initial().withMetadata("deep", { run: () => 1 }), "metadata.deep.run"],
+			[AgentState.initial().withMetadata("circle", circular), "metadata.circle.self.0"],
+			[AgentState.initial().withMetadata("big", 1n), "metadata.big"],
+			[said(Symbol("x")), "messages.0.0.result"],
+		] as const) {
+			expect(() => state.toJSON()).toThrow(
+				expect.objectContaining({
+					code: "unserialisable_value",
+					message: expect.stringContaining(path),
+					data: { path },
+				}),
+			);
+		}
+	});
+});
+
+describe("what is no state", () => {
+	const valid = (): AgentStateJSON =>
+		AgentState.initial()
+			.withMessages([
+				new UserMessage("u"),
+				new AssistantMessage("a", [{ toolCallId: "c", toolName: "t", arguments: {} }]),
+			])
+			.withMetadata("key", 1)
+			.withPlan([{ id: "1", description: "d", dependsOn: [], status: "pending" }])
+			.withSubagentTrace({
+				subagentId: "s",
+				subagentType: "t",
+				parentToolCallId: "c",
+				prompt: "p",
+				startTime: 1,
+				endTime: 2,
+				success: true,
+				toolExecutions: [{ toolName: "t", arguments: {}, result: "r" }],
+				usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
+			})
+			.toJSON();
+
+	/** The valid data with another value, or none, at a path. */
+	function changed(path: string, value: unknown): unknown {
+		const json = valid() as unknown as Record<string, unknown>;
+		const names = path.split(".");
+		let holder = json;
+		for (const name of names.slice(0, -1)) holder = holder[name] as Record<string, unknown>;
+		const last = names.at(-1) as string;
+		if (value === undefined) delete holder[last];
+		else holder[last] = value;
+		return json;
+	}
+
+	test.each([
+		["id", undefined],
+		["id", 7],
+		["id", ""],
+		["messages", {}],
+		["messages", undefined],
+		["messages.0", null],
+		["messages.1", "text"],
+		["messages.0.type", "system"],
+		["messages.0.id", 1],
+		["messages.0.timestamp", "yesterday"],
+		["messages.0.content", "text"],
+		["messages.0.content.0", { type: "hologram" }],
+		["messages.0.metadata", []],
+		["messages.1.toolCalls.0.arguments", "{}"],
+		["step", 1.5],
+		["step", "1"],
+		["step", -1],
+		["metadata", []],
+		["metadata", undefined],
+		["metadata", { $holdfast: ["bytes", "AQI="] }],
+		["metadata", { $holdfast: ["unknown"] }],
+		["reasoning", "text"],
+		["reasoning.0", 1],
+		["plan", {}],
+		["plan.0.id", undefined],
+		["plan.0.status", "done"],
+		["plan.0.dependsOn", [1]],
+		["usage", 5],
+		["usage", { inputTokens: "1" }],
+		["subagentTraces", {}],
+		["subagentTraces.0.startTime", "soon"],
+		["subagentTraces.0.success", "yes"],
+		["subagentTraces.0.toolExecutions.0.result", {}],
+		["subagentTraces.0.usage.totalTokens", undefined],
+	])("is refused, and the message names the fault: %s = %j [UAP-149]", (path, value) => {
+		if (path === "reasoning.0") return expectRefused({ ...valid(), reasoning: [value] }, path);
+		expectRefused(changed(path, value), path);
+	});
+
+	test.each([[null], ["state"], [undefined], [[]], [7]])("is refused whole: %j [UAP-149]", (value) => {
+		expectRefused(value, "state");
+	});
+
+	function expectRefused(json: unknown, path: string): void {
+		let error: { code?: string; message?: string; data?: { path?: string } } = {};
+		try {
+			AgentState.fromJSON(json as AgentStateJSON);
+		} catch (thrown) {
+			error = thrown as typeof error;
+		}
+		expect(error.code).toBe("invalid_state");
+		expect(error.data?.path).toMatch(new RegExp(`^${path.replaceAll(".", "\\.")}`));
+		expect(error.message).toContain(error.data?.path);
+	}
+
+	test("is refused by its version, which the message names beside the supported one [UAP-132]", () => {
+		for (const [version, found] of [
+			[undefined, "no version"],
+			["2.0.0", '"2.0.0"'],
+			[1, "1"],
+		] as const) {
+			expect(() => AgentState.fromJSON(changed("version", version) as AgentStateJSON)).toThrow(
+				expect.objectContaining({
+					code: "state_version_unsupported",
+					message: expect.stringMatching(new RegExp(`${found}.*"1\\.0\\.0"`)),
+				}),
+			);
+		}
+	});
+
+	test("may be nested without end, and is refused all the same", () => {
+		const deep = JSON.parse(`${"[".repeat(100_000)}${"]".repeat(100_000)}`);
+		expectRefused({ ...valid(), metadata: { deep } }, "");
+		expectRefused({ ...valid(), messages: [{ ...(valid().messages[0] as MessageJSON), content: deep }] }, "");
+	});
+});
+
+test("keys such as __proto__ stay data and reach no prototype [UAP-150]", () => {
+	const json = AgentState.initial().withMessage(new UserMessage("u")).toJSON();
+	const hostile = JSON.parse(
+		'{"__proto__": {"polluted": 1}, "constructor": {"prototype": {"polluted": 1}}, "in": [{"__proto__": {"polluted": 1}}]}',
+	);
+	const message = { ...(json.messages[0] as MessageJSON), metadata: hostile };
+	const state = AgentState.fromJSON({ ...json, messages: [message], metadata: hostile });
+	expect(({} as { polluted?: number }).polluted).toBeUndefined();
+	for (const metadata of [state.metadata, state.messages[0]?.metadata, state.withMetadata("x", 1).metadata]) {
+		expect(Object.getPrototypeOf(metadata)).toBe(Object.prototype);
+		expect(Object.hasOwn(metadata as object, "__proto__")).toBe(true);
+		expect((metadata as { polluted?: number }).polluted).toBeUndefined();
+	}
+	const set = AgentState.initial().withMetadata("__proto__", { polluted: 1 });
+	expect((set.metadata as { polluted?: number }).polluted).toBeUndefined();
+	expect(JSON.stringify(set.toJSON().metadata)).toBe('{"__proto__":{"polluted":1}}');
+	expect(JSON.stringify(state.toJSON().metadata)).toBe(JSON.stringify(hostile));
+});
+
+test("metadata that JSON would drop makes toJSON throw instead [UAP-150]", () => {
+	const circular: Record<string, unknown> = {};
+	circular.self = circular;
+	for (const value of [() => 1, { deep: () => 1 }, circular, new Map(), 1n]) {
+		expect(() => AgentState.initial().withMetadata("key", value).toJSON()).toThrow(/metadata\.key/);
+	}
+});

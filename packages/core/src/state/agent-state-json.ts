@@ -1,0 +1,112 @@
+// States as JSON data and back. What is read is checked to the bottom and shares nothing with what was given.
+import {
+	HoldfastError,
+	isHoldfastError,
+	type JSONValue,
+	type Message,
+	type MessageJSON,
+	messageFromJSON,
+	messageToJSON,
+	type TokenUsage,
+} from "@holdfast/upp";
+import type { AgentStateParts } from "./agent-state.ts";
+import { frozenCopy } from "./frozen-copy.ts";
+import { List } from "./list.ts";
+import { type PlanStep, readPlan } from "./plan-step.ts";
+import { readCount, readId, readList, readOptional, readRecord, readString, readValue } from "./read-json.ts";
+import { sealMessage } from "./sealed-message.ts";
+import { readTraceJSON, type SubagentExecutionTraceJSON, traceToJSON } from "./subagent-trace.ts";
+import { readUsage } from "./token-usage.ts";
+import { writeValue, writeWith } from "./write-json.ts";
+
+/** The version of serialised states that this release writes and reads. */
+export const stateVersion = "1.0.0";
+
+/** A serialised state. @see UAP 12.1 */
+export interface AgentStateJSON {
+	version: string;
+	id: string;
+	messages: MessageJSON[];
+	step: number;
+	metadata: Record<string, JSONValue>;
+	/** Absent is the same as empty. */
+	reasoning?: string[];
+	plan?: PlanStep[];
+	usage?: TokenUsage;
+	subagentTraces?: SubagentExecutionTraceJSON[];
+}
+
+/** @throws HoldfastError `unserialisable_value` with the path to what JSON cannot say. */
+export function partsToJSON(id: string, parts: AgentStateParts): AgentStateJSON {
+	const { plan, usage, subagentTraces } = parts;
+	const json: AgentStateJSON = {
+		version: stateVersion,
+		id,
+		messages: parts.messages
+			.toArray()
+			.map((message, index) => writeWith(`messages.${index}`, () => messageToJSON(message))),
+		step: parts.step,
+		metadata: writeValue(parts.metadata, "metadata") as Record<string, JSONValue>,
+		reasoning: [...parts.reasoning.toArray()],
+	};
+	if (plan !== undefined) json.plan = writeValue(plan, "plan") as unknown as PlanStep[];
+	if (usage !== undefined) json.usage = writeValue(usage, "usage") as unknown as TokenUsage;
+	if (subagentTraces !== undefined) {
+		json.subagentTraces = subagentTraces
+			.toArray()
+			.map((trace, index) => traceToJSON(trace, `subagentTraces.${index}`));
+	}
+	return json;
+}
+
+/** @throws HoldfastError `invalid_state` with the path to the fault, `state_version_unsupported`. */
+export function partsFromJSON(given: unknown): { readonly id: string; readonly parts: AgentStateParts } {
+	const json = readRecord(given, "state");
+	checkVersion(json.version);
+	const traces = readOptional(json.subagentTraces, "subagentTraces", (list, path) =>
+		readList(list, path, readTraceJSON),
+	);
+	return {
+		id: readId(json.id, "id"),
+		parts: {
+			messages: List.from(readList(json.messages, "messages", readMessage)),
+			step: readCount(json.step, "step"),
+			metadata: readMetadata(json.metadata),
+			reasoning: List.from(
+				readOptional(json.reasoning, "reasoning", (list, path) => readList(list, path, readString)) ?? [],
+			),
+			plan: readOptional(json.plan, "plan", (plan, path) => readPlan(readValue(plan, path), path)),
+			usage: readOptional(json.usage, "usage", (usage, path) => readUsage(readValue(usage, path), path)),
+			subagentTraces: traces && List.from(traces),
+		},
+	};
+}
+
+function checkVersion(version: unknown): void {
+	if (version === stateVersion) return;
+	const found = version === undefined ? "no version" : `version ${JSON.stringify(version)}`;
+	throw new HoldfastError(
+		"state_version_unsupported",
+		`This state has ${found}; version "${stateVersion}" is supported. Read it with the release that wrote it.`,
+		{ data: { found: version, supported: stateVersion } },
+	);
+}
+
+function readMessage(json: unknown, path: string): Message {
+	try {
+		return sealMessage(messageFromJSON(json as MessageJSON));
+	} catch (cause) {
+		const inner = isHoldfastError(cause) ? cause.data?.path : undefined;
+		const place = typeof inner === "string" && inner !== "" ? `${path}.${inner}` : path;
+		const why = cause instanceof Error ? cause.message : String(cause);
+		throw new HoldfastError("invalid_state", `Not a state: "${place}" is wrong. ${why}`, {
+			cause,
+			data: { path: place },
+		});
+	}
+}
+
+function readMetadata(json: unknown): Readonly<Record<string, unknown>> {
+	readRecord(json, "metadata");
+	return frozenCopy(readRecord(readValue(json, "metadata"), "metadata"));
+}

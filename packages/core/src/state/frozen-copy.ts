@@ -1,0 +1,88 @@
+// Copies of what callers hand over, frozen to the bottom: later changes on their side reach no state, and no reader can
+// change one. What is neither plain data, bytes nor a date (a function, a class instance) is kept as it is.
+
+/** Data that cannot be frozen, only copied. */
+type Leaf = Date | ArrayBuffer | ArrayBufferView;
+
+interface Copying {
+	/** What was copied already, so that shared and circular references stay what they are. */
+	readonly seen: Map<object, object>;
+	/** How a copied leaf is held by what contains it. */
+	hold(leaf: Leaf): PropertyDescriptor;
+}
+
+/** A frozen copy. Reading bytes or a date from it gives a new copy each time, since neither can be frozen. */
+export function frozenCopy<T>(value: T): T {
+	return copyOf(value, { seen: new Map(), hold: byCopies }) as T;
+}
+
+/** A frozen copy whose bytes and dates are held as they are: cheap to read, and open to who reads them. */
+export function frozenCopyOfMedia<T>(value: T): T {
+	return copyOf(value, { seen: new Map(), hold: byValue }) as T;
+}
+
+/** A frozen record like the given one with one member set. Members keep their places; `__proto__` is a name as any. */
+export function withMember(
+	record: Readonly<Record<string, unknown>>,
+	key: string,
+	value: unknown,
+): Readonly<Record<string, unknown>> {
+	const copy = {};
+	const copying = { seen: new Map(), hold: byCopies };
+	for (const name of Object.keys(record)) {
+		if (name === key) place(copy, key, value, copying);
+		else Object.defineProperty(copy, name, Object.getOwnPropertyDescriptor(record, name) ?? {});
+	}
+	if (!Object.hasOwn(copy, key)) place(copy, key, value, copying);
+	return Object.freeze(copy);
+}
+
+function copyOf(value: unknown, copying: Copying): unknown {
+	if (typeof value !== "object" || value === null) return value;
+	if (isLeaf(value)) return copyLeaf(value);
+	if (!Array.isArray(value) && !isPlain(value)) return value;
+	const known = copying.seen.get(value);
+	if (known !== undefined) return known;
+	const copy = Array.isArray(value) ? [] : {};
+	copying.seen.set(value, copy);
+	if (Array.isArray(value)) {
+		for (let index = 0; index < value.length; index++) place(copy, index, value[index], copying);
+	} else {
+		for (const key of Object.keys(value)) {
+			place(copy, key, (value as Record<string, unknown>)[key], copying);
+		}
+	}
+	return Object.freeze(copy);
+}
+
+// Members are defined, never assigned: a key "__proto__" stays data.
+function place(holder: object, key: string | number, value: unknown, copying: Copying): void {
+	const held = isLeaf(value)
+		? copying.hold(copyLeaf(value))
+		: { value: copyOf(value, copying), writable: true };
+	Object.defineProperty(holder, key, { ...held, enumerable: true, configurable: true });
+}
+
+function byCopies(leaf: Leaf): PropertyDescriptor {
+	return { get: () => copyLeaf(leaf) };
+}
+
+function byValue(leaf: Leaf): PropertyDescriptor {
+	return { value: leaf };
+}
+
+function copyLeaf(leaf: Leaf): Leaf {
+	if (leaf instanceof Date) return new Date(leaf.getTime());
+	if (leaf instanceof Uint8Array) return new Uint8Array(leaf);
+	return structuredClone(leaf);
+}
+
+function isLeaf(value: unknown): value is Leaf {
+	if (typeof value !== "object" || value === null) return false;
+	return value instanceof Date || ArrayBuffer.isView(value) || value instanceof ArrayBuffer;
+}
+
+function isPlain(value: object): boolean {
+	const prototype = Object.getPrototypeOf(value);
+	return prototype === Object.prototype || prototype === null;
+}

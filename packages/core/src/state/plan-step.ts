@@ -1,0 +1,37 @@
+// The steps of a plan, as a state keeps them and as JSON.
+import { frozenCopy } from "./frozen-copy.ts";
+import { invalidState, readId, readList, readOptional, readRecord, readString } from "./read-json.ts";
+
+/** One step of a plan. @see UAP 5.4 */
+export interface PlanStep {
+	readonly id: string;
+	readonly description: string;
+	readonly tool?: string;
+	/** Ids of the steps that must be completed before this one. */
+	readonly dependsOn: readonly string[];
+	readonly status: "pending" | "in_progress" | "completed" | "failed";
+}
+
+const statuses: readonly unknown[] = ["pending", "in_progress", "completed", "failed"];
+
+/**
+ * A frozen copy of a plan. A step without `dependsOn` depends on nothing.
+ * @throws HoldfastError `invalid_state` with the path to the fault.
+ */
+export function readPlan(plan: unknown, path = "plan"): readonly PlanStep[] {
+	return Object.freeze(readList(plan, path, readPlanStep));
+}
+
+function readPlanStep(value: unknown, path: string): PlanStep {
+	const step = readRecord(value, path);
+	readId(step.id, `${path}.id`);
+	readString(step.description, `${path}.description`);
+	readOptional(step.tool, `${path}.tool`, readString);
+	const dependsOn = readOptional(step.dependsOn, `${path}.dependsOn`, (list, at) =>
+		readList(list, at, readString),
+	);
+	if (!statuses.includes(step.status)) {
+		throw invalidState(`${path}.status`, `"pending", "in_progress", "completed" or "failed"`, step.status);
+	}
+	return frozenCopy({ ...step, dependsOn: dependsOn ?? [] }) as unknown as PlanStep;
+}

@@ -1,0 +1,18 @@
+// Messages that callers hand to a state are sealed: the message stays the same object and can no longer change. What it
+// was built from is copied, so the caller's own arrays stay the caller's.
+import { isMessage, type Message } from "@holdfast/upp";
+import { frozenCopyOfMedia } from "./frozen-copy.ts";
+
+const sealed = new WeakSet<Message>();
+
+/** Seals a message and returns it. The second time costs nothing. */
+export function sealMessage<Sealed extends Message>(message: Sealed): Sealed {
+	if (sealed.has(message) || !isMessage(message) || Object.isFrozen(message)) return message;
+	const members = message as unknown as Record<string, unknown>;
+	for (const name of ["content", "toolCalls", "results", "metadata", "timestamp"]) {
+		if (Object.hasOwn(members, name)) members[name] = frozenCopyOfMedia(members[name]);
+	}
+	Object.freeze(message);
+	sealed.add(message);
+	return message;
+}

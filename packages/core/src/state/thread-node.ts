@@ -1,0 +1,74 @@
+// One node of a thread tree: a state, and its place in the tree.
+import { AgentState } from "./agent-state.ts";
+import type { AgentStateJSON } from "./agent-state-json.ts";
+import { prefixed, readId, readList, readOptional, readRecord, readString } from "./read-json.ts";
+
+/** A node as JSON data. @see UAP 12.2 */
+export interface ThreadNodeJSON {
+	id: string;
+	parentId: string | null;
+	state: AgentStateJSON;
+	name?: string;
+	children: string[];
+}
+
+/** A node of a ThreadTree. Assigning `state` stores a snapshot at this node only. @see UAP 7.1 */
+export class ThreadNode {
+	readonly id: string;
+	/** `null` for the root. */
+	readonly parentId: string | null;
+	state: AgentState;
+	declare readonly name?: string;
+	/** Ids of the nodes that were branched from this one, in order. */
+	readonly children: string[];
+
+	constructor(
+		id: string,
+		parentId: string | null,
+		state: AgentState,
+		name?: string,
+		children: readonly string[] = [],
+	) {
+		this.id = id;
+		this.parentId = parentId;
+		this.state = state;
+		if (name !== undefined) this.name = name;
+		this.children = [...children];
+	}
+
+	/** The node as JSON data. @throws HoldfastError `unserialisable_value` */
+	toJSON(): ThreadNodeJSON {
+		const { id, parentId, name, children } = this;
+		const json: ThreadNodeJSON = { id, parentId, state: this.state.toJSON(), children: [...children] };
+		if (name !== undefined) json.name = name;
+		return json;
+	}
+
+	/**
+	 * Reads a node from JSON data, with its state and without the tree around it.
+	 * @throws HoldfastError `invalid_state` with the path to the fault, `state_version_unsupported`.
+	 */
+	static fromJSON(json: ThreadNodeJSON): ThreadNode {
+		return readThreadNode(json, "node");
+	}
+}
+
+/** Reads a node that stands at a path of a larger document. */
+export function readThreadNode(given: unknown, path: string): ThreadNode {
+	const json = readRecord(given, path);
+	return new ThreadNode(
+		readId(json.id, `${path}.id`),
+		json.parentId === null ? null : readId(json.parentId, `${path}.parentId`),
+		readState(json.state, `${path}.state`),
+		readOptional(json.name, `${path}.name`, readString),
+		readList(json.children, `${path}.children`, readId),
+	);
+}
+
+function readState(json: unknown, path: string): AgentState {
+	try {
+		return AgentState.fromJSON(json as AgentStateJSON);
+	} catch (error) {
+		throw prefixed(error, path);
+	}
+}

@@ -1,0 +1,172 @@
+// A conversation as a tree: each node holds a snapshot, and branches go on from one without touching the others.
+import { HoldfastError, type Message } from "@holdfast/upp";
+import { AgentState } from "./agent-state.ts";
+import { invalidState, readId, readList, readRecord } from "./read-json.ts";
+import { readThreadNode, ThreadNode, type ThreadNodeJSON } from "./thread-node.ts";
+
+/** A tree as JSON data. @see UAP 12.2 */
+export interface ThreadTreeJSON {
+	rootId: string;
+	currentId: string;
+	nodes: ThreadNodeJSON[];
+}
+
+/**
+ * A tree of conversation states, with one node that work goes on at.
+ *
+ * @example
+ * const tree = new ThreadTree();
+ * tree.current.state = AgentState.initial().withReasoning("first");
+ * tree.checkout(tree.branch(tree.root.id, "alternative"));
+ * @see UAP 7.1
+ */
+export class ThreadTree {
+	#root: ThreadNode;
+	#current: ThreadNode;
+	readonly #nodes = new Map<string, ThreadNode>();
+
+	/** A tree of one node with an empty state. */
+	constructor() {
+		this.#root = new ThreadNode(globalThis.crypto.randomUUID(), null, AgentState.initial());
+		this.#nodes.set(this.#root.id, this.#root);
+		this.#current = this.#root;
+	}
+
+	get root(): ThreadNode {
+		return this.#root;
+	}
+
+	/** The node that is checked out; the root at first. */
+	get current(): ThreadNode {
+		return this.#current;
+	}
+
+	/** All nodes by their ids. */
+	get nodes(): ReadonlyMap<string, ThreadNode> {
+		return this.#nodes;
+	}
+
+	/**
+	 * Makes a new node below another one, with that one's state, and returns its id (UUIDv4). What is checked out stays.
+	 * @throws HoldfastError `unknown_thread_node`
+	 */
+	branch(fromId: string, name?: string): string {
+		const parent = this.#find(fromId);
+		const node = new ThreadNode(globalThis.crypto.randomUUID(), parent.id, parent.state, name);
+		this.#nodes.set(node.id, node);
+		parent.children.push(node.id);
+		return node.id;
+	}
+
+	/** Makes a node the current one. @throws HoldfastError `unknown_thread_node` */
+	checkout(nodeId: string): void {
+		this.#current = this.#find(nodeId);
+	}
+
+	/**
+	 * The conversation from the root to the current node: the messages of every node on the way, each once, in order, and
+	 * everything else as the current node has it. It is the current node's own state where that holds all of them.
+	 * @see UAP 7.3
+	 */
+	history(): AgentState {
+		const { state } = this.#current;
+		const messages = joinMessages(this.#path().map((node) => node.state.messages));
+		const own = state.messages;
+		const isWhole = messages.length === own.length && messages.every((message, at) => message === own[at]);
+		return isWhole ? state : state.withContext(messages);
+	}
+
+	/** The tree as JSON data. @throws HoldfastError `unserialisable_value` @see UAP 12.2 */
+	toJSON(): ThreadTreeJSON {
+		return {
+			rootId: this.#root.id,
+			currentId: this.#current.id,
+			nodes: Array.from(this.#nodes.values(), (node) => node.toJSON()),
+		};
+	}
+
+	/**
+	 * Restores a tree. The data may come from anywhere: it is checked, and nothing of it is shared.
+	 * @throws HoldfastError `invalid_state` with the path to the fault, `state_version_unsupported`.
+	 */
+	static fromJSON(json: ThreadTreeJSON): ThreadTree {
+		const given = readRecord(json, "tree");
+		const rootId = readId(given.rootId, "rootId");
+		const currentId = readId(given.currentId, "currentId");
+		const nodes = readList(given.nodes, "nodes", readThreadNode);
+		checkTree(nodes, rootId);
+		const tree = new ThreadTree();
+		tree.#nodes.clear();
+		for (const node of nodes) tree.#nodes.set(node.id, node);
+		const current = tree.#nodes.get(currentId);
+		if (current === undefined) throw invalidState("currentId", "the id of a node", currentId);
+		tree.#current = current;
+		tree.#root = tree.#find(rootId);
+		return tree;
+	}
+
+	#find(nodeId: string): ThreadNode {
+		const node = this.#nodes.get(nodeId);
+		if (node !== undefined) return node;
+		throw new HoldfastError(
+			"unknown_thread_node",
+			`The tree has no node ${JSON.stringify(nodeId)}. Give an id that branch() returned, or one of tree.nodes.`,
+			{ data: { nodeId } },
+		);
+	}
+
+	#path(): ThreadNode[] {
+		const path = [this.#current];
+		for (let node = this.#current; node.parentId !== null; path.push(node)) node = this.#find(node.parentId);
+		return path.reverse();
+	}
+}
+
+/** Histories one after the other, without the messages that an earlier one holds. */
+function joinMessages(histories: readonly (readonly Message[])[]): Message[] {
+	const joined: Message[] = [];
+	const known = new Set<string>();
+	for (const history of histories) {
+		const added = history.filter((message) => !known.has(message.id));
+		for (const message of added) {
+			joined.push(message);
+			known.add(message.id);
+		}
+	}
+	return joined;
+}
+
+/** Refuses nodes that are not one tree under the root. */
+function checkTree(nodes: readonly ThreadNode[], rootId: string): void {
+	const places = new Map<string, number>();
+	for (const [place, { id }] of nodes.entries()) {
+		if (places.has(id)) throw invalidState(`nodes.${place}.id`, "unlike the ids of the other nodes", id);
+		places.set(id, place);
+	}
+	if (!places.has(rootId)) throw invalidState("rootId", "the id of a node", rootId);
+	const reached = new Set([rootId]);
+	// Sets are walked in the order of insertion, what is added on the way included.
+	for (const id of reached) {
+		const place = places.get(id) as number;
+		for (const [index, childId] of (nodes[place] as ThreadNode).children.entries()) {
+			const child = nodes[places.get(childId) ?? -1];
+			const path = `nodes.${place}.children.${index}`;
+			if (child?.parentId !== id) throw invalidState(path, "the id of a node with this parent", childId);
+			if (reached.has(childId)) throw invalidState(path, "named once", childId);
+			reached.add(childId);
+		}
+	}
+	for (const [place, { id, parentId }] of nodes.entries()) {
+		const isRoot = id === rootId;
+		if (isRoot !== (parentId === null)) {
+			throw invalidState(`nodes.${place}.parentId`, isRoot ? "null" : "the id of a node", parentId);
+		}
+		if (!reached.has(id)) {
+			throw invalidState(
+				`nodes.${place}.parentId`,
+				"the id of a node that has this one as a child",
+				parentId,
+			);
+		}
+	}
+}

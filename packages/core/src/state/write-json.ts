@@ -1,0 +1,37 @@
+// Writes members of states as JSON data that shares nothing with them.
+import { encodeValue, HoldfastError, isHoldfastError, type JSONValue } from "@holdfast/upp";
+
+/**
+ * A live value as JSON data of the caller's own.
+ * @throws HoldfastError `unserialisable_value` with the path within the state.
+ */
+export function writeValue(value: unknown, path: string): JSONValue {
+	return writeWith(path, () => encodeValue(value));
+}
+
+/** What `encode` gives, copied. */
+export function writeWith<Written>(path: string, encode: () => Written): Written {
+	try {
+		return copyJSON(encode() as JSONValue) as Written;
+	} catch (cause) {
+		throw unserialisable(path, cause);
+	}
+}
+
+function unserialisable(path: string, cause: unknown): HoldfastError {
+	const inner = isHoldfastError(cause) ? cause.data?.path : undefined;
+	const place = typeof inner === "string" && inner !== "" ? `${path}.${inner}` : path;
+	const why = cause instanceof Error ? cause.message : String(cause);
+	return new HoldfastError(
+		"unserialisable_value",
+		`The state cannot be written as JSON because of "${place}". ${why}`,
+		{ cause, data: { path: place } },
+	);
+}
+
+// Object.fromEntries defines members, so a key "__proto__" stays data.
+function copyJSON(value: JSONValue): JSONValue {
+	if (typeof value !== "object" || value === null) return value;
+	if (Array.isArray(value)) return value.map(copyJSON);
+	return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, copyJSON(member)]));
+}
