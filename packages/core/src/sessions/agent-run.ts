@@ -132,17 +132,14 @@ export class AgentRun {
 		this.#settle(resultOf(run, outcome));
 	}
 
-	/** The run could not be started at all. @internal */
-	failed(error: unknown, state: AgentState): void {
+	/** The run was not started by this process and will not be. @internal */
+	neverStarted(
+		reason: "suspended" | "lease_lost" | "journal_failed",
+		error: unknown,
+		state: AgentState,
+	): void {
 		const data = errorData(error);
-		this.#tell({
-			type: "run_suspended",
-			seq: 0,
-			sub: 0,
-			runId: this.runId,
-			reason: "journal_failed",
-			error: data,
-		});
+		this.#tell({ type: "run_suspended", seq: 0, sub: 0, runId: this.runId, reason, error: data });
 		this.#settle({
 			runId: this.runId,
 			outcome: "suspended",

@@ -73,7 +73,8 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 			case "tool_end": {
 				const { toolCallId, toolName } = event.call;
 				// A call that never started, for bad arguments say, is shown all the same.
-				if (this.#started?.delete(toolCallId) !== true) this.#push(callEvent(event.call, event.call.arguments));
+				if (this.#started?.delete(toolCallId) !== true)
+					this.#push(callEvent(event.call, event.call.arguments));
 				const isError = event.outcome === "done" ? {} : { isError: true as const };
 				this.#push({ type: "tool-result", toolCallId, toolName, output: event.result, ...isError });
 				break;

@@ -1,0 +1,142 @@
+// What this process holds of one session: the lease, and the state folded from its journal (keeps I2, I4).
+import { type EngineAgent, evolve, foldOptions, initialSession, type SessionState } from "../engine/index.ts";
+import type { Entry, Journal, Lease } from "../journal/index.ts";
+import { AgentState } from "../state/index.ts";
+
+/** Milliseconds between attempts to take a session that another living worker holds; a change is noticed earlier. */
+const takeInterval = 250;
+/** How many entries are read at a time when a session is opened. */
+const pageSize = 1_000;
+
+/** Runs of this process by journal and key: two agents on one host do not take a session from each other mid-run. */
+const drivenHere = new WeakMap<Journal, Map<string, Promise<unknown>>>();
+
+export class SessionHold {
+	readonly #agent: EngineAgent;
+	readonly #journal: Journal;
+	readonly #key: string;
+	#lease: Lease | undefined;
+	#state: SessionState | undefined;
+	/** Settles when the lease given up last is out of the way. */
+	#releasing: Promise<void> | undefined;
+	#wake: (() => void) | undefined;
+
+	constructor(agent: EngineAgent, journal: Journal, key: string) {
+		this.#agent = agent;
+		this.#journal = journal;
+		this.#key = key;
+	}
+
+	/** The lease, while the session is held. */
+	get lease(): Lease | undefined {
+		return this.#lease?.isLost === true || this.#state === undefined ? undefined : this.#lease;
+	}
+
+	/** What was folded when the session was taken, or left by the last run. */
+	get state(): SessionState {
+		return this.#state ?? initialSession(AgentState.initial());
+	}
+
+	/** The run that was begun and has not ended. */
+	get openRunId(): string | undefined {
+		const run = this.#state?.run;
+		return run !== undefined && (run.status === "running" || run.status === "waiting")
+			? run.runId
+			: undefined;
+	}
+
+	/** Takes the lease and brings the state up to date. Undefined when another living worker holds the session. */
+	async take(): Promise<Lease | undefined> {
+		if (this.#releasing !== undefined) await this.#releasing;
+		if (drivenHere.get(this.#journal)?.has(this.#key) === true) return undefined;
+		const acquired = await this.#journal.acquire(this.#key);
+		if (!acquired.ok) return undefined;
+		const { lease } = acquired;
+		this.#state = await this.#fold(this.state, lease.seq);
+		this.#lease = lease;
+		return lease;
+	}
+
+	/** The lease stands no more, or may not: the next use takes the session again and reads on. */
+	drop(): void {
+		this.#lease = undefined;
+	}
+
+	/** A run is driven until `over`. */
+	driving(over: Promise<unknown>): void {
+		const driven = drivenHere.get(this.#journal) ?? new Map<string, Promise<unknown>>();
+		drivenHere.set(this.#journal, driven.set(this.#key, over));
+	}
+
+	/** The run ended: its state is where the session stands. */
+	ended(state: SessionState): void {
+		drivenHere.get(this.#journal)?.delete(this.#key);
+		// What an ended run knew of its calls is not needed again.
+		this.#state = { ...state, run: undefined };
+	}
+
+	/** The run was left open: what was committed elsewhere or not at all is not known here, the journal is read again. */
+	left(): void {
+		drivenHere.get(this.#journal)?.delete(this.#key);
+		this.#state = undefined;
+		this.giveUp();
+	}
+
+	/** Lets another worker, or this one again, take the session. */
+	giveUp(): void {
+		const lease = this.#lease;
+		this.#lease = undefined;
+		if (lease === undefined || lease.isLost) return;
+		this.#releasing = Promise.resolve()
+			.then(() => lease.release())
+			.catch(() => {}); // a store that cannot be written to lets go when this process ends
+	}
+
+	/** Resolves when a lease that was given up is out of the way. */
+	async released(): Promise<void> {
+		await this.#releasing;
+	}
+
+	/** The conversation as committed, with what other processes added. */
+	async read(): Promise<AgentState> {
+		return (await this.#fold(this.state)).agent;
+	}
+
+	/** Resolves when the session may be free, or at `wake()`. */
+	changed(): Promise<void> {
+		return new Promise((resolve) => {
+			const driven = drivenHere.get(this.#journal)?.get(this.#key);
+			const stop = driven === undefined ? this.#journal.watch(this.#key, () => done()) : undefined;
+			const timer = driven === undefined ? setTimeout(() => done(), takeInterval) : undefined;
+			const done = (): void => {
+				clearTimeout(timer);
+				stop?.();
+				this.#wake = undefined;
+				resolve();
+			};
+			this.#wake = done;
+			void driven?.then(done);
+		});
+	}
+
+	/** Ends the wait for a change. */
+	wake(): void {
+		this.#wake?.();
+	}
+
+	/** Folds what the journal holds behind a state. */
+	async #fold(from: SessionState, until?: number): Promise<SessionState> {
+		// A journal that is shorter than what was folded is another one: the session was deleted and begun anew.
+		let state = until !== undefined && until < from.seq ? initialSession(AgentState.initial()) : from;
+		const options = foldOptions(this.#agent);
+		for (;;) {
+			if (until !== undefined && state.seq >= until) return state;
+			const entries: readonly Entry[] = await this.#journal.read(this.#key, {
+				after: state.seq,
+				limit: pageSize,
+			});
+			for (const entry of entries) state = evolve(state, entry, options);
+			if (entries.length < pageSize) return state;
+		}
+	}
+}

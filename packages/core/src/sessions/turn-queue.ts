@@ -1,0 +1,128 @@
+// The turns of one session that wait in this process. A turn that is not the first stands in the store's inbox too, so
+// that another process starts it when this one dies; what left the inbox was started, by whomever.
+import { messageFromJSON, messageToJSON } from "@holdfast/upp";
+import type { Journal, StoredInput } from "../journal/index.ts";
+import type { AgentRun } from "./agent-run.ts";
+import type { AcceptedInput } from "./input.ts";
+
+/** A turn that was accepted here, or adopted from a process that died. */
+export interface QueuedTurn {
+	readonly run: AgentRun;
+	readonly input: AcceptedInput;
+	readonly inputId: string;
+	/** `new`: only in memory, and its `send` has not resolved. `storing`: on its way into the inbox. */
+	place: "new" | "storing" | "stored";
+	/** Settles when the inbox has the turn or refused it; set from `storing` on. */
+	storing?: Promise<void>;
+}
+
+/** Inputs that some queue of this process holds, by journal: two agents on one host adopt nothing from each other. */
+const queuedHere = new WeakMap<Journal, Set<string>>();
+
+export class TurnQueue {
+	readonly #journal: Journal;
+	readonly #key: string;
+	#turns: QueuedTurn[] = [];
+
+	constructor(journal: Journal, key: string) {
+		this.#journal = journal;
+		this.#key = key;
+	}
+
+	get length(): number {
+		return this.#turns.length;
+	}
+
+	get first(): QueuedTurn | undefined {
+		return this.#turns[0];
+	}
+
+	push(turn: QueuedTurn): void {
+		this.#turns.push(turn);
+		this.#claims().add(turn.inputId);
+	}
+
+	remove(turn: QueuedTurn): void {
+		this.#turns = this.#turns.filter((each) => each !== turn);
+		this.#claims().delete(turn.inputId);
+	}
+
+	/** Takes all turns out; those in the inbox stay there. */
+	removeAll(): readonly QueuedTurn[] {
+		const turns = this.#turns;
+		for (const turn of turns) this.remove(turn);
+		return turns;
+	}
+
+	/** Puts the turn into the inbox; when that fails the turn is out of the queue. */
+	store(turn: QueuedTurn): Promise<void> {
+		turn.storing ??= this.#store(turn);
+		return turn.storing;
+	}
+
+	/**
+	 * Brings the queue in line with the inbox as it stood after the session was taken. Turns of dead workers are
+	 * adopted, in the order of the store. Returns the turns that another worker has started meanwhile.
+	 */
+	async align(
+		inbox: readonly StoredInput[],
+		adopt: (input: StoredInput) => QueuedTurn,
+	): Promise<readonly QueuedTurn[]> {
+		const waiting = inbox.filter((input) => input.kind === "message");
+		const ids = new Set(waiting.map((input) => input.id));
+		const gone = this.#turns.filter((turn) => turn.place === "stored" && !ids.has(turn.inputId));
+		for (const turn of gone) this.remove(turn);
+		for (const input of waiting) {
+			if (this.#claims().has(input.id) || (await this.#isAwaited(input))) continue;
+			this.push(adopt(input));
+		}
+		const order = new Map(waiting.map((input) => [input.id, input.order]));
+		const place = (turn: QueuedTurn): number => order.get(turn.inputId) ?? Number.POSITIVE_INFINITY;
+		// Stable: what is not in the inbox yet stays behind, as it came.
+		if (order.size > 0) this.#turns.sort((one, other) => compare(place(one), place(other)));
+		return gone;
+	}
+
+	/** Whether a living worker's caller waits for that input, so that it is the other's to start. */
+	async #isAwaited({ workerId }: StoredInput): Promise<boolean> {
+		return (
+			workerId !== undefined && workerId !== this.#journal.workerId && (await this.#journal.isAlive(workerId))
+		);
+	}
+
+	async #store(turn: QueuedTurn): Promise<void> {
+		turn.place = "storing";
+		try {
+			await this.#journal.submit(this.#key, {
+				id: turn.inputId,
+				kind: "message",
+				runId: turn.run.runId,
+				workerId: this.#journal.workerId,
+				body: { shape: turn.input.shape, message: messageToJSON(turn.input.message) },
+			});
+			turn.place = "stored";
+		} catch (error) {
+			this.remove(turn);
+			throw error;
+		}
+	}
+
+	#claims(): Set<string> {
+		const claims = queuedHere.get(this.#journal) ?? new Set<string>();
+		queuedHere.set(this.#journal, claims);
+		return claims;
+	}
+}
+
+/** An input of the inbox as it was accepted. */
+export function storedMessage(input: StoredInput): AcceptedInput {
+	const body = input.body as {
+		shape: AcceptedInput["shape"];
+		message: Parameters<typeof messageFromJSON>[0];
+	};
+	return { shape: body.shape, message: messageFromJSON(body.message) as AcceptedInput["message"] };
+}
+
+function compare(one: number, other: number): number {
+	return one === other ? 0 : one - other;
+}
