@@ -9,12 +9,18 @@ export type {
 	Situation,
 } from "./engine/index.ts";
 export {
+	type DecidingStrategy,
+	type ExecutionContext,
+	type ExecutionResult,
+	type ExecutionStrategy,
 	type LoopOptions,
 	loop,
 	type PlanOptions,
 	plan,
 	type ReactOptions,
 	react,
+	type StrategyAgent,
+	strategy,
 } from "./strategies/index.ts";
 export {
 	executeOrderedToolCalls,

@@ -3,9 +3,11 @@ import type {
 	BoundLLMModel,
 	JSONSchema,
 	LLMRequest,
+	LLMResponse,
 	Message,
 	RetryInfo,
 	ToolCall,
+	ToolExecution,
 	ToolUseStrategy,
 	Turn,
 } from "@holdfast/upp";
@@ -58,6 +60,13 @@ export interface ModelPrice {
 	readonly cacheRead?: number;
 	/** Default: the price of `input`. */
 	readonly cacheWrite?: number;
+}
+
+/** A model's answer; one that ran tools itself says what it did before it. */
+export interface EngineResponse extends LLMResponse {
+	/** Answers that called tools, and the results of those calls, in order. */
+	readonly preceding?: readonly Message[];
+	readonly executions?: readonly ToolExecution[];
 }
 
 /** A model bound and ready, with the way its requests are built. */

@@ -14,6 +14,7 @@ export type {
 	AgentStrategy,
 	EngineAgent,
 	EngineModel,
+	EngineResponse,
 	GenerateResult,
 	ModelPrice,
 	Observation,

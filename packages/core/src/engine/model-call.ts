@@ -1,15 +1,18 @@
 // One call of the model: the request goes out, its stream is told, its answer comes back as a fact.
 import {
 	AssistantMessage,
+	emptyUsage,
+	isAssistantMessage,
+	isToolResultMessage,
 	type LLMResponse,
 	type Message,
 	type StreamEvent,
 	type ToolCall,
 	UserMessage,
 } from "@holdfast/upp";
-import type { AssistantSaid } from "../journal/fact.ts";
+import type { AssistantSaid, Fact } from "../journal/fact.ts";
 import type { ModelAction } from "./action.ts";
-import type { EngineModel } from "./engine-agent.ts";
+import type { EngineModel, EngineResponse } from "./engine-agent.ts";
 import { GrowingText } from "./flat-text.ts";
 import { errorData, type Run } from "./run.ts";
 
@@ -51,6 +54,7 @@ export async function callModel(run: Run, action: ModelAction, step: number): Pr
 		: model.complete(request);
 	const response = await run.untilStopped(answering);
 	run.speaking = undefined;
+	if ("preceding" in response) await recordPreceding(run, step, tag, model.modelId, response);
 	const message = withDistinctCalls(response.message, ids.uuid, action.tools !== "withheld");
 	const cost = costOf(engineModel, response);
 	const answer: Mutable<AssistantSaid> = {
@@ -71,6 +75,50 @@ export async function callModel(run: Run, action: ModelAction, step: number): Pr
 }
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
+
+/** A model that runs tools itself has done so by now: its rounds become facts before its answer. */
+async function recordPreceding(
+	run: Run,
+	step: number,
+	tag: string,
+	modelId: string,
+	response: EngineResponse,
+): Promise<void> {
+	const { preceding, executions = [] } = response;
+	if (preceding === undefined) return;
+	const { hooks, ports } = run.agent;
+	const facts: Fact[] = [];
+	for (const message of preceding) {
+		if (isAssistantMessage(message)) {
+			const resultsId = message.hasToolCalls ? { resultsId: ports.ids.uuid() } : {};
+			const usage = emptyUsage();
+			const answer = {
+				kind: "assistant",
+				step,
+				tag,
+				continues: true,
+				message,
+				usage,
+				modelId,
+				duration: 0,
+			} as const;
+			facts.push({ ...answer, stopReason: message.hasToolCalls ? "tool_calls" : "stop", ...resultsId });
+			if (message.toolCalls !== undefined) await run.untilStopped(hooks.onAct?.(step, message.toolCalls));
+		}
+		if (!isToolResultMessage(message)) continue;
+		for (const { toolCallId, result, isError } of message.results) {
+			const duration = executions.find((each) => each.toolCallId === toolCallId)?.duration ?? 0;
+			const outcome = isError === true ? "error" : "done";
+			facts.push({ kind: "tool.settled", step, callId: toolCallId, outcome, result, duration });
+		}
+	}
+	const committed = run.commit(facts);
+	if (committed instanceof Promise) await committed;
+	if (executions.length > 0) {
+		const observations = executions.map((each) => ({ ...each, isError: each.isError === true }));
+		await run.untilStopped(hooks.onObserve?.(step, observations));
+	}
+}
 
 async function pump(
 	run: Run,

@@ -1,4 +1,13 @@
-// Door of the strategies: deciders that come with the house.
+// Door of the strategies: deciders that come with the house, and what custom ones are made of.
+export type {
+	DecidingStrategy,
+	ExecutionContext,
+	ExecutionResult,
+	ExecutionStrategy,
+	StrategyAgent,
+} from "./execution-strategy.ts";
+export { rememberInstance } from "./instance-model.ts";
 export { type LoopOptions, loop } from "./loop.ts";
 export { type PlanOptions, plan } from "./plan.ts";
 export { type ReactOptions, react } from "./react.ts";
+export { strategy } from "./strategy.ts";

@@ -1,5 +1,6 @@
 // loop(): ask the model, carry out its tool calls, until it calls none. A decider and nothing more.
-import type { Decider } from "../engine/index.ts";
+import type { DecidingStrategy } from "./execution-strategy.ts";
+import { strategy } from "./strategy.ts";
 
 export interface LoopOptions {
 	/** Rounds of tool calls at most. Default: no limit; with one, the run ends after that round as it stands. */
@@ -11,14 +12,14 @@ export interface LoopOptions {
  *
  * @see UAP 5.2
  */
-export function loop(options: LoopOptions = {}): Decider {
+export function loop(options: LoopOptions = {}): DecidingStrategy {
 	const limit = options.maxIterations ?? Number.POSITIVE_INFINITY;
-	return {
+	return strategy({
 		name: "loop",
 		decide({ last, rounds }) {
 			if (last.kind === "assistant") return { kind: "finish" };
 			if (last.kind === "results" && rounds >= limit) return { kind: "finish" };
 			return { kind: "model", tag: "act", step: "next" };
 		},
-	};
+	});
 }

@@ -1,9 +1,11 @@
 // plan(): first a plan with dependencies, then its steps in order, and a new plan where one fails.
 // Where the run stands is read from the plan in the state: a crash loses nothing of it.
 import { HoldfastError, type JSONSchema } from "@holdfast/upp";
-import type { Action, Decider, ModelAction, Situation } from "../engine/index.ts";
+import type { Action, ModelAction, Situation } from "../engine/index.ts";
 import type { PlanStep } from "../state/index.ts";
+import type { DecidingStrategy } from "./execution-strategy.ts";
 import { defaultPlanSchema, readPlan } from "./read-plan.ts";
+import { strategy } from "./strategy.ts";
 
 export interface PlanOptions {
 	/** Steps of a plan at most, chosen in dependency order. Default: no limit. */
@@ -22,7 +24,7 @@ export interface PlanOptions {
  *
  * @see UAP 5.4
  */
-export function plan(options: PlanOptions = {}): Decider {
+export function plan(options: PlanOptions = {}): DecidingStrategy {
 	const limit = options.maxPlanSteps ?? Number.POSITIVE_INFINITY;
 	const structure = options.planSchema ?? defaultPlanSchema;
 	const planning = (prompt: string): ModelAction => ({
@@ -34,7 +36,7 @@ export function plan(options: PlanOptions = {}): Decider {
 		tools: "withheld",
 		afterwards: "goes-on",
 	});
-	return {
+	return strategy({
 		name: "plan",
 		decide(situation): Action {
 			const { last, state, answer } = situation;
@@ -42,17 +44,13 @@ export function plan(options: PlanOptions = {}): Decider {
 			const current = steps.find((step) => step.status === "in_progress");
 			switch (last.kind) {
 				case "input":
-					return last.tag === "turn" || steps.length === 0
-						? planning(planPrompt)
-						: current
-							? goOn(current, "same")
-							: planning(planPrompt);
+					// What is said between two steps may change the plan; within one it goes to that step.
+					return last.tag !== "turn" && current !== undefined ? goOn(current, "same") : planning(planPrompt);
 				case "assistant":
 					if (last.tag === "plan")
 						return made(() => readPlan(answer?.data, answer?.message.text ?? "", limit));
-					return current === undefined
-						? { kind: "finish" }
-						: settled(steps, current, outcomeOf(situation, current));
+					if (current === undefined) return { kind: "finish" };
+					return settled(steps, current, outcomeOf(situation, current));
 				case "results":
 					return current === undefined ? { kind: "finish" } : goOn(current, "same");
 				case "note":
@@ -62,7 +60,7 @@ export function plan(options: PlanOptions = {}): Decider {
 					return { kind: "finish" };
 			}
 		},
-	};
+	});
 }
 
 const planPrompt =

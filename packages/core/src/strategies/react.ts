@@ -1,5 +1,6 @@
 // react(): reason, act, observe. Each step asks the model twice: for a thought without tools, then for an action.
-import type { Decider } from "../engine/index.ts";
+import type { DecidingStrategy } from "./execution-strategy.ts";
+import { strategy } from "./strategy.ts";
 
 export interface ReactOptions {
 	/** Steps at most. Default: no limit; with one, the run ends after that step as it stands. */
@@ -17,10 +18,10 @@ const actionPrompt = "Based on your reasoning, take action: call a tool, or give
  *
  * @see UAP 5.3
  */
-export function react(options: ReactOptions = {}): Decider {
+export function react(options: ReactOptions = {}): DecidingStrategy {
 	const limit = options.maxSteps ?? Number.POSITIVE_INFINITY;
 	const prompt = options.reasoningPrompt ?? defaultReasoningPrompt;
-	return {
+	return strategy({
 		name: "react",
 		decide({ last, step, answer }) {
 			if (last.kind === "assistant" && last.tag === "reason") {
@@ -33,5 +34,5 @@ export function react(options: ReactOptions = {}): Decider {
 			if (last.kind === "results" && step >= limit) return { kind: "finish" };
 			return { kind: "model", tag: "reason", step: "next", prompt, tools: "withheld", afterwards: "goes-on" };
 		},
-	};
+	});
 }

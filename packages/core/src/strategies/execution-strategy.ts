@@ -1,0 +1,40 @@
+// The public shape of strategies, custom ones included. @see UAP 5.1, 5.5
+import type { LLMInstance, Message, Tool } from "@holdfast/upp";
+import type { AgentStreamResult } from "../agent/agent-stream.ts";
+import type { AgentStrategy, Decider, GenerateResult } from "../engine/index.ts";
+import type { AgentState } from "../state/index.ts";
+
+/** The agent as a strategy sees it; it is the agent itself. */
+export interface StrategyAgent {
+	readonly id: string;
+	readonly model?: unknown;
+	readonly config?: unknown;
+	readonly system?: string | undefined;
+	readonly tools: readonly unknown[];
+}
+
+/** What a strategy works with. @see UAP 5.1 */
+export interface ExecutionContext {
+	readonly agent: StrategyAgent;
+	/** The agent's model with its options; it runs the agent's tools itself. */
+	readonly llm: LLMInstance;
+	readonly input: Message;
+	readonly state: AgentState;
+	readonly tools: readonly Tool[];
+	/** The agent's hooks; an empty object when it has none. */
+	readonly strategy: AgentStrategy;
+	/** Fires when the call is cancelled. */
+	readonly signal?: AbortSignal;
+}
+
+export type ExecutionResult = GenerateResult;
+
+/** How an agent works. A custom one runs as it is; one made by `strategy()` also streams, checkpoints and resumes. */
+export interface ExecutionStrategy {
+	readonly name: string;
+	execute(context: ExecutionContext): Promise<ExecutionResult>;
+	stream(context: ExecutionContext): AgentStreamResult;
+}
+
+/** A strategy that is a decider: the engine drives it step by step. */
+export interface DecidingStrategy extends ExecutionStrategy, Decider {}

@@ -1,0 +1,82 @@
+// A decider in an execution context: the engine drives it with the context's model, tools and hooks.
+
+import type { AgentStreamResult } from "../agent/agent-stream.ts";
+import { type AgentStreamEvent, joinDeltas, uapProjection } from "../agent/uap-events.ts";
+import {
+	conclude,
+	type Decider,
+	drive,
+	type EngineAgent,
+	EventQueue,
+	ephemeralRecorder,
+	initialSession,
+	Run,
+	systemPorts,
+	type Watcher,
+} from "../engine/index.ts";
+import { normaliseTools, type ToolSet } from "../tools/index.ts";
+import type { ExecutionContext, ExecutionResult } from "./execution-strategy.ts";
+import { modelOf } from "./instance-model.ts";
+
+/** Runs a decider to its end. */
+export function executeDecider(decider: Decider, context: ExecutionContext): Promise<ExecutionResult> {
+	return start(decider, context).result;
+}
+
+/** Runs a decider and tells its events. */
+export function streamDecider(decider: Decider, context: ExecutionContext): AgentStreamResult {
+	const queue = new EventQueue<AgentStreamEvent>({ join: joinDeltas });
+	const { run, result } = start(decider, context, {
+		tell: uapProjection(context.agent.id, (event) => queue.push(event)),
+	});
+	result.then(
+		() => queue.end(),
+		(error) => queue.end(run.stopReason === undefined ? { error } : {}),
+	);
+	return { result, abort: () => run.stop("interrupt"), [Symbol.asyncIterator]: () => queue };
+}
+
+function start(
+	decider: Decider,
+	context: ExecutionContext,
+	watcher?: Watcher,
+): { run: Run; result: Promise<ExecutionResult> } {
+	const { input, state, signal } = context;
+	const run = new Run({
+		agent: engineAgentOf(decider, context),
+		runId: systemPorts.ids.uuid(),
+		state: initialSession(state),
+		recorder: ephemeralRecorder(),
+		...(watcher === undefined ? {} : { watchers: [watcher] }),
+	});
+	const stop = (): void => run.stop("interrupt");
+	if (signal?.aborted) stop();
+	else signal?.addEventListener("abort", stop, { once: true });
+	run.commit([
+		{ kind: "run.started", runKind: "user-turn", agentId: context.agent.id, fingerprint: "" },
+		{ kind: "input", inputId: input.id, placement: "turn", shape: "message", message: input },
+	]);
+	const result = drive(run)
+		.then((outcome) => conclude(run, outcome))
+		.finally(() => signal?.removeEventListener("abort", stop));
+	return { run, result };
+}
+
+function engineAgentOf(decider: Decider, { agent, llm, tools, strategy }: ExecutionContext): EngineAgent {
+	const byName = normaliseTools(tools as ToolSet);
+	const model = modelOf(llm);
+	// What ends a call as a whole is told by whoever runs the strategy.
+	const { onComplete: _, onError: __, ...hooks } = strategy ?? {};
+	return {
+		id: agent.id,
+		model: () => model,
+		tools: byName,
+		toolList: [...byName.values()],
+		decider,
+		hooks,
+		toolStrategy: {},
+		ports: systemPorts,
+		fingerprint: () => "",
+		toolContext: { parentModel: agent.model, parentConfig: agent.config },
+	};
+}

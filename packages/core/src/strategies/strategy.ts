@@ -1,0 +1,36 @@
+// strategy(): a decider becomes a strategy, with streaming, checkpoints and durability for nothing.
+import type { Decider } from "../engine/index.ts";
+import type { DecidingStrategy } from "./execution-strategy.ts";
+import { executeDecider, streamDecider } from "./run-in-context.ts";
+
+/**
+ * Makes a strategy of one decision: `decide` looks at the situation and names the next action. The engine does the rest.
+ *
+ * @see UAP 5.5
+ * @example
+ * ```ts
+ * import { agent } from "holdfast";
+ * import { strategy } from "holdfast/execution";
+ * import { scriptedModel } from "holdfast/testing";
+ *
+ * // Asks twice: a draft, then a better version of it.
+ * const twice = strategy({
+ * 	name: "twice",
+ * 	decide: ({ last, step }) => {
+ * 		if (last.kind === "assistant" && step >= 2) return { kind: "finish" };
+ * 		if (step === 0) return { kind: "model", tag: "draft", step: "next" };
+ * 		return { kind: "model", tag: "final", step: "next", prompt: "Improve your answer." };
+ * 	},
+ * });
+ * const turn = await agent({ model: scriptedModel(["Good.", "Better."]), execution: twice }).query("Write a word.");
+ * console.log(turn.response.text); // Better.
+ * ```
+ */
+export function strategy(decider: Decider): DecidingStrategy {
+	return {
+		name: decider.name,
+		decide: (situation) => decider.decide(situation),
+		execute: (context) => executeDecider(decider, context),
+		stream: (context) => streamDecider(decider, context),
+	};
+}
