@@ -1,6 +1,6 @@
 // Opens a journal file, or makes one. A file that is not ours, is damaged or comes from a newer release is found out
 // by looking at it first, so that nothing is written to it and no file appears beside it.
-import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
+import { accessSync, closeSync, constants, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
@@ -56,9 +56,10 @@ function prepareFile(path: string): void {
 		// Sessions hold private things: only this user may read a new file, and those SQLite makes beside it.
 		closeSync(openSync(path, "wx", 0o600));
 	} catch (cause) {
-		if ((cause as { code?: string }).code === "EEXIST" && isFile(path)) return;
-		const why = cause instanceof Error ? cause.message : String(cause);
-		throw unavailable(`${path} cannot be opened: ${why}`, cause);
+		if ((cause as { code?: string }).code === "EEXIST" && isWritableFile(path)) return;
+		const why = (cause as { code?: string }).code;
+		const reason = why === "EEXIST" ? "it is no file that this user may read and write" : String(cause);
+		throw unavailable(`${path} cannot be opened: ${reason}`, cause);
 	}
 }
 
@@ -157,8 +158,10 @@ function patiently<T>(attempt: () => T): T {
 	}
 }
 
-function isFile(path: string): boolean {
+/** Without the right to write SQLite would open the file for reading, and fail much later. */
+function isWritableFile(path: string): boolean {
 	try {
+		accessSync(path, constants.R_OK | constants.W_OK);
 		return statSync(path).isFile();
 	} catch {
 		return false;

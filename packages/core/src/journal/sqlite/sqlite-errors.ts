@@ -4,12 +4,15 @@ import { journalCorrupt } from "../journal-errors.ts";
 
 const busy = 5;
 const locked = 6;
+const outOfMemory = 7;
+const readOnly = 8;
+const inputOutput = 10;
 const corrupt = 11;
 const full = 13;
 const cannotOpen = 14;
 const notADatabase = 26;
 /** The shared memory file could not grow: where a full disk shows first. */
-const noRoomForSharedMemory = 10 | (19 << 8);
+const noRoomForSharedMemory = inputOutput | (19 << 8);
 
 function resultCode(error: unknown): number {
 	return error instanceof Error ? Number((error as { errcode?: number }).errcode ?? 0) : 0;
@@ -44,9 +47,10 @@ export function journalError(error: unknown): HoldfastError {
 		case full:
 			return diskFull(error);
 		case cannotOpen:
+		case readOnly:
 			return new HoldfastError(
 				"journal_unavailable",
-				"The journal's file cannot be opened. Check the path and that this user may read and write it.",
+				"The journal's file cannot be opened or written. Check the path and that this user may read and write it.",
 				{ cause: error },
 			);
 	}
@@ -54,7 +58,7 @@ export function journalError(error: unknown): HoldfastError {
 	return new HoldfastError(
 		"journal_failed",
 		`The journal's store failed: ${error instanceof Error ? error.message : String(error)}. What was committed before stands.`,
-		{ cause: error, retryable: true },
+		{ cause: error, retryable: (code & 255) === inputOutput || (code & 255) === outOfMemory },
 	);
 }
 

@@ -188,10 +188,11 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 }
 
 function check(options: SqliteJournalOptions): void {
-	const { path, durability = "process", leaseTtlMs = 15_000 } = options;
+	const { path, durability = "process", leaseTtlMs = 15_000, maxFileSize = 1 } = options;
 	if (typeof path !== "string") throw invalid("path", "the path of a file");
 	if (durability !== "process" && durability !== "power") throw invalid("durability", '"process" or "power"');
 	if (!(leaseTtlMs > 0)) throw invalid("leaseTtlMs", "a number of milliseconds above 0");
+	if (!(maxFileSize > 0)) throw invalid("maxFileSize", "a number of bytes above 0");
 }
 
 function invalid(option: string, expected: string): HoldfastError {

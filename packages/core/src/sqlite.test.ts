@@ -1,0 +1,30 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { append, begin, note, notes } from "./journal/contract/contract.ts";
+import { sqliteHost } from "./sqlite.ts";
+
+test("a host made of a path keeps its sessions for the next host of that path", async () => {
+	const folder = mkdtempSync(join(tmpdir(), "holdfast-host-"));
+	const path = join(folder, "sessions.db");
+	const host = sqliteHost(path);
+	await append(await begin(host.journal, "s"), "run-1", note("kept"));
+	await host.close();
+	await host.close();
+	const next = sqliteHost({ path, durability: "power" });
+	expect(notes(await next.journal.read("s"))).toEqual(["kept"]);
+	await next.close();
+	rmSync(folder, { recursive: true });
+});
+
+test.each([
+	[{ path: 1 }, "path"],
+	[{ path: "never.db", durability: "full" }, "durability"],
+	[{ path: "never.db", leaseTtlMs: 0 }, "leaseTtlMs"],
+	[{ path: "never.db", maxFileSize: Number.NaN }, "maxFileSize"],
+])("a wrong option is named: %j", (options, option) => {
+	expect(() => sqliteHost(options as never)).toThrow(
+		expect.objectContaining({ code: "invalid_option", data: { option } }),
+	);
+});
