@@ -20,6 +20,11 @@ export interface Measurement {
 	readonly note?: string;
 }
 
+/** A row that was measured, or why it was not. */
+export type RowResult =
+	| { readonly row: string; readonly measurements: readonly Measurement[] }
+	| { readonly row: string; readonly failed: string };
+
 /** How thorough a row is. */
 export interface Effort {
 	readonly quick: boolean;

@@ -1,11 +1,12 @@
 // `npm run bench`: packs the packages, runs each row as a process of its own against what was packed, prints a table
-// and writes bench/results/. `-- --quick` measures less, `-- loop deltas` picks rows.
+// and writes bench/results/: latest.json when all rows were measured in full, else partial.json.
+// `-- --quick` measures less, `-- loop deltas` picks rows.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { availableParallelism, cpus, tmpdir } from "node:os";
+import { availableParallelism, cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { runCommand } from "../tools/run-command.ts";
-import type { Measurement } from "./measure.ts";
+import type { RowResult } from "./measure.ts";
 import { installPacked } from "./pack.ts";
 import { judge, tableOf } from "./table.ts";
 
@@ -21,13 +22,10 @@ const rows: ReadonlyMap<string, readonly string[]> = new Map([
 	["installed-size", []],
 	["types", []],
 ]);
+/** Processes that wanted a core in the minute before: what else the machine was doing. */
+const loadBefore = loadavg()[0] as number;
 /** Milliseconds after which a row counts as hanging. */
 const patience = 600_000;
-
-/** A row that was measured, or why it was not. */
-export type RowResult =
-	| { readonly row: string; readonly measurements: readonly Measurement[] }
-	| { readonly row: string; readonly failed: string };
 
 async function measureRow(row: string, folder: string, quick: readonly string[]): Promise<RowResult> {
 	const flags = ["--disable-warning=ExperimentalWarning", ...(rows.get(row) ?? [])];
@@ -53,6 +51,7 @@ function write(results: readonly RowResult[], name: string): string {
 		platform: `${process.platform} ${process.arch}`,
 		cores: availableParallelism(),
 		processor: cpus()[0]?.model ?? "unknown",
+		loadBefore,
 	};
 	const brief = (_: string, value: unknown): unknown =>
 		typeof value === "number" ? Number(value.toPrecision(4)) : value;
@@ -82,9 +81,10 @@ async function main(): Promise<void> {
 			results.push(result);
 			console.log(tableOf(result));
 		}
-		const complete = chosen.length === rows.size && !values.quick;
-		console.log(`Written to ${write(results, complete ? "latest.json" : "partial.json")}`);
+		if (loadBefore > 0.5) console.log(`The machine was busy before: a load of ${loadBefore.toFixed(1)}.`);
 		const { missed, failed } = judge(results);
+		const complete = chosen.length === rows.size && !values.quick && failed === 0;
+		console.log(`Written to ${write(results, complete ? "latest.json" : "partial.json")}`);
 		console.log(`${missed} targets missed, ${failed} rows could not be measured.`);
 		process.exitCode = failed > 0 ? 1 : 0;
 	} finally {

@@ -1,6 +1,5 @@
 // How measurements are shown: one line each, with its target and whether it was reached.
-import type { Measurement } from "./measure.ts";
-import type { RowResult } from "./run.ts";
+import type { Measurement, RowResult } from "./measure.ts";
 
 const columns = [58, 11, 11, 9, 14, 6] as const;
 const head = ["", "median", "p99", "CPU µs", "target", ""];
@@ -13,7 +12,7 @@ export function tableOf(result: RowResult): string {
 }
 
 /** Whether a measurement is where it was meant to be; true for one without a target. */
-export function reached({ median, target }: Measurement): boolean {
+function reached({ median, target }: Measurement): boolean {
 	if (target === undefined) return true;
 	return target.is === "at most" ? median <= target.value : median >= target.value;
 }
