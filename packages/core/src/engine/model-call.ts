@@ -25,6 +25,7 @@ export async function callModel(run: Run, action: ModelAction, step: number): Pr
 	const { model } = engineModel;
 	const { clock, ids } = run.agent.ports;
 	const { tag } = action;
+	run.checkStopped();
 	if (run.watched) run.tell({ type: "model_start", ...run.at, step, tag, modelId: model.modelId });
 	const context = run.state.context;
 	const { prompt } = action;
@@ -48,6 +49,7 @@ export async function callModel(run: Run, action: ModelAction, step: number): Pr
 			});
 		},
 	});
+	run.checkStopped(); // whoever was told may have stopped it
 	const startedAt = clock.monotonic();
 	const answering = model.capabilities.streaming
 		? pump(run, step, tag, model.stream(request))
