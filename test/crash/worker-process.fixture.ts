@@ -1,0 +1,94 @@
+// The process that the tests kill: an agent on a SQLite file that does what its one argument says, tells its moments,
+// and ends when all is done.
+import { type AgentRun, agent, type Session } from "holdfast";
+import { type SqliteHostOptions, sqliteHost } from "holdfast/sqlite";
+import { moments, Order, watchedHost } from "./moments.fixture.ts";
+import { plannedModel } from "./planned-model.fixture.ts";
+import { plannedTools } from "./planned-tools.fixture.ts";
+
+export interface WorkerOptions {
+	readonly host: SqliteHostOptions;
+	readonly receiver: string;
+	readonly effects: string;
+	readonly requests: string;
+	/** What to do: send these, one after the other without waiting; resume the session; find what is to be recovered. */
+	readonly work:
+		| { readonly send: readonly string[]; readonly oneByOne?: true }
+		| { readonly resume: true }
+		| { readonly recover: true };
+	readonly session?: string;
+	/** The moment at which the process kills itself. */
+	readonly killAt?: string;
+	/** The moment at which the run under way is suspended, or the agent closed. */
+	readonly suspendAt?: string;
+	readonly closeAt?: string;
+	/** Calls of one round end as they like, and may share a commit. */
+	readonly unordered?: true;
+}
+
+const options = JSON.parse(process.argv[2] ?? "{}") as WorkerOptions;
+const told = moments(options.killAt);
+const order = new Order();
+let active: AgentRun | undefined;
+let closing: Promise<void> | undefined;
+const reach: typeof told.reach = (moment, details) => {
+	told.reach(moment, details);
+	if (moment === options.suspendAt) active?.suspend();
+	if (moment === options.closeAt) closing ??= worker.close();
+};
+
+const host = watchedHost(sqliteHost(options.host), { reach }, order);
+const worker = agent({
+	model: plannedModel(options.requests, reach),
+	system: "Follow the plan.",
+	tools: plannedTools({
+		receiver: options.receiver,
+		effects: options.effects,
+		moments: { reach },
+		order: options.unordered === true ? new Order() : order,
+	}),
+	host,
+});
+
+async function tell(run: AgentRun): Promise<void> {
+	active = run;
+	const { runId, outcome, text, error, steps } = await run.result();
+	reach("result", { runId, outcome, text, steps, error: error?.code });
+}
+
+async function send(session: Session, inputs: readonly string[], oneByOne: boolean): Promise<void> {
+	const results: Promise<void>[] = [];
+	for (const [index, input] of inputs.entries()) {
+		const run = await session.send(input);
+		reach(`sent ${index + 1}`, { runId: run.runId });
+		const result = tell(run);
+		results.push(result);
+		if (oneByOne) await result;
+	}
+	await Promise.all(results);
+}
+
+try {
+	const session = worker.session(options.session ?? "s");
+	const { work } = options;
+	reach("ready");
+	if ("send" in work) await send(session, work.send, work.oneByOne === true);
+	else if ("recover" in work) {
+		for await (const run of worker.recover()) {
+			reach("recovering", { runId: run.runId });
+			await tell(run);
+		}
+	} else {
+		for (let run = await session.resume(); run !== null; run = await session.resume()) {
+			reach("resumed", { runId: run.runId });
+			await tell(run);
+			if (active !== run || closing !== undefined || options.suspendAt !== undefined) break;
+		}
+	}
+} catch (error) {
+	reach("failed", { code: (error as { code?: string }).code, message: (error as Error).message });
+}
+await (closing ?? worker.close());
+await host.close();
+reach("closed");
+process.stdin.destroy();
