@@ -47,10 +47,14 @@ export function buildCorpus(documents: readonly SourceDocument[], question: Ques
 	});
 	// However common a word is in the project, an answer without it is only half an answer.
 	const floor = 0.6 * Math.max(0, ...rarities);
+	const strong = question.terms.flatMap((term, index) =>
+		term.weak ? [] : [Math.max(0.2, floor, rarities[index] as number)],
+	);
+	const least = Math.min(...strong);
 	const weights = new Map(
 		question.terms.map((term, index) => {
 			const rarity = Math.max(0.2, floor, rarities[index] as number);
-			return [term, rarity * (term.weak ? 0.25 : term.exact ? 1.4 : 1)];
+			return [term, term.weak ? 0.25 * Math.min(rarity, least) : rarity * (term.exact ? 1.4 : 1)];
 		}),
 	);
 	return {

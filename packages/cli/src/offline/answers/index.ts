@@ -4,10 +4,11 @@ import { buildCorpus, type Corpus, parseAll, projectNames, type Unit } from "../
 import { analyseQuestion, type Question, type Term, withoutProjectNames } from "../question.ts";
 import { searchFor } from "../retrieval.ts";
 import type { Transcript } from "../transcript.ts";
+import { isLooseModifier, stem, stemsOf, wordsOf } from "../words.ts";
 import { answerCount } from "./counting.ts";
 import { answerDefinition } from "./definitions.ts";
 import { answerHowTo } from "./how-to.ts";
-import { answerList, phraseIn } from "./listing.ts";
+import { answerList, has, phraseIn } from "./listing.ts";
 import { answerOutline, answerOverview } from "./overview.ts";
 import { answerPassages } from "./passages.ts";
 import { answerFiles, answerWhere } from "./places.ts";
@@ -57,7 +58,7 @@ const asValue: Answering = (corpus, question) => {
 const saysDefault =
 	(question: Question) =>
 	({ block, own, around }: Unit): boolean =>
-		own.has("default") ||
+		(own.has("default") && stemsOf(block.text.replace(/\bexport default\b/g, "")).has("default")) ||
 		own.has("fallback") ||
 		around.has("default") ||
 		(((block.kind === "definition" && /constant|property/.test(block.defines ?? "")) ||
@@ -66,6 +67,12 @@ const saysDefault =
 				(term) => (term.exact || term.named) && block.label.toLowerCase() === term.text.toLowerCase(),
 			) &&
 			/[:=]/.test(block.text));
+
+/** A question for a default is not answered by anything else that is known of the name. */
+function unlessDefault(way: Answering): Answering {
+	return (corpus, question, transcript) =>
+		/\bdefault/i.test(question.task) ? undefined : way(corpus, question, transcript);
+}
 
 /** "What is <the project>?" asks for an overview. */
 const asProject: Answering = (corpus, question) => {
@@ -83,11 +90,18 @@ const asList: Answering = (corpus, question, transcript) => {
 	if (outline) return outline;
 	const listed = answerList(corpus, question);
 	if (listed && (listed.confidence >= 0.6 || question.files.length > 0)) return listed;
-	const wholePhrase = ({ block }: Unit): boolean =>
-		question.files.length === 0 || phraseIn(block.text, question.focus);
+	const needed = question.focus
+		.flatMap(wordsOf)
+		.filter((word) => !isLooseModifier(word))
+		.map(stem);
+	const about = ({ block, own, document }: Unit): boolean => {
+		const title = stemsOf(document.sections[block.section]?.title ?? "");
+		if (!needed.every((one) => has(own, one) || has(title, one))) return false;
+		return question.files.length === 0 || phraseIn(block.text, question.focus);
+	};
 	return (
 		answerFiles(question, transcript) ??
-		answerPassages(corpus, question, valueBonus(question), wholePhrase) ??
+		answerPassages(corpus, question, valueBonus(question), about) ??
 		listed
 	);
 };
@@ -102,7 +116,7 @@ const WAYS: Record<Question["kind"], readonly Answering[]> = {
 	how: [answerHowTo],
 	when: [answerWhen, asValue],
 	changes: [answerChanges],
-	value: [asProject, answerLatest, asValue, answerList, answerDefinition],
+	value: [asProject, answerLatest, asValue, unlessDefault(answerList), unlessDefault(answerDefinition)],
 	who: [asValue, answerList],
 	general: [answerLatest, asPassages, answerDefinition],
 };

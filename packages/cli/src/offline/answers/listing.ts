@@ -95,7 +95,8 @@ function readFocus(question: Question): Focus | undefined {
 	};
 }
 
-function has(stems: ReadonlySet<string>, one: string): boolean {
+/** Is this stem there, or one of the same meaning? */
+export function has(stems: ReadonlySet<string>, one: string): boolean {
 	if (stems.has(one)) return true;
 	for (const synonym of synonymsOf(one)) if (stems.has(synonym)) return true;
 	return false;
