@@ -18,7 +18,10 @@ import {
 	runMiddleware,
 } from "../middleware/index.ts";
 import type { AgentState } from "../state/index.ts";
+import type { StrategyAgent } from "../strategies/index.ts";
 import type { ToolContext } from "../tools/index.ts";
+import { type OpaqueStrategy, runOpaque } from "./opaque-strategy.ts";
+import type { AgentStreamEvent } from "./uap-events.ts";
 
 /** What a single call may be given beside its input and state. */
 export interface CallOptions {
@@ -40,10 +43,18 @@ export interface Checkpoints {
 
 /** What all calls of an agent share. */
 export interface CallSetup {
-	readonly agent: MiddlewareAgent;
+	readonly agent: MiddlewareAgent & StrategyAgent;
 	readonly engine: EngineAgent;
 	readonly middleware: readonly Middleware[];
 	readonly checkpoints: Checkpoints | undefined;
+	/** Set when the agent's strategy is a custom one, which the engine does not drive. */
+	readonly opaque: OpaqueStrategy | undefined;
+}
+
+/** Who looks on: at a run of the engine, or at the stream of a custom strategy. */
+export interface CallObserver {
+	readonly watcher: Watcher;
+	push(event: AgentStreamEvent): void;
 }
 
 /** A call under way. */
@@ -61,27 +72,33 @@ export function startCall(
 	input: Message,
 	state: AgentState,
 	options: CallOptions,
-	watcher?: Watcher,
+	observer?: CallObserver,
 ): StartedCall {
-	const { engine, middleware, checkpoints } = setup;
+	const { engine, middleware, checkpoints, opaque } = setup;
 	const started = checkpoints === undefined ? state : checkpoints.identify(state);
-	let run: Run | undefined;
+	let stopWork: (() => void) | undefined;
 	let stopped = false;
 	let over = false;
 	let cut: ((error: unknown) => void) | undefined;
 
 	const execute = async (context: MiddlewareContext): Promise<GenerateResult> => {
 		if (stopped) throw cancelled();
-		run = new Run({
+		if (opaque !== undefined) {
+			const call = runOpaque(setup.agent, engine, opaque, context, options, checkpoints, observer?.push);
+			stopWork = call.stop;
+			return call.result;
+		}
+		const run = new Run({
 			agent: engine,
 			runId: engine.ports.ids.uuid(),
 			state: initialSession(context.state),
 			recorder: ephemeralRecorder(),
-			...(watcher === undefined ? {} : { watchers: [watcher] }),
+			...(observer === undefined ? {} : { watchers: [observer.watcher] }),
 			...(options.parentContext === undefined ? {} : { parentContext: options.parentContext }),
 			...(checkpoints === undefined ? {} : { afterStep: checkpoints.save }),
 			...stopConditionOf(middleware, context),
 		});
+		stopWork = () => run.stop("interrupt");
 		const message = context.input;
 		run.commit([
 			{ kind: "run.started", runKind: "user-turn", agentId: engine.id, fingerprint: "" },
@@ -106,7 +123,7 @@ export function startCall(
 	function stop(): void {
 		if (over || stopped) return;
 		stopped = true;
-		if (run !== undefined) run.stop("interrupt");
+		if (stopWork !== undefined) stopWork();
 		else cut?.(cancelled());
 	}
 

@@ -21,8 +21,11 @@ export function streamCall(
 	options: CallOptions,
 ): AgentStreamResult {
 	const queue = new EventQueue<AgentStreamEvent>({ join: joinDeltas });
-	const tell = uapProjection(setup.engine.id, (event) => queue.push(event));
-	const call = startCall(setup, input, state, options, { tell });
+	const push = (event: AgentStreamEvent): void => queue.push(event);
+	const call = startCall(setup, input, state, options, {
+		watcher: { tell: uapProjection(setup.engine.id, push) },
+		push,
+	});
 	call.result.then(
 		() => queue.end(),
 		(error) => queue.end(call.stopped ? {} : { error }),

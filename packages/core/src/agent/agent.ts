@@ -7,7 +7,7 @@ import { AgentState } from "../state/index.ts";
 import type { AnyTool } from "../tools/index.ts";
 import { type CallOptions, type CallSetup, startCall } from "./agent-call.ts";
 import { type AgentStreamResult, streamCall } from "./agent-stream.ts";
-import { type AgentOptions, knownOptions, resolveAgent, toolObjects } from "./options.ts";
+import { type AgentOptions, knownOptions, opaqueOf, resolveAgent, toolObjects } from "./options.ts";
 
 /**
  * An agent: a model, tools and instructions.
@@ -48,6 +48,7 @@ export class Agent {
 			engine: this.#engine,
 			middleware,
 			checkpoints: undefined,
+			opaque: opaqueOf(given),
 		};
 		for (const [name, value] of Object.entries(given)) {
 			// An option that happens to be named like a method stays an option and does not hide the method.
@@ -110,6 +111,12 @@ export class Agent {
 	 */
 	session(key: string): Session {
 		if (typeof key !== "string" || key === "") throw new TypeError("session(key) takes a non-empty string.");
+		if (this.#calls.opaque !== undefined) {
+			throw new HoldfastError(
+				"strategy_not_durable",
+				"A custom strategy with its own `execute` cannot run in a session: nothing of it could be resumed. Make it with strategy({name, decide}), or call generate().",
+			);
+		}
 		return new Session(this.#table(), key);
 	}
 

@@ -4,8 +4,9 @@ import type { AgentStrategy, Decider, EngineAgent, EngineModel, ModelPrice, Port
 import { systemPorts } from "../engine/index.ts";
 import type { Host } from "../journal/index.ts";
 import type { Middleware } from "../middleware/index.ts";
-import { loop } from "../strategies/index.ts";
+import { type ExecutionStrategy, loop } from "../strategies/index.ts";
 import { type AnyTool, type EngineTool, normaliseTools, type ToolSet } from "../tools/index.ts";
+import type { OpaqueStrategy } from "./opaque-strategy.ts";
 
 /**
  * Options of `agent()` and `new Agent()`. Everything that `llm()` takes is passed on to the model layer.
@@ -21,8 +22,8 @@ export interface AgentOptions extends Partial<Omit<LLMOptions, "model" | "system
 	readonly tools?: ToolSet;
 	/** The system prompt; another name for `system`. It goes into every request and never into the history. */
 	readonly instructions?: string;
-	/** How the agent works. Default: `loop()`. */
-	readonly execution?: Decider;
+	/** How the agent works: `loop()`, `react()`, `plan()`, one made by `strategy()`, or a custom one. Default: `loop()`. */
+	readonly execution?: ExecutionStrategy | Decider;
 	/** Hooks of the agent's life. */
 	readonly strategy?: AgentStrategy;
 	/** Stands around every call, in this order. Default: none. */
@@ -90,7 +91,7 @@ export function resolveAgent(id: string, options: AgentOptions): EngineAgent {
 		model: () => (model ??= bind(options, system)),
 		tools,
 		toolList,
-		decider: options.execution ?? loop(),
+		decider: deciderOf(options.execution),
 		hooks: options.strategy ?? {},
 		toolStrategy: options.toolStrategy ?? {},
 		ports: { ...systemPorts, ...options.ports },
@@ -112,12 +113,34 @@ function bind(options: AgentOptions, system: string | undefined): EngineModel {
 			"This agent has no model. Give `model` in its options before it is used.",
 		);
 	}
+	const binding: ModelBinding = bindModel(llmOptionsOf(options, system));
+	const price = options.prices?.[binding.model.modelId];
+	return { model: binding.model, request: binding.request, ...(price === undefined ? {} : { price }) };
+}
+
+/** A custom strategy with what it needs; undefined for one the engine drives. */
+export function opaqueOf(options: AgentOptions): OpaqueStrategy | undefined {
+	const { execution } = options;
+	if (execution === undefined || "decide" in execution) return undefined;
+	if (typeof execution.execute !== "function") {
+		throw new HoldfastError(
+			"invalid_strategy",
+			"`execution` must be a strategy: {name, execute, stream} or {name, decide}.",
+		);
+	}
+	return { strategy: execution, llmOptions: llmOptionsOf(options, options.system ?? options.instructions) };
+}
+
+function deciderOf(execution: AgentOptions["execution"]): Decider {
+	return execution !== undefined && "decide" in execution ? execution : loop();
+}
+
+/** The options of the model layer: all that are not the agent's own. */
+function llmOptionsOf(options: AgentOptions, system: string | undefined): LLMOptions {
 	const passed: Record<string, unknown> = {};
 	for (const [name, value] of Object.entries(options)) if (!ownOptions.has(name)) passed[name] = value;
 	if (system !== undefined) passed.system = system;
-	const binding: ModelBinding = bindModel(passed as unknown as LLMOptions);
-	const price = options.prices?.[binding.model.modelId];
-	return { model: binding.model, request: binding.request, ...(price === undefined ? {} : { price }) };
+	return passed as unknown as LLMOptions;
 }
 
 function modelIdOf(options: AgentOptions): string {

@@ -47,7 +47,8 @@ export class CallContext implements ToolContext {
 		this.parentModel = run.agent.toolContext.parentModel;
 		this.parentConfig = run.agent.toolContext.parentConfig;
 		this.emit = (delta) => {
-			if (run.watched && !this.#over) run.tell({ type: "tool_delta", ...run.at, step, toolCallId, delta });
+			if (!run.watched || this.#over || run.stopReason !== undefined) return;
+			run.tell({ type: "tool_delta", ...run.at, step, toolCallId, delta });
 		};
 		this.onSubagentEvent = (event) => {
 			if (this.#over) return;

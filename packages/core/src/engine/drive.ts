@@ -118,6 +118,7 @@ async function modelStep(run: Run, action: ModelAction): Promise<boolean> {
 	if (action.step === "next") {
 		const { onStepStart } = run.agent.hooks;
 		if (onStepStart !== undefined) await run.untilStopped(onStepStart(step, run.state.agent.withStep(step)));
+		run.checkStopped();
 		const passed = run.watched ? run.boundary({ type: "step_start", ...run.at, step }) : undefined;
 		if (passed !== undefined) await passed;
 		if (run.hasInputs) await run.takeInputs("step-start");
@@ -235,10 +236,10 @@ async function afterStepEnd(run: Run, passed: Promise<unknown> | undefined): Pro
 	if (passed !== undefined) await passed;
 	if (run.hasInputs && (await run.takeInputs("step-end"))) return false;
 	const state = run.state.agent;
-	for (const asked of [run.agent.hooks.stopCondition?.(state), run.stopCondition?.(state)]) {
-		if (asked !== undefined && (await run.untilStopped(asked)) === true) return true;
-	}
-	return false;
+	const { hooks } = run.agent;
+	if (hooks.stopCondition !== undefined && (await run.untilStopped(hooks.stopCondition(state))) === true)
+		return true;
+	return run.stopCondition !== undefined && (await run.untilStopped(run.stopCondition(state))) === true;
 }
 
 /** What `onStepEnd` gets. The turn is built when it is looked at, for it costs its length (keeps I5). */

@@ -48,4 +48,5 @@ export {
 	type SubagentEvent,
 	type SubagentInnerEvent,
 	type SubagentStartEvent,
+	TraceCollector,
 } from "./subagent-events.ts";

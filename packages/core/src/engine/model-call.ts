@@ -54,9 +54,9 @@ export async function callModel(run: Run, action: ModelAction, step: number): Pr
 	const answering = model.capabilities.streaming
 		? pump(run, step, tag, model.stream(request))
 		: model.complete(request);
-	const response = await run.untilStopped(answering);
+	const response: EngineResponse = await run.untilStopped(answering);
 	run.speaking = undefined;
-	if ("preceding" in response) await recordPreceding(run, step, tag, model.modelId, response);
+	if (response.preceding !== undefined) await recordPreceding(run, step, tag, model.modelId, response);
 	const message = withDistinctCalls(response.message, ids.uuid, action.tools !== "withheld");
 	const cost = costOf(engineModel, response);
 	const answer: Mutable<AssistantSaid> = {

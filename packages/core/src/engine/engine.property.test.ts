@@ -1,0 +1,182 @@
+import { readFileSync } from "node:fs";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { collect, contentOf, withoutIdentity } from "../agent/agent.fixture.ts";
+import { Agent, agent } from "../agent/agent.ts";
+import { resolveAgent } from "../agent/options.ts";
+import { memoryHost } from "../journal/index.ts";
+import { AgentState } from "../state/index.ts";
+import type { ScriptedReply } from "../testing/scripted-model.ts";
+import {
+	atRest,
+	driven,
+	faultsOfEvents,
+	faultsOfHistory,
+	scriptedOptions,
+	scripts,
+} from "./engine.fixture.ts";
+import type { RunEvent } from "./events.ts";
+import { project } from "./project.ts";
+import { foldOptions } from "./run.ts";
+import { evolve, initialSession, type SessionState } from "./session-state.ts";
+
+const runs = { numRuns: 150 };
+const unhandled: unknown[] = [];
+const note = (reason: unknown): void => void unhandled.push(reason);
+beforeAll(() => void process.on("unhandledRejection", note));
+afterAll(() => {
+	process.off("unhandledRejection", note);
+	expect(unhandled).toEqual([]);
+});
+
+describe("any script of answers, calls and failures", () => {
+	test("ends the same in stream() and generate(): messages, step, usage, executions [UAP-124]", async () => {
+		await fc.assert(
+			fc.asyncProperty(scripts, async (script) => {
+				const generated = await agent({ ...scriptedOptions(script) }).generate("go", AgentState.initial());
+				const stream = agent({ ...scriptedOptions(script) }).stream("go", AgentState.initial());
+				await collect(stream);
+				const streamed = await stream.result;
+				expect(contentOf(streamed.state)).toEqual(contentOf(generated.state));
+				const { messages, response: _, ...turn } = streamed.turn;
+				const { messages: expected, response: __, ...expectedTurn } = generated.turn;
+				expect(withoutIdentity(messages)).toEqual(withoutIdentity(expected));
+				expect(turn).toEqual(expectedTurn);
+			}),
+			runs,
+		);
+	});
+
+	test("gives each call exactly one result, in the order of the calls [UAP-033]", async () => {
+		await fc.assert(
+			fc.asyncProperty(scripts, async (script) => {
+				const { run, outcome } = await driven(script);
+				expect(outcome).toEqual({ kind: "ended", outcome: "completed" });
+				expect(faultsOfHistory(run.state.agent.messages)).toEqual([]);
+				expect(faultsOfHistory(run.state.context.toArray())).toEqual([]);
+				const asked = script.reduce((sum, reply) => sum + (reply.toolCalls?.length ?? 0), 0);
+				expect(run.state.run?.executions.length).toBe(asked);
+			}),
+			runs,
+		);
+	});
+
+	test("tells events in order, each with its start and its end", async () => {
+		await fc.assert(
+			fc.asyncProperty(scripts, async (script) => {
+				const { events } = await driven(script);
+				await atRest();
+				expect(faultsOfEvents(events, "completed")).toEqual([]);
+			}),
+			runs,
+		);
+	});
+
+	test("leaves a journal that folds to the same state, as does every prefix, and to the same events", async () => {
+		await fc.assert(
+			fc.asyncProperty(scripts, async (script) => {
+				const host = memoryHost();
+				const options = scriptedOptions(script);
+				const one = new Agent({ ...options, host } as ConstructorParameters<typeof Agent>[0]);
+				const run = await one.session("k").send("go");
+				const events = await collect<RunEvent>(run.watch());
+				const { state, outcome } = await run.result();
+				expect(outcome).toBe("completed");
+				const fold = foldOptions(resolveAgent("agent", options));
+				let folded: SessionState = initialSession(AgentState.initial());
+				const told: (RunEvent | undefined)[] = [];
+				for (const entry of await host.journal.read("k")) {
+					const before = JSON.stringify(folded.agent.toJSON().messages);
+					const next = evolve(folded, entry, fold);
+					expect(JSON.stringify(folded.agent.toJSON().messages)).toBe(before);
+					folded = next;
+					told.push(project(folded, entry, "k"));
+				}
+				expect(contentOf(folded.agent)).toEqual(contentOf(state));
+				expect(folded.agent.messages.map(({ id }) => id)).toEqual(state.messages.map(({ id }) => id));
+				expect(events.filter((event) => event.sub === 0)).toEqual(
+					told.filter((event) => event !== undefined),
+				);
+				await one.close();
+			}),
+			runs,
+		);
+	});
+});
+
+describe("a stop at any moment", () => {
+	const cases = fc.record({
+		script: scripts,
+		at: fc.nat({ max: 60 }),
+		/** 0: inside the telling of the event; else so many turns of the promise queue later. */
+		delay: fc.nat({ max: 6 }),
+	});
+
+	async function stopped(
+		{ script, at, delay }: { script: ScriptedReply[]; at: number; delay: number },
+		reason: "interrupt" | "suspend",
+	) {
+		let mark: { readonly trace: number; readonly events: number } | undefined;
+		const found = await driven(script, (run, events, trace) => {
+			if (events.length !== at + 1) return;
+			const stop = (): void => {
+				run.stop(reason);
+				mark ??= { trace: trace.length, events: events.length };
+			};
+			if (delay === 0) return stop();
+			let turn = Promise.resolve();
+			for (let left = delay; left > 1; left--) turn = turn.then(() => {});
+			void turn.then(stop);
+		});
+		await atRest();
+		return { ...found, mark };
+	}
+
+	test("interrupt: all settles, nothing starts any more, no call stays without result [UAP-120]", async () => {
+		let aborted = 0;
+		await fc.assert(
+			fc.asyncProperty(cases, async (given) => {
+				const { run, outcome, events, trace, signals, mark } = await stopped(given, "interrupt");
+				expect(faultsOfHistory(run.state.agent.messages)).toEqual([]);
+				expect(run.state.run?.unsettled).toBe(0);
+				if (mark === undefined) return;
+				expect(trace.slice(mark.trace)).toEqual([]);
+				const told = events.slice(mark.events).map((event) => event.type);
+				// What was committed in one piece is told to its end, also when the first of it is answered by a stop.
+				const starts = given.delay === 0 ? [] : ["tool_start"];
+				for (const type of ["step_start", "model_start", "model", "tool_delta", ...starts]) {
+					expect(told).not.toContain(type);
+				}
+				expect(signals.every((signal) => signal.aborted)).toBe(true);
+				if (outcome.kind !== "ended" || outcome.outcome !== "aborted") {
+					expect(outcome).toEqual({ kind: "ended", outcome: "completed" });
+					return;
+				}
+				aborted++;
+				expect(faultsOfEvents(events, "cut")).toEqual([]);
+			}),
+			{ numRuns: 600 },
+		);
+		expect(aborted).toBeGreaterThan(100);
+	});
+
+	test("suspend: the run stays open, and what the model said is kept with its calls", async () => {
+		await fc.assert(
+			fc.asyncProperty(cases, async (given) => {
+				const { run, outcome, trace, mark } = await stopped(given, "suspend");
+				if (mark === undefined || outcome.kind === "ended") return;
+				expect(outcome).toEqual({ kind: "left", reason: "suspended" });
+				expect(trace.slice(mark.trace)).toEqual([]);
+				expect(run.state.run?.status).toBe("running");
+				const said = run.state.agent.messages.filter((message) => message.type === "assistant").length;
+				expect(said).toBe(run.state.run?.cycles);
+			}),
+			{ numRuns: 30 },
+		);
+	});
+});
+
+test("evolve reads nothing but its arguments: no clock, no chance, no ids", () => {
+	const source = readFileSync(new URL("./session-state.ts", import.meta.url), "utf8");
+	expect(source).not.toMatch(/Date\.now|new Date\(\)|Math\.random|randomUUID|performance/);
+});
