@@ -1,2 +1,28 @@
-// holdfast/middleware: what stands around the calls of an agent.
-export type { Middleware, MiddlewareAgent, MiddlewareContext } from "./middleware/index.ts";
+// holdfast/middleware: what stands around the calls of an agent, and models made of models.
+export {
+	type BudgetOptions,
+	budget,
+	type EstimateTokens,
+	fallback,
+	type GivenModel,
+	type LogEntry,
+	type LogFunction,
+	type LoggingOptions,
+	type LogLevel,
+	type LogObject,
+	logging,
+	type Middleware,
+	type MiddlewareAgent,
+	type MiddlewareContext,
+	type PruneToolOutputsOptions,
+	pruneToolOutputs,
+	type RetryOptions,
+	retry,
+	type SlidingWindowOptions,
+	type Spending,
+	type SummariseOptions,
+	type Summariser,
+	slidingWindow,
+	summarise,
+	summarize,
+} from "./middleware/index.ts";

@@ -23,6 +23,10 @@ export interface MiddlewareContext {
 	readonly metadata: Record<string, unknown>;
 }
 
+/** A value or nothing, at once or later. A function that ends without a `return` gives nothing. */
+// biome-ignore lint/suspicious/noConfusingVoidType: `undefined` alone would refuse functions without a `return`.
+type Perhaps<Value> = Value | void | Promise<Value | void>;
+
 /**
  * Something that stands around the calls of an agent. `before` is called in the order of the list, `after` and `onError`
  * in reverse order.
@@ -33,9 +37,7 @@ export interface Middleware {
 	/** Name for people. */
 	readonly name: string;
 	/** May return a changed context, which whatever comes later uses. One that throws fails the call. */
-	before?(
-		context: MiddlewareContext,
-	): MiddlewareContext | undefined | void | Promise<MiddlewareContext | undefined | void>;
+	before?(context: MiddlewareContext): Perhaps<MiddlewareContext>;
 	/** What it returns is what the caller gets. */
 	after?(context: MiddlewareContext, result: GenerateResult): GenerateResult | Promise<GenerateResult>;
 	/**
@@ -43,10 +45,7 @@ export interface Middleware {
 	 * returned here becomes the result of the call; with nothing, the error goes on to the caller. What it throws itself
 	 * counts as nothing.
 	 */
-	onError?(
-		context: MiddlewareContext,
-		error: Error,
-	): GenerateResult | undefined | void | Promise<GenerateResult | undefined | void>;
+	onError?(context: MiddlewareContext, error: Error): Perhaps<GenerateResult>;
 	/** Asked after every step, with that step's state; `true` ends the call with what it has. */
 	stop?(context: MiddlewareContext, state: AgentState): boolean | Promise<boolean>;
 }

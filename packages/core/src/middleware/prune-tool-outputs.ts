@@ -1,0 +1,75 @@
+// Clears old tool outputs when the history grows too long. Every result stays in its place with its id, so that no call
+// is left without an answer.
+import { isToolResultMessage, type Message, ToolResultMessage } from "@holdfast/upp";
+import { type EstimateTokens, estimateTokens, sumTokens } from "./estimate-tokens.ts";
+import type { Middleware } from "./middleware.ts";
+import { readNumber } from "./read-options.ts";
+
+/** What stands where an output was. */
+const cleared = "[Output cleared - context limit]";
+
+/** Options of `pruneToolOutputs`. All limits are in tokens. */
+export interface PruneToolOutputsOptions {
+	/** What the model can read. Default 200,000. */
+	readonly contextLimit?: number;
+	/** Kept free of it for the answer. Default 16,000. */
+	readonly outputReserve?: number;
+	/** So much of the end of the history keeps its outputs. Default 40,000. */
+	readonly protectRecent?: number;
+	/** Guesses the tokens of a message. Default: a token for four characters of its JSON. */
+	readonly estimate?: EstimateTokens;
+}
+
+/**
+ * While the history takes no more than `contextLimit - outputReserve` tokens, it stays as it is. Above that, tool outputs
+ * older than the last `protectRecent` tokens become "[Output cleared - context limit]"; all other messages stay.
+ *
+ * @throws HoldfastError `invalid_option` for limits that are no numbers.
+ * @see UAP 6.2, pattern 1
+ * @example
+ * import { openai } from "@ai-sdk/openai";
+ * const reader = agent({ model: openai("gpt-5.2"), middleware: [pruneToolOutputs({ contextLimit: 128_000 })] });
+ */
+export function pruneToolOutputs(options: PruneToolOutputsOptions = {}): Middleware {
+	const contextLimit = readNumber(options.contextLimit ?? 200_000, "contextLimit", 0);
+	const outputReserve = readNumber(options.outputReserve ?? 16_000, "outputReserve", 0);
+	const protectRecent = readNumber(options.protectRecent ?? 40_000, "protectRecent", 0);
+	const estimate = options.estimate ?? estimateTokens;
+	return {
+		name: "prune-tool-outputs",
+		before(context) {
+			const { messages } = context.state;
+			if (sumTokens(messages, estimate) <= contextLimit - outputReserve) return;
+			const pruned = clearBefore(messages, protectRecent, estimate);
+			return pruned === undefined ? undefined : { ...context, state: context.state.withContext(pruned) };
+		},
+	};
+}
+
+/** The messages with their old outputs cleared; undefined when there was nothing to clear. */
+function clearBefore(
+	messages: readonly Message[],
+	protectRecent: number,
+	estimate: EstimateTokens,
+): readonly Message[] | undefined {
+	let pruned: Message[] | undefined;
+	let recent = 0;
+	for (let at = messages.length - 1; at >= 0; at--) {
+		const message = messages[at] as Message;
+		recent += estimate(message);
+		if (recent <= protectRecent || !isToolResultMessage(message)) continue;
+		if (message.results.every(({ result }) => result === cleared)) continue;
+		pruned ??= [...messages];
+		pruned[at] = clear(message);
+	}
+	return pruned;
+}
+
+function clear({ results, id, timestamp, metadata }: ToolResultMessage): ToolResultMessage {
+	const emptied = results.map((each) => ({ ...each, result: cleared }));
+	return new ToolResultMessage(emptied, {
+		id,
+		timestamp,
+		...(metadata === undefined ? {} : { metadata }),
+	});
+}

@@ -1,0 +1,20 @@
+// Checks the options of middlewares at the door.
+import { HoldfastError } from "@holdfast/upp";
+
+/** A number from `least` up. @throws HoldfastError `invalid_option`. */
+export function readNumber(value: number, name: string, least: number): number {
+	if (typeof value === "number" && value >= least) return value;
+	throw new HoldfastError(
+		"invalid_option",
+		`The option \`${name}\` is ${String(value)}. Give a number from ${least} up.`,
+	);
+}
+
+/** A whole number from `least` up, or `Infinity`. @throws HoldfastError `invalid_option`. */
+export function readCount(value: number, name: string, least: number): number {
+	if ((Number.isInteger(value) || value === Number.POSITIVE_INFINITY) && value >= least) return value;
+	throw new HoldfastError(
+		"invalid_option",
+		`The option \`${name}\` is ${String(value)}. Give a whole number from ${least} up.`,
+	);
+}

@@ -1,0 +1,81 @@
+// A model that is asked again when it fails before it has said anything.
+import type { BoundLLMModel, LLMRequest, ModelReference, Sleep, UPPError } from "@holdfast/upp";
+import { readCount } from "./read-options.ts";
+import { completeWith, findModel, type GivenModel, referenceTo, streamWith } from "./wrapped-model.ts";
+
+/** Options of `retry`. */
+export interface RetryOptions {
+	/** How often the model is asked at most, the first time included. Default 3. */
+	readonly attempts?: number;
+	/**
+	 * Milliseconds before the next attempt, or a function of the attempts made and the error. Default: as long as the
+	 * provider asks for; otherwise 500, twice as long each time, 30,000 at most.
+	 */
+	readonly delay?: number | ((failed: number, error: UPPError) => number);
+	/** Whether an error is worth another attempt. Default: what `error.retryable` says. */
+	readonly when?: (error: UPPError) => boolean;
+	/** How waits are done. Default: timers. */
+	readonly sleep?: Sleep;
+}
+
+/**
+ * Makes a model that asks another one again when it fails before it has said anything. The model's own retries are
+ * switched off: `attempts` is the number of calls. A call that is cancelled is not made again.
+ *
+ * @throws HoldfastError `invalid_option`, `invalid_model`, `provider_not_called`, `no_language_model`.
+ * @example
+ * import { openai } from "@ai-sdk/openai";
+ * const clerk = agent({ model: retry(openai("gpt-5.2"), { attempts: 5 }) });
+ */
+export function retry(model: GivenModel, options: RetryOptions = {}): ModelReference {
+	const found = findModel(model);
+	const attempts = readCount(options.attempts ?? 3, "attempts", 1);
+	const { delay = defaultDelay, when = (error) => error.retryable, sleep = wait } = options;
+	const next = async (
+		bound: BoundLLMModel,
+		failed: number,
+		error: UPPError,
+		request: LLMRequest,
+	): Promise<BoundLLMModel | undefined> => {
+		if (failed >= attempts || !when(error)) return undefined;
+		const delayMs = typeof delay === "function" ? delay(failed, error) : delay;
+		request.onRetry?.({ attempt: failed, delayMs, error });
+		if (delayMs > 0) await sleep(delayMs, request.signal ?? never);
+		return bound;
+	};
+	return referenceTo(found.provider, found.modelId, () => {
+		const bound = found.bind();
+		const asked = {
+			first: bound,
+			provider: found.provider,
+			retries: "none" as const,
+			next: (failed: number, error: UPPError, request: LLMRequest) => next(bound, failed, error, request),
+		};
+		return {
+			modelId: bound.modelId,
+			capabilities: bound.capabilities,
+			complete: (request) => completeWith(asked, request),
+			stream: (request) => streamWith(asked, request),
+		};
+	});
+}
+
+function defaultDelay(failed: number, error: UPPError): number {
+	return error.retryAfterMs ?? Math.min(30_000, 500 * 2 ** (failed - 1));
+}
+
+const never = new AbortController().signal;
+
+const wait: Sleep = (milliseconds, signal) =>
+	new Promise((resolve, reject) => {
+		const stop = (): void => {
+			clearTimeout(timer);
+			reject(signal.reason);
+		};
+		const timer = setTimeout(() => {
+			signal.removeEventListener("abort", stop);
+			resolve();
+		}, milliseconds);
+		if (signal.aborted) stop();
+		else signal.addEventListener("abort", stop, { once: true });
+	});

@@ -1,0 +1,43 @@
+// Keeps the end of a history. The cut never parts a tool call from its result, and what is kept begins with a user.
+import { isAssistantMessage, isUserMessage, type Message } from "@holdfast/upp";
+import type { Middleware } from "./middleware.ts";
+import { readCount } from "./read-options.ts";
+
+/** Options of `slidingWindow`. */
+export interface SlidingWindowOptions {
+	/** How many messages are kept at most; the new input comes on top. Default 50. */
+	readonly max?: number;
+}
+
+/**
+ * Keeps at most the `max` most recent messages, from the first user message among them on. Where the last exchange alone
+ * is longer than that, its question is kept with the end of its answer.
+ *
+ * @throws HoldfastError `invalid_option` unless `max` is a whole number from 1.
+ * @see UAP 6.2, pattern 2
+ * @example
+ * import { openai } from "@ai-sdk/openai";
+ * const clerk = agent({ model: openai("gpt-5.2"), middleware: [slidingWindow(30)] });
+ */
+export function slidingWindow(max: number | SlidingWindowOptions = {}): Middleware {
+	const limit = readCount(typeof max === "number" ? max : (max.max ?? 50), "max", 1);
+	return {
+		name: "sliding-window",
+		before(context) {
+			const { messages } = context.state;
+			if (messages.length <= limit) return;
+			return { ...context, state: context.state.withContext(lastOf(messages, limit)) };
+		},
+	};
+}
+
+function lastOf(messages: readonly Message[], limit: number): readonly Message[] {
+	const start = messages.findIndex((message, at) => at >= messages.length - limit && isUserMessage(message));
+	if (start >= 0) return messages.slice(start);
+	// An answer begins with an assistant message: a result before it would have lost its call.
+	const answer = messages.findIndex(
+		(message, at) => at > messages.length - limit && isAssistantMessage(message),
+	);
+	const question = messages.findLast(isUserMessage);
+	return answer < 0 || question === undefined ? [] : [question, ...messages.slice(answer)];
+}

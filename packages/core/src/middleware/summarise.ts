@@ -1,0 +1,128 @@
+// Replaces the old part of a long history by a summary. A summary that fails loses nothing: the history stays as it is.
+import {
+	HoldfastError,
+	isToolResultMessage,
+	type LanguageModel,
+	type LLMInstance,
+	llm,
+	type Message,
+	type ModelReference,
+	type TokenUsage,
+	UPPError,
+	UserMessage,
+} from "@holdfast/upp";
+import { type EstimateTokens, estimateTokens, sumTokens } from "./estimate-tokens.ts";
+import type { Middleware, MiddlewareContext } from "./middleware.ts";
+import { readCount, readNumber } from "./read-options.ts";
+import { transcript } from "./transcript.ts";
+
+/** Writes the summary of messages. `request` is the prompt with the messages as text. */
+export type Summariser = (request: string, messages: readonly Message[]) => string | Promise<string>;
+
+/** Options of `summarise`: one of `model`, `llm` and `summarizer`, and when it is asked. */
+export interface SummariseOptions {
+	/** A model that writes the summary. */
+	readonly model?: ModelReference | LanguageModel;
+	/** The same with options of its own, made by `llm()`. */
+	readonly llm?: Pick<LLMInstance, "generate">;
+	/** A function that writes it. */
+	readonly summarizer?: Summariser;
+	/** Tokens up to which the history stays as it is. Default 150,000. */
+	readonly threshold?: number;
+	/** So many messages at the end stay; a few more where a tool call would lose its result. Default 10. */
+	readonly keepRecent?: number;
+	/** Guesses the tokens of a message. Default: a token for four characters of its JSON. */
+	readonly estimate?: EstimateTokens;
+	/** What the model is told before the messages. Default: "Summarize this conversation, preserving key facts:". */
+	readonly prompt?: string;
+	/**
+	 * Told when there is no summary. The call goes on with the whole history, unless this throws. Default: the error is
+	 * only put into the request's `metadata.summaryError`.
+	 */
+	onError?(error: unknown, context: MiddlewareContext): void | Promise<void>;
+}
+
+/**
+ * Up to `threshold` tokens the history stays as it is and nobody is asked. Above that, all but the recent messages become
+ * one user message that begins "[Previous conversation summary]". The request's `metadata.summary` says how many messages
+ * it stands for and, where a model wrote it, its `usage`.
+ *
+ * @throws HoldfastError `invalid_option` when there is nobody to write summaries, `conflicting_options` when there are
+ * several.
+ * @see UAP 6.2, pattern 3
+ * @example
+ * import { openai } from "@ai-sdk/openai";
+ * const clerk = agent({ model: openai("gpt-5.2"), middleware: [summarise({ model: openai("gpt-5.2-mini") })] });
+ */
+export function summarise(options: SummariseOptions): Middleware {
+	const write = writerOf(options);
+	const threshold = readNumber(options.threshold ?? 150_000, "threshold", 0);
+	const keepRecent = readCount(options.keepRecent ?? 10, "keepRecent", 0);
+	const estimate = options.estimate ?? estimateTokens;
+	const prompt = options.prompt ?? "Summarize this conversation, preserving key facts:";
+	return {
+		name: "summarise",
+		async before(context) {
+			const { messages } = context.state;
+			if (sumTokens(messages, estimate) <= threshold) return;
+			const cut = wholeCut(messages, messages.length - keepRecent);
+			if (cut <= 0) return;
+			const old = messages.slice(0, cut);
+			try {
+				const { text, usage } = await write(`${prompt}\n${transcript(old)}`, old);
+				const summary = new UserMessage(`[Previous conversation summary]\n${text}`);
+				context.metadata.summary = { messages: cut, ...(usage === undefined ? {} : { usage }) };
+				return { ...context, state: context.state.withContext([summary, ...messages.slice(cut)]) };
+			} catch (error) {
+				context.metadata.summaryError = error;
+				await options.onError?.(error, context);
+				return;
+			}
+		},
+	};
+}
+
+export { summarise as summarize };
+
+/** The cut moved back until no result behind it has its call before it. */
+function wholeCut(messages: readonly Message[], wanted: number): number {
+	let cut = wanted;
+	while (cut > 0 && isToolResultMessage(messages[cut])) cut--;
+	return cut;
+}
+
+type Writer = (
+	request: string,
+	messages: readonly Message[],
+) => Promise<{ text: string; usage?: TokenUsage }>;
+
+function writerOf(options: SummariseOptions): Writer {
+	const { model, llm: given, summarizer } = options;
+	const several = [model, given, summarizer].filter((each) => each !== undefined).length;
+	if (several > 1) {
+		throw new HoldfastError(
+			"conflicting_options",
+			"Several of `model`, `llm` and `summarizer` are given. Give the one that shall write summaries.",
+		);
+	}
+	if (summarizer !== undefined) {
+		return async (request, messages) => ({ text: checked(await summarizer(request, messages)) });
+	}
+	const instance = given ?? (model === undefined ? undefined : llm({ model }));
+	if (instance === undefined) {
+		throw new HoldfastError(
+			"invalid_option",
+			"Nobody is there to write summaries. Give `model`, `llm` or `summarizer`.",
+		);
+	}
+	return async (request) => {
+		const { response, usage } = await instance.generate(request);
+		return { text: checked(response.text), usage };
+	};
+}
+
+/** An empty summary would drop what it stands for. */
+function checked(text: string): string {
+	if (typeof text === "string" && text.trim() !== "") return text;
+	throw new UPPError("The summary is empty.", "INVALID_RESPONSE", "holdfast", "llm");
+}

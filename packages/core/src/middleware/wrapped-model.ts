@@ -1,0 +1,145 @@
+// What `retry` and `fallback` share: a model made of attempts at other models. An attempt that fails before anything of
+// its answer was told may be followed by another one; after that its error is the answer's.
+import {
+	type BoundLLMModel,
+	createProvider,
+	EventStream,
+	HoldfastError,
+	isHoldfastError,
+	isUPPError,
+	type LanguageModel,
+	type LLMRequest,
+	type LLMResponse,
+	type ModelReference,
+	noRetry,
+	resolveModel,
+	type StreamEvent,
+	UPPError,
+} from "@holdfast/upp";
+
+/** A model as it may be given. */
+export type GivenModel = ModelReference | LanguageModel;
+
+/** A model found and not bound yet. */
+export interface FoundModel {
+	readonly provider: string;
+	readonly modelId: string;
+	bind(): BoundLLMModel;
+}
+
+/** Finds a model. @throws HoldfastError `no_language_model`, and what `resolveModel` throws. */
+export function findModel(model: GivenModel): FoundModel {
+	const reference = resolveModel(model);
+	const { modelId, options } = reference;
+	const handler = reference.provider.modalities?.llm;
+	if (handler !== undefined) {
+		return { provider: reference.provider.name, modelId, bind: () => handler.bind(modelId, options) };
+	}
+	throw new HoldfastError(
+		"no_language_model",
+		`The provider "${reference.provider.name}" offers no language models. Give a model of another provider.`,
+	);
+}
+
+/** A reference to a model that is bound when it is used. */
+export function referenceTo(name: string, modelId: string, bind: () => BoundLLMModel): ModelReference {
+	return createProvider({ name, version: "1", modalities: { llm: { bind } } })(modelId);
+}
+
+/** The first model to ask, and how to go on when an attempt failed. */
+export interface Attempts {
+	readonly first: BoundLLMModel;
+	/** Whose errors these are said to be when they are not UPPErrors. */
+	readonly provider: string;
+	/** Whether the models keep from retrying by themselves. */
+	readonly retries: "own" | "none";
+	/** The model to ask next, after waiting; undefined gives up. `failed` counts the attempts made, from 1. */
+	next(failed: number, error: UPPError, request: LLMRequest): Promise<BoundLLMModel | undefined>;
+}
+
+/** Asks for a whole answer until an attempt gives one. */
+export async function completeWith(attempts: Attempts, request: LLMRequest): Promise<LLMResponse> {
+	return tryEach(
+		attempts,
+		request,
+		(model, own) => model.complete(own),
+		() => false,
+	);
+}
+
+/** Asks for a streamed answer until an attempt begins one. */
+export function streamWith(attempts: Attempts, request: LLMRequest): EventStream<LLMResponse> {
+	return new EventStream<LLMResponse>((target) =>
+		tryEach(
+			attempts,
+			request,
+			(model, own) => forward(model, own, target),
+			() => target.started,
+		),
+	);
+}
+
+async function tryEach(
+	attempts: Attempts,
+	request: LLMRequest,
+	ask: (model: BoundLLMModel, request: LLMRequest) => Promise<LLMResponse>,
+	started: () => boolean,
+): Promise<LLMResponse> {
+	const own = requestOfAttempt(request, attempts.retries);
+	let model = attempts.first;
+	for (let failed = 1; ; failed++) {
+		try {
+			return await ask(model, own);
+		} catch (thrown) {
+			// Errors of our own say that the call was set up wrongly: another try would end the same.
+			const isOurs = isHoldfastError(thrown) && !isUPPError(thrown);
+			if (isOurs || started() || request.signal?.aborted === true) throw thrown;
+			const error = toUPPError(thrown, attempts.provider);
+			if (error.code === "CANCELLED") throw thrown;
+			const next = await attempts.next(failed, error, request);
+			if (next === undefined) throw thrown;
+			model = next;
+		}
+	}
+}
+
+/** Events that say nothing yet are held back: an answer that fails right after them has not begun. */
+const empty: ReadonlySet<StreamEvent["type"]> = new Set(["message_start", "content_block_start"]);
+
+async function forward(
+	model: BoundLLMModel,
+	request: LLMRequest,
+	target: EventStream<LLMResponse>,
+): Promise<LLMResponse> {
+	const source = model.stream(request);
+	source.response.catch(() => {}); // the iteration or the return tells of it
+	let held: StreamEvent[] | undefined = [];
+	for await (const event of source) {
+		if (held !== undefined) {
+			held.push(event);
+			if (empty.has(event.type)) continue;
+			for (const each of held) target.push(each);
+			held = undefined;
+		} else target.push(event);
+	}
+	const response = await source.response;
+	for (const each of held ?? []) target.push(each);
+	return response;
+}
+
+/**
+ * The request an attempt is made with. A retry strategy in the config stands around all attempts already; the models must
+ * not follow it a second time. Messages that are computed when read stay uncomputed.
+ */
+function requestOfAttempt(request: LLMRequest, retries: Attempts["retries"]): LLMRequest {
+	if (retries === "own" && request.config?.retryStrategy === undefined) return request;
+	const copy = Object.defineProperties({}, Object.getOwnPropertyDescriptors(request)) as LLMRequest;
+	copy.config = { ...request.config, retryStrategy: noRetry };
+	return copy;
+}
+
+function toUPPError(thrown: unknown, provider: string): UPPError {
+	if (isUPPError(thrown)) return thrown;
+	const message = thrown instanceof Error ? thrown.message : String(thrown);
+	return new UPPError(message, "PROVIDER_ERROR", provider, "llm", undefined, thrown);
+}
