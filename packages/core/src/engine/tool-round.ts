@@ -5,23 +5,9 @@ import type { AssistantSaid, Fact, ToolCallOutcome, ToolSettled, ToolStarted } f
 import type { MaybePromise } from "../journal/journal.ts";
 import { type EngineTool, orderToolCalls, runTool, type ToolOutcome } from "../tools/index.ts";
 import { CallContext } from "./call-context.ts";
+import { type CheckedCall, checkCall, failedCall, HookFailed, recoverCall } from "./check-call.ts";
 import type { Run } from "./run.ts";
 import type { CallState } from "./session-state.ts";
-
-/** What became of checking a call: it may start, or it has its result already. */
-type Prepared =
-	| {
-			readonly kind: "start";
-			readonly tool: EngineTool;
-			readonly input: unknown;
-			readonly approved?: boolean;
-	  }
-	| {
-			readonly kind: "settled";
-			readonly outcome: ToolCallOutcome;
-			readonly result: string;
-			readonly approved?: boolean;
-	  };
 
 interface CallInRound {
 	readonly call: ToolCall;
@@ -40,10 +26,6 @@ interface CallInRound {
 	/** What the tool itself came to, while a hook still looks at it. */
 	came?: ToolOutcome;
 }
-
-/** Said of a call whose process died inside it and that must not be run again. */
-const unknownOutcome =
-	"The outcome of this call is unknown: the process died while it ran. It may or may not have had its effect. It was not run again; find out before you repeat it.";
 
 export class ToolRound {
 	readonly #run: Run;
@@ -98,7 +80,7 @@ export class ToolRound {
 	async begin(answer: AssistantSaid | undefined): Promise<void> {
 		const facts: Fact[] = answer === undefined ? [] : [answer];
 		const ready = this.#calls.filter((each) => each.phase === "waiting" && each.waitsFor.size === 0);
-		const pending: [CallInRound, Promise<Prepared>][] = [];
+		const pending: [CallInRound, Promise<CheckedCall>][] = [];
 		const launches: CallInRound[] = [];
 		for (const each of ready) {
 			const prepared = this.#prepare(each);
@@ -137,118 +119,22 @@ export class ToolRound {
 		for (const each of this.#calls) each.context?.close();
 	}
 
-	// Checking, before anything is recorded of the call.
-
-	#prepare(each: CallInRound): Prepared | Promise<Prepared> {
+	#prepare(each: CallInRound): CheckedCall | Promise<CheckedCall> {
 		each.phase = "preparing";
 		const { call } = each;
 		const cycle = this.#cyclic.get(call.toolCallId);
-		if (cycle !== undefined) return failed(cycle);
+		if (cycle !== undefined) return failedCall(cycle);
 		const tool = this.#run.agent.tools.get(call.toolName);
-		if (tool === undefined) {
-			const names = [...this.#run.agent.tools.keys()];
-			return failed(
-				`There is no tool "${call.toolName}". ${names.length === 0 ? "No tools are available." : `Available tools: ${names.join(", ")}.`}`,
-			);
-		}
-		each.tool = tool;
+		if (tool !== undefined) each.tool = tool;
 		const started = this.#started.get(call.toolCallId);
-		if (started !== undefined) return this.#recover(each, tool, started);
-		if (tool.kind === "remote") {
-			return failed(
-				`The tool "${call.toolName}" has no function here and nobody is connected who could run it.`,
-			);
-		}
-		if (call.invalidArguments !== undefined) {
-			return failed(
-				`The arguments of "${call.toolName}" are not a JSON object: ${call.invalidArguments.slice(0, 200)}`,
-			);
-		}
-		let validated: ReturnType<EngineTool["validate"]>;
-		try {
-			validated = tool.validate(call.arguments);
-		} catch (error) {
-			return failed(`The arguments of "${call.toolName}" could not be checked: ${textOf(error)}`);
-		}
-		if (validated instanceof Promise) {
-			return validated.then(
-				(checked) => this.#permitted(tool, checked),
-				(error) => failed(`The arguments of "${call.toolName}" could not be checked: ${textOf(error)}`),
-			);
-		}
-		return this.#permitted(tool, validated);
-	}
-
-	#permitted(
-		tool: EngineTool,
-		checked: Awaited<ReturnType<EngineTool["validate"]>>,
-	): Prepared | Promise<Prepared> {
-		if (!checked.ok) return failed(checked.message);
-		const { onToolCall, onBeforeCall } = this.#run.agent.toolStrategy;
-		if (onToolCall === undefined && onBeforeCall === undefined && tool.approval === undefined) {
-			return { kind: "start", tool, input: checked.value };
-		}
-		return this.#asked(tool, checked.value);
-	}
-
-	async #asked(tool: EngineTool, value: unknown): Promise<Prepared> {
-		const strategy = this.#run.agent.toolStrategy;
-		const source = tool.source as Tool;
-		let input = value;
-		let approved: boolean | undefined;
-		try {
-			await strategy.onToolCall?.(source, input);
-			if (strategy.onBeforeCall !== undefined) {
-				const decision = (await strategy.onBeforeCall(source, input)) ?? true;
-				const proceed = typeof decision === "object" ? decision.proceed : decision;
-				if (!proceed) return skipped(`The call of "${tool.name}" was skipped: it was not permitted.`);
-				if (typeof decision === "object" && decision.params !== undefined) input = decision.params;
-			}
-			if (tool.approval !== undefined) {
-				approved = await tool.approval(input);
-				if (!approved) return { ...skipped(`The call of "${tool.name}" was not approved.`), approved: false };
-			}
-		} catch (error) {
-			throw new HookFailed(error);
-		}
-		return { kind: "start", tool, input, ...(approved === undefined ? {} : { approved }) };
-	}
-
-	/** A call that an earlier process started and never settled follows its retry policy. */
-	#recover(each: CallInRound, tool: EngineTool, started: ToolStarted): Prepared | Promise<Prepared> {
-		const input = started.input ?? each.call.arguments;
-		const again: Prepared = { kind: "start", tool, input };
-		if (tool.retryPolicy !== "manual-recovery") return again;
-		if (tool.reconcile === undefined) return { kind: "settled", outcome: "unknown", result: unknownOutcome };
-		return this.#reconcile(tool.reconcile, started.idempotencyKey, input, again);
-	}
-
-	async #reconcile(
-		reconcile: NonNullable<EngineTool["reconcile"]>,
-		idempotencyKey: string,
-		input: unknown,
-		again: Prepared,
-	): Promise<Prepared> {
-		let found: Awaited<ReturnType<typeof reconcile>>;
-		try {
-			found = await reconcile({ idempotencyKey, input });
-		} catch (error) {
-			return {
-				kind: "settled",
-				outcome: "unknown",
-				result: `${unknownOutcome} (Asking for it failed: ${textOf(error)})`,
-			};
-		}
-		if (found === undefined) return { kind: "settled", outcome: "unknown", result: unknownOutcome };
-		if ("retry" in found) return again;
-		if ("error" in found) return failed(textOf(found.error));
-		return { kind: "settled", outcome: "done", result: found.result as string };
+		if (started !== undefined && tool !== undefined) return recoverCall(tool, call, started);
+		return checkCall(this.#run.agent, call);
 	}
 
 	// Recording and starting.
 
 	/** Turns what was found into a fact: the call starts, or it has its result. */
-	#decide(each: CallInRound, prepared: Prepared, facts: Fact[], launches: CallInRound[]): void {
+	#decide(each: CallInRound, prepared: CheckedCall, facts: Fact[], launches: CallInRound[]): void {
 		if (prepared.approved !== undefined) each.approved = prepared.approved;
 		if (prepared.kind === "settled") {
 			each.phase = "settled";
@@ -289,7 +175,7 @@ export class ToolRound {
 	}
 
 	/** A call whose checking takes time joins the others when it is through. */
-	#follow(each: CallInRound, prepared: Promise<Prepared>): void {
+	#follow(each: CallInRound, prepared: Promise<CheckedCall>): void {
 		prepared
 			.then(async (found) => {
 				if (this.#closed || this.#run.stopReason !== undefined) return;
@@ -406,25 +292,4 @@ export class ToolRound {
 	#checkDone(): void {
 		if (this.#left === 0 && !this.#closed && this.#run.state.run?.unsettled === 0) this.#done();
 	}
-}
-
-/** A hook of the caller threw while a call was checked: the run fails with what it threw. */
-class HookFailed extends Error {
-	override readonly cause: unknown;
-	constructor(cause: unknown) {
-		super("a tool hook threw");
-		this.cause = cause;
-	}
-}
-
-function failed(result: string): Prepared {
-	return { kind: "settled", outcome: "error", result };
-}
-
-function skipped(result: string): Prepared {
-	return { kind: "settled", outcome: "skipped", result };
-}
-
-function textOf(error: unknown): string {
-	return error instanceof Error ? error.message : String(error);
 }

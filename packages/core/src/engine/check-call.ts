@@ -1,0 +1,143 @@
+// What becomes of a call before anything is recorded of it: it may start, or it has its result already.
+import type { Tool, ToolCall } from "@holdfast/upp";
+import type { ToolCallOutcome, ToolStarted } from "../journal/fact.ts";
+import type { EngineTool } from "../tools/index.ts";
+import type { EngineAgent } from "./engine-agent.ts";
+
+/** A call that was looked at. */
+export type CheckedCall =
+	| {
+			readonly kind: "start";
+			readonly tool: EngineTool;
+			readonly input: unknown;
+			readonly approved?: boolean;
+	  }
+	| {
+			readonly kind: "settled";
+			readonly outcome: ToolCallOutcome;
+			readonly result: unknown;
+			readonly approved?: boolean;
+	  };
+
+/** A hook of the caller threw while a call was checked: the run fails with what it threw. */
+export class HookFailed extends Error {
+	override readonly cause: unknown;
+	constructor(cause: unknown) {
+		super("a tool hook threw");
+		this.cause = cause;
+	}
+}
+
+/** Said of a call whose process died inside it and that must not be run again. */
+const unknownOutcome =
+	"The outcome of this call is unknown: the process died while it ran. It may or may not have had its effect. It was not run again; find out before you repeat it.";
+
+/** Looks at a call that was never started: the tool, its arguments, and whether it may run. */
+export function checkCall(agent: EngineAgent, call: ToolCall): CheckedCall | Promise<CheckedCall> {
+	const tool = agent.tools.get(call.toolName);
+	if (tool === undefined) {
+		const names = [...agent.tools.keys()];
+		const available =
+			names.length === 0 ? "No tools are available." : `Available tools: ${names.join(", ")}.`;
+		return failedCall(`There is no tool "${call.toolName}". ${available}`);
+	}
+	if (tool.kind === "remote") {
+		return failedCall(
+			`The tool "${call.toolName}" has no function here and nobody is connected who could run it.`,
+		);
+	}
+	if (call.invalidArguments !== undefined) {
+		const given = call.invalidArguments.slice(0, 200);
+		return failedCall(`The arguments of "${call.toolName}" are not a JSON object: ${given}`);
+	}
+	const uncheckable = (error: unknown): CheckedCall =>
+		failedCall(`The arguments of "${call.toolName}" could not be checked: ${textOf(error)}`);
+	try {
+		const validated = tool.validate(call.arguments);
+		if (!(validated instanceof Promise)) return permit(agent, tool, validated);
+		return validated.then((checked) => permit(agent, tool, checked), uncheckable);
+	} catch (error) {
+		return uncheckable(error);
+	}
+}
+
+/** A call that an earlier process started and never settled follows its retry policy. */
+export function recoverCall(
+	tool: EngineTool,
+	call: ToolCall,
+	started: ToolStarted,
+): CheckedCall | Promise<CheckedCall> {
+	const input = started.input ?? call.arguments;
+	const again: CheckedCall = { kind: "start", tool, input };
+	if (tool.retryPolicy !== "manual-recovery") return again;
+	if (tool.reconcile === undefined) return { kind: "settled", outcome: "unknown", result: unknownOutcome };
+	return reconciled(tool.reconcile, started.idempotencyKey, input, again);
+}
+
+/** The result of a call that cannot or may not run. */
+export function failedCall(result: string): CheckedCall {
+	return { kind: "settled", outcome: "error", result };
+}
+
+function permit(
+	agent: EngineAgent,
+	tool: EngineTool,
+	checked: Awaited<ReturnType<EngineTool["validate"]>>,
+): CheckedCall | Promise<CheckedCall> {
+	if (!checked.ok) return failedCall(checked.message);
+	const { onToolCall, onBeforeCall } = agent.toolStrategy;
+	if (onToolCall === undefined && onBeforeCall === undefined && tool.approval === undefined) {
+		return { kind: "start", tool, input: checked.value };
+	}
+	return asked(agent, tool, checked.value);
+}
+
+async function asked(agent: EngineAgent, tool: EngineTool, value: unknown): Promise<CheckedCall> {
+	const strategy = agent.toolStrategy;
+	const source = tool.source as Tool;
+	let input = value;
+	let approved: boolean | undefined;
+	try {
+		await strategy.onToolCall?.(source, input);
+		if (strategy.onBeforeCall !== undefined) {
+			const decision = (await strategy.onBeforeCall(source, input)) ?? true;
+			const proceed = typeof decision === "object" ? decision.proceed : decision;
+			if (!proceed) return skipped(`The call of "${tool.name}" was skipped: it was not permitted.`);
+			if (typeof decision === "object" && decision.params !== undefined) input = decision.params;
+		}
+		if (tool.approval !== undefined) {
+			approved = await tool.approval(input);
+			if (!approved) return { ...skipped(`The call of "${tool.name}" was not approved.`), approved: false };
+		}
+	} catch (error) {
+		throw new HookFailed(error);
+	}
+	return { kind: "start", tool, input, ...(approved === undefined ? {} : { approved }) };
+}
+
+async function reconciled(
+	reconcile: NonNullable<EngineTool["reconcile"]>,
+	idempotencyKey: string,
+	input: unknown,
+	again: CheckedCall,
+): Promise<CheckedCall> {
+	let found: Awaited<ReturnType<typeof reconcile>>;
+	try {
+		found = await reconcile({ idempotencyKey, input });
+	} catch (error) {
+		const result = `${unknownOutcome} (Asking for it failed: ${textOf(error)})`;
+		return { kind: "settled", outcome: "unknown", result };
+	}
+	if (found === undefined) return { kind: "settled", outcome: "unknown", result: unknownOutcome };
+	if ("retry" in found) return again;
+	if ("error" in found) return failedCall(textOf(found.error));
+	return { kind: "settled", outcome: "done", result: found.result };
+}
+
+function skipped(result: string): CheckedCall {
+	return { kind: "settled", outcome: "skipped", result };
+}
+
+function textOf(error: unknown): string {
+	return error instanceof Error ? error.message : String(error);
+}
