@@ -1,5 +1,10 @@
 // Entry `holdfast/testing`: what tests of agents and of journals need.
 export {
+	type CheckpointStoreContractOptions,
+	type CheckpointStoreWorld,
+	checkpointStoreContract,
+} from "./checkpoint/contract/index.ts";
+export {
 	type ContractCase,
 	type JournalContractOptions,
 	type JournalWorld,

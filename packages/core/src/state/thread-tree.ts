@@ -14,11 +14,12 @@ export interface ThreadTreeJSON {
 /**
  * A tree of conversation states, with one node that work goes on at.
  *
+ * @see UAP 7.1
  * @example
  * const tree = new ThreadTree();
  * tree.current.state = AgentState.initial().withReasoning("first");
  * tree.checkout(tree.branch(tree.root.id, "alternative"));
- * @see UAP 7.1
+ * tree.current.state = tree.history().withReasoning("another way");
  */
 export class ThreadTree {
 	#root: ThreadNode;

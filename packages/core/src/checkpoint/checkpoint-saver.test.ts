@@ -1,0 +1,158 @@
+import { describe, expect, test, vi } from "vitest";
+import { AgentState, type AgentStateJSON } from "../state/index.ts";
+import { type CheckpointStore, checkpointSaver } from "./index.ts";
+
+const at = (step: number): AgentState => AgentState.initial().withStep(step);
+
+interface Save {
+	readonly sessionId: string;
+	readonly step: number;
+	settle(): void;
+	fail(error: unknown): void;
+}
+
+/** A store whose saves settle when the test says so. */
+function manualStore(): { store: CheckpointStore; saves: Save[] } {
+	const saves: Save[] = [];
+	const store: CheckpointStore = {
+		save(sessionId, { step }) {
+			const { promise, resolve, reject } = Promise.withResolvers<void>();
+			saves.push({ sessionId, step, settle: resolve, fail: reject });
+			return promise;
+		},
+		load: async () => null,
+		delete: async () => {},
+		list: async () => [],
+	};
+	return { store, saves };
+}
+
+const quiet = { log(): void {} };
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe("a saver of checkpoints", () => {
+	test("hands the first state of a session over before it returns", () => {
+		const { store, saves } = manualStore();
+		checkpointSaver({ store }).save("s", at(1));
+		expect(saves.map(({ step }) => step)).toEqual([1]);
+	});
+
+	test("saves the states of one session one after the other, and sessions side by side", async () => {
+		const { store, saves } = manualStore();
+		const saver = checkpointSaver({ store });
+		for (const step of [1, 2, 3]) saver.save("a", at(step));
+		saver.save("b", at(9));
+		const told = (): string[] => saves.map(({ sessionId, step }) => `${sessionId}${step}`);
+		expect(told()).toEqual(["a1", "b9"]);
+		saves[0]?.settle();
+		await settled();
+		expect(told()).toEqual(["a1", "b9", "a2"]);
+		saves[2]?.settle();
+		await settled();
+		expect(told()).toEqual(["a1", "b9", "a2", "a3"]);
+	});
+
+	test("logs a save that rejects or throws, and saves the next one", async () => {
+		const log = vi.fn();
+		const answers: (() => Promise<void>)[] = [
+			() => Promise.reject(new Error("disk")),
+			() => {
+				throw new Error("at once");
+			},
+			() => Promise.resolve(),
+		];
+		const kept: number[] = [];
+		const save = (_: string, { step }: AgentStateJSON): Promise<void> => {
+			const answer = answers.shift()?.() as Promise<void>;
+			kept.push(step);
+			return answer;
+		};
+		const saver = checkpointSaver({ store: { ...manualStore().store, save }, log });
+		for (const step of [1, 2, 3]) saver.save("s", at(step));
+		await saver.flush();
+		expect(kept).toEqual([1, 3]);
+		expect(log.mock.calls).toEqual([
+			[expect.stringMatching(/"s" at step 1/), new Error("disk")],
+			[expect.stringMatching(/"s" at step 2/), new Error("at once")],
+		]);
+	});
+
+	test("logs a state that cannot be written", async () => {
+		const log = vi.fn();
+		const saver = checkpointSaver({ store: manualStore().store, log });
+		saver.save(
+			"s",
+			at(1).withMetadata("run", () => 1),
+		);
+		await saver.flush();
+		expect(log).toHaveBeenCalledWith(
+			expect.any(String),
+			expect.objectContaining({ code: "unserialisable_value" }),
+		);
+	});
+
+	test("logs to console.error, and does not mind a logger that throws", async () => {
+		const store = { ...manualStore().store, save: () => Promise.reject(new Error("no")) };
+		const logged = vi.spyOn(console, "error").mockImplementation(() => {});
+		const saver = checkpointSaver({ store });
+		saver.save("s", at(1));
+		await saver.flush();
+		expect(logged).toHaveBeenCalledOnce();
+		logged.mockRestore();
+		const careless = checkpointSaver({
+			store,
+			log() {
+				throw new Error("logger");
+			},
+		});
+		careless.save("s", at(1));
+		await expect(careless.flush()).resolves.toBeUndefined();
+	});
+
+	test("waits in flush for what was given, and for nothing when it is idle", async () => {
+		const { store, saves } = manualStore();
+		const saver = checkpointSaver({ store });
+		await saver.flush();
+		for (const step of [1, 2]) saver.save("s", at(step));
+		let isFlushed = false;
+		const flushed = saver.flush().then(() => {
+			isFlushed = true;
+		});
+		saves[0]?.settle();
+		await settled();
+		expect(isFlushed).toBe(false);
+		saves[1]?.settle();
+		await flushed;
+	});
+
+	test("leaves out the oldest of too many states that wait for a store that hangs, and says so once", async () => {
+		const { store, saves } = manualStore();
+		const log = vi.fn();
+		const saver = checkpointSaver({ store, log, waitingLimit: 2 });
+		for (let step = 1; step <= 6; step++) saver.save("s", at(step));
+		expect(log).toHaveBeenCalledOnce();
+		for (let index = 0; index < 3; index++) {
+			saves[index]?.settle();
+			await settled();
+		}
+		expect(saves.map(({ step }) => step)).toEqual([1, 5, 6]);
+	});
+
+	test("takes states that a store gives it while it is saving", async () => {
+		const { store } = manualStore();
+		const kept: number[] = [];
+		const saver = checkpointSaver({
+			...quiet,
+			store: {
+				...store,
+				async save(sessionId, { step }) {
+					kept.push(step);
+					if (step < 3) saver.save(sessionId, at(step + 1));
+				},
+			},
+		});
+		saver.save("s", at(1));
+		await saver.flush();
+		expect(kept).toEqual([1, 2, 3]);
+	});
+});

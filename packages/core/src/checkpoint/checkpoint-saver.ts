@@ -1,0 +1,101 @@
+// Saves states behind a run's back: in order within a session, one at a time, never in the way. What fails is logged and
+// the run goes on. The queue is bounded (keeps I7): beyond the limit the oldest waiting state is left out, since a newer
+// one takes its place anyway.
+import type { AgentState } from "../state/index.ts";
+import type { CheckpointStore } from "./checkpoint-store.ts";
+
+/** Options of `checkpointSaver`. */
+export interface CheckpointSaverOptions {
+	readonly store: CheckpointStore;
+	/** Told of each save that failed. What it throws is ignored. Default: `console.error`. */
+	readonly log?: (message: string, error: unknown) => void;
+	/**
+	 * How many states of one session may wait for a store that is slower than the agent. Waiting states share their
+	 * structure, so one costs little. Beyond it the oldest waiting state is never saved, and that is logged. Default 1,000.
+	 */
+	readonly waitingLimit?: number;
+}
+
+/** Saves states in the background. */
+export interface CheckpointSaver {
+	/**
+	 * Has a state saved as the session's latest one, after those given before. Returns at once and never throws; the first
+	 * save of an idle session has been handed to the store when it returns.
+	 */
+	save(sessionId: string, state: AgentState): void;
+	/** Resolves when every state given so far was saved, failed or was left out. Never rejects. */
+	flush(): Promise<void>;
+}
+
+/** One session's saves: one under way, the others waiting. */
+interface SessionSaves {
+	readonly waiting: AgentState[];
+	/** Whether leaving states out was logged since the queue was last empty. */
+	overflowed: boolean;
+	readonly done: Promise<void>;
+}
+
+/** @see UAP 12.4.5, 12.4.7 */
+export function checkpointSaver(options: CheckpointSaverOptions): CheckpointSaver {
+	const { store, log = logError, waitingLimit = 1_000 } = options;
+	const sessions = new Map<string, SessionSaves>();
+
+	const tell = (message: string, error: unknown): void => {
+		try {
+			log(message, error);
+		} catch {
+			// A logger that fails must not stop the run that is being logged.
+		}
+	};
+
+	const saveOne = async (sessionId: string, state: AgentState): Promise<void> => {
+		try {
+			await store.save(sessionId, state.toJSON());
+		} catch (error) {
+			tell(
+				`The checkpoint of session ${JSON.stringify(sessionId)} at step ${state.step} was not saved; the run goes on.`,
+				error,
+			);
+		}
+	};
+
+	const saveAll = async (sessionId: string, first: AgentState, waiting: AgentState[]): Promise<void> => {
+		let state: AgentState | undefined = first;
+		while (state !== undefined) {
+			await saveOne(sessionId, state);
+			state = waiting.shift();
+		}
+		sessions.delete(sessionId);
+	};
+
+	return {
+		save(sessionId, state) {
+			const saves = sessions.get(sessionId);
+			if (saves === undefined) {
+				const waiting: AgentState[] = [];
+				// Set before the store is called, which may call back.
+				const { promise: done, resolve } = Promise.withResolvers<void>();
+				sessions.set(sessionId, { waiting, overflowed: false, done });
+				void saveAll(sessionId, state, waiting).then(resolve);
+				return;
+			}
+			saves.waiting.push(state);
+			if (saves.waiting.length <= waitingLimit) return;
+			saves.waiting.shift();
+			if (saves.overflowed) return;
+			saves.overflowed = true;
+			tell(
+				`The store is too slow for session ${JSON.stringify(sessionId)}: more than ${waitingLimit} checkpoints wait, and the oldest are left out.`,
+				undefined,
+			);
+		},
+		async flush() {
+			await Promise.all(Array.from(sessions.values(), ({ done }) => done));
+		},
+	};
+}
+
+function logError(message: string, error: unknown): void {
+	if (error === undefined) console.error(message);
+	else console.error(message, error);
+}

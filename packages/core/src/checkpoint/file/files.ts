@@ -1,0 +1,68 @@
+// Files that are replaced whole or not at all: written beside their place, forced to the disk, renamed into it.
+import { randomUUID } from "node:crypto";
+import { access, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+
+/** Tells one file from the one that takes its place. */
+export interface FileIdentity {
+	readonly ino: bigint;
+	readonly size: bigint;
+	readonly mtimeNs: bigint;
+}
+
+/** A temporary file older than this belongs to a process that died, or to one that will write it again. */
+const abandonedAfterMs = 60_000;
+
+/** Replaces a file; whoever reads meanwhile reads the old one or the new one. */
+export async function replaceFile(path: string, content: string | Uint8Array): Promise<FileIdentity> {
+	const temporary = `${path}.${randomUUID()}.tmp`;
+	try {
+		const file = await open(temporary, "wx");
+		try {
+			await file.writeFile(content);
+			await file.datasync();
+		} finally {
+			await file.close();
+		}
+		const identity = await stat(temporary, { bigint: true });
+		await rename(temporary, path);
+		return identity;
+	} catch (error) {
+		await rm(temporary, { force: true }).catch(() => {});
+		throw error;
+	}
+}
+
+/** Whether the file at a path is still the one that was put there; `undefined` where there is none. */
+export async function isStill(path: string, identity: FileIdentity): Promise<boolean | undefined> {
+	try {
+		const { ino, size, mtimeNs } = await stat(path, { bigint: true });
+		return ino === identity.ino && size === identity.size && mtimeNs === identity.mtimeNs;
+	} catch (error) {
+		if (isAbsence(error)) return undefined;
+		throw error;
+	}
+}
+
+/** Removes what processes that died left in a folder. */
+export async function sweep(folder: string): Promise<void> {
+	for (const name of await readdir(folder)) {
+		if (!name.endsWith(".tmp")) continue;
+		const path = join(folder, name);
+		const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
+		if (Date.now() - mtimeMs > abandonedAfterMs) await rm(path, { force: true });
+	}
+}
+
+export async function exists(path: string): Promise<boolean> {
+	return access(path).then(
+		() => true,
+		() => false,
+	);
+}
+
+/** Whether an error says that a file or its folder is not there. */
+export function isAbsence(error: unknown): boolean {
+	const code = (error as NodeJS.ErrnoException | null)?.code;
+	return code === "ENOENT" || code === "ENOTDIR";
+}
