@@ -25,6 +25,17 @@ export type RowResult =
 	| { readonly row: string; readonly measurements: readonly Measurement[] }
 	| { readonly row: string; readonly failed: string };
 
+/** What the numbers were taken on. */
+export interface Machine {
+	readonly date: string;
+	readonly node: string;
+	readonly platform: string;
+	readonly cores: number;
+	readonly processor: string;
+	/** Processes that wanted a core in the minute before: what else the machine was doing. */
+	readonly loadBefore: number;
+}
+
 /** How thorough a row is. */
 export interface Effort {
 	readonly quick: boolean;

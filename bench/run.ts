@@ -1,13 +1,15 @@
 // `npm run bench`: packs the packages, runs each row as a process of its own against what was packed, prints a table
-// and writes bench/results/: latest.json when all rows were measured in full, else partial.json.
+// and writes bench/results/. When all rows were measured in full that is latest.json, and the table goes into
+// docs/guide/performance.md too; else it is partial.json.
 // `-- --quick` measures less, `-- loop deltas` picks rows.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { runCommand } from "../tools/run-command.ts";
-import type { RowResult } from "./measure.ts";
+import type { Machine, RowResult } from "./measure.ts";
 import { installPacked } from "./pack.ts";
+import { writePage } from "./page.ts";
 import { judge, tableOf } from "./table.ts";
 
 /** The rows in the order of the table, with the flags their process needs. */
@@ -22,8 +24,14 @@ const rows: ReadonlyMap<string, readonly string[]> = new Map([
 	["installed-size", []],
 	["types", []],
 ]);
-/** Processes that wanted a core in the minute before: what else the machine was doing. */
-const loadBefore = loadavg()[0] as number;
+const machine: Machine = {
+	date: new Date().toISOString().slice(0, 10),
+	node: process.version,
+	platform: `${process.platform} ${process.arch}`,
+	cores: availableParallelism(),
+	processor: cpus()[0]?.model ?? "unknown",
+	loadBefore: loadavg()[0] as number,
+};
 /** Milliseconds after which a row counts as hanging. */
 const patience = 600_000;
 
@@ -45,14 +53,6 @@ async function measureRow(row: string, folder: string, quick: readonly string[])
 }
 
 function write(results: readonly RowResult[], name: string): string {
-	const machine = {
-		date: new Date().toISOString().slice(0, 10),
-		node: process.version,
-		platform: `${process.platform} ${process.arch}`,
-		cores: availableParallelism(),
-		processor: cpus()[0]?.model ?? "unknown",
-		loadBefore,
-	};
 	const brief = (_: string, value: unknown): unknown =>
 		typeof value === "number" ? Number(value.toPrecision(4)) : value;
 	const path = join(import.meta.dirname, "results", name);
@@ -81,10 +81,12 @@ async function main(): Promise<void> {
 			results.push(result);
 			console.log(tableOf(result));
 		}
+		const { loadBefore } = machine;
 		if (loadBefore > 0.5) console.log(`The machine was busy before: a load of ${loadBefore.toFixed(1)}.`);
 		const { missed, failed } = judge(results);
 		const complete = chosen.length === rows.size && !values.quick && failed === 0;
 		console.log(`Written to ${write(results, complete ? "latest.json" : "partial.json")}`);
+		if (complete) writePage(machine, results);
 		console.log(`${missed} targets missed, ${failed} rows could not be measured.`);
 		process.exitCode = failed > 0 ? 1 : 0;
 	} finally {

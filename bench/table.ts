@@ -2,12 +2,13 @@
 import type { Measurement, RowResult } from "./measure.ts";
 
 const columns = [58, 11, 11, 9, 14, 6] as const;
-const head = ["", "median", "p99", "CPU µs", "target", ""];
+/** The heads of the columns; the first one is the row's name. */
+export const head = ["", "median", "p99", "CPU µs", "target", ""];
 
 /** The lines of one row under its name. */
 export function tableOf(result: RowResult): string {
 	if ("failed" in result) return `\n${result.row}\n  NOT MEASURED: ${result.failed}\n`;
-	const lines = result.measurements.flatMap((each) => [lineOf(each), ...noteOf(each)]);
+	const lines = result.measurements.flatMap((each) => [padded(indented(cellsOf(each))), ...noteOf(each)]);
 	return `\n${padded([result.row, ...head.slice(1)])}\n${lines.join("\n")}\n`;
 }
 
@@ -28,16 +29,21 @@ export function judge(results: readonly RowResult[]): { missed: number; failed: 
 	return { missed, failed };
 }
 
-function lineOf(each: Measurement): string {
+/** A measurement as the cells of its line. */
+export function cellsOf(each: Measurement): readonly string[] {
 	const { what, unit, median, p99, cpu, target } = each;
-	return padded([
-		`  ${what}`,
+	return [
+		what,
 		shown(median, unit),
 		p99 === undefined ? "" : shown(p99, unit),
 		cpu === undefined ? "" : shown(cpu, ""),
 		target === undefined ? "" : `${target.is === "at most" ? "≤" : "≥"} ${shown(target.value, unit)}`,
 		target === undefined ? "" : reached(each) ? "pass" : "MISS",
-	]);
+	];
+}
+
+function indented([what, ...cells]: readonly string[]): readonly string[] {
+	return [`  ${what}`, ...cells];
 }
 
 function noteOf({ note }: Measurement): readonly string[] {
