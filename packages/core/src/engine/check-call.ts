@@ -61,16 +61,18 @@ export function checkCall(agent: EngineAgent, call: ToolCall): CheckedCall | Pro
 	}
 }
 
-/** A call that an earlier process started and never settled follows its retry policy. */
+/** A call that an earlier process started and never settled follows its tool's retry policy. */
 export function recoverCall(
-	tool: EngineTool,
+	tool: EngineTool | undefined,
 	call: ToolCall,
 	started: ToolStarted,
 ): CheckedCall | Promise<CheckedCall> {
+	const unknown: CheckedCall = { kind: "settled", outcome: "unknown", result: unknownOutcome };
+	if (tool === undefined) return unknown;
 	const input = started.input ?? call.arguments;
 	const again: CheckedCall = { kind: "start", tool, input };
 	if (tool.retryPolicy !== "manual-recovery") return again;
-	if (tool.reconcile === undefined) return { kind: "settled", outcome: "unknown", result: unknownOutcome };
+	if (tool.reconcile === undefined) return unknown;
 	return reconciled(tool.reconcile, started.idempotencyKey, input, again);
 }
 

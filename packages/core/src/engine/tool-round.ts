@@ -127,7 +127,7 @@ export class ToolRound {
 		const tool = this.#run.agent.tools.get(call.toolName);
 		if (tool !== undefined) each.tool = tool;
 		const started = this.#started.get(call.toolCallId);
-		if (started !== undefined && tool !== undefined) return recoverCall(tool, call, started);
+		if (started !== undefined) return recoverCall(tool, call, started);
 		return checkCall(this.#run.agent, call);
 	}
 
