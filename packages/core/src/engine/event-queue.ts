@@ -8,19 +8,19 @@ export interface EventQueueOptions<T> {
 	join?(last: T, next: T): T | undefined;
 }
 
+interface Waiter<T> {
+	resolve(result: IteratorResult<T>): void;
+	reject(error: unknown): void;
+}
+
 export class EventQueue<T> implements AsyncIterableIterator<T> {
 	readonly #limit: number;
 	readonly #join: EventQueueOptions<T>["join"];
 	#items: T[] = [];
 	#head = 0;
-	#waiting:
-		| {
-				resolve(result: IteratorResult<T>): void;
-				reject(error: unknown): void;
-				/** Settles with the waiting call; those that ask before it does stand in line behind it. */
-				readonly promise: Promise<unknown>;
-		  }
-		| undefined;
+	#waiting: Waiter<T> | undefined;
+	/** Those that asked before the first was answered, in order; rare. */
+	#line: Waiter<T>[] | undefined;
 	#end: { readonly error?: unknown } | undefined;
 	#left = false;
 
@@ -33,7 +33,7 @@ export class EventQueue<T> implements AsyncIterableIterator<T> {
 		if (this.#left || this.#end !== undefined) return;
 		const waiting = this.#waiting;
 		if (waiting !== undefined) {
-			this.#waiting = undefined;
+			this.#waiting = this.#line?.shift();
 			waiting.resolve({ value: item, done: false });
 			return;
 		}
@@ -53,9 +53,12 @@ export class EventQueue<T> implements AsyncIterableIterator<T> {
 		this.#end ??= end;
 		const waiting = this.#waiting;
 		if (waiting === undefined) return;
-		this.#waiting = undefined;
-		if ("error" in this.#end) waiting.reject(this.#end.error);
-		else waiting.resolve({ value: undefined, done: true });
+		if ("error" in this.#end) {
+			waiting.reject(this.#end.error);
+			this.#end = {}; // thrown once
+			this.#waiting = this.#line?.shift();
+		}
+		this.#dismiss();
 	}
 
 	next(): Promise<IteratorResult<T>> {
@@ -77,13 +80,15 @@ export class EventQueue<T> implements AsyncIterableIterator<T> {
 			this.#end = {};
 			return "error" in end ? Promise.reject(end.error) : Promise.resolve({ value: undefined, done: true });
 		}
-		if (this.#waiting !== undefined) {
-			const next = (): Promise<IteratorResult<T>> => this.next();
-			return this.#waiting.promise.then(next, next);
-		}
-		const { promise, resolve, reject } = Promise.withResolvers<IteratorResult<T>>();
-		this.#waiting = { resolve, reject, promise };
-		return promise;
+		return new Promise((resolve, reject) => {
+			const waiter = { resolve, reject };
+			if (this.#waiting === undefined) {
+				this.#waiting = waiter;
+				return;
+			}
+			this.#line ??= [];
+			this.#line.push(waiter);
+		});
 	}
 
 	[Symbol.asyncIterator](): this {
@@ -95,8 +100,15 @@ export class EventQueue<T> implements AsyncIterableIterator<T> {
 		this.#left = true;
 		this.#items = [];
 		this.#head = 0;
-		this.#waiting?.resolve({ value: undefined, done: true });
-		this.#waiting = undefined;
+		this.#dismiss();
 		return Promise.resolve({ value: undefined, done: true });
+	}
+
+	/** Nothing comes any more for those that wait. */
+	#dismiss(): void {
+		for (const waiter of [this.#waiting, ...(this.#line ?? [])])
+			waiter?.resolve({ value: undefined, done: true });
+		this.#waiting = undefined;
+		this.#line = undefined;
 	}
 }
