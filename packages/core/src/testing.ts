@@ -10,3 +10,10 @@ export {
 	type JournalWorld,
 	journalContract,
 } from "./journal/contract/index.ts";
+export {
+	type Script,
+	type ScriptedCall,
+	type ScriptedModel,
+	type ScriptedReply,
+	scriptedModel,
+} from "./testing/scripted-model.ts";
