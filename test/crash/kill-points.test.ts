@@ -200,9 +200,7 @@ describe("a process killed inside a call", { timeout: 60_000 }, () => {
 
 describe("a process killed while it recovers a run", { timeout: 60_000 }, () => {
 	const again = ["append 1 before", "append 1 after", "append 2 before", "append 2 after"];
-	const cases = [1, 4, 5, 6, 10, 13].flatMap((number) =>
-		again.map((second) => [number, second] as const),
-	);
+	const cases = [1, 4, 5, 6, 10, 13].flatMap((number) => again.map((second) => [number, second] as const));
 	test.concurrent.for(cases)(
 		'killed after append %i and then at "%s": the run goes on to the same end',
 		([number, second]) =>

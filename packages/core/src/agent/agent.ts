@@ -1,5 +1,12 @@
 // The agent: written once, run as a function (generate, stream, ask, query) or as durable sessions (send, session).
-import { HoldfastError, isMessage, type Message, type Turn, UserMessage } from "@holdfast/upp";
+import {
+	HoldfastError,
+	isHoldfastError,
+	isMessage,
+	type Message,
+	type Turn,
+	UserMessage,
+} from "@holdfast/upp";
 import type { EngineAgent, GenerateResult } from "../engine/index.ts";
 import { type Host, memoryHost } from "../journal/index.ts";
 import { type AgentRun, type SendInput, Session, SessionTable } from "../sessions/index.ts";
@@ -121,14 +128,20 @@ export class Agent {
 	}
 
 	/**
-	 * Finds the runs that nobody alive works on, and finishes them: each is yielded as it is taken up.
+	 * Finds the runs and the accepted turns that nobody alive works on, and finishes them: each session's first is
+	 * yielded as it is taken up.
 	 * Runs that another living worker holds are left alone.
 	 */
 	async *recover(): AsyncGenerator<AgentRun, void, void> {
 		const { journal } = this.#table();
 		for (const head of await journal.list({ state: "orphaned" })) {
-			const run = await this.session(head.key).resume();
-			if (run !== null) yield run;
+			try {
+				const run = await this.session(head.key).resume();
+				if (run !== null) yield run;
+			} catch (error) {
+				// Another worker was faster: the run goes on there.
+				if (!isHoldfastError(error) || error.code !== "session_held") throw error;
+			}
 		}
 	}
 

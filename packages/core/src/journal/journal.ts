@@ -102,7 +102,10 @@ export interface ListOptions {
 	readonly after?: string;
 	/** At most so many. Default: all. */
 	readonly limit?: number;
-	/** `open`: a run is unfinished; `orphaned`: and nobody alive works on it. */
+	/**
+	 * `open`: a run is unfinished. `orphaned`: nobody alive works on a run that is unfinished, or on none, while a
+	 * `message` waits whose worker is dead.
+	 */
 	readonly state?: "any" | "open" | "orphaned";
 }
 

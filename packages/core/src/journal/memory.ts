@@ -126,15 +126,23 @@ function headOf(session: Session): SessionHead {
 	return { ...head, openRunId, holder: { workerId: worker.workerId, alive: worker.alive } };
 }
 
+function isOrphaned(store: Store, { inbox = [] }: Session, { openRunId, holder }: SessionHead): boolean {
+	if (openRunId !== undefined) return holder?.alive !== true;
+	return inbox.some(
+		({ kind, workerId = "" }) => kind === "message" && store.workers.get(workerId)?.alive !== true,
+	);
+}
+
 function listSessions(store: Store, options: ListOptions): SessionHead[] {
 	const { after, limit = Number.POSITIVE_INFINITY, state = "any" } = options;
 	const heads: SessionHead[] = [];
 	for (const key of [...store.sessions.keys()].sort()) {
 		if (heads.length >= limit) break;
 		if (after !== undefined && key <= after) continue;
-		const head = headOf(store.sessions.get(key) as Session);
-		if (state !== "any" && head.openRunId === undefined) continue;
-		if (state === "orphaned" && head.holder?.alive === true) continue;
+		const session = store.sessions.get(key) as Session;
+		const head = headOf(session);
+		if (state === "open" && head.openRunId === undefined) continue;
+		if (state === "orphaned" && !isOrphaned(store, session, head)) continue;
 		heads.push(head);
 	}
 	return heads;

@@ -10,16 +10,28 @@ import { type AcceptedInput, inputFact } from "./input.ts";
 import { SessionHold } from "./session-hold.ts";
 import { type QueuedTurn, storedMessage, TurnQueue } from "./turn-queue.ts";
 
+/** Milliseconds that another living worker has for starting a turn of its own that stands before ours. */
+const yieldsFor = 1_000;
+
+interface ActiveRun {
+	readonly run: Run;
+	readonly handle: AgentRun;
+	readonly over: Promise<unknown>;
+	readonly recovered: boolean;
+}
+
 export class SessionWorker {
 	readonly #agent: EngineAgent;
 	readonly #key: string;
 	readonly #rested: () => void;
 	readonly #hold: SessionHold;
 	readonly #queue: TurnQueue;
-	#active: { readonly run: Run; readonly handle: AgentRun; readonly over: Promise<unknown> } | undefined;
+	#active: ActiveRun | undefined;
 	#turning: Promise<unknown> | undefined;
 	/** Whether the next run waits for another worker that is alive. */
 	#heldElsewhere = false;
+	/** The input of another worker that went before ours last, and since when it may. */
+	#yielded: { readonly inputId: string; readonly since: number } | undefined;
 	#closing = false;
 
 	constructor(agent: EngineAgent, journal: Journal, key: string, rested: () => void) {
@@ -58,7 +70,7 @@ export class SessionWorker {
 		this.#hold.drop();
 		const handle = await this.#exclusively(async () => {
 			for (;;) {
-				if (!(await this.#open())) throw this.#held();
+				if ((await this.#open()) === "held") throw this.#held();
 				if (this.#hold.openRunId === undefined && this.#queue.first === undefined) return null;
 				if (await this.#startNext()) return this.#active?.handle ?? null;
 			}
@@ -92,7 +104,8 @@ export class SessionWorker {
 	/** The fast way: where nothing is before this turn, its start is its acceptance. */
 	async #startOrStore(turn: QueuedTurn): Promise<void> {
 		try {
-			const first = (await this.#open()) && this.#hold.openRunId === undefined && this.#queue.first === turn;
+			const ours = (await this.#open()) === "ours";
+			const first = ours && this.#hold.openRunId === undefined && this.#queue.first === turn;
 			if (first && (await this.#start(turn))) return;
 		} catch (error) {
 			this.#queue.remove(turn);
@@ -108,10 +121,16 @@ export class SessionWorker {
 		if (this.#closing) return;
 		const started = this.#exclusively(async () => {
 			while (this.#queue.length > 0 && !this.#closing) {
-				const ours = await this.#open();
-				this.#heldElsewhere = !ours;
-				if (!ours) await this.#hold.changed();
-				else if (await this.#startNext()) return;
+				const session = await this.#open();
+				this.#heldElsewhere = session === "held";
+				if (session !== "ours") {
+					this.#hold.drop();
+					await this.#hold.changed();
+				} else if (await this.#startNext()) {
+					// Nobody asked for the run of a process that died: it waits for no consumer.
+					if (this.#active?.recovered === true) void this.#active.handle.result();
+					return;
+				}
 			}
 		});
 		started.catch((error) => this.#leaveQueued("journal_failed", error));
@@ -130,20 +149,27 @@ export class SessionWorker {
 		}
 	}
 
-	/** Makes sure that the session is ours and its state known. False when another living worker holds it. */
-	async #open(): Promise<boolean> {
-		if (this.#hold.lease !== undefined) return true;
-		const lease = await this.#hold.take();
-		if (lease === undefined) return false;
-		const inbox = await lease.inbox();
-		const gone = await this.#queue.align(inbox, (input) => {
+	/** Makes sure that the session is ours, its state known and the queue in order. */
+	async #open(): Promise<"ours" | "held" | "others-first"> {
+		const lease = this.#hold.lease ?? (await this.#hold.take());
+		if (lease === undefined) return "held";
+		const { gone, ahead } = await this.#queue.align(await lease.inbox(), (input) => {
 			const run = new AgentRun(input.runId ?? this.#agent.ports.ids.uuid(), this.#key);
 			void run.result();
 			return { run, input: storedMessage(input), inputId: input.id, place: "stored" };
 		});
 		for (const { run } of gone)
 			run.neverStarted("lease_lost", this.#startedElsewhere(), this.#hold.state.agent);
-		return true;
+		return ahead !== undefined && this.#hold.openRunId === undefined && this.#yields(ahead)
+			? "others-first"
+			: "ours";
+	}
+
+	/** Whether to let another worker start the turn that was accepted before ours. It may take its time, within limits. */
+	#yields(inputId: string): boolean {
+		const now = this.#agent.ports.clock.monotonic();
+		if (this.#yielded?.inputId !== inputId) this.#yielded = { inputId, since: now };
+		return now - this.#yielded.since < yieldsFor;
 	}
 
 	/** Goes on with the open run, else starts the first turn. False when another worker was faster. */
@@ -168,7 +194,7 @@ export class SessionWorker {
 		if (!(await this.#commitFirst(run, facts, turn.place === "stored" ? [turn.inputId] : undefined)))
 			return false;
 		this.#queue.remove(turn);
-		this.#drive(run, turn.run);
+		this.#active = this.#drive(run, turn.run, { recovered: false });
 		return true;
 	}
 
@@ -183,7 +209,7 @@ export class SessionWorker {
 		const reason = open.suspended ? "suspended" : "crash";
 		if (!(await this.#commitFirst(run, [{ kind: "run.resumed", attempt, fingerprint, reason }], undefined)))
 			return false;
-		this.#drive(run, handle);
+		this.#active = this.#drive(run, handle, { recovered: true });
 		return true;
 	}
 
@@ -219,15 +245,15 @@ export class SessionWorker {
 		});
 	}
 
-	#drive(run: Run, handle: AgentRun): void {
+	#drive(run: Run, handle: AgentRun, how: Pick<ActiveRun, "recovered">): ActiveRun {
 		const lease = this.#hold.lease;
 		lease?.whenLost(() => run.stop("lease-lost"));
 		const over = drive(run).then((outcome) => {
 			lease?.whenLost(undefined);
 			this.#ended(run, handle, outcome);
 		});
-		this.#active = { run, handle, over };
 		this.#hold.driving(over);
+		return { run, handle, over, ...how };
 	}
 
 	#ended(run: Run, handle: AgentRun, outcome: DriveOutcome): void {

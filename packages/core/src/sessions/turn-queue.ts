@@ -16,6 +16,16 @@ export interface QueuedTurn {
 	storing?: Promise<void>;
 }
 
+/** What the inbox said of the queue. */
+export interface Alignment {
+	/** Turns that another worker has started meanwhile. */
+	readonly gone: readonly QueuedTurn[];
+	/** The input before our first turn that is another living worker's, or another agent's, to start. */
+	readonly ahead?: string;
+}
+
+const aligned: Alignment = { gone: [] };
+
 /** Inputs that some queue of this process holds, by journal: two agents on one host adopt nothing from each other. */
 const queuedHere = new WeakMap<Journal, Set<string>>();
 
@@ -61,26 +71,28 @@ export class TurnQueue {
 	}
 
 	/**
-	 * Brings the queue in line with the inbox as it stood after the session was taken. Turns of dead workers are
-	 * adopted, in the order of the store. Returns the turns that another worker has started meanwhile.
+	 * Brings the queue in line with the inbox as it stood after the session was taken: turns of dead workers are adopted,
+	 * and all stand in the order of the store.
 	 */
-	async align(
-		inbox: readonly StoredInput[],
-		adopt: (input: StoredInput) => QueuedTurn,
-	): Promise<readonly QueuedTurn[]> {
-		const waiting = inbox.filter((input) => input.kind === "message");
-		const ids = new Set(waiting.map((input) => input.id));
-		const gone = this.#turns.filter((turn) => turn.place === "stored" && !ids.has(turn.inputId));
-		for (const turn of gone) this.remove(turn);
-		for (const input of waiting) {
-			if (this.#claims().has(input.id) || (await this.#isAwaited(input))) continue;
-			this.push(adopt(input));
+	async align(inbox: readonly StoredInput[], adopt: (input: StoredInput) => QueuedTurn): Promise<Alignment> {
+		if (inbox.length === 0 && this.#turns.length === 0) return aligned;
+		const order = new Map<string, number>();
+		let awaited: StoredInput | undefined;
+		for (const input of inbox) {
+			if (input.kind !== "message") continue;
+			order.set(input.id, input.order);
+			if (this.#turns.some((turn) => turn.inputId === input.id)) continue;
+			if (this.#claims().has(input.id) || (await this.#isAwaited(input))) awaited ??= input;
+			else this.push(adopt(input));
 		}
-		const order = new Map(waiting.map((input) => [input.id, input.order]));
-		const place = (turn: QueuedTurn): number => order.get(turn.inputId) ?? Number.POSITIVE_INFINITY;
-		// Stable: what is not in the inbox yet stays behind, as it came.
-		if (order.size > 0) this.#turns.sort((one, other) => compare(place(one), place(other)));
-		return gone;
+		const gone = this.#turns.filter((turn) => turn.place === "stored" && !order.has(turn.inputId));
+		for (const turn of gone) this.remove(turn);
+		// What is not in the inbox yet stays behind, as it came: sorting is stable.
+		const place = (turn: QueuedTurn): number => order.get(turn.inputId) ?? Number.MAX_SAFE_INTEGER;
+		this.#turns.sort((one, other) => place(one) - place(other));
+		const { first } = this;
+		if (awaited === undefined || (first !== undefined && place(first) < awaited.order)) return { gone };
+		return { gone, ahead: awaited.id };
 	}
 
 	/** Whether a living worker's caller waits for that input, so that it is the other's to start. */
@@ -121,8 +133,4 @@ export function storedMessage(input: StoredInput): AcceptedInput {
 		message: Parameters<typeof messageFromJSON>[0];
 	};
 	return { shape: body.shape, message: messageFromJSON(body.message) as AcceptedInput["message"] };
-}
-
-function compare(one: number, other: number): number {
-	return one === other ? 0 : one - other;
 }

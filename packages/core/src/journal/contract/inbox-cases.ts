@@ -145,4 +145,18 @@ export const inboxCases: readonly WrittenCase[] = [
 			);
 		},
 	},
+	{
+		title: "a session in which a message waits is orphaned once nobody alive waits for it",
+		async run(world) {
+			const [one, two] = [await world.worker(), await world.worker()];
+			await one.submit("s", input("a", { workerId: one.workerId }));
+			await one.submit("t", input("b", { kind: "steer" }));
+			const orphaned = async (): Promise<string[]> =>
+				(await two.list({ state: "orphaned" })).map(({ key }) => key);
+			same(await orphaned(), [], "orphaned while its worker lives");
+			await one.close();
+			same(await orphaned(), ["s"], "orphaned when its worker left");
+			same(await two.list({ state: "open" }), [], "open sessions");
+		},
+	},
 ];

@@ -97,11 +97,19 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 		const stored = toStored(after);
 		const views = (state === "any"
 			? statements.viewSessions.iterate(stored, limit < 0 ? -1 : limit + 1)
-			: statements.viewOpenSessions.iterate(stored)) as unknown as Iterable<SessionView>;
+			: statements[state === "open" ? "viewOpenSessions" : "viewUnfinishedSessions"].iterate(
+					stored,
+				)) as unknown as Iterable<SessionView>;
 		for (const view of views) {
 			const head = toHead(view, worker);
-			if (state !== "orphaned" || head.holder?.alive !== true) yield head;
+			if (state !== "orphaned" || isOrphaned(view, head)) yield head;
 		}
+	}
+
+	function isOrphaned({ id }: SessionView, { openRunId, holder }: SessionHead): boolean {
+		if (openRunId !== undefined) return holder?.alive !== true;
+		const workers = statements.waitingWorkers.all(id) as { worker: string | null }[];
+		return workers.some(({ worker: name }) => name === null || !worker.isAlive(name));
 	}
 
 	return {

@@ -89,6 +89,9 @@ const texts = {
 	viewSession: `${views} WHERE s.key = ?`,
 	viewSessions: `${views} WHERE s.key >= ? ORDER BY s.key LIMIT ?`,
 	viewOpenSessions: `${views} WHERE s.open_run IS NOT NULL AND s.key >= ? ORDER BY s.key`,
+	viewUnfinishedSessions: `${views} WHERE s.key >= ?
+		AND (s.open_run IS NOT NULL OR EXISTS (SELECT 1 FROM inputs WHERE session = s.id)) ORDER BY s.key`,
+	waitingWorkers: "SELECT DISTINCT worker FROM inputs WHERE session = ? AND kind = 'message'",
 	positionOf: `SELECT s.id || ' ' || s.epoch || ' ' || s.inputs || ' '
 		|| ifnull((SELECT max(seq) FROM entries WHERE session = s.id), 0) AS position FROM sessions s WHERE s.key = ?`,
 	addWorker: `INSERT INTO workers (name, pid, started, machine, heartbeat, beat_at) VALUES (?, ?, ?, ?, 0, ?)`,
