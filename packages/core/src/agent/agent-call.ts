@@ -20,6 +20,7 @@ import {
 import type { AgentState } from "../state/index.ts";
 import type { StrategyAgent } from "../strategies/index.ts";
 import type { ToolContext } from "../tools/index.ts";
+import type { Checkpoints } from "./checkpoints.ts";
 import { type OpaqueStrategy, runOpaque } from "./opaque-strategy.ts";
 import type { AgentStreamEvent } from "./uap-events.ts";
 
@@ -29,16 +30,6 @@ export interface CallOptions {
 	readonly signal?: AbortSignal;
 	/** The context of the tool call that makes this call, when the agent works as a sub-agent. */
 	readonly parentContext?: ToolContext;
-}
-
-/** What an agent with a checkpoint store does with states. @see UAP 12.4 */
-export interface Checkpoints {
-	/** The state with the id of its session in its metadata. */
-	identify(state: AgentState): AgentState;
-	/** Saves behind the saves before it; never throws, never waits. */
-	readonly save: (state: AgentState) => void;
-	/** Settles when what was saved so far is stored. */
-	flush(): Promise<void>;
 }
 
 /** What all calls of an agent share. */

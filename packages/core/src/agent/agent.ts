@@ -14,6 +14,7 @@ import { AgentState } from "../state/index.ts";
 import type { AnyTool } from "../tools/index.ts";
 import { type CallOptions, type CallSetup, startCall } from "./agent-call.ts";
 import { type AgentStreamResult, streamCall } from "./agent-stream.ts";
+import { checkpointsOf } from "./checkpoints.ts";
 import { type AgentOptions, knownOptions, opaqueOf, resolveAgent, toolObjects } from "./options.ts";
 
 /**
@@ -49,12 +50,12 @@ export class Agent {
 		this.#options = given;
 		this.#id = (given.ports?.ids ?? { uuid: () => globalThis.crypto.randomUUID() }).uuid();
 		this.#engine = resolveAgent(this.#id, given);
-		const { middleware = [] } = given;
+		const { checkpoints, sessionId, middleware = [] } = given;
 		this.#calls = {
 			agent: this,
 			engine: this.#engine,
 			middleware,
-			checkpoints: undefined,
+			checkpoints: checkpoints && checkpointsOf(checkpoints, sessionId, this.#engine.ports.ids),
 			opaque: opaqueOf(given),
 		};
 		for (const [name, value] of Object.entries(given)) {

@@ -17,7 +17,8 @@ import {
 	type StrategyAgent,
 } from "../strategies/index.ts";
 import { type EngineTool, runTool, type ToolContext } from "../tools/index.ts";
-import type { CallOptions, Checkpoints } from "./agent-call.ts";
+import type { CallOptions } from "./agent-call.ts";
+import type { Checkpoints } from "./checkpoints.ts";
 import type { AgentStreamEvent } from "./uap-events.ts";
 
 /** A custom strategy with all it needs from its agent. */

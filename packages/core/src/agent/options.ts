@@ -1,5 +1,6 @@
 // The options of an agent, and their one resolution into what the engine drives.
 import { bindModel, HoldfastError, type LLMOptions, type ModelBinding } from "@holdfast/upp";
+import type { CheckpointStore } from "../checkpoint/index.ts";
 import type { AgentStrategy, Decider, EngineAgent, EngineModel, ModelPrice, Ports } from "../engine/index.ts";
 import { systemPorts } from "../engine/index.ts";
 import type { Host } from "../journal/index.ts";
@@ -28,6 +29,10 @@ export interface AgentOptions extends Partial<Omit<LLMOptions, "model" | "system
 	readonly strategy?: AgentStrategy;
 	/** Stands around every call, in this order. Default: none. */
 	readonly middleware?: readonly Middleware[];
+	/** Where the state is saved after every step of a call. Default: nowhere. @see UAP 12.4 */
+	readonly checkpoints?: CheckpointStore;
+	/** Names the session in checkpoints. Default: the one of the restored state, else a new UUIDv4. */
+	readonly sessionId?: string;
 	/** Where sessions live. Default: in memory, for the life of this agent. */
 	readonly host?: Host;
 	/** US dollars for a million tokens, by model id. Default: none; costs are then said to be unknown. */
@@ -46,6 +51,8 @@ const ownOptions: ReadonlySet<string> = new Set([
 	"execution",
 	"strategy",
 	"middleware",
+	"checkpoints",
+	"sessionId",
 	"host",
 	"prices",
 	"name",
