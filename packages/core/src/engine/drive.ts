@@ -7,7 +7,7 @@ import type { Action, ModelAction } from "./action.ts";
 import type { GenerateResult, Observation } from "./engine-agent.ts";
 import { callModel } from "./model-call.ts";
 import { CommitFailed, errorData, type Run, Stopped } from "./run.ts";
-import { runMessages, type SessionState } from "./session-state.ts";
+import { cycleUsage, runMessages, type SessionState } from "./session-state.ts";
 import { ToolRound } from "./tool-round.ts";
 
 /** How the drive of a run came to its end in this process. */
@@ -76,7 +76,7 @@ export function turnOf(run: { readonly state: SessionState }): Turn | undefined 
 		messages: runMessages(run.state),
 		response: state.assistant.message,
 		toolExecutions: state.executions.toArray(),
-		usage: { ...state.usage, cycles: state.cycleUsage.toArray() },
+		usage: { ...state.usage, cycles: cycleUsage(state) },
 		cycles: state.cycles,
 		...(state.assistant.data === undefined ? {} : { data: state.assistant.data }),
 	});

@@ -30,10 +30,10 @@ export interface CallState {
 	readonly settled?: ToolSettled;
 }
 
-/** Tokens of one model call. */
-export interface CycleUsage {
-	readonly inputTokens: number;
-	readonly outputTokens: number;
+/** Model calls of a run, the last one first: a chain, for it grows with every step and is read once. */
+export interface Cycle {
+	readonly usage: TokenUsage;
+	readonly before: Cycle | undefined;
 }
 
 /** What happened last in a run, as deciders see it. */
@@ -67,8 +67,7 @@ export interface RunState {
 	readonly executionsBefore: number;
 	readonly usage: TokenUsage;
 	readonly cycles: number;
-	/** What each model call used. */
-	readonly cycleUsage: List<CycleUsage>;
+	readonly lastCycle: Cycle | undefined;
 	/** Known price so far in US dollars; `unpriced` counts answers whose price is not known. */
 	readonly cost: number;
 	readonly unpriced: number;
@@ -129,7 +128,7 @@ export function evolve(state: SessionState, entry: Entry, options: FoldOptions):
 				executionsBefore: 0,
 				usage: emptyUsage(),
 				cycles: 0,
-				cycleUsage: List.empty(),
+				lastCycle: undefined,
 				cost: 0,
 				unpriced: 0,
 			},
@@ -152,7 +151,6 @@ export function evolve(state: SessionState, entry: Entry, options: FoldOptions):
 		case "assistant": {
 			const toolCalls = fact.message.toolCalls ?? [];
 			const usage = sumUsage(run.usage, fact.usage);
-			const { inputTokens, outputTokens } = fact.usage;
 			return {
 				...append(state, seq, fact.message, { step: fact.step, usage }),
 				run: {
@@ -165,7 +163,7 @@ export function evolve(state: SessionState, entry: Entry, options: FoldOptions):
 					unsettled: toolCalls.length,
 					usage,
 					cycles: run.cycles + 1,
-					cycleUsage: run.cycleUsage.append({ inputTokens, outputTokens }),
+					lastCycle: { usage: fact.usage, before: run.lastCycle },
 					cost: run.cost + (fact.cost ?? 0),
 					unpriced: run.unpriced + (fact.cost === undefined ? 1 : 0),
 				},
@@ -220,6 +218,16 @@ export function evolve(state: SessionState, entry: Entry, options: FoldOptions):
 /** The messages of the run: its inputs and all that was produced. */
 export function runMessages(state: SessionState): readonly Message[] {
 	return AgentState.partsOf(state.agent).messages.from(state.run?.firstMessage ?? 0);
+}
+
+/** Tokens of each model call of the run, in order. */
+export function cycleUsage(run: RunState): { inputTokens: number; outputTokens: number }[] {
+	const usages: { inputTokens: number; outputTokens: number }[] = [];
+	for (let cycle = run.lastCycle; cycle !== undefined; cycle = cycle.before) {
+		const { inputTokens, outputTokens } = cycle.usage;
+		usages.push({ inputTokens, outputTokens });
+	}
+	return usages.reverse();
 }
 
 function append(
