@@ -1,5 +1,6 @@
 import {
 	chmodSync,
+	copyFileSync,
 	existsSync,
 	mkdirSync,
 	mkdtempSync,
@@ -105,14 +106,17 @@ test("a file of a newer release is refused and left alone", async () => {
 	expectRefusal("journal_newer");
 });
 
-test("a newer version that is only in the write-ahead log yet is found too", async () => {
+test("a newer version that a crash left in the write-ahead log is found too", async () => {
 	await makeJournal();
 	const database = raw(path);
 	database.exec("PRAGMA wal_autocheckpoint = 0; PRAGMA user_version = 999");
+	const crashed = join(folder, "crashed.db");
+	for (const suffix of ["", "-wal"]) copyFileSync(path + suffix, crashed + suffix);
+	database.close();
+	path = crashed;
 	const before = [readFileSync(path), readFileSync(`${path}-wal`)];
 	expect(() => sqliteJournal({ path })).toThrow(expect.objectContaining({ code: "journal_newer" }));
 	expect([readFileSync(path), readFileSync(`${path}-wal`)]).toEqual(before);
-	database.close();
 });
 
 test("a file that was cut short is refused and left alone", async () => {

@@ -112,14 +112,32 @@ test("a file that may not grow fails the append that needs room, and no other", 
 	const journal = journalAt({ maxFileSize: 6_000_000 });
 	const [lease, other] = [await begin(journal, "s"), await begin(journal, "other")];
 	const stored = await fillUp(lease);
-	const [large, small] = await Promise.allSettled([
-		append(lease, "run-1", big),
-		append(other, "run-1", note("small")),
-	]);
-	expect([large.status, small.status]).toEqual(["rejected", "fulfilled"]);
+	// Whichever comes first in the transaction that fails, the others are committed as if alone.
+	for (const turn of [1, 2]) {
+		const appends = [() => append(lease, "run-1", big), () => append(other, "run-1", note(turn))];
+		if (turn === 2) appends.reverse();
+		const outcomes = (await Promise.allSettled(appends.map((start) => start()))).map(({ status }) => status);
+		expect(outcomes).toEqual(turn === 1 ? ["rejected", "fulfilled"] : ["fulfilled", "rejected"]);
+	}
 	await append(lease, "run-1", note("small"));
 	expect(notes(await journal.read("s"))).toEqual([...megabytes(stored), "small"]);
-	expect(notes(await journal.read("other"))).toEqual(["small"]);
+	expect((await journal.read("other")).map(({ seq }) => seq)).toEqual([1, 2, 3]);
+	expect(notes(await journal.read("other"))).toEqual([1, 2]);
+});
+
+test("a worker whose first transaction failed for another session is known all the same", async () => {
+	const full = journalAt({ maxFileSize: 6_000_000 });
+	const stored = await fillUp(await begin(full, "s"));
+	await full.close();
+	const journal = journalAt({ maxFileSize: 6_000_000 });
+	const [small, large] = [await take(journal, "new"), await take(journal, "s")];
+	const outcomes = await Promise.allSettled([append(small, "run-1", started), append(large, "run-1", big)]);
+	expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
+	expect(await journal.head("new")).toMatchObject({
+		seq: 1,
+		holder: { workerId: journal.workerId, alive: true },
+	});
+	expect((await journal.head("s"))?.seq).toBe(stored + 1);
 });
 
 const mountable = process.platform === "linux" && process.getuid?.() === 0;
