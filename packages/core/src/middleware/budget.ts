@@ -1,9 +1,8 @@
 // A limit to what a conversation may use up. A call that finds nothing left does not start; one under way ends after the
 // step in which it reaches the limit, and keeps what it has.
-import { HoldfastError } from "@holdfast/upp";
+import { HoldfastError, type TokenUsage } from "@holdfast/upp";
 import type { ModelPrice } from "../engine/index.ts";
 import { type Clock, systemPorts } from "../engine/ports.ts";
-import type { AgentState } from "../state/index.ts";
 import type { Middleware, MiddlewareContext } from "./middleware.ts";
 import { readNumber } from "./read-options.ts";
 import { addSpending, type Spending, spendingKey, spendingOf, spendingOfCall } from "./spending.ts";
@@ -58,8 +57,8 @@ export function budget(options: BudgetOptions): Middleware {
 		if (limits.maxCost !== undefined && price === undefined) throw priceUnknown();
 		return { at: clock.monotonic(), spent: spendingOf(context.state, price), price };
 	};
-	const ofCall = (opening: Opening, state: AgentState): Spending =>
-		spendingOfCall(state.usage, opening.price, clock.monotonic() - opening.at);
+	const ofCall = (opening: Opening, usage: TokenUsage | undefined): Spending =>
+		spendingOfCall(usage, opening.price, clock.monotonic() - opening.at);
 	return {
 		name: "budget",
 		before(context) {
@@ -71,7 +70,7 @@ export function budget(options: BudgetOptions): Middleware {
 		stop(context, state) {
 			const opening = openings.get(context.metadata);
 			if (opening === undefined) return false;
-			const call = ofCall(opening, state);
+			const call = ofCall(opening, state.usage);
 			const full = reached(limits, scope === "call" ? call : addSpending(opening.spent, call));
 			if (full !== undefined) opening.exceeded = full.limit;
 			return full !== undefined;
@@ -79,7 +78,7 @@ export function budget(options: BudgetOptions): Middleware {
 		after(context, result) {
 			const opening = openings.get(context.metadata);
 			if (opening === undefined) return result;
-			const total = addSpending(opening.spent, ofCall(opening, result.state));
+			const total = addSpending(opening.spent, ofCall(opening, result.turn.usage));
 			const said = opening.exceeded === undefined ? total : { ...total, exceeded: opening.exceeded };
 			return { ...result, state: result.state.withMetadata(spendingKey, said) };
 		},

@@ -103,8 +103,13 @@ async function tryEach(
 	}
 }
 
-/** Events that say nothing yet are held back: an answer that fails right after them has not begun. */
-const empty: ReadonlySet<StreamEvent["type"]> = new Set(["message_start", "content_block_start"]);
+/** Events that say nothing by themselves are held back: an answer that fails right after them has not begun. */
+const silent: ReadonlySet<StreamEvent["type"]> = new Set([
+	"message_start",
+	"content_block_start",
+	"content_block_stop",
+	"message_stop",
+]);
 
 async function forward(
 	model: BoundLLMModel,
@@ -117,7 +122,7 @@ async function forward(
 	for await (const event of source) {
 		if (held !== undefined) {
 			held.push(event);
-			if (empty.has(event.type)) continue;
+			if (silent.has(event.type)) continue;
 			for (const each of held) target.push(each);
 			held = undefined;
 		} else target.push(event);
