@@ -1,0 +1,138 @@
+/** Reads the command line into one command, or says in one line what is wrong with it. */
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+import type { CommandIo } from "./io.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** Where sessions live and how the answer is told. */
+interface Common {
+	/** Absolute path of the database. */
+	readonly db: string;
+	/** Whether the path was given, so that hints repeat it. */
+	readonly dbGiven: string | undefined;
+	readonly json: boolean;
+}
+
+/** What may be said about how to work. */
+export interface WorkOptions {
+	/** Absolute path of the folder to work in. */
+	readonly dir: string | undefined;
+	readonly model: string | undefined;
+	readonly allowNetwork: boolean | undefined;
+}
+
+/** A parsed command line. */
+export type Command =
+	| ({
+			readonly name: "run";
+			readonly task: string | undefined;
+			readonly session: string | undefined;
+	  } & Common &
+			WorkOptions)
+	| ({ readonly name: "resume"; readonly session: string | undefined } & Common & WorkOptions)
+	| ({ readonly name: "sessions" } & Common)
+	| ({ readonly name: "show"; readonly session: string } & Common)
+	| { readonly name: "help"; readonly topic: string | undefined }
+	| { readonly name: "version" };
+
+const options = {
+	dir: { type: "string" },
+	session: { type: "string" },
+	db: { type: "string" },
+	model: { type: "string" },
+	"allow-network": { type: "boolean" },
+	json: { type: "boolean" },
+	help: { type: "boolean", short: "h" },
+	version: { type: "boolean", short: "v" },
+} as const;
+
+type OptionName = keyof typeof options;
+
+const work: readonly OptionName[] = ["dir", "db", "model", "allow-network", "json"];
+
+/** The options each command knows. */
+const known: Readonly<Record<string, readonly OptionName[]>> = {
+	run: [...work, "session"],
+	resume: work,
+	sessions: ["db", "json"],
+	show: ["db", "json"],
+	help: [],
+};
+
+export const defaultDatabase = ".holdfast/holdfast.db";
+
+/**
+ * Parses the arguments after the program's name.
+ * @throws UsageError with one line that says what is wrong and what to do.
+ */
+export function parseCommand(
+	argv: readonly string[],
+	io: Pick<CommandIo, "folder" | "environment">,
+): Command {
+	const { values, positionals } = parse(argv);
+	const [name, ...rest] = positionals;
+	if (values.help === true || name === "help")
+		return { name: "help", topic: topicOf(name === "help" ? rest[0] : name) };
+	if (values.version === true) return { name: "version" };
+	if (name === undefined) return { name: "help", topic: undefined };
+	const allowed = known[name];
+	if (allowed === undefined)
+		throw new UsageError(
+			`There is no command "${name}". Commands: run, resume, sessions, show. To ask something: holdfast run "${name.includes(" ") ? name : "your task"}".`,
+		);
+	for (const option of Object.keys(values) as OptionName[])
+		if (!allowed.includes(option))
+			throw new UsageError(`"holdfast ${name}" has no option --${option}. See: holdfast ${name} --help.`);
+	for (const [option, value] of Object.entries(values))
+		if (value === "") throw new UsageError(`The option --${option} needs a value.`);
+	const base = folderOfCaller(io);
+	const common: Common = {
+		db: values.db === undefined ? resolve(io.folder, defaultDatabase) : resolve(base, values.db),
+		dbGiven: values.db,
+		json: values.json === true,
+	};
+	const how: WorkOptions = {
+		dir: values.dir === undefined ? undefined : resolve(base, values.dir),
+		model: values.model,
+		allowNetwork: values["allow-network"],
+	};
+	if (name === "run") {
+		const task = rest.length === 0 ? undefined : rest.join(" ").trim();
+		if (task === "") throw new UsageError('The task is empty. Say what to do: holdfast run "your task".');
+		return { name, task, session: values.session, ...common, ...how };
+	}
+	const limit = name === "sessions" ? 0 : 1;
+	if (rest.length > limit)
+		throw new UsageError(
+			`"holdfast ${name}" takes ${limit === 0 ? "no arguments" : "one session key"}; "${rest[limit]}" is too much.`,
+		);
+	if (name === "resume") return { name, session: rest[0], ...common, ...how };
+	if (name === "sessions") return { name, ...common };
+	if (rest[0] === undefined)
+		throw new UsageError("Which session? Give its key: holdfast show KEY. See: holdfast sessions.");
+	return { name: "show", session: rest[0], ...common };
+}
+
+type Values = Partial<Record<"dir" | "session" | "db" | "model", string>> &
+	Partial<Record<"allow-network" | "json" | "help" | "version", boolean>>;
+
+function parse(argv: readonly string[]): { values: Values; positionals: string[] } {
+	try {
+		return parseArgs({ args: [...argv], options, allowPositionals: true, strict: true });
+	} catch (error) {
+		// The first sentence says it; Node's advice about dashes would only distract.
+		const [first = "The command line cannot be read"] = (error as Error).message.split(/\.\s|\n/);
+		throw new UsageError(`${first.replace(/\.$/, "")}. See: holdfast --help.`);
+	}
+}
+
+function topicOf(name: string | undefined): string | undefined {
+	if (name === undefined || name === "help") return undefined;
+	if (known[name] === undefined) throw new UsageError(`There is no command "${name}". See: holdfast --help.`);
+	return name;
+}
+
+/** npm changes into the package's folder; paths were meant where the user stands. */
+function folderOfCaller({ folder, environment }: Pick<CommandIo, "folder" | "environment">): string {
+	return environment.npm_lifecycle_event === "start" ? (environment.INIT_CWD ?? folder) : folder;
+}

@@ -1,0 +1,72 @@
+/** Small pieces of text: durations, times, amounts, a tool call in one line. */
+import { stripVTControlCharacters } from "node:util";
+
+/** Milliseconds for people: "12 ms", "3.4 s", "2 min 5 s". */
+export function formatDuration(milliseconds: number): string {
+	if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`;
+	if (milliseconds < 60_000) return `${(milliseconds / 1_000).toFixed(1)} s`;
+	const seconds = Math.round(milliseconds / 1_000);
+	return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
+/** "2026-11-20 05:17:03", local time. */
+export function formatTime(at: number): string {
+	const date = new Date(at);
+	const two = (value: number): string => String(value).padStart(2, "0");
+	return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+}
+
+/** A number with thousands separators. */
+export function formatCount(count: number): string {
+	return count.toLocaleString("en-US");
+}
+
+/** Dollars with as many digits as tell something. */
+export function formatCost(dollars: number): string {
+	return `$${dollars < 0.1 ? dollars.toFixed(4) : dollars.toFixed(2)}`;
+}
+
+/** Text on one line, without control codes, cut at a width. */
+export function oneLine(text: string, width: number): string {
+	const line = printable(text).replace(/\s+/g, " ").trim();
+	return line.length <= width ? line : `${line.slice(0, Math.max(0, width - 1))}…`;
+}
+
+/** Text from models and files without what could steer a terminal; tabs and line ends stay. */
+export function printable(text: string): string {
+	// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
+	return stripVTControlCharacters(text).replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, "");
+}
+
+/** Arguments of a tool call: `path=src/a.ts from=1`. */
+export function formatArguments(input: unknown): string {
+	if (typeof input !== "object" || input === null) return input === undefined ? "" : JSON.stringify(input);
+	return Object.entries(input)
+		.map(
+			([name, value]) =>
+				`${name}=${typeof value === "string" && /^[^\s"]+$/.test(value) ? value : JSON.stringify(value)}`,
+		)
+		.join(" ");
+}
+
+/** What came of a call, in a few words: the first line of its result. */
+export function summarise(result: unknown): string {
+	const text = typeof result === "string" ? result : (JSON.stringify(result) ?? "");
+	return (text.split("\n", 1)[0] ?? "").replace(/; call read_file with .*$/, "");
+}
+
+/** A short readable key for a new session, from the words of its task. */
+export function sessionKeyFor(task: string, random: () => number = Math.random): string {
+	const words = task
+		.toLowerCase()
+		.normalize("NFKD")
+		.match(/[a-z\d]+/g);
+	const telling = (words ?? []).filter(
+		(word) =>
+			word.length > 2 && !/^(?:the|and|what|which|does|how|are|for|this|that|with|from|list)$/.test(word),
+	);
+	const suffix = Math.floor(random() * 36 ** 4)
+		.toString(36)
+		.padStart(4, "0");
+	return [...telling.slice(0, 3).map((word) => word.slice(0, 16)), suffix].join("-");
+}

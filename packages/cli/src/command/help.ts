@@ -1,0 +1,61 @@
+/** The texts of --help. */
+
+const general = `holdfast: an assistant that works on a folder of files, durably.
+
+  holdfast run "<task>" [options]   work on a task; an interrupted run can be resumed
+  holdfast resume [KEY]             go on with an interrupted session
+  holdfast sessions                 list the sessions
+  holdfast show KEY                 the timeline of a session
+
+  holdfast <command> --help         more about a command
+  holdfast --version
+
+The assistant only reads, and only inside its folder. Without a model and without a key it uses "offline",
+which searches and cites and needs no network.
+
+Exit codes: 0 completed, 1 failed, 2 wrong usage, 3 interrupted and resumable.
+`;
+
+const workOptions = `  --dir PATH         the folder to work in (default: here); links that lead out are refused
+  --db PATH          the database (default: .holdfast/holdfast.db in the current folder)
+  --model ID         openai:gpt-5.2, anthropic:claude-sonnet-4-5, google:gemini-2.5-pro,
+                     openai-compatible:NAME@http://host:port/v1, or offline.
+                     Default: HOLDFAST_MODEL, else by the key that is set (OPENAI_API_KEY,
+                     ANTHROPIC_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY), else offline
+  --allow-network    adds the tool fetch_url for public web pages
+  --json             one event a line as JSON; the last line says how it ended
+`;
+
+const topics: Readonly<Record<string, string>> = {
+	run: `holdfast run "<task>" [options]
+
+Works on a task and shows it live. Every step is kept: after Ctrl-C, a crash or a loss of power,
+\`holdfast resume\` goes on where it was.
+
+${workOptions}  --session KEY      go on with the conversation of this key (default: a new one)
+
+Examples:
+  holdfast run "Which breaking changes does CHANGELOG.md list?" --dir ../project
+  holdfast run "Where is the retry limit set?" --model anthropic:claude-sonnet-4-5
+`,
+	resume: `holdfast resume [KEY] [options]
+
+Goes on with the interrupted run of a session; without KEY, of the session that changed last.
+It works in the folder and with the model it was started with, unless others are given.
+
+${workOptions}`,
+	sessions: `holdfast sessions [--db PATH] [--json]
+
+Lists the sessions, the last changed first. --json: one session a line.
+`,
+	show: `holdfast show KEY [--db PATH] [--json]
+
+Shows the timeline of a session: messages, steps, tool calls with durations, retries, crashes and resumes.
+--json: one entry of the journal a line.
+`,
+};
+
+/** The help of a command, or the general one. */
+export function helpText(topic: string | undefined): string {
+	return (topic === undefined ? undefined : topics[topic]) ?? general;
+}

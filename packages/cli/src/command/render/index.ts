@@ -1,0 +1,14 @@
+/** Chooses how a run is shown. */
+import type { Output } from "../io.ts";
+import { jsonRenderer } from "./json.ts";
+import { plainRenderer } from "./plain.ts";
+import type { Renderer } from "./renderer.ts";
+import { terminalRenderer } from "./terminal.ts";
+
+export type { Renderer, RunHeader, RunSummary } from "./renderer.ts";
+
+/** JSON when it was asked for, live in a terminal, else plain text. */
+export function chooseRenderer(output: Output, format: "json" | "text"): Renderer {
+	if (format === "json") return jsonRenderer(output);
+	return output.isTerminal ? terminalRenderer(output) : plainRenderer(output);
+}

@@ -1,0 +1,107 @@
+/** Shows a run as JSON, one event a line; the last line is of type "end" and says how it ended. */
+import type { RunEvent } from "holdfast";
+import type { Output } from "../io.ts";
+import type { Renderer } from "./renderer.ts";
+
+/** Makes the renderer for programs. */
+export function jsonRenderer(output: Output): Renderer {
+	const line = (event: object): void => output.write(`${JSON.stringify(event)}\n`);
+	return {
+		begin: (header) =>
+			line({ type: "begin", session: header.sessionKey, model: header.model, dir: header.dir }),
+		event(event) {
+			const told = projectEvent(event);
+			if (told !== undefined) line(told);
+		},
+		note: (text) => line({ type: "note", text }),
+		end({ result, exitCode, header, duration, resumeCommand }) {
+			line({
+				type: "end",
+				outcome:
+					result.outcome === "error"
+						? "failed"
+						: result.outcome === "suspended"
+							? "interrupted"
+							: result.outcome,
+				exitCode,
+				session: header.sessionKey,
+				run: result.runId,
+				text: result.text,
+				steps: result.steps,
+				usage: result.usage,
+				// Unknown is null, never 0.
+				cost: header.model === "offline" ? 0 : (result.cost ?? null),
+				duration: Math.round(duration),
+				...(result.error === undefined ? {} : { error: result.error }),
+				...(result.outcome === "suspended" ? { resume: resumeCommand } : {}),
+			});
+		},
+	};
+}
+
+/** An event as programs get it; undefined for what tells them nothing. */
+function projectEvent(event: RunEvent): object | undefined {
+	const at = { seq: event.seq, sub: event.sub };
+	switch (event.type) {
+		case "run_start":
+			return { type: "run_start", ...at, run: event.runId, attempt: event.attempt };
+		case "input":
+			return { type: "input", ...at, placement: event.placement, text: event.message.text };
+		case "step_start":
+			return { type: "step_start", ...at, step: event.step };
+		case "model":
+			return event.event.type === "text_delta" || event.event.type === "reasoning_delta"
+				? { type: event.event.type, ...at, step: event.step, text: event.event.delta.text ?? "" }
+				: undefined;
+		case "model_retry":
+			return {
+				type: "model_retry",
+				...at,
+				step: event.step,
+				attempt: event.attempt,
+				delay: event.delay,
+				error: event.error,
+			};
+		case "message":
+			return {
+				type: "message",
+				...at,
+				step: event.step,
+				text: event.message.text,
+				model: event.modelId,
+				usage: event.usage,
+				duration: event.duration,
+			};
+		case "tool_start":
+			return {
+				type: "tool_start",
+				...at,
+				step: event.step,
+				id: event.call.toolCallId,
+				tool: event.call.toolName,
+				input: event.input,
+				attempt: event.attempt,
+			};
+		case "tool_delta":
+			return { type: "tool_delta", ...at, step: event.step, id: event.toolCallId, delta: event.delta };
+		case "tool_end":
+			return {
+				type: "tool_end",
+				...at,
+				step: event.step,
+				id: event.call.toolCallId,
+				tool: event.call.toolName,
+				outcome: event.outcome,
+				result: event.result,
+				duration: event.duration,
+			};
+		case "step_end":
+			return { type: "step_end", ...at, step: event.step };
+		case "run_suspended":
+			return { type: "run_suspended", ...at, reason: event.reason };
+		case "run_end":
+			return { type: "run_end", ...at, outcome: event.outcome };
+		default:
+			return undefined;
+	}
+}

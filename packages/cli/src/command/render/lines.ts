@@ -1,0 +1,60 @@
+/** The lines that terminals and pipes share: headers, tool calls, endings. */
+import type { RunEvent } from "holdfast";
+import { formatArguments, formatCost, formatCount, formatDuration, oneLine, summarise } from "../format.ts";
+import type { RunHeader, RunSummary } from "./renderer.ts";
+
+type ToolEnd = Extract<RunEvent, { type: "tool_end" }>;
+
+/** Marks of a call's outcome. */
+export const outcomeMarks: Readonly<Record<ToolEnd["outcome"], string>> = {
+	done: "✓",
+	error: "✗",
+	cancelled: "✗",
+	unknown: "?",
+	skipped: "–",
+};
+
+/** What runs where, in one line. */
+export function headerLine({ sessionKey, model, reason, dir }: RunHeader): string {
+	return `session ${sessionKey} · model ${model}${reason === undefined ? "" : ` (${reason})`} · in ${dir}`;
+}
+
+/** A call that has ended: name, arguments, duration, outcome. */
+export function toolLine(event: ToolEnd, input: unknown, attempt: number, width: number): string {
+	const said =
+		event.outcome === "done" ? summarise(event.result) : `${event.outcome}: ${summarise(event.result)}`;
+	const again = attempt > 1 ? ` (attempt ${attempt})` : "";
+	const tail = ` · ${formatDuration(event.duration)}${again} · ${oneLine(said, Math.max(20, Math.floor(width / 2)))}`;
+	const head = `${event.call.toolName} ${formatArguments(input)}`;
+	return `${outcomeMarks[event.outcome]} ${oneLine(head, Math.max(24, width - tail.length - 3))}${tail}`;
+}
+
+/** The last lines: how it ended, what it cost, how to go on. */
+export function endLines(summary: RunSummary): string[] {
+	const { result, header } = summary;
+	const parts = [
+		`${endWord(summary)} in ${formatDuration(summary.duration)}`,
+		`${formatCount(result.steps)} ${result.steps === 1 ? "step" : "steps"}`,
+		...costParts(summary),
+	];
+	const lines = [parts.join(" · ")];
+	if (result.outcome === "suspended") lines.push(`go on with it:  ${summary.resumeCommand}`);
+	else lines.push(`ask further:  ${summary.continueCommand}`);
+	lines.push(`look back:    ${summary.showCommand}`);
+	if (result.outcome === "error" && header.model !== "offline")
+		lines.push("without a model service:  --model offline");
+	return lines;
+}
+
+function endWord({ result }: RunSummary): string {
+	if (result.outcome === "suspended") return "interrupted";
+	return result.outcome === "error" ? "failed" : result.outcome;
+}
+
+function costParts({ result, header }: RunSummary): string[] {
+	if (header.model === "offline") return ["no tokens and no cost (offline)"];
+	const { inputTokens, outputTokens, cacheReadTokens } = result.usage;
+	const cached = cacheReadTokens ? ` (${formatCount(cacheReadTokens)} cached)` : "";
+	const tokens = `${formatCount(inputTokens)} tokens in${cached}, ${formatCount(outputTokens)} out`;
+	return [tokens, result.cost === undefined ? "cost unknown" : formatCost(result.cost)];
+}

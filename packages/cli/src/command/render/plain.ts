@@ -1,0 +1,59 @@
+/** Shows a run as plain text without control codes: for pipes, files and terminals that understand none. */
+import type { RunEvent } from "holdfast";
+import { formatDuration, oneLine, printable } from "../format.ts";
+import type { Output } from "../io.ts";
+import { endLines, headerLine, toolLine } from "./lines.ts";
+import type { Renderer } from "./renderer.ts";
+
+const WIDTH = 200;
+
+/** Makes the renderer for plain text. */
+export function plainRenderer(output: Output): Renderer {
+	const calls = new Map<string, { input: unknown; attempt: number }>();
+	/** Whether the last thing written was text that did not end its line. */
+	let open = false;
+	let lastWasText = false;
+	const line = (text: string): void => {
+		output.write(`${open ? "\n" : ""}${text}\n`);
+		open = false;
+		lastWasText = false;
+	};
+	const textOf = (text: string): void => {
+		if (text === "") return;
+		output.write(lastWasText ? text : `\n${text}`);
+		open = !text.endsWith("\n");
+		lastWasText = true;
+	};
+	return {
+		begin: (header) => line(headerLine(header)),
+		event(event: RunEvent) {
+			switch (event.type) {
+				case "run_start":
+					if (event.attempt > 1) line(`resumed (attempt ${event.attempt})`);
+					break;
+				case "model":
+					if (event.event.type === "text_delta") textOf(printable(event.event.delta.text ?? ""));
+					break;
+				case "model_retry":
+					line(
+						`model failed, trying again in ${formatDuration(event.delay)}: ${oneLine(event.error.message, WIDTH)}`,
+					);
+					break;
+				case "tool_start":
+					calls.set(event.call.toolCallId, { input: event.input, attempt: event.attempt });
+					break;
+				case "tool_end": {
+					const call = calls.get(event.call.toolCallId);
+					line(toolLine(event, call?.input ?? event.call.arguments, call?.attempt ?? 1, WIDTH));
+					break;
+				}
+				default:
+			}
+		},
+		note: line,
+		end(summary) {
+			line("");
+			for (const text of endLines(summary)) line(text);
+		},
+	};
+}

@@ -1,0 +1,33 @@
+/** What shows a run while it happens: one interface, and a renderer for terminals, for pipes and for programs. */
+import type { RunEvent, RunResult } from "holdfast";
+
+/** What is known before a run starts. */
+export interface RunHeader {
+	readonly sessionKey: string;
+	readonly model: string;
+	/** Why the model was chosen, when nobody asked for it. */
+	readonly reason: string | undefined;
+	readonly dir: string;
+}
+
+/** How a run ended, for its last lines. */
+export interface RunSummary {
+	readonly result: RunResult;
+	readonly exitCode: number;
+	readonly header: RunHeader;
+	/** Milliseconds this process worked on it. */
+	readonly duration: number;
+	/** Commands the user may want next. */
+	readonly resumeCommand: string;
+	readonly showCommand: string;
+	readonly continueCommand: string;
+}
+
+/** Shows a run. */
+export interface Renderer {
+	begin(header: RunHeader): void;
+	event(event: RunEvent): void;
+	/** A line of our own between the events. */
+	note(text: string): void;
+	end(summary: RunSummary): void;
+}

@@ -1,0 +1,151 @@
+/**
+ * Shows a run in a terminal: text as it streams, and below it a live block with a spinner for the model and
+ * each running tool. The block is erased before anything lasting is written, so what stays reads like a log.
+ */
+import { styleText } from "node:util";
+import type { RunEvent } from "holdfast";
+import { formatArguments, formatDuration, oneLine, printable } from "../format.ts";
+import type { Output } from "../io.ts";
+import { endLines, headerLine, outcomeMarks, toolLine } from "./lines.ts";
+import type { Renderer } from "./renderer.ts";
+
+const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+const FRAME_MS = 80;
+
+interface RunningCall {
+	readonly text: string;
+	readonly since: number;
+	readonly input: unknown;
+	readonly attempt: number;
+}
+
+/** Makes the renderer for terminals. */
+export function terminalRenderer(output: Output, now: () => number = () => performance.now()): Renderer {
+	const colour = (style: Parameters<typeof styleText>[0], text: string): string =>
+		output.hasColours ? styleText(style, text, { validateStream: false }) : text;
+	const calls = new Map<string, RunningCall>();
+	let thinkingSince: number | undefined;
+	let drawn = 0;
+	let open = false;
+	let lastWasText = false;
+	let frame = 0;
+	let timer: NodeJS.Timeout | undefined;
+
+	const erase = (): void => {
+		if (drawn > 0) output.write(`\x1b[${drawn}A\r\x1b[J`);
+		drawn = 0;
+	};
+	const draw = (): void => {
+		// While text streams there is no room for a block below it.
+		if (open) return;
+		const width = Math.max(20, output.columns - 1);
+		const spinner = FRAMES[frame % FRAMES.length] as string;
+		const lines = [...calls.values()].map((call) => {
+			const time = ` ${formatDuration(now() - call.since)}`;
+			return { text: oneLine(call.text, width - time.length - 2), time };
+		});
+		if (calls.size === 0 && thinkingSince !== undefined)
+			lines.push({ text: "thinking", time: ` ${formatDuration(now() - thinkingSince)}` });
+		for (const { text, time } of lines)
+			output.write(`${colour("cyan", spinner)} ${text}${colour("dim", time)}\n`);
+		drawn = lines.length;
+	};
+	const redraw = (): void => {
+		erase();
+		draw();
+		const busy = calls.size > 0 || thinkingSince !== undefined;
+		if (busy && timer === undefined) {
+			timer = setInterval(() => {
+				frame++;
+				erase();
+				draw();
+			}, FRAME_MS);
+			timer.unref();
+		} else if (!busy && timer !== undefined) {
+			clearInterval(timer);
+			timer = undefined;
+		}
+	};
+	const line = (text: string): void => {
+		erase();
+		output.write(`${open ? "\n" : ""}${text}\n`);
+		open = false;
+		lastWasText = false;
+		redraw();
+	};
+	const textOf = (text: string): void => {
+		if (text === "") return;
+		thinkingSince = undefined;
+		erase();
+		output.write(lastWasText ? text : `\n${text}`);
+		open = !text.endsWith("\n");
+		lastWasText = true;
+		redraw();
+	};
+
+	return {
+		begin: (header) => line(colour("dim", oneLine(headerLine(header), output.columns - 1))),
+		event(event: RunEvent) {
+			switch (event.type) {
+				case "run_start":
+					if (event.attempt > 1) line(colour("yellow", `resumed (attempt ${event.attempt})`));
+					break;
+				case "model_start":
+					thinkingSince = now();
+					redraw();
+					break;
+				case "model":
+					if (event.event.type === "text_delta") textOf(printable(event.event.delta.text ?? ""));
+					break;
+				case "message":
+				case "step_end":
+					thinkingSince = undefined;
+					redraw();
+					break;
+				case "model_retry":
+					line(
+						colour(
+							"yellow",
+							`model failed, trying again in ${formatDuration(event.delay)}: ${event.error.message}`,
+						),
+					);
+					break;
+				case "tool_start": {
+					const text = `${event.call.toolName} ${formatArguments(event.input)}`;
+					if (open) line("");
+					calls.set(event.call.toolCallId, {
+						text,
+						since: now(),
+						input: event.input,
+						attempt: event.attempt,
+					});
+					redraw();
+					break;
+				}
+				case "tool_end": {
+					const call = calls.get(event.call.toolCallId);
+					calls.delete(event.call.toolCallId);
+					const text = toolLine(
+						event,
+						call?.input ?? event.call.arguments,
+						call?.attempt ?? 1,
+						output.columns - 1,
+					);
+					const mark = outcomeMarks[event.outcome];
+					line(`${colour(event.outcome === "done" ? "green" : "red", mark)}${text.slice(mark.length)}`);
+					break;
+				}
+				default:
+			}
+		},
+		note: (text) => line(colour("yellow", text)),
+		end(summary) {
+			calls.clear();
+			thinkingSince = undefined;
+			line("");
+			const [first = "", ...rest] = endLines(summary);
+			line(colour(summary.exitCode === 0 ? "green" : summary.exitCode === 3 ? "yellow" : "red", first));
+			for (const text of rest) line(colour("dim", text));
+		},
+	};
+}

@@ -1,0 +1,41 @@
+/**
+ * How a session works (folder, model, network), kept beside the database, so that `resume` goes on the same
+ * way from anywhere. What the conversation is stands in the journal; without this file the defaults hold.
+ */
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** The settings of one session. */
+export interface SessionSettings {
+	/** Absolute path. */
+	readonly dir: string;
+	/** As given to --model. */
+	readonly model: string;
+	readonly allowNetwork: boolean;
+}
+
+/** The settings a session was last used with, if they can be read. */
+export function readSettings(db: string, key: string): SessionSettings | undefined {
+	try {
+		const read = JSON.parse(readFileSync(fileOf(db, key), "utf8")) as Partial<SessionSettings>;
+		if (typeof read.dir !== "string" || typeof read.model !== "string") return undefined;
+		return { dir: read.dir, model: read.model, allowNetwork: read.allowNetwork === true };
+	} catch {
+		return undefined;
+	}
+}
+
+/** Keeps the settings of a session. */
+export function writeSettings(db: string, key: string, settings: SessionSettings): void {
+	const file = fileOf(db, key);
+	mkdirSync(`${db}.settings`, { recursive: true });
+	// Renamed into place, so that a crash leaves the old file or the new one.
+	const draft = `${file}.${process.pid}`;
+	writeFileSync(draft, `${JSON.stringify({ key, ...settings })}\n`, { mode: 0o600 });
+	renameSync(draft, file);
+}
+
+function fileOf(db: string, key: string): string {
+	return join(`${db}.settings`, `${createHash("sha256").update(key).digest("hex").slice(0, 32)}.json`);
+}

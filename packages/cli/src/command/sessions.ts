@@ -1,0 +1,74 @@
+/** The command `sessions`: what conversations there are, the last changed first. */
+import type { Entry, Host, SessionHead } from "holdfast";
+import type { Command } from "./arguments.ts";
+import { openExisting } from "./database.ts";
+import { formatTime, oneLine } from "./format.ts";
+import type { CommandIo } from "./io.ts";
+import { exitCodes } from "./usage-error.ts";
+
+/** One session in the list. */
+interface ListedSession {
+	readonly key: string;
+	readonly state: "running" | "interrupted" | "waiting" | "completed" | "failed" | "aborted";
+	readonly updatedAt: number;
+	readonly createdAt: number;
+	/** The first thing that was asked. */
+	readonly task: string;
+}
+
+/** Lists the sessions. */
+export async function listSessions(
+	command: Extract<Command, { name: "sessions" }>,
+	io: CommandIo,
+): Promise<number> {
+	const host = openExisting(command.db);
+	try {
+		const heads = host === undefined ? [] : await host.journal.list();
+		const sessions: ListedSession[] = [];
+		for (const head of heads) sessions.push(await describe(host as Host, head));
+		sessions.sort((left, right) => right.updatedAt - left.updatedAt);
+		if (command.json) for (const session of sessions) io.stdout.write(`${JSON.stringify(asJson(session))}\n`);
+		else if (sessions.length === 0)
+			io.stdout.write('There are no sessions yet. Start one: holdfast run "your task".\n');
+		else io.stdout.write(table(sessions, io.stdout.isTerminal ? io.stdout.columns - 1 : 160));
+		return exitCodes.completed;
+	} finally {
+		await host?.close();
+	}
+}
+
+async function describe(host: Host, head: SessionHead): Promise<ListedSession> {
+	const first = await host.journal.read(head.key, { limit: 3 });
+	const last = head.seq > 0 ? await host.journal.read(head.key, { after: head.seq - 1 }) : [];
+	return {
+		key: head.key,
+		state: stateOf(head, last.at(-1)),
+		updatedAt: head.updatedAt,
+		createdAt: head.createdAt,
+		task: first.flatMap(({ fact }) => (fact.kind === "input" ? [fact.message.text] : []))[0] ?? "",
+	};
+}
+
+function stateOf(head: SessionHead, last: Entry | undefined): ListedSession["state"] {
+	if (head.openRunId !== undefined) return head.holder?.alive === true ? "running" : "interrupted";
+	if (head.waiting > 0) return "waiting";
+	if (last?.fact.kind !== "run.ended" || last.fact.outcome === "completed") return "completed";
+	return last.fact.outcome === "error" ? "failed" : "aborted";
+}
+
+function asJson(session: ListedSession): object {
+	return {
+		...session,
+		createdAt: new Date(session.createdAt).toISOString(),
+		updatedAt: new Date(session.updatedAt).toISOString(),
+	};
+}
+
+function table(sessions: readonly ListedSession[], width: number): string {
+	const keys = Math.max(3, ...sessions.map(({ key }) => key.length));
+	const rows = sessions.map(({ key, state, updatedAt, task }) => {
+		const head = `${key.padEnd(keys)}  ${state.padEnd(11)}  ${formatTime(updatedAt)}  `;
+		return `${head}${oneLine(task, Math.max(10, width - head.length))}`;
+	});
+	return `${["KEY".padEnd(keys), "STATE      ", "CHANGED            ", "TASK"].join("  ")}\n${rows.join("\n")}\n`;
+}

@@ -1,0 +1,163 @@
+/** The command `show`: the timeline of a session, read from its journal. */
+import type { Entry, Fact } from "holdfast";
+import type { Command } from "./arguments.ts";
+import { openExisting } from "./database.ts";
+import {
+	formatArguments,
+	formatCost,
+	formatCount,
+	formatDuration,
+	formatTime,
+	oneLine,
+	printable,
+	summarise,
+} from "./format.ts";
+import type { CommandIo } from "./io.ts";
+import { outcomeMarks } from "./render/lines.ts";
+import { exitCodes, UsageError } from "./usage-error.ts";
+
+/** Shows a session. */
+export async function showSession(
+	command: Extract<Command, { name: "show" }>,
+	io: CommandIo,
+): Promise<number> {
+	const host = openExisting(command.db);
+	try {
+		const head = await host?.journal.head(command.session);
+		if (host === undefined || head === undefined)
+			throw new UsageError(
+				`There is no session "${command.session}" in ${command.db}. See: holdfast sessions.`,
+			);
+		const entries = await host.journal.read(command.session);
+		if (command.json) {
+			for (const entry of entries)
+				io.stdout.write(`${JSON.stringify({ ...entry, at: new Date(entry.at).toISOString() })}\n`);
+			return exitCodes.completed;
+		}
+		const width = io.stdout.isTerminal ? io.stdout.columns - 1 : 200;
+		const alive = head.holder?.alive === true;
+		io.stdout.write(`session ${command.session}\n${timeline(entries, width).join("\n")}\n`);
+		if (head.openRunId !== undefined)
+			io.stdout.write(
+				alive
+					? "\nIt is running now, in another process.\n"
+					: `\nIt was interrupted. Go on: holdfast resume ${command.session}\n`,
+			);
+		if (head.waiting > 0) io.stdout.write(`${head.waiting} more to come are waiting.\n`);
+		return exitCodes.completed;
+	} finally {
+		await host?.close();
+	}
+}
+
+interface RunSoFar {
+	readonly startedAt: number;
+	tokensIn: number;
+	tokensOut: number;
+	cost: number | undefined;
+	steps: number;
+	/** The call behind each id: what it was given. */
+	readonly calls: Map<string, { name: string; input: unknown; attempt: number }>;
+}
+
+/** The entries as lines for people. */
+export function timeline(entries: readonly Entry[], width: number): string[] {
+	const lines: string[] = [];
+	let run: RunSoFar | undefined;
+	let number = 0;
+	for (const { at, fact } of entries) {
+		const time = formatTime(at).slice(11);
+		const line = (what: string, text: string): void => {
+			lines.push(`  ${time}  ${what.padEnd(9)} ${text}`);
+		};
+		if (fact.kind === "run.started") {
+			number++;
+			run = { startedAt: at, tokensIn: 0, tokensOut: 0, cost: 0, steps: 0, calls: new Map() };
+			lines.push(
+				"",
+				`run ${number}  ${formatTime(at)}${fact.runKind === "user-turn" ? "" : `  (${fact.runKind})`}`,
+			);
+		} else if (run !== undefined) tell(fact, run, at, line, width - 22);
+	}
+	return lines;
+}
+
+function tell(
+	fact: Fact,
+	run: RunSoFar,
+	at: number,
+	line: (what: string, text: string) => void,
+	width: number,
+): void {
+	switch (fact.kind) {
+		case "run.resumed":
+			line(
+				"resumed",
+				`attempt ${fact.attempt}, after ${fact.reason === "crash" ? "a crash: the process died" : fact.reason === "suspended" ? "an interruption" : "another process took over"}`,
+			);
+			break;
+		case "input":
+			line("you", oneLine(fact.message.text, width));
+			break;
+		case "assistant": {
+			const calls = fact.message.toolCalls ?? [];
+			run.steps = Math.max(run.steps, fact.step);
+			run.tokensIn += fact.usage.inputTokens;
+			run.tokensOut += fact.usage.outputTokens;
+			run.cost = fact.cost === undefined || run.cost === undefined ? undefined : run.cost + fact.cost;
+			for (const call of calls)
+				run.calls.set(call.toolCallId, { name: call.toolName, input: call.arguments, attempt: 0 });
+			line(
+				`step ${fact.step}`,
+				`${fact.modelId} answered in ${formatDuration(fact.duration)}${calls.length > 0 ? ` and called ${calls.length === 1 ? "a tool" : `${calls.length} tools`}` : ""}`,
+			);
+			for (const text of printable(fact.message.text).split("\n"))
+				if (fact.message.text !== "") line("", text);
+			break;
+		}
+		case "tool.started": {
+			const call = run.calls.get(fact.callId);
+			run.calls.set(fact.callId, {
+				name: fact.name,
+				input: fact.input ?? call?.input,
+				attempt: fact.attempt,
+			});
+			if (fact.attempt > 1)
+				line(
+					"retry",
+					`${fact.name} was started again (attempt ${fact.attempt}): it was under way when the process died`,
+				);
+			break;
+		}
+		case "tool.settled": {
+			const call = run.calls.get(fact.callId);
+			const tail = ` · ${formatDuration(fact.duration)} · ${fact.outcome === "done" ? "" : `${fact.outcome}: `}${oneLine(summarise(fact.result), 60)}`;
+			const head = oneLine(
+				`${call?.name ?? fact.callId} ${formatArguments(call?.input)}`,
+				Math.max(24, width - tail.length - 2),
+			);
+			line("tool", `${outcomeMarks[fact.outcome]} ${head}${tail}`);
+			break;
+		}
+		case "waiting":
+			line("waiting", `for ${fact.calls.length} answers from outside`);
+			break;
+		case "run.ended": {
+			const words = { completed: "completed", error: "failed", aborted: "aborted", killed: "killed" };
+			const tokens =
+				run.tokensIn + run.tokensOut === 0
+					? "no tokens"
+					: `${formatCount(run.tokensIn)} tokens in, ${formatCount(run.tokensOut)} out, ${run.cost === undefined ? "cost unknown" : formatCost(run.cost)}`;
+			line(
+				"ended",
+				`${words[fact.outcome]} after ${formatDuration(at - run.startedAt)}, ${run.steps} ${run.steps === 1 ? "step" : "steps"}, ${tokens}${fact.error === undefined ? "" : `: ${oneLine(fact.error.message, width)} (${fact.error.code})`}`,
+			);
+			break;
+		}
+		case "decision":
+		case "note":
+			line(fact.kind, oneLine(fact.topic, width));
+			break;
+		default:
+	}
+}

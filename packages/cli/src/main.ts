@@ -1,0 +1,6 @@
+/** Where the holdfast command starts; bin/holdfast.js has made sure that this Node can run it. */
+import { runCommandLine } from "./command/index.ts";
+
+process.exitCode = await runCommandLine(process.argv.slice(2));
+// Connections that a model's client keeps open must not hold the terminal.
+process.stdout.write("", () => process.exit());
