@@ -90,7 +90,6 @@ async function measure(durability: Durability, steps: number, rounds: number): P
 			what: `durable step to its floor, means, ${durability}`,
 			unit: "×",
 			median: ratio((round) => mean(round.steps)),
-			target: { is: "at most", value: 2 },
 		},
 		{
 			what: `last ${flatOver} steps of ${steps.toLocaleString("en")} to the first, ${durability}`,
