@@ -2,6 +2,7 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { request } from "node:http";
 import { createInterface } from "node:readline";
+import type { JSONSchema } from "@holdfast/upp";
 import { type AnyTool, type ToolContext, tool } from "holdfast";
 import type { Moments, Order } from "./moments.fixture.ts";
 
@@ -18,11 +19,11 @@ interface Subject {
 	readonly subject: string;
 }
 
-const parameters = {
+const parameters: JSONSchema = {
 	type: "object",
 	properties: { subject: { type: "string" } },
 	required: ["subject"],
-} as const;
+};
 
 /** The tools by what they do: `lookup` (pure), `post` (idempotent), `record` and the like (manual-recovery). */
 export function plannedTools({ receiver, effects, moments, order }: PlannedToolsOptions): readonly AnyTool[] {
@@ -114,7 +115,8 @@ export function plannedTools({ receiver, effects, moments, order }: PlannedTools
 	];
 }
 
-function nextLine(): Promise<string> {
+/** The next line on standard input. */
+export function nextLine(): Promise<string> {
 	const lines = createInterface({ input: process.stdin });
 	return new Promise((resolve) => {
 		lines.once("line", (line) => {

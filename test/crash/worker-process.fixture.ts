@@ -4,7 +4,7 @@ import { type AgentRun, agent, type Session } from "holdfast";
 import { type SqliteHostOptions, sqliteHost } from "holdfast/sqlite";
 import { moments, Order, watchedHost } from "./moments.fixture.ts";
 import { plannedModel } from "./planned-model.fixture.ts";
-import { plannedTools } from "./planned-tools.fixture.ts";
+import { nextLine, plannedTools } from "./planned-tools.fixture.ts";
 
 export interface WorkerOptions {
 	readonly host: SqliteHostOptions;
@@ -13,7 +13,13 @@ export interface WorkerOptions {
 	readonly requests: string;
 	/** What to do: send these, one after the other without waiting; resume the session; find what is to be recovered. */
 	readonly work:
-		| { readonly send: readonly string[]; readonly oneByOne?: true }
+		| {
+				readonly send: readonly string[];
+				/** Each is sent when the one before it ended. */
+				readonly oneByOne?: true;
+				/** When all have ended and a line comes, the session is resumed. */
+				readonly thenResume?: true;
+		  }
 		| { readonly resume: true }
 		| { readonly recover: true };
 	readonly session?: string;
@@ -22,6 +28,8 @@ export interface WorkerOptions {
 	/** The moment at which the run under way is suspended, or the agent closed. */
 	readonly suspendAt?: string;
 	readonly closeAt?: string;
+	/** The process, its agent and its host stay after all is done, until a line comes. */
+	readonly keepAlive?: true;
 	/** Calls of one round end as they like, and may share a commit. */
 	readonly unordered?: true;
 }
@@ -68,26 +76,33 @@ async function send(session: Session, inputs: readonly string[], oneByOne: boole
 	await Promise.all(results);
 }
 
+async function resume(session: Session): Promise<void> {
+	for (let run = await session.resume(); run !== null; run = await session.resume()) {
+		reach("resumed", { runId: run.runId });
+		await tell(run);
+	}
+}
+
 try {
 	const session = worker.session(options.session ?? "s");
 	const { work } = options;
 	reach("ready");
-	if ("send" in work) await send(session, work.send, work.oneByOne === true);
-	else if ("recover" in work) {
+	if ("send" in work) {
+		await send(session, work.send, work.oneByOne === true);
+		if (work.thenResume === true) {
+			await nextLine();
+			await resume(session);
+		}
+	} else if ("recover" in work) {
 		for await (const run of worker.recover()) {
 			reach("recovering", { runId: run.runId });
 			await tell(run);
 		}
-	} else {
-		for (let run = await session.resume(); run !== null; run = await session.resume()) {
-			reach("resumed", { runId: run.runId });
-			await tell(run);
-			if (active !== run || closing !== undefined || options.suspendAt !== undefined) break;
-		}
-	}
+	} else await resume(session);
 } catch (error) {
 	reach("failed", { code: (error as { code?: string }).code, message: (error as Error).message });
 }
+if (options.keepAlive === true) await nextLine();
 await (closing ?? worker.close());
 await host.close();
 reach("closed");
