@@ -95,7 +95,10 @@ export function startCall(
 			{ kind: "run.started", runKind: "user-turn", agentId: engine.id, fingerprint: "" },
 			{ kind: "input", inputId: message.id, placement: "turn", shape: "message", message },
 		]);
-		return conclude(run, await drive(run));
+		const outcome = await drive(run);
+		// Cancelled in the very moment of its end: nobody was told of the end yet, so it counts as cancelled.
+		if (stopped && outcome.kind === "ended" && outcome.outcome === "completed") throw cancelled();
+		return conclude(run, outcome);
 	};
 
 	const context: MiddlewareContext = { agent: setup.agent, input, state: started, metadata: {} };

@@ -28,11 +28,15 @@ export function streamCall(
 	});
 	call.result.then(
 		() => queue.end(),
-		(error) => queue.end(call.stopped ? {} : { error }),
+		(error) => queue.end(call.stopped && isCancelled(error) ? {} : { error }),
 	);
 	return {
 		result: call.result,
 		abort: call.stop,
 		[Symbol.asyncIterator]: () => queue,
 	};
+}
+
+function isCancelled(error: unknown): boolean {
+	return (error as { code?: unknown } | undefined | null)?.code === "CANCELLED";
 }

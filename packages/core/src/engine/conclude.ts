@@ -2,7 +2,7 @@
 import { HoldfastError, type Turn, UPPError } from "@holdfast/upp";
 import { type DriveOutcome, turnOf } from "./drive.ts";
 import type { GenerateResult } from "./engine-agent.ts";
-import type { Run } from "./run.ts";
+import { type Run, Stopped } from "./run.ts";
 
 /**
  * The result of a run that completed; the hooks `onComplete` and `onError` are called here, once.
@@ -12,15 +12,25 @@ export async function conclude(run: Run, outcome: DriveOutcome): Promise<Generat
 	const { hooks } = run.agent;
 	if (outcome.kind === "ended" && outcome.outcome === "completed") {
 		const result: GenerateResult = { turn: turnOf(run) as Turn, state: run.state.agent };
-		await hooks.onComplete?.(result);
+		if (hooks.onComplete !== undefined) await answered(run, hooks.onComplete(result));
 		return result;
 	}
 	const error = errorOf(run, outcome);
 	if (outcome.kind === "ended" && outcome.outcome === "error" && hooks.onError !== undefined) {
-		const recovered = await hooks.onError(error, run.state.agent);
+		const recovered = await answered(run, hooks.onError(error, run.state.agent));
 		if (recovered !== undefined && recovered !== null) return recovered as GenerateResult;
 	}
 	throw error;
+}
+
+/** What a hook answers; one that never does holds up nobody who cancels meanwhile (keeps I8). */
+async function answered<T>(run: Run, answer: T | PromiseLike<T>): Promise<T> {
+	if (run.stopReason !== undefined) return answer;
+	try {
+		return await run.untilStopped(answer);
+	} catch (error) {
+		throw error instanceof Stopped ? cancelled() : error;
+	}
 }
 
 function errorOf(run: Run, outcome: DriveOutcome): unknown {

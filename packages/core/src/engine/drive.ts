@@ -116,8 +116,9 @@ function decide(run: Run): Action {
 async function modelStep(run: Run, action: ModelAction): Promise<boolean> {
 	const step = action.step === "next" ? stepOf(run) + 1 : stepOf(run);
 	if (action.step === "next") {
-		const { onStepStart } = run.agent.hooks;
-		if (onStepStart !== undefined) await run.untilStopped(onStepStart(step, run.state.agent.withStep(step)));
+		const { hooks } = run.agent;
+		if (hooks.onStepStart !== undefined)
+			await run.untilStopped(hooks.onStepStart(step, run.state.agent.withStep(step)));
 		run.checkStopped();
 		const passed = run.watched ? run.boundary({ type: "step_start", ...run.at, step }) : undefined;
 		if (passed !== undefined) await passed;

@@ -230,13 +230,13 @@ export class ToolRound {
 	}
 
 	async #afterCall(each: CallInRound, tool: EngineTool, outcome: ToolOutcome): Promise<void> {
-		const { onAfterCall, onError } = this.#run.agent.toolStrategy;
+		const strategy = this.#run.agent.toolStrategy;
 		let result = outcome.output;
 		if (outcome.isError) {
 			const error = outcome.error instanceof Error ? outcome.error : new Error(String(outcome.output));
-			await onError?.(tool.source as Tool, each.input, error);
+			await strategy.onError?.(tool.source as Tool, each.input, error);
 		} else {
-			const replaced = await onAfterCall?.(tool.source as Tool, each.input, result);
+			const replaced = await strategy.onAfterCall?.(tool.source as Tool, each.input, result);
 			if (replaced !== undefined) result = replaced;
 		}
 		if (!this.#closed) await this.#record(each, outcome.isError ? "error" : "done", result, outcome.details);
