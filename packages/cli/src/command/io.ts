@@ -9,6 +9,8 @@ export interface Output {
 	readonly hasColours: boolean;
 	/** Columns of the terminal. */
 	readonly columns: number;
+	/** Rows of the terminal. */
+	readonly rows: number;
 }
 
 /** The process around a command. */
@@ -66,8 +68,12 @@ function outputOf(stream: NodeJS.WriteStream): Output {
 		},
 		isTerminal,
 		hasColours: isTerminal,
+		// A terminal that does not know its size says 0.
 		get columns() {
-			return stream.columns ?? 80;
+			return stream.columns || 80;
+		},
+		get rows() {
+			return stream.rows || 24;
 		},
 	};
 }

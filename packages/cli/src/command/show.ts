@@ -67,8 +67,9 @@ export function timeline(entries: readonly Entry[], width: number): string[] {
 	let number = 0;
 	for (const { at, fact } of entries) {
 		const time = formatTime(at).slice(11);
+		// What goes on over several lines has its time on the first.
 		const line = (what: string, text: string): void => {
-			lines.push(`  ${time}  ${what.padEnd(9)} ${text}`);
+			lines.push(`  ${what === "" ? " ".repeat(time.length) : time}  ${what.padEnd(9)} ${text}`.trimEnd());
 		};
 		if (fact.kind === "run.started") {
 			number++;

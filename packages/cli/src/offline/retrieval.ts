@@ -145,12 +145,22 @@ function rankFiles(transcript: Transcript, question: Question): string[] {
 		if (named > 0) scores.set(path, (scores.get(path) ?? 0) + 2.5 * named);
 	}
 	const directory = question.directories[0];
-	return [...scores]
+	const ranked = [...scores]
 		.filter(([path]) => directory === undefined || path.startsWith(`${directory}/`))
-		.map(([path, score]) => ({ path, score: score + prior(path, question) }))
-		.sort((left, right) => right.score - left.score || (left.path < right.path ? -1 : 1))
-		.map(({ path }) => path)
-		.slice(0, FOUND_FILES);
+		.map(([path, score]) => ({ path, score: (isAside(path) ? 0.6 : 1) * score + prior(path, question) }))
+		.sort((left, right) => right.score - left.score || (left.path < right.path ? -1 : 1));
+	const best = ranked[0]?.score ?? 0;
+	return ranked
+		.filter(({ score }) => score >= 0.4 * best)
+		.slice(0, FOUND_FILES)
+		.map(({ path }) => path);
+}
+
+/** Tests, examples and what was built say less than the thing itself. */
+function isAside(path: string): boolean {
+	return /(?:^|\/)(?:tests?|__tests__|spec|fixtures?|examples?|dist|build|vendor|third_party|generated|bench(?:marks)?)(?:\/|$)|\.(?:test|spec)\.|\.d\.[cm]?ts$/i.test(
+		path,
+	);
 }
 
 function prior(path: string, question: Question): number {
@@ -160,12 +170,7 @@ function prior(path: string, question: Question): number {
 		question.kind === "where" ||
 		(question.kind === "definition" && question.terms.some((term) => term.exact));
 	const nature = kind === "prose" ? 1.2 : kind === "data" ? 0.5 : wantsCode ? 1.4 : 0.3;
-	const aside =
-		/(?:^|\/)(?:tests?|__tests__|spec|fixtures?|examples?|dist|build|vendor|third_party|generated|bench(?:marks)?)(?:\/|$)|\.(?:test|spec)\.|\.d\.[cm]?ts$/i.test(
-			path,
-		)
-			? 0.8
-			: 0;
+	const aside = isAside(path) ? 0.8 : 0;
 	return nature - aside - 0.1 * depth;
 }
 

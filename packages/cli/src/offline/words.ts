@@ -147,6 +147,8 @@ export function wordsOf(text: string): string[] {
 
 /** The parts of a name written in camel, snake or kebab case, lower case. */
 export function splitName(name: string): string[] {
+	// Most words are plain, and this is called for every word of every file.
+	if (/^[a-z]+$/.test(name)) return [name];
 	return name
 		.replace(/['’]s$/, "")
 		.replace(/(\p{Ll}|\d)(\p{Lu})/gu, "$1 $2")

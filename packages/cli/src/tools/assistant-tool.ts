@@ -62,7 +62,7 @@ export function numberArgument(
 
 /** A number with thousands separators: 5012 → "5,012". */
 export function grouped(count: number): string {
-	return count.toLocaleString("en-US");
+	return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 /** "1 file", "2 files". */

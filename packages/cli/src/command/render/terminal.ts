@@ -11,6 +11,7 @@ import type { Renderer } from "./renderer.ts";
 
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const FRAME_MS = 80;
+const MOST_LINES = 10;
 
 interface RunningCall {
 	readonly text: string;
@@ -26,6 +27,7 @@ export function terminalRenderer(output: Output, now: () => number = () => perfo
 	const calls = new Map<string, RunningCall>();
 	let thinkingSince: number | undefined;
 	let drawn = 0;
+	let drawnAt = now();
 	let open = false;
 	let lastWasText = false;
 	let frame = 0;
@@ -44,15 +46,21 @@ export function terminalRenderer(output: Output, now: () => number = () => perfo
 			const time = ` ${formatDuration(now() - call.since)}`;
 			return { text: oneLine(call.text, width - time.length - 2), time };
 		});
+		// A block taller than the screen could not be erased.
+		const room = Math.max(1, Math.min(MOST_LINES, output.rows - 3));
+		if (lines.length > room)
+			lines.splice(room - 1, lines.length, { text: `and ${lines.length - room + 1} more`, time: "" });
 		if (calls.size === 0 && thinkingSince !== undefined)
 			lines.push({ text: "thinking", time: ` ${formatDuration(now() - thinkingSince)}` });
 		for (const { text, time } of lines)
 			output.write(`${colour("cyan", spinner)} ${text}${colour("dim", time)}\n`);
 		drawn = lines.length;
+		drawnAt = now();
 	};
+	/** Draws at once what stays a while; what comes and goes within a frame waits for the timer. */
 	const redraw = (): void => {
 		erase();
-		draw();
+		if (now() - drawnAt > FRAME_MS) draw();
 		const busy = calls.size > 0 || thinkingSince !== undefined;
 		if (busy && timer === undefined) {
 			timer = setInterval(() => {

@@ -9,14 +9,7 @@ import { type Block, headingPath, releaseOf, type Section, type SourceDocument }
 import type { Question, Term } from "../question.ts";
 import { isLooseModifier, isStopWord, isWeakWord, stem, stemsOf, synonymsOf, wordsOf } from "../words.ts";
 import { definitionsOfKind } from "./definitions.ts";
-import {
-	askedReleases,
-	blocksOf,
-	countItems,
-	inAskedRelease,
-	listedItems,
-	sectionLines,
-} from "./sections.ts";
+import { blocksOf, countItems, listedItems, releaseFilter, sectionLines } from "./sections.ts";
 
 /** A place that lists what was asked for. */
 interface Place {
@@ -148,9 +141,10 @@ function placesIn(corpus: Corpus, document: SourceDocument, question: Question, 
 	const named = question.files.includes(document.path);
 	const base = named ? 0.05 : document.kind === "prose" ? 0.03 : 0;
 	const places: Place[] = [];
+	const releases = releaseFilter(document, question);
 	for (const unit of units) {
 		const { block } = unit;
-		if (document.kind === "prose" && !inAskedRelease(document, block.section, question)) continue;
+		if (document.kind === "prose" && !releases(block.section)) continue;
 		const rest = (body: string): number => restFactor(corpus, focus, unit, body, named);
 		if (block.kind === "heading") {
 			const quality = titleMatch(block.label, focus);
@@ -171,8 +165,9 @@ function placesIn(corpus: Corpus, document: SourceDocument, question: Question, 
 			});
 		} else if (block.kind === "entry") {
 			const quality = keyMatch(block, focus);
+			if (quality === 0) continue;
 			const children = units.filter((other) => other.block.parent === unit.index);
-			if (quality === 0 || children.length === 0) continue;
+			if (children.length === 0) continue;
 			places.push({
 				document,
 				quality: quality * rest(block.text) + base,
@@ -363,9 +358,4 @@ function compose(
 		for (const place of mentions) lines.push(...place.lines);
 	}
 	return { confidence: best, lines, count };
-}
-
-/** Is the release the question names there at all, in any document? */
-export function hasAskedRelease(corpus: Corpus, question: Question): boolean {
-	return corpus.documents.some((document) => askedReleases(document, question).length > 0);
 }

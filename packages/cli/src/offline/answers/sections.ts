@@ -57,11 +57,11 @@ export function releasesOf(document: SourceDocument): number[] {
 	return document.sections.flatMap((section, index) => (section.version !== undefined ? [index] : []));
 }
 
-/** Does a question about releases allow this section? True when the question names none. */
-export function inAskedRelease(document: SourceDocument, section: number, question: Question): boolean {
-	if (question.versions.length === 0 && !question.latest) return true;
-	const release = document.sections[section]?.release ?? -1;
-	return release >= 0 && askedReleases(document, question).includes(release);
+/** Which sections a question about a release allows: all of them when it names none. */
+export function releaseFilter(document: SourceDocument, question: Question): (section: number) => boolean {
+	if (question.versions.length === 0 && !question.latest) return () => true;
+	const asked = new Set(askedReleases(document, question));
+	return (section) => asked.has(document.sections[section]?.release ?? -1);
 }
 
 /** Indexes of the release headings that a question names, the newest for "the latest". */
