@@ -11,6 +11,7 @@ export class SessionTable {
 	readonly journal: Journal;
 	readonly #workers = new Map<string, SessionWorker>();
 	readonly #idle = new Set<string>();
+	#closed = false;
 
 	constructor(agent: EngineAgent, journal: Journal) {
 		this.agent = agent;
@@ -25,12 +26,14 @@ export class SessionTable {
 			return known;
 		}
 		const worker = new SessionWorker(this.agent, this.journal, key, () => this.#rest(key));
-		this.#workers.set(key, worker);
+		if (this.#closed) void worker.close();
+		else this.#workers.set(key, worker);
 		return worker;
 	}
 
 	/** Suspends all runs under way and waits until they are left. */
 	async close(): Promise<void> {
+		this.#closed = true;
 		await Promise.all([...this.#workers.values()].map((worker) => worker.close()));
 		this.#workers.clear();
 		this.#idle.clear();

@@ -30,6 +30,7 @@ export class SessionWorker {
 	#turning: Promise<unknown> | undefined;
 	/** Whether the next run waits for another worker that is alive. */
 	#heldElsewhere = false;
+	readonly #sleepers: (() => void)[] = [];
 	/** The input of another worker that went before ours last, and since when it may. */
 	#yielded: { readonly inputId: string; readonly since: number } | undefined;
 	#closing = false;
@@ -63,7 +64,7 @@ export class SessionWorker {
 	/** Goes on with a run that was left open by a crash or suspension; null when there is none. */
 	async resume(): Promise<AgentRun | null> {
 		this.#ensureUsable();
-		while (this.#turning !== undefined && !this.#heldElsewhere) await this.#turning.catch(() => {});
+		while (this.#turning !== undefined && !this.#heldElsewhere) await this.#turned();
 		if (this.#active !== undefined) return this.#active.handle;
 		if (this.#turning !== undefined) throw this.#held();
 		// What others did since this process worked on the session must be seen.
@@ -123,6 +124,7 @@ export class SessionWorker {
 			while (this.#queue.length > 0 && !this.#closing) {
 				const session = await this.#open();
 				this.#heldElsewhere = session === "held";
+				if (this.#heldElsewhere) this.#wakeAll();
 				if (session !== "ours") {
 					this.#hold.drop();
 					await this.#hold.changed();
@@ -136,6 +138,15 @@ export class SessionWorker {
 		started.catch((error) => this.#leaveQueued("journal_failed", error));
 	}
 
+	/** Resolves when what is under way is done, or waits for another worker. */
+	#turned(): Promise<void> {
+		return new Promise((resolve) => this.#sleepers.push(resolve));
+	}
+
+	#wakeAll(): void {
+		if (this.#sleepers.length > 0) for (const wake of this.#sleepers.splice(0)) wake();
+	}
+
 	/** Nothing else is taken, started or resumed while `work` is under way. */
 	async #exclusively<T>(work: () => Promise<T>): Promise<T> {
 		const turning = work();
@@ -145,6 +156,7 @@ export class SessionWorker {
 		} finally {
 			this.#turning = undefined;
 			this.#heldElsewhere = false;
+			this.#wakeAll();
 			if (this.#queue.length > 0) queueMicrotask(() => this.#pump());
 		}
 	}

@@ -1,0 +1,194 @@
+import { describe, expect, test } from "vitest";
+import { Agent } from "../agent/agent.ts";
+import { journalHost } from "../journal/host.ts";
+import type { Fact, Journal } from "../journal/index.ts";
+import { memoryJournal } from "../journal/memory.ts";
+import { scriptedModel } from "../testing/scripted-model.ts";
+
+/** An agent whose model answers each message with `re: <message>`, once `gates` lets it. */
+function echo(journal: Journal, gates: Readonly<Record<string, Promise<unknown>>> = {}): Agent {
+	const model = scriptedModel((request) => {
+		const asked = request.messages.at(-1) as unknown as { text: string };
+		const gate = gates[asked.text];
+		return { text: `re: ${asked.text}`, ...(gate === undefined ? {} : { gate }) };
+	});
+	return new Agent({ model, host: journalHost(journal) });
+}
+
+function gate(): { readonly promise: Promise<void>; open(): void } {
+	let open!: () => void;
+	const promise = new Promise<void>((resolve) => {
+		open = resolve;
+	});
+	return { promise, open };
+}
+
+async function facts<K extends Fact["kind"]>(
+	journal: Journal,
+	kind: K,
+): Promise<readonly Extract<Fact, { kind: K }>[]> {
+	const entries = await journal.read("s");
+	return entries
+		.map(({ fact }) => fact)
+		.filter((fact): fact is Extract<Fact, { kind: K }> => fact.kind === kind);
+}
+
+async function answers(journal: Journal): Promise<readonly string[]> {
+	return (await facts(journal, "assistant")).map(({ message }) => message.text);
+}
+
+/** A journal in which a worker died amid a run whose input was "one"; the other worker's journal. */
+async function withOpenRun(): Promise<Journal> {
+	const dead = memoryJournal();
+	const model = scriptedModel([{ gate: new Promise(() => {}), text: "never" }]);
+	const run = await new Agent({ model, host: journalHost(dead) }).session("s").send("one");
+	void run.result();
+	dead.die();
+	return dead.worker("living");
+}
+
+describe("resume", () => {
+	test("called several times at once goes on with the run once", async () => {
+		const journal = await withOpenRun();
+		const session = echo(journal).session("s");
+		const runs = await Promise.all([session.resume(), session.resume(), session.resume()]);
+		expect(new Set(runs).size).toBe(1);
+		expect(await runs[0]?.result()).toMatchObject({ outcome: "completed", text: "re: one" });
+		expect(await facts(journal, "run.resumed")).toHaveLength(1);
+		expect(await facts(journal, "run.ended")).toHaveLength(1);
+	});
+
+	test("and a send at the same time go on with the run once, then run the turn", async () => {
+		const journal = await withOpenRun();
+		const session = echo(journal).session("s");
+		const [resumed, sent] = await Promise.all([session.resume(), session.send("two")]);
+		void resumed?.result();
+		expect(await sent.result()).toMatchObject({ outcome: "completed", text: "re: two" });
+		expect(await facts(journal, "run.resumed")).toHaveLength(1);
+		expect(await answers(journal)).toEqual(["re: one", "re: two"]);
+	});
+
+	test("finds what another worker began and did not live to end, after this one was idle", async () => {
+		const mine = memoryJournal();
+		const session = echo(mine).session("s");
+		await (await session.send("one")).result();
+		const other = mine.worker("other");
+		const theirs = echo(other, { two: new Promise(() => {}) });
+		void (await theirs.session("s").send("two")).result();
+		await expect(session.resume()).rejects.toMatchObject({ code: "session_held" });
+		other.die();
+		expect(await (await session.resume())?.result()).toMatchObject({ outcome: "completed", text: "re: two" });
+		expect(await session.resume()).toBeNull();
+	});
+
+	test("is refused while a turn waits for another living worker, and the turn still runs", async () => {
+		const mine = memoryJournal();
+		const other = mine.worker("other");
+		const held = gate();
+		const theirs = await echo(other, { one: held.promise }).session("s").send("one");
+		void theirs.result();
+		const session = echo(mine).session("s");
+		const waiting = await session.send("two");
+		await expect(session.resume()).rejects.toMatchObject({ code: "session_held" });
+		held.open();
+		expect(await waiting.result()).toMatchObject({ outcome: "completed", text: "re: two" });
+		expect(await answers(mine)).toEqual(["re: one", "re: two"]);
+	});
+});
+
+describe("two agents on one host", () => {
+	test("run their turns in the order they were sent, each by the agent it was sent to", async () => {
+		const journal = memoryJournal();
+		const held = gate();
+		const first = echo(journal, { one: held.promise }).session("s");
+		const second = echo(journal).session("s");
+		const runs = [await first.send("one"), await second.send("two"), await first.send("three")];
+		held.open();
+		const results = await Promise.all(runs.map((run) => run.result()));
+		expect(results.map(({ text }) => text)).toEqual(["re: one", "re: two", "re: three"]);
+		expect(await answers(journal)).toEqual(["re: one", "re: two", "re: three"]);
+		expect((await journal.head("s"))?.waiting).toBe(0);
+	});
+});
+
+describe("turns that wait", () => {
+	test("settle as suspended when the run before them is suspended, and run when the session is resumed", async () => {
+		const journal = memoryJournal();
+		const held = gate();
+		const session = echo(journal, { one: held.promise }).session("s");
+		const first = await session.send("one");
+		const second = await session.send("two");
+		const results = Promise.all([first.result(), second.result()]);
+		first.suspend();
+		expect((await results).map(({ outcome, error }) => [outcome, error?.code])).toEqual([
+			["suspended", "run_suspended"],
+			["suspended", "run_suspended"],
+		]);
+		held.open();
+		expect(await (await session.resume())?.result()).toMatchObject({ outcome: "completed" });
+		expect(await (await session.resume())?.result()).toMatchObject({ outcome: "completed" });
+		expect(await answers(journal)).toEqual(["re: one", "re: two"]);
+	});
+
+	test("settle when the agent is closed, even while another worker holds the session", async () => {
+		const mine = memoryJournal();
+		const other = mine.worker("other");
+		void (
+			await echo(other, { one: new Promise(() => {}) })
+				.session("s")
+				.send("one")
+		).result();
+		const agent = echo(mine);
+		const waiting = await agent.session("s").send("two");
+		const events = waiting.watch();
+		await agent.close();
+		expect(await waiting.result()).toMatchObject({ outcome: "suspended", error: { code: "agent_closed" } });
+		expect((await events.next()).value).toMatchObject({ type: "run_suspended", reason: "suspended" });
+		expect((await mine.head("s"))?.waiting).toBe(1);
+		await expect(agent.session("s").send("three")).rejects.toMatchObject({ code: "agent_closed" });
+	});
+
+	test("of a worker that died are run by the next one that uses the session, in their order", async () => {
+		const dead = memoryJournal();
+		const theirs = echo(dead, { one: new Promise(() => {}) }).session("s");
+		for (const text of ["one", "two", "three"]) void (await theirs.send(text)).result();
+		dead.die();
+		const journal = dead.worker("living");
+		const run = await echo(journal).session("s").send("four");
+		expect(await run.result()).toMatchObject({ outcome: "completed", text: "re: four" });
+		expect(await answers(journal)).toEqual(["re: one", "re: two", "re: three", "re: four"]);
+	});
+
+	test("of a living worker that does not start them hold nobody up for long", async () => {
+		const journal = memoryJournal();
+		const other = journal.worker("other");
+		const body = { shape: "text", message: { type: "user", content: [{ type: "text", text: "stuck" }] } };
+		await other.submit("s", { id: "stuck", kind: "message", workerId: other.workerId, body });
+		const run = await echo(journal).session("s").send("one");
+		expect(await run.result()).toMatchObject({ outcome: "completed", text: "re: one" });
+		expect((await journal.head("s"))?.waiting).toBe(1);
+	});
+});
+
+describe("a store that refuses a turn", () => {
+	test("lets `send` reject, and the next turn runs", async () => {
+		const journal = memoryJournal();
+		const held = gate();
+		let refuse = true;
+		const flaky = Object.assign(Object.create(journal) as typeof journal, {
+			submit: (...given: Parameters<Journal["submit"]>) => {
+				if (!refuse) return journal.submit(...given);
+				throw Object.assign(new Error("no room"), { code: "disk_full" });
+			},
+		});
+		const session = echo(flaky, { one: held.promise }).session("s");
+		const first = await session.send("one");
+		await expect(session.send("two")).rejects.toMatchObject({ code: "disk_full" });
+		refuse = false;
+		const third = await session.send("three");
+		held.open();
+		await first.result();
+		expect(await third.result()).toMatchObject({ outcome: "completed", text: "re: three" });
+		expect(await answers(journal)).toEqual(["re: one", "re: three"]);
+	});
+});
