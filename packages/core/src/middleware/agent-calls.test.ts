@@ -96,7 +96,6 @@ describe("an agent with middlewares", () => {
 			before: async (context) => {
 				expect(context.metadata).toEqual({});
 				context.metadata.startedAt = now;
-				return context;
 			},
 			after: async (context, result) => {
 				seen.push({ ...context.metadata, took: now - (context.metadata.startedAt as number) });

@@ -8,8 +8,10 @@ import {
 } from "@holdfast/upp";
 import { describe, expect, test, vi } from "vitest";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import { contextOf, historyAfter, orphans, toolRound } from "./middleware.fixture.ts";
+import { contextOf, historyAfter, orphans, resultOf, toolRound } from "./middleware.fixture.ts";
+import type { MiddlewareContext } from "./middleware.ts";
 import { pruneToolOutputs } from "./prune-tool-outputs.ts";
+import { runMiddleware } from "./run-middleware.ts";
 import { slidingWindow } from "./sliding-window.ts";
 import { summarise, summarize } from "./summarise.ts";
 
@@ -158,15 +160,27 @@ describe("middlewares that shorten a history", () => {
 		const messages = [new UserMessage("old"), ...toolRound(["1"], "output"), ...chat(6)];
 		const context = contextOf(messages);
 		const seen: (readonly Message[])[] = [];
-		const history = await historyAfter(
-			context,
-			pruneToolOutputs({ contextLimit: 5, outputReserve: 0, protectRecent: 6, estimate }),
-			{ name: "look", before: ({ state }) => void seen.push(state.messages) },
+		// By the length of their JSON these messages would stay far below both limits.
+		const heavy = (): number => 4000;
+		const list = [
+			pruneToolOutputs({ contextLimit: 20_000, outputReserve: 0, protectRecent: 24_000, estimate: heavy }),
+			{ name: "look", before: ({ state }: MiddlewareContext) => void seen.push(state.messages) },
 			slidingWindow(5),
-			summarise({ summarizer: (_, old) => `${old.length}`, threshold: 3, keepRecent: 2, estimate }),
-		);
-		expect(seen[0]?.[2]?.text).toBe("[Output cleared - context limit]");
-		expect(history.map(({ text }) => text)).toEqual([`${head}\n2`, "question 4", "answer 5"]);
+			summarise({
+				summarizer: (_, old) => `${old.length}`,
+				threshold: 12_000,
+				keepRecent: 2,
+				estimate: heavy,
+			}),
+		];
+		await runMiddleware(list, context, async ({ state }) => {
+			seen.push(state.messages);
+			return resultOf("done", state);
+		});
+		const [pruned, history] = seen;
+		expect(pruned?.[2]?.text).toBe("[Output cleared - context limit]");
+		expect(history?.map(({ text }) => text)).toEqual([`${head}\n2`, "question 4", "answer 5"]);
 		expect(context.state.messages).toEqual(messages);
+		expect(context.state.messages[2]?.text).toBe("output");
 	});
 });
