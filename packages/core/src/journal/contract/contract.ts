@@ -102,9 +102,13 @@ export async function begin(journal: Journal, key: string, runId = "run-1"): Pro
 	return lease;
 }
 
-/** Waits for something that others bring about; fails after ten seconds. */
-export async function eventually(what: string, holds: () => MaybePromise<boolean>): Promise<void> {
-	const end = Date.now() + 10_000;
+/** Waits for something that others bring about; fails after so many milliseconds. */
+export async function eventually(
+	what: string,
+	holds: () => MaybePromise<boolean>,
+	patience = 10_000,
+): Promise<void> {
+	const end = Date.now() + patience;
 	while (!(await holds())) {
 		if (Date.now() > end) throw new Error(`it did not come about that ${what}`);
 		await new Promise((wake) => setTimeout(wake, 5));
