@@ -125,32 +125,37 @@ describe("a process killed around an append", { timeout: 60_000 }, () => {
 			expect(killed.text).toBe(alone.text);
 		}));
 
-	test.concurrent.for(numbers.slice(1))(
-		"before number %i: the run goes on to the same end [SES-105] [SA-135]",
-		(number) =>
-			inWorld(async (world) => {
-				const killed = await kill(world, `append ${number} before`, "send");
-				expect(killed.entries).toHaveLength(entriesAfter[number - 1] as number);
-				expectResumed(await resumeAndCompare(world, [killed]), [2]);
-			}),
+	test.concurrent.for(numbers.slice(1))("before number %i: the run goes on to the same end", (number) =>
+		inWorld(async (world) => {
+			const killed = await kill(world, `append ${number} before`, "send");
+			expect(killed.entries).toHaveLength(entriesAfter[number - 1] as number);
+			expectResumed(await resumeAndCompare(world, [killed]), [2]);
+		}),
 	);
 
-	test.concurrent.for(numbers.slice(0, -1))(
-		"after number %i: the run goes on to the same end [SES-106] [SA-135]",
-		(number) =>
-			inWorld(async (world) => {
-				const killed = await kill(world, `append ${number} after`, "send");
-				expect(killed.entries).toHaveLength(entriesAfter[number] as number);
-				expectResumed(await resumeAndCompare(world, [killed]), [2]);
-			}),
+	test.concurrent.for(numbers.slice(0, -1))("after number %i: the run goes on to the same end", (number) =>
+		inWorld(async (world) => {
+			const killed = await kill(world, `append ${number} after`, "send");
+			expect(killed.entries).toHaveLength(entriesAfter[number] as number);
+			expectResumed(await resumeAndCompare(world, [killed]), [2]);
+		}),
 	);
 });
 
 describe("a process killed inside a call", { timeout: 60_000 }, () => {
-	const moments = [
-		"model 1 asked",
-		"model 3 half said",
-		"model 6 half said",
+	function goesOn(moment: string): Promise<void> {
+		return inWorld(async (world) => {
+			const killed = await kill(world, moment, "send");
+			expectResumed(await resumeAndCompare(world, [killed]), [2]);
+		});
+	}
+
+	test.concurrent.for(["model 1 asked", "model 3 half said", "model 6 half said"])(
+		'of the model, at "%s": it is asked again, and the run goes on to the same end [SES-105]',
+		goesOn,
+	);
+
+	test.concurrent.for([
 		"lookup alpha entered",
 		"post beta entered",
 		"post beta effected",
@@ -158,15 +163,31 @@ describe("a process killed inside a call", { timeout: 60_000 }, () => {
 		"post gamma effected",
 		"record delta entered",
 		"record delta effected",
-	];
-	test.concurrent.for(moments)('at "%s": the run goes on to the same end [SES-105] [SES-106]', (moment) =>
-		inWorld(async (world) => {
-			const killed = await kill(world, moment, "send");
-			expectResumed(await resumeAndCompare(world, [killed]), [2]);
-		}),
-	);
+	])('of a tool, at "%s": the run goes on to the same end', goesOn);
 
-	test.concurrent("a call that is entered again keeps its key and counts its attempts; every other call has another key [SES-108] [SES-109]", () =>
+	test.concurrent("of a tool, beside calls that have their results: those are not entered again [SES-106]", () =>
+		inWorld(async (world) => {
+			// Of the three calls of the second round, the first has its result in the journal by append 5.
+			await kill(world, "append 5 after", "send");
+			const resumed = await world.run({ work: { resume: true } });
+			const entered = resumed.moments
+				.map(({ moment }) => moment)
+				.filter((moment) => moment.endsWith(" entered"));
+			expect(entered).toEqual([
+				"post beta entered",
+				"post gamma entered",
+				"record delta entered",
+				"lookup epsilon entered",
+			]);
+			const [first] =
+				(await traceOf(world)).requests
+					.at(-1)
+					?.messages.filter(({ type }) => type === "tool_result")
+					.slice(1) ?? [];
+			expect(first?.results?.[0]).toEqual({ id: "report-2-1", result: "fact of beta", isError: false });
+		}));
+
+	test.concurrent("a call that is entered again keeps its key and counts its attempts; every other call has another key [SES-109]", () =>
 		inWorld(async (world) => {
 			const first = await world.run({ killAt: "post gamma effected", work: { send: [input] } });
 			const second = await world.run({ work: { resume: true } });
@@ -181,7 +202,7 @@ describe("a process killed inside a call", { timeout: 60_000 }, () => {
 			expect(new Set(keys).size).toBe(plan.rounds.flat().length);
 		}));
 
-	test.concurrent("a call that must not be repeated is not, and the model is told that its outcome is unknown [SES-110] [SA-136]", () =>
+	test.concurrent("a call that must not be repeated is not, and the model is told that its outcome is unknown [SES-110]", () =>
 		inWorld(async (world) => {
 			const killed = await kill(world, "record delta effected", "send");
 			expect(cutOff(killed.entries)).toEqual(["report-4-1"]);

@@ -114,15 +114,15 @@ describe("a process that is busy for longer than its lease's time", { timeout: 2
 		"keeps its session and commits, busy %s [SES-100]",
 		async (when) => {
 			const host = { leaseTtlMs };
-			const rounds = [...(when === "at once" ? [] : [["wait:a"]]), ["spin:2000"], ["lookup:b"]];
+			const rounds = [...(when === "at once" ? [] : [["wait:a"]]), ["spin:3000"], ["lookup:b"]];
 			const first = world.start({ host, work: { send: [planned("one", rounds)] } });
 			if (when !== "at once") {
 				await first.reached("wait a entered");
 				await pause(leaseTtlMs / 2); // its heart begins to beat some time after the lease was taken
 				first.say("go on");
 			}
-			await first.reached("spin 2000 entered");
-			await pause(2 * leaseTtlMs);
+			await first.reached("spin 3000 entered");
+			await pause(3 * leaseTtlMs);
 			const second = await world.run({ host, work: { resume: true } });
 			expect(named(second, "failed")).toMatchObject([{ code: "session_held" }]);
 			const ended = await first.ended;
