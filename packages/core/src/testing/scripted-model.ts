@@ -179,7 +179,7 @@ function callsOf(reply: ScriptedReply, number: number): ToolCall[] {
 }
 
 function pieces(text: string, count: number | undefined): string[] {
-	if (count === undefined) return text.match(/\s*\S+\s*$|\s*\S+/g) ?? [text];
+	if (count === undefined) return text.split(/(?<=\S)(?=\s)/);
 	const size = Math.max(1, Math.ceil(text.length / count));
 	return Array.from({ length: Math.ceil(text.length / size) }, (_, at) =>
 		text.slice(at * size, (at + 1) * size),
