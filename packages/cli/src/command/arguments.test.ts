@@ -1,0 +1,112 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { parseCommand } from "./arguments.ts";
+import { runCommandLine } from "./index.ts";
+import type { CommandIo } from "./io.ts";
+import { chooseModel } from "./models.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "holdfast-arguments-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function fakeIo(
+	environment: Record<string, string> = {},
+): CommandIo & { said: { out: string; err: string } } {
+	const said = { out: "", err: "" };
+	const output = (name: "out" | "err") => ({
+		write: (text: string) => {
+			said[name] += text;
+		},
+		isTerminal: false,
+		hasColours: false,
+		columns: 80,
+		rows: 24,
+	});
+	return {
+		said,
+		stdout: output("out"),
+		stderr: output("err"),
+		environment,
+		folder,
+		onInterrupt: () => () => {},
+		quit: () => {},
+	};
+}
+
+describe("wrong usage gets one line and exit code 2", () => {
+	test.each<[string[], RegExp]>([
+		[["--frobnicate"], /Unknown option '--frobnicate'/],
+		[["run", "x", "--frobnicate"], /Unknown option/],
+		[["run", "x", "--dir"], /--dir/],
+		[["run", "x", "--dir="], /--dir needs a value/],
+		[["run", ""], /task is empty/],
+		[["run", "x", "--dir", "/no/such/folder"], /There is no folder \/no\/such\/folder/],
+		[["run", "x", "--dir", import.meta.filename], /is not a folder/],
+		[["run", "x", "--model", "gpt"], /"gpt" is no model/],
+		[["run", "x", "--model", "openai:"], /is no model/],
+		[["run", "x", "--model", "openai-compatible:llama"], /needs the server's address/],
+		[["run", "x", "--json=yes"], /--json/],
+		[["show"], /Which session\?/],
+		[["show", "nobody"], /There is no session "nobody"/],
+		[["resume", "nobody"], /There is no session "nobody"/],
+		[["show", "a", "b"], /one session key/],
+		[["sessions", "--dir", "."], /has no option --dir/],
+		[["what is this?"], /There is no command "what is this\?".*holdfast run/],
+		[["help", "frobnicate"], /There is no command/],
+	])("%j", async (argv, expected) => {
+		const io = fakeIo();
+		expect(await runCommandLine(argv, io)).toBe(2);
+		expect(io.said.err).toMatch(expected);
+		expect(io.said.err.trimEnd().split("\n")).toHaveLength(1);
+		expect(io.said.out).toBe("");
+	});
+});
+
+test.each([[["--help"]], [["help"]], [[]], [["run", "--help"]], [["resume", "-h"]], [["--version"]]])(
+	"%j is answered on stdout with exit code 0",
+	async (argv) => {
+		const io = fakeIo();
+		expect(await runCommandLine(argv, io)).toBe(0);
+		expect(io.said.out).toMatch(/holdfast/);
+		expect(io.said.err).toBe("");
+	},
+);
+
+test("paths are meant where the user stands, also through npm start", () => {
+	const direct = parseCommand(["run", "x", "--dir", "sub"], { folder: "/here", environment: {} });
+	expect(direct).toMatchObject({ dir: "/here/sub", db: "/here/.holdfast/holdfast.db" });
+	const environment = { npm_lifecycle_event: "start", INIT_CWD: "/user" };
+	const npm = parseCommand(["run", "x", "--dir", "sub"], { folder: "/here", environment });
+	expect(npm).toMatchObject({ dir: "/user/sub", db: "/here/.holdfast/holdfast.db" });
+});
+
+test("a task may be given without quotes", () => {
+	expect(parseCommand(["run", "what", "is", "this"], { folder: "/", environment: {} })).toMatchObject({
+		task: "what is this",
+	});
+});
+
+describe("the model", () => {
+	test.each<[string | undefined, Record<string, string>, string, string | undefined]>([
+		[undefined, {}, "offline", "no key is set"],
+		[undefined, { OPENAI_API_KEY: "k" }, "openai:gpt-5.2", "OPENAI_API_KEY is set"],
+		[undefined, { ANTHROPIC_API_KEY: "k" }, "anthropic:claude-sonnet-4-5", "ANTHROPIC_API_KEY is set"],
+		[
+			undefined,
+			{ GOOGLE_GENERATIVE_AI_API_KEY: "k" },
+			"google:gemini-2.5-pro",
+			"GOOGLE_GENERATIVE_AI_API_KEY is set",
+		],
+		[undefined, { HOLDFAST_MODEL: "offline", OPENAI_API_KEY: "k" }, "offline", "HOLDFAST_MODEL"],
+		["google:gemini-x", { HOLDFAST_MODEL: "offline" }, "google:gemini-x", undefined],
+		["offline", { OPENAI_API_KEY: "k" }, "offline", undefined],
+	])("asked for %j with %j is %s", (asked, environment, name, reason) => {
+		expect(chooseModel(asked, environment)).toMatchObject({ name, reason });
+	});
+
+	test("of a compatible server may have an @ in its own name", () => {
+		const { reference } = chooseModel("openai-compatible:org@llama:3@http://host:1234/v1", {});
+		expect(reference).toMatchObject({ modelId: "org@llama:3", options: { baseURL: "http://host:1234/v1" } });
+	});
+});

@@ -1,0 +1,46 @@
+import { spawnSync } from "node:child_process";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+
+const program = join(import.meta.dirname, "../../bin/holdfast.js");
+let folder: string;
+
+// The program is copied to where no pinned Node is above it, with a main file that says which Node runs it.
+beforeEach(() => {
+	folder = mkdtempSync(join(tmpdir(), "holdfast-bin-"));
+	mkdirSync(join(folder, "package/bin"), { recursive: true });
+	mkdirSync(join(folder, "package/dist"));
+	copyFileSync(program, join(folder, "package/bin/holdfast.js"));
+	writeFileSync(join(folder, "package/package.json"), '{ "type": "module" }');
+	writeFileSync(
+		join(folder, "package/dist/main.js"),
+		"console.log(process.env.HOLDFAST_NODE ?? 'own', process.argv.slice(2).join(' ')); process.exitCode = 7;",
+	);
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function startOn(version: string): { status: number | null; stdout: string; stderr: string } {
+	const before = join(folder, "version.mjs");
+	writeFileSync(before, `Object.defineProperty(process.versions, "node", { value: "${version}" });`);
+	const environment = { ...process.env, HOLDFAST_NODE: undefined };
+	const argv = ["--import", before, join(folder, "package/bin/holdfast.js"), "run", "x y"];
+	return spawnSync(process.execPath, argv, { encoding: "utf8", env: environment });
+}
+
+test("a Node that is new enough runs the command itself", () => {
+	expect(startOn("22.18.0")).toMatchObject({ status: 7, stdout: "own run x y\n" });
+});
+
+test("an old Node hands over to the pinned one, with arguments and exit code", () => {
+	mkdirSync(join(folder, "node_modules/node/bin"), { recursive: true });
+	symlinkSync(process.execPath, join(folder, "node_modules/node/bin/node"));
+	expect(startOn("20.11.0")).toMatchObject({ status: 7, stdout: "pinned run x y\n" });
+});
+
+test("an old Node without a pinned one is told which version is needed", () => {
+	const { status, stdout, stderr } = startOn("20.11.0");
+	expect([status, stdout]).toEqual([2, ""]);
+	expect(stderr).toMatch(/^holdfast needs Node 22\.18 or newer; this is Node 20\.11\.0\. .*\n$/);
+});

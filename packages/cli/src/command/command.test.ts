@@ -1,0 +1,250 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { type ModelServer, run, start, startModelServer } from "./spawn.fixture.ts";
+
+// Every test starts real processes, which takes its time on a busy machine.
+vi.setConfig({ testTimeout: 60_000 });
+
+let folder: string;
+let server: ModelServer | undefined;
+
+beforeEach(() => {
+	folder = mkdtempSync(join(tmpdir(), "holdfast-command-"));
+	mkdirSync(join(folder, "project"));
+	writeFileSync(
+		join(folder, "project/NEWS.md"),
+		"# News\n\n## 2.0.0\n\n### Breaking Changes\n\n- The lamp is green.\n\n### Fixed\n\n- Less smoke.\n",
+	);
+});
+afterEach(async () => {
+	await server?.close();
+	server = undefined;
+	rmSync(folder, { recursive: true, force: true });
+});
+
+const question = ["run", "Which breaking changes does NEWS.md list?", "--dir", "project"];
+const keyOf = (stdout: string): string => /session (\S+)/.exec(stdout)?.[1] ?? "";
+const jsonLines = (stdout: string): Record<string, unknown>[] =>
+	stdout
+		.trim()
+		.split("\n")
+		.map((line) => JSON.parse(line));
+
+describe("run in a pipe", () => {
+	test("answers from the files without control codes, says what it used and how to go on", async () => {
+		const { code, stdout, stderr } = await run(question, { folder });
+		expect(code).toBe(0);
+		expect(stderr).toBe("");
+		expect(stdout).toContain("- The lamp is green. (NEWS.md:7)");
+		expect(stdout).not.toContain("Less smoke");
+		expect(stdout).toContain("model offline (no key is set)");
+		expect(stdout).toMatch(/✓ search_text pattern=break.* · \d+ ms · \d+ matching lines? in 1 file/);
+		expect(stdout).toContain("no tokens and no cost (offline)");
+		expect(stdout).toContain(`--session ${keyOf(stdout)}`);
+		expect(stripVTControlCharacters(stdout)).toBe(stdout);
+		expect(existsSync(join(folder, ".holdfast/holdfast.db"))).toBe(true);
+	});
+
+	test("tells one event a line with --json, and how it ended with the last", async () => {
+		const { code, stdout } = await run([...question, "--json"], { folder });
+		const events = jsonLines(stdout);
+		expect(code).toBe(0);
+		expect(events.filter(({ type }) => type === "tool_end").length).toBeGreaterThan(2);
+		expect(events.at(-1)).toMatchObject({ type: "end", outcome: "completed", exitCode: 0, cost: 0 });
+		expect(events.at(-1)?.text).toContain("The lamp is green.");
+	});
+
+	test("is no crash when nobody reads on", async () => {
+		const { child, finished } = start(question, { folder });
+		child.stdout?.destroy();
+		const { code, stderr } = await finished;
+		expect([code, stderr]).toEqual([0, ""]);
+	});
+
+	test("without a task it introduces the project and says what to try next", async () => {
+		const { code, stdout } = await run(["run", "--dir", "project"], {
+			folder,
+			environment: { npm_lifecycle_event: "start", INIT_CWD: folder },
+		});
+		expect(code).toBe(0);
+		expect(stdout).toMatch(/No task was given[\s\S]*NEWS\.md:1[\s\S]*Try next:\n {2}npm start -- /);
+	});
+});
+
+const script = "/usr/bin/script";
+
+describe.skipIf(!existsSync(script))("run in a terminal", () => {
+	test("shows tools with marks and colours, and the answer", async () => {
+		const { stdout, code } = await run(question, {
+			folder,
+			through: script,
+			environment: { TERM: "xterm-256color", NO_COLOR: "" },
+		});
+		expect(code).toBe(0);
+		expect(stdout).toContain("\x1b[");
+		expect(stripVTControlCharacters(stdout)).toContain("The lamp is green. (NEWS.md:7)");
+	});
+
+	test("shows a spinner while the model thinks", async () => {
+		server = await startModelServer(["hang"]);
+		const { child, finished, until } = start([...question, "--model", server.model], {
+			folder,
+			through: script,
+			environment: { TERM: "xterm-256color", NO_COLOR: "" },
+		});
+		await until(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]\S* thinking/);
+		child.kill("SIGTERM");
+		await finished;
+	});
+
+	test.each([{ NO_COLOR: "1" }, { TERM: "dumb" }])("writes no control codes with %o", async (environment) => {
+		const { stdout } = await run(question, {
+			folder,
+			through: script,
+			environment: { TERM: "xterm", ...environment },
+		});
+		expect(stdout).toContain("The lamp is green.");
+		expect(stdout).not.toContain("\x1b[");
+	});
+});
+
+describe("another model", () => {
+	test("runs the tools it asks for, counts its tokens and says that the cost is unknown", async () => {
+		server = await startModelServer([
+			{ tool: "read_file", arguments: { path: "NEWS.md" } },
+			{ text: "The lamp is green (NEWS.md:7)." },
+		]);
+		const { code, stdout } = await run([...question, "--model", server.model], { folder });
+		expect(code).toBe(0);
+		expect(stdout).toContain("✓ read_file path=NEWS.md");
+		expect(stdout).toContain("The lamp is green (NEWS.md:7).");
+		expect(stdout).toMatch(/10 tokens in, 2 out · cost unknown/);
+		expect(JSON.stringify(server.requests[1])).toContain("### Breaking Changes");
+	});
+
+	test("that refuses fails the run with exit code 1 and says why", async () => {
+		server = await startModelServer([{ status: 401 }]);
+		const { code, stderr, stdout } = await run([...question, "--model", server.model], { folder });
+		expect(code).toBe(1);
+		expect(stderr).toMatch(/^holdfast: .*AUTHENTICATION_FAILED/);
+		expect(stdout).toContain("failed in");
+	});
+
+	test("reads no file outside the folder", async () => {
+		writeFileSync(join(folder, "secret.txt"), "swordfish");
+		server = await startModelServer([
+			{ tool: "read_file", arguments: { path: "../secret.txt" } },
+			{ text: "No." },
+		]);
+		const { stdout } = await run([...question, "--model", server.model], { folder });
+		expect(stdout).toContain("✗ read_file path=../secret.txt");
+		expect(JSON.stringify(server.requests)).not.toContain("swordfish");
+	});
+
+	test("is offered fetch_url only when the network is allowed", async () => {
+		server = await startModelServer([{ text: "Yes." }]);
+		await run([...question, "--model", server.model], { folder });
+		await run([...question, "--model", server.model, "--allow-network"], { folder });
+		const offered = server.requests.map((request) => JSON.stringify(request).includes("fetch_url"));
+		expect(offered).toEqual([false, true]);
+	});
+});
+
+describe("an interrupted run", () => {
+	test("exits with 3 on Ctrl-C, stays, and is finished by resume where it was", async () => {
+		server = await startModelServer([
+			{ tool: "read_file", arguments: { path: "NEWS.md" } },
+			"hang",
+			{ text: "Green." },
+		]);
+		const { child, finished } = start([...question, "--session", "lamp", "--model", server.model], {
+			folder,
+		});
+		await server.asked(2);
+		child.kill("SIGINT");
+		const { code, stdout } = await finished;
+		expect(code).toBe(3);
+		expect(stdout).toContain("holdfast resume lamp");
+		const resumed = await run(["resume", "lamp"], { folder });
+		expect(resumed.code).toBe(0);
+		expect(resumed.stdout).toMatch(/resumed \(attempt 2\)[\s\S]*Green\./);
+		expect(resumed.stdout).not.toContain("read_file");
+		expect(server.requests.length).toBe(3);
+		expect(server.requests[2]?.messages).toEqual(server.requests[1]?.messages);
+	});
+
+	test("says so as JSON", async () => {
+		server = await startModelServer(["hang"]);
+		const { child, finished } = start([...question, "--json", "--model", server.model], { folder });
+		await server.asked(1);
+		child.kill("SIGINT");
+		const { code, stdout } = await finished;
+		expect(code).toBe(3);
+		expect(jsonLines(stdout).at(-1)).toMatchObject({ type: "end", outcome: "interrupted", exitCode: 3 });
+	});
+
+	test("killed without warning is found by resume without a key, and show tells of the crash", async () => {
+		server = await startModelServer([
+			{ tool: "read_file", arguments: { path: "NEWS.md" } },
+			"hang",
+			{ text: "Green." },
+		]);
+		const { child, finished } = start([...question, "--session", "lamp", "--model", server.model], {
+			folder,
+		});
+		await server.asked(2);
+		child.kill("SIGKILL");
+		await finished;
+		expect((await run(["sessions"], { folder })).stdout).toMatch(/lamp +interrupted/);
+		const { code, stdout } = await run(["resume"], { folder });
+		expect([code, stdout.includes("Green.")]).toEqual([0, true]);
+		const shown = await run(["show", "lamp"], { folder });
+		expect(shown.stdout).toMatch(/you +Which breaking/);
+		expect(shown.stdout).toMatch(/tool +✓ read_file path=NEWS.md · \d+ ms/);
+		expect(shown.stdout).toMatch(/resumed +attempt 2, after a crash/);
+		expect(shown.stdout).toMatch(/ended +completed/);
+	});
+
+	test("is finished before the next task of its session", async () => {
+		server = await startModelServer(["hang", { text: "First." }, { text: "Second." }]);
+		const { child, finished } = start([...question, "--session", "lamp", "--model", server.model], {
+			folder,
+		});
+		await server.asked(1);
+		child.kill("SIGKILL");
+		await finished;
+		const { code, stdout } = await run(["run", "And then?", "--session", "lamp"], { folder });
+		expect(code).toBe(0);
+		expect(stdout).toMatch(/First\.[\s\S]*Second\./);
+	});
+});
+
+describe("sessions and show", () => {
+	test("list what there is and print a timeline, as text and as JSON", async () => {
+		await run([...question, "--session", "one"], { folder });
+		await run(["run", "How many lines does NEWS.md have?", "--session", "one"], { folder });
+		const list = await run(["sessions", "--json"], { folder });
+		expect(jsonLines(list.stdout)).toMatchObject([{ key: "one", state: "completed", task: question[1] }]);
+		const text = await run(["show", "one"], { folder });
+		expect(text.stdout).toMatch(/run 1[\s\S]*The lamp is green[\s\S]*run 2[\s\S]*NEWS\.md has 11 lines/);
+		const entries = jsonLines((await run(["show", "one", "--json"], { folder })).stdout);
+		expect(entries.map(({ seq }) => seq)).toEqual(entries.map((_entry, index) => index + 1));
+	});
+
+	test("make no database where there is none", async () => {
+		const { code, stdout } = await run(["sessions"], { folder });
+		expect([code, existsSync(join(folder, ".holdfast"))]).toEqual([0, false]);
+		expect(stdout).toMatch(/^There are no sessions yet/);
+		expect((await run(["resume"], { folder })).code).toBe(0);
+	});
+});
+
+test("a database that is none is left alone", async () => {
+	writeFileSync(join(folder, "notes.txt"), "my notes");
+	const { code, stderr } = await run([...question, "--db", "notes.txt"], { folder });
+	expect([code, stderr.trim().split("\n").length]).toEqual([2, 1]);
+	expect(readFileSync(join(folder, "notes.txt"), "utf8")).toBe("my notes");
+});

@@ -1,0 +1,175 @@
+/** Starts the real command in a process of its own, and a model server that tests can hold back. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+
+const program = join(import.meta.dirname, "../../bin/holdfast.js");
+
+/** What a finished process said. */
+export interface Finished {
+	readonly code: number | null;
+	readonly stdout: string;
+	readonly stderr: string;
+}
+
+/** A command under way. */
+export interface Started {
+	readonly child: ChildProcess;
+	readonly finished: Promise<Finished>;
+	/** Settles when the output so far matches. */
+	until(pattern: RegExp): Promise<void>;
+}
+
+/** Starts `holdfast` with arguments; keys of the surroundings do not reach it. */
+export function start(
+	argv: readonly string[],
+	options: {
+		readonly folder: string;
+		readonly environment?: Record<string, string>;
+		readonly through?: string;
+	},
+): Started {
+	const environment: Record<string, string | undefined> = { ...process.env, ...options.environment };
+	for (const name of [
+		"OPENAI_API_KEY",
+		"ANTHROPIC_API_KEY",
+		"GOOGLE_GENERATIVE_AI_API_KEY",
+		"HOLDFAST_MODEL",
+		"npm_lifecycle_event",
+		"INIT_CWD",
+	])
+		if (options.environment?.[name] === undefined) delete environment[name];
+	const command = [process.execPath, "--conditions=holdfast-source", program, ...argv];
+	const [file = "", ...rest] =
+		options.through === undefined
+			? command
+			: [
+					options.through,
+					"-qec",
+					command.map((part) => `'${part.replaceAll("'", "'\\''")}'`).join(" "),
+					"/dev/null",
+				];
+	const child = spawn(file, rest, {
+		cwd: options.folder,
+		env: environment,
+		stdio: ["ignore", "pipe", "pipe"],
+	});
+	let stdout = "";
+	let stderr = "";
+	const waiting: { pattern: RegExp; settle: () => void }[] = [];
+	child.stdout.setEncoding("utf8").on("data", (text: string) => {
+		stdout += text;
+		for (const { pattern, settle } of waiting) if (pattern.test(stdout)) settle();
+	});
+	child.stderr.setEncoding("utf8").on("data", (text: string) => {
+		stderr += text;
+	});
+	const finished = new Promise<Finished>((resolve, reject) => {
+		child.on("error", reject);
+		child.on("close", (code) => resolve({ code, stdout, stderr }));
+	});
+	return {
+		child,
+		finished,
+		until: (pattern) =>
+			Promise.race([
+				new Promise<void>((settle) => {
+					if (pattern.test(stdout)) settle();
+					waiting.push({ pattern, settle });
+				}),
+				finished.then(() => {
+					if (!pattern.test(stdout)) throw new Error(`It ended without ${pattern}: ${stdout}${stderr}`);
+				}),
+			]),
+	};
+}
+
+/** Runs `holdfast` to its end. */
+export function run(argv: readonly string[], options: Parameters<typeof start>[1]): Promise<Finished> {
+	return start(argv, options).finished;
+}
+
+/** A server that speaks OpenAI's chat format. */
+export interface ModelServer {
+	/** For --model. */
+	readonly model: string;
+	/** Requests it got. */
+	readonly requests: readonly { readonly messages: readonly unknown[] }[];
+	/** Settles when so many requests have come. */
+	asked(count: number): Promise<void>;
+	close(): Promise<void>;
+}
+
+/** What the server does with a request: an answer, a tool call, or nothing at all. */
+export type Reply =
+	| {
+			readonly text: string;
+			readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number };
+	  }
+	| { readonly tool: string; readonly arguments: object }
+	| { readonly status: number }
+	| "hang";
+
+/** Starts a model server that gives these replies in order, the last one again and again. */
+export async function startModelServer(replies: readonly Reply[]): Promise<ModelServer> {
+	const requests: { messages: readonly unknown[] }[] = [];
+	const waiting: { count: number; settle: () => void }[] = [];
+	const server = createServer(async (request, response) => {
+		let body = "";
+		for await (const chunk of request) body += chunk;
+		requests.push(JSON.parse(body));
+		for (const { count, settle } of waiting) if (requests.length >= count) settle();
+		answer(response, replies[Math.min(requests.length, replies.length) - 1] as Reply);
+	});
+	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+	const { port } = server.address() as AddressInfo;
+	return {
+		model: `openai-compatible:stub@http://127.0.0.1:${port}/v1`,
+		requests,
+		asked: (count) =>
+			new Promise((settle) => {
+				if (requests.length >= count) settle();
+				waiting.push({ count, settle });
+			}),
+		close: () =>
+			new Promise((resolve) => {
+				server.close(() => resolve());
+				server.closeAllConnections();
+			}),
+	};
+}
+
+function answer(response: ServerResponse, reply: Reply): void {
+	if (reply === "hang") return;
+	if ("status" in reply) {
+		response
+			.writeHead(reply.status, { "content-type": "application/json" })
+			.end('{"error":{"message":"refused by the stub"}}');
+		return;
+	}
+	response.writeHead(200, { "content-type": "text/event-stream" });
+	const send = (choice: object, more: object = {}): void => {
+		response.write(
+			`data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", created: 1, model: "stub", choices: [choice], ...more })}\n\n`,
+		);
+	};
+	if ("text" in reply) {
+		for (const word of reply.text.split(/(?<= )/))
+			send({ index: 0, delta: { role: "assistant", content: word }, finish_reason: null });
+		send(
+			{ index: 0, delta: {}, finish_reason: "stop" },
+			{ usage: { total_tokens: 12, prompt_tokens: 10, completion_tokens: 2, ...reply.usage } },
+		);
+	} else {
+		const call = {
+			index: 0,
+			id: "call-1",
+			type: "function",
+			function: { name: reply.tool, arguments: JSON.stringify(reply.arguments) },
+		};
+		send({ index: 0, delta: { role: "assistant", tool_calls: [call] }, finish_reason: null });
+		send({ index: 0, delta: {}, finish_reason: "tool_calls" });
+	}
+	response.end("data: [DONE]\n\n");
+}
