@@ -13,7 +13,11 @@ async function streamed(reply: string | ScriptedReply): Promise<StreamEvent[]> {
 
 test("text and reasoning are streamed in pieces that make them whole again", async () => {
 	const replies = fc.record(
-		{ text: fc.string({ unit: "binary" }), reasoning: fc.string(), deltas: fc.integer({ min: 1, max: 9 }) },
+		{
+			text: fc.string({ unit: fc.constantFrom("a", "b", " ", "\n", "é", "😀", "\u2003") }),
+			reasoning: fc.string(),
+			deltas: fc.integer({ min: 1, max: 9 }),
+		},
 		{ requiredKeys: [] },
 	);
 	await fc.assert(
