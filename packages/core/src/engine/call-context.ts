@@ -48,6 +48,8 @@ export class CallContext implements ToolContext {
 		this.parentConfig = run.agent.toolContext.parentConfig;
 		this.emit = (delta) => {
 			if (!run.watched || this.#over || run.stopReason !== undefined) return;
+			// What may be replaced is not told before it was.
+			if (run.interceptors.toolResult !== undefined) return;
 			run.tell({ type: "tool_delta", ...run.at, step, toolCallId, delta });
 		};
 		this.onSubagentEvent = (event) => {

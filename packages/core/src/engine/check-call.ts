@@ -3,6 +3,7 @@ import type { Tool, ToolCall } from "@holdfast/upp";
 import type { ToolCallOutcome, ToolStarted } from "../journal/fact.ts";
 import type { EngineTool } from "../tools/index.ts";
 import type { EngineAgent } from "./engine-agent.ts";
+import type { Interceptors, ToolCallDecision } from "./interceptors.ts";
 
 /** A call that was looked at. */
 export type CheckedCall =
@@ -32,8 +33,43 @@ export class HookFailed extends Error {
 const unknownOutcome =
 	"The outcome of this call is unknown: the process died while it ran. It may or may not have had its effect. It was not run again; find out before you repeat it.";
 
-/** Looks at a call that was never started: the tool, its arguments, and whether it may run. */
-export function checkCall(agent: EngineAgent, call: ToolCall): CheckedCall | Promise<CheckedCall> {
+/** Looks at a call that was never started: what an interceptor says, the tool, its arguments, whether it may run. */
+export function checkCall(
+	agent: EngineAgent,
+	call: ToolCall,
+	{ toolCall }: Interceptors,
+): CheckedCall | Promise<CheckedCall> {
+	if (toolCall === undefined) return checkInput(agent, call, call.arguments);
+	return intercepted(agent, call, toolCall);
+}
+
+async function intercepted(
+	agent: EngineAgent,
+	call: ToolCall,
+	toolCall: NonNullable<Interceptors["toolCall"]>,
+): Promise<CheckedCall> {
+	const { toolCallId, toolName, arguments: input } = call;
+	let decision: ToolCallDecision | undefined;
+	try {
+		decision = await toolCall({ toolCallId, toolName, input });
+	} catch (error) {
+		throw new HookFailed(error);
+	}
+	switch (decision?.action) {
+		case "modify":
+			return checkInput(agent, call, decision.input);
+		case "reject-and-continue":
+			return skipped(decision.message);
+		case "synthesize":
+			return { kind: "settled", outcome: "done", result: decision.output };
+		case "error":
+			throw new HookFailed(decision.error);
+		default:
+			return checkInput(agent, call, input);
+	}
+}
+
+function checkInput(agent: EngineAgent, call: ToolCall, input: unknown): CheckedCall | Promise<CheckedCall> {
 	const tool = agent.tools.get(call.toolName);
 	if (tool === undefined) {
 		const names = [...agent.tools.keys()];
@@ -46,14 +82,14 @@ export function checkCall(agent: EngineAgent, call: ToolCall): CheckedCall | Pro
 			`The tool "${call.toolName}" has no function here and nobody is connected who could run it.`,
 		);
 	}
-	if (call.invalidArguments !== undefined) {
+	if (call.invalidArguments !== undefined && input === call.arguments) {
 		const given = call.invalidArguments.slice(0, 200);
 		return failedCall(`The arguments of "${call.toolName}" are not a JSON object: ${given}`);
 	}
 	const uncheckable = (error: unknown): CheckedCall =>
 		failedCall(`The arguments of "${call.toolName}" could not be checked: ${textOf(error)}`);
 	try {
-		const validated = tool.validate(call.arguments);
+		const validated = tool.validate(input);
 		if (!(validated instanceof Promise)) return permit(agent, tool, validated);
 		return validated.then((checked) => permit(agent, tool, checked), uncheckable);
 	} catch (error) {

@@ -1,6 +1,6 @@
 // The one loop (keeps I1): look at the state, decide, act, commit, go on, until the run ends or is told to stop.
 // A run that crashed comes through the same door: the state says what is open, and the loop goes on from there.
-import { createTurn, type ToolCall, type Turn, UPPError } from "@holdfast/upp";
+import { createTurn, HoldfastError, type ToolCall, type Turn, UPPError } from "@holdfast/upp";
 import type { AssistantSaid, ErrorData, Fact, RunOutcome } from "../journal/fact.ts";
 import type { MaybePromise } from "../journal/journal.ts";
 import type { Action, ModelAction } from "./action.ts";
@@ -64,7 +64,8 @@ async function advance(run: Run): Promise<boolean> {
 		}
 		case "finish":
 			if (action.error !== undefined) throw action.error;
-			return true;
+			// Something was said for one more look of the model, though its work seemed done.
+			return run.interceptors.goesOn?.() === true ? modelStep(run, oneMoreStep) : true;
 	}
 }
 
@@ -92,6 +93,7 @@ async function begin(run: Run): Promise<boolean> {
 		const answered = last.kind === "results" || (last.kind === "assistant" && unsettled === 0);
 		return answered && assistant?.continues !== true ? endStep(run) : false;
 	}
+	if (run.interceptors.turnBefore !== undefined) await run.untilStopped(run.interceptors.turnBefore());
 	const passed = run.boundary({ type: "turn_start", ...run.at });
 	if (passed !== undefined) await passed;
 	if (run.hasInputs) await run.takeInputs("turn-start");
@@ -112,6 +114,8 @@ function decide(run: Run): Action {
 	});
 }
 
+const oneMoreStep: ModelAction = { kind: "model", tag: "act", step: "next" };
+
 /** Carries out a model action and the calls of its answer. True when the run shall end. */
 async function modelStep(run: Run, action: ModelAction): Promise<boolean> {
 	const step = action.step === "next" ? stepOf(run) + 1 : stepOf(run);
@@ -119,6 +123,7 @@ async function modelStep(run: Run, action: ModelAction): Promise<boolean> {
 		const { hooks } = run.agent;
 		if (hooks.onStepStart !== undefined)
 			await run.untilStopped(hooks.onStepStart(step, run.state.agent.withStep(step)));
+		if (run.interceptors.stepBefore !== undefined) await run.untilStopped(run.interceptors.stepBefore(step));
 		run.checkStopped();
 		const passed = run.watched ? run.boundary({ type: "step_start", ...run.at, step }) : undefined;
 		if (passed !== undefined) await passed;
@@ -222,7 +227,7 @@ async function refuseRound(
 /** Tells the end of the step and asks whether to stop. True when the run shall end. */
 function endStep(run: Run): MaybePromise<boolean> {
 	const { onStepEnd, stopCondition } = run.agent.hooks;
-	if (onStepEnd !== undefined) return endStepWithHooks(run);
+	if (onStepEnd !== undefined || run.interceptors.stepAfter !== undefined) return endStepWithHooks(run);
 	const passed = tellStepEnd(run);
 	const asked = stopCondition !== undefined || run.stopCondition !== undefined;
 	return passed === undefined && !run.hasInputs && !asked ? false : afterStepEnd(run, passed);
@@ -230,6 +235,7 @@ function endStep(run: Run): MaybePromise<boolean> {
 
 async function endStepWithHooks(run: Run): Promise<boolean> {
 	await run.untilStopped(run.agent.hooks.onStepEnd?.(stepOf(run), stepResult(run.state)));
+	await run.untilStopped(run.interceptors.stepAfter?.(stepOf(run)));
 	return afterStepEnd(run, tellStepEnd(run));
 }
 
@@ -282,6 +288,7 @@ async function stopOrFail(run: Run, error: unknown): Promise<DriveOutcome> {
 		return left(run, lostLease(error.cause) ? "lease_lost" : "journal_failed", error.cause);
 	if (error instanceof Stopped) {
 		if (error.reason === "suspend") return suspended(run);
+		if (error.reason === "kill") return killed(run);
 		if (error.reason !== "interrupt") return left(run, "lease_lost", undefined);
 	}
 	const interrupted = error instanceof Stopped;
@@ -297,6 +304,34 @@ async function stopOrFail(run: Run, error: unknown): Promise<DriveOutcome> {
 		return left(run, lostLease(cause) ? "lease_lost" : "journal_failed", cause);
 	}
 	return { kind: "ended", outcome, error: interrupted ? undefined : error };
+}
+
+/** Whoever killed the run has recorded its end; here it is only told. */
+function killed(run: Run): DriveOutcome {
+	const { usage, step } = run.state.run ?? {
+		usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
+		step: 0,
+	};
+	const error = sessionKilled();
+	const { runId } = run;
+	run.tell({
+		type: "run_end",
+		...run.at,
+		runId,
+		outcome: "killed",
+		error: errorData(error),
+		usage,
+		steps: step,
+	});
+	return { kind: "ended", outcome: "killed", error };
+}
+
+/** What a run ends with whose session was killed. */
+export function sessionKilled(): HoldfastError {
+	return new HoldfastError(
+		"session_killed",
+		"The session was killed: its runs have ended. Take a new handle to go on.",
+	);
 }
 
 /** Notes that the run was left on purpose, so that its resume is not told as a crash. */

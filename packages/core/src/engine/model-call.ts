@@ -32,7 +32,9 @@ export async function callModel(run: Run, action: ModelAction, step: number): Pr
 	const read = (): readonly Message[] =>
 		prompt === undefined ? context.from(0) : [...context.from(0), new UserMessage(prompt)];
 	// A short history is copied at once; a long one only when the model reads it (keeps I5).
-	const messages = context.length <= copiedAtOnce ? read() : read;
+	const { assemble } = run.interceptors;
+	const seen = assemble === undefined ? undefined : await run.untilStopped(assemble(read()));
+	const messages = seen ?? (context.length <= copiedAtOnce ? read() : read);
 	const request = engineModel.request(messages, {
 		signal: run.signal,
 		tools: action.tools === "withheld" ? [] : run.agent.toolList,

@@ -6,6 +6,7 @@ import type { AgentState } from "../state/index.ts";
 import { shownToModel, type ToolContext } from "../tools/index.ts";
 import type { EngineAgent } from "./engine-agent.ts";
 import type { BoundaryEvent, RunEvent, Watcher } from "./events.ts";
+import type { Interceptors } from "./interceptors.ts";
 import { project } from "./project.ts";
 import { evolve, type FoldOptions, type SessionState } from "./session-state.ts";
 import { TraceCollector } from "./subagent-events.ts";
@@ -58,6 +59,8 @@ export interface RunOptions {
 	readonly parentContext?: ToolContext;
 	/** Asked after each step beside the agent's own stop condition. */
 	readonly stopCondition?: (state: AgentState) => MaybePromise<boolean>;
+	/** Where the session and its plugins step in. */
+	readonly interceptors?: Interceptors;
 	/** Told each state at the end of a step. Must not throw. */
 	readonly afterStep?: (state: AgentState) => void;
 }
@@ -79,6 +82,8 @@ export function foldOptions(agent: Pick<EngineAgent, "tools">): FoldOptions {
 	};
 }
 
+const none: Interceptors = {};
+
 export class Run {
 	readonly agent: EngineAgent;
 	readonly runId: string;
@@ -91,6 +96,7 @@ export class Run {
 	readonly parentContext: ToolContext | undefined;
 	readonly stopCondition: RunOptions["stopCondition"];
 	readonly afterStep: RunOptions["afterStep"];
+	readonly interceptors: Interceptors;
 	/** What sub-agents of this run's tools left behind. */
 	readonly traces: TraceCollector = new TraceCollector();
 	readonly #recorder: Recorder;
@@ -111,6 +117,7 @@ export class Run {
 		this.parentContext = options.parentContext;
 		this.stopCondition = options.stopCondition;
 		this.afterStep = options.afterStep;
+		this.interceptors = options.interceptors ?? none;
 		this.#recorder = options.recorder;
 		this.#readInput = options.readInput;
 		this.#watchers = [...(options.watchers ?? [])];

@@ -127,8 +127,38 @@ export class ToolRound {
 		const tool = this.#run.agent.tools.get(call.toolName);
 		if (tool !== undefined) each.tool = tool;
 		const started = this.#started.get(call.toolCallId);
-		if (started !== undefined) return recoverCall(tool, call, started);
-		return checkCall(this.#run.agent, call);
+		const { interceptors } = this.#run;
+		const checked =
+			started === undefined
+				? checkCall(this.#run.agent, call, interceptors)
+				: recoverCall(tool, call, started);
+		return interceptors.toolResult === undefined ? checked : this.#admitSettled(call, checked);
+	}
+
+	/** A result that no tool gave is replaced like any other. */
+	async #admitSettled(call: ToolCall, checking: CheckedCall | Promise<CheckedCall>): Promise<CheckedCall> {
+		const checked = await checking;
+		if (checked.kind === "start") return checked;
+		const { outcome, result } = await this.#admit(call, call.arguments, checked.outcome, checked.result);
+		return { ...checked, outcome, result };
+	}
+
+	/** The result as it may be kept and told. */
+	async #admit(
+		{ toolCallId, toolName }: ToolCall,
+		input: unknown,
+		outcome: ToolCallOutcome,
+		output: unknown,
+	): Promise<{ outcome: ToolCallOutcome; result: unknown }> {
+		const { toolResult } = this.#run.interceptors;
+		if (toolResult === undefined) return { outcome, result: output };
+		const status = outcome === "done" || outcome === "cancelled" ? outcome : "error";
+		try {
+			const replaced = await toolResult({ toolCallId, toolName, input, status, output });
+			return { outcome: replaced.status === status ? outcome : replaced.status, result: replaced.output };
+		} catch (error) {
+			throw new HookFailed(error);
+		}
 	}
 
 	// Recording and starting.
@@ -215,7 +245,8 @@ export class ToolRound {
 		each.context?.close();
 		const { onAfterCall, onError } = this.#run.agent.toolStrategy;
 		const hook = outcome.isError ? onError : onAfterCall;
-		if (hook === undefined) {
+		const { toolResult } = this.#run.interceptors;
+		if (hook === undefined && toolResult === undefined) {
 			const { isError, output, details } = outcome;
 			try {
 				const recorded = this.#record(each, isError ? "error" : "done", output, details);
@@ -225,8 +256,11 @@ export class ToolRound {
 			}
 			return;
 		}
-		each.came = outcome;
-		this.#afterCall(each, tool, outcome).catch((error) => this.#failed(error));
+		// A raw outcome that may be replaced is not kept, whatever becomes of the run meanwhile.
+		if (toolResult === undefined) each.came = outcome;
+		this.#afterCall(each, tool, outcome).catch((error) =>
+			this.#failed(error instanceof HookFailed ? error.cause : error),
+		);
 	}
 
 	async #afterCall(each: CallInRound, tool: EngineTool, outcome: ToolOutcome): Promise<void> {
@@ -239,7 +273,10 @@ export class ToolRound {
 			const replaced = await strategy.onAfterCall?.(tool.source as Tool, each.input, result);
 			if (replaced !== undefined) result = replaced;
 		}
-		if (!this.#closed) await this.#record(each, outcome.isError ? "error" : "done", result, outcome.details);
+		const status = outcome.isError ? "error" : "done";
+		const admitted = await this.#admit(each.call, each.input, status, result);
+		const details = admitted.result === result ? outcome.details : undefined;
+		if (!this.#closed) await this.#record(each, admitted.outcome, admitted.result, details);
 	}
 
 	#record(
