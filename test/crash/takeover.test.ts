@@ -76,23 +76,28 @@ describe("a process that is killed", { timeout: 20_000 }, () => {
 });
 
 describe("a process that is stopped", { timeout: 20_000 }, () => {
-	test("is taken over when its lease lapsed, and commits nothing when it wakes [SES-101]", async () => {
-		const host = { leaseTtlMs };
-		const first = world.start({ host, work: { send: [planned("one", [["wait:a"], ["lookup:b"]])] } });
-		await first.reached("wait a entered");
-		first.child.kill("SIGSTOP");
-		const second = await world.run({ host, work: { send: [planned("two", [["lookup:c"]])] } });
-		expect(named(second, "result")).toMatchObject([{ outcome: "completed" }]);
-		const [entries, asked] = [await world.entries(), world.requests().length];
-		first.say("go on");
-		first.child.kill("SIGCONT");
-		const woken = await first.ended;
-		expect(named(woken, "result")).toMatchObject([{ outcome: "suspended", error: "lease_lost" }]);
-		expect(named(woken, "wait a aborted")).toHaveLength(1);
-		expect(await world.entries()).toEqual(entries);
-		expect(world.requests()).toHaveLength(asked);
-		expect(await tasks()).toEqual(["one", "two"]);
-	});
+	test.for(["its tool still runs", "its tool ends"])(
+		"is taken over when its lease lapsed; it wakes, %s, and it commits nothing [SES-101]",
+		async (then) => {
+			const host = { leaseTtlMs };
+			const first = world.start({ host, work: { send: [planned("one", [["wait:a"], ["lookup:b"]])] } });
+			await first.reached("wait a entered");
+			first.child.kill("SIGSTOP");
+			const second = await world.run({ host, work: { send: [planned("two", [["lookup:c"]])] } });
+			expect(named(second, "result")).toMatchObject([{ outcome: "completed" }]);
+			const [entries, asked] = [await world.entries(), world.requests().length];
+			if (then === "its tool ends") first.say("go on");
+			first.child.kill("SIGCONT");
+			// Told by its signal, not by its own end.
+			await first.reached("wait a aborted");
+			first.say("go on");
+			const woken = await first.ended;
+			expect(named(woken, "result")).toMatchObject([{ outcome: "suspended", error: "lease_lost" }]);
+			expect(await world.entries()).toEqual(entries);
+			expect(world.requests()).toHaveLength(asked);
+			expect(await tasks()).toEqual(["one", "two"]);
+		},
+	);
 
 	test("does not run again the turns that waited behind its run", async () => {
 		const host = { leaseTtlMs };
