@@ -3,7 +3,6 @@
 import { AssistantMessage, type Message, ToolResultMessage, UserMessage } from "@holdfast/upp";
 import fc from "fast-check";
 import { type AgentOptions, resolveAgent } from "../agent/options.ts";
-import type { Entry } from "../journal/index.ts";
 import { AgentState } from "../state/index.ts";
 import { type ScriptedReply, scriptedModel } from "../testing/scripted-model.ts";
 import type { AnyTool, ToolContext } from "../tools/index.ts";
@@ -16,7 +15,7 @@ import { Run } from "./run.ts";
 import { initialSession } from "./session-state.ts";
 
 /** Time that stands still and ids that count: the same run twice is the same to the last character. */
-export function stillPorts(): Ports {
+function stillPorts(): Ports {
 	let count = 0;
 	return {
 		clock: { now: () => 0, monotonic: () => 0 },
@@ -25,7 +24,7 @@ export function stillPorts(): Ports {
 }
 
 /** A run of an agent that is begun and not yet driven. */
-export function begunRun(options: AgentOptions): Run {
+function begunRun(options: AgentOptions): Run {
 	const run = new Run({
 		agent: resolveAgent("agent", options),
 		runId: "run",
@@ -43,7 +42,7 @@ export function begunRun(options: AgentOptions): Run {
 export type Trace = { readonly what: "model" | "tool" | "complete" | "step"; readonly name?: string }[];
 
 /** Tools of every kind; each start is written into the trace. */
-export function manyTools(trace: Trace = [], signals: AbortSignal[] = []): AnyTool[] {
+function manyTools(trace: Trace = [], signals: AbortSignal[] = []): AnyTool[] {
 	const make = (
 		name: string,
 		run: (params: { text?: string }, context: ToolContext) => unknown,
@@ -244,9 +243,4 @@ export function faultsOfEvents(events: readonly RunEvent[], ended: "completed" |
 	if (events.at(-1)?.type !== "run_end") faults.push("no run_end");
 	if (ended === "completed" && openStep !== undefined) faults.push(`step ${openStep} never ends`);
 	return faults;
-}
-
-/** The facts of entries, for a look at how often each stands there. */
-export function factKinds(entries: readonly Entry[]): string[] {
-	return entries.map((entry) => entry.fact.kind);
 }
