@@ -2,7 +2,7 @@ import { deepStrictEqual } from "node:assert";
 import { AssistantMessage, type MessageJSON, ToolResultMessage, UserMessage } from "@holdfast/upp";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { AgentState, type AgentStateJSON } from "./index.ts";
+import { AgentState, type AgentStateJSON, ThreadTree } from "./index.ts";
 import { anyState, contentOf } from "./random-state.fixture.ts";
 
 function throughText(state: AgentState): AgentState {
@@ -18,7 +18,7 @@ function objectsIn(value: unknown, found: Set<object> = new Set()): Set<object> 
 }
 
 describe("a state that went through JSON text", () => {
-	test("is what it was, whatever it holds [UAP-070]", () => {
+	test("is what it was, whatever it holds [UAP-070]", { timeout: 60_000 }, () => {
 		fc.assert(
 			fc.property(anyState, (state) => {
 				const back = throughText(state);
@@ -31,7 +31,7 @@ describe("a state that went through JSON text", () => {
 		);
 	});
 
-	test("keeps message classes, ids of messages, calls, plan steps and sub-agents", () => {
+	test("keeps the classes of messages, and every id: of states, messages, calls, plan steps, sub-agents, thread nodes [UAP-128]", () => {
 		const call = { toolCallId: "call-7", toolName: "t", arguments: {} };
 		const state = AgentState.initial()
 			.withMessages([
@@ -61,6 +61,14 @@ describe("a state that went through JSON text", () => {
 		expect(result.results[0]?.toolCallId).toBe("call-7");
 		expect(back.plan?.[0]).toMatchObject({ id: "step-1", dependsOn: ["step-0"] });
 		expect(back.subagentTraces?.[0]).toMatchObject({ subagentId: "sub-1", parentToolCallId: "call-7" });
+		expect(back.id).toBe(state.id);
+		const tree = new ThreadTree();
+		tree.checkout(tree.branch(tree.root.id));
+		tree.current.state = state;
+		const grown = ThreadTree.fromJSON(JSON.parse(JSON.stringify(tree)));
+		expect([...grown.nodes.keys()]).toEqual([...tree.nodes.keys()]);
+		expect([grown.root.id, grown.current.id]).toEqual([tree.root.id, tree.current.id]);
+		expect(grown.current.state.id).toBe(state.id);
 	});
 
 	test("keeps the metadata of messages and its own, to the bottom [UAP-129]", () => {
@@ -137,7 +145,9 @@ describe("a state that went through JSON text", () => {
 });
 
 describe("a state's JSON data", () => {
-	test("names what there is, equals what JSON text gives back, and is shared with nobody [UAP-066]", () => {
+	test("names what there is, equals what JSON text gives back, and is shared with nobody [UAP-066]", {
+		timeout: 60_000,
+	}, () => {
 		expect(Object.keys(AgentState.initial().toJSON())).toEqual([
 			"version",
 			"id",

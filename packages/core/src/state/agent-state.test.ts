@@ -83,6 +83,12 @@ describe("a state", () => {
 	test("sets step, metadata, reasoning and plan, each alone [UAP-057]", () => {
 		const state = fullState();
 		const before = contentOf(state);
+		expect(before).toMatchObject({
+			step: 2,
+			metadata: { key: { deep: [1] } },
+			reasoning: ["because"],
+			plan: [step],
+		});
 		const other: PlanStep = { ...step, id: "2", status: "completed", tool: "grep" };
 		expect(contentOf(state.withStep(7))).toEqual({ ...before, step: 7 });
 		expect(contentOf(state.withMetadata("more", null))).toEqual({

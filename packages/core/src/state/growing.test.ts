@@ -23,7 +23,9 @@ function grow(messages: number): AgentState[] {
 	return states;
 }
 
-test("appending 20,000 messages one by one takes about twice as long as 10,000 [UAP-065]", () => {
+test("appending 20,000 messages one by one takes about twice as long as 10,000 [UAP-065]", {
+	timeout: 60_000,
+}, () => {
 	const half = best(7, () => grow(10_000));
 	const whole = best(7, () => grow(20_000));
 	// Copying the history with each append would take four times as long.
@@ -37,7 +39,7 @@ test("appending 20,000 messages one by one takes about twice as long as 10,000 [
 	}
 });
 
-test("a state of 10,000 messages forks as fast as one of 10", () => {
+test("a state of 10,000 messages forks as fast as one of 10", { timeout: 60_000 }, () => {
 	const [small, large] = [grow(10).at(-1), grow(10_000).at(-1)] as [AgentState, AgentState];
 	const message = new UserMessage("fork");
 	const forks = (state: AgentState): void => {

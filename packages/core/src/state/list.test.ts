@@ -60,10 +60,15 @@ describe("a list with shared structure", () => {
 		expect(list.from(9_990)).toEqual([
 			9_990, 9_991, 9_992, 9_993, 9_994, 9_995, 9_996, 9_997, 9_998, 9_999, 10_000,
 		]);
-		const start = performance.now();
-		for (let index = 0; index < 10_000; index++) if (list.at(index) !== index) throw new Error(`at ${index}`);
-		// Walking the chain would take 50,000,000 hops; jumping takes some 20 for each position.
-		expect(performance.now() - start).toBeLessThan(100);
+		let fastest = Number.POSITIVE_INFINITY;
+		for (let run = 0; run < 5; run++) {
+			const start = performance.now();
+			for (let index = 0; index < 10_000; index++)
+				if (list.at(index) !== index) throw new Error(`at ${index}`);
+			fastest = Math.min(fastest, performance.now() - start);
+		}
+		// Jumping takes some 20 hops for each position; walking the chain would take 50,000,000 in all.
+		expect(fastest).toBeLessThan(40);
 	});
 
 	test("holds arrays as items without flattening them", () => {

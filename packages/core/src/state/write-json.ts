@@ -29,9 +29,17 @@ function unserialisable(path: string, cause: unknown): HoldfastError {
 	);
 }
 
-// Object.fromEntries defines members, so a key "__proto__" stays data.
 function copyJSON(value: JSONValue): JSONValue {
 	if (typeof value !== "object" || value === null) return value;
 	if (Array.isArray(value)) return value.map(copyJSON);
-	return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, copyJSON(member)]));
+	const copy: Record<string, JSONValue> = {};
+	for (const key of Object.keys(value)) {
+		const member = copyJSON((value as Record<string, JSONValue>)[key] as JSONValue);
+		// Assigned, this one key would become the prototype.
+		if (key === "__proto__") Object.defineProperty(copy, key, { value: member, ...open });
+		else copy[key] = member;
+	}
+	return copy;
 }
+
+const open = { enumerable: true, configurable: true, writable: true };

@@ -12,6 +12,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
+import { createInterface, type Interface } from "node:readline";
+import type { Readable } from "node:stream";
 import { UserMessage } from "@holdfast/upp";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { AgentState, type AgentStateJSON } from "../../state/index.ts";
@@ -57,6 +59,30 @@ function below(directory: string): string[] {
 	return readdirSync(directory, { recursive: true, withFileTypes: true }).map((entry) =>
 		join(relative(directory, entry.parentPath), entry.name),
 	);
+}
+
+/** Starts a process that interrupts itself at the places given, and listens to what it says. */
+function saveInterrupted(
+	how: "kill" | "wait",
+	from: number,
+	to: number,
+): { child: ChildProcess; said: Interface } {
+	const fixture = new URL("./interrupted-process.fixture.ts", import.meta.url);
+	const child = fork(fixture, [dir, how, String(from), String(to)], {
+		execArgv: ["--conditions=holdfast-source", "--no-warnings"],
+		silent: true,
+	});
+	children.push(child);
+	return { child, said: createInterface(child.stdout as Readable) };
+}
+
+/** Both files of a session, if there are any, are of one save; and there are no others. */
+async function expectPair(session: string): Promise<void> {
+	const loaded = await fileCheckpoints({ dir }).load(session);
+	expectWhole(loaded);
+	if (loaded === null) return expect(existsSync(join(dir, session))).toBe(false);
+	expect(metadataOf(session).step, session).toBe(loaded.step);
+	expect(readdirSync(join(dir, session)).sort()).toEqual(["checkpoint.json", "metadata.json"]);
 }
 
 for (const compress of [false, true]) {
@@ -130,6 +156,41 @@ describe("checkpoints in files", () => {
 		expect((await store.load("my-session"))?.metadata.sessionId).toBe("my-session");
 	});
 
+	test("hold what sub-agents did, appended to the state and equal once it is restored [UAP-097]", async () => {
+		const store = fileCheckpoints({ dir });
+		const trace = {
+			subagentId: "sub-1",
+			subagentType: "explorer",
+			parentToolCallId: "call-1",
+			prompt: "look",
+			startTime: 1_700_000_000_000,
+			endTime: 1_700_000_000_250,
+			success: true,
+			result: "found",
+			toolExecutions: [
+				{
+					toolName: "grep",
+					toolCallId: "c",
+					arguments: { for: new Uint8Array([1]) },
+					result: "1 line",
+					duration: 3,
+				},
+			],
+			usage: { inputTokens: 1, outputTokens: 2, totalTokens: 3 },
+		};
+		const failed = { ...trace, subagentId: "sub-2", success: false, error: "no" };
+		let state = AgentState.initial();
+		for (const [index, next] of [trace, failed].entries()) {
+			const before = state;
+			state = state.withSubagentTrace(next);
+			expect(before.subagentTraces?.length ?? 0).toBe(index);
+			await store.save("s", state.toJSON());
+			const loaded = (await store.load("s")) as AgentStateJSON;
+			expect(loaded.subagentTraces).toHaveLength(index + 1);
+			expect(AgentState.fromJSON(loaded).subagentTraces).toEqual([trace, failed].slice(0, index + 1));
+		}
+	});
+
 	test("never leave their directory, whatever the session is called [UAP-138]", async () => {
 		const store = fileCheckpoints({ dir });
 		const outside = join(place, "deep", "x", "checkpoint.json");
@@ -180,9 +241,7 @@ describe("checkpoints in files", () => {
 		expect(await stores[1].load("other")).toEqual(stateOf(42));
 	});
 
-	test("of several processes are whole at every moment, and both files are of one save at the end [UAP-145]", {
-		timeout: 60_000,
-	}, async () => {
+	test("of several processes are whole at every moment [UAP-145]", { timeout: 60_000 }, async () => {
 		const store = fileCheckpoints({ dir });
 		await store.save("s", stateOf(0, 50_000));
 		const writers = [1_000, 2_000, 3_000].map((from) => saveElsewhere("s", from, 25, 50_000));
@@ -197,35 +256,7 @@ describe("checkpoints in files", () => {
 			await new Promise((resolve) => setImmediate(resolve));
 		}
 		expect((await ends).map(([code]) => code)).toEqual([0, 0, 0]);
-		const last = await store.load("s");
-		expectWhole(last);
-		if (last !== null) {
-			expect(metadataOf("s").step).toBe(last.step);
-			expect(below(join(dir, "s")).sort()).toEqual(["checkpoint.json", "metadata.json"]);
-		}
-	});
-
-	test("are readable after their writer was killed at any moment [UAP-139]", {
-		timeout: 60_000,
-	}, async () => {
-		const store = fileCheckpoints({ dir });
-		const length = 2_000_000;
-		await store.save("s", stateOf(0, length));
-		let told = 0;
-		for (let round = 0; round < 8; round++) {
-			const writer = saveElsewhere("s", told + 1, 1_000, length);
-			writer.on("message", (step) => {
-				told = step as number;
-			});
-			await once(writer, "message");
-			await new Promise((resolve) => setTimeout(resolve, Math.random() * 12));
-			const gone = once(writer, "exit");
-			writer.kill("SIGKILL");
-			await gone;
-			const loaded = (await store.load("s")) as AgentStateJSON;
-			expectWhole(loaded);
-			expect(loaded.step).toBeGreaterThanOrEqual(told);
-		}
+		expectWhole(await store.load("s"));
 	});
 
 	test("are not touched by a temporary file that was cut off, which is swept away later [UAP-139]", async () => {
@@ -290,6 +321,57 @@ describe("checkpoints in files", () => {
 		expect(metadataOf("s").step).toBe(5);
 		await store.flush();
 	});
+});
+
+describe("a process that is interrupted while it saves", () => {
+	/** The file operations of one save, as the process counts them. */
+	async function countOperations(): Promise<number> {
+		const { said } = saveInterrupted("kill", 0, 0);
+		const [line] = await once(said, "line");
+		return Number(/^operations (\d+)$/.exec(line)?.[1]);
+	}
+
+	test("leaves what was there, or the new state, wherever it was killed [UAP-139]", {
+		timeout: 120_000,
+	}, async () => {
+		const store = fileCheckpoints({ dir });
+		const operations = await countOperations();
+		expect(operations).toBeGreaterThan(10);
+		const found: (number | undefined)[] = [];
+		for (let place = 1; place <= operations; place++) {
+			await store.save(`s${place}`, stateOf(1, 50_000));
+			const { child } = saveInterrupted("kill", place, place);
+			const [, signal] = await once(child, "exit");
+			expect(signal).toBe("SIGKILL");
+			const loaded = await store.load(`s${place}`);
+			expectWhole(loaded);
+			found.push(loaded?.step);
+		}
+		// First the old state, and from some operation on the new one.
+		expect(found).toEqual([...found].sort());
+		expect(new Set(found)).toEqual(new Set([1, 2]));
+		expect(await store.list()).toHaveLength(operations + 1);
+	});
+
+	test.each(["save", "delete"] as const)(
+		"leaves the files of one save, wherever another process did a %s meanwhile",
+		{ timeout: 60_000 },
+		async (meanwhile) => {
+			const store = fileCheckpoints({ dir });
+			const operations = await countOperations();
+			const { child, said } = saveInterrupted("wait", 1, operations);
+			for (let place = 1; place <= operations; place++) {
+				const [line] = await once(said, "line");
+				expect(line).toBe(`at ${place}`);
+				if (meanwhile === "save") await store.save(`s${place}`, stateOf(3, 20_000));
+				else await store.delete(`s${place}`);
+				child.stdin?.write(".");
+			}
+			const [code] = await once(child, "exit");
+			expect(code).toBe(0);
+			for (let place = 1; place <= operations; place++) await expectPair(`s${place}`);
+		},
+	);
 });
 
 test("folders of others in the directory are no sessions", async () => {
