@@ -88,9 +88,10 @@ const texts = {
 	drainInput: "DELETE FROM inputs WHERE session = ? AND id = ?",
 	viewSession: `${views} WHERE s.key = ?`,
 	viewSessions: `${views} WHERE s.key >= ? ORDER BY s.key LIMIT ?`,
-	viewOpenSessions: `${views} WHERE s.open_run IS NOT NULL AND s.key >= ? ORDER BY s.key`,
-	viewUnfinishedSessions: `${views} WHERE s.key >= ?
-		AND (s.open_run IS NOT NULL OR EXISTS (SELECT 1 FROM inputs WHERE session = s.id)) ORDER BY s.key`,
+	// Unfinished sessions are few: a plus keeps SQLite from walking all keys instead of the short lists of these.
+	viewOpenSessions: `${views} WHERE s.open_run IS NOT NULL AND +s.key >= ? ORDER BY +s.key`,
+	viewUnfinishedSessions: `${views} WHERE +s.key >= ? AND s.id IN (
+		SELECT id FROM sessions WHERE open_run IS NOT NULL UNION SELECT session FROM inputs) ORDER BY +s.key`,
 	waitingWorkers: "SELECT DISTINCT worker FROM inputs WHERE session = ? AND kind = 'message'",
 	positionOf: `SELECT s.id || ' ' || s.epoch || ' ' || s.inputs || ' '
 		|| ifnull((SELECT max(seq) FROM entries WHERE session = s.id), 0) AS position FROM sessions s WHERE s.key = ?`,
