@@ -3,6 +3,7 @@
 export type { LanguageModel } from "./ai-sdk/language-model-types.ts";
 export { HoldfastError, type HoldfastErrorOptions, isHoldfastError } from "./errors/holdfast-error.ts";
 export { ErrorCode, isUPPError, type Modality, UPPError } from "./errors/upp-error.ts";
+export { uuid } from "./ids/uuid.ts";
 export { bindModel, type ModelBinding, type RequestExtra } from "./llm/bind.ts";
 export { llm } from "./llm/llm.ts";
 export type {

@@ -6,6 +6,7 @@ import {
 	type Message,
 	type Turn,
 	UserMessage,
+	uuid,
 } from "@holdfast/upp";
 import type { EngineAgent, GenerateResult } from "../engine/index.ts";
 import { type Host, memoryHost } from "../journal/index.ts";
@@ -48,7 +49,7 @@ export class Agent {
 		if (!(options instanceof OpenOptions)) checkStrictly(options);
 		const { ...given } = options;
 		this.#options = given;
-		this.#id = (given.ports?.ids ?? { uuid: () => globalThis.crypto.randomUUID() }).uuid();
+		this.#id = (given.ports?.ids ?? { uuid }).uuid();
 		this.#engine = resolveAgent(this.#id, given);
 		const { checkpoints, sessionId, middleware = [] } = given;
 		this.#calls = {

@@ -1,4 +1,5 @@
 // Time and ids as ports: the engine reads neither from the world itself (keeps I6).
+import { uuid } from "@holdfast/upp";
 
 /** Where time comes from. */
 export interface Clock {
@@ -21,5 +22,5 @@ export interface Ports {
 
 export const systemPorts: Ports = {
 	clock: { now: () => Date.now(), monotonic: () => performance.now() },
-	ids: { uuid: () => globalThis.crypto.randomUUID() },
+	ids: { uuid },
 };

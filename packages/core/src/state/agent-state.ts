@@ -1,6 +1,8 @@
 // AgentState: an immutable snapshot of an agent's conversation. Every operation returns a new state; messages and
 // reasoning share structure with the state they came from (keeps I2, I5).
+
 import type { Message, TokenUsage } from "@holdfast/upp";
+import { uuid } from "@holdfast/upp";
 import { type AgentStateJSON, partsFromJSON, partsToJSON } from "./agent-state-json.ts";
 import { withMember } from "./frozen-copy.ts";
 import { List } from "./list.ts";
@@ -51,7 +53,7 @@ export class AgentState {
 
 	/** The snapshot's own id (UUIDv4); every new state has a new one. */
 	get id(): string {
-		this.#id ??= globalThis.crypto.randomUUID();
+		this.#id ??= uuid();
 		return this.#id;
 	}
 

@@ -55,11 +55,17 @@ function copyOf(value: unknown, copying: Copying): unknown {
 	return Object.freeze(copy);
 }
 
-// Members are defined, never assigned: a key "__proto__" stays data.
 function place(holder: object, key: string | number, value: unknown, copying: Copying): void {
-	const held = isLeaf(value)
-		? copying.hold(copyLeaf(value))
-		: { value: copyOf(value, copying), writable: true };
+	if (isLeaf(value)) {
+		define(holder, key, copying.hold(copyLeaf(value)));
+	} else if (key === "__proto__") {
+		define(holder, key, { value: copyOf(value, copying), writable: true }); // assigned, it would be the prototype
+	} else {
+		(holder as Record<string | number, unknown>)[key] = copyOf(value, copying);
+	}
+}
+
+function define(holder: object, key: string | number, held: PropertyDescriptor): void {
 	Object.defineProperty(holder, key, { ...held, enumerable: true, configurable: true });
 }
 
@@ -78,7 +84,7 @@ function copyLeaf(leaf: Leaf): Leaf {
 }
 
 function isLeaf(value: unknown): value is Leaf {
-	if (typeof value !== "object" || value === null) return false;
+	if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
 	return value instanceof Date || ArrayBuffer.isView(value) || value instanceof ArrayBuffer;
 }
 

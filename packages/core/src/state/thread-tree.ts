@@ -1,5 +1,5 @@
 // A conversation as a tree: each node holds a snapshot, and branches go on from one without touching the others.
-import { HoldfastError, type Message } from "@holdfast/upp";
+import { HoldfastError, type Message, uuid } from "@holdfast/upp";
 import { AgentState } from "./agent-state.ts";
 import { invalidState, readId, readList, readRecord } from "./read-json.ts";
 import { readThreadNode, ThreadNode, type ThreadNodeJSON } from "./thread-node.ts";
@@ -28,7 +28,7 @@ export class ThreadTree {
 
 	/** A tree of one node with an empty state. */
 	constructor() {
-		this.#root = new ThreadNode(globalThis.crypto.randomUUID(), null, AgentState.initial());
+		this.#root = new ThreadNode(uuid(), null, AgentState.initial());
 		this.#nodes.set(this.#root.id, this.#root);
 		this.#current = this.#root;
 	}
@@ -53,7 +53,7 @@ export class ThreadTree {
 	 */
 	branch(fromId: string, name?: string): string {
 		const parent = this.#find(fromId);
-		const node = new ThreadNode(globalThis.crypto.randomUUID(), parent.id, parent.state, name);
+		const node = new ThreadNode(uuid(), parent.id, parent.state, name);
 		this.#nodes.set(node.id, node);
 		parent.children.push(node.id);
 		return node.id;

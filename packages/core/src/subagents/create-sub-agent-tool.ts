@@ -1,5 +1,7 @@
 // A sub-agent as a tool of an explicit schema, telling its parent live what it does (keeps I8). @see UAP 8
+
 import type { JSONSchema, ToolExecution } from "@holdfast/upp";
+import { uuid } from "@holdfast/upp";
 import { Agent } from "../agent/agent.ts";
 import type { SubagentEvent } from "../engine/index.ts";
 import { AgentState, type ToolExecutionTrace } from "../state/index.ts";
@@ -83,7 +85,7 @@ async function runSubAgent(
 	context: Partial<ToolContext>,
 ): Promise<string> {
 	const identity = {
-		subagentId: globalThis.crypto.randomUUID(),
+		subagentId: uuid(),
 		subagentType,
 		parentToolCallId: context.toolCallId ?? "",
 	};

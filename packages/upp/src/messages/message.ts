@@ -1,6 +1,7 @@
 // The three kinds of message. They are cheap to make (an engine makes several each step) and are never changed
 // once made; `text` is computed when asked for.
 
+import { uuid } from "../ids/uuid.ts";
 import type { AssistantContent, ContentBlock, ProviderMetadata, UserContent } from "./content.ts";
 import { type MessageJSON, messageToJSON } from "./message-json.ts";
 import type { ToolCall, ToolResult } from "./tool.ts";
@@ -27,7 +28,7 @@ export abstract class Message {
 	abstract readonly type: MessageType;
 
 	constructor(options: MessageOptions | undefined) {
-		this.id = options?.id ?? globalThis.crypto.randomUUID();
+		this.id = options?.id ?? uuid();
 		this.timestamp = options?.timestamp ?? new Date();
 		if (options?.metadata !== undefined) this.metadata = options.metadata;
 	}

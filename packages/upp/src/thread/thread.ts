@@ -1,6 +1,7 @@
 // A conversation that grows: messages under an id, for those who keep history themselves.
 
 import { HoldfastError } from "../errors/holdfast-error.ts";
+import { uuid } from "../ids/uuid.ts";
 import { AssistantMessage, type Message, type MessageType, UserMessage } from "../messages/message.ts";
 import { messageFromJSON } from "../messages/message-from-json.ts";
 import { type MessageJSON, messageToJSON } from "../messages/message-json.ts";
@@ -34,7 +35,7 @@ export class Thread implements Iterable<Message> {
 	#updatedAt: Date;
 
 	constructor(messages: Iterable<Message> = [], options: ThreadOptions = {}) {
-		this.id = options.id ?? globalThis.crypto.randomUUID();
+		this.id = options.id ?? uuid();
 		this.#messages = [...messages];
 		this.#createdAt = options.createdAt ?? new Date();
 		this.#updatedAt = options.updatedAt ?? this.#createdAt;
