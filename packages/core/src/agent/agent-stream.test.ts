@@ -239,7 +239,7 @@ describe("who reads a stream, and who does not", () => {
 		}
 	});
 
-	test("a stream that nobody reads keeps what was said, and not every delta of it", async () => {
+	test("a stream that nobody reads keeps what was said, and not every delta of it [UAP-116]", async () => {
 		const count = 200_000;
 		const deltas = function* (): Generator<StreamEvent> {
 			for (let at = 0; at < count; at++) yield { type: "text_delta", index: 0, delta: { text: `${at} ` } };

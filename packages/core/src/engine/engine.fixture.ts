@@ -4,6 +4,7 @@ import { AssistantMessage, type Message, ToolResultMessage, UserMessage } from "
 import fc from "fast-check";
 import { type AgentOptions, resolveAgent } from "../agent/options.ts";
 import { AgentState } from "../state/index.ts";
+import { type DecidingStrategy, loop } from "../strategies/index.ts";
 import { type ScriptedReply, scriptedModel } from "../testing/scripted-model.ts";
 import type { AnyTool, ToolContext } from "../tools/index.ts";
 import type { DriveOutcome } from "./drive.ts";
@@ -132,12 +133,14 @@ export function scriptedOptions(
 	script: readonly ScriptedReply[],
 	trace: Trace = [],
 	signals: AbortSignal[] = [],
+	execution: DecidingStrategy = loop(),
 ): AgentOptions {
 	return {
+		execution,
 		model: scriptedModel((request, call) => {
 			trace.push({ what: "model" });
 			if (request.signal !== undefined) signals.push(request.signal);
-			return script[call] as ScriptedReply;
+			return script[call] ?? { text: "the end" };
 		}),
 		tools: manyTools(trace, signals),
 		ports: stillPorts(),
@@ -152,6 +155,7 @@ export function scriptedOptions(
 export async function driven(
 	script: readonly ScriptedReply[],
 	look: (run: Run, events: readonly RunEvent[], trace: Trace) => void = () => {},
+	execution: DecidingStrategy = loop(),
 ): Promise<{
 	run: Run;
 	outcome: DriveOutcome;
@@ -162,7 +166,7 @@ export async function driven(
 	const trace: Trace = [];
 	const signals: AbortSignal[] = [];
 	const events: RunEvent[] = [];
-	const run = begunRun(scriptedOptions(script, trace, signals));
+	const run = begunRun(scriptedOptions(script, trace, signals, execution));
 	run.watch({
 		tell(event) {
 			events.push(event);

@@ -6,6 +6,7 @@ import { Agent, agent } from "../agent/agent.ts";
 import { resolveAgent } from "../agent/options.ts";
 import { memoryHost } from "../journal/index.ts";
 import { AgentState } from "../state/index.ts";
+import { type DecidingStrategy, loop, react } from "../strategies/index.ts";
 import type { ScriptedReply } from "../testing/scripted-model.ts";
 import {
 	atRest,
@@ -20,6 +21,7 @@ import { project } from "./project.ts";
 import { foldOptions } from "./run.ts";
 import { evolve, initialSession, type SessionState } from "./session-state.ts";
 
+const executions = fc.constantFrom(loop(), react());
 const runs = { numRuns: 150 };
 const unhandled: unknown[] = [];
 const note = (reason: unknown): void => void unhandled.push(reason);
@@ -32,9 +34,10 @@ afterAll(() => {
 describe("any script of answers, calls and failures", () => {
 	test("ends the same in stream() and generate(): messages, step, usage, executions [UAP-124]", async () => {
 		await fc.assert(
-			fc.asyncProperty(scripts, async (script) => {
-				const generated = await agent({ ...scriptedOptions(script) }).generate("go", AgentState.initial());
-				const stream = agent({ ...scriptedOptions(script) }).stream("go", AgentState.initial());
+			fc.asyncProperty(scripts, executions, async (script, execution) => {
+				const make = () => agent({ ...scriptedOptions(script, [], [], execution) });
+				const generated = await make().generate("go", AgentState.initial());
+				const stream = make().stream("go", AgentState.initial());
 				await collect(stream);
 				const streamed = await stream.result;
 				expect(contentOf(streamed.state)).toEqual(contentOf(generated.state));
@@ -63,8 +66,8 @@ describe("any script of answers, calls and failures", () => {
 
 	test("tells events in order, each with its start and its end", async () => {
 		await fc.assert(
-			fc.asyncProperty(scripts, async (script) => {
-				const { events } = await driven(script);
+			fc.asyncProperty(scripts, executions, async (script, execution) => {
+				const { events } = await driven(script, undefined, execution);
 				await atRest();
 				expect(faultsOfEvents(events, "completed")).toEqual([]);
 			}),
@@ -74,9 +77,9 @@ describe("any script of answers, calls and failures", () => {
 
 	test("leaves a journal that folds to the same state, as does every prefix, and to the same events", async () => {
 		await fc.assert(
-			fc.asyncProperty(scripts, async (script) => {
+			fc.asyncProperty(scripts, executions, async (script, execution) => {
 				const host = memoryHost();
-				const options = scriptedOptions(script);
+				const options = scriptedOptions(script, [], [], execution);
 				const one = new Agent({ ...options, host } as ConstructorParameters<typeof Agent>[0]);
 				const run = await one.session("k").send("go");
 				const events = await collect<RunEvent>(run.watch());
@@ -104,30 +107,39 @@ describe("any script of answers, calls and failures", () => {
 	});
 });
 
+interface Stop {
+	readonly script: ScriptedReply[];
+	readonly execution: DecidingStrategy;
+	readonly at: number;
+	readonly delay: number;
+}
+
 describe("a stop at any moment", () => {
 	const cases = fc.record({
 		script: scripts,
+		execution: executions,
 		at: fc.nat({ max: 60 }),
 		/** 0: inside the telling of the event; else so many turns of the promise queue later. */
 		delay: fc.nat({ max: 6 }),
 	});
 
-	async function stopped(
-		{ script, at, delay }: { script: ScriptedReply[]; at: number; delay: number },
-		reason: "interrupt" | "suspend",
-	) {
+	async function stopped({ script, execution, at, delay }: Stop, reason: "interrupt" | "suspend") {
 		let mark: { readonly trace: number; readonly events: number } | undefined;
-		const found = await driven(script, (run, events, trace) => {
-			if (events.length !== at + 1) return;
-			const stop = (): void => {
-				run.stop(reason);
-				mark ??= { trace: trace.length, events: events.length };
-			};
-			if (delay === 0) return stop();
-			let turn = Promise.resolve();
-			for (let left = delay; left > 1; left--) turn = turn.then(() => {});
-			void turn.then(stop);
-		});
+		const found = await driven(
+			script,
+			(run, events, trace) => {
+				if (events.length !== at + 1) return;
+				const stop = (): void => {
+					run.stop(reason);
+					mark ??= { trace: trace.length, events: events.length };
+				};
+				if (delay === 0) return stop();
+				let turn = Promise.resolve();
+				for (let left = delay; left > 1; left--) turn = turn.then(() => {});
+				void turn.then(stop);
+			},
+			execution,
+		);
 		await atRest();
 		return { ...found, mark };
 	}
