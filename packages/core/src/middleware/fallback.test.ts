@@ -123,6 +123,8 @@ describe("a model with others behind it", () => {
 		await expect(model.complete(build(request.messages))).rejects.toBe(overloaded);
 		expect(asked).toEqual([1, 2]);
 		expect([first.requests.length, second.requests.length]).toEqual([2, 2]);
+		const { config } = first.requests[0] ?? {};
+		expect(config?.retryStrategy?.onRetry(overloaded, 1)).toBeNull();
 	});
 
 	test("goes together with retry, and works in an agent with tools", async () => {
