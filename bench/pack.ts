@@ -2,7 +2,6 @@
 // gets: built files behind public exports. Nothing is fetched.
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { listFiles } from "../tools/list-sources.ts";
 import { runCommand } from "../tools/run-command.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -18,9 +17,7 @@ const packed: ReadonlyMap<string, string> = new Map([
  * Throws with the output of the program that failed.
  */
 export async function installPacked(folder: string): Promise<void> {
-	const places = [...packed.keys()].map((place) => join(root, "packages", place));
-	await must([join(root, "node_modules/.bin/tsc"), "-b", ...places], root);
-	for (const place of places) removeLeftovers(place);
+	await must([process.execPath, join(root, "tools/build.ts")], root);
 	const archives = join(folder, "archives");
 	mkdirSync(archives);
 	for (const [place, name] of packed) {
@@ -40,14 +37,6 @@ export async function installPacked(folder: string): Promise<void> {
 		if (existsSync(installed)) symlinkSync(installed, join(folder, "node_modules", name));
 	}
 	for (const rows of ["bench", "tools"]) cpSync(join(root, rows), join(folder, rows), { recursive: true });
-}
-
-/** A build leaves files in dist whose source is gone; they would be packed and measured. */
-function removeLeftovers(place: string): void {
-	for (const file of listFiles(join(place, "dist"), "")) {
-		const source = file.replace(/(?:\.d\.ts|\.js)(?:\.map)?$/, ".ts");
-		if (!existsSync(join(place, "src", source))) rmSync(join(place, "dist", file));
-	}
 }
 
 async function must(command: readonly [string, ...string[]], folder: string): Promise<void> {
