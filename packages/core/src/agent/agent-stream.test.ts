@@ -191,7 +191,7 @@ describe("who reads a stream, and who does not", () => {
 			);
 		});
 		expect(output.trim()).toBe("[]");
-	});
+	}, 30_000);
 
 	test("a failure is thrown to who iterates and to who awaits, the same one [UAP-118]", async () => {
 		const error = new UPPError("down", "PROVIDER_ERROR", "maker", "llm");
