@@ -131,7 +131,8 @@ describe("an agent with middlewares", () => {
 	test("is ended after the step in which a middleware says stop", async () => {
 		const look = { name: "look", description: "Looks.", parameters: { type: "object" }, run: () => "seen" };
 		const lines: string[] = [];
-		const model = scriptedModel(() => ({ toolCalls: [{ name: "look" }] }));
+		const call = { toolCalls: [{ name: "look" }] };
+		const model = scriptedModel([call, call, call, "enough"]);
 		const stopping: Middleware = { name: "stopping", stop: (_, state) => state.step === 2 };
 		const middleware = [
 			logging({ level: "debug", includeTiming: false, logger: (line) => lines.push(line) }),

@@ -56,7 +56,7 @@ describe("a budget", () => {
 	test("ends a call after the step that reaches its limit, which the state says", async () => {
 		const calls = { toolCalls: [{ name: "look" }] };
 		const look = { name: "look", description: "Looks.", parameters: { type: "object" }, run: () => "seen" };
-		const model = scriptedModel(() => calls);
+		const model = scriptedModel([calls, calls, calls, calls, "enough"]);
 		const clerk = agent({ model, tools: [look], middleware: [budget({ maxTokens: 40 })] });
 		const { turn, state } = await clerk.generate("look three times");
 		expect(turn.cycles).toBe(3);
