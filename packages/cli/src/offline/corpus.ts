@@ -180,7 +180,8 @@ export function matchUnit(corpus: Corpus, unit: Unit, terms: readonly Term[]): M
 		total += weight;
 		const inside = termIn(term, unit.own, unit.ownText);
 		const around = inside > 0 ? 0 : 0.8 * termIn(term, unit.around, unit.aroundText);
-		const named = inside > 0 || around > 0 ? 0 : 0.6 * termIn(term, place, path);
+		const named =
+			inside > 0 || around > 0 ? 0 : (isNamedAfter(path, term) ? 0.85 : 0.6) * termIn(term, place, path);
 		own += weight * inside;
 		found += weight * (inside || around || named);
 		if (inside === 0 && around === 0 && named === 0) missing.push(term);
@@ -192,6 +193,12 @@ export function matchUnit(corpus: Corpus, unit: Unit, terms: readonly Term[]): M
 		own: total === 0 ? 0 : (near * own) / total,
 		missing,
 	};
+}
+
+/** Is the file named just like the term? */
+function isNamedAfter(path: string, term: Term): boolean {
+	const name = path.slice(path.lastIndexOf("/") + 1);
+	return name === term.text.toLowerCase() || name.replace(/\.[^.]*$/, "") === term.text.toLowerCase();
 }
 
 /** Different words from which on a text is long, so that its words must stand close together to count. */

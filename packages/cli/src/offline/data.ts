@@ -14,7 +14,7 @@ export function parseData(
 ): SourceDocument {
 	const text = lines.map((line) => line ?? "").join("\n");
 	const json = /\.(?:json|jsonc|json5)$/i.test(path) || /^\s*\{/.test(text);
-	const blocks = json ? readJson(text) : readKeyLines(lines);
+	const blocks = json ? readJson(text) : readKeyLines(lines, /\.conf$/i.test(path));
 	return { path, kind: "data", lines, total, blocks, sections: [] };
 }
 
@@ -84,7 +84,8 @@ function unquote(token: string): string {
 	}
 }
 
-function readKeyLines(lines: readonly (string | undefined)[]): Block[] {
+/** `spaced`: a key and its value may be parted by a space alone. */
+function readKeyLines(lines: readonly (string | undefined)[], spaced: boolean): Block[] {
 	const blocks: Mutable<Block>[] = [];
 	let open: { indent: number; index: number }[] = [];
 	let table = -1;
@@ -93,6 +94,19 @@ function readKeyLines(lines: readonly (string | undefined)[]): Block[] {
 		const raw = lines[index] ?? "";
 		const note = /^\s*[#;]\s?(.*)$/.exec(raw);
 		if (note) {
+			// A paragraph of a comment can be cited by itself; the last one also belongs to the key below it.
+			const last = blocks.at(-1);
+			const announced = last?.kind === "paragraph" && /:\s*$/.test(last.text);
+			if ((note[1] as string).trim() === "" && !announced) comment = "";
+			if (comment !== "" && last?.kind === "paragraph" && last.endLine === index) {
+				last.text = `${last.text} ${note[1]}`;
+				last.endLine = index + 1;
+			} else if ((note[1] as string).trim() !== "")
+				blocks.push({
+					...entry(-1, 0, index + 1, "", ""),
+					kind: "paragraph",
+					text: (note[1] as string).trim(),
+				});
 			comment = `${comment} ${note[1]}`.trim();
 			continue;
 		}
@@ -112,7 +126,7 @@ function readKeyLines(lines: readonly (string | undefined)[]): Block[] {
 		const pair =
 			/^\s*(?:-\s+)?(?:export\s+)?("[^"]+"|'[^']+'|[\w$@./-][\w$@./ -]*?)\s*(?::(?=\s|$)|=)\s*(.*)$/.exec(
 				raw,
-			);
+			) ?? (spaced ? /^([a-z][\w-]*)\s+(\S.*)$/i.exec(raw) : null);
 		while (open.length > 0 && (open.at(-1) as { indent: number }).indent >= indent) open.pop();
 		const parent = open.at(-1)?.index ?? table;
 		for (let up = parent; up >= 0; up = (blocks[up] as Block).parent)

@@ -124,6 +124,12 @@ class ProseReader {
 			this.#at++;
 			return true;
 		}
+		// "New features in 1.5:" alone, likewise.
+		if (/:\s*$/.test(line) && this.#blank(this.#at - 1) && this.#blank(this.#at + 1) && looseVersion(line)) {
+			this.#pushHeading(2, line.trim().replace(/:$/, ""), this.#at, this.#at, looseVersion(line));
+			this.#at++;
+			return true;
+		}
 		// A line in bold alone, or of capitals alone, heads what follows without closing what is above.
 		const bold = /^\s*(?:\*\*|__)([^*_].{0,100}?)(?:\*\*|__):?\s*$/.exec(line);
 		const colon = /^[A-Z][\w/&'-]*(?: [\w/&'-]+){0,3}:$/.test(line.trim()) && !/^\s/.test(line);
@@ -140,12 +146,12 @@ class ProseReader {
 		return false;
 	}
 
-	#pushHeading(level: number, raw: string, first: number, last: number): void {
+	#pushHeading(level: number, raw: string, first: number, last: number, named?: string): void {
 		const title = plainName(raw);
 		let parent = this.#section;
 		while (parent >= 0 && (this.sections[parent] as Section).level >= level)
 			parent = (this.sections[parent] as Section).parent;
-		const version = releaseVersion(title);
+		const version = releaseVersion(title) ?? named;
 		const index = this.sections.length;
 		// The last release heading above counts even if it has the same level: some files are flat.
 		const before = this.#section >= 0 ? (this.sections[this.#section] as Section).release : -1;
@@ -348,6 +354,13 @@ export function releaseVersion(title: string): string | undefined {
 		/^\d{4}-\d{2}-\d{2},\s+version\s+v?(\d+(?:\.\d+)+)/i.exec(text) ??
 		/^((?:19|20)\d\d-\d\d-\d\d)\b/.exec(text);
 	return match?.[1]?.toLowerCase();
+}
+
+/** The version in a line such as "New features in 1.5 since 1.4:". */
+function looseVersion(line: string): string | undefined {
+	return /^[A-Z][\w'-]*(?: [\w'-]+){0,4} (?:in|for|of) (?:version |release )?v?(\d+(?:\.\d+)+)\b.{0,30}:\s*$/.exec(
+		line,
+	)?.[1];
 }
 
 function closeSections(sections: Mutable<Section>[], total: number): Section[] {

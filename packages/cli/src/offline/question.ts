@@ -290,10 +290,7 @@ const NOUN = new RegExp(`^(?:${NOUNS})$`, "i");
 const NAMED_BEFORE = new RegExp(`\\b(?:the|a|an|is|of|does|do)\\s+([\\w$-]{2,})\\s+(?:${NOUNS})\\b`, "gi");
 const NAMED_DEFAULT =
 	/\bdefault\s+(?:value\s+)?(?:of\s+|for\s+)?(?:the\s+)?(?:[\w-]+\s+){0,2}?([\w$-]{2,})\s*(?:[?.,]|$|option|setting|in\b|for\b|when\b)/gi;
-const NAMED_AFTER = new RegExp(
-	`\\b(?:${NOUNS})\\s+(?:called\\s+|named\\s+)?(?!does|do|is|are|in|of|for|to|that|which|was|has|have|from|with|and|or|accept|take|return|on|by|at|the|can|set|used|defined|called|named)([\\w$-]{2,})`,
-	"gi",
-);
+const NAMED_AFTER = new RegExp(`\\bthe\\s+(?:${NOUNS})\\s+(?:called\\s+|named\\s+)?([\\w$-]{2,})`, "gi");
 
 function termsOf(text: string): Term[] {
 	const terms: Term[] = [];
@@ -321,9 +318,9 @@ function termsOf(text: string): Term[] {
 		},
 	);
 	const names = new Set(
-		[...rest.matchAll(NAMED_BEFORE), ...rest.matchAll(NAMED_AFTER), ...rest.matchAll(NAMED_DEFAULT)].map(
-			(match) => (match[1] as string).toLowerCase(),
-		),
+		[...rest.matchAll(NAMED_BEFORE), ...rest.matchAll(NAMED_AFTER), ...rest.matchAll(NAMED_DEFAULT)]
+			.map((match) => (match[1] as string).toLowerCase())
+			.filter((word) => !isWeakWord(word) && !isStopWord(word)),
 	);
 	const words = (rest.match(/[\p{L}\p{N}][\p{L}\p{N}'’+#-]*/gu) ?? []).map((raw) =>
 		raw.replace(/['’]s$/, "").replace(/-+$/, ""),

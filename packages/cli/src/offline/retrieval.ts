@@ -88,7 +88,7 @@ function chooseReads(transcript: Transcript, question: Question): PlannedRead[] 
 	const chosen = new Set<string>();
 	for (const path of baseFiles(files, question)) chosen.add(path);
 	budget = FOUND_BYTES;
-	for (const path of rankFiles(transcript, question)) {
+	for (const path of question.kind === "overview" ? [] : rankFiles(transcript, question)) {
 		if (reads.length + chosen.size >= FOUND_FILES + BASE_FILES) break;
 		if (chosen.has(path)) continue;
 		const size = sizes.get(path) ?? 0;
@@ -114,7 +114,7 @@ function baseFiles(files: readonly ListedFile[], question: Question): string[] {
 	});
 	const kinds = ["prose", "data"];
 	return top
-		.filter(({ path }) => documentKind(path) !== "code" || !path.includes("."))
+		.filter(({ path }) => (documentKind(path) !== "code" || !path.includes(".")) && !/\block\b/i.test(path))
 		.sort(
 			(left, right) =>
 				kinds.indexOf(documentKind(left.path)) - kinds.indexOf(documentKind(right.path)) ||

@@ -30,12 +30,21 @@ export interface Walk {
 /** Files looked at in one walk; beyond it the walk says that it is incomplete. */
 const FILE_LIMIT = 50_000;
 
-/** Lists the files below `directory` (relative to the root; "" for all). */
-export async function walkFiles(
-	root: string,
-	directory: string,
-	context?: AssistantToolContext,
-): Promise<Walk> {
+const underWay = new Map<string, Promise<Walk>>();
+
+/**
+ * Lists the files below `directory` (relative to the root; "" for all). Calls side by side share one walk.
+ */
+export function walkFiles(root: string, directory: string, context?: AssistantToolContext): Promise<Walk> {
+	const key = `${root}\0${directory}`;
+	const known = underWay.get(key);
+	if (known) return known;
+	const walk = walkAll(root, directory, context).finally(() => underWay.delete(key));
+	underWay.set(key, walk);
+	return walk;
+}
+
+async function walkAll(root: string, directory: string, context?: AssistantToolContext): Promise<Walk> {
 	const realRoot = await realpath(root);
 	const files: WalkedFile[] = [];
 	const unreadable: string[] = [];
@@ -57,15 +66,15 @@ export async function walkFiles(
 			const rules = entries.some((entry) => entry.name === ".gitignore" && entry.isFile())
 				? extendIgnoreRules(inherited, path, await readSmall(join(realRoot, path, ".gitignore")))
 				: inherited;
-			const candidates: string[] = [];
+			const candidates: { path: string; isLink: boolean }[] = [];
 			for (const entry of entries) {
 				const inside = path === "" ? entry.name : `${path}/${entry.name}`;
 				if (entry.isDirectory()) {
 					if (!isIgnored(rules, inside, "directory")) next.push({ path: inside, rules });
 				} else if ((entry.isFile() || entry.isSymbolicLink()) && !isIgnored(rules, inside, "file"))
-					candidates.push(inside);
+					candidates.push({ path: inside, isLink: entry.isSymbolicLink() });
 			}
-			const found = await Promise.all(candidates.map((inside) => fileAt(realRoot, inside)));
+			const found = await Promise.all(candidates.map((candidate) => fileAt(realRoot, candidate)));
 			for (const file of found) if (file) files.push(file);
 			if (files.length >= FILE_LIMIT)
 				return { files: files.slice(0, FILE_LIMIT), complete: false, unreadable };
@@ -75,10 +84,14 @@ export async function walkFiles(
 	return { files, complete: true, unreadable };
 }
 
-async function fileAt(realRoot: string, path: string): Promise<WalkedFile | undefined> {
+async function fileAt(
+	realRoot: string,
+	{ path, isLink }: { path: string; isLink: boolean },
+): Promise<WalkedFile | undefined> {
 	try {
-		const absolute = await realpath(join(realRoot, path));
-		if (!isInside(realRoot, absolute)) return undefined;
+		// The folders above were entered without following links, so only the last step can lead out.
+		const absolute = isLink ? await realpath(join(realRoot, path)) : join(realRoot, path);
+		if (isLink && !isInside(realRoot, absolute)) return undefined;
 		const found = await stat(absolute);
 		if (!found.isFile()) return undefined;
 		return { path, absolute, size: found.size, modified: found.mtimeMs };

@@ -5,25 +5,27 @@ import type { Question, Term } from "../question.ts";
 import { stem, stemsOf, wordsOf } from "../words.ts";
 import { blocksOf } from "./sections.ts";
 
-/** Nouns for what code defines, by their stem. */
-const KINDS: Record<string, RegExp> = {
-	function: /function|method/,
-	method: /method|function/,
-	class: /class/,
-	except: /class/,
-	error: /class|constant/,
-	interface: /interface/,
-	enum: /enum/,
-	constant: /constant/,
-	struct: /struct/,
-	trait: /trait/,
-	macro: /macro/,
-	target: /target/,
-	export: /./,
-	symbol: /./,
-	definit: /./,
-	type: /type|interface|enum|struct|class/,
-};
+/** Nouns for what code defines, by their stem, and the kinds of definition they mean. */
+const KINDS: ReadonlyMap<string, RegExp> = new Map(
+	Object.entries({
+		function: /function|method/,
+		method: /method|function/,
+		class: /class/,
+		exception: /class/,
+		error: /class|constant/,
+		interface: /interface/,
+		enum: /enum/,
+		constant: /constant/,
+		struct: /struct/,
+		trait: /trait/,
+		macro: /macro/,
+		target: /target/,
+		export: /./,
+		symbol: /./,
+		definition: /./,
+		type: /type|interface|enum|struct|class/,
+	}).map(([noun, kinds]) => [stem(noun), kinds]),
+);
 
 /** Lists the functions, classes, … of the files that the question names. */
 export function definitionsOfKind(
@@ -37,7 +39,7 @@ export function definitionsOfKind(
 			(question.files.includes(document.path) ||
 				question.directories.some((directory) => document.path.startsWith(`${directory}/`))),
 	);
-	const kind = focus.map((word) => KINDS[stem(word)]).find((found) => found !== undefined);
+	const kind = focus.map((word) => KINDS.get(stem(word))).find((found) => found !== undefined);
 	if (files.length === 0 || !kind) return undefined;
 	const exported = /\bexport|\bpublic\b/i.test(question.task);
 	const asked = new Set(focus.map(stem));
@@ -106,7 +108,8 @@ export function answerDefinition(corpus: Corpus, question: Question): Answer | u
 			if (below.kind !== "heading") lines.push(blockLine(document, below, 1));
 	}
 	if (headings.length === 0)
-		for (const { document, block } of prose.slice(0, 3)) lines.push(blockLine(document, block));
+		for (const unit of prose.slice(0, 3))
+			lines.push(blockLine(unit.document, unit.block), ...commentsAbove(unit));
 	// A value given to a name says little about it; it stands last, and only where the texts say nothing.
 	const silent = definitions.filter(
 		({ block }) =>
@@ -117,6 +120,19 @@ export function answerDefinition(corpus: Corpus, question: Question): Answer | u
 	const documented = definitions.some(({ block }) => block.text.includes("\n")) || prose.length > 0;
 	if (!documented) lines.push(...bodyLines(definitions));
 	return { confidence: 0.9, lines };
+}
+
+/** The comment right above an entry of a data file, in its paragraphs. */
+function commentsAbove({ document, block, index }: Unit): AnswerLine[] {
+	const lines: AnswerLine[] = [];
+	let start = block.line;
+	for (let at = index - 1; at >= 0 && lines.length < 6; at--) {
+		const above = document.blocks[at];
+		if (block.kind !== "entry" || above?.kind !== "paragraph" || above.endLine < start - 2) break;
+		lines.unshift(blockLine(document, above, 1));
+		start = above.line;
+	}
+	return lines;
 }
 
 /** The name a question is about, if it is about one. */

@@ -1,8 +1,8 @@
 /** Answers "how do I …?": the section that is about it, with its commands, and settings that name it. */
 import { type Answer, type AnswerLine, blockLine } from "../answer.ts";
 import { type Corpus, termIn, type Unit } from "../corpus.ts";
-import type { Section } from "../document.ts";
-import type { Question } from "../question.ts";
+import type { Block, Section } from "../document.ts";
+import type { Question, Term } from "../question.ts";
 import { stemsOf } from "../words.ts";
 import { answerPassages, passageLines, requiredTerms } from "./passages.ts";
 import { blocksOf } from "./sections.ts";
@@ -42,10 +42,12 @@ export function answerHowTo(corpus: Corpus, question: Question): Answer | undefi
 			if (term.exact && Math.max(inTitle, above, inBody) === 0) found -= 10;
 		}
 		const coverage = found / total;
+		const phrased = terms.filter((term) => term.weak && termIn(term, unit.own, unit.ownText) > 0).length;
 		if (coverage < 0.66 || titled === 0) continue;
 		const nested = blocks.filter((one) => one.kind === "heading").length;
 		const score =
 			coverage +
+			0.08 * phrased +
 			0.5 * (titled / total) +
 			0.15 * (telling.filter((term) => termIn(term, unit.own, unit.ownText) > 0).length / unit.own.size) -
 			0.03 * Math.log(1 + blocks.length) -
@@ -58,8 +60,11 @@ export function answerHowTo(corpus: Corpus, question: Question): Answer | undefi
 	}
 	const settings = commandEntries(corpus, question);
 	if (!best) {
-		const passages = answerPassages(corpus, question, ({ block }) =>
-			block.kind === "code" || /`|\$ /.test(block.text) ? 0.05 : 0,
+		const passages = answerPassages(
+			corpus,
+			question,
+			({ block }) => (block.kind === "code" || /`|\$ /.test(block.text) ? 0.05 : 0),
+			({ document, block }) => document.kind === "prose" || block.kind === "entry",
 		);
 		if (settings.length === 0) return passages;
 		return { confidence: 0.8, lines: [...settings, ...(passages?.lines ?? [])] };
@@ -68,13 +73,28 @@ export function answerHowTo(corpus: Corpus, question: Question): Answer | undefi
 	const blocks = blocksOf(unit.document, unit.block.section);
 	const lines: AnswerLine[] = [
 		{ text: unit.block.text, cite: { path: unit.document.path, line: unit.block.line }, kind: "plain" },
-		...withPlaces(unit, blocks.slice(0, SECTION_BLOCKS)),
+		...withPlaces(unit, relevantBlocks(unit, blocks, telling)),
 		...settings,
 	];
 	return { confidence: 0.8, lines };
 }
 
-function withPlaces(unit: Unit, blocks: ReturnType<typeof blocksOf>): AnswerLine[] {
+/** Of a long section, what holds the words that its title lacks, each with the code right below it. */
+function relevantBlocks(unit: Unit, blocks: readonly Block[], telling: readonly Term[]): readonly Block[] {
+	const open = telling.filter((term) => termIn(term, unit.own, unit.ownText) === 0);
+	if (blocks.length <= 8 || open.length === 0) return blocks.slice(0, SECTION_BLOCKS);
+	const chosen = new Set<Block>();
+	for (const [index, block] of blocks.entries()) {
+		const stems = stemsOf(block.text);
+		if (!open.some((term) => termIn(term, stems, block.text.toLowerCase()) > 0)) continue;
+		chosen.add(block);
+		const next = blocks[index + 1];
+		if (next?.kind === "code") chosen.add(next);
+	}
+	return chosen.size === 0 ? blocks.slice(0, SECTION_BLOCKS) : [...chosen].slice(0, SECTION_BLOCKS);
+}
+
+function withPlaces(unit: Unit, blocks: readonly Block[]): AnswerLine[] {
 	return blocks.map((block) => blockLine(unit.document, block, block.kind === "item" ? block.depth : 0));
 }
 

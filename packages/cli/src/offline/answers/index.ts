@@ -4,7 +4,7 @@ import { buildCorpus, type Corpus, parseAll, projectNames, type Unit } from "../
 import { analyseQuestion, type Question, type Term, withoutProjectNames } from "../question.ts";
 import { searchFor } from "../retrieval.ts";
 import type { Transcript } from "../transcript.ts";
-import { isLooseModifier, stem, stemsOf, wordsOf } from "../words.ts";
+import { isLooseModifier, isWeakWord, stem, stemsOf, wordsOf } from "../words.ts";
 import { answerCount } from "./counting.ts";
 import { answerDefinition } from "./definitions.ts";
 import { answerHowTo } from "./how-to.ts";
@@ -27,7 +27,12 @@ const valueBonus =
 		const labelled = names.some(
 			(name) => block.label.toLowerCase() === name || title === name || title.replace(/^.*[.]/, "") === name,
 		);
+		const file = document.path
+			.replace(/^.*\//, "")
+			.replace(/\.[^.]*$/, "")
+			.toLowerCase();
 		return (
+			(names.includes(file) ? 0.3 : 0) +
 			(labelled && block.kind !== "heading" ? 0.3 : 0) +
 			(block.kind === "entry" &&
 			block.depth <= 1 &&
@@ -74,6 +79,21 @@ function unlessDefault(way: Answering): Answering {
 		/\bdefault/i.test(question.task) ? undefined : way(corpus, question, transcript);
 }
 
+/** People are told by names and addresses. */
+const asPerson: Answering = (corpus, question) =>
+	answerPassages(
+		corpus,
+		question,
+		(unit) =>
+			valueBonus(question)(unit) +
+			(/<[^>\s]+@[^>\s]+>|(?<!^)\b\p{Lu}\p{Ll}+ \p{Lu}\p{Ll}+|https?:\/\/github\.com\/\w+\)?$/u.test(
+				unit.block.text,
+			)
+				? 0.15
+				: 0),
+		({ document, block }) => document.kind !== "code" || block.kind !== "code",
+	);
+
 /** "What is <the project>?" asks for an overview. */
 const asProject: Answering = (corpus, question) => {
 	const telling = question.terms.filter((term) => !term.weak);
@@ -93,6 +113,7 @@ const asList: Answering = (corpus, question, transcript) => {
 	const needed = question.focus
 		.flatMap(wordsOf)
 		.filter((word) => !isLooseModifier(word))
+		.filter((word, _index, words) => !isWeakWord(word) || words.every(isWeakWord))
 		.map(stem);
 	const about = ({ block, own, document }: Unit): boolean => {
 		const title = stemsOf(document.sections[block.section]?.title ?? "");
@@ -117,7 +138,7 @@ const WAYS: Record<Question["kind"], readonly Answering[]> = {
 	when: [answerWhen, asValue],
 	changes: [answerChanges],
 	value: [asProject, answerLatest, asValue, unlessDefault(answerList), unlessDefault(answerDefinition)],
-	who: [asValue, answerList],
+	who: [asPerson, answerList],
 	general: [answerLatest, asPassages, answerDefinition],
 };
 

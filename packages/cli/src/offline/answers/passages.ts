@@ -54,7 +54,8 @@ export function bestMatches(
 				bonus(unit) -
 				0.02 * Math.log(1 + unit.own.size) -
 				aside(unit) -
-				past(unit, question),
+				past(unit, question) -
+				(unit.own.size > 250 ? 0.15 : 0),
 		});
 	}
 	return scored.sort((left, right) => right.score - left.score);
