@@ -3,7 +3,7 @@
 // Works on what `npm run build` left in dist.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { runCommand } from "./run-command.ts";
@@ -63,6 +63,7 @@ async function startCommands(workspaces: readonly Workspace[], folder: string): 
 	for (const command of workspaces.flatMap(({ commands }) => commands)) {
 		const { code, output } = await runCommand([join(folder, "node_modules/.bin", command), "--help"], {
 			folder,
+			environment: { PATH: `${dirname(process.execPath)}:${process.env.PATH}` },
 		});
 		if (code !== 0) failures.push(`\`${command} --help\` failed once installed (exit ${code}):\n${output}`);
 	}
