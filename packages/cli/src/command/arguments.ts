@@ -59,7 +59,7 @@ const known: Readonly<Record<string, readonly OptionName[]>> = {
 	help: [],
 };
 
-export const defaultDatabase = ".holdfast/holdfast.db";
+const defaultDatabase = ".holdfast/holdfast.db";
 
 /**
  * Parses the arguments after the program's name.

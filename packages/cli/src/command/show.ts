@@ -61,7 +61,7 @@ interface RunSoFar {
 }
 
 /** The entries as lines for people. */
-export function timeline(entries: readonly Entry[], width: number): string[] {
+function timeline(entries: readonly Entry[], width: number): string[] {
 	const lines: string[] = [];
 	let run: RunSoFar | undefined;
 	let number = 0;

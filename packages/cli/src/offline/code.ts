@@ -192,7 +192,7 @@ function pushComment(blocks: Block[], comment: { from: number; texts: string[] }
 }
 
 /** The definition a line opens, if it opens one. */
-export function definitionIn(line: string): { readonly name: string; readonly defines: string } | undefined {
+function definitionIn(line: string): { readonly name: string; readonly defines: string } | undefined {
 	for (const { defines, form } of FORMS) {
 		const match = form.exec(line);
 		if (!match) continue;

@@ -12,7 +12,7 @@ export type OfflineDecision =
 const ROUNDS = 8;
 
 /** What the model says it is, at the end of every answer. */
-export const SELF_DESCRIPTION =
+const SELF_DESCRIPTION =
 	"(offline: lines extracted by search, no language model; set --model for a real one)";
 
 /** Decides on the next step. `tools` are the names of the tools it was given. */

@@ -94,7 +94,7 @@ export function plainText(text: string): string {
 function withoutEmphasis(text: string): string {
 	return text
 		.replace(/<!--.*?-->/g, " ")
-		.replace(/<\/?[a-z][^>]{0,300}>/gi, " ")
+		.replace(/<\/?[a-z][^>@]{0,300}>/gi, " ")
 		.replace(/\*\*|~~/g, "")
 		.replace(/(?<!\w)__(?=\S)|(?<=\S)__(?!\w)/g, "")
 		.replace(/(?<![\w*])[*_]([^*_\n]+)[*_](?![\w*])/g, "$1")

@@ -8,7 +8,7 @@ type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] };
 
 const FENCE = /^\s*(```+|~~~+)/;
 const MARKED_HEADING = /^\s{0,3}(#{1,6}|={1,6})\s+(.+?)\s*[#=]*\s*$/;
-const UNDERLINE = /^\s*([=\-~^"'`#*+:.])\1{2,}\s*$/;
+const UNDERLINE = /^\s*([=\-~^"'`#*+:.])\1+\s*$/;
 const ITEM = /^(\s*)(?:[-*+•]|\d{1,3}[.)]|\([a-z\d]{1,2}\))\s+(.*)$/;
 const TABLE_RULE = /^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)+\|?\s*$|^\s*\|\s*:?-{2,}:?\s*\|\s*$/;
 
@@ -321,7 +321,7 @@ class ProseReader {
 }
 
 /** What a line starts with as its name: bold or code text, `[tag]`, or a short phrase before a colon. */
-export function leadOf(raw: string): string {
+function leadOf(raw: string): string {
 	const text = raw.trim().replace(/^\[[ xX]\]\s+/, "");
 	const marked =
 		/^(?:\*\*|__)(.{1,80}?)(?:\*\*|__)/.exec(text) ??
@@ -341,7 +341,7 @@ function cells(line: string): string[] {
 }
 
 /** The version a heading names, if it is the heading of a release. */
-export function releaseVersion(title: string): string | undefined {
+function releaseVersion(title: string): string | undefined {
 	// "[1.0.0]: https://…" is where a link leads, not a heading.
 	if (/^\s*\[[^\]]+\]:\s/.test(title)) return undefined;
 	const text = title.replace(/^[\s[(]+/, "").trim();

@@ -1,6 +1,8 @@
 /** Reads a task: what kind of answer it wants, which files it names, and the words that matter. */
-import { escapeExpression } from "../tools/ignore-rules.ts";
-import { isStopWord, isWeakWord, splitName, stem, synonymsOf, wordsOf } from "./words.ts";
+import { filesNamed } from "./named-files.ts";
+import { asMaker, type Term, termsOf } from "./terms.ts";
+
+export type { Term } from "./terms.ts";
 
 /** The kinds of answer the offline model can put together. */
 export type QuestionKind =
@@ -16,23 +18,6 @@ export type QuestionKind =
 	| "who"
 	| "general";
 
-/** A word or name of the task, as it is searched for. */
-export interface Term {
-	readonly text: string;
-	/** Stems that must all be there for the term to match. */
-	readonly stems: readonly string[];
-	/** Stems that mean much the same; only for terms of one word. */
-	readonly synonyms: ReadonlySet<string>;
-	/** A name, a quotation or a flag: it must be found as it is written. */
-	readonly exact: boolean;
-	/** A word that phrases the question more than it names its subject. */
-	readonly weak: boolean;
-	/** The question calls it an option, a function or the like: it is likely a name. */
-	readonly named?: boolean;
-	/** A capitalised name in the middle of a sentence: an answer without it is no answer. */
-	readonly proper?: boolean;
-}
-
 /** An analysed task. */
 export interface Question {
 	readonly task: string;
@@ -47,20 +32,17 @@ export interface Question {
 	/** The release asked for is the newest one. */
 	readonly latest: boolean;
 	readonly terms: readonly Term[];
-	/** Words of the thing to list or count: "breaking changes" → ["breaking", "changes"]. */
+	/** Words of the thing to list or count: "which red lamps …" → ["red", "lamps"]. */
 	readonly focus: readonly string[];
 }
 
-const FILE_NAME =
-	/(?<![\w./@-])(?:\.{0,2}\/)?(?:[\w@.+-]+\/)*[\w@+-]*\.?[\w+-]+\.[a-z][a-z\d]{0,9}(?![\w/(])/gi;
 const VERSION =
 	/(?<![\w.])v?(\d+(?:\.(?:\d+|x))+(?:-[\w.]+)?)(?!\w)|\b(?:version|release|v)\s*\.?\s*(\d+(?:\.(?:\d+|x))*)\b/gi;
-const QUOTED = /`([^`\n]{1,200})`|"([^"\n]{1,200})"|“([^”\n]{1,200})”|(?<!\w)'([^'\n]{2,200})'(?!\w)/g;
 
 /** Analyses a task against the files of the project. */
 export function analyseQuestion(task: string, paths: readonly string[]): Question {
 	const asked = filesNamed(task, paths);
-	// "What is the license?" names a file only by the way; the word itself is the subject.
+	// "What is the guide?" names a file only by the way; the word itself is the subject.
 	const named = withoutMentions(task, asked.mentions) ? asked : { ...asked, files: [], mentions: [] };
 	let rest = task;
 	for (const mention of named.mentions) rest = rest.replaceAll(mention, " ");
@@ -81,7 +63,7 @@ export function analyseQuestion(task: string, paths: readonly string[]): Questio
 		missingFiles: named.missing,
 		versions,
 		latest,
-		terms: termsOf(rest),
+		terms: kind === "who" ? termsOf(rest).map(asMaker) : termsOf(rest),
 		focus: kind === "list" || kind === "count" || kind === "changes" ? focusOf(rest) : [],
 	};
 }
@@ -141,7 +123,7 @@ function kindOf(task: string, release: boolean): QuestionKind {
 		)
 	)
 		return "definition";
-	// "Which license …" asks for one thing, "which licenses …" for a list.
+	// "Which lamp …" asks for one thing, "which lamps …" for a list.
 	const head =
 		/^(?:so |and |now )?(?:in \S+ )?(?:what|which)\s+(?:is\s+the\s+)?((?:[a-z-]+\s+){1,3}?)(?:does|do|is|was|did|has|can|must|should)\b/
 			.exec(text)?.[1]
@@ -170,192 +152,6 @@ export function withoutProjectNames(question: Question, names: ReadonlySet<strin
 	return {
 		...question,
 		terms: question.terms.map((term) => (isName(term) ? { ...term, weak: true, exact: false } : term)),
-	};
-}
-
-interface NamedFiles {
-	readonly files: readonly string[];
-	readonly directories: readonly string[];
-	readonly missing: readonly string[];
-	/** The words of the task that named them. */
-	readonly mentions: readonly string[];
-}
-
-function filesNamed(task: string, paths: readonly string[]): NamedFiles {
-	const files = new Set<string>();
-	const directories = new Set<string>();
-	const missing: string[] = [];
-	const mentions: string[] = [];
-	const all = new Set<string>();
-	for (const path of paths)
-		for (let cut = path.lastIndexOf("/"); cut > 0; cut = path.lastIndexOf("/", cut - 1))
-			all.add(path.slice(0, cut));
-	for (const [raw] of task.matchAll(FILE_NAME)) {
-		if (/^v?\d+(?:\.\d+)*(?:\.x)?$/i.test(raw) || /^(?:e\.g|i\.e|etc)\.?$/i.test(raw)) continue;
-		const name = raw.replace(/^\.?\//, "");
-		const found = pathsEnding(name, paths);
-		if (found.length > 0) {
-			for (const path of found.slice(0, 5)) files.add(path);
-			mentions.push(raw);
-		} else if (looksLikeFile(name)) {
-			missing.push(name);
-			mentions.push(raw);
-		}
-	}
-	for (const raw of task.match(/(?<![\w.])(?:\.\/)?[\w@.-]+(?:\/[\w@.-]+)*\/?(?![\w.])/g) ?? []) {
-		const name = raw.replace(/^\.\/|\/$/g, "").replace(/[.]+$/, "");
-		const slashed = raw.includes("/");
-		if (
-			mentions.includes(raw) ||
-			(slashed
-				? false
-				: !new RegExp(
-						`\\b(?:in|under|inside|of|from|within|the)\\s+(?:the\\s+)?\`?${escapeExpression(name)}\`?/?\\s*(?:folder|directory|dir)\\b`,
-						"i",
-					).test(task))
-		)
-			continue;
-		const matching = [...all].filter((directory) => directory === name || directory.endsWith(`/${name}`));
-		if (matching.length > 0) {
-			directories.add(matching[0] as string);
-			mentions.push(raw);
-		} else if (slashed && paths.includes(name)) {
-			files.add(name);
-			mentions.push(raw);
-		}
-	}
-	// "the changelog" names a file by its stem; words in capitals name one by custom.
-	for (const word of task.match(/[\w-]+/g) ?? []) {
-		if (word.length < 4 || isStopWord(word) || mentions.some((mention) => mention.includes(word))) continue;
-		const capitals = /^[A-Z][A-Z_-]+$/.test(word);
-		const before = new RegExp(
-			`\\b(?:the|in|from|of|read|our|this)\\s+(?:the\\s+|this\\s+)?\`?${escapeExpression(word)}\\b`,
-			"i",
-		).test(task);
-		const found = paths.filter(
-			(path) =>
-				stemOfPath(path) === word.toLowerCase() &&
-				(capitals || !path.includes("/")) &&
-				/(?:^|\/)[^/]*$/.test(path),
-		);
-		const prose = found.filter(
-			(path) =>
-				/\.(?:md|markdown|rst|txt|adoc|mdx)$|\/?[A-Z]+$/i.test(path) &&
-				!/\.\w+$/.test(path.replace(/\.(?:md|markdown|rst|txt|adoc|mdx)$/i, "")),
-		);
-		if (prose.length === 0 || !(capitals || before)) continue;
-		const nearest = Math.min(...prose.map((path) => path.split("/").length));
-		for (const path of prose.filter((one) => one.split("/").length === nearest).slice(0, 3)) files.add(path);
-		mentions.push(word);
-	}
-	return {
-		files: [...files],
-		directories: [...directories],
-		missing,
-		mentions: mentions.sort((a, b) => b.length - a.length),
-	};
-}
-
-/** Does an unknown dotted word look like a file, rather than like `object.method` or a web address? */
-function looksLikeFile(name: string): boolean {
-	return /\.(?:md|mdx|txt|rst|adoc|json|jsonc|ya?ml|toml|ini|cfg|conf|env|lock|csv|xml|html?|css|scss|[cm]?[jt]sx?|py|rb|go|rs|java|kt|swift|c|h|cc|cpp|hpp|cs|php|sh|bash|sql|vue|svelte|lua|pl|ex|exs|scala|tf|proto|graphql|log|pdf)$/i.test(
-		name,
-	);
-}
-
-function stemOfPath(path: string): string {
-	const name = path.slice(path.lastIndexOf("/") + 1).toLowerCase();
-	const dot = name.indexOf(".", 1);
-	return dot > 0 ? name.slice(0, dot) : name;
-}
-
-/** The paths that end with this name, whole segments only; the nearest ones to the root. */
-function pathsEnding(name: string, paths: readonly string[]): string[] {
-	const wanted = name.toLowerCase();
-	const found = paths.filter((path) => {
-		const lower = path.toLowerCase();
-		return lower === wanted || lower.endsWith(`/${wanted}`);
-	});
-	const exact = found.filter((path) => path === name);
-	if (exact.length > 0) return exact;
-	const nearest = Math.min(...found.map((path) => path.split("/").length));
-	const near = found.filter((path) => path.split("/").length === nearest);
-	return nearest === 1 || name.includes("/") ? near : found;
-}
-
-const NOUNS =
-	"option|options|setting|flag|parameter|param|argument|function|method|class|interface|type|struct|enum|constant|variable|property|field|key|command|script|hook|component|module|macro|table|column|target|job|task|endpoint";
-const NOUN = new RegExp(`^(?:${NOUNS})$`, "i");
-/** "the `retries` option", "option `retries`": the word beside such a noun is a name. */
-const NAMED_BEFORE = new RegExp(`\\b(?:the|a|an|is|of|does|do)\\s+([\\w$-]{2,})\\s+(?:${NOUNS})\\b`, "gi");
-const NAMED_DEFAULT =
-	/\bdefault\s+(?:value\s+)?(?:of\s+|for\s+)?(?:the\s+)?(?:[\w-]+\s+){0,2}?([\w$-]{2,})\s*(?:[?.,]|$|option|setting|in\b|for\b|when\b)/gi;
-const NAMED_AFTER = new RegExp(`\\bthe\\s+(?:${NOUNS})\\s+(?:called\\s+|named\\s+)?([\\w$-]{2,})`, "gi");
-
-function termsOf(text: string): Term[] {
-	const terms: Term[] = [];
-	const seen = new Set<string>();
-	const add = (term: Term): void => {
-		const key = term.exact ? `"${term.text.toLowerCase()}` : term.stems.join(" ");
-		if (key === "" || seen.has(key)) return;
-		seen.add(key);
-		terms.push(term);
-	};
-	let rest = text.replace(QUOTED, (_whole, ...groups: (string | undefined)[]) => {
-		const quoted = (groups.slice(0, 4).find((group) => group !== undefined) ?? "")
-			.replace(/\(\)$/, "")
-			.trim();
-		if (quoted !== "") add(exactTerm(quoted));
-		return " ";
-	});
-	// Names that only code has: flags, calls, dotted, snake and camel case.
-	rest = rest.replace(
-		/\b[A-Z]\w*\/[\w.]+|--?[a-z][\w-]*|@[\w-]+\/[\w.-]+|[\p{L}_$][\w$]*(?:(?:\.|::|#|->)[\p{L}_$][\w$]*)+(?:\(\))?|[\p{L}_$][\w$]*\(\)|\b\w+_\w+\b|\b[a-z]+\p{Lu}\w*|\b\p{Lu}[a-z]+\p{Lu}\w*/gu,
-		(name) => {
-			if (/^-[a-z]/.test(name) && !/(?:^|\s)-/.test(rest)) return name;
-			add(exactTerm(name.replace(/\(\)$/, "")));
-			return " ";
-		},
-	);
-	const names = new Set(
-		[...rest.matchAll(NAMED_BEFORE), ...rest.matchAll(NAMED_AFTER), ...rest.matchAll(NAMED_DEFAULT)]
-			.map((match) => (match[1] as string).toLowerCase())
-			.filter((word) => !isWeakWord(word) && !isStopWord(word)),
-	);
-	const words = (rest.match(/[\p{L}\p{N}][\p{L}\p{N}'’+#-]*/gu) ?? []).map((raw) =>
-		raw.replace(/['’]s$/, "").replace(/-+$/, ""),
-	);
-	for (const [index, word] of words.entries()) {
-		if (isStopWord(word) || (word.length < 2 && !/[A-Z\d]/.test(word))) continue;
-		const stems = wordsOf(word).map(stem);
-		const only = stems.length === 1 ? (stems[0] as string) : undefined;
-		const named = names.has(word.toLowerCase());
-		// "pool size" may be written `poolSize` or `poolsize`.
-		const joined = [words[index - 1], words[index + 1]].flatMap((next, side) =>
-			next === undefined || isStopWord(next) || only === undefined
-				? []
-				: [stem(side === 0 ? next + word : word + next)],
-		);
-		add({
-			text: word,
-			stems,
-			synonyms: only === undefined ? new Set() : new Set([...synonymsOf(only), ...joined]),
-			exact: false,
-			named,
-			proper: index > 0 && /^\p{Lu}\p{Ll}+$/u.test(word),
-			weak: isWeakWord(word) || (names.size > 0 && !named && NOUN.test(word)),
-		});
-	}
-	return terms;
-}
-
-function exactTerm(text: string): Term {
-	return {
-		text,
-		stems: splitName(text.replace(/[^\p{L}\p{N}_$-]+/gu, " ")).map(stem),
-		synonyms: new Set(),
-		exact: true,
-		weak: false,
 	};
 }
 

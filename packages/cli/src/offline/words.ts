@@ -38,7 +38,7 @@ new bug main key notable available supported existing current various possible d
 `);
 
 const SYNONYM_GROUPS: readonly string[] = [
-	"license licence licensed copyright",
+	"license licence",
 	"remove delete drop",
 	"add introduce new",
 	"install setup installation",
@@ -110,7 +110,7 @@ export function synonymsOf(stemmed: string): ReadonlySet<string> {
 	return SYNONYMS.get(stemmed) ?? new Set();
 }
 
-/** The stem of an English word: "breaking" and "breaks" → "break". Meant for comparing, not for reading. */
+/** The stem of an English word: "reading" and "reads" → "read". Meant for comparing, not for reading. */
 export function stem(word: string): string {
 	let text = word.toLowerCase();
 	if (text.length <= 3 || /\d/.test(text)) return text;

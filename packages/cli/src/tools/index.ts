@@ -6,8 +6,6 @@ import { createReadFile } from "./read-file.ts";
 import { createSearchText } from "./search-text.ts";
 import { createTextFiles } from "./text-files.ts";
 
-export { type AssistantTool, type AssistantToolContext, ToolRefusal } from "./assistant-tool.ts";
-
 /** Options of `createAssistantTools`. */
 export interface AssistantToolsOptions {
 	/** The directory to read in; links that lead out of it are refused. */

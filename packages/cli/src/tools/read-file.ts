@@ -6,7 +6,7 @@ import { LARGEST_TEXT_FILE, type TextFiles } from "./text-files.ts";
 
 /** Lines of one answer when no range is asked for, and at most. */
 const DEFAULT_LINES = 400;
-export const MAXIMUM_LINES = 2_000;
+const MAXIMUM_LINES = 2_000;
 const MAXIMUM_CHARACTERS = 160_000;
 const MAXIMUM_LINE_CHARACTERS = 4_000;
 

@@ -45,7 +45,7 @@ export function createTextFiles(): TextFiles {
 }
 
 /** The text in these bytes (UTF-8, or UTF-16 with a byte order mark); undefined when they are not text. */
-export function decodeText(bytes: Uint8Array): string | undefined {
+function decodeText(bytes: Uint8Array): string | undefined {
 	if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder("utf-16le").decode(bytes);
 	if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder("utf-16be").decode(bytes);
 	if (bytes.subarray(0, 8192).includes(0)) return undefined;

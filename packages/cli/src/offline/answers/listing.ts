@@ -35,7 +35,7 @@ interface Focus {
 	/** Stems that must be there, the loose modifiers left out. */
 	readonly needed: readonly string[];
 	readonly loose: readonly string[];
-	/** The stems that tell this kind of thing from others: of "breaking changes", "break". */
+	/** The stems that tell this kind of thing from others: of "red lamps", "red". */
 	readonly telling: readonly string[];
 	/** The other telling terms of the question. */
 	readonly rest: readonly Term[];
@@ -109,7 +109,7 @@ function titleMatch(title: string, focus: Focus): number {
 		[...focus.needed, ...focus.loose].some((wanted) => wanted === one || synonymsOf(wanted).has(one)),
 	);
 	if (focus.needed.every((one) => has(stems, one))) return 0.65 + 0.35 * (known.length / stems.size);
-	// "### Breaking" stands for breaking changes, "### Changed" does not.
+	// Asked for red lamps, "### Red" lists them and "### Lamps" does not.
 	return known.length === stems.size &&
 		focus.telling.every((one) => has(stems, one)) &&
 		!focus.telling.every(isWeakWord)
@@ -228,7 +228,7 @@ function keyMatch(block: Block, focus: Focus): number {
 
 type Found = Pick<Place, "quality" | "lines" | "to" | "count" | "how">;
 
-/** A block whose lead names the focus: "**Breaking:** …", or "Supported platforms:" with a list below. */
+/** A block whose lead names the focus: "**Red:** …", or "Red lamps:" with a list below. */
 function labelPlace(unit: Unit, units: readonly Unit[], focus: Focus): Found | undefined {
 	const { block, document } = unit;
 	const announces = block.kind === "paragraph" && /:\s*$/.test(block.text);

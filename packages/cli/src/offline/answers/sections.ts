@@ -1,7 +1,7 @@
 /** Sections and releases of a document, as the answers need them. */
 import type { AnswerLine } from "../answer.ts";
 import { blockLine } from "../answer.ts";
-import { type Block, releaseOf, type Section, type SourceDocument } from "../document.ts";
+import type { Block, Section, SourceDocument } from "../document.ts";
 import type { Question } from "../question.ts";
 
 /** The blocks below a heading, those of the headings under it included, without the heading itself. */
@@ -89,10 +89,4 @@ function newest(document: SourceDocument, releases: readonly number[]): number[]
 		}),
 	);
 	return sorted.slice(0, 1);
-}
-
-/** The release a block stands under, as a title with its place. */
-export function releaseTitle(document: SourceDocument, section: number): AnswerLine | undefined {
-	const release = releaseOf(document, section);
-	return release && { text: release.title, cite: { path: document.path, line: release.line }, kind: "title" };
 }
