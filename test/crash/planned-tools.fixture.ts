@@ -1,6 +1,7 @@
 // Tools of every retry policy whose effects are counted outside the process that runs them.
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { request } from "node:http";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import type { JSONSchema } from "@holdfast/upp";
 import { type AnyTool, type ToolContext, tool } from "holdfast";
@@ -94,14 +95,12 @@ export function plannedTools({ receiver, effects, moments, order }: PlannedTools
 		}),
 		tool<Subject>({
 			name: "spin",
-			description: "Keeps the main thread busy for so many milliseconds.",
+			description: "Keeps the main thread busy until a file of that name is there.",
 			retryPolicy: "pure",
 			parameters,
 			run: ({ subject }) => {
 				reach(`spin ${subject} entered`);
-				const end = performance.now() + Number(subject);
-				while (performance.now() < end);
-				reach(`spin ${subject} done`);
+				while (!existsSync(join(dirname(effects), subject)));
 				return `fact of ${subject}`;
 			},
 		}),

@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { expectNoOpenCalls, expectWellFormed, factsOf } from "./comparison.fixture.ts";
 import type { Plan } from "./planned-model.fixture.ts";
-import { makeWorld, named, type World } from "./world.fixture.ts";
+import { type Ended, makeWorld, named, type World } from "./world.fixture.ts";
 
 const planned = (task: string, rounds: Plan["rounds"]): string => JSON.stringify({ task, rounds });
 /** Milliseconds after which a process that does not move counts as dead. */
@@ -38,7 +38,6 @@ describe("a process that is killed", { timeout: 20_000 }, () => {
 		await second.reached("append 1 after");
 		expect(performance.now() - killedAt).toBeLessThan(2_000);
 		const ended = await second.ended;
-		expect(performance.now() - killedAt).toBeLessThan(2_000);
 		expect(named(ended, "result")).toMatchObject([{ outcome: "completed", text: "two is done: fact of c." }]);
 		expect(await tasks()).toEqual(["one", "two"]);
 		expect(factsOf(await world.entries(), "run.resumed")).toMatchObject([{ attempt: 2, reason: "crash" }]);
@@ -47,10 +46,13 @@ describe("a process that is killed", { timeout: 20_000 }, () => {
 	test("has its run found by `recover` of another in under two seconds, long before its lease's time is over", async () => {
 		const first = world.start({ work: { send: [planned("one", [["lookup:a"], ["wait:b"]])] } });
 		await first.reached("wait b entered");
+		const second = world.start({ work: { recover: true, atLine: true } });
+		await second.reached("ready");
 		const killedAt = performance.now();
 		first.child.kill("SIGKILL");
-		const second = world.start({ work: { recover: true } });
-		await second.reached("result");
+		await first.ended;
+		second.say("look");
+		await second.reached("recovering");
 		expect(performance.now() - killedAt).toBeLessThan(2_000);
 		const ended = await second.ended;
 		expect(named(ended, "result")).toMatchObject([
@@ -60,7 +62,7 @@ describe("a process that is killed", { timeout: 20_000 }, () => {
 	});
 
 	test("has its run taken over once, however many look for it", async () => {
-		const first = world.start({ work: { send: [planned("one", [["lookup:a"], ["wait:b"], ["spin:300"]])] } });
+		const first = world.start({ work: { send: [planned("one", [["lookup:a"], ["wait:b"]])] } });
 		await first.reached("wait b entered");
 		first.child.kill("SIGKILL");
 		await first.ended;
@@ -114,22 +116,23 @@ describe("a process that is stopped", { timeout: 20_000 }, () => {
 	});
 });
 
-describe("a process that is busy for longer than its lease's time", { timeout: 20_000 }, () => {
+describe("a process that is busy for longer than its lease's time", { timeout: 30_000 }, () => {
 	test.for(["at once", "after its heart began to beat"])(
 		"keeps its session and commits, busy %s [SES-100]",
 		async (when) => {
-			const host = { leaseTtlMs };
-			const rounds = [...(when === "at once" ? [] : [["wait:a"]]), ["spin:3000"], ["lookup:b"]];
+			const host = { leaseTtlMs: 1_000 };
+			const rounds = [...(when === "at once" ? [] : [["wait:a"]]), ["spin:free"], ["lookup:b"]];
 			const first = world.start({ host, work: { send: [planned("one", rounds)] } });
 			if (when !== "at once") {
 				await first.reached("wait a entered");
-				await pause(leaseTtlMs / 2); // its heart begins to beat some time after the lease was taken
+				await pause(host.leaseTtlMs / 2); // its heart begins to beat some time after the lease was taken
 				first.say("go on");
 			}
-			await first.reached("spin 3000 entered");
-			await pause(3 * leaseTtlMs);
+			await first.reached("spin free entered");
+			await pause(3 * host.leaseTtlMs);
 			const second = await world.run({ host, work: { resume: true } });
 			expect(named(second, "failed")).toMatchObject([{ code: "session_held" }]);
+			world.makeFile("free");
 			const ended = await first.ended;
 			expect(named(ended, "result")).toMatchObject([{ outcome: "completed" }]);
 			expect(factsOf(await world.entries(), "run.resumed")).toEqual([]);
@@ -142,10 +145,13 @@ describe("two processes that live", { timeout: 20_000 }, () => {
 	test("take turns on one session and never mix their runs", async () => {
 		const work = (name: string): readonly string[] =>
 			[1, 2, 3, 4].map((number) => planned(`${name}${number}`, [["lookup:x"], ["post:y"]]));
-		const [first, second] = await Promise.all([
-			world.run({ work: { send: work("a"), oneByOne: true } }),
-			world.run({ work: { send: work("b"), oneByOne: true } }),
-		]);
+		const send = [planned("a1", [["wait:x"]]), ...work("a").slice(1)];
+		const processes = [world.start({ work: { send, oneByOne: true } })];
+		await processes[0]?.reached("wait x entered");
+		processes.push(world.start({ work: { send: work("b"), oneByOne: true } }));
+		await processes[1]?.reached("sent 1");
+		processes[0]?.say("go on");
+		const [first, second] = (await Promise.all(processes.map(({ ended }) => ended))) as [Ended, Ended];
 		for (const ended of [first, second]) {
 			expect(named(ended, "result").map(({ outcome }) => outcome)).toEqual(Array(4).fill("completed"));
 		}
@@ -156,8 +162,7 @@ describe("two processes that live", { timeout: 20_000 }, () => {
 		for (const name of ["a", "b"]) {
 			expect(order.filter((task) => task.startsWith(name))).toEqual([1, 2, 3, 4].map((n) => `${name}${n}`));
 		}
-		// Neither waited for the other to be through with all of its own.
-		expect(order.indexOf("a1")).toBeLessThan(order.indexOf("b4"));
+		// Neither has to wait until the other is through with all of its own.
 		expect(order.indexOf("b1")).toBeLessThan(order.indexOf("a4"));
 	});
 

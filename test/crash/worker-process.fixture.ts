@@ -21,7 +21,8 @@ export interface WorkerOptions {
 				readonly thenResume?: true;
 		  }
 		| { readonly resume: true }
-		| { readonly recover: true };
+		/** From when a line comes on. */
+		| { readonly recover: true; readonly atLine?: true };
 	readonly session?: string;
 	/** The moment at which the process kills itself. */
 	readonly killAt?: string;
@@ -94,6 +95,7 @@ try {
 			await resume(session);
 		}
 	} else if ("recover" in work) {
+		if (work.atLine === true) await nextLine();
 		for await (const run of worker.recover()) {
 			reach("recovering", { runId: run.runId });
 			await tell(run);

@@ -1,7 +1,7 @@
 // A place for processes that die: a folder with a journal, a receiver that counts keys, and the way to start workers.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -46,6 +46,8 @@ export interface World {
 	received(): ReadonlyMap<string, number>;
 	/** Lines that manual-recovery tools wrote: key and subject. */
 	effects(): readonly string[];
+	/** Makes the file for which a tool waits. */
+	makeFile(name: string): void;
 	end(): Promise<void>;
 }
 
@@ -95,6 +97,7 @@ export async function makeWorld(folder?: string): Promise<World> {
 		requests: () => lines(requests).map((line) => JSON.parse(line) as SeenRequest),
 		received: () => received,
 		effects: () => lines(effects),
+		makeFile: (name) => writeFileSync(join(home, name), ""),
 		async end() {
 			for (const child of running) {
 				child.kill("SIGCONT");

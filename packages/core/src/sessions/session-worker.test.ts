@@ -1,18 +1,23 @@
 import { describe, expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
+import type { Clock } from "../engine/index.ts";
 import { journalHost } from "../journal/host.ts";
 import type { Fact, Journal } from "../journal/index.ts";
 import { memoryJournal } from "../journal/memory.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 
 /** An agent whose model answers each message with `re: <message>`, once `gates` lets it. */
-function echo(journal: Journal, gates: Readonly<Record<string, Promise<unknown>>> = {}): Agent {
+function echo(
+	journal: Journal,
+	gates: Readonly<Record<string, Promise<unknown>>> = {},
+	clock: Clock = { now: () => Date.now(), monotonic: () => performance.now() },
+): Agent {
 	const model = scriptedModel((request) => {
 		const asked = request.messages.at(-1) as unknown as { text: string };
 		const gate = gates[asked.text];
 		return { text: `re: ${asked.text}`, ...(gate === undefined ? {} : { gate }) };
 	});
-	return new Agent({ model, host: journalHost(journal) });
+	return new Agent({ model, host: journalHost(journal), ports: { clock } });
 }
 
 function gate(): { readonly promise: Promise<void>; open(): void } {
@@ -164,7 +169,9 @@ describe("turns that wait", () => {
 		const other = journal.worker("other");
 		const body = { shape: "text", message: { type: "user", content: [{ type: "text", text: "stuck" }] } };
 		await other.submit("s", { id: "stuck", kind: "message", workerId: other.workerId, body });
-		const run = await echo(journal).session("s").send("one");
+		let time = 0;
+		const clock = { now: () => 0, monotonic: () => (time += 700) };
+		const run = await echo(journal, {}, clock).session("s").send("one");
 		expect(await run.result()).toMatchObject({ outcome: "completed", text: "re: one" });
 		expect((await journal.head("s"))?.waiting).toBe(1);
 	});

@@ -11,7 +11,7 @@ import { SessionHold } from "./session-hold.ts";
 import { type QueuedTurn, storedMessage, TurnQueue } from "./turn-queue.ts";
 
 /** Milliseconds that another living worker has for starting a turn of its own that stands before ours. */
-const yieldsFor = 1_000;
+const yieldsFor = 2_000;
 
 interface ActiveRun {
 	readonly run: Run;
