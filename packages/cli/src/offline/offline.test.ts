@@ -87,6 +87,32 @@ kettle check --all
 	}
 }
 `,
+	"kettle.conf": `# How long the kettle waits before it whistles. It is told in seconds.
+#
+# The default is:
+#
+# whistle-delay 45
+
+boil-mode fast
+`,
+	"docs/steam.rst": `Steam
+=====
+
+Valves
+------
+
+- north valve
+- south valve
+
+A condenser is a vessel that turns steam into water.
+`,
+	"lib/pump.py": `class Pump:
+    """Moves the water."""
+
+    def start(self, speed=3):
+        """Starts the pump and returns its pressure."""
+        return speed * 2
+`,
 	"src/heat.ts": `/** Heats the water up to the given degrees. Returns the seconds it took. */
 export function heatWater(degrees: number): number {
 	return degrees * MAX_SPEED;
@@ -135,6 +161,15 @@ describe("answers with the lines that hold them, cited", () => {
 		["How many supported materials are there?", ["3 supported materials"]],
 		["How many lines does NEWS.md have?", ["NEWS.md has 23 lines"]],
 		["What is this project?", ["boils water over HTTP"]],
+		["What is the default whistle-delay?", ["whistle-delay 45", "kettle.conf:3"]],
+		["What does the boil-mode option do?", ["boil-mode: fast", "kettle.conf:7"]],
+		["Which valves does steam.rst list?", ["north valve", "south valve", "docs/steam.rst:8"]],
+		["What is a condenser?", ["turns steam into water", "docs/steam.rst:10"]],
+		["What does Pump.start do?", ["returns its pressure", "lib/pump.py:4"]],
+		["List the headings of GUIDE.md", ["Installation (GUIDE.md:5)", "Options (GUIDE.md:21)"]],
+		["Which functions does src/heat.ts export?", ["heatWater", "src/heat.ts:2"]],
+		["What is the latest version in NEWS.md?", ["3.0.0 - 2024-05-01"]],
+		["Does it support copper?", ["copper"]],
 	])("%s", async (task, expected) => {
 		const { text } = await ask(task);
 		for (const part of expected) expect(text).toContain(part);

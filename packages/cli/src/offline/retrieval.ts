@@ -54,7 +54,13 @@ function firstCalls(task: string): PlannedCall[] {
 
 /** A term as a search: names as they are, words by their stem and the words of the same meaning. */
 export function searchFor(term: Term): { pattern: string; regex?: true } {
-	if (term.exact) return { pattern: term.text };
+	// A member is defined by its own name alone, inside its owner.
+	if (term.exact)
+		return {
+			pattern: /^[\w$]+(?:(?:\.|::|#|->)[\w$]+)+$/.test(term.text)
+				? term.text.replace(/^.*(?:\.|::|#|->)/, "")
+				: term.text,
+		};
 	if (term.stems.length > 1) return { pattern: term.text };
 	const stems = [term.stems[0] as string, ...term.synonyms].map((stem) => {
 		const open = stem.endsWith("i") && stem.length > 4 ? stem.slice(0, -1) : stem;
@@ -67,6 +73,8 @@ interface PlannedRead {
 	readonly path: string;
 	readonly from: number;
 	readonly to: number;
+	/** This is the first page of a file that is wanted to its end. */
+	readonly whole?: boolean;
 }
 
 function readCall(read: PlannedRead): PlannedCall {
@@ -80,15 +88,15 @@ function chooseReads(transcript: Transcript, question: Question): PlannedRead[] 
 	let budget = NAMED_BYTES;
 	for (const path of question.files.slice(0, 6)) {
 		const size = sizes.get(path) ?? 0;
-		if (size > budget) reads.push(...windows(transcript, path));
-		else reads.push({ path, from: 1, to: PAGE_LINES });
+		if (size > budget) reads.push({ path, from: 1, to: PAGE_LINES }, ...windows(transcript, path));
+		else reads.push({ path, from: 1, to: PAGE_LINES, whole: true });
 		budget -= size;
 	}
 	if (reads.length > 0) return reads;
 	const chosen = new Set<string>();
 	for (const path of baseFiles(files, question)) chosen.add(path);
 	budget = FOUND_BYTES;
-	for (const path of question.kind === "overview" ? [] : rankFiles(transcript, question)) {
+	for (const path of isHopeless(transcript, question) ? [] : rankFiles(transcript, question)) {
 		if (reads.length + chosen.size >= FOUND_FILES + BASE_FILES) break;
 		if (chosen.has(path)) continue;
 		const size = sizes.get(path) ?? 0;
@@ -97,7 +105,17 @@ function chooseReads(transcript: Transcript, question: Question): PlannedRead[] 
 			budget -= size;
 		} else reads.push(...windows(transcript, path).slice(0, 8));
 	}
-	return [...[...chosen].map((path) => ({ path, from: 1, to: PAGE_LINES })), ...reads];
+	return [...[...chosen].map((path) => ({ path, from: 1, to: PAGE_LINES, whole: true })), ...reads];
+}
+
+/** Whether no file can help: an overview needs none, and a name that nobody mentions is nowhere. */
+function isHopeless(transcript: Transcript, question: Question): boolean {
+	if (question.kind === "overview") return true;
+	return question.terms.some(
+		(term) =>
+			term.exact &&
+			transcript.searches.some((search) => search.pattern === searchFor(term).pattern && search.total === 0),
+	);
 }
 
 /** Texts and settings at the top of the project: they answer most questions about the whole. */
@@ -187,16 +205,18 @@ function windows(transcript: Transcript, path: string): PlannedRead[] {
 		if (last && from <= last.to + 1) last.to = Math.min(line + WINDOW_LINES, last.from + PAGE_LINES - 1);
 		else reads.push({ path, from, to: line + WINDOW_LINES });
 	}
-	return reads.length > 0 ? reads.slice(0, 20) : [{ path, from: 1, to: PAGE_LINES }];
+	return reads.slice(0, 20);
 }
 
 /** The rest of files whose first page was read and which are wanted whole. */
 function readOn(transcript: Transcript, question: Question, asked: ReadonlySet<string>): PlannedRead[] {
 	const reads: PlannedRead[] = [];
+	// The plan follows from the searches alone, so it is the same now as when it was made.
+	const whole = new Set(
+		chooseReads(transcript, question).flatMap((read) => (read.whole === true ? [read.path] : [])),
+	);
 	for (const text of transcript.texts.values()) {
-		if (!asked.has(`${text.path} 1`)) continue;
-		const whole = question.files.includes(text.path) || text.lines[0] !== undefined;
-		if (!whole) continue;
+		if (!whole.has(text.path)) continue;
 		for (let at = 0; at < text.total; at++) {
 			if (text.lines[at] !== undefined) continue;
 			const from = at + 1;

@@ -81,7 +81,9 @@ export function termsOf(text: string): Term[] {
 			exact: false,
 			named,
 			proper: index > 0 && /^\p{Lu}\p{Ll}+$/u.test(word),
-			weak: isWeakWord(word) || (names.size > 0 && !named && NOUN.test(word)),
+			weak:
+				isWeakWord(word) ||
+				((names.size > 0 || terms.some((term) => term.exact)) && !named && NOUN.test(word)),
 		});
 	}
 	return terms;

@@ -55,7 +55,7 @@ export function answerHowTo(corpus: Corpus, question: Question): Answer | undefi
 			(blocks.some((one) => one.kind === "code") ? 0.08 : 0) -
 			(/\b(?:deprecated|legacy|obsolete|old)\b/i.test(unit.block.label) ? 0.25 : 0) -
 			0.03 * (unit.own.size - 1) * 0.5 -
-			0.02 * document.path.split("/").length;
+			0.06 * document.path.split("/").length;
 		if (!best || score > best.score) best = { unit, score };
 	}
 	const settings = commandEntries(corpus, question);
