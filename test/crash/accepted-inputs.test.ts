@@ -88,3 +88,22 @@ describe("turns that wait", { timeout: 60_000 }, () => {
 			}),
 	);
 });
+
+describe("a new agent, in a process of its own, for every turn", { timeout: 30_000 }, () => {
+	test("shows the model the same as one agent that lives through all five [SES-115]", () =>
+		inWorld(async (fresh) => {
+			const turns = ["one", "two", "three", "four", "five"].map((task) =>
+				planned(task, [[`lookup:${task}`, `record:${task}`], [`post:${task}`]]),
+			);
+			for (const turn of turns) {
+				const ended = await fresh.run({ work: { send: [turn] } });
+				expect(named(ended, "result")).toMatchObject([{ outcome: "completed" }]);
+			}
+			await inWorld(async (living) => {
+				await living.run({ work: { send: turns, oneByOne: true } });
+				expect(living.requests()).toHaveLength(15);
+				expect(fresh.requests()).toEqual(living.requests());
+			});
+			expect(await answers(fresh)).toHaveLength(5);
+		}));
+});
