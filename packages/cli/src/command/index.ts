@@ -1,5 +1,6 @@
 /** The holdfast command: from its arguments to its exit code. */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { parseCommand } from "./arguments.ts";
 import { helpText } from "./help.ts";
 import { type CommandIo, processIo } from "./io.ts";
@@ -34,8 +35,9 @@ export async function runCommandLine(argv: readonly string[], io: CommandIo = pr
 	}
 }
 
+/** The version of the package this file belongs to, whether it runs from the sources or from one bundled file. */
 function version(): string {
-	// Two folders up is the package, both from the sources and from what is published.
-	const file = new URL("../../package.json", import.meta.url);
-	return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;
+	let folder = import.meta.dirname;
+	while (!existsSync(join(folder, "package.json"))) folder = dirname(folder);
+	return (JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { version: string }).version;
 }

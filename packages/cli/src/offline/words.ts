@@ -14,7 +14,7 @@ what which who whom whose where when why how whats wheres hows
 all any each every some many much more most other another several
 please tell show give find list name explain describe summarize summarise say said says see look read check answer
 me according inside contains contain mention mentioned mentions listed lists written documented stated exist exists
-whether up out off down again ever get gets got let lets know like
+after before until instead rather around among via whether up out off down again ever get gets got let lets know like
 `);
 
 /** Words that count little: they phrase a question more often than they name what it is about. */

@@ -30,7 +30,7 @@ export function jsonRenderer(output: Output): Renderer {
 				steps: result.steps,
 				usage: result.usage,
 				// Unknown is null, never 0.
-				cost: header.model === "offline" ? 0 : (result.cost ?? null),
+				cost: header.model === "offline" ? 0 : result.cost || null,
 				duration: Math.round(duration),
 				...(result.error === undefined ? {} : { error: result.error }),
 				...(result.outcome === "suspended" ? { resume: resumeCommand } : {}),

@@ -54,6 +54,12 @@ function endWord({ result }: RunSummary): string {
 function costParts({ result, header }: RunSummary): string[] {
 	if (header.model === "offline") return ["no tokens and no cost (offline)"];
 	const { inputTokens, outputTokens, cacheReadTokens } = result.usage;
+	// No numbers after an answer means that the model tells none, not that it was free.
+	if (inputTokens + outputTokens === 0)
+		return [
+			result.steps === 0 ? "no tokens" : "tokens unknown",
+			...(result.steps === 0 ? [] : ["cost unknown"]),
+		];
 	const cached = cacheReadTokens ? ` (${formatCount(cacheReadTokens)} cached)` : "";
 	const tokens = `${formatCount(inputTokens)} tokens in${cached}, ${formatCount(outputTokens)} out`;
 	return [tokens, result.cost === undefined ? "cost unknown" : formatCost(result.cost)];
