@@ -200,6 +200,33 @@ describe("says plainly that nothing was found", () => {
 	});
 });
 
+test.each([
+	["### Red", "- north lamp"],
+	["### ⚠ RED LAMPS", "* north lamp"],
+	["RED LAMPS", "- north lamp"],
+	["#### Red lamps:", "- north lamp"],
+	["**Red lamps:**", "- north lamp"],
+	["_Red lamps_", "- north lamp"],
+	["<h3>Red lamps</h3>", "- north lamp"],
+	["Red lamps:", "- north lamp"],
+	["- Red lamps", "  - north lamp"],
+	["", "RED LAMP: north lamp"],
+	["", "- **red** north lamp"],
+	["", "- [Red] north lamp"],
+	["", "- (RED) north lamp"],
+	["", "- Red - north lamp"],
+	["", "- north lamp (red lamp)"],
+	["", "1. **Red lamp**: north lamp"],
+])("a list is found under %j with %j", async (title, item) => {
+	put(
+		"lamps.md",
+		`# Lamps\n\n## 1.0.0\n\n${title}\n\n${item}\n\n### Blue lamps\n\n- south lamp\n\n### Changed lamps\n\n- west lamp\n`,
+	);
+	const { text } = await ask("Which red lamps does lamps.md list?");
+	expect(text).toMatch(/north lamp.*\(lamps\.md:\d+\)/);
+	expect(text).not.toMatch(/south lamp|west lamp/);
+});
+
 test("says what it is in every answer", async () => {
 	expect((await ask("What is this project?")).text).toMatch(/offline: .*no language model; set --model/);
 	expect((await ask("Does it run on submarines?")).text).toMatch(/no language model/);

@@ -86,6 +86,12 @@ class ProseReader {
 	}
 
 	#readHeading(line: string): boolean {
+		const tagged = /^\s*<h([1-6])\b[^>]*>(.*?)<\/h\1>\s*$/i.exec(line);
+		if (tagged) {
+			this.#pushHeading(Number(tagged[1]), tagged[2] as string, this.#at, this.#at);
+			this.#at++;
+			return true;
+		}
 		const marked = MARKED_HEADING.exec(line);
 		if (marked) {
 			this.#pushHeading((marked[1] as string).length, marked[2] as string, this.#at, this.#at);
@@ -131,7 +137,7 @@ class ProseReader {
 			return true;
 		}
 		// A line in bold alone, or of capitals alone, heads what follows without closing what is above.
-		const bold = /^\s*(?:\*\*|__)([^*_].{0,100}?)(?:\*\*|__):?\s*$/.exec(line);
+		const bold = /^\s*(?:\*\*|__|\*|_)([^*_].{0,100}?)(?:\*\*|__|\*|_):?\s*$/.exec(line);
 		const colon = /^[A-Z][\w/&'-]*(?: [\w/&'-]+){0,3}:$/.test(line.trim()) && !/^\s/.test(line);
 		const capitals = /^[A-Z][A-Z0-9 ,&/()'-]{3,60}:?$/.test(line.trim()) && this.#blank(this.#at - 1);
 		if (
@@ -328,7 +334,8 @@ function leadOf(raw: string): string {
 		/^[_*]([^_*]{1,60})[_*]/.exec(text) ??
 		/^\\?\[([^\]]{1,60})\\?\](?!\()/.exec(text) ??
 		/^`([^`]{1,60})`/.exec(text) ??
-		/^([^\s:][^:.]{0,58}?):(?=\s|$)/.exec(text);
+		/^([^\s:][^:.]{0,58}?):(?=\s|$)/.exec(text) ??
+		/^([^\s:,.]+(?: [^\s:,.]+){0,2}) [-–—] /.exec(text);
 	return marked ? plainName(marked[1] as string).replace(/[:.]$/, "") : "";
 }
 

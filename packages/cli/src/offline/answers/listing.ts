@@ -232,7 +232,8 @@ type Found = Pick<Place, "quality" | "lines" | "to" | "count" | "how">;
 function labelPlace(unit: Unit, units: readonly Unit[], focus: Focus): Found | undefined {
 	const { block, document } = unit;
 	const announces = block.kind === "paragraph" && /:\s*$/.test(block.text);
-	if (announces || (block.label !== "" && block.text.replace(/:\s*$/, "") === block.label)) {
+	const names = block.kind === "item" && titleMatch(block.text, focus) >= 0.9;
+	if (announces || names || (block.label !== "" && block.text.replace(/:\s*$/, "") === block.label)) {
 		const stems = stemsOf(block.text);
 		if (!focus.needed.every((one) => has(stems, one))) return undefined;
 		const listed = units.filter(
@@ -257,10 +258,7 @@ function labelPlace(unit: Unit, units: readonly Unit[], focus: Focus): Found | u
 			],
 		};
 	}
-	if (block.label === "") return undefined;
-	const quality = titleMatch(block.label, focus);
-	// Every word of a label must be asked for: "Event source:" is no list of events.
-	if (quality < 0.7 || (quality !== 0.7 && quality < 0.9)) return undefined;
+	if (![block.label, ...tagsOf(block.text)].some((label) => isLabelFor(label, focus))) return undefined;
 	const children = units.filter((other) => other.block.parent === unit.index && other.block.kind === "item");
 	return {
 		quality: 0.75,
@@ -269,6 +267,17 @@ function labelPlace(unit: Unit, units: readonly Unit[], focus: Focus): Found | u
 		count: 1,
 		lines: [blockLine(document, block), ...children.map((child) => blockLine(document, child.block, 1))],
 	};
+}
+
+/** Every word of a label must be asked for: "Event source:" is no list of events. */
+function isLabelFor(label: string, focus: Focus): boolean {
+	const quality = label === "" ? 0 : titleMatch(label, focus);
+	return quality === 0.7 || quality >= 0.9;
+}
+
+/** Short remarks in brackets: "(red)", "[red lamps]". */
+function tagsOf(text: string): string[] {
+	return [...text.matchAll(/[([]\s*([\p{L}][\p{L} -]{1,38})\s*[)\]]/gu)].map((match) => match[1] as string);
 }
 
 /** A block in whose text the words of the focus stand side by side. */
