@@ -1,0 +1,23 @@
+// Entry `holdfast/plugins`: policy that is written once and given to many agents, and the plugins of the house.
+export {
+	type AssembleContext,
+	definePlugin,
+	type HookContext,
+	type HookName,
+	memoryValues,
+	type NamedValue,
+	type Overlay,
+	type Plugin,
+	type PluginHooks,
+	type PluginHost,
+	type SessionValues,
+	type StepAfterContext,
+	type StepBeforeContext,
+	type ToolCallContext,
+	type ToolResultContext,
+	type ToolResultReplacement,
+	type TurnAfterContext,
+	type TurnBeforeContext,
+	type TurnResult,
+	type ValueStore,
+} from "./plugins/index.ts";
