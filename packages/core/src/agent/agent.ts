@@ -10,7 +10,13 @@ import {
 } from "@holdfast/upp";
 import type { EngineAgent, GenerateResult } from "../engine/index.ts";
 import { type Host, memoryHost } from "../journal/index.ts";
-import { type AgentRun, type SendInput, Session, SessionTable } from "../sessions/index.ts";
+import {
+	type AgentRun,
+	type SendInput,
+	Session,
+	type SessionAgent,
+	SessionTable,
+} from "../sessions/index.ts";
 import { AgentState } from "../state/index.ts";
 import type { AnyTool } from "../tools/index.ts";
 import { type CallOptions, type CallSetup, startCall } from "./agent-call.ts";
@@ -39,6 +45,7 @@ export class Agent {
 	readonly #engine: EngineAgent;
 	readonly #options: AgentOptions;
 	readonly #calls: CallSetup;
+	readonly #sessionAgent: SessionAgent;
 	#host: Host | undefined;
 	#sessions: SessionTable | undefined;
 
@@ -51,7 +58,8 @@ export class Agent {
 		this.#options = given;
 		this.#id = (given.ports?.ids ?? { uuid }).uuid();
 		this.#engine = resolveAgent(this.#id, given);
-		const { checkpoints, sessionId, middleware = [] } = given;
+		const { checkpoints, sessionId, middleware = [], namespace } = given;
+		this.#sessionAgent = { engine: this.#engine, plugins: undefined, ready: undefined, namespace };
 		this.#calls = {
 			agent: this,
 			engine: this.#engine,
@@ -162,7 +170,7 @@ export class Agent {
 	#table(): SessionTable {
 		this.#engine.model();
 		this.#host ??= this.#options.host ?? memoryHost();
-		this.#sessions ??= new SessionTable(this.#engine, this.#host.journal);
+		this.#sessions ??= new SessionTable(this.#sessionAgent, this.#host.journal);
 		return this.#sessions;
 	}
 }

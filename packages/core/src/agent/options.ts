@@ -5,7 +5,7 @@ import type { AgentStrategy, Decider, EngineAgent, EngineModel, ModelPrice, Port
 import { systemPorts } from "../engine/index.ts";
 import type { Host } from "../journal/index.ts";
 import type { Middleware } from "../middleware/index.ts";
-import { type ExecutionStrategy, loop } from "../strategies/index.ts";
+import { type ExecutionStrategy, isDecider, loop } from "../strategies/index.ts";
 import { type AnyTool, type EngineTool, normaliseTools, type ToolSet } from "../tools/index.ts";
 import type { OpaqueStrategy } from "./opaque-strategy.ts";
 
@@ -37,6 +37,8 @@ export interface AgentOptions extends Partial<Omit<LLMOptions, "model" | "system
 	readonly host?: Host;
 	/** US dollars for a million tokens, by model id. Default: none; costs are then said to be unknown. */
 	readonly prices?: Readonly<Record<string, ModelPrice>>;
+	/** Keeps the sessions of agents that share a host apart. Default: none; then they share sessions of the same key. */
+	readonly namespace?: string;
 	/** Name for people and other agents. */
 	readonly name?: string;
 	readonly description?: string;
@@ -54,6 +56,7 @@ const ownOptions: ReadonlySet<string> = new Set([
 	"checkpoints",
 	"sessionId",
 	"host",
+	"namespace",
 	"prices",
 	"name",
 	"description",
@@ -128,8 +131,8 @@ function bind(options: AgentOptions, system: string | undefined): EngineModel {
 /** A custom strategy with what it needs; undefined for one the engine drives. */
 export function opaqueOf(options: AgentOptions): OpaqueStrategy | undefined {
 	const { execution } = options;
-	if (execution === undefined || "decide" in execution) return undefined;
-	if (typeof execution.execute !== "function") {
+	if (execution === undefined || isDecider(execution)) return undefined;
+	if (typeof (execution as Partial<ExecutionStrategy> | null)?.execute !== "function") {
 		throw new HoldfastError(
 			"invalid_strategy",
 			"`execution` must be a strategy: {name, execute, stream} or {name, decide}.",
@@ -139,7 +142,7 @@ export function opaqueOf(options: AgentOptions): OpaqueStrategy | undefined {
 }
 
 function deciderOf(execution: AgentOptions["execution"]): Decider {
-	return execution !== undefined && "decide" in execution ? execution : loop();
+	return execution !== undefined && isDecider(execution) ? execution : loop();
 }
 
 /** The options of the model layer: all that are not the agent's own. */

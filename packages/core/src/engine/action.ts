@@ -1,5 +1,5 @@
 // What a decider may answer: the next thing to do. Deciders are pure (keeps I1, I6); the engine carries actions out.
-import type { JSONSchema, ToolExecution } from "@holdfast/upp";
+import type { JSONSchema, ToolDefinition, ToolExecution } from "@holdfast/upp";
 import type { AssistantSaid } from "../journal/fact.ts";
 import type { AgentState } from "../state/index.ts";
 import type { LastFact } from "./session-state.ts";
@@ -13,10 +13,13 @@ export interface ModelAction {
 	readonly step: "next" | "same";
 	/** Shown to the model behind the history of this call only; never recorded. */
 	readonly prompt?: string;
-	/** Whether the model may call tools. Default true. */
-	readonly tools?: "offered" | "withheld";
-	/** Schema of the answer; default: the agent's own `structure`. */
-	readonly structure?: JSONSchema;
+	/**
+	 * Whether the model may call tools: `offered` (the default), `shown` (it sees them, but calls are not carried out) or
+	 * `withheld` (it does not see them).
+	 */
+	readonly tools?: "offered" | "shown" | "withheld";
+	/** Schema of the answer, or `none` for free text; default: the agent's own `structure`. */
+	readonly structure?: JSONSchema | "none";
 	/** What becomes of the step once the answer and the results of its calls are there. Default `ends-step`. */
 	readonly afterwards?: "ends-step" | "goes-on";
 	/**
@@ -61,6 +64,8 @@ export interface Situation {
 	readonly last: LastFact;
 	/** The last answer of the model in this run. */
 	readonly answer: AssistantSaid | undefined;
+	/** The agent's tools. */
+	readonly tools: readonly Pick<ToolDefinition, "name" | "description">[];
 	/** The tools run since the current step began. */
 	executions(): readonly ToolExecution[];
 }

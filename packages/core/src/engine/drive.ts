@@ -110,6 +110,7 @@ function decide(run: Run): Action {
 		rounds: open.rounds,
 		last: open.last,
 		answer: open.assistant,
+		tools: run.agent.toolList,
 		executions: () => open.executions.from(open.executionsBefore),
 	});
 }
@@ -241,11 +242,17 @@ async function endStepWithHooks(run: Run): Promise<boolean> {
 
 async function afterStepEnd(run: Run, passed: Promise<unknown> | undefined): Promise<boolean> {
 	if (passed !== undefined) await passed;
-	if (run.hasInputs && (await run.takeInputs("step-end"))) return false;
+	const stop = await isStopAsked(run);
+	// What was said goes before a wish to stop: a run ends only when nothing waits (keeps I4).
+	return run.hasInputs && (await run.takeInputs("step-end")) ? false : stop;
+}
+
+async function isStopAsked(run: Run): Promise<boolean> {
 	const state = run.state.agent;
 	const { hooks } = run.agent;
-	if (hooks.stopCondition !== undefined && (await run.untilStopped(hooks.stopCondition(state))) === true)
+	if (hooks.stopCondition !== undefined && (await run.untilStopped(hooks.stopCondition(state))) === true) {
 		return true;
+	}
 	return run.stopCondition !== undefined && (await run.untilStopped(run.stopCondition(state))) === true;
 }
 

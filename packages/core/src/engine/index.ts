@@ -9,7 +9,7 @@ export type {
 	Situation,
 } from "./action.ts";
 export { cancelled, conclude } from "./conclude.ts";
-export { type DriveOutcome, drive, turnOf } from "./drive.ts";
+export { type DriveOutcome, drive, sessionKilled, turnOf } from "./drive.ts";
 export type {
 	AgentStrategy,
 	EngineAgent,
@@ -22,6 +22,7 @@ export type {
 export { ephemeralRecorder } from "./ephemeral.ts";
 export { EventQueue } from "./event-queue.ts";
 export type * from "./events.ts";
+export type * from "./interceptors.ts";
 export { joinStreamEvents } from "./join-stream-events.ts";
 export { type Clock, type Ids, type Ports, systemPorts } from "./ports.ts";
 export { project } from "./project.ts";

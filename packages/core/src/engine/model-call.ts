@@ -1,5 +1,6 @@
 // One call of the model: the request goes out, its stream is told, its answer comes back as a fact.
 import {
+	type AssistantContent,
 	AssistantMessage,
 	emptyUsage,
 	isAssistantMessage,
@@ -38,7 +39,7 @@ export async function callModel(run: Run, action: ModelAction, step: number): Pr
 	const request = engineModel.request(messages, {
 		signal: run.signal,
 		tools: action.tools === "withheld" ? [] : run.agent.toolList,
-		...(action.structure === undefined ? {} : { structure: action.structure }),
+		...(typeof action.structure === "object" ? { structure: action.structure } : {}),
 		onRetry: (info) => {
 			if (!run.watched || run.stopReason !== undefined) return;
 			run.tell({
@@ -51,6 +52,7 @@ export async function callModel(run: Run, action: ModelAction, step: number): Pr
 			});
 		},
 	});
+	if (action.structure === "none" && request.structure !== undefined) delete request.structure;
 	run.checkStopped(); // whoever was told may have stopped it
 	const startedAt = clock.monotonic();
 	const answering = model.capabilities.streaming
@@ -59,7 +61,7 @@ export async function callModel(run: Run, action: ModelAction, step: number): Pr
 	const response: EngineResponse = await run.untilStopped(answering);
 	run.speaking = undefined;
 	if (response.preceding !== undefined) await recordPreceding(run, step, tag, model.modelId, response);
-	const message = withDistinctCalls(response.message, ids.uuid, action.tools !== "withheld");
+	const message = withDistinctCalls(response.message, ids.uuid, (action.tools ?? "offered") === "offered");
 	const cost = costOf(engineModel, response);
 	const answer: Mutable<AssistantSaid> = {
 		kind: "assistant",
@@ -169,7 +171,7 @@ class PartialAnswer {
 	}
 }
 
-/** Calls are addressed by id: a provider that repeats or forgets ids gets new ones; withheld tools are not called. */
+/** Calls are addressed by id: a provider that repeats or forgets ids gets new ones; tools not offered are not called. */
 function withDistinctCalls(
 	message: AssistantMessage,
 	uuid: () => string,
@@ -182,7 +184,7 @@ function withDistinctCalls(
 		timestamp: message.timestamp,
 		...(message.metadata === undefined ? {} : { metadata: message.metadata }),
 	};
-	if (!offered) return new AssistantMessage(message.content, undefined, identity);
+	if (!offered) return new AssistantMessage(withIntent(message.content, calls), undefined, identity);
 	const seen = new Set<string>();
 	let distinct = true;
 	for (const call of calls) {
@@ -197,6 +199,16 @@ function withDistinctCalls(
 		return fresh;
 	});
 	return new AssistantMessage(message.content, renamed, identity);
+}
+
+/** An answer of nothing but calls that were not offered: what it wanted, in words, for an empty one is refused by providers. */
+function withIntent(
+	content: readonly AssistantContent[],
+	calls: readonly ToolCall[],
+): readonly AssistantContent[] {
+	if (content.some((block) => block.type === "text" && block.text !== "")) return content;
+	const wanted = calls.map((call) => `${call.toolName}(${JSON.stringify(call.arguments)})`);
+	return [...content, { type: "text", text: `Next: ${wanted.join(", ")}` }];
 }
 
 function costOf(engineModel: EngineModel, response: LLMResponse): number | undefined {

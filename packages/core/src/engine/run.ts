@@ -108,6 +108,7 @@ export class Run {
 	#cut: ((error: Stopped) => void) | undefined;
 	#sub = 0;
 	#offered: RunInput[] = [];
+	readonly #taken = new Set<string>();
 
 	constructor(options: RunOptions) {
 		this.agent = options.agent;
@@ -264,6 +265,11 @@ export class Run {
 		return this.#offered.length > 0;
 	}
 
+	/** Whether an offered input has entered the conversation. */
+	took(inputId: string): boolean {
+		return this.#taken.has(inputId);
+	}
+
 	/** Puts an input before the run; it is taken in at the next boundary. */
 	offer(input: RunInput): void {
 		if (!this.#offered.some((each) => each.inputId === input.inputId)) this.#offered.push(input);
@@ -274,6 +280,7 @@ export class Run {
 		if (this.#offered.length === 0) return false;
 		const inputs = this.#offered;
 		this.#offered = [];
+		for (const { inputId } of inputs) this.#taken.add(inputId);
 		await this.commit(
 			inputs.map((input) => input.fact(placement)),
 			{ drain: inputs.map((input) => input.inputId) },

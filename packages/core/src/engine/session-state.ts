@@ -49,6 +49,8 @@ export interface LastFact {
 export interface RunState {
 	readonly runId: string;
 	readonly started: RunStarted;
+	/** Id of the message that began the turn; empty until it is known. */
+	readonly inputId: string;
 	readonly status: "running" | "waiting" | RunOutcome;
 	/** How often the run was started: 1, and one more for each resume. */
 	readonly attempt: number;
@@ -116,6 +118,7 @@ export function evolve(state: SessionState, entry: Entry, options: FoldOptions):
 			run: {
 				runId: entry.runId,
 				started: fact,
+				inputId: "",
 				status: "running",
 				attempt: 1,
 				step: 0,
@@ -146,7 +149,12 @@ export function evolve(state: SessionState, entry: Entry, options: FoldOptions):
 		case "input":
 			return {
 				...append(state, seq, fact.message),
-				run: { ...run, status: "running", last: { kind: "input", tag: fact.placement } },
+				run: {
+					...run,
+					inputId: run.inputId === "" ? fact.message.id : run.inputId,
+					status: "running",
+					last: { kind: "input", tag: fact.placement },
+				},
 			};
 		case "assistant": {
 			const toolCalls = fact.message.toolCalls ?? [];

@@ -117,6 +117,11 @@ export class AgentRun {
 		this.#run?.stop("suspend");
 	}
 
+	/** An overlay was accepted for this turn. @internal */
+	overlayAccepted(): void {
+		this.#events.overlayAccepted();
+	}
+
 	/** Ties this handle to the run that is about to be driven. @internal */
 	attach(run: Run): void {
 		this.#run = run;
@@ -134,19 +139,23 @@ export class AgentRun {
 
 	/** The run was not started by this process and will not be. @internal */
 	neverStarted(
-		reason: "suspended" | "lease_lost" | "journal_failed",
+		reason: "suspended" | "lease_lost" | "journal_failed" | "killed",
 		error: unknown,
 		state: AgentState,
 	): void {
 		const data = errorData(error);
-		this.#tell({ type: "run_suspended", seq: 0, sub: 0, runId: this.runId, reason, error: data });
+		const { runId } = this;
+		const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+		if (reason === "killed") {
+			this.#tell({ type: "run_end", seq: 0, sub: 0, runId, outcome: reason, error: data, usage, steps: 0 });
+		} else this.#tell({ type: "run_suspended", seq: 0, sub: 0, runId, reason, error: data });
 		this.#settle({
-			runId: this.runId,
-			outcome: "suspended",
+			runId,
+			outcome: reason === "killed" ? reason : "suspended",
 			text: "",
 			state,
 			error: data,
-			usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
+			usage,
 			steps: 0,
 		});
 	}

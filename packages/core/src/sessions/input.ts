@@ -1,5 +1,5 @@
 // What can be sent to a session, and its one normal form: a user message and the shape it came in.
-import { type UserContent, UserMessage } from "@holdfast/upp";
+import { messageToJSON, type UserContent, UserMessage } from "@holdfast/upp";
 import type { InputTaken, Placement } from "../journal/index.ts";
 
 /** A part of a multipart input. Images and files are bytes, base64 text, or a URL; nothing is fetched. */
@@ -51,6 +51,11 @@ export function acceptInput(input: SendInput): AcceptedInput {
 	throw new TypeError(
 		'Unknown input. Send a string, a non-empty array of strings or parts, {type: "user-text", text} or {type: "user-message", content}.',
 	);
+}
+
+/** An input as it stands in the store's inbox. */
+export function storedInput(input: AcceptedInput): unknown {
+	return { shape: input.shape, message: messageToJSON(input.message) };
 }
 
 /** The fact of an input that lands at a place. */

@@ -19,6 +19,10 @@ export type AgentEvent =
 	| { readonly type: "turn-error"; readonly message: string; readonly code: string }
 	| { readonly type: "step-start" }
 	| { readonly type: "step-end" }
+	/** Context for this turn was accepted; it is not recorded. */
+	| { readonly type: "overlay-accepted" }
+	/** The turn's overlays are discarded. */
+	| { readonly type: "overlay-expired" }
 	| { readonly type: "assistant-text"; readonly text: string }
 	| { readonly type: "assistant-reasoning"; readonly text: string }
 	| {
@@ -42,6 +46,7 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 	#pushed = 0;
 	#asked = 0;
 	#attached = true;
+	#overlays = 0;
 	#gate: { readonly at: number; open(): void } | undefined;
 
 	tell(event: RunEvent): void {
@@ -80,6 +85,7 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 				break;
 			}
 			case "run_suspended":
+				this.#expireOverlays();
 				this.#push({
 					type: "turn-error",
 					code: event.error?.code ?? event.reason,
@@ -88,6 +94,7 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 				this.#queue.end();
 				break;
 			case "run_end":
+				this.#expireOverlays();
 				this.#push(endEvent(event));
 				this.#queue.end();
 		}
@@ -101,6 +108,17 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 			if (block.type === "text" && block.text !== "")
 				this.#push({ type: "assistant-text", text: block.text });
 		}
+	}
+
+	/** An overlay was accepted for this turn. */
+	overlayAccepted(): void {
+		this.#overlays++;
+		this.#push({ type: "overlay-accepted" });
+	}
+
+	#expireOverlays(): void {
+		if (this.#overlays > 0) this.#push({ type: "overlay-expired" });
+		this.#overlays = 0;
 	}
 
 	passed(_event: BoundaryEvent): Promise<void> | undefined {

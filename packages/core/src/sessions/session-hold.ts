@@ -1,7 +1,8 @@
 // What this process holds of one session: the lease, and the state folded from its journal (keeps I2, I4).
-import { type EngineAgent, evolve, foldOptions, initialSession, type SessionState } from "../engine/index.ts";
+import { evolve, foldOptions, initialSession, type SessionState } from "../engine/index.ts";
 import type { Entry, Journal, Lease } from "../journal/index.ts";
 import { AgentState } from "../state/index.ts";
+import type { SessionAgent } from "./session-agent.ts";
 
 /** Milliseconds between attempts to take a session that another living worker holds; a change is noticed earlier. */
 const takeInterval = 250;
@@ -12,7 +13,7 @@ const pageSize = 1_000;
 const drivenHere = new WeakMap<Journal, Map<string, Promise<unknown>>>();
 
 export class SessionHold {
-	readonly #agent: EngineAgent;
+	readonly #agent: SessionAgent;
 	readonly #journal: Journal;
 	readonly #key: string;
 	#lease: Lease | undefined;
@@ -21,7 +22,7 @@ export class SessionHold {
 	#releasing: Promise<void> | undefined;
 	#wake: (() => void) | undefined;
 
-	constructor(agent: EngineAgent, journal: Journal, key: string) {
+	constructor(agent: SessionAgent, journal: Journal, key: string) {
 		this.#agent = agent;
 		this.#journal = journal;
 		this.#key = key;
@@ -128,7 +129,7 @@ export class SessionHold {
 	async #fold(from: SessionState, until?: number): Promise<SessionState> {
 		// A journal that is shorter than what was folded is another one: the session was deleted and begun anew.
 		let state = until !== undefined && until < from.seq ? initialSession(AgentState.initial()) : from;
-		const options = foldOptions(this.#agent);
+		const options = foldOptions(this.#agent.engine);
 		for (;;) {
 			if (until !== undefined && state.seq >= until) return state;
 			const entries: readonly Entry[] = await this.#journal.read(this.#key, {

@@ -2,12 +2,22 @@
 // One thing at a time: `#turning` is set while the session is taken and a run started, `#active` while one is driven.
 // Whoever ends either of them calls `#pump`, which goes on with what waits.
 import { HoldfastError } from "@holdfast/upp";
-import { CommitFailed, type DriveOutcome, drive, type EngineAgent, Run } from "../engine/index.ts";
+import {
+	CommitFailed,
+	type DriveOutcome,
+	drive,
+	type EngineAgent,
+	Run,
+	sessionKilled,
+} from "../engine/index.ts";
 import type { Fact, Journal, Lease } from "../journal/index.ts";
 import type { AgentState } from "../state/index.ts";
 import { AgentRun } from "./agent-run.ts";
-import { type AcceptedInput, inputFact } from "./input.ts";
+import { type AcceptedInput, inputFact, storedInput } from "./input.ts";
+import { killSession } from "./kill-session.ts";
+import type { SessionAgent } from "./session-agent.ts";
 import { SessionHold } from "./session-hold.ts";
+import { TurnFrame } from "./turn-frame.ts";
 import { type QueuedTurn, storedMessage, TurnQueue } from "./turn-queue.ts";
 
 /** Milliseconds that another living worker has for starting a turn of its own that stands before ours. */
@@ -18,10 +28,14 @@ interface ActiveRun {
 	readonly handle: AgentRun;
 	readonly over: Promise<unknown>;
 	readonly recovered: boolean;
+	readonly frame: TurnFrame;
 }
 
 export class SessionWorker {
-	readonly #agent: EngineAgent;
+	/** Where the session stands in the store. */
+	readonly place: string;
+	readonly #sessionAgent: SessionAgent;
+	readonly #journal: Journal;
 	readonly #key: string;
 	readonly #rested: () => void;
 	readonly #hold: SessionHold;
@@ -34,13 +48,34 @@ export class SessionWorker {
 	/** The input of another worker that went before ours last, and since when it may. */
 	#yielded: { readonly inputId: string; readonly since: number } | undefined;
 	#closing = false;
+	#killed = false;
+	#retired = false;
+	/** Overlays that wait for the next turn. */
+	#overlays: AcceptedInput[] = [];
 
-	constructor(agent: EngineAgent, journal: Journal, key: string, rested: () => void) {
-		this.#agent = agent;
+	constructor(agent: SessionAgent, journal: Journal, place: string, key: string, rested: () => void) {
+		this.#sessionAgent = agent;
+		this.#journal = journal;
+		this.place = place;
 		this.#key = key;
 		this.#rested = rested;
-		this.#hold = new SessionHold(agent, journal, key);
-		this.#queue = new TurnQueue(journal, key);
+		this.#hold = new SessionHold(agent, journal, place);
+		this.#queue = new TurnQueue(journal, place);
+	}
+
+	get #agent(): EngineAgent {
+		return this.#sessionAgent.engine;
+	}
+
+	/** Whether handles must ask for another worker; a killed one is kept, to say so. */
+	get retired(): boolean {
+		return this.#retired;
+	}
+
+	/** Makes way for another worker of the same session, unless there is something to do or to remember. */
+	retire(): boolean {
+		if (this.idle && this.#overlays.length === 0) this.#retired = true;
+		return this.#retired;
 	}
 
 	/** Whether nothing is under way and nothing waits. */
@@ -80,8 +115,60 @@ export class SessionWorker {
 		return handle;
 	}
 
+	/** Puts an input before the active run; a turn of its own where there is none, or no more. */
+	async steer(input: AcceptedInput): Promise<AgentRun> {
+		this.#ensureUsable();
+		while (this.#active === undefined && this.#turning !== undefined && !this.#heldElsewhere)
+			await this.#turned();
+		const active = this.#active;
+		if (active === undefined || !isRunning(active.run)) return this.send(input);
+		const inputId = input.message.id;
+		const { runId } = active.run;
+		const { workerId } = this.#journal;
+		await this.#journal.submit(this.place, {
+			id: inputId,
+			kind: "steer",
+			runId,
+			workerId,
+			body: storedInput(input),
+		});
+		active.run.offer({ inputId, fact: (placement) => inputFact(inputId, input, placement) });
+		if (isRunning(active.run)) return active.handle;
+		await active.over;
+		if (active.run.took(inputId)) return active.handle;
+		// The run had ended before the input was in the inbox: there it stands, as the next turn.
+		const run = new AgentRun(this.#agent.ports.ids.uuid(), this.#key);
+		this.#queue.push({ run, input, inputId, place: "stored" });
+		this.#pump();
+		return run;
+	}
+
+	/** Context for the rest of the active turn, else for the next. */
+	overlay(input: AcceptedInput): void {
+		this.#ensureUsable();
+		const active = this.#active;
+		if (active === undefined || !isRunning(active.run)) this.#overlays.push(input);
+		else active.frame.overlay(input);
+	}
+
 	interrupt(): void {
 		this.#active?.handle.interrupt();
+	}
+
+	/**
+	 * Ends all runs: recorded first, then told to this process. `removed` is the removal of the whole session, which
+	 * records the end in its own way.
+	 */
+	async kill(removed?: Promise<void>): Promise<void> {
+		this.#killed = true;
+		this.#hold.wake();
+		try {
+			await (removed ?? killSession(this.#journal, this.place, this.#agent.ports));
+		} finally {
+			this.#active?.run.stop("kill");
+			this.#leaveQueued("killed", sessionKilled());
+			this.#hold.drop();
+		}
 	}
 
 	/** The conversation as committed, with what other processes added. */
@@ -105,6 +192,8 @@ export class SessionWorker {
 	/** The fast way: where nothing is before this turn, its start is its acceptance. */
 	async #startOrStore(turn: QueuedTurn): Promise<void> {
 		try {
+			const { ready } = this.#sessionAgent;
+			if (ready !== undefined) await ready;
 			const ours = (await this.#open()) === "ours";
 			const first = ours && this.#hold.openRunId === undefined && this.#queue.first === turn;
 			if (first && (await this.#start(turn))) return;
@@ -121,7 +210,7 @@ export class SessionWorker {
 		if (this.#queue.length === 0 || this.#turning !== undefined || this.#active !== undefined) return;
 		if (this.#closing) return;
 		const started = this.#exclusively(async () => {
-			while (this.#queue.length > 0 && !this.#closing) {
+			while (this.#queue.length > 0 && !this.#closing && !this.#killed) {
 				const session = await this.#open();
 				this.#heldElsewhere = session === "held";
 				if (this.#heldElsewhere) this.#wakeAll();
@@ -165,8 +254,10 @@ export class SessionWorker {
 	async #open(): Promise<"ours" | "held" | "others-first"> {
 		const lease = this.#hold.lease ?? (await this.#hold.take());
 		if (lease === undefined) return "held";
-		const { gone, ahead } = await this.#queue.align(await lease.inbox(), (input) => {
-			const run = new AgentRun(input.runId ?? this.#agent.ports.ids.uuid(), this.#key);
+		const { openRunId } = this.#hold;
+		const { gone, ahead } = await this.#queue.align(await lease.inbox(), openRunId, (input) => {
+			const runId = input.kind === "message" ? input.runId : undefined;
+			const run = new AgentRun(runId ?? this.#agent.ports.ids.uuid(), this.#key);
 			void run.result();
 			return { run, input: storedMessage(input), inputId: input.id, place: "stored" };
 		});
@@ -195,8 +286,7 @@ export class SessionWorker {
 		// What is on its way into the inbox must be there before it can be taken out. When it is refused, it is gone.
 		if (turn.place === "storing") await turn.storing?.catch(() => {});
 		if (this.#queue.first !== turn) return false;
-		const run = this.#runOf(turn.run.runId);
-		turn.run.attach(run);
+		const { run, frame } = this.#runOf(turn.run, turn.inputId);
 		const { id: agentId } = this.#agent;
 		const fingerprint = this.#agent.fingerprint();
 		const facts: Fact[] = [
@@ -206,22 +296,24 @@ export class SessionWorker {
 		if (!(await this.#commitFirst(run, facts, turn.place === "stored" ? [turn.inputId] : undefined)))
 			return false;
 		this.#queue.remove(turn);
-		this.#active = this.#drive(run, turn.run, { recovered: false });
+		for (const overlay of this.#overlays.splice(0)) frame.overlay(overlay);
+		this.#active = this.#drive(run, turn.run, { recovered: false, frame });
 		return true;
 	}
 
 	async #recover(): Promise<boolean> {
 		const open = this.#hold.state.run;
 		if (open === undefined) return false;
+		const { ready } = this.#sessionAgent;
+		if (ready !== undefined) await ready;
 		const handle = new AgentRun(open.runId, this.#key);
-		const run = this.#runOf(open.runId);
-		handle.attach(run);
+		const { run, frame } = this.#runOf(handle, open.inputId);
 		const attempt = open.attempt + 1;
 		const fingerprint = this.#agent.fingerprint();
 		const reason = open.suspended ? "suspended" : "crash";
 		if (!(await this.#commitFirst(run, [{ kind: "run.resumed", attempt, fingerprint, reason }], undefined)))
 			return false;
-		this.#active = this.#drive(run, handle, { recovered: true });
+		this.#active = this.#drive(run, handle, { recovered: true, frame });
 		return true;
 	}
 
@@ -243,35 +335,41 @@ export class SessionWorker {
 		}
 	}
 
-	#runOf(runId: string): Run {
-		return new Run({
+	#runOf(handle: AgentRun, inputId: string): { run: Run; frame: TurnFrame } {
+		const frame = new TurnFrame(this.#key, inputId, handle, (input) => this.steer(input));
+		const run = new Run({
 			agent: this.#agent,
-			runId,
+			runId: handle.runId,
 			sessionKey: this.#key,
 			state: this.#hold.state,
 			recorder: this.#hold.lease as Lease,
+			interceptors: frame.interceptors(this.#sessionAgent.plugins),
 			readInput: (input) => {
 				const accepted = storedMessage(input);
 				return { inputId: input.id, fact: (placement) => inputFact(input.id, accepted, placement) };
 			},
 		});
+		frame.run = run;
+		handle.attach(run);
+		return { run, frame };
 	}
 
-	#drive(run: Run, handle: AgentRun, how: Pick<ActiveRun, "recovered">): ActiveRun {
+	#drive(run: Run, handle: AgentRun, how: Pick<ActiveRun, "recovered" | "frame">): ActiveRun {
 		const lease = this.#hold.lease;
-		lease?.whenLost(() => run.stop("lease-lost"));
+		lease?.whenLost(() => run.stop(this.#killed ? "kill" : "lease-lost"));
 		const over = drive(run).then((outcome) => {
 			lease?.whenLost(undefined);
-			this.#ended(run, handle, outcome);
+			this.#ended(run, handle, how.frame, outcome);
 		});
 		this.#hold.driving(over);
 		return { run, handle, over, ...how };
 	}
 
-	#ended(run: Run, handle: AgentRun, outcome: DriveOutcome): void {
+	#ended(run: Run, handle: AgentRun, frame: TurnFrame, outcome: DriveOutcome): void {
 		this.#active = undefined;
-		if (outcome.kind === "ended") this.#hold.ended(run.state);
+		if (outcome.kind === "ended" && outcome.outcome !== "killed") this.#hold.ended(run.state);
 		else this.#hold.left();
+		frame.close(this.#sessionAgent.plugins, outcome);
 		handle.concluded(run, outcome);
 		// Behind a run that was left open the queue must wait, too, until somebody resumes it.
 		if (outcome.kind === "left" && outcome.reason !== "lease_lost")
@@ -281,12 +379,13 @@ export class SessionWorker {
 	}
 
 	/** Turns that waited stay in the inbox, for whoever resumes the session. */
-	#leaveQueued(reason: "suspended" | "journal_failed", error: unknown): void {
+	#leaveQueued(reason: "suspended" | "journal_failed" | "killed", error: unknown): void {
 		const { agent } = this.#hold.state;
 		for (const { run } of this.#queue.removeAll()) run.neverStarted(reason, error, agent);
 	}
 
 	#ensureUsable(): void {
+		if (this.#killed) throw sessionKilled();
 		if (this.#closing) throw this.#closed();
 	}
 
@@ -317,4 +416,8 @@ export class SessionWorker {
 			{ retryable: true },
 		);
 	}
+}
+
+function isRunning(run: Run): boolean {
+	return run.state.run?.status === "running";
 }

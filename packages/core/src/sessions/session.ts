@@ -3,6 +3,7 @@ import type { AgentState } from "../state/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { acceptInput, type SendInput } from "./input.ts";
 import type { SessionTable } from "./session-table.ts";
+import type { SessionWorker } from "./session-worker.ts";
 
 /**
  * A durable conversation under a key. What was accepted survives the death of the process; a run that was cut off goes
@@ -13,6 +14,7 @@ import type { SessionTable } from "./session-table.ts";
 export class Session {
 	readonly key: string;
 	readonly #table: SessionTable;
+	#worker: SessionWorker | undefined;
 
 	/** @internal */
 	constructor(table: SessionTable, key: string) {
@@ -23,10 +25,26 @@ export class Session {
 	/**
 	 * Accepts a turn. Resolves once it is durable; turns of one session run one after the other, in order.
 	 *
-	 * Rejects with TypeError for an unknown input shape, `journal_failed`, `disk_full`, `agent_closed`.
+	 * Rejects with TypeError for an unknown input shape, `session_killed`, `journal_failed`, `disk_full`, `agent_closed`.
 	 */
 	async send(input: SendInput): Promise<AgentRun> {
-		return this.#table.worker(this.key).send(acceptInput(input));
+		return this.#current().send(acceptInput(input));
+	}
+
+	/**
+	 * Says something to the active run: it enters the conversation at the next boundary, and makes the turn go on for
+	 * another step where it would end. Resolves on acceptance with that run. Without an active run it is a `send`.
+	 */
+	async steer(input: SendInput): Promise<AgentRun> {
+		return this.#current().steer(acceptInput(input));
+	}
+
+	/**
+	 * Shows the model something for the rest of the active turn, or for the next one when the session is idle. It is
+	 * never recorded and starts no turn.
+	 */
+	async overlay(input: SendInput): Promise<void> {
+		this.#current().overlay(acceptInput(input));
 	}
 
 	/**
@@ -35,17 +53,37 @@ export class Session {
 	 *
 	 * Rejects with `session_held` while another living worker works on the session.
 	 */
-	resume(): Promise<AgentRun | null> {
-		return this.#table.worker(this.key).resume();
+	async resume(): Promise<AgentRun | null> {
+		return this.#current().resume();
 	}
 
 	/** Ends the active run; queued turns still run. Nothing happens when the session is idle. */
 	interrupt(): void {
-		this.#table.worker(this.key).interrupt();
+		this.#current().interrupt();
+	}
+
+	/**
+	 * Ends the active and the queued runs, wherever they are worked on, even if model or tool never settle. What was
+	 * committed stays. This handle is then of no more use; `agent.session(key)` gives a fresh one.
+	 *
+	 * Rejects with the store's error when it could not be recorded; the work of this process is stopped all the same.
+	 */
+	kill(): Promise<void> {
+		return this.#table.kill(this.#current());
+	}
+
+	/** Kills the session and removes all of it and of its child sessions from the store. Unknown keys are fine. */
+	delete(): Promise<void> {
+		return this.#table.delete(this.#current());
 	}
 
 	/** The conversation as committed so far. */
-	state(): Promise<AgentState> {
-		return this.#table.worker(this.key).state();
+	async state(): Promise<AgentState> {
+		return this.#current().state();
+	}
+
+	#current(): SessionWorker {
+		if (this.#worker === undefined || this.#worker.retired) this.#worker = this.#table.worker(this.key);
+		return this.#worker;
 	}
 }

@@ -1,9 +1,9 @@
 // The turns of one session that wait in this process. A turn that is not the first stands in the store's inbox too, so
 // that another process starts it when this one dies; what left the inbox was started, by whomever.
-import { messageFromJSON, messageToJSON } from "@holdfast/upp";
+import { messageFromJSON } from "@holdfast/upp";
 import type { Journal, StoredInput } from "../journal/index.ts";
 import type { AgentRun } from "./agent-run.ts";
-import type { AcceptedInput } from "./input.ts";
+import { type AcceptedInput, storedInput } from "./input.ts";
 
 /** A turn that was accepted here, or adopted from a process that died. */
 export interface QueuedTurn {
@@ -74,12 +74,18 @@ export class TurnQueue {
 	 * Brings the queue in line with the inbox as it stood after the session was taken: turns of dead workers are adopted,
 	 * and all stand in the order of the store.
 	 */
-	async align(inbox: readonly StoredInput[], adopt: (input: StoredInput) => QueuedTurn): Promise<Alignment> {
+	async align(
+		inbox: readonly StoredInput[],
+		openRunId: string | undefined,
+		adopt: (input: StoredInput) => QueuedTurn,
+	): Promise<Alignment> {
 		if (inbox.length === 0 && this.#turns.length === 0) return aligned;
 		const order = new Map<string, number>();
 		let awaited: StoredInput | undefined;
 		for (const input of inbox) {
-			if (input.kind !== "message") continue;
+			// What was said to a run that is over is a turn of its own.
+			const isTurn = input.kind === "message" || (input.kind === "steer" && input.runId !== openRunId);
+			if (!isTurn) continue;
 			order.set(input.id, input.order);
 			if (this.#turns.some((turn) => turn.inputId === input.id)) continue;
 			if (this.#claims().has(input.id) || (await this.#isAwaited(input))) awaited ??= input;
@@ -110,7 +116,7 @@ export class TurnQueue {
 				kind: "message",
 				runId: turn.run.runId,
 				workerId: this.#journal.workerId,
-				body: { shape: turn.input.shape, message: messageToJSON(turn.input.message) },
+				body: storedInput(turn.input),
 			});
 			turn.place = "stored";
 		} catch (error) {

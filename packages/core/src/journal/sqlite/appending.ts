@@ -116,7 +116,7 @@ export class Appending implements Operation {
 		const { at } = this.#batch;
 		const fresh = { taken: true, openRun, runId: undefined, runRow: null };
 		if (seen === undefined) {
-			const created = statements.createTakenSession.get(this.lane.storedKey, owner, openRun, at);
+			const created = statements.createTakenSession.get(this.lane.storedKey, owner, openRun, at, at);
 			const { id, epoch } = created as { id: number; epoch: number };
 			return { ...fresh, session: id, epoch, seq: 0 };
 		}

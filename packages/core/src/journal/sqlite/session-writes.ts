@@ -13,7 +13,7 @@ export function insertInput(
 ): { readonly duplicate: boolean; readonly order: number } {
 	const { statements, worker } = store;
 	const storedKey = toStored(key);
-	const found = statements.sessionId.get(storedKey) ?? statements.createSession.get(storedKey, now);
+	const found = statements.sessionId.get(storedKey) ?? statements.createSession.get(storedKey, now, now);
 	const { id: session } = found as { id: number };
 	const dedupeKey = storedOrNull(input.dedupeKey);
 	if (dedupeKey !== null) {

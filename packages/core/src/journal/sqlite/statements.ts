@@ -58,9 +58,9 @@ const texts = {
 	sessionId: "SELECT id FROM sessions WHERE key = ?",
 	sessionEpoch: "SELECT epoch FROM sessions WHERE id = ?",
 	createSession: `INSERT INTO sessions (key, epoch, inputs, created_at, updated_at)
-		VALUES (?1, ${highestDeletedEpoch}, 0, ?2, ?2) RETURNING id, epoch`,
+		VALUES (?, ${highestDeletedEpoch}, 0, ?, ?) RETURNING id, epoch`,
 	createTakenSession: `INSERT INTO sessions (key, epoch, owner, open_run, inputs, created_at, updated_at)
-		VALUES (?1, ${highestDeletedEpoch} + 1, ?2, ?3, 0, ?4, ?4) RETURNING id, epoch`,
+		VALUES (?, ${highestDeletedEpoch} + 1, ?, ?, 0, ?, ?) RETURNING id, epoch`,
 	takeSession: "UPDATE sessions SET epoch = ?, owner = ?, open_run = ?, updated_at = ? WHERE id = ?",
 	setOpenRun: "UPDATE sessions SET open_run = ?, updated_at = ? WHERE id = ?",
 	releaseSession: "UPDATE sessions SET owner = NULL WHERE id = ? AND epoch = ?",

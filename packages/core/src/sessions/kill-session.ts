@@ -1,0 +1,30 @@
+// The end of a session's runs, put on record: the epoch rises in the transaction that says so (keeps I4).
+import { errorData, type Ports, sessionKilled } from "../engine/index.ts";
+import type { Journal } from "../journal/index.ts";
+
+/** Ends the open run and empties the inbox, whoever holds the session. Nothing happens to a session that is not there. */
+export async function killSession(journal: Journal, place: string, { clock, ids }: Ports): Promise<void> {
+	for (;;) {
+		if ((await journal.head(place)) === undefined) return;
+		const acquired = await journal.acquire(place, { mode: "seize" });
+		if (!acquired.ok) continue;
+		const { lease } = acquired;
+		const { openRunId } = lease;
+		const waiting = await lease.inbox();
+		if (openRunId === undefined && waiting.length === 0) return;
+		const error = errorData(sessionKilled());
+		try {
+			await lease.append({
+				at: clock.now(),
+				runId: openRunId ?? ids.uuid(),
+				facts: openRunId === undefined ? [] : [{ kind: "run.ended", outcome: "killed", error }],
+				drain: waiting.map((input) => input.id),
+			});
+			await lease.release();
+			return;
+		} catch (failure) {
+			// The session moved on between the look and the append: look again.
+			if ((failure as { code?: unknown }).code !== "lease_lost") throw failure;
+		}
+	}
+}

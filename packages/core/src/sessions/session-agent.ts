@@ -1,0 +1,38 @@
+// What sessions need to know of their agent. With plugins, the engine's view of it is complete once they are set up.
+import type { Message } from "@holdfast/upp";
+import type { EngineAgent, Interceptors } from "../engine/index.ts";
+import type { RunOutcome } from "../journal/index.ts";
+import type { SendInput } from "./input.ts";
+
+/** A turn as plugins see it. */
+export interface PluginTurn {
+	readonly sessionKey: string;
+	/** Fires when the run is told to stop. */
+	readonly signal: AbortSignal;
+	/** The conversation as committed. */
+	history(): readonly Message[];
+	/** From 0. */
+	stepIndex(): number;
+	/** Shows the model something for the rest of the turn. */
+	overlay(input: SendInput): Promise<void>;
+	/** Says something to the turn. */
+	steer(input: SendInput): Promise<unknown>;
+}
+
+/** The plugins of an agent, set up. */
+export interface SessionPlugins {
+	/** Where they step in; only what some plugin listens to. */
+	interceptors(turn: PluginTurn): Interceptors;
+	/** The turn is over. Never rejects. */
+	turnAfter(turn: PluginTurn, result: RunOutcome): Promise<void>;
+}
+
+export interface SessionAgent {
+	readonly engine: EngineAgent;
+	/** Undefined while there are none, or they are not set up yet. */
+	readonly plugins: SessionPlugins | undefined;
+	/** Settles when the plugins are set up; undefined when there is nothing to wait for. */
+	readonly ready: Promise<unknown> | undefined;
+	/** Keeps sessions of agents that share a store apart. */
+	readonly namespace: string | undefined;
+}

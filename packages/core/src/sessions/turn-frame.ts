@@ -1,0 +1,80 @@
+// What is about one turn and not of its history: overlays, and where plugins step in.
+import type { Message } from "@holdfast/upp";
+import type { DriveOutcome, Interceptors, Run } from "../engine/index.ts";
+import type { AgentRun } from "./agent-run.ts";
+import { type AcceptedInput, acceptInput, type SendInput } from "./input.ts";
+import type { PluginTurn, SessionPlugins } from "./session-agent.ts";
+import { TurnOverlays } from "./turn-overlays.ts";
+
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
+
+export class TurnFrame implements PluginTurn {
+	readonly sessionKey: string;
+	/** Set as soon as the run is made; the frame is asked nothing before. */
+	run!: Run;
+	readonly #handle: AgentRun;
+	readonly #steer: (input: AcceptedInput) => Promise<AgentRun>;
+	readonly #overlays: TurnOverlays;
+	readonly #interceptors: Mutable<Interceptors> = {};
+	#ofPlugins: Interceptors = {};
+
+	constructor(
+		sessionKey: string,
+		inputId: string,
+		handle: AgentRun,
+		steer: (input: AcceptedInput) => Promise<AgentRun>,
+	) {
+		this.sessionKey = sessionKey;
+		this.#handle = handle;
+		this.#steer = steer;
+		this.#overlays = new TurnOverlays(inputId);
+	}
+
+	/** Where the run is intercepted; more is added when an overlay comes. */
+	interceptors(plugins: SessionPlugins | undefined): Interceptors {
+		if (plugins !== undefined) {
+			this.#ofPlugins = plugins.interceptors(this);
+			Object.assign(this.#interceptors, this.#ofPlugins);
+		}
+		return this.#interceptors;
+	}
+
+	get signal(): AbortSignal {
+		return this.run.signal;
+	}
+
+	history(): readonly Message[] {
+		return this.run.state.agent.messages;
+	}
+
+	stepIndex(): number {
+		return Math.max(0, (this.run.state.run?.step ?? 1) - 1);
+	}
+
+	async steer(input: SendInput): Promise<AgentRun> {
+		return this.#steer(acceptInput(input));
+	}
+
+	/** Accepts context for the rest of the turn. */
+	overlay(input: AcceptedInput | SendInput): Promise<void> {
+		const { message } = isAccepted(input) ? input : acceptInput(input);
+		this.#overlays.accept(message);
+		this.#interceptors.goesOn = () => this.#overlays.unseen;
+		this.#interceptors.assemble = async (messages) => {
+			const seen = this.#overlays.view(messages);
+			return this.#ofPlugins.assemble === undefined ? seen : this.#ofPlugins.assemble(seen);
+		};
+		this.#handle.overlayAccepted();
+		return Promise.resolve();
+	}
+
+	/** The turn is over. */
+	close(plugins: SessionPlugins | undefined, outcome: DriveOutcome): void {
+		if (plugins === undefined || outcome.kind !== "ended") return;
+		void plugins.turnAfter(this, outcome.outcome);
+	}
+}
+
+function isAccepted(input: AcceptedInput | SendInput): input is AcceptedInput {
+	return typeof input === "object" && "shape" in input && "message" in input;
+}

@@ -1,0 +1,54 @@
+// Overlays of one turn: context the model sees until the turn ends and that is never recorded. @see keyed sessions
+import type { Message, UserMessage } from "@holdfast/upp";
+
+interface Placed {
+	readonly overlay: UserMessage;
+	/** The message it stands behind; undefined: above the turn's own input. */
+	readonly behind: string | undefined;
+}
+
+export class TurnOverlays {
+	readonly #inputId: string;
+	#fresh: UserMessage[] = [];
+	#placed: Placed[] = [];
+	#asked = false;
+
+	/** `inputId` is the id of the message that began the turn. */
+	constructor(inputId: string) {
+		this.#inputId = inputId;
+	}
+
+	accept(overlay: UserMessage): void {
+		this.#fresh.push(overlay);
+	}
+
+	/** Whether there is context that no model call of the turn has seen, although one was made. */
+	get unseen(): boolean {
+		return this.#asked && this.#fresh.length > 0;
+	}
+
+	/** The messages with the overlays in their places; new ones get theirs now and keep it. */
+	view(messages: readonly Message[]): readonly Message[] {
+		const last = messages.at(-1)?.id;
+		for (const overlay of this.#fresh) this.#placed.push({ overlay, behind: this.#asked ? last : undefined });
+		this.#fresh = [];
+		this.#asked = true;
+		if (this.#placed.length === 0) return messages;
+		const seen: Message[] = [];
+		const left = new Set(this.#placed);
+		const put = (behind: string | undefined): void => {
+			for (const placed of this.#placed) {
+				if (placed.behind !== behind || !left.delete(placed)) continue;
+				seen.push(placed.overlay);
+			}
+		};
+		for (const message of messages) {
+			if (message.id === this.#inputId) put(undefined);
+			seen.push(message);
+			put(message.id);
+		}
+		// What it stood behind may have been summarised away.
+		for (const { overlay } of left) seen.push(overlay);
+		return seen;
+	}
+}
