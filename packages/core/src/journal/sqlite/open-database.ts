@@ -1,13 +1,29 @@
-// Opens a journal file, or makes one. A file that is not ours, is damaged or comes from a newer release is found out
+// Opens a file of ours, or makes one. A file that is not ours, is damaged or comes from a newer release is found out
 // by looking at it first, so that nothing is written to it and no file appears beside it.
 import { accessSync, closeSync, constants, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import { HoldfastError } from "@holdfast/upp";
+import type { HoldfastError } from "@holdfast/upp";
 import { loadSqlite } from "./load-sqlite.ts";
-import { applicationId, migrations, schemaVersion } from "./schema.ts";
-import { isBusy, isNotADatabase, journalError } from "./sqlite-errors.ts";
+import { isBusy, isNotADatabase } from "./sqlite-errors.ts";
+
+/** What a file holds: how it is marked and made, and how its errors are told. */
+export interface DatabaseKind {
+	/** Stands in the header of such files. */
+	readonly applicationId: number;
+	/** Numbered steps that lead to the tables. One that was released is never changed. */
+	readonly migrations: readonly string[];
+	/** Tables that are read once when a file is opened, since damage often shows only then. */
+	readonly tables: readonly string[];
+	/** What to do for something kept in memory only; ends a sentence. */
+	readonly instead: string;
+	foreign(path: string, what: string): HoldfastError;
+	newer(path: string, version: number, known: number): HoldfastError;
+	unavailable(what: string, cause?: unknown): HoldfastError;
+	/** An error of SQLite as one of ours; ours are returned as they are. */
+	errorOf(error: unknown): HoldfastError;
+}
 
 /** What `openDatabase` must know. */
 export interface DatabaseOptions {
@@ -21,45 +37,42 @@ export interface DatabaseOptions {
 const patience = 3_000;
 
 /**
- * Opens the database of a journal, and makes the file and its folders when they are missing.
- * @throws HoldfastError `journal_foreign`, `journal_newer`, `journal_corrupt`, `journal_unavailable`.
+ * Opens a database of a kind, and makes the file and its folders when they are missing.
+ * @throws HoldfastError what the kind says of a file that is foreign, newer, damaged or not available.
  */
-export function openDatabase(options: DatabaseOptions): DatabaseSync {
+export function openDatabase(options: DatabaseOptions, kind: DatabaseKind): DatabaseSync {
 	const { path } = options;
 	if (path === "" || path === ":memory:") {
-		throw unavailable(`"${path}" names no file. Give a path, or use memoryHost() for a journal in memory`);
+		throw kind.unavailable(`"${path}" names no file. Give a path, or ${kind.instead}`);
 	}
-	prepareFile(path);
-	inspect(path);
+	prepareFile(path, kind);
+	inspect(path, kind);
 	const { DatabaseSync } = loadSqlite();
 	let database: DatabaseSync | undefined;
 	try {
 		const opened = new DatabaseSync(path, { timeout: patience });
 		database = opened;
-		patiently(() => migrate(opened, path));
+		patiently(() => migrate(opened, path, kind));
 		patiently(() => opened.exec("PRAGMA journal_mode = WAL"));
 		configure(opened, options);
-		// Damage often shows only when tables are read.
-		for (const table of ["meta", "workers", "sessions", "entries", "inputs", "dedupe"]) {
-			opened.prepare(`SELECT * FROM ${table} LIMIT 1`).all();
-		}
+		for (const table of kind.tables) opened.prepare(`SELECT * FROM ${table} LIMIT 1`).all();
 		return opened;
 	} catch (error) {
 		database?.close();
-		throw journalError(error);
+		throw kind.errorOf(error);
 	}
 }
 
-function prepareFile(path: string): void {
+function prepareFile(path: string, kind: DatabaseKind): void {
 	try {
 		mkdirSync(dirname(path), { recursive: true });
-		// Sessions hold private things: only this user may read a new file, and those SQLite makes beside it.
+		// Conversations hold private things: only this user may read a new file, and those SQLite makes beside it.
 		closeSync(openSync(path, "wx", 0o600));
 	} catch (cause) {
 		if ((cause as { code?: string }).code === "EEXIST" && isWritableFile(path)) return;
 		const why = (cause as { code?: string }).code;
 		const reason = why === "EEXIST" ? "it is no file that this user may read and write" : String(cause);
-		throw unavailable(`${path} cannot be opened: ${reason}`, cause);
+		throw kind.unavailable(`${path} cannot be opened: ${reason}`, cause);
 	}
 }
 
@@ -67,7 +80,8 @@ function prepareFile(path: string): void {
  * Refuses what is not ours, by what the file alone says. Read through an immutable connection: it takes no locks and
  * makes no files, while opening and closing the file ourselves would drop the locks of this process's connections.
  */
-function inspect(path: string): void {
+function inspect(path: string, kind: DatabaseKind): void {
+	const known = kind.migrations.length;
 	if (sizeOf(path) === 0) return;
 	const address = pathToFileURL(path);
 	address.search = "immutable=1";
@@ -75,23 +89,23 @@ function inspect(path: string): void {
 	try {
 		found = readMarks(address);
 	} catch (error) {
-		if (isNotADatabase(error)) throw foreign(path, "it is not a SQLite database");
+		if (isNotADatabase(error)) throw kind.foreign(path, "it is not a SQLite database");
 		// What a crash left in these files may complete it; without them it stands as it is.
 		if (["-wal", "-journal"].some((suffix) => sizeOf(path + suffix) > 0)) return;
-		throw journalError(error);
+		throw kind.errorOf(error);
 	}
-	if (found.applicationId !== applicationId)
-		throw foreign(path, "it is a SQLite database of another program");
-	if (found.version > schemaVersion) throw newer(path, found.version);
+	if (found.applicationId !== kind.applicationId)
+		throw kind.foreign(path, "it is a SQLite database of something else");
+	if (found.version > known) throw kind.newer(path, found.version, known);
 	if (sizeOf(`${path}-wal`) === 0) return;
 	// The newest marks may still be in the write-ahead log. A reading connection changes nothing when it closes.
 	let latest: Marks;
 	try {
 		latest = readMarks(path);
 	} catch (error) {
-		throw journalError(error);
+		throw kind.errorOf(error);
 	}
-	if (latest.version > schemaVersion) throw newer(path, latest.version);
+	if (latest.version > known) throw kind.newer(path, latest.version, known);
 }
 
 interface Marks {
@@ -114,14 +128,16 @@ function readMarks(path: string | URL): Marks {
 }
 
 /** Takes the steps that are missing, in one transaction; a second process finds them taken. */
-function migrate(database: DatabaseSync, path: string): void {
-	if (userVersion(database) === schemaVersion) return;
+function migrate(database: DatabaseSync, path: string, kind: DatabaseKind): void {
+	const { applicationId, migrations } = kind;
+	const known = migrations.length;
+	if (userVersion(database) === known) return;
 	database.exec("BEGIN IMMEDIATE");
 	try {
 		const version = userVersion(database);
-		if (version > schemaVersion) throw newer(path, version);
+		if (version > known) throw kind.newer(path, version, known);
 		for (const step of migrations.slice(version)) database.exec(step);
-		database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion}`);
+		database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${known}`);
 		database.exec("COMMIT");
 	} catch (error) {
 		database.exec("ROLLBACK");
@@ -170,25 +186,4 @@ function isWritableFile(path: string): boolean {
 
 function sizeOf(path: string): number {
 	return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-}
-
-function unavailable(what: string, cause?: unknown): HoldfastError {
-	return new HoldfastError("journal_unavailable", `The journal is not available: ${what}.`, { cause });
-}
-
-function foreign(path: string, what: string): HoldfastError {
-	return new HoldfastError(
-		"journal_foreign",
-		`${path} is no journal of Holdfast: ${what}. It was left alone; give the path of another file.`,
-		{ data: { path } },
-	);
-}
-
-function newer(path: string, version: number): HoldfastError {
-	return new HoldfastError(
-		"journal_newer",
-		`${path} has version ${version}, and this release knows versions up to ${schemaVersion}. ` +
-			"A newer release wrote it: upgrade, and nothing is lost. It was left alone.",
-		{ data: { path, version } },
-	);
 }

@@ -1,15 +1,16 @@
 // The tables of a journal file and the numbered steps that lead to them. A step that was released is never changed;
 // a new one is added behind it. The file's `user_version` says how many were taken, its `application_id` whose it is.
 
-/** "HFJL": marks a SQLite file as a journal of ours. */
-export const applicationId = 0x48464a4c;
+import { HoldfastError } from "@holdfast/upp";
+import type { DatabaseKind } from "./open-database.ts";
+import { journalError } from "./sqlite-errors.ts";
 
 /**
  * `entries` is a log: rows of all sessions are added at its end, where pages fill up, and an index finds those of one
  * session. `run_id` stands in the first row of a run (or of a writer that did not know that row); the others refer to
  * it by `run`. `sessions` changes only when a lease is taken and when a run starts or ends, never per step.
  */
-export const migrations: readonly string[] = [
+const migrations: readonly string[] = [
 	`
 	CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 	CREATE TABLE workers (
@@ -65,5 +66,27 @@ export const migrations: readonly string[] = [
 	`,
 ];
 
-/** The version of a file that took all steps. */
-export const schemaVersion: number = migrations.length;
+/** Journals in files. */
+export const journalFile: DatabaseKind = {
+	/** "HFJL" */
+	applicationId: 0x48464a4c,
+	migrations,
+	tables: ["meta", "workers", "sessions", "entries", "inputs", "dedupe"],
+	instead: "use memoryHost() for a journal in memory",
+	foreign: (path, what) =>
+		new HoldfastError(
+			"journal_foreign",
+			`${path} is no journal of Holdfast: ${what}. It was left alone; give the path of another file.`,
+			{ data: { path } },
+		),
+	newer: (path, version, known) =>
+		new HoldfastError(
+			"journal_newer",
+			`${path} has version ${version}, and this release knows versions up to ${known}. ` +
+				"A newer release wrote it: upgrade, and nothing is lost. It was left alone.",
+			{ data: { path, version } },
+		),
+	unavailable: (what, cause) =>
+		new HoldfastError("journal_unavailable", `The journal is not available: ${what}.`, { cause }),
+	errorOf: journalError,
+};

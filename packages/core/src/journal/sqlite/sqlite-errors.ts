@@ -29,6 +29,11 @@ export function isNotADatabase(error: unknown): boolean {
 	return (resultCode(error) & 255) === notADatabase;
 }
 
+/** Whether the file is damaged, or none of SQLite's. */
+export function isDamaged(error: unknown): boolean {
+	return (resultCode(error) & 255) === corrupt || isNotADatabase(error);
+}
+
 /** An error of SQLite as one of ours; ours are returned as they are. */
 export function journalError(error: unknown): HoldfastError {
 	if (isHoldfastError(error)) return error;

@@ -7,6 +7,7 @@ import { makeChangeFeed } from "./change-feed.ts";
 import { openDatabase } from "./open-database.ts";
 import { makeReading } from "./patient-reads.ts";
 import { readEntries, toHead } from "./read-entries.ts";
+import { journalFile } from "./schema.ts";
 import { insertInput, removeSession } from "./session-writes.ts";
 import { type Operation, shareCommits } from "./shared-commits.ts";
 import { type SeenSession, SqliteLease, type Store } from "./sqlite-lease.ts";
@@ -59,7 +60,10 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 	check(options);
 	const path = options.path === ":memory:" ? options.path : resolvePath(options.path);
 	const workerId = options.workerId ?? globalThis.crypto.randomUUID();
-	const database = openDatabase({ path, durability, ...(maxFileSize === undefined ? {} : { maxFileSize }) });
+	const database = openDatabase(
+		{ path, durability, ...(maxFileSize === undefined ? {} : { maxFileSize }) },
+		journalFile,
+	);
 	const statements = prepareStatements(database);
 	const commits = shareCommits(database);
 	const held: Store["held"] = new Map();
