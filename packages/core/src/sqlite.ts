@@ -1,4 +1,5 @@
-// Entry `holdfast/sqlite`: sessions in a SQLite file, with nothing to install. The only entry that touches node:sqlite.
+// Entry `holdfast/sqlite`: sessions and checkpoints in SQLite files, with nothing to install. The only entry that touches
+// node:sqlite.
 import { type Host, journalHost } from "./journal/host.ts";
 import {
 	type SqliteJournal,
@@ -6,6 +7,12 @@ import {
 	sqliteJournal,
 } from "./journal/sqlite/sqlite-journal.ts";
 
+export type { CheckpointStore } from "./checkpoint/index.ts";
+export {
+	type SqliteCheckpointOptions,
+	type SqliteCheckpoints,
+	sqliteCheckpoints,
+} from "./checkpoint/sqlite/sqlite-checkpoints.ts";
 export { type SqliteJournal, type SqliteJournalOptions, sqliteJournal };
 
 /** Options of `sqliteHost`. */

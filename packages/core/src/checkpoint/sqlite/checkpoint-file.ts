@@ -1,0 +1,73 @@
+// The tables of a file of checkpoints, the numbered steps that lead to them, and the errors of such files. A step that was
+// released is never changed; a new one is added behind it.
+import { HoldfastError, isHoldfastError } from "@holdfast/upp";
+import type { DatabaseKind } from "../../journal/sqlite/open-database.ts";
+import { isDamaged } from "../../journal/sqlite/sqlite-errors.ts";
+
+/**
+ * A row of `sessions` is a session's latest checkpoint: its state without what stands in lists, and for each list the
+ * numbers of its items. `items` holds each message, reasoning trace and sub-agent trace once.
+ */
+const migrations: readonly string[] = [
+	`
+	CREATE TABLE sessions (
+		id INTEGER PRIMARY KEY AUTOINCREMENT,
+		name TEXT NOT NULL UNIQUE,
+		checkpoint_id TEXT NOT NULL,
+		saved_at INTEGER NOT NULL,
+		body TEXT NOT NULL
+	) STRICT;
+	CREATE TABLE items (
+		session INTEGER NOT NULL,
+		list TEXT NOT NULL,
+		number INTEGER NOT NULL,
+		body TEXT NOT NULL,
+		PRIMARY KEY (session, list, number)
+	) STRICT;
+	`,
+];
+
+/** Checkpoints in files. */
+export const checkpointFile: DatabaseKind = {
+	/** "HFCP" */
+	applicationId: 0x48464350,
+	migrations,
+	tables: ["sessions", "items"],
+	instead: "keep states in a Map for checkpoints in memory",
+	foreign: (path, what) =>
+		new HoldfastError(
+			"checkpoint_foreign",
+			`${path} holds no checkpoints of Holdfast: ${what}. It was left alone; give the path of another file.`,
+			{ data: { path } },
+		),
+	newer: (path, version, known) =>
+		new HoldfastError(
+			"checkpoint_newer",
+			`${path} has version ${version}, and this release knows versions up to ${known}. ` +
+				"A newer release wrote it: upgrade, and nothing is lost. It was left alone.",
+			{ data: { path, version } },
+		),
+	unavailable: (what, cause) => checkpointFailed(what, cause),
+	errorOf(error) {
+		if (isHoldfastError(error)) return error;
+		if (isDamaged(error)) return checkpointCorrupt("SQLite cannot read the file", error);
+		return checkpointFailed(error instanceof Error ? error.message : String(error), error);
+	},
+};
+
+/** What is stored cannot be what a store of checkpoints wrote. */
+export function checkpointCorrupt(what: string, cause?: unknown): HoldfastError {
+	return new HoldfastError(
+		"checkpoint_corrupt",
+		`The checkpoints are damaged: ${what}. Restore a backup of the file, or delete the session.`,
+		{ cause },
+	);
+}
+
+function checkpointFailed(what: string, cause: unknown): HoldfastError {
+	return new HoldfastError(
+		"checkpoint_failed",
+		`The checkpoints cannot be used: ${what}. Check the path, the disk and the rights, then try again.`,
+		{ cause, retryable: true },
+	);
+}

@@ -1,0 +1,60 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { readRanges, toRanges } from "./number-ranges.ts";
+import { noItems, placeItems, type StoredItems } from "./place-items.ts";
+
+test("what is appended gets the next rows, so that a list is one range, equal items too", () => {
+	let stored: StoredItems = noItems;
+	const texts: string[] = [];
+	for (const text of ["a", "b", "a", "a", "c"]) {
+		texts.push(text);
+		const placed = placeItems(stored, [...texts]);
+		expect(placed.added).toEqual([texts.length - 1]);
+		expect(placed.dropped).toEqual([]);
+		stored = placed.stored;
+	}
+	expect(toRanges(stored.numbers)).toBe("1-5");
+});
+
+test("what is cut off in front is dropped, what stays keeps its rows, what is put in gets a new one", () => {
+	const { stored } = placeItems(noItems, ["a", "b", "c", "d"]);
+	const placed = placeItems(stored, ["summary", "c", "d", "e"]);
+	expect(placed.dropped).toEqual([1, 2]);
+	expect(placed.added).toEqual([0, 3]);
+	expect(toRanges(placed.stored.numbers)).toBe("5,3-4,6");
+});
+
+test("whatever the lists are, each row holds the right item and rows that are left are dropped", () => {
+	const list = fc.array(fc.constantFrom("a", "b", "c", "d"), { maxLength: 8 });
+	fc.assert(
+		fc.property(fc.array(list, { maxLength: 6 }), (lists) => {
+			const rows = new Map<number, string>();
+			let stored: StoredItems = noItems;
+			for (const digests of lists) {
+				const placed = placeItems(stored, digests);
+				for (const number of placed.dropped) rows.delete(number);
+				for (const at of placed.added) {
+					const number = placed.stored.numbers[at] as number;
+					expect(rows.has(number)).toBe(false);
+					rows.set(number, digests[at] as string);
+				}
+				stored = placed.stored;
+				expect(stored.numbers.map((number) => rows.get(number))).toEqual(digests);
+				expect(rows.size).toBe(digests.length);
+			}
+		}),
+	);
+});
+
+test("ranges are read as they were written, and nothing else is", () => {
+	fc.assert(
+		fc.property(fc.array(fc.integer({ min: 1, max: 30 })), (numbers) => {
+			const ranges = readRanges(toRanges(numbers)) ?? [];
+			const read = ranges.flatMap(([first, last]) =>
+				Array.from({ length: last - first + 1 }, (_, at) => first + at),
+			);
+			expect(read).toEqual(numbers);
+		}),
+	);
+	for (const text of ["1-", "a", "1,,2", "1-2-3", " 1", "null"]) expect(readRanges(text)).toBeUndefined();
+});

@@ -1,0 +1,47 @@
+// Which rows a list is made of: rows that hold an item already are used again, items that are new or changed get a row of
+// their own, and rows that nothing refers to any more are dropped.
+
+/** The rows of a list: number and digest of the content, side by side. */
+export interface StoredItems {
+	readonly numbers: readonly number[];
+	readonly digests: readonly string[];
+}
+
+/** Where the items of a list go. */
+export interface Placement {
+	/** The rows of the list, in its order. */
+	readonly stored: StoredItems;
+	/** Positions in the list whose items need a row. */
+	readonly added: readonly number[];
+	/** Numbers of rows that hold nothing of the list, ascending. */
+	readonly dropped: readonly number[];
+}
+
+export const noItems: StoredItems = { numbers: [], digests: [] };
+
+/** Finds rows for the items with these digests. Rows are taken in order, so that what was appended stays one range. */
+export function placeItems(before: StoredItems, digests: readonly string[]): Placement {
+	const numbers: number[] = [];
+	const added: number[] = [];
+	while (numbers.length < digests.length && before.digests[numbers.length] === digests[numbers.length]) {
+		const number = before.numbers[numbers.length];
+		if (number === undefined) break;
+		numbers.push(number);
+	}
+	const left = new Map<string, number[]>();
+	for (let at = numbers.length; at < before.numbers.length; at++) {
+		const digest = before.digests[at] as string;
+		const same = left.get(digest);
+		if (same === undefined) left.set(digest, [before.numbers[at] as number]);
+		else same.push(before.numbers[at] as number);
+	}
+	// Two equal items have two rows: one row twice would break the range.
+	let highest = before.numbers.reduce((most, number) => Math.max(most, number), 0);
+	for (let at = numbers.length; at < digests.length; at++) {
+		const found = left.get(digests[at] as string)?.shift();
+		if (found === undefined) added.push(at);
+		numbers.push(found ?? ++highest);
+	}
+	const dropped = [...left.values()].flat().sort((a, b) => a - b);
+	return { stored: { numbers, digests }, added, dropped };
+}
