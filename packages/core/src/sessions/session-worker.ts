@@ -1,7 +1,6 @@
 // One session in this process: it accepts turns, and drives one run after the other (keeps I4).
 // One thing at a time: `#turning` is set while the session is taken and a run started, `#active` while one is driven.
 // Whoever ends either of them calls `#pump`, which goes on with what waits.
-import { HoldfastError } from "@holdfast/upp";
 import {
 	CommitFailed,
 	type DriveOutcome,
@@ -16,6 +15,7 @@ import { AgentRun } from "./agent-run.ts";
 import { type AcceptedInput, inputFact, storedInput } from "./input.ts";
 import { killSession } from "./kill-session.ts";
 import type { SessionAgent } from "./session-agent.ts";
+import { agentClosed, runBeforeSuspended, sessionHeld, startedElsewhere } from "./session-errors.ts";
 import { SessionHold } from "./session-hold.ts";
 import { TurnFrame } from "./turn-frame.ts";
 import { type QueuedTurn, storedMessage, TurnQueue } from "./turn-queue.ts";
@@ -101,12 +101,12 @@ export class SessionWorker {
 		this.#ensureUsable();
 		while (this.#turning !== undefined && !this.#heldElsewhere) await this.#turned();
 		if (this.#active !== undefined) return this.#active.handle;
-		if (this.#turning !== undefined) throw this.#held();
+		if (this.#turning !== undefined) throw sessionHeld(this.#key);
 		// What others did since this process worked on the session must be seen.
 		this.#hold.drop();
 		const handle = await this.#exclusively(async () => {
 			for (;;) {
-				if ((await this.#open()) === "held") throw this.#held();
+				if ((await this.#open()) === "held") throw sessionHeld(this.#key);
 				if (this.#hold.openRunId === undefined && this.#queue.first === undefined) return null;
 				if (await this.#startNext()) return this.#active?.handle ?? null;
 			}
@@ -184,7 +184,7 @@ export class SessionWorker {
 		await this.#turning?.catch(() => {});
 		this.#active?.handle.suspend();
 		await this.#active?.over;
-		this.#leaveQueued("suspended", this.#closed());
+		this.#leaveQueued("suspended", agentClosed());
 		this.#hold.giveUp();
 		await this.#hold.released();
 	}
@@ -262,7 +262,7 @@ export class SessionWorker {
 			return { run, input: storedMessage(input), inputId: input.id, place: "stored" };
 		});
 		for (const { run } of gone)
-			run.neverStarted("lease_lost", this.#startedElsewhere(), this.#hold.state.agent);
+			run.neverStarted("lease_lost", startedElsewhere(this.#key), this.#hold.state.agent);
 		return ahead !== undefined && this.#hold.openRunId === undefined && this.#yields(ahead)
 			? "others-first"
 			: "ours";
@@ -373,7 +373,7 @@ export class SessionWorker {
 		handle.concluded(run, outcome);
 		// Behind a run that was left open the queue must wait, too, until somebody resumes it.
 		if (outcome.kind === "left" && outcome.reason !== "lease_lost")
-			this.#leaveQueued(outcome.reason, outcome.error ?? this.#suspended());
+			this.#leaveQueued(outcome.reason, outcome.error ?? runBeforeSuspended(this.#key));
 		if (this.#queue.length > 0) this.#pump();
 		else this.#rested();
 	}
@@ -386,35 +386,7 @@ export class SessionWorker {
 
 	#ensureUsable(): void {
 		if (this.#killed) throw sessionKilled();
-		if (this.#closing) throw this.#closed();
-	}
-
-	#closed(): HoldfastError {
-		return new HoldfastError("agent_closed", "The agent was closed. Make a new one to go on.");
-	}
-
-	#suspended(): HoldfastError {
-		return new HoldfastError(
-			"run_suspended",
-			`The run before this one was suspended; resume session "${this.#key}" to go on with both.`,
-			{ retryable: true },
-		);
-	}
-
-	#startedElsewhere(): HoldfastError {
-		return new HoldfastError(
-			"lease_lost",
-			`Another worker has taken session "${this.#key}" over and started this turn; it goes on there.`,
-			{ retryable: true },
-		);
-	}
-
-	#held(): HoldfastError {
-		return new HoldfastError(
-			"session_held",
-			`Another worker that is alive works on session "${this.#key}". Wait until it is done.`,
-			{ retryable: true },
-		);
+		if (this.#closing) throw agentClosed();
 	}
 }
 

@@ -208,3 +208,16 @@ test("the questions whether there are dependencies at all", () => {
 	expect(hasCallDependencies([call("1", "plain"), call("2", "plain", [])])).toBe(false);
 	expect(hasCallDependencies([call("1", "plain", ["2"])])).toBe(true);
 });
+
+test("a sequential call that can go first does, also where another one waits for an ordinary call", () => {
+	const tools = [{ name: "a", sequential: true }, { name: "b" }];
+	const calls = [
+		{ toolCallId: "0", toolName: "b" },
+		{ toolCallId: "1", toolName: "a", after: ["0", "2"] },
+		{ toolCallId: "2", toolName: "a" },
+	];
+	const { waitsFor } = orderToolCalls(calls, tools);
+	expect(waitsFor.get("2")).toBeUndefined();
+	expect(waitsFor.get("0")).toEqual(["2"]);
+	expect(waitsFor.get("1")).toEqual(["0", "2"]);
+});

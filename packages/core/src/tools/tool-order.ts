@@ -152,7 +152,12 @@ function* allWaits(
 	const isSequential = (index: number): boolean => toolOf(calls[index] as OrderedCall)?.sequential === true;
 	const indexes = [...calls.keys()].filter(runs);
 	const line = new Set<number>();
-	for (const index of indexes.filter(isSequential)) enqueue(index, explicit, runs, line);
+	// Those that can go first go first: one that must wait for an ordinary call lets that call start before it.
+	const sequential = indexes.filter(isSequential);
+	const waitsForOthers = (index: number): boolean =>
+		reaches(index, explicit, (wait) => runs(wait) && !isSequential(wait));
+	for (const index of sequential) if (!waitsForOthers(index)) enqueue(index, explicit, runs, line);
+	for (const index of sequential) if (!line.has(index)) enqueue(index, explicit, runs, line);
 	for (const index of indexes) line.add(index);
 	let lastSequential: number | undefined;
 	for (const index of line) {
@@ -161,6 +166,22 @@ function* allWaits(
 		yield [index, waits];
 		if (isSequential(index)) lastSequential = index;
 	}
+}
+
+// Whether a call waits, at whatever distance, for one of a kind.
+function reaches(
+	start: number,
+	waits: readonly (readonly number[])[],
+	isWanted: (index: number) => boolean,
+): boolean {
+	const seen = new Set([start]);
+	for (const index of seen) {
+		for (const wait of waits[index] ?? []) {
+			if (isWanted(wait)) return true;
+			seen.add(wait);
+		}
+	}
+	return false;
 }
 
 function enqueue(

@@ -1,0 +1,34 @@
+// What sessions say when they cannot do as they are asked (keeps I9).
+import { HoldfastError } from "@holdfast/upp";
+
+/** The agent was closed. */
+export function agentClosed(): HoldfastError {
+	return new HoldfastError("agent_closed", "The agent was closed. Make a new one to go on.");
+}
+
+/** The run before this turn was left open, so this turn was not started. */
+export function runBeforeSuspended(key: string): HoldfastError {
+	return new HoldfastError(
+		"run_suspended",
+		`The run before this one was suspended; resume session "${key}" to go on with both.`,
+		{ retryable: true },
+	);
+}
+
+/** Another worker started the turn. */
+export function startedElsewhere(key: string): HoldfastError {
+	return new HoldfastError(
+		"lease_lost",
+		`Another worker has taken session "${key}" over and started this turn; it goes on there.`,
+		{ retryable: true },
+	);
+}
+
+/** Another living worker works on the session. */
+export function sessionHeld(key: string): HoldfastError {
+	return new HoldfastError(
+		"session_held",
+		`Another worker that is alive works on session "${key}". Wait until it is done.`,
+		{ retryable: true },
+	);
+}
