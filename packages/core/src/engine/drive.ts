@@ -5,7 +5,7 @@ import type { AssistantSaid, ErrorData, Fact, RunOutcome } from "../journal/fact
 import type { MaybePromise } from "../journal/journal.ts";
 import type { Action, ModelAction } from "./action.ts";
 import type { GenerateResult, Observation } from "./engine-agent.ts";
-import { callModel } from "./model-call.ts";
+import { callModel, resultsGivenWith } from "./model-call.ts";
 import { CommitFailed, errorData, type Run, Stopped } from "./run.ts";
 import { cycleUsage, runMessages, type SessionState } from "./session-state.ts";
 import { ToolRound } from "./tool-round.ts";
@@ -134,8 +134,9 @@ async function modelStep(run: Run, action: ModelAction): Promise<boolean> {
 		action.failure === "decides" ? await answerOrNote(run, action, step) : await callModel(run, action, step);
 	if (answer === undefined) return false;
 	const calls = answer.message.toolCalls ?? [];
-	if (calls.length > 0) await carryOutCalls(run, answer);
-	else await commit(run, [answer]);
+	const carriedOut = calls.length === 0 ? [] : resultsGivenWith(answer);
+	if (carriedOut === undefined) await carryOutCalls(run, answer);
+	else await commit(run, [answer, ...carriedOut]);
 	return answer.continues === true ? false : endStep(run);
 }
 

@@ -8,6 +8,7 @@ import type {
 	RetryInfo,
 	ToolCall,
 	ToolExecution,
+	ToolResult,
 	ToolUseStrategy,
 	Turn,
 } from "@holdfast/upp";
@@ -67,6 +68,8 @@ export interface EngineResponse extends LLMResponse {
 	/** Answers that called tools, and the results of those calls, in order. */
 	readonly preceding?: readonly Message[];
 	readonly executions?: readonly ToolExecution[];
+	/** A result for each call of `message`, in its order, of a model that carried those out too. */
+	readonly results?: readonly ToolResult[];
 }
 
 /** A model bound and ready, with the way its requests are built. */

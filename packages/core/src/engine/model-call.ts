@@ -9,6 +9,7 @@ import {
 	type Message,
 	type StreamEvent,
 	type ToolCall,
+	type ToolResult,
 	UserMessage,
 } from "@holdfast/upp";
 import type { AssistantSaid, Fact } from "../journal/fact.ts";
@@ -77,7 +78,23 @@ export async function callModel(run: Run, action: ModelAction, step: number): Pr
 	if (cost !== undefined) answer.cost = cost;
 	if (response.data !== undefined) answer.data = response.data;
 	if (message.hasToolCalls) answer.resultsId = ids.uuid();
+	if (response.results !== undefined) given.set(answer, response.results);
 	return answer;
+}
+
+/** Results that came with an answer. */
+const given = new WeakMap<AssistantSaid, readonly ToolResult[]>();
+
+/** The results of an answer's calls, where the model has carried them out itself. */
+export function resultsGivenWith(answer: AssistantSaid): readonly Fact[] | undefined {
+	const { step } = answer;
+	return given
+		.get(answer)
+		?.map(({ toolCallId, result, isError }) => settled(step, toolCallId, isError === true, result, 0));
+}
+
+function settled(step: number, callId: string, isError: boolean, result: unknown, duration: number): Fact {
+	return { kind: "tool.settled", step, callId, outcome: isError ? "error" : "done", result, duration };
 }
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
@@ -114,8 +131,7 @@ async function recordPreceding(
 		if (!isToolResultMessage(message)) continue;
 		for (const { toolCallId, result, isError } of message.results) {
 			const duration = executions.find((each) => each.toolCallId === toolCallId)?.duration ?? 0;
-			const outcome = isError === true ? "error" : "done";
-			facts.push({ kind: "tool.settled", step, callId: toolCallId, outcome, result, duration });
+			facts.push(settled(step, toolCallId, isError === true, result, duration));
 		}
 	}
 	const committed = run.commit(facts);

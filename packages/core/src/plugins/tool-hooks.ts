@@ -5,6 +5,7 @@ import type {
 	ReplacedResult,
 	ToolCallDecision,
 } from "../engine/interceptors.ts";
+import { plainJson } from "../tools/plain-json.ts";
 import { guarded, hookContext, type Listener, pluginFailed, textOf } from "./hook-table.ts";
 import type { PluginHooks, ToolResultReplacement } from "./plugin.ts";
 import type { TurnFrame } from "./plugin-set.ts";
@@ -36,7 +37,7 @@ export async function decideCall(
 			case "reject-and-continue":
 				return { action: "reject-and-continue", message: String(decision.message) };
 			case "synthesize":
-				return decision;
+				return { action: "synthesize", output: await plain(plugin, "tool.call", decision.output) };
 			case "error":
 				return { action: "error", error: pluginFailed(plugin, "tool.call", decision.error) };
 			default:
@@ -66,7 +67,9 @@ export async function replaceResult(
 			...result,
 		});
 		const replacement = await guarded(plugin, "tool.result", () => handler(context));
-		if (replacement !== undefined && replacement !== null) result = resultOf(plugin, replacement);
+		if (replacement === undefined || replacement === null) continue;
+		const replaced = resultOf(plugin, replacement);
+		result = { ...replaced, output: await plain(plugin, "tool.result", replaced.output) };
 	}
 	return { status: result.status, output: result.output };
 }
@@ -93,6 +96,11 @@ function unknownDecision(plugin: string, decision: unknown): Error {
 		`It returned the action ${JSON.stringify(action)}. Return "allow", "modify", "reject-and-continue", "synthesize" or "error", or nothing.`,
 	);
 	return pluginFailed(plugin, "tool.call", wrong);
+}
+
+/** What a journal and a model can hold. */
+function plain(plugin: string, hook: string, output: unknown): Promise<unknown> {
+	return guarded(plugin, hook, () => plainJson(output));
 }
 
 /** What a handler may write into without changing the call. What cannot be copied is handed over as it is. */
