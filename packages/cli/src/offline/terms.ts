@@ -48,7 +48,7 @@ export function termsOf(text: string): Term[] {
 	});
 	// Names that only code has: flags, calls, dotted, snake and camel case.
 	rest = rest.replace(
-		/\b[A-Z]\w*\/[\w.]+|--?[a-z][\w-]*|@[\w-]+\/[\w.-]+|[\p{L}_$][\w$]*(?:(?:\.|::|#|->)[\p{L}_$][\w$]*)+(?:\(\))?|[\p{L}_$][\w$]*\(\)|\b\w+_\w+\b|\b[a-z]+\p{Lu}\w*|\b\p{Lu}[a-z]+\p{Lu}\w*/gu,
+		/\b[A-Z]\w*\/[\w.]+|--?[a-z][\w-]*|@[\w-]+\/[\w.-]+|[\p{L}_$][\w$]*(?:(?:\.|::|#|->)[\p{L}_$][\w$]*)+(?:\(\))?|[\p{L}_$][\w$]*\(\)|\b\w+_\w+\b|\b[a-z]+\p{Lu}\w*|\b\p{Lu}[a-z]+\p{Lu}\w*|\b\p{Lu}{2,}[a-z]\w+/gu,
 		(name) => {
 			if (/^-[a-z]/.test(name) && !/(?:^|\s)-/.test(rest)) return name;
 			add(exactTerm(name.replace(/\(\)$/, "")));

@@ -3,6 +3,7 @@ import { type Answer, type AnswerLine, blockLine } from "../answer.ts";
 import { type Corpus, nameIn, type Unit } from "../corpus.ts";
 import type { Question, Term } from "../question.ts";
 import { stem, stemsOf, wordsOf } from "../words.ts";
+import { answerPassages } from "./passages.ts";
 import { blocksOf } from "./sections.ts";
 
 /** Nouns for what code defines, by their stem, and the kinds of definition they mean. */
@@ -90,6 +91,18 @@ function shortDefinition(text: string): string {
 export function answerDefinition(corpus: Corpus, question: Question): Answer | undefined {
 	const name = subjectOf(question);
 	if (!name) return defineTerm(corpus, question);
+	const names = question.terms.filter((term) => term.exact);
+	// Two things side by side are told one after the other.
+	if (names.length > 1 && /\bdifferen|\bcompare|\bversus\b|\bvs\b/i.test(question.task)) {
+		const each = names.map((one) => defineName(corpus, one, question));
+		return each.every((answer) => answer !== undefined)
+			? { confidence: 0.8, lines: each.flatMap((answer) => answer?.lines ?? []) }
+			: undefined;
+	}
+	return defineName(corpus, name, question);
+}
+
+function defineName(corpus: Corpus, name: Term, question: Question): Answer | undefined {
 	const definitions = findDefinitions(corpus, name);
 	const prose = corpus.units.filter(
 		({ document, block }) =>
@@ -115,10 +128,14 @@ export function answerDefinition(corpus: Corpus, question: Question): Answer | u
 		({ block }) =>
 			!told.some((unit) => unit.block === block) && (lines.length === 0 || block.defines !== "property"),
 	);
+	if (lines.length === 0) {
+		const said = answerPassages(corpus, question, undefined, ({ document }) => document.kind === "prose");
+		lines.push(...(said?.lines ?? []).slice(0, 12));
+	}
 	if (told.length < 2) lines.push(...silent.slice(0, 2).map(definitionLine));
 	if (lines.length === 0) return name.exact ? undefined : defineTerm(corpus, question);
 	const documented = definitions.some(({ block }) => block.text.includes("\n")) || prose.length > 0;
-	if (!documented) lines.push(...bodyLines(definitions));
+	if (!documented && definitions.length > 0 && lines.length < 4) lines.push(...bodyLines(definitions));
 	return { confidence: 0.9, lines };
 }
 

@@ -48,6 +48,8 @@ export function answerHowTo(corpus: Corpus, question: Question): Answer | undefi
 		const score =
 			coverage +
 			0.08 * phrased +
+			0.1 *
+				terms.filter((term) => termIn(term, corpus.place(document), document.path.toLowerCase()) > 0).length +
 			0.5 * (titled / total) +
 			0.15 * (telling.filter((term) => termIn(term, unit.own, unit.ownText) > 0).length / unit.own.size) -
 			0.03 * Math.log(1 + blocks.length) -

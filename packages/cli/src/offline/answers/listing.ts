@@ -21,6 +21,8 @@ interface Place {
 	readonly group: AnswerLine | undefined;
 	readonly lines: readonly AnswerLine[];
 	readonly count: number;
+	/** It stands under a release, where each release may mark its lists in its own way. */
+	readonly released: boolean;
 	readonly how: "section" | "label" | "key" | "lead" | "definition" | "mention";
 }
 
@@ -50,7 +52,7 @@ export function answerList(corpus: Corpus, question: Question): Listing | undefi
 	const places = corpus.documents.flatMap((document) => placesIn(corpus, document, question, focus));
 	const best = Math.max(0, ...places.map((place) => place.quality));
 	if (best < 0.45) return undefined;
-	const bestPlaces = places.filter((place) => place.quality >= best - 0.15);
+	const bestPlaces = places.filter((place) => place.quality >= best - 0.12);
 	const documents = new Set(
 		question.files.length > 0
 			? bestPlaces.map((place) => place.document)
@@ -59,7 +61,8 @@ export function answerList(corpus: Corpus, question: Question): Listing | undefi
 	const chosen = places.filter(
 		(place) =>
 			documents.has(place.document) &&
-			(place.quality >= best - 0.15 || place.how === "label" || place.how === "section"),
+			(place.quality >= best - 0.12 ||
+				(place.released && (place.how === "label" || place.how === "section"))),
 	);
 	const main = dropNested(chosen.filter((place) => best < 0.6 || place.how !== "mention"));
 	const seen = (place: Place): boolean =>
@@ -145,6 +148,7 @@ function placesIn(corpus: Corpus, document: SourceDocument, question: Question, 
 	for (const unit of units) {
 		const { block } = unit;
 		if (document.kind === "prose" && !releases(block.section)) continue;
+		const released = releaseOf(document, block.section) !== undefined;
 		const rest = (body: string): number => restFactor(corpus, focus, unit, body, named);
 		if (block.kind === "heading") {
 			const quality = titleMatch(block.label, focus);
@@ -155,6 +159,7 @@ function placesIn(corpus: Corpus, document: SourceDocument, question: Question, 
 			const full = blocks.length <= 40;
 			places.push({
 				document,
+				released,
 				quality: quality * rest(blocks.map(({ text }) => text).join(" ")) + base,
 				from: block.line,
 				to: section.endLine,
@@ -170,6 +175,7 @@ function placesIn(corpus: Corpus, document: SourceDocument, question: Question, 
 			if (children.length === 0) continue;
 			places.push({
 				document,
+				released,
 				quality: quality * rest(block.text) + base,
 				from: block.line,
 				to: block.endLine,
@@ -183,6 +189,7 @@ function placesIn(corpus: Corpus, document: SourceDocument, question: Question, 
 			if (!place) continue;
 			places.push({
 				document,
+				released,
 				quality: place.quality * rest(block.text) + base,
 				from: block.line,
 				to: place.to,
@@ -204,6 +211,7 @@ function placesIn(corpus: Corpus, document: SourceDocument, question: Question, 
 				.join("\n");
 			places.push({
 				document,
+				released,
 				quality: 0.62 * rest(block.text) + base,
 				from: block.line,
 				to: block.endLine,
