@@ -23,6 +23,7 @@ import { type CallOptions, type CallSetup, startCall } from "./agent-call.ts";
 import { type AgentStreamResult, streamCall } from "./agent-stream.ts";
 import { checkpointsOf } from "./checkpoints.ts";
 import { type AgentOptions, knownOptions, opaqueOf, resolveAgent, toolObjects } from "./options.ts";
+import { sessionAgentOf } from "./session-agent.ts";
 
 /**
  * An agent: a model, tools and instructions.
@@ -58,8 +59,8 @@ export class Agent {
 		this.#options = given;
 		this.#id = (given.ports?.ids ?? { uuid }).uuid();
 		this.#engine = resolveAgent(this.#id, given);
-		const { checkpoints, sessionId, middleware = [], namespace } = given;
-		this.#sessionAgent = { engine: this.#engine, plugins: undefined, ready: undefined, namespace };
+		const { checkpoints, sessionId, middleware = [] } = given;
+		this.#sessionAgent = sessionAgentOf(this.#id, given, this.#engine);
 		this.#calls = {
 			agent: this,
 			engine: this.#engine,
@@ -75,6 +76,19 @@ export class Agent {
 		if (given.system === undefined && given.instructions !== undefined) {
 			Object.defineProperty(this, "system", { value: given.instructions, enumerable: false });
 		}
+	}
+
+	/**
+	 * Makes an agent and waits until its plugins are set up.
+	 *
+	 * Rejects with what the constructor throws, and with what a plugin's `setup` threw.
+	 *
+	 * @see keyed sessions, plugins
+	 */
+	static async create(options: AgentOptions): Promise<Agent> {
+		const made = new Agent(options);
+		await made.#sessionAgent.ready;
+		return made;
 	}
 
 	/** UUIDv4 of this agent object. */

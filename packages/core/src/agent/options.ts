@@ -5,6 +5,7 @@ import type { AgentStrategy, Decider, EngineAgent, EngineModel, ModelPrice, Port
 import { systemPorts } from "../engine/index.ts";
 import type { Host } from "../journal/index.ts";
 import type { Middleware } from "../middleware/index.ts";
+import type { Plugin } from "../plugins/index.ts";
 import { type ExecutionStrategy, isDecider, loop } from "../strategies/index.ts";
 import { type AnyTool, type EngineTool, normaliseTools, type ToolSet } from "../tools/index.ts";
 import type { OpaqueStrategy } from "./opaque-strategy.ts";
@@ -37,6 +38,8 @@ export interface AgentOptions extends Partial<Omit<LLMOptions, "model" | "system
 	readonly host?: Host;
 	/** US dollars for a million tokens, by model id. Default: none; costs are then said to be unknown. */
 	readonly prices?: Readonly<Record<string, ModelPrice>>;
+	/** Policy at the turns, steps and tool calls of sessions, in this order. Default: none. */
+	readonly plugins?: readonly Plugin[];
 	/** Keeps the sessions of agents that share a host apart. Default: none; then they share sessions of the same key. */
 	readonly namespace?: string;
 	/** Name for people and other agents. */
@@ -57,6 +60,7 @@ const ownOptions: ReadonlySet<string> = new Set([
 	"sessionId",
 	"host",
 	"namespace",
+	"plugins",
 	"prices",
 	"name",
 	"description",
@@ -92,7 +96,7 @@ export function resolveAgent(id: string, options: AgentOptions): EngineAgent {
 		);
 	}
 	const system = options.system ?? options.instructions;
-	const tools = normaliseTools(options.tools ?? []);
+	const tools = normaliseTools(records.get(options.tools ?? []) ?? options.tools ?? []);
 	const toolList = [...tools.values()];
 	let model: EngineModel | undefined;
 	let fingerprint: string | undefined;
@@ -110,10 +114,16 @@ export function resolveAgent(id: string, options: AgentOptions): EngineAgent {
 	};
 }
 
+/** Lists made of records: an agent that is spread still knows its tools by the names they were given under. */
+const records = new WeakMap<object, ToolSet>();
+
 /** The caller's own tool objects, as a list. */
 export function toolObjects(tools: ToolSet | undefined): readonly AnyTool[] {
 	if (tools === undefined) return [];
-	return Array.isArray(tools) ? tools : Object.values(tools);
+	if (Array.isArray(tools)) return tools;
+	const list = Object.freeze(Object.values(tools));
+	records.set(list, tools);
+	return list;
 }
 
 function bind(options: AgentOptions, system: string | undefined): EngineModel {

@@ -123,8 +123,9 @@ export class AgentRun {
 	}
 
 	/** Ties this handle to the run that is about to be driven. @internal */
-	attach(run: Run): void {
+	attach(run: Run, onEvent?: (event: AgentEvent) => void): void {
 		this.#run = run;
+		this.#events.onEvent = onEvent;
 		run.watch({
 			tell: (event) => this.#tell(event),
 			passed: (event) => this.#events.passed(event),

@@ -22,9 +22,11 @@ export interface PluginTurn {
 /** The plugins of an agent, set up. */
 export interface SessionPlugins {
 	/** Where they step in; only what some plugin listens to. */
-	interceptors(turn: PluginTurn): Interceptors;
+	interceptors(turn: PluginTurn, tools?: "engine-tools" | "own-tools"): Interceptors;
 	/** The turn is over. Never rejects. */
 	turnAfter(turn: PluginTurn, result: RunOutcome): Promise<void>;
+	/** Tells whoever looks on. Never throws. */
+	tell(event: unknown, turn: PluginTurn): void;
 }
 
 export interface SessionAgent {
@@ -33,6 +35,8 @@ export interface SessionAgent {
 	readonly plugins: SessionPlugins | undefined;
 	/** Settles when the plugins are set up; undefined when there is nothing to wait for. */
 	readonly ready: Promise<unknown> | undefined;
+	/** Whether the engine carries out tools, or the model does so itself. */
+	readonly tools: "engine-tools" | "own-tools";
 	/** Keeps sessions of agents that share a store apart. */
 	readonly namespace: string | undefined;
 }

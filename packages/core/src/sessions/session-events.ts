@@ -47,6 +47,8 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 	#asked = 0;
 	#attached = true;
 	#overlays = 0;
+	/** Told each event when it happens, whether or not anybody consumes it. */
+	onEvent: ((event: AgentEvent) => void) | undefined;
 	#gate: { readonly at: number; open(): void } | undefined;
 
 	tell(event: RunEvent): void {
@@ -155,6 +157,7 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 	#push(event: AgentEvent): void {
 		this.#pushed++;
 		this.#queue.push(event);
+		this.onEvent?.(event);
 	}
 }
 

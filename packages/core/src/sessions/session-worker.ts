@@ -343,14 +343,15 @@ export class SessionWorker {
 			sessionKey: this.#key,
 			state: this.#hold.state,
 			recorder: this.#hold.lease as Lease,
-			interceptors: frame.interceptors(this.#sessionAgent.plugins),
+			interceptors: frame.interceptors(this.#sessionAgent),
 			readInput: (input) => {
 				const accepted = storedMessage(input);
 				return { inputId: input.id, fact: (placement) => inputFact(input.id, accepted, placement) };
 			},
 		});
 		frame.run = run;
-		handle.attach(run);
+		const { plugins } = this.#sessionAgent;
+		handle.attach(run, plugins && ((event) => plugins.tell(event, frame)));
 		return { run, frame };
 	}
 

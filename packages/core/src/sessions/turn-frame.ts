@@ -3,7 +3,7 @@ import type { Message } from "@holdfast/upp";
 import type { DriveOutcome, Interceptors, Run } from "../engine/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { type AcceptedInput, acceptInput, type SendInput } from "./input.ts";
-import type { PluginTurn, SessionPlugins } from "./session-agent.ts";
+import type { PluginTurn, SessionAgent, SessionPlugins } from "./session-agent.ts";
 import { TurnOverlays } from "./turn-overlays.ts";
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
@@ -31,9 +31,9 @@ export class TurnFrame implements PluginTurn {
 	}
 
 	/** Where the run is intercepted; more is added when an overlay comes. */
-	interceptors(plugins: SessionPlugins | undefined): Interceptors {
+	interceptors({ plugins, tools }: SessionAgent): Interceptors {
 		if (plugins !== undefined) {
-			this.#ofPlugins = plugins.interceptors(this);
+			this.#ofPlugins = plugins.interceptors(this, tools);
 			Object.assign(this.#interceptors, this.#ofPlugins);
 		}
 		return this.#interceptors;

@@ -1,0 +1,41 @@
+// The agent as its sessions see it: with the tools and hooks of its plugins, once they are set up.
+import type { EngineAgent } from "../engine/index.ts";
+import { checkPlugins, setupPlugins } from "../plugins/index.ts";
+import type { SessionAgent, SessionPlugins } from "../sessions/index.ts";
+import type { AnyTool } from "../tools/index.ts";
+import { type AgentOptions, resolveAgent } from "./options.ts";
+
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
+
+/**
+ * Begins to set the plugins up; sessions wait for it before their first turn.
+ * @throws TypeError for what is no list of plugins.
+ */
+export function sessionAgentOf(id: string, options: AgentOptions, engine: EngineAgent): SessionAgent {
+	const { plugins = [], namespace } = options;
+	checkPlugins(plugins);
+	const agent: Mutable<SessionAgent> = {
+		engine,
+		plugins: undefined,
+		ready: undefined,
+		tools: "engine-tools",
+		namespace,
+	};
+	if (plugins.length === 0) return agent;
+	const ready = setupPlugins(plugins).then((set) => {
+		agent.plugins = set satisfies SessionPlugins;
+		if (set.tools.length > 0) {
+			agent.engine = resolveAgent(id, { ...options, tools: [...toolList(options.tools), ...set.tools] });
+		}
+		agent.ready = undefined;
+	});
+	ready.catch(() => {}); // who sends, or waits for create(), hears of it
+	agent.ready = ready;
+	return agent;
+}
+
+/** Tools as a list that others may join; those of a record have its names. */
+function toolList(tools: AgentOptions["tools"]): readonly AnyTool[] {
+	if (tools === undefined || Array.isArray(tools)) return tools ?? [];
+	return Object.entries(tools).map(([name, tool]) => ({ ...tool, name }));
+}
