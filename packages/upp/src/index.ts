@@ -5,7 +5,7 @@ export { HoldfastError, type HoldfastErrorOptions, isHoldfastError } from "./err
 export { ErrorCode, isUPPError, type Modality, UPPError } from "./errors/upp-error.ts";
 export { uuid } from "./ids/uuid.ts";
 export { bindModel, type ModelBinding, type RequestExtra } from "./llm/bind.ts";
-export { llm } from "./llm/llm.ts";
+export { llm, llmOptionsOf } from "./llm/llm.ts";
 export type {
 	BoundLLMModel,
 	LLMCapabilities,

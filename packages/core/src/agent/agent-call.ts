@@ -75,7 +75,19 @@ export function startCall(
 	const execute = async (context: MiddlewareContext): Promise<GenerateResult> => {
 		if (stopped) throw cancelled();
 		if (opaque !== undefined) {
-			const call = runOpaque(setup.agent, engine, opaque, context, options, checkpoints, observer?.push);
+			const { stopCondition } = stopConditionOf(middleware, context);
+			const { agent } = setup;
+			const push = observer?.push;
+			const call = runOpaque({
+				agent,
+				engine,
+				opaque,
+				call: context,
+				options,
+				checkpoints,
+				stopCondition,
+				push,
+			});
 			stopWork = call.stop;
 			return call.result;
 		}

@@ -1,31 +1,40 @@
 // A custom strategy runs as it is: it gets the agent's model as an LLMInstance that runs the agent's tools, and its
 // result is the call's. Its onStepEnd is a checkpoint; what its sub-agents did becomes traces. @see UAP 5.5
-import { type LLMInstance, type LLMOptions, llm, type Tool, type ToolUseStrategy } from "@holdfast/upp";
-import {
-	cancelled,
-	type EngineAgent,
-	type GenerateResult,
-	isSubagentEvent,
-	TraceCollector,
-} from "../engine/index.ts";
+
+import type { Tool } from "@holdfast/upp";
+import { HoldfastError } from "@holdfast/upp";
+import { type AgentStrategy, cancelled, type EngineAgent, type GenerateResult } from "../engine/index.ts";
 import type { MiddlewareContext } from "../middleware/index.ts";
-import type { AgentState } from "../state/index.ts";
+import { AgentState } from "../state/index.ts";
 import {
+	boundHooks,
 	type ExecutionContext,
 	type ExecutionStrategy,
-	rememberInstance,
 	type StrategyAgent,
 } from "../strategies/index.ts";
-import { type EngineTool, runTool, type ToolContext } from "../tools/index.ts";
 import type { CallOptions } from "./agent-call.ts";
 import type { Checkpoints } from "./checkpoints.ts";
+import { type InstanceOptions, opaqueInstance } from "./opaque-instance.ts";
+import { OpaqueProgress } from "./opaque-progress.ts";
 import type { AgentStreamEvent } from "./uap-events.ts";
 
 /** A custom strategy with all it needs from its agent. */
-export interface OpaqueStrategy {
+export interface OpaqueStrategy extends Pick<InstanceOptions, "llmOptions"> {
 	readonly strategy: ExecutionStrategy;
-	/** The options that go to the model layer. */
-	readonly llmOptions: LLMOptions;
+}
+
+/** A call that a custom strategy is to carry out. */
+export interface OpaqueCallSetup {
+	readonly agent: StrategyAgent;
+	readonly engine: EngineAgent;
+	readonly opaque: OpaqueStrategy;
+	readonly call: MiddlewareContext;
+	readonly options: CallOptions;
+	readonly checkpoints: Checkpoints | undefined;
+	/** Asked beside the agent's own stop condition. */
+	readonly stopCondition: ((state: AgentState) => Promise<boolean>) | undefined;
+	/** Takes the events of the strategy's own `stream`; without it, `execute` is called. */
+	readonly push: ((event: AgentStreamEvent) => void) | undefined;
 }
 
 /** A custom strategy under way. */
@@ -34,44 +43,23 @@ export interface OpaqueCall {
 	stop(): void;
 }
 
-/** Runs a custom strategy; with `push`, through its own `stream`. */
-export function runOpaque(
-	agent: StrategyAgent,
-	engine: EngineAgent,
-	opaque: OpaqueStrategy,
-	{ input, state }: MiddlewareContext,
-	options: CallOptions,
-	checkpoints: Checkpoints | undefined,
-	push: ((event: AgentStreamEvent) => void) | undefined,
-): OpaqueCall {
+/** Runs a custom strategy. */
+export function runOpaque(setup: OpaqueCallSetup): OpaqueCall {
+	const { agent, engine, opaque, options, checkpoints, push } = setup;
+	const { input, state } = setup.call;
 	const controller = new AbortController();
-	const traces = new TraceCollector();
-	const told = { completed: false };
-	let latest = state;
-	const { onStepEnd, onComplete } = engine.hooks;
+	const { signal } = controller;
+	const progress = new OpaqueProgress(state, checkpoints);
+	const hooks = boundHooks(engine.hooks);
+	const { llmOptions } = opaque;
 	const context: ExecutionContext = {
 		agent,
-		llm: instanceOf(engine, opaque, state, controller.signal, options, traces, push),
+		llm: opaqueInstance({ engine, llmOptions, signal, options, progress, push }),
 		input,
 		state,
 		tools: agent.tools as readonly Tool[],
-		strategy: {
-			...engine.hooks,
-			onStepEnd(step, result) {
-				latest = result.state;
-				checkpoints?.save(checkpoints.identify(result.state));
-				return onStepEnd?.(step, result);
-			},
-			...(onComplete === undefined
-				? {}
-				: {
-						onComplete(result: GenerateResult) {
-							told.completed = true;
-							return onComplete(result);
-						},
-					}),
-		},
-		signal: controller.signal,
+		strategy: observed(hooks, progress, setup.stopCondition),
+		signal,
 	};
 	const cut = Promise.withResolvers<never>();
 	cut.promise.catch(() => {}); // a call that was never cancelled leaves it open
@@ -79,13 +67,13 @@ export function runOpaque(
 		try {
 			const working =
 				push === undefined ? opaque.strategy.execute(context) : follow(opaque.strategy, context, push);
-			const { turn, state: given } = await Promise.race([working, cut.promise]);
-			const result = { turn, state: finished(given, traces, checkpoints) };
-			if (!told.completed) await onComplete?.(result);
+			const { turn, state: given } = checked(opaque.strategy, await Promise.race([working, cut.promise]));
+			const result = { turn, state: progress.finished(given) };
+			if (!progress.completed) await Promise.race([hooks.onComplete?.(result), cut.promise]);
 			return result;
 		} catch (error) {
-			if (controller.signal.aborted) throw cancelled();
-			const recovered = await engine.hooks.onError?.(error, latest);
+			if (signal.aborted) throw cancelled();
+			const recovered = await Promise.race([hooks.onError?.(error, progress.state), cut.promise]);
 			if (recovered !== undefined && recovered !== null) return recovered as GenerateResult;
 			throw error;
 		}
@@ -99,97 +87,59 @@ export function runOpaque(
 	};
 }
 
+/** The hooks as the strategy gets them: what it tells by them is known here too. */
+function observed(
+	hooks: AgentStrategy,
+	progress: OpaqueProgress,
+	stopCondition: OpaqueCallSetup["stopCondition"],
+): AgentStrategy {
+	const { onComplete, stopCondition: own } = hooks;
+	const stop = async (state: AgentState): Promise<boolean> =>
+		(await own?.(state)) === true || (await stopCondition?.(state)) === true;
+	return {
+		...hooks,
+		onStepStart(step, state) {
+			progress.begin(step, state);
+			return hooks.onStepStart?.(step, state);
+		},
+		onStepEnd(step, result) {
+			progress.end(result.state);
+			return hooks.onStepEnd?.(step, result);
+		},
+		...(stopCondition === undefined ? {} : { stopCondition: stop }),
+		...(onComplete === undefined
+			? {}
+			: {
+					onComplete(result: GenerateResult) {
+						progress.completed = true;
+						return onComplete(result);
+					},
+				}),
+	};
+}
+
+/** Through the strategy's own stream; one that has none is carried out all the same, and tells no events. */
 async function follow(
 	strategy: ExecutionStrategy,
 	context: ExecutionContext,
 	push: (event: AgentStreamEvent) => void,
 ): Promise<GenerateResult> {
+	if (typeof (strategy as Partial<ExecutionStrategy>).stream !== "function") return strategy.execute(context);
+	const { signal } = context;
 	const stream = strategy.stream(context);
-	context.signal?.addEventListener("abort", () => stream.abort?.(), { once: true });
+	signal?.addEventListener("abort", () => stream.abort?.(), { once: true });
 	stream.result.catch(() => {}); // iterating tells the same error first
-	for await (const event of stream) push(event);
+	for await (const event of stream) {
+		if (signal?.aborted) break;
+		push(event);
+	}
 	return stream.result;
 }
 
-/** The strategy's own state, with the session it belongs to and the traces of its sub-agents. */
-function finished(
-	given: AgentState,
-	traces: TraceCollector,
-	checkpoints: Checkpoints | undefined,
-): AgentState {
-	let state = given;
-	for (const trace of traces.take()) state = state.withSubagentTrace(trace);
-	return checkpoints === undefined ? state : checkpoints.identify(state);
-}
-
-/** The agent's model with the agent's tools, as `llm()` runs them: with their context, checked and told about. */
-function instanceOf(
-	engine: EngineAgent,
-	{ llmOptions }: OpaqueStrategy,
-	state: AgentState,
-	signal: AbortSignal,
-	options: CallOptions,
-	traces: TraceCollector,
-	push: ((event: AgentStreamEvent) => void) | undefined,
-): LLMInstance {
-	const runId = engine.ports.ids.uuid();
-	const contextOf = (tool: EngineTool, own: { toolCallId?: string } | undefined): ToolContext => {
-		const toolCallId = own?.toolCallId ?? engine.ports.ids.uuid();
-		return {
-			toolCallId,
-			toolName: tool.name,
-			signal,
-			attempt: 1,
-			idempotencyKey: `${runId}.${toolCallId}`,
-			retryPolicy: tool.retryPolicy,
-			step: state.step,
-			agentId: engine.id,
-			stateId: state.id,
-			runId,
-			...engine.toolContext,
-			...(options.parentContext === undefined ? {} : { parentContext: options.parentContext }),
-			emit() {},
-			onSubagentEvent(event) {
-				if (!isSubagentEvent(event)) return;
-				traces.tell(event);
-				const { type, ...data } = event;
-				push?.({ source: "uap", uap: { type, step: state.step, agentId: engine.id, data } });
-			},
-			messages: state.messages,
-		};
-	};
-	const sources = new Map<object, object>();
-	const tools = engine.toolList.map((tool): Tool => {
-		const wrapped: Tool = {
-			name: tool.name,
-			description: tool.description,
-			parameters: tool.parameters,
-			async run(params, own) {
-				const checked = await tool.validate(params);
-				if (!checked.ok) throw new Error(checked.message);
-				const outcome = await runTool(tool, checked.value, contextOf(tool, own), () => {});
-				if (!outcome.isError) return outcome.output;
-				throw outcome.error instanceof Error ? outcome.error : new Error(String(outcome.output));
-			},
-			...(tool.approval === undefined ? {} : { approval: tool.approval }),
-		};
-		sources.set(wrapped, tool.source);
-		return wrapped;
-	});
-	const toolStrategy = withSources(engine.toolStrategy, (tool) => (sources.get(tool) ?? tool) as Tool);
-	return rememberInstance(llm({ ...llmOptions, tools, toolStrategy, ...{ signal } }), engine.model());
-}
-
-/** Hooks get the caller's own tool objects. */
-function withSources(strategy: ToolUseStrategy, sourceOf: (tool: Tool) => Tool): ToolUseStrategy {
-	const { onToolCall, onBeforeCall, onAfterCall, onError, ...rest } = strategy;
-	const hooks: ToolUseStrategy = { ...rest };
-	if (onToolCall) hooks.onToolCall = (tool, params) => onToolCall.call(strategy, sourceOf(tool), params);
-	if (onBeforeCall)
-		hooks.onBeforeCall = (tool, params) => onBeforeCall.call(strategy, sourceOf(tool), params);
-	if (onAfterCall) {
-		hooks.onAfterCall = (tool, params, result) => onAfterCall.call(strategy, sourceOf(tool), params, result);
-	}
-	if (onError) hooks.onError = (tool, params, error) => onError.call(strategy, sourceOf(tool), params, error);
-	return hooks;
+function checked(strategy: ExecutionStrategy, result: GenerateResult | undefined): GenerateResult {
+	if (result?.state instanceof AgentState && typeof result.turn === "object") return result;
+	throw new HoldfastError(
+		"invalid_strategy",
+		`The strategy "${strategy.name}" did not give {turn, state}. Return the turn of the model and the state after it.`,
+	);
 }

@@ -1,6 +1,7 @@
 // The events of document 1 as a projection of the one event union (reading 4).
 import type { StreamEvent, TokenUsage, ToolCall } from "@holdfast/upp";
 import { isSubagentEvent, joinStreamEvents, type RunEvent } from "../engine/index.ts";
+import { type PlanStep, type PlanStepChange, withStepStatus } from "../state/index.ts";
 
 /** Kinds of agent-level events. @see UAP 11.2 */
 export type UAPEventType =
@@ -39,7 +40,7 @@ export function uapProjection(
 		duration: number;
 		index: number;
 	}[] = [];
-	let plan: Readonly<Record<string, unknown>> = {};
+	let plan: { readonly plan?: readonly PlanStep[] } = {};
 	const tell = (type: UAPEventType, step: number, data: Readonly<Record<string, unknown>>): void =>
 		push({ source: "uap", uap: { type, step, agentId, data } });
 	return (event) => {
@@ -53,7 +54,9 @@ export function uapProjection(
 				return;
 			case "note":
 				if (event.topic === "reasoning") tell("reasoning", event.step, { reasoning: event.value });
-				if (event.topic === "plan") plan = { plan: event.value };
+				if (event.topic === "plan") plan = { plan: event.value as readonly PlanStep[] };
+				if (event.topic === "plan-step")
+					plan = { plan: withStepStatus(plan.plan ?? [], event.value as PlanStepChange) };
 				return;
 			case "nested":
 				if (isSubagentEvent(event.event)) {

@@ -20,7 +20,13 @@ import type {
 	ToolSettled,
 	ToolStarted,
 } from "../journal/fact.ts";
-import { AgentState, List, type SubagentExecutionTrace } from "../state/index.ts";
+import {
+	AgentState,
+	List,
+	type PlanStepChange,
+	type SubagentExecutionTrace,
+	withStepStatus,
+} from "../state/index.ts";
 
 /** A tool call of the step under way. */
 export interface CallState {
@@ -331,6 +337,11 @@ function note(state: SessionState, topic: string, value: unknown): SessionState 
 			return { ...state, agent: state.agent.withReasoning(String(value)) };
 		case "plan":
 			return { ...state, agent: state.agent.withPlan(value as Parameters<AgentState["withPlan"]>[0]) };
+		case "plan-step": {
+			const parts = AgentState.partsOf(state.agent);
+			const plan = withStepStatus(parts.plan ?? [], value as PlanStepChange);
+			return { ...state, agent: AgentState.ofParts({ ...parts, plan }) };
+		}
 		case "metadata": {
 			const { key, value: inner } = value as { key: string; value: unknown };
 			return { ...state, agent: state.agent.withMetadata(key, inner) };

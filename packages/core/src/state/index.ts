@@ -2,7 +2,7 @@
 export { AgentState, type AgentStateParts } from "./agent-state.ts";
 export { type AgentStateJSON, stateVersion } from "./agent-state-json.ts";
 export { List } from "./list.ts";
-export type { PlanStep } from "./plan-step.ts";
+export { type PlanStep, type PlanStepChange, withStepStatus } from "./plan-step.ts";
 export type {
 	SubagentExecutionTrace,
 	SubagentExecutionTraceJSON,

@@ -22,6 +22,22 @@ export function readPlan(plan: unknown, path = "plan"): readonly PlanStep[] {
 	return Object.freeze(readList(plan, path, readPlanStep));
 }
 
+/** What becomes of one step. */
+export interface PlanStepChange {
+	readonly id: string;
+	readonly status: PlanStep["status"];
+}
+
+/** A plan with the status of one step changed; it shares the other steps with the plan given. */
+export function withStepStatus(plan: readonly PlanStep[], change: PlanStepChange): readonly PlanStep[] {
+	const at = plan.findIndex((step) => step.id === change.id);
+	const step = plan[at];
+	if (step === undefined) return plan;
+	const changed = [...plan];
+	changed[at] = Object.freeze({ ...step, status: change.status });
+	return Object.freeze(changed);
+}
+
 function readPlanStep(value: unknown, path: string): PlanStep {
 	const step = readRecord(value, path);
 	readId(step.id, `${path}.id`);

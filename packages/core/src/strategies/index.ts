@@ -1,4 +1,6 @@
 // Door of the strategies: deciders that come with the house, and what custom ones are made of.
+
+export { boundHooks } from "./bound-hooks.ts";
 export type {
 	DecidingStrategy,
 	ExecutionContext,
@@ -6,8 +8,8 @@ export type {
 	ExecutionStrategy,
 	StrategyAgent,
 } from "./execution-strategy.ts";
-export { rememberInstance } from "./instance-model.ts";
+export { type InstanceBacking, rememberInstance } from "./instance-model.ts";
 export { type LoopOptions, loop } from "./loop.ts";
 export { type PlanOptions, plan } from "./plan.ts";
 export { type ReactOptions, react } from "./react.ts";
-export { strategy } from "./strategy.ts";
+export { isDecider, strategy } from "./strategy.ts";

@@ -1,71 +1,123 @@
-// Any LLMInstance as a model the engine can ask, also one that runs tools itself: what it did stands before its answer.
-import type {
-	BoundLLMModel,
-	LLMCapabilities,
-	LLMInstance,
-	LLMRequest,
-	LLMResponse,
-	LLMStreamResult,
-	Message,
-	StreamResult,
-	Turn,
+// Any LLMInstance as a model the engine can ask. Behind those of the house stands the model itself, which is asked
+// directly, so that the engine runs the tools; any other may run tools of its own: what it did stands before its answer.
+import {
+	type BoundLLMModel,
+	bindModel,
+	emptyUsage,
+	type LLMCapabilities,
+	type LLMInstance,
+	type LLMOptions,
+	type LLMRequest,
+	type LLMResponse,
+	type LLMStreamResult,
+	llmOptionsOf,
+	type Message,
+	type StreamResult,
+	type ToolUseStrategy,
+	type Turn,
+	UserMessage,
 } from "@holdfast/upp";
-import type { EngineModel, EngineResponse } from "../engine/index.ts";
+import { type EngineModel, type EngineResponse, type Ports, systemPorts } from "../engine/index.ts";
+import type { ToolContext, ToolSet } from "../tools/index.ts";
 
-/** Instances the house made itself, with the model behind them: those are asked directly. */
-const known = new WeakMap<LLMInstance, EngineModel>();
+/** What stands behind an instance. */
+export interface InstanceBacking {
+	readonly model: EngineModel;
+	readonly toolStrategy: ToolUseStrategy;
+	readonly ports: Ports;
+	/** The tool call in which the agent itself runs, when it is a sub-agent. */
+	readonly parentContext?: ToolContext;
+	/** Tools of its own, for contexts that bring none. */
+	readonly tools?: ToolSet;
+}
 
-/** Remembers the model behind an instance. */
-export function rememberInstance(instance: LLMInstance, model: EngineModel): LLMInstance {
-	known.set(instance, model);
+/** Instances that agents made, with what stands behind them. */
+const known = new WeakMap<LLMInstance, InstanceBacking>();
+
+/** Remembers what stands behind an instance. */
+export function rememberInstance(instance: LLMInstance, backing: InstanceBacking): LLMInstance {
+	known.set(instance, backing);
 	return instance;
 }
 
-/** The model behind an instance, or the instance as a model. */
-export function modelOf(instance: LLMInstance): EngineModel {
+/** What stands behind an instance; behind a foreign one, the instance itself. */
+export function backingOf(instance: LLMInstance): InstanceBacking {
 	const own = known.get(instance);
 	if (own !== undefined) return own;
-	const capabilities: LLMCapabilities = instance.capabilities ?? {
-		streaming: false,
-		tools: true,
-		structuredOutput: true,
-		imageInput: true,
-		videoInput: true,
-		audioInput: true,
+	const options = llmOptionsOf(instance);
+	if (options === undefined) return { model: foreignModel(instance), toolStrategy: {}, ports: systemPorts };
+	return {
+		model: boundModel(options),
+		toolStrategy: options.toolStrategy ?? {},
+		ports: systemPorts,
+		...(options.tools === undefined ? {} : { tools: options.tools }),
 	};
+}
+
+/** The model of an instance of `llm()`, with its options; a signal among them goes on counting. */
+function boundModel(options: LLMOptions): EngineModel {
+	const { model, request } = bindModel(options);
+	const { signal } = options as { signal?: AbortSignal };
+	if (signal === undefined) return { model, request };
+	return {
+		model,
+		request(messages, extra) {
+			const both = extra.signal === undefined ? signal : AbortSignal.any([signal, extra.signal]);
+			return request(messages, { ...extra, signal: both });
+		},
+	};
+}
+
+const anything: LLMCapabilities = {
+	streaming: false,
+	tools: true,
+	structuredOutput: true,
+	imageInput: true,
+	videoInput: true,
+	audioInput: true,
+};
+
+function foreignModel(instance: LLMInstance): EngineModel {
 	const model: BoundLLMModel = {
 		modelId: instance.model?.modelId ?? "llm",
-		capabilities: { ...capabilities, streaming: typeof instance.stream === "function" },
+		capabilities: {
+			...(instance.capabilities ?? anything),
+			streaming: typeof instance.stream === "function",
+		},
 		complete: async (request) => responseOf(request, await instance.generate(...parts(request))),
 		stream: (request) => streamOf(request, instance.stream(...parts(request))),
 	};
 	return {
 		model,
-		request: (messages, extra) => {
-			const request = {
+		request(messages, { signal, structure }) {
+			return {
 				messages: typeof messages === "function" ? messages() : messages,
 				config: {},
-			} as LLMRequest;
-			return extra.signal === undefined ? request : { ...request, signal: extra.signal };
+				...(signal === undefined ? {} : { signal }),
+				...(structure === undefined ? {} : { structure }),
+			};
 		},
 	};
 }
 
-/** The last message is the input, those before it the history. */
-function parts(request: LLMRequest): [readonly Message[], Message] {
-	return [request.messages.slice(0, -1), request.messages.at(-1) as Message];
+/** The last message is the input, those before it the history. A schema goes in words: there is no other way in. */
+function parts({ messages, structure }: LLMRequest): [readonly Message[], ...Message[]] {
+	const input = messages.at(-1) as Message;
+	if (structure === undefined) return [messages.slice(0, -1), input];
+	const schema = `Answer with JSON of this schema and nothing else: ${JSON.stringify(structure)}`;
+	return [messages.slice(0, -1), input, new UserMessage(schema)];
 }
 
 function responseOf(request: LLMRequest, turn: Turn): EngineResponse {
 	const given = new Set(request.messages.map((message) => message.id));
-	const produced = turn.messages.filter((message) => !given.has(message.id));
+	const produced = (turn.messages ?? []).filter((message) => !given.has(message.id));
 	const preceding = produced.filter((message) => message.id !== turn.response.id);
 	return {
 		message: turn.response,
-		usage: turn.usage,
+		usage: turn.usage ?? emptyUsage(),
 		stopReason: turn.response.hasToolCalls ? "tool_calls" : "stop",
 		...(turn.data === undefined ? {} : { data: turn.data }),
-		...(preceding.length === 0 ? {} : { preceding, executions: turn.toolExecutions }),
+		...(preceding.length === 0 ? {} : { preceding, executions: turn.toolExecutions ?? [] }),
 	};
 }
 

@@ -1,9 +1,11 @@
 // plan(): first a plan with dependencies, then its steps in order, and a new plan where one fails.
-// Where the run stands is read from the plan in the state: a crash loses nothing of it.
+// Where the run stands is read from the plan in the state: a crash loses nothing of it. Steps stand in an order that
+// respects their dependencies and are carried out from the front: all before the first open one are completed.
 import { HoldfastError, type JSONSchema } from "@holdfast/upp";
-import type { Action, ModelAction, Situation } from "../engine/index.ts";
-import type { PlanStep } from "../state/index.ts";
+import type { Action, Decider, ModelAction, Situation } from "../engine/index.ts";
+import type { PlanStep, PlanStepChange } from "../state/index.ts";
 import type { DecidingStrategy } from "./execution-strategy.ts";
+import { planPrompt, replanPrompt, stepPrompt } from "./plan-prompts.ts";
 import { defaultPlanSchema, readPlan } from "./read-plan.ts";
 import { strategy } from "./strategy.ts";
 
@@ -19,14 +21,20 @@ export interface PlanOptions {
 /**
  * Plan, then execute: the model makes a structured plan, each step is carried out when what it depends on is completed.
  *
- * A step fails when its model call fails, or when the tool it names fails and the model leaves it at that. The run
- * fails with `plan_invalid` for a plan that cannot be carried out, and with `plan_step_failed`.
+ * A step fails when its model call fails, when the last call of the tool it names failed, or, if it names none or never
+ * called it, when it called tools and none of the calls succeeded. Then a new plan is asked for: completed steps stay.
+ * The run fails with `plan_invalid` for a plan that cannot be carried out, and with `plan_step_failed`.
  *
  * @see UAP 5.4
  */
 export function plan(options: PlanOptions = {}): DecidingStrategy {
-	const limit = options.maxPlanSteps ?? Number.POSITIVE_INFINITY;
+	return strategy(planner(options));
+}
+
+function planner(options: PlanOptions): Decider {
+	const { maxPlanSteps: maxSteps = Number.POSITIVE_INFINITY, allowReplan = true } = options;
 	const structure = options.planSchema ?? defaultPlanSchema;
+
 	const planning = (prompt: string): ModelAction => ({
 		kind: "model",
 		tag: "plan",
@@ -36,97 +44,100 @@ export function plan(options: PlanOptions = {}): DecidingStrategy {
 		tools: "withheld",
 		afterwards: "goes-on",
 	});
-	return strategy({
+
+	const planned = ({ state, step, answer }: Situation): Action => {
+		// Before the first step the state's plan is one of an earlier call.
+		const completed = step === 0 ? [] : completedOf(state.plan);
+		try {
+			const text = answer?.message.text ?? "";
+			return { kind: "note", topic: "plan", value: readPlan(answer?.data, text, { maxSteps, completed }) };
+		} catch (error) {
+			return { kind: "finish", error };
+		}
+	};
+
+	const next = ({ state, tools }: Situation): Action => {
+		const steps = state.plan ?? [];
+		const open = openStep(steps);
+		switch (open?.status) {
+			case undefined:
+			case "completed":
+				return { kind: "finish" };
+			case "pending":
+				return changed({ id: open.id, status: "in_progress" }, "goes-on");
+			case "in_progress":
+				return carryOut(open, "next");
+			case "failed":
+				return allowReplan
+					? planning(replanPrompt(tools, completedOf(steps), open))
+					: { kind: "finish", error: stepFailed(open) };
+		}
+	};
+
+	return {
 		name: "plan",
 		decide(situation): Action {
-			const { last, state, answer } = situation;
-			const steps = state.plan ?? [];
-			const current = steps.find((step) => step.status === "in_progress");
+			const { last, state, step, tools } = situation;
+			const current = step === 0 ? undefined : inProgress(state.plan);
 			switch (last.kind) {
 				case "input":
 					// What is said between two steps may change the plan; within one it goes to that step.
-					return last.tag !== "turn" && current !== undefined ? goOn(current, "same") : planning(planPrompt);
+					if (last.tag !== "turn" && current !== undefined) return carryOut(current, "same");
+					return planning(planPrompt(tools, step === 0 ? [] : completedOf(state.plan)));
 				case "assistant":
-					if (last.tag === "plan")
-						return made(() => readPlan(answer?.data, answer?.message.text ?? "", limit));
+					if (last.tag === "plan") return planned(situation);
 					if (current === undefined) return { kind: "finish" };
-					return settled(steps, current, outcomeOf(situation, current));
+					return changed({ id: current.id, status: outcomeOf(situation, current) }, "ends-step");
 				case "results":
-					return current === undefined ? { kind: "finish" } : goOn(current, "same");
+					return current === undefined ? { kind: "finish" } : carryOut(current, "same");
 				case "note":
-					if (last.tag === "model-failed" && current !== undefined) return settled(steps, current, "failed");
-					return next(steps, current, options.allowReplan ?? true, planning);
+					if (last.tag !== "model-failed" || current === undefined) return next(situation);
+					return changed({ id: current.id, status: "failed" }, "ends-step");
 				default:
 					return { kind: "finish" };
 			}
 		},
-	});
+	};
 }
 
-const planPrompt =
-	"Make a plan for this task: the steps it takes, each with a short unique id, what it does, the tool it uses if it uses one, and the ids of the steps it depends on.";
-
-function made(read: () => readonly PlanStep[]): Action {
-	try {
-		return { kind: "note", topic: "plan", value: read() };
-	} catch (error) {
-		return { kind: "finish", error };
-	}
-}
-
-/** What comes after the plan has changed. */
-function next(
-	steps: readonly PlanStep[],
-	current: PlanStep | undefined,
-	allowReplan: boolean,
-	planning: (prompt: string) => ModelAction,
-): Action {
-	if (current !== undefined) return goOn(current, "next");
-	const failed = steps.find((step) => step.status === "failed");
-	if (failed !== undefined) {
-		if (allowReplan) return planning(replanPrompt(steps, failed));
-		const message = `Step "${failed.id}" of the plan failed: ${failed.description}. What depends on it was not run.`;
-		return {
-			kind: "finish",
-			error: new HoldfastError("plan_step_failed", message, { data: { id: failed.id } }),
-		};
-	}
-	const completed = new Set(steps.filter((step) => step.status === "completed").map((step) => step.id));
-	const ready = steps.find(
-		(step) => step.status === "pending" && step.dependsOn.every((id) => completed.has(id)),
-	);
-	return ready === undefined ? { kind: "finish" } : changed(steps, ready, "in_progress", "goes-on");
-}
-
-function goOn(step: PlanStep, which: ModelAction["step"]): ModelAction {
-	const tool = step.tool === undefined ? "" : ` Use the tool "${step.tool}".`;
-	const prompt = `Carry out step "${step.id}" of the plan: ${step.description}${tool} Say what came of it when it is done.`;
+function carryOut(step: PlanStep, which: ModelAction["step"]): ModelAction {
+	const prompt = stepPrompt(step);
 	return { kind: "model", tag: "act", step: which, prompt, afterwards: "goes-on", failure: "decides" };
 }
 
-function settled(steps: readonly PlanStep[], step: PlanStep, status: "completed" | "failed"): Action {
-	return changed(steps, step, status, "ends-step");
+function changed(value: PlanStepChange, afterwards: "goes-on" | "ends-step"): Action {
+	return { kind: "note", topic: "plan-step", value, afterwards };
 }
 
-function changed(
-	steps: readonly PlanStep[],
-	step: PlanStep,
-	status: PlanStep["status"],
-	afterwards: "goes-on" | "ends-step",
-): Action {
-	const value = steps.map((each) => (each === step ? { ...each, status } : each));
-	return { kind: "note", topic: "plan", value, afterwards };
+/** The first step that is not completed, found by halving: a long plan costs no more than a short one. */
+function openStep(steps: readonly PlanStep[]): PlanStep | undefined {
+	let low = 0;
+	let high = steps.length;
+	while (low < high) {
+		const middle = (low + high) >> 1;
+		if (steps[middle]?.status === "completed") low = middle + 1;
+		else high = middle;
+	}
+	return steps[low];
 }
 
-/** A step whose named tool failed the last time it was called has failed. */
+function inProgress(steps: readonly PlanStep[] = []): PlanStep | undefined {
+	const open = openStep(steps);
+	return open?.status === "in_progress" ? open : undefined;
+}
+
+function completedOf(steps: readonly PlanStep[] = []): readonly PlanStep[] {
+	return steps.filter((step) => step.status === "completed");
+}
+
 function outcomeOf({ executions }: Situation, step: PlanStep): "completed" | "failed" {
-	if (step.tool === undefined) return "completed";
-	const last = executions().findLast((each) => each.toolName === step.tool);
-	return last?.isError === true ? "failed" : "completed";
+	const all = executions();
+	const named = all.findLast((each) => each.toolName === step.tool);
+	const failed = named?.isError ?? (all.length > 0 && all.every((each) => each.isError));
+	return failed ? "failed" : "completed";
 }
 
-function replanPrompt(steps: readonly PlanStep[], failed: PlanStep): string {
-	const done = steps.filter((step) => step.status === "completed").map((step) => `"${step.id}"`);
-	const kept = done.length === 0 ? "" : ` Completed so far: ${done.join(", ")}; do not plan them again.`;
-	return `Step "${failed.id}" (${failed.description}) failed.${kept} Make a new plan for what is left of the task.`;
+function stepFailed(step: PlanStep): HoldfastError {
+	const message = `Step "${step.id}" of the plan failed: ${step.description} What depends on it was not run.`;
+	return new HoldfastError("plan_step_failed", message, { data: { id: step.id } });
 }

@@ -32,7 +32,15 @@ export function react(options: ReactOptions = {}): DecidingStrategy {
 			}
 			if (last.kind === "assistant") return { kind: "finish" };
 			if (last.kind === "results" && step >= limit) return { kind: "finish" };
-			return { kind: "model", tag: "reason", step: "next", prompt, tools: "withheld", afterwards: "goes-on" };
+			return {
+				kind: "model",
+				tag: "reason",
+				step: "next",
+				prompt,
+				tools: "shown",
+				structure: "none",
+				afterwards: "goes-on",
+			};
 		},
 	});
 }

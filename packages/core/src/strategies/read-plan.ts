@@ -28,11 +28,20 @@ export const defaultPlanSchema: JSONSchema = {
 	required: ["steps"],
 };
 
+/** What a planning answer is read with. */
+export interface ReadPlanOptions {
+	/** New steps at most. */
+	readonly maxSteps: number;
+	/** Steps of an earlier plan that are completed: they stay, unless they are planned again. */
+	readonly completed: readonly PlanStep[];
+}
+
 /**
- * Reads the answer to a planning request: `{steps}` or a bare list.
+ * Reads the answer to a planning request, parsed or as text: `{steps}` or a bare list. New steps stand behind the
+ * completed ones and may depend on them.
  * @throws HoldfastError `plan_invalid` when it is no plan, ids repeat, or a dependency is unknown or circular.
  */
-export function readPlan(data: unknown, text: string, maxSteps: number): readonly PlanStep[] {
+export function readPlan(data: unknown, text: string, options: ReadPlanOptions): readonly PlanStep[] {
 	const given = data ?? parsed(text);
 	const list = Array.isArray(given) ? given : (given as { steps?: unknown } | undefined)?.steps;
 	if (!Array.isArray(list)) throw invalid("it has no list of steps");
@@ -42,17 +51,19 @@ export function readPlan(data: unknown, text: string, maxSteps: number): readonl
 		if (byId.has(step.id)) throw invalid(`the id "${step.id}" is used twice`);
 		byId.set(step.id, step);
 	}
+	const kept = options.completed.filter((step) => !byId.has(step.id));
+	for (const step of kept) byId.set(step.id, step);
 	for (const step of steps) {
 		const unknown = step.dependsOn.find((id) => !byId.has(id));
 		if (unknown !== undefined)
 			throw invalid(`step "${step.id}" depends on "${unknown}", which is not in the plan`);
 	}
-	return inOrder(steps).slice(0, maxSteps);
+	return [...kept, ...inOrder(steps, kept).slice(0, options.maxSteps)];
 }
 
 /** Steps in an order in which each stands behind all it depends on; otherwise as given. */
-function inOrder(steps: readonly PlanStep[]): readonly PlanStep[] {
-	const placed = new Set<string>();
+function inOrder(steps: readonly PlanStep[], before: readonly PlanStep[]): readonly PlanStep[] {
+	const placed = new Set(before.map((step) => step.id));
 	const order: PlanStep[] = [];
 	let left = [...steps];
 	while (left.length > 0) {
@@ -69,7 +80,8 @@ function inOrder(steps: readonly PlanStep[]): readonly PlanStep[] {
 function readStep(value: unknown, at: number): PlanStep {
 	const step = value as { id?: unknown; description?: unknown; tool?: unknown; dependsOn?: unknown } | null;
 	if (typeof step !== "object" || step === null) throw invalid(`steps[${at}] is not an object`);
-	const { id, description, tool, dependsOn = [] } = step;
+	const { id, description, tool } = step;
+	const dependsOn = step.dependsOn ?? [];
 	if (typeof id !== "string" || id === "") throw invalid(`steps[${at}].id is not a non-empty string`);
 	if (typeof description !== "string") throw invalid(`steps[${at}].description is not a string`);
 	if (tool !== undefined && tool !== null && typeof tool !== "string")
@@ -86,9 +98,11 @@ function readStep(value: unknown, at: number): PlanStep {
 	};
 }
 
+/** Models like to put a fence around JSON. */
 function parsed(text: string): unknown {
+	const fenced = /```(?:json)?\s*\n([\s\S]*?)```/.exec(text)?.[1];
 	try {
-		return JSON.parse(text);
+		return JSON.parse(fenced ?? text);
 	} catch {
 		throw invalid("it is not JSON");
 	}

@@ -11,12 +11,12 @@ import {
 	ephemeralRecorder,
 	initialSession,
 	Run,
-	systemPorts,
 	type Watcher,
 } from "../engine/index.ts";
 import { normaliseTools, type ToolSet } from "../tools/index.ts";
+import { boundHooks } from "./bound-hooks.ts";
 import type { ExecutionContext, ExecutionResult } from "./execution-strategy.ts";
-import { modelOf } from "./instance-model.ts";
+import { backingOf, type InstanceBacking } from "./instance-model.ts";
 
 /** Runs a decider to its end. */
 export function executeDecider(decider: Decider, context: ExecutionContext): Promise<ExecutionResult> {
@@ -42,12 +42,14 @@ function start(
 	watcher?: Watcher,
 ): { run: Run; result: Promise<ExecutionResult> } {
 	const { input, state, signal } = context;
+	const backing = backingOf(context.llm);
 	const run = new Run({
-		agent: engineAgentOf(decider, context),
-		runId: systemPorts.ids.uuid(),
+		agent: engineAgentOf(decider, context, backing),
+		runId: backing.ports.ids.uuid(),
 		state: initialSession(state),
 		recorder: ephemeralRecorder(),
 		...(watcher === undefined ? {} : { watchers: [watcher] }),
+		...(backing.parentContext === undefined ? {} : { parentContext: backing.parentContext }),
 	});
 	const stop = (): void => run.stop("interrupt");
 	if (signal?.aborted) stop();
@@ -62,11 +64,12 @@ function start(
 	return { run, result };
 }
 
-function engineAgentOf(decider: Decider, { agent, llm, tools, strategy }: ExecutionContext): EngineAgent {
-	const byName = normaliseTools(tools as ToolSet);
-	const model = modelOf(llm);
+function engineAgentOf(decider: Decider, context: ExecutionContext, backing: InstanceBacking): EngineAgent {
+	const { agent, tools = [], strategy = {} } = context;
+	const { model, toolStrategy, ports } = backing;
+	const byName = normaliseTools(tools.length > 0 ? (tools as ToolSet) : (backing.tools ?? []));
 	// What ends a call as a whole is told by whoever runs the strategy.
-	const { onComplete: _, onError: __, ...hooks } = strategy ?? {};
+	const { onComplete: _, onError: __, ...hooks } = boundHooks(strategy);
 	return {
 		id: agent.id,
 		model: () => model,
@@ -74,8 +77,8 @@ function engineAgentOf(decider: Decider, { agent, llm, tools, strategy }: Execut
 		toolList: [...byName.values()],
 		decider,
 		hooks,
-		toolStrategy: {},
-		ports: systemPorts,
+		toolStrategy,
+		ports,
 		fingerprint: () => "",
 		toolContext: { parentModel: agent.model, parentConfig: agent.config },
 	};

@@ -1,6 +1,6 @@
 // strategy(): a decider becomes a strategy, with streaming, checkpoints and durability for nothing.
 import type { Decider } from "../engine/index.ts";
-import type { DecidingStrategy } from "./execution-strategy.ts";
+import type { DecidingStrategy, ExecutionStrategy } from "./execution-strategy.ts";
 import { executeDecider, streamDecider } from "./run-in-context.ts";
 
 /**
@@ -27,10 +27,23 @@ import { executeDecider, streamDecider } from "./run-in-context.ts";
  * ```
  */
 export function strategy(decider: Decider): DecidingStrategy {
-	return {
+	const made: DecidingStrategy = {
 		name: decider.name,
 		decide: (situation) => decider.decide(situation),
 		execute: (context) => executeDecider(decider, context),
 		stream: (context) => streamDecider(decider, context),
 	};
+	driven.add(made.execute).add(made.stream);
+	return made;
+}
+
+/** The `execute` and `stream` that do no more than drive the decider beside them. */
+const driven = new WeakSet<object>();
+
+/** Whether the engine may drive it: it decides, and nobody put an `execute` or `stream` of their own beside that. */
+export function isDecider(given: ExecutionStrategy | Decider): given is Decider {
+	if (typeof given !== "object" || given === null) return false;
+	const { decide, execute, stream } = given as Partial<DecidingStrategy>;
+	if (typeof decide !== "function") return false;
+	return [execute, stream].every((own) => own === undefined || driven.has(own));
 }

@@ -27,7 +27,7 @@ export function llm(options: LLMOptions): LLMInstance {
 		provider: resolveModel(options.model).provider.name,
 	};
 	const { model } = loop.binding;
-	return {
+	const instance: LLMInstance = {
 		generate: async (historyOrInput, ...inputs) => generate(loop, readInputs(historyOrInput, inputs)),
 		stream: (historyOrInput, ...inputs) => stream(loop, readInputs(historyOrInput, inputs)),
 		model,
@@ -35,6 +35,15 @@ export function llm(options: LLMOptions): LLMInstance {
 		params: options.params,
 		capabilities: model.capabilities,
 	};
+	madeOf.set(instance, options);
+	return instance;
+}
+
+const madeOf = new WeakMap<LLMInstance, LLMOptions>();
+
+/** The options an instance was made with by `llm()`; undefined for instances of other making. */
+export function llmOptionsOf(instance: LLMInstance): LLMOptions | undefined {
+	return madeOf.get(instance);
 }
 
 interface Loop {

@@ -1,0 +1,23 @@
+// Hooks as functions of their own: they keep their `this`, also those that stand on a prototype.
+import type { AgentStrategy } from "../engine/index.ts";
+
+const names: readonly (keyof AgentStrategy)[] = [
+	"stopCondition",
+	"onStepStart",
+	"onReason",
+	"onAct",
+	"onObserve",
+	"onStepEnd",
+	"onComplete",
+	"onError",
+];
+
+/** The hooks that are there, each bound to what it was given in. */
+export function boundHooks(given: AgentStrategy): AgentStrategy {
+	const bound: Partial<Record<keyof AgentStrategy, unknown>> = {};
+	for (const name of names) {
+		const hook: unknown = given[name];
+		if (typeof hook === "function") bound[name] = hook.bind(given);
+	}
+	return bound as AgentStrategy;
+}

@@ -1,0 +1,35 @@
+// What plan() says to the model, each time for one call only. Tools are withheld while it plans, so they are named here.
+import type { Situation } from "../engine/index.ts";
+import type { PlanStep } from "../state/index.ts";
+
+type Tools = Situation["tools"];
+
+/** Asks for a plan; what is completed of an earlier one of the same run stays. */
+export function planPrompt(tools: Tools, completed: readonly PlanStep[]): string {
+	const what =
+		"Make a plan for this task: the steps it takes, each with a short unique id, what it does, the tool it uses if it uses one, and the ids of the steps it depends on.";
+	return `${what}${doneSoFar(completed)}${offered(tools)}`;
+}
+
+/** Asks for another plan because a step failed. */
+export function replanPrompt(tools: Tools, completed: readonly PlanStep[], failed: PlanStep): string {
+	const what = `Step "${failed.id}" of the plan failed (${failed.description}).`;
+	return `${what}${doneSoFar(completed)} Make a new plan for what is left of the task.${offered(tools)}`;
+}
+
+/** Asks for one step to be carried out. */
+export function stepPrompt(step: PlanStep): string {
+	const tool = step.tool === undefined ? "" : ` Use the tool "${step.tool}".`;
+	return `Carry out step "${step.id}" of the plan: ${step.description}${tool} Say what came of it when it is done.`;
+}
+
+function doneSoFar(completed: readonly PlanStep[]): string {
+	if (completed.length === 0) return "";
+	const ids = completed.map((step) => `"${step.id}"`).join(", ");
+	return ` Completed so far: ${ids}; do not plan them again, new steps may depend on them.`;
+}
+
+function offered(tools: Tools): string {
+	if (tools.length === 0) return "";
+	return `\n\nTools that steps may use:\n${tools.map(({ name, description }) => `- ${name}: ${description}`).join("\n")}`;
+}
