@@ -73,6 +73,15 @@ test.each([[["--help"]], [["help"]], [[]], [["run", "--help"]], [["resume", "-h"
 	},
 );
 
+test("with --json the last line says how it ended, also when it never began", async () => {
+	const io = fakeIo();
+	expect(await runCommandLine(["run", "x", "--json", "--dir", "/no/such/folder"], io)).toBe(2);
+	expect(JSON.parse(io.said.out)).toMatchObject({ type: "end", outcome: "failed", exitCode: 2 });
+	const nothing = fakeIo();
+	expect(await runCommandLine(["resume", "--json"], nothing)).toBe(0);
+	expect(JSON.parse(nothing.said.out)).toMatchObject({ type: "end", outcome: "nothing", exitCode: 0 });
+});
+
 test("paths are meant where the user stands, also through npm start", () => {
 	const direct = parseCommand(["run", "x", "--dir", "sub"], { folder: "/here", environment: {} });
 	expect(direct).toMatchObject({ dir: "/here/sub", db: "/here/.holdfast/holdfast.db" });

@@ -30,8 +30,15 @@ export async function runCommandLine(argv: readonly string[], io: CommandIo = pr
 				return await showSession(command, io);
 		}
 	} catch (error) {
-		io.stderr.write(`holdfast: ${describeError(error)}\n`);
-		return error instanceof UsageError ? exitCodes.usage : exitCodes.failed;
+		const message = describeError(error);
+		const exitCode = error instanceof UsageError ? exitCodes.usage : exitCodes.failed;
+		io.stderr.write(`holdfast: ${message}\n`);
+		// A program reads the last line to know how it ended, also when it never began.
+		if (argv.includes("--json"))
+			io.stdout.write(
+				`${JSON.stringify({ type: "end", outcome: "failed", exitCode, error: { message } })}\n`,
+			);
+		return exitCode;
 	}
 }
 

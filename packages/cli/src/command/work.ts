@@ -51,15 +51,13 @@ export async function resumeSession(command: ResumeCommand, io: CommandIo): Prom
 	const host = openExisting(command.db);
 	if (host === undefined) {
 		if (command.session !== undefined) throw unknownSession(command.session, command.db);
-		io.stdout.write("There are no sessions yet, so there is nothing to resume.\n");
-		return exitCodes.completed;
+		return nothingToResume("There are no sessions yet, so there is nothing to resume.", command, io);
 	}
 	let work: Work | undefined;
 	try {
 		const key = command.session ?? (await lastInterrupted(host));
 		if (key === undefined) {
-			io.stdout.write("No session was interrupted, so there is nothing to resume.\n");
-			return exitCodes.completed;
+			return nothingToResume("No session was interrupted, so there is nothing to resume.", command, io);
 		}
 		const head = await host.journal.head(key);
 		if (head === undefined || (head.seq === 0 && head.waiting === 0)) throw unknownSession(key, command.db);
@@ -67,8 +65,7 @@ export async function resumeSession(command: ResumeCommand, io: CommandIo): Prom
 		work = startWork(setup, host, command, io);
 		const run = await work.agent.session(key).resume();
 		if (run === null) {
-			work.renderer.note(`Session ${key} has nothing to resume: its last run has ended.`);
-			return exitCodes.completed;
+			return nothingToResume(`Session ${key} has nothing to resume: its last run has ended.`, command, io);
 		}
 		work.renderer.begin(work.header);
 		await work.follow(run);
@@ -76,6 +73,12 @@ export async function resumeSession(command: ResumeCommand, io: CommandIo): Prom
 	} finally {
 		await (work === undefined ? host.close() : work.close());
 	}
+}
+
+function nothingToResume(text: string, { json }: ResumeCommand, io: CommandIo): number {
+	const end = { type: "end", outcome: "nothing", exitCode: exitCodes.completed, text };
+	io.stdout.write(`${json ? JSON.stringify(end) : text}\n`);
+	return exitCodes.completed;
 }
 
 interface Setup {

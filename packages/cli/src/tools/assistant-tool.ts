@@ -40,7 +40,7 @@ export class ToolRefusal extends Error {
 export function textArgument(params: Record<string, unknown>, name: string): string | undefined {
 	const value = params[name];
 	if (value === undefined || value === null) return undefined;
-	if (typeof value !== "string") throw new ToolRefusal("TOOL_INPUT_INVALID", `"${name}" must be a string.`);
+	if (typeof value !== "string") throw new ToolRefusal("tool_input_invalid", `"${name}" must be a string.`);
 	return value;
 }
 
@@ -54,7 +54,7 @@ export function numberArgument(
 	if (value === undefined || value === null) return bounds.default;
 	if (typeof value !== "number" || !Number.isInteger(value) || value < bounds.minimum)
 		throw new ToolRefusal(
-			"TOOL_INPUT_INVALID",
+			"tool_input_invalid",
 			`"${name}" must be a whole number of at least ${bounds.minimum}.`,
 		);
 	return Math.min(value, bounds.maximum);

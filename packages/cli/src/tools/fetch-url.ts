@@ -39,16 +39,16 @@ export function createFetchUrl(options: FetchUrlOptions = {}): AssistantTool {
 		maxModelCharacters: SHOWN_CHARACTERS + 1_000,
 		async run(params, context) {
 			const given = textArgument(params, "url");
-			if (given === undefined) throw new ToolRefusal("TOOL_INPUT_INVALID", '"url" is missing.');
+			if (given === undefined) throw new ToolRefusal("tool_input_invalid", '"url" is missing.');
 			const limit = AbortSignal.timeout(options.timeLimit ?? TIME_LIMIT);
 			const signal = context?.signal ? AbortSignal.any([context.signal, limit]) : limit;
 			try {
 				return await fetchText(readUrl(given), options, signal);
 			} catch (error) {
 				if (context?.signal?.aborted || error instanceof ToolRefusal) throw error;
-				if (limit.aborted) throw new ToolRefusal("FETCH_TIMED_OUT", `"${given}" did not answer in time.`);
+				if (limit.aborted) throw new ToolRefusal("fetch_timed_out", `"${given}" did not answer in time.`);
 				throw new ToolRefusal(
-					"FETCH_FAILED",
+					"fetch_failed",
 					`"${given}" could not be fetched: ${(error as Error).message}.`,
 				);
 			}
@@ -69,7 +69,7 @@ async function fetchText(first: URL, options: FetchUrlOptions, signal: AbortSign
 		const type = response.headers["content-type"] ?? "text/plain";
 		if (!/^text\/|json|xml|javascript|yaml|x-www-form/i.test(type)) {
 			response.destroy();
-			throw new ToolRefusal("FETCH_NOT_TEXT", `${url.href} answers with ${type}; fetch_url reads text only.`);
+			throw new ToolRefusal("fetch_not_text", `${url.href} answers with ${type}; fetch_url reads text only.`);
 		}
 		const { text, complete } = await readBody(response);
 		const plain = /html/i.test(type) ? stripTags(text) : text;
@@ -77,17 +77,17 @@ async function fetchText(first: URL, options: FetchUrlOptions, signal: AbortSign
 		const note = cut || !complete ? " (cut, the page is longer)" : "";
 		return `${url.href}: HTTP ${status}, ${type}${note}\n${plain.slice(0, SHOWN_CHARACTERS)}`;
 	}
-	throw new ToolRefusal("FETCH_FAILED", `${first.href} redirects more than ${REDIRECT_LIMIT} times.`);
+	throw new ToolRefusal("fetch_failed", `${first.href} redirects more than ${REDIRECT_LIMIT} times.`);
 }
 
 function readUrl(given: string): URL {
 	if (!URL.canParse(given))
-		throw new ToolRefusal("TOOL_INPUT_INVALID", `"${given}" is not an address. Start it with https://.`);
+		throw new ToolRefusal("tool_input_invalid", `"${given}" is not an address. Start it with https://.`);
 	const url = new URL(given);
 	if (url.protocol !== "http:" && url.protocol !== "https:")
-		throw new ToolRefusal("TOOL_INPUT_INVALID", `Only http and https can be fetched, not "${url.protocol}".`);
+		throw new ToolRefusal("tool_input_invalid", `Only http and https can be fetched, not "${url.protocol}".`);
 	if (url.username !== "" || url.password !== "")
-		throw new ToolRefusal("TOOL_INPUT_INVALID", "An address with a user name or password is refused.");
+		throw new ToolRefusal("tool_input_invalid", "An address with a user name or password is refused.");
 	return url;
 }
 
@@ -128,7 +128,7 @@ function publicLookup(url: URL): LookupFunction {
 
 function privateRefusal(url: URL): ToolRefusal {
 	return new ToolRefusal(
-		"FETCH_PRIVATE_ADDRESS",
+		"fetch_private_address",
 		`${url.host} is a local or private address; it is not fetched.`,
 	);
 }

@@ -5,7 +5,6 @@
 import { constants, type Dirent } from "node:fs";
 import { open, readdir, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { AssistantToolContext } from "./assistant-tool.ts";
 import { extendIgnoreRules, type IgnoreRules, isIgnored } from "./ignore-rules.ts";
 import { isInside } from "./root.ts";
 
@@ -33,18 +32,19 @@ const FILE_LIMIT = 50_000;
 const underWay = new Map<string, Promise<Walk>>();
 
 /**
- * Lists the files below `directory` (relative to the root; "" for all). Calls side by side share one walk.
+ * Lists the files below `directory` (relative to the root; "" for all). Calls side by side share one walk, so no one of
+ * them can stop it; it is bounded by the number of files.
  */
-export function walkFiles(root: string, directory: string, context?: AssistantToolContext): Promise<Walk> {
+export function walkFiles(root: string, directory: string): Promise<Walk> {
 	const key = `${root}\0${directory}`;
 	const known = underWay.get(key);
 	if (known) return known;
-	const walk = walkAll(root, directory, context).finally(() => underWay.delete(key));
+	const walk = walkAll(root, directory).finally(() => underWay.delete(key));
 	underWay.set(key, walk);
 	return walk;
 }
 
-async function walkAll(root: string, directory: string, context?: AssistantToolContext): Promise<Walk> {
+async function walkAll(root: string, directory: string): Promise<Walk> {
 	const realRoot = await realpath(root);
 	const files: WalkedFile[] = [];
 	const unreadable: string[] = [];
@@ -54,7 +54,6 @@ async function walkAll(root: string, directory: string, context?: AssistantToolC
 	while (level.length > 0) {
 		const next: typeof level = [];
 		for (const { path, rules: inherited } of level) {
-			context?.signal?.throwIfAborted();
 			let entries: Dirent[];
 			try {
 				entries = await readdir(join(realRoot, path), { withFileTypes: true });

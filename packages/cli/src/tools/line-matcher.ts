@@ -28,7 +28,7 @@ export function createLineMatcher(options: LinePattern): LineMatcher {
 	const expression = compile(source, flags) ?? compile(source, flags.replace("u", ""));
 	if (!expression)
 		throw new ToolRefusal(
-			"TOOL_INPUT_INVALID",
+			"tool_input_invalid",
 			`"${options.pattern}" is not a regular expression that can be read. Search it as text with "regex": false.`,
 		);
 	return canBacktrack(options) ? bounded(expression, options) : direct(expression);
@@ -71,7 +71,7 @@ function bounded(expression: RegExp, options: LinePattern): LineMatcher {
 		} catch (error) {
 			if ((error as NodeJS.ErrnoException).code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw error;
 			throw new ToolRefusal(
-				"SEARCH_TIMED_OUT",
+				"search_timed_out",
 				`The regular expression "${options.pattern}" took more than ${options.budget} ms. Use a simpler one, without nested repetition.`,
 			);
 		} finally {

@@ -50,7 +50,7 @@ export function createListFiles(root: string): AssistantTool {
 		},
 		retryPolicy: "pure",
 		maxModelCharacters: 400_000,
-		async run(params, context) {
+		async run(params) {
 			const prefix = textArgument(params, "prefix") ?? "";
 			const glob = textArgument(params, "glob");
 			const limit = numberArgument(params, "limit", {
@@ -61,7 +61,7 @@ export function createListFiles(root: string): AssistantTool {
 			const expression = glob === undefined ? undefined : readGlob(glob);
 			const start = await resolvePath(root, prefix === "" ? "." : prefix);
 			if (start.kind === "file") return `1 file\n${start.relative}\t${grouped(start.size)} bytes`;
-			const walk = await walkFiles(root, start.relative, context);
+			const walk = await walkFiles(root, start.relative);
 			const named = expression ? walk.files.filter((file) => expression.test(file.path)) : walk.files;
 			const matching = named.filter((file) => !hasBinaryName(file.path));
 			const shown = matching.slice(0, limit);
@@ -86,6 +86,6 @@ export function createListFiles(root: string): AssistantTool {
 export function readGlob(glob: string): RegExp {
 	const trimmed = glob.replace(/^\.?\//, "");
 	const expression = globExpression(trimmed.includes("/") ? trimmed : `**/${trimmed}`);
-	if (!expression) throw new ToolRefusal("TOOL_INPUT_INVALID", `"${glob}" is not a glob that can be read.`);
+	if (!expression) throw new ToolRefusal("tool_input_invalid", `"${glob}" is not a glob that can be read.`);
 	return expression;
 }

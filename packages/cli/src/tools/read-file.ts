@@ -32,7 +32,7 @@ export function createReadFile(root: string, textFiles: TextFiles): AssistantToo
 		async run(params) {
 			const path = textArgument(params, "path");
 			if (path === undefined || path === "")
-				throw new ToolRefusal("TOOL_INPUT_INVALID", '"path" is missing: name the file to read.');
+				throw new ToolRefusal("tool_input_invalid", '"path" is missing: name the file to read.');
 			const from = numberArgument(params, "from", {
 				default: 1,
 				minimum: 1,
@@ -44,18 +44,18 @@ export function createReadFile(root: string, textFiles: TextFiles): AssistantToo
 				maximum: Number.MAX_SAFE_INTEGER,
 			});
 			if (to < from)
-				throw new ToolRefusal("TOOL_INPUT_INVALID", `"to" (${to}) lies before "from" (${from}).`);
+				throw new ToolRefusal("tool_input_invalid", `"to" (${to}) lies before "from" (${from}).`);
 			const file = await resolveFile(root, path);
 			const lines = await textFiles.lines(file);
 			if (lines === undefined)
 				throw new ToolRefusal(
-					"FILE_NOT_TEXT",
+					"file_not_text",
 					`"${file.relative}" is a binary file of ${grouped(file.size)} bytes; read_file reads text only.`,
 				);
 			if (lines.length === 0) return `${file.relative}: the file is empty.`;
 			if (from > lines.length)
 				throw new ToolRefusal(
-					"RANGE_BEYOND_END",
+					"range_beyond_end",
 					`"${file.relative}" has only ${grouped(lines.length)} lines; "from" was ${grouped(from)}.`,
 				);
 			return render(file.relative, lines, from, Math.min(to, lines.length, from + MAXIMUM_LINES - 1));
@@ -88,19 +88,19 @@ async function resolveFile(root: string, path: string): Promise<InsidePath> {
 	try {
 		file = await resolvePath(root, path);
 	} catch (error) {
-		if (!(error instanceof ToolRefusal) || error.code !== "PATH_NOT_FOUND") throw error;
+		if (!(error instanceof ToolRefusal) || error.code !== "path_not_found") throw error;
 		const similar = await filesNamedLike(root, path);
 		if (similar.length === 0) throw error;
-		throw new ToolRefusal("PATH_NOT_FOUND", `There is no "${path}". Did you mean ${similar.join(", ")}?`);
+		throw new ToolRefusal("path_not_found", `There is no "${path}". Did you mean ${similar.join(", ")}?`);
 	}
 	if (file.kind === "directory")
 		throw new ToolRefusal(
-			"PATH_NOT_A_FILE",
+			"path_not_a_file",
 			`"${path}" is a directory. Call list_files with ${JSON.stringify({ prefix: path })} to see its files.`,
 		);
 	if (file.size > LARGEST_TEXT_FILE)
 		throw new ToolRefusal(
-			"FILE_TOO_LARGE",
+			"file_too_large",
 			`"${file.relative}" has ${grouped(file.size)} bytes; the limit is ${grouped(LARGEST_TEXT_FILE)}. Search in a smaller file.`,
 		);
 	return file;

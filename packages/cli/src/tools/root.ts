@@ -21,7 +21,7 @@ export interface InsidePath {
 
 /** Resolves a path of the model inside the root directory, or refuses with a reason. */
 export async function resolvePath(root: string, path: string): Promise<InsidePath> {
-	if (path.includes("\0")) throw new ToolRefusal("PATH_INVALID", "The path contains a NUL character.");
+	if (path.includes("\0")) throw new ToolRefusal("path_invalid", "The path contains a NUL character.");
 	const realRoot = await realpath(root);
 	const wanted = resolve(realRoot, path);
 	// Refused by name before the disk is touched, so nothing about files outside can be learned.
@@ -34,7 +34,7 @@ export async function resolvePath(root: string, path: string): Promise<InsidePat
 		throw unreadable(path, error);
 	});
 	if (!found.isFile() && !found.isDirectory())
-		throw new ToolRefusal("PATH_NOT_A_FILE", `"${path}" is neither a file nor a directory.`);
+		throw new ToolRefusal("path_not_a_file", `"${path}" is neither a file nor a directory.`);
 	return {
 		absolute,
 		relative: relative(realRoot, absolute).split(sep).join("/"),
@@ -52,15 +52,15 @@ export function isInside(root: string, path: string): boolean {
 
 function outside(path: string): ToolRefusal {
 	return new ToolRefusal(
-		"PATH_OUTSIDE_ROOT",
+		"path_outside_root",
 		`"${path}" leads out of the working directory. Only files inside it can be read; use relative paths.`,
 	);
 }
 
 function unreadable(path: string, error: NodeJS.ErrnoException): ToolRefusal {
 	if (error.code === "ENOENT" || error.code === "ENOTDIR")
-		return new ToolRefusal("PATH_NOT_FOUND", `There is no "${path}". Call list_files to see what there is.`);
+		return new ToolRefusal("path_not_found", `There is no "${path}". Call list_files to see what there is.`);
 	if (error.code === "ELOOP")
-		return new ToolRefusal("PATH_INVALID", `"${path}" is a link that leads in circles.`);
-	return new ToolRefusal("PATH_UNREADABLE", `"${path}" cannot be read: ${error.code ?? error.message}.`);
+		return new ToolRefusal("path_invalid", `"${path}" is a link that leads in circles.`);
+	return new ToolRefusal("path_unreadable", `"${path}" cannot be read: ${error.code ?? error.message}.`);
 }

@@ -65,7 +65,7 @@ export function createSearchText(root: string, textFiles: TextFiles): AssistantT
 		async run(params, context) {
 			const pattern = textArgument(params, "pattern");
 			if (pattern === undefined || pattern === "")
-				throw new ToolRefusal("TOOL_INPUT_INVALID", '"pattern" is missing: say what to search for.');
+				throw new ToolRefusal("tool_input_invalid", '"pattern" is missing: say what to search for.');
 			const glob = textArgument(params, "glob");
 			const around = numberArgument(params, "context", { default: 0, minimum: 0, maximum: 10 });
 			const limit = numberArgument(params, "limit", {
@@ -84,7 +84,7 @@ export function createSearchText(root: string, textFiles: TextFiles): AssistantT
 			let candidates: readonly WalkedFile[];
 			if (place.kind === "file") candidates = [{ ...place, path: place.relative }];
 			else {
-				const walk = await walkFiles(root, place.relative, context);
+				const walk = await walkFiles(root, place.relative);
 				candidates = walk.files.filter(
 					(file) =>
 						!hasBinaryName(file.path) &&

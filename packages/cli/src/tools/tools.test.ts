@@ -59,14 +59,14 @@ describe("staying inside the directory", () => {
 	test.each(["../secret.txt", "src/../../secret.txt", "/etc/passwd", "leak.txt", "up/secret.txt"])(
 		"reading %s is refused",
 		async (path) => {
-			await expect(call("read_file", { path })).rejects.toMatchObject({ code: "PATH_OUTSIDE_ROOT" });
+			await expect(call("read_file", { path })).rejects.toMatchObject({ code: "path_outside_root" });
 		},
 	);
 
 	test("listing and searching outside is refused, and links that lead out are not followed", async () => {
-		await expect(call("list_files", { prefix: ".." })).rejects.toMatchObject({ code: "PATH_OUTSIDE_ROOT" });
+		await expect(call("list_files", { prefix: ".." })).rejects.toMatchObject({ code: "path_outside_root" });
 		await expect(call("search_text", { pattern: "x", path: "up" })).rejects.toMatchObject({
-			code: "PATH_OUTSIDE_ROOT",
+			code: "path_outside_root",
 		});
 		expect(await call("list_files", {})).not.toMatch(/leak|secret|up\//);
 		expect(await call("search_text", { pattern: "secret" })).toMatch(/^0 matching lines/);
@@ -78,7 +78,7 @@ describe("staying inside the directory", () => {
 	});
 
 	test("a NUL character, a directory and a missing file each get a clear error", async () => {
-		await expect(call("read_file", { path: "a\0b" })).rejects.toMatchObject({ code: "PATH_INVALID" });
+		await expect(call("read_file", { path: "a\0b" })).rejects.toMatchObject({ code: "path_invalid" });
 		await expect(call("read_file", { path: "src" })).rejects.toThrow(/is a directory. Call list_files/);
 		await expect(call("read_file", { path: "lib/lamp.ts" })).rejects.toThrow(/Did you mean "src\/lamp.ts"/);
 		await expect(call("read_file", { path: "blob.dat" })).rejects.toThrow(/binary file/);
@@ -151,7 +151,7 @@ describe("search_text", () => {
 		put("evil.txt", `${"a".repeat(60)}!`);
 		const started = performance.now();
 		await expect(call("search_text", { pattern: "(a+)+$", regex: true })).rejects.toMatchObject({
-			code: "SEARCH_TIMED_OUT",
+			code: "search_timed_out",
 		});
 		expect(performance.now() - started).toBeLessThan(6_000);
 	});
@@ -174,7 +174,7 @@ describe("fetch_url", () => {
 		"http://[::ffff:10.0.0.1]/",
 		"http://2130706433/",
 	])("refuses the private address %s", async (url) => {
-		await expect(createFetchUrl().run({ url })).rejects.toMatchObject({ code: "FETCH_PRIVATE_ADDRESS" });
+		await expect(createFetchUrl().run({ url })).rejects.toMatchObject({ code: "fetch_private_address" });
 	});
 
 	test("refuses other protocols and credentials", async () => {
@@ -201,8 +201,8 @@ describe("fetch_url", () => {
 			expect(await tool.run({ url: `${base}/moved` })).toBe(
 				`${base}/page: HTTP 200, text/html\nFog & rain\n\nall day`,
 			);
-			await expect(tool.run({ url: `${base}/image` })).rejects.toMatchObject({ code: "FETCH_NOT_TEXT" });
-			await expect(tool.run({ url: `${base}/hang` })).rejects.toMatchObject({ code: "FETCH_TIMED_OUT" });
+			await expect(tool.run({ url: `${base}/image` })).rejects.toMatchObject({ code: "fetch_not_text" });
+			await expect(tool.run({ url: `${base}/hang` })).rejects.toMatchObject({ code: "fetch_timed_out" });
 		} finally {
 			server.closeAllConnections();
 			server.close();

@@ -9,28 +9,10 @@ import { bestMatches, requiredTerms } from "./passages.ts";
 import { askedReleases, blocksOf, releasesOf, sectionLines } from "./sections.ts";
 
 /** Words for changes of any kind: a question that has no others wants the whole release. */
-const ANY_CHANGE = new Set(
-	[
-		"chang",
-		"change",
-		"new",
-		"updat",
-		"differ",
-		"happen",
-		"releas",
-		"improv",
-		"thing",
-		"featur",
-		"note",
-		"content",
-		"version",
-		"come",
-		"item",
-		"modif",
-		"inform",
-	]
-		.map(stem)
-		.concat(["chang", "updat", "releas", "featur", "improv"]),
+const ANY_CHANGE: ReadonlySet<string> = new Set(
+	"change new update differ difference happen release improve improvement thing feature note content version item modify modification information"
+		.split(" ")
+		.map(stem),
 );
 
 /** "What changed in 2.0?": that release, or the part of it that the question is about. */
