@@ -26,12 +26,14 @@ export function checkpointsOf(store: CheckpointStore, sessionId: string | undefi
 		generated ??= ids.uuid();
 		return generated;
 	};
+	const identify = (state: AgentState): AgentState => {
+		const id = idOf(state);
+		return state.metadata.sessionId === id ? state : state.withMetadata("sessionId", id);
+	};
 	return {
-		identify(state) {
-			const id = idOf(state);
-			return state.metadata.sessionId === id ? state : state.withMetadata("sessionId", id);
-		},
-		save: (state) => saver.save(idOf(state), state),
+		identify,
+		// A middleware may have put another state in the place of the one that was identified.
+		save: (state) => saver.save(idOf(state), identify(state)),
 		flush: () => saver.flush(),
 	};
 }

@@ -44,6 +44,7 @@ export {
 	type SessionState,
 } from "./session-state.ts";
 export {
+	executionTrace,
 	isSubagentEvent,
 	type SubagentEndEvent,
 	type SubagentEvent,

@@ -1,5 +1,5 @@
 // What a tool tells of the sub-agent it runs, and the trace that stays of it. @see UAP 8.7, 8.8
-import type { TokenUsage } from "@holdfast/upp";
+import type { TokenUsage, ToolExecution } from "@holdfast/upp";
 import type { SubagentExecutionTrace, ToolExecutionTrace } from "../state/index.ts";
 
 interface SubagentEventBase {
@@ -42,25 +42,72 @@ export type SubagentEvent = SubagentStartEvent | SubagentInnerEvent | SubagentEn
 /** Whether a value told by a tool is an event of a sub-agent. */
 export function isSubagentEvent(value: unknown): value is SubagentEvent {
 	const event = value as Partial<SubagentEvent> | null;
-	if (typeof event !== "object" || event === null || typeof event.subagentId !== "string") return false;
+	if (typeof event !== "object" || event === null) return false;
+	if (typeof event.subagentId !== "string" || event.subagentId === "") return false;
 	return event.type === "subagent_start" || event.type === "subagent_event" || event.type === "subagent_end";
 }
 
-/** The trace of an execution, from its first and last event. */
+/** A tool's execution as traces keep it. */
+export function executionTrace(execution: Partial<ToolExecution> | null): ToolExecutionTrace {
+	const { toolName, toolCallId, arguments: given, result, isError, duration } = execution ?? {};
+	return {
+		toolName: textOf(toolName),
+		...(typeof toolCallId === "string" ? { toolCallId } : {}),
+		arguments: typeof given === "object" && given !== null ? given : {},
+		result: textOf(result),
+		...(typeof isError === "boolean" ? { isError } : {}),
+		...(typeof duration === "number" ? { duration } : {}),
+	};
+}
+
+/**
+ * The trace of an execution, from its first and last event. Anyone's tool tells these, so what is out of shape is put
+ * right or left out: a trace must never be what makes a state unreadable.
+ */
 function traceOf(start: SubagentStartEvent | undefined, end: SubagentEndEvent): SubagentExecutionTrace {
+	const endTime = instantOf(end.timestamp, Date.now());
+	const { toolExecutions, usage } = end;
 	return {
 		subagentId: end.subagentId,
-		subagentType: end.subagentType,
-		parentToolCallId: end.parentToolCallId,
-		prompt: start?.prompt ?? "",
-		startTime: start?.timestamp ?? end.timestamp,
-		endTime: end.timestamp,
-		success: end.success,
-		...(end.result === undefined ? {} : { result: end.result }),
-		...(end.error === undefined ? {} : { error: end.error }),
-		...(end.toolExecutions === undefined ? {} : { toolExecutions: end.toolExecutions }),
-		...(end.usage === undefined ? {} : { usage: end.usage }),
+		subagentType: textOf(end.subagentType),
+		parentToolCallId: textOf(end.parentToolCallId),
+		prompt: textOf(start?.prompt),
+		startTime: instantOf(start?.timestamp, endTime),
+		endTime,
+		success: end.success === true,
+		...(end.result === undefined ? {} : { result: textOf(end.result) }),
+		...(end.error === undefined ? {} : { error: textOf(end.error) }),
+		...(Array.isArray(toolExecutions)
+			? { toolExecutions: toolExecutions.map((each) => executionTrace(each)) }
+			: {}),
+		...(isUsage(usage) ? { usage } : {}),
 	};
+}
+
+function textOf(value: unknown): string {
+	if (typeof value === "string") return value;
+	if (value instanceof Error) return value.message;
+	try {
+		return JSON.stringify(value) ?? "";
+	} catch {
+		return String(value);
+	}
+}
+
+function instantOf(value: unknown, otherwise: number): number {
+	const time = Math.round(Number(value));
+	return value === undefined || Number.isNaN(new Date(time).getTime()) ? otherwise : time;
+}
+
+function isUsage(value: TokenUsage | undefined): value is TokenUsage {
+	if (!areNumbers(value?.inputTokens, value?.outputTokens, value?.totalTokens)) return false;
+	const { cacheReadTokens = 0, cacheWriteTokens = 0, cycles = [] } = value as TokenUsage;
+	if (!areNumbers(cacheReadTokens, cacheWriteTokens) || !Array.isArray(cycles)) return false;
+	return cycles.every((cycle) => areNumbers(cycle?.inputTokens, cycle?.outputTokens));
+}
+
+function areNumbers(...values: readonly unknown[]): boolean {
+	return values.every((value) => typeof value === "number");
 }
 
 /** Collects the traces of sub-agents until the facts of their call are committed. */

@@ -1,11 +1,12 @@
 // A sub-agent as a tool of an explicit schema, telling its parent live what it does (keeps I8). @see UAP 8
 
-import type { JSONSchema, ToolExecution } from "@holdfast/upp";
+import type { JSONSchema } from "@holdfast/upp";
 import { uuid } from "@holdfast/upp";
-import { Agent } from "../agent/agent.ts";
-import type { SubagentEvent } from "../engine/index.ts";
-import { AgentState, type ToolExecutionTrace } from "../state/index.ts";
+import { type Agent, agent as makeAgent } from "../agent/agent.ts";
+import { executionTrace, type SubagentEvent } from "../engine/index.ts";
+import { AgentState } from "../state/index.ts";
 import type { ToolContext, ToolOptions } from "../tools/index.ts";
+import { watchProgress } from "./watch-progress.ts";
 
 /** What a sub-agent tool is made of. Nothing of the schema is derived from the agent. */
 export interface SubAgentToolOptions<Params = Record<string, unknown>> extends ToolOptions {
@@ -74,7 +75,7 @@ export function createSubAgentTool<Params = Record<string, unknown>>(
 		name,
 		description,
 		parameters,
-		run: (params, context = {}) => runSubAgent(agent, type, prompt(params), context),
+		run: async (params, context = {}) => runSubAgent(agent, type, prompt(params), context),
 	};
 }
 
@@ -90,13 +91,17 @@ async function runSubAgent(
 		parentToolCallId: context.toolCallId ?? "",
 	};
 	const tell = (event: SubagentEvent): void => context.onSubagentEvent?.(event);
+	const progress = watchProgress();
 	tell({ type: "subagent_start", ...identity, prompt, timestamp: Date.now() });
 	try {
 		const stream = withModel(agent, context).stream(prompt, AgentState.initial(), {
 			...(context.signal === undefined ? {} : { signal: context.signal }),
 			...(isWhole(context) ? { parentContext: context } : {}),
 		});
-		for await (const innerEvent of stream) tell({ type: "subagent_event", ...identity, innerEvent });
+		for await (const innerEvent of stream) {
+			progress.see(innerEvent);
+			tell({ type: "subagent_event", ...identity, innerEvent });
+		}
 		const { turn } = await stream.result;
 		const result = turn.response.text;
 		tell({
@@ -105,13 +110,20 @@ async function runSubAgent(
 			success: true,
 			result,
 			timestamp: Date.now(),
-			toolExecutions: turn.toolExecutions.map(executionTrace),
+			toolExecutions: turn.toolExecutions.map((execution) => executionTrace(execution)),
 			usage: turn.usage,
 		});
 		return result;
 	} catch (error) {
 		const message = error instanceof Error ? error.message : String(error);
-		tell({ type: "subagent_end", ...identity, success: false, error: message, timestamp: Date.now() });
+		tell({
+			type: "subagent_end",
+			...identity,
+			success: false,
+			error: message,
+			timestamp: Date.now(),
+			...progress.soFar(),
+		});
 		throw error;
 	}
 }
@@ -120,23 +132,11 @@ async function runSubAgent(
 function withModel(agent: Agent, context: Partial<ToolContext>): Agent {
 	if (agent.model !== undefined || context.parentModel === undefined) return agent;
 	const config = context.parentConfig === undefined ? {} : { config: context.parentConfig };
-	return new Agent({ ...agent, model: context.parentModel, ...config });
+	return makeAgent({ ...agent, model: context.parentModel, ...config });
 }
 
 function isWhole(context: Partial<ToolContext>): context is ToolContext {
 	return context.toolCallId !== undefined && context.runId !== undefined;
-}
-
-function executionTrace(execution: ToolExecution): ToolExecutionTrace {
-	return {
-		toolName: execution.toolName,
-		toolCallId: execution.toolCallId,
-		arguments: execution.arguments,
-		result:
-			typeof execution.result === "string" ? execution.result : (JSON.stringify(execution.result) ?? ""),
-		isError: execution.isError,
-		duration: execution.duration,
-	};
 }
 
 function defaultPrompt(params: unknown): string {

@@ -99,8 +99,8 @@ describe("checkpoints in a SQLite file", () => {
 		for (const steps of [100, 300]) {
 			path = join(folder, `${steps}.db`);
 			const store = open();
-			const model = scriptedModel((request, call) => {
-				if (request.tools === undefined) return `Thought number ${call}: `.padEnd(200, "x");
+			const model = scriptedModel((_, call) => {
+				if (call % 2 === 0) return `Thought number ${call}: `.padEnd(200, "x");
 				return call < 2 * steps - 2 ? { toolCalls: [{ name: "look" }] } : "done";
 			});
 			const tools = [anyTool("look", () => "seen ".repeat(40))];
