@@ -1,9 +1,14 @@
 // Entry `holdfast/plugins`: policy that is written once and given to many agents, and the plugins of the house.
 export {
+	type AskModel,
 	type AssembleContext,
+	type CompactionOptions,
+	compaction,
 	definePlugin,
 	type HookContext,
 	type HookName,
+	type MemoryOptions,
+	memory,
 	memoryValues,
 	type NamedValue,
 	type Overlay,

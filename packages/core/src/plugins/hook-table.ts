@@ -21,6 +21,7 @@ export const hookNames: readonly HookName[] = [
 	"tool.call",
 	"tool.result",
 	"assemble",
+	"session.delete",
 ];
 
 /** Whether there is a hook of that name. */

@@ -1,4 +1,7 @@
 // Door of the plugins: policy at the turns, steps and tool calls of sessions.
+export { type AskModel, askModel } from "./ask-model.ts";
+export { type CompactionOptions, compaction } from "./compaction.ts";
+export { type MemoryOptions, memory } from "./memory.ts";
 export {
 	type AssembleContext,
 	definePlugin,

@@ -1,5 +1,6 @@
 // What a plugin's `setup` is handed, and where its registrations go.
 import type { AnyTool } from "../tools/index.ts";
+import type { AskModel } from "./ask-model.ts";
 import { type HookTable, hookNames, isHookName, type Listener } from "./hook-table.ts";
 import type { Plugin, PluginHost } from "./plugin.ts";
 import type { ValueStore } from "./session-values.ts";
@@ -10,14 +11,16 @@ export interface Registry {
 	readonly tools: AnyTool[];
 	readonly onlookers: Listener<NonNullable<Plugin["events"]>["on"]>[];
 	store?: { readonly plugin: string; readonly store: unknown };
-	readonly values: ValueStore;
+	/** Known when the last plugin is set up, for plugins say where sessions are kept. */
+	values?: ValueStore;
+	readonly ask: AskModel;
 	/** The TypeErrors that hosts threw: they name their plugin already. */
 	readonly refusals: WeakSet<object>;
 }
 
 /** A host for the plugin of that name, and the way to close it when its setup is over. */
 export function pluginHost(registry: Registry, plugin: string): { host: PluginHost; close(): void } {
-	const { hooks, tools, refusals, values } = registry;
+	const { hooks, tools, refusals } = registry;
 	let open = true;
 	const refuse = (message: string): never => {
 		const error = new TypeError(`The plugin "${plugin}" ${message}`);
@@ -49,7 +52,10 @@ export function pluginHost(registry: Registry, plugin: string): { host: PluginHo
 				);
 			registry.store = { plugin, store };
 		},
-		values: (sessionKey) => values.values(sessionKey, plugin),
+		values: (sessionKey) =>
+			registry.values?.values(sessionKey, plugin) ??
+			refuse("called host.values() before the setup of all plugins was over. Call it in hooks and tools."),
+		ask: registry.ask,
 	};
 	return {
 		host,

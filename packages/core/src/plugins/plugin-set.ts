@@ -5,6 +5,7 @@ import type { Interceptors } from "../engine/interceptors.ts";
 import type { SendInput } from "../sessions/input.ts";
 import type { AgentEvent } from "../sessions/session-events.ts";
 import type { AnyTool } from "../tools/index.ts";
+import type { AskModel } from "./ask-model.ts";
 import { guarded, hookContext, type Listener, pluginFailed } from "./hook-table.ts";
 import { checkPlugin, type Overlay, type Plugin, type PluginHooks, type TurnResult } from "./plugin.ts";
 import { pluginHost, type Registry } from "./plugin-host.ts";
@@ -35,12 +36,18 @@ export interface PluginSet {
 	turnAfter(turn: TurnFrame, result: TurnResult): Promise<void>;
 	/** Tells whoever looks on. Never throws. */
 	tell(event: unknown, turn: TurnFrame): void;
+	/** Deletes what plugins keep for a session. Rejects with `plugin_failed`, or what the store of values throws. */
+	deleted(sessionKey: string): Promise<void>;
 }
 
 /** What `setupPlugins` may be given beside the plugins. */
 export interface SetupOptions {
-	/** Where plugins keep values. Default: in memory. */
-	readonly values?: ValueStore;
+	/**
+	 * Where plugins keep values, once it is known whether a plugin gave a session store. Default: in memory.
+	 */
+	values?(sessionStore: unknown): ValueStore;
+	/** Asks the agent's own model. Default: rejects. */
+	readonly ask?: AskModel;
 	/** Told what `turn.after` and `events.on` threw, for it changes nothing else. Default: a warning on the console. */
 	onIgnoredError?(error: HoldfastError): void;
 }
@@ -59,7 +66,7 @@ export async function setupPlugins(
 		hooks: {},
 		tools: [],
 		onlookers: [],
-		values: options.values ?? memoryValues(),
+		ask: options.ask ?? (() => Promise.reject(new Error("There is no model to ask."))),
 		refusals: new WeakSet(),
 	};
 	for (const [at, plugin] of plugins.entries()) {
@@ -76,6 +83,7 @@ export async function setupPlugins(
 			close();
 		}
 	}
+	registry.values = options.values?.(registry.store?.store) ?? memoryValues();
 	return pluginSet(registry, options.onIgnoredError ?? ((error) => console.warn(error.message)));
 }
 
@@ -143,6 +151,11 @@ function pluginSet(registry: Registry, onIgnoredError: (error: HoldfastError) =>
 				const context = Object.assign(hookContext(turn), { event: event as AgentEvent });
 				guarded(plugin, "events.on", () => handler(context)).catch(onIgnoredError);
 			}
+		},
+		async deleted(sessionKey) {
+			await registry.values?.deleteSession(sessionKey);
+			for (const { plugin, handler } of hooks["session.delete"] ?? [])
+				await guarded(plugin, "session.delete", () => handler({ sessionKey }));
 		},
 	};
 }

@@ -6,6 +6,7 @@ import type { MaybePromise } from "../journal/journal.ts";
 import type { SendInput } from "../sessions/input.ts";
 import type { AgentEvent } from "../sessions/session-events.ts";
 import type { AnyTool } from "../tools/index.ts";
+import type { AskModel } from "./ask-model.ts";
 import type { SessionValues } from "./session-values.ts";
 
 /** What every hook is told. */
@@ -102,6 +103,8 @@ export interface PluginHooks {
 	"tool.result"(context: ToolResultContext): MaybePromise<ToolResultReplacement | Nothing>;
 	/** Before the model is called: the messages it shall see in place of these. One that throws fails the run. */
 	assemble(context: AssembleContext): MaybePromise<readonly Message[] | Nothing>;
+	/** When a session is deleted: what the plugin keeps for it elsewhere goes too. One that throws fails the deletion. */
+	"session.delete"(context: { readonly sessionKey: string }): unknown;
 }
 
 export type HookName = keyof PluginHooks;
@@ -120,8 +123,10 @@ export interface PluginHost {
 	 * @throws TypeError when a plugin before this one has said so already.
 	 */
 	sessionStore(store: unknown): void;
-	/** What this plugin keeps for a session; other plugins do not see it. May be used at any time. */
+	/** What this plugin keeps for a session; other plugins do not see it. For hooks and tools, after `setup`. */
 	values(sessionKey: string): SessionValues;
+	/** Asks the agent's own model, beside any conversation. For hooks and tools, after `setup`. */
+	ask: AskModel;
 }
 
 /**
