@@ -2,13 +2,18 @@
 // entry, which loads faster than many small ones. What lies in dist without a source of its own is removed, so that a
 // file deleted from the sources cannot be published from an old build.
 import { existsSync, readFileSync, rmSync } from "node:fs";
-import { basename, join, posix } from "node:path";
+import { join, posix, relative } from "node:path";
 import { rolldown } from "rolldown";
 import { listFiles } from "./list-sources.ts";
 import { runCommand } from "./run-command.ts";
 import { readWorkspaces, type Workspace } from "./workspaces.ts";
 
 const root = join(import.meta.dirname, "..");
+
+/** What an entry is called in dist, without its ending: its place under src. */
+function outputOf(source: string): string {
+	return source.replace(/^(?:\.\/)?src\//, "").replace(/\.ts$/, "");
+}
 
 /** Bundles the entries of a package; gives the files it wrote, relative to dist. */
 async function bundle({ folder, entries, commands }: Workspace): Promise<readonly string[]> {
@@ -17,7 +22,7 @@ async function bundle({ folder, entries, commands }: Workspace): Promise<readonl
 	if (commands.length > 0) sources.push(join(place, "src/main.ts"));
 	if (sources.length === 0) return [];
 	const build = await rolldown({
-		input: Object.fromEntries(sources.map((source) => [basename(source, ".ts"), source])),
+		input: Object.fromEntries(sources.map((source) => [outputOf(relative(place, source)), source])),
 		external: /^[^./]/,
 		platform: "neutral",
 		treeshake: true,
@@ -42,7 +47,7 @@ async function bundle({ folder, entries, commands }: Workspace): Promise<readonl
 /** The declaration files that the public entries lead to; others describe what nobody can import. */
 function reachedDeclarations({ folder, entries }: Workspace): ReadonlySet<string> {
 	const dist = join(root, "packages", folder, "dist");
-	const reached = new Set(entries.map(({ source }) => `${basename(source, ".ts")}.d.ts`));
+	const reached = new Set(entries.map(({ source }) => `${outputOf(source)}.d.ts`));
 	for (const file of reached) {
 		const text = readFileSync(join(dist, file), "utf8");
 		for (const [, specifier] of text.matchAll(/(?:from |import\()"(\.[^"]+)\.ts"/g)) {

@@ -11,6 +11,11 @@ export {
 	journalContract,
 } from "./journal/contract/index.ts";
 export {
+	type SessionStoreContractOptions,
+	type SessionStoreWorld,
+	sessionStoreContract,
+} from "./session-store/contract/index.ts";
+export {
 	type Script,
 	type ScriptedCall,
 	type ScriptedModel,

@@ -1,0 +1,6 @@
+// Door of the contract.
+export {
+	type SessionStoreContractOptions,
+	type SessionStoreWorld,
+	sessionStoreContract,
+} from "./contract.ts";

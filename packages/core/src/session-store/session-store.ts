@@ -1,0 +1,37 @@
+// The port of a bare session store: opaque states under keys, replaced by compare-and-swap. Nothing of leases, runs or
+// time is asked of it. @see keyed sessions "Session storage and portability"
+
+/** What a store keeps under a key. */
+export interface StoredSession {
+	/** Opaque, JSON-safe. Whoever gets it may change it without changing what is stored. */
+	readonly state: unknown;
+	/** Minted by the store for this state alone; never used again, not even after `delete`. */
+	readonly version: string;
+}
+
+/** What a commit came to. */
+export type CommitResult =
+	| { readonly ok: true; readonly version: string }
+	| { readonly ok: false; readonly reason: "conflict" };
+
+/**
+ * A place for sessions that knows three operations. Write one for any database that can replace a value on condition;
+ * `sessionStoreContract` of `holdfast/testing` holds it to this contract.
+ *
+ * @see keyed sessions "Session storage and portability"
+ */
+export interface SessionStore {
+	/** What stands under the key; null when nothing does. */
+	load(key: string): Promise<StoredSession | null>;
+	/**
+	 * Replaces the state, or with `expectedVersion: null` creates it. A conflict when another version stands there than
+	 * the expected one; what is stored then stays.
+	 */
+	commit(
+		key: string,
+		next: { readonly state: unknown },
+		options: { readonly expectedVersion: string | null },
+	): Promise<CommitResult>;
+	/** Removes what stands under the key. A missing key is fine. */
+	delete(key: string): Promise<void>;
+}
