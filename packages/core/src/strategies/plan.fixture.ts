@@ -1,0 +1,14 @@
+// Plans as the tests of strategies write them.
+import type { PlanStep } from "../state/index.ts";
+import type { ScriptedReply } from "../testing/scripted-model.ts";
+
+/** A model's answer with a plan of these steps; what is not given is filled in. */
+export function planOf(...steps: (Partial<PlanStep> & { id: string })[]): ScriptedReply {
+	const full = steps.map((step) => ({ description: `Do ${step.id}.`, dependsOn: [], ...step }));
+	return { text: JSON.stringify({ steps: full }), data: { steps: full } };
+}
+
+/** A plan at a glance: `a: completed`, … */
+export function statuses(plan: readonly PlanStep[] | undefined): string[] {
+	return (plan ?? []).map(({ id, status }) => `${id}: ${status}`);
+}
