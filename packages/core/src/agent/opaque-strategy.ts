@@ -1,8 +1,7 @@
 // A custom strategy runs as it is: it gets the agent's model as an LLMInstance that runs the agent's tools, and its
 // result is the call's. Its onStepEnd is a checkpoint; what its sub-agents did becomes traces. @see UAP 5.5
 
-import type { Tool } from "@holdfast/upp";
-import { HoldfastError } from "@holdfast/upp";
+import { HoldfastError, type Tool } from "@holdfast/upp";
 import { type AgentStrategy, cancelled, type EngineAgent, type GenerateResult } from "../engine/index.ts";
 import type { MiddlewareContext } from "../middleware/index.ts";
 import { AgentState } from "../state/index.ts";

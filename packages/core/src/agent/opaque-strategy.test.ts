@@ -1,0 +1,179 @@
+// Custom strategies that bring their own execute and stream: what they are given, and how they run.
+import { isUserMessage, UserMessage } from "@holdfast/upp";
+import { describe, expect, test } from "vitest";
+import { AgentState } from "../state/index.ts";
+import { type ExecutionContext, type ExecutionStrategy, react } from "../strategies/index.ts";
+import { scriptedModel } from "../testing/scripted-model.ts";
+import { anyTool, collect, deafModel, lines } from "./agent.fixture.ts";
+import { agent } from "./agent.ts";
+import { once } from "./opaque-strategy.fixture.ts";
+import type { AgentStreamEvent } from "./uap-events.ts";
+
+const initial = AgentState.initial();
+const echo = anyTool("echo", () => "echoed");
+
+describe("a custom strategy", () => {
+	test("is given agent, llm, input, state, tools, strategy and, streaming, a signal [UAP-027]", async () => {
+		const seen: ExecutionContext[] = [];
+		const spy = once({
+			execute(context) {
+				seen.push(context);
+				return once().execute(context);
+			},
+			stream(context) {
+				seen.push(context);
+				return once().stream(context);
+			},
+		});
+		const strategy = { onReason() {} };
+		const one = agent({ model: scriptedModel(["a", "b", "c"]), tools: [echo], execution: spy, strategy });
+		const state = initial.withMetadata("k", 1);
+		const message = new UserMessage("as a message");
+		await one.generate("text", state);
+		await one.generate(message, state);
+		await one.stream("streamed", state).result;
+		const [text, given, streamed] = seen as [ExecutionContext, ExecutionContext, ExecutionContext];
+		expect(isUserMessage(text.input) && text.input.text).toBe("text");
+		expect(given.input).toBe(message);
+		expect(streamed.signal).toBeInstanceOf(AbortSignal);
+		for (const context of seen) {
+			expect(context.agent).toBe(one);
+			expect(context.state).toBe(state);
+			expect(context.tools).toEqual([echo]);
+			expect(context.strategy.onReason).toBeTypeOf("function");
+			expect(typeof context.llm.generate + typeof context.llm.stream).toBe("functionfunction");
+		}
+	});
+
+	test("is given hooks as an object, also where the agent has none [UAP-028]", async () => {
+		const one = agent({ model: scriptedModel(["hello"]), execution: once() });
+		const { state } = await one.generate("go", initial);
+		expect(state.step).toBe(1);
+	});
+
+	test("runs unchanged: its turn and state are the call's, and stream() is its own stream [UAP-053]", async () => {
+		let given: Awaited<ReturnType<ExecutionStrategy["execute"]>> | undefined;
+		const event: AgentStreamEvent = {
+			source: "uap",
+			uap: { type: "action", step: 7, agentId: "mine", data: {} },
+		};
+		const own = once({
+			async execute(context) {
+				given = await once().execute(context);
+				return given;
+			},
+			stream: (context) => ({
+				result: own.execute(context),
+				abort() {},
+				async *[Symbol.asyncIterator]() {
+					yield event;
+				},
+			}),
+		});
+		const one = agent({ model: scriptedModel(["a", "b", "c", "d"]), execution: own });
+		const generated = await one.generate("go", initial);
+		expect(generated.turn).toBe(given?.turn);
+		expect(generated.state).toBe(given?.state);
+		expect((await one.ask("go", initial)).turn).toBe(given?.turn);
+		expect(await one.query("go")).toBe(given?.turn);
+		const stream = one.stream("go", initial);
+		expect(await collect(stream)).toEqual([event]);
+		expect((await stream.result).state).toBe(given?.state);
+	});
+
+	test("with an execute of its own beside a decision is not driven past it [UAP-053]", async () => {
+		const log: string[] = [];
+		const base = react();
+		const logged: ExecutionStrategy = {
+			...base,
+			async execute(context) {
+				log.push("before");
+				const result = await base.execute(context);
+				log.push("after");
+				return result;
+			},
+		};
+		const one = agent({ model: scriptedModel(["hm", "done"]), execution: logged });
+		expect((await one.generate("go", initial)).state.reasoning).toEqual(["hm"]);
+		expect(log).toEqual(["before", "after"]);
+	});
+
+	test("without a stream works in stream() all the same", async () => {
+		const { stream: _, ...half } = once();
+		const one = agent({ model: scriptedModel(["hello"]), execution: half as ExecutionStrategy });
+		const stream = one.stream("go", initial);
+		expect(await collect(stream)).toEqual([]);
+		expect((await stream.result).turn.response.text).toBe("hello");
+	});
+
+	test("that gives no turn and state is told so", async () => {
+		const one = agent({ model: scriptedModel([]), execution: once({ execute: async () => ({}) as never }) });
+		await expect(one.generate("go", initial)).rejects.toMatchObject({ code: "invalid_strategy" });
+	});
+});
+
+describe("a custom strategy that is cancelled", () => {
+	test.each(["generate", "stream"] as const)("rejects at once in %s, and its signal fires", async (way) => {
+		const { model, asked } = deafModel();
+		let signal: AbortSignal | undefined;
+		const deaf = once({
+			execute(context) {
+				signal = context.signal;
+				return once().execute(context);
+			},
+			stream: (context) => ({
+				result: deaf.execute(context),
+				abort() {},
+				async *[Symbol.asyncIterator]() {
+					await new Promise(() => {});
+				},
+			}),
+		});
+		const one = agent({ model, execution: deaf });
+		const controller = new AbortController();
+		const options = { signal: controller.signal };
+		const running =
+			way === "generate" ? one.generate("go", initial, options) : one.stream("go", initial, options).result;
+		if (way === "generate") await Promise.race([asked, Promise.resolve()]);
+		controller.abort();
+		await expect(running).rejects.toMatchObject({ code: "CANCELLED" });
+		expect(signal?.aborted).toBe(true);
+	});
+});
+
+test("an agent spread with another strategy keeps all else and has an id of its own [UAP-006]", async () => {
+	const log: string[] = [];
+	const model = scriptedModel(["hm", "done"]);
+	const coder = agent({
+		model,
+		tools: [echo],
+		system: "You code.",
+		params: { temperature: 0 },
+		config: { apiKey: "k" },
+		middleware: [{ name: "m", before: async () => void log.push("middleware") }],
+		strategy: { onReason: () => void log.push("reason") },
+	});
+	const careful = agent({ ...coder, execution: react() });
+	const { state } = await careful.generate("go", initial);
+	expect(state.reasoning).toEqual(["hm"]);
+	expect(log).toEqual(["middleware", "reason"]);
+	for (const request of model.requests) {
+		expect(request).toMatchObject({
+			system: "You code.",
+			params: { temperature: 0 },
+			config: { apiKey: "k" },
+		});
+		expect(request.tools?.map((tool) => tool.name)).toEqual(["echo"]);
+	}
+	expect(careful.id).not.toBe(coder.id);
+	expect(careful.tools[0]).toBe(echo);
+	expect(lines(state.messages)).toEqual(["user: go", "assistant: hm", "assistant: done"]);
+});
+
+test("what is no strategy is refused with a reason", () => {
+	for (const execution of [react, "react", null, {}, { name: "x" }, { name: "x", decide: 1 }]) {
+		expect(() => agent({ model: scriptedModel([]), execution: execution as never })).toThrow(
+			expect.objectContaining({ code: "invalid_strategy" }),
+		);
+	}
+});
