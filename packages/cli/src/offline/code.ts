@@ -9,6 +9,13 @@ const MODIFIERS =
 	"(?:(?:export|default|declare|abstract|async|public|private|protected|internal|static|final|override|readonly|virtual|inline|sealed|partial|open|pub(?:\\([^)]*\\))?|unsafe|extern|const|data|suspend)\\s+)*";
 
 const FORMS: readonly { readonly defines: string | undefined; readonly form: RegExp }[] = [
+	{
+		defines: "table",
+		form: new RegExp(
+			`^\\s*create\\s+(?:or\\s+replace\\s+)?(?:unique\\s+)?(?:table|view|index|function)\\s+(?:if\\s+not\\s+exists\\s+)?["\`]?${NAME}`,
+			"iu",
+		),
+	},
 	{ defines: "function", form: new RegExp(`^\\s*${MODIFIERS}function\\s*\\*?\\s*${NAME}\\s*[(<]`, "u") },
 	{
 		defines: "function",
@@ -63,13 +70,6 @@ const FORMS: readonly { readonly defines: string | undefined; readonly form: Reg
 		),
 	},
 	{ defines: "function", form: new RegExp(`^${NAME}\\s*\\(\\)\\s*\\{`, "u") },
-	{
-		defines: "table",
-		form: new RegExp(
-			`^\\s*create\\s+(?:or\\s+replace\\s+)?(?:unique\\s+)?(?:table|view|index|function)\\s+(?:if\\s+not\\s+exists\\s+)?["\`]?${NAME}`,
-			"iu",
-		),
-	},
 	{
 		defines: "property",
 		form: new RegExp(

@@ -106,6 +106,12 @@ Valves
 
 A condenser is a vessel that turns steam into water.
 `,
+	"db/schema.sql": `-- People who drink.
+CREATE TABLE drinkers (
+  id INTEGER PRIMARY KEY,
+  cups INTEGER
+);
+`,
 	"lib/pump.py": `class Pump:
     """Moves the water."""
 
@@ -170,6 +176,9 @@ describe("answers with the lines that hold them, cited", () => {
 		["Which functions does src/heat.ts export?", ["heatWater", "src/heat.ts:2"]],
 		["What is the latest version in NEWS.md?", ["3.0.0 - 2024-05-01"]],
 		["Does it support copper?", ["copper"]],
+		["What columns does the drinkers table have?", ["cups INTEGER", "db/schema.sql:2"]],
+		["What is the default speed of the pump?", ["speed=3", "lib/pump.py:4"]],
+		["Where is the database schema?", ["db/schema.sql:1"]],
 	])("%s", async (task, expected) => {
 		const { text } = await ask(task);
 		for (const part of expected) expect(text).toContain(part);

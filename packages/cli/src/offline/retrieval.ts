@@ -64,7 +64,9 @@ export function searchFor(term: Term): { pattern: string; regex?: true } {
 	if (term.stems.length > 1) return { pattern: term.text };
 	const stems = [term.stems[0] as string, ...term.synonyms].map((stem) => {
 		const open = stem.endsWith("i") && stem.length > 4 ? stem.slice(0, -1) : stem;
-		return open.length < 4 ? `\\b${escapeExpression(open)}\\b` : escapeExpression(open);
+		// A short stem must at least begin a word; an even shorter one must be it.
+		if (open.length < 3) return `\\b${escapeExpression(open)}\\b`;
+		return open.length < 4 ? `\\b${escapeExpression(open)}` : escapeExpression(open);
 	});
 	return { pattern: [...new Set(stems)].join("|"), regex: true };
 }

@@ -22,11 +22,11 @@ const QUOTED = /`([^`\n]{1,200})`|"([^"\n]{1,200})"|“([^”\n]{1,200})”|(?<!
 
 const NOUNS =
 	"option|options|setting|flag|parameter|param|argument|function|method|class|interface|type|struct|enum|constant|variable|property|field|key|command|script|hook|component|module|macro|table|column|target|job|task|endpoint";
-const NOUN = new RegExp(`^(?:${NOUNS})$`, "i");
+const NOUN = new RegExp(`^(?:${NOUNS})s?$`, "i");
 /** "the `retries` option", "option `retries`": the word beside such a noun is a name. */
 const NAMED_BEFORE = new RegExp(`\\b(?:the|a|an|is|of|does|do)\\s+([\\w$-]{2,})\\s+(?:${NOUNS})\\b`, "gi");
 const NAMED_DEFAULT =
-	/\bdefault\s+(?:value\s+)?(?:of\s+|for\s+)?(?:the\s+)?(?:[\w-]+\s+){0,2}?([\w$-]{2,})\s*(?:[?.,]|$|option|setting|in\b|for\b|when\b)/gi;
+	/\bdefault\s+(?:value\s+)?(?:of\s+|for\s+)?(?:the\s+)?(?:[\w-]+\s+){0,2}?([\w$-]{2,})\s*(?:[?.,]|$|option|setting|of\b|in\b|for\b|when\b)/gi;
 const NAMED_AFTER = new RegExp(`\\bthe\\s+(?:${NOUNS})\\s+(?:called\\s+|named\\s+)?([\\w$-]{2,})`, "gi");
 
 /** The terms of a text, in order, each once. */

@@ -75,6 +75,7 @@ const SYNONYM_GROUPS: readonly string[] = [
 	"disable turn",
 	"enable turn",
 	"password passphrase",
+	"cost price",
 ];
 
 const SYNONYMS: ReadonlyMap<string, ReadonlySet<string>> = (() => {
@@ -118,15 +119,22 @@ export function stem(word: string): string {
 	if (text.endsWith("ies") && text.length > 4) text = `${text.slice(0, -3)}y`;
 	else if (/(?:ss|sh|ch|x|z)es$/.test(text)) text = text.slice(0, -2);
 	else if (text.endsWith("s") && !/(?:ss|us|is)$/.test(text)) text = text.slice(0, -1);
-	if (text.endsWith("ing") && text.length > 5) text = undouble(text.slice(0, -3));
+	if (text.endsWith("ing") && text.length > 5 && hasVowel(text.slice(0, -3)))
+		text = undouble(text.slice(0, -3));
 	else if (text.endsWith("ied") && text.length > 4) text = `${text.slice(0, -3)}y`;
-	else if (text.endsWith("ed") && text.length > 4) text = undouble(text.slice(0, -2));
+	else if (/[^e]ed$/.test(text) && text.length > 4 && hasVowel(text.slice(0, -2)))
+		text = undouble(text.slice(0, -2));
 	else if (text.endsWith("ion") && text.length > 6) text = text.slice(0, -3);
 	else if (text.endsWith("ment") && text.length > 7) text = text.slice(0, -4);
 	if (text.endsWith("e") && text.length > 4) text = text.slice(0, -1);
 	if (text.endsWith("at") && text.length > 6) text = text.slice(0, -2).replace(/ll$/, "l");
 	if (text.endsWith("y") && text.length > 4) text = `${text.slice(0, -1)}i`;
 	return text;
+}
+
+/** Without a vowel it was no ending: "string", "speed". */
+function hasVowel(text: string): boolean {
+	return /[aeiouy]/.test(text);
 }
 
 function undouble(text: string): string {

@@ -20,6 +20,7 @@ const KINDS: ReadonlyMap<string, RegExp> = new Map(
 		struct: /struct/,
 		trait: /trait/,
 		macro: /macro/,
+		table: /table/,
 		target: /target/,
 		export: /./,
 		symbol: /./,
@@ -85,6 +86,22 @@ function shortDefinition(text: string): string {
 	const line = signature(text).replace(/\s*\{\s*$/, "");
 	const docs = text.slice(0, Math.max(0, text.lastIndexOf("\n"))).split(/(?<=\.)\s/)[0] ?? "";
 	return docs === "" ? line : `${line} — ${docs}`;
+}
+
+const MEMBERS =
+	/^(?:columns?|fields?|properties|members?|attributes?|variants?|values|keys?|methods?|parameters?|arguments?|options?)$/i;
+
+/** "Which columns does the table X have?": what stands inside the definition of X. */
+export function answerMembers(corpus: Corpus, question: Question): Answer | undefined {
+	const subject = subjectOf(question);
+	if (!subject || !question.focus.some((word) => MEMBERS.test(word))) return undefined;
+	const holder = findDefinitions(corpus, subject).find(
+		({ block }) =>
+			block.endLine > block.line &&
+			/table|class|interface|type|enum|struct|record|constant|object/.test(block.defines ?? ""),
+	);
+	if (!holder) return undefined;
+	return { confidence: 0.8, lines: [definitionLine(holder), ...bodyLines([holder])] };
 }
 
 /** Says what a name is: its definition with the comment above it, then what the texts say of it. */

@@ -66,7 +66,8 @@ export function answerHowTo(corpus: Corpus, question: Question): Answer | undefi
 			corpus,
 			question,
 			({ block }) => (block.kind === "code" || /`|\$ /.test(block.text) ? 0.05 : 0),
-			({ document, block }) => document.kind === "prose" || block.kind === "entry",
+			({ document, block }) =>
+				document.kind === "prose" || block.kind === "entry" || block.defines === "target",
 		);
 		if (settings.length === 0) return passages;
 		return { confidence: 0.8, lines: [...settings, ...(passages?.lines ?? [])] };

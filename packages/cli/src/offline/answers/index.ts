@@ -1,4 +1,5 @@
 /** Chooses how to answer a question, and says plainly when nothing was found. */
+import { escapeExpression } from "../../tools/ignore-rules.ts";
 import { type Answer, renderAnswer } from "../answer.ts";
 import { buildCorpus, type Corpus, parseAll, projectNames, type Unit } from "../corpus.ts";
 import { analyseQuestion, type Question, type Term, withoutProjectNames } from "../question.ts";
@@ -6,7 +7,7 @@ import { searchFor } from "../retrieval.ts";
 import type { Transcript } from "../transcript.ts";
 import { isLooseModifier, isWeakWord, stem, stemsOf, wordsOf } from "../words.ts";
 import { answerCount } from "./counting.ts";
-import { answerDefinition } from "./definitions.ts";
+import { answerDefinition, answerMembers } from "./definitions.ts";
 import { answerHowTo } from "./how-to.ts";
 import { answerList, has, phraseIn } from "./listing.ts";
 import { answerOutline, answerOverview } from "./overview.ts";
@@ -64,6 +65,7 @@ const saysDefault =
 	(question: Question) =>
 	({ block, own, around }: Unit): boolean =>
 		(own.has("default") && stemsOf(block.text.replace(/\bexport default\b/g, "")).has("default")) ||
+		givesDefault(block.text, question) ||
 		own.has("fallback") ||
 		around.has("default") ||
 		(((block.kind === "definition" && /constant|property/.test(block.defines ?? "")) ||
@@ -72,6 +74,18 @@ const saysDefault =
 				(term) => (term.exact || term.named) && block.label.toLowerCase() === term.text.toLowerCase(),
 			) &&
 			/[:=]/.test(block.text));
+
+/** `timeout = 30` or `timeout: number = 30`: a literal value given to the very name. */
+function givesDefault(text: string, question: Question): boolean {
+	return question.terms.some(
+		(term) =>
+			(term.exact || term.named === true) &&
+			new RegExp(
+				`\\b${escapeExpression(term.text)}\\??\\s*(?::[^=,)]{1,40})?=\\s*(?:["'\`\\d]|-\\d|true\\b|false\\b|null\\b|none\\b)`,
+				"i",
+			).test(text),
+	);
+}
 
 /** A question for a default is not answered by anything else that is known of the name. */
 function unlessDefault(way: Answering): Answering {
@@ -104,10 +118,16 @@ const asProject: Answering = (corpus, question) => {
 
 const asPassages: Answering = (corpus, question) => answerPassages(corpus, question);
 
+/** What texts for people say, code left out. */
+const asTold: Answering = (corpus, question) =>
+	answerPassages(corpus, question, undefined, ({ document }) => document.kind === "prose");
+
 /** Where nothing is laid out as the list asked for, the passages about it come before mere mentions. */
 const asList: Answering = (corpus, question, transcript) => {
 	const outline = answerOutline(corpus, question);
 	if (outline) return outline;
+	const members = answerMembers(corpus, question);
+	if (members) return members;
 	const listed = answerList(corpus, question);
 	if (listed && (listed.confidence >= 0.6 || question.files.length > 0)) return listed;
 	const needed = question.focus
@@ -135,7 +155,7 @@ const WAYS: Record<Question["kind"], readonly Answering[]> = {
 	definition: [asProject, answerDefinition, asPassages, answerWhere],
 	where: [answerWhere],
 	how: [answerHowTo],
-	when: [answerWhen, asValue],
+	when: [answerWhen, asTold],
 	changes: [answerChanges],
 	value: [asProject, answerLatest, asValue, unlessDefault(answerList), unlessDefault(answerDefinition)],
 	who: [asPerson, answerList],

@@ -229,6 +229,13 @@ function keyMatch(block: Block, focus: Focus): number {
 	const stems = new Set(wordsOf(block.label.replace(/^.*\./, "")).map(stem));
 	const parts = wordsOf(block.label).length > 1 ? wordsOf(block.label).slice(0, -1).map(stem) : [...stems];
 	const wanted = [...focus.needed, ...focus.loose];
+	// The telling word alone may be the key: `environment` for environment variables.
+	if (
+		focus.needed.length > 1 &&
+		focus.telling.every((one) => stems.has(one)) &&
+		stems.size === focus.telling.length
+	)
+		return 0.7;
 	if (!focus.needed.every((one) => has(stems, one))) return 0;
 	if (parts.every((one) => wanted.some((word) => word === one || synonymsOf(word).has(one)))) return 1;
 	return block.depth === 0 ? 0.6 : 0.4;

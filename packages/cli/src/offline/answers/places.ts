@@ -1,6 +1,6 @@
 /** Answers "where is X?": definitions, places of use, and files whose name says so. */
 import { type Answer, type AnswerLine, blockLine } from "../answer.ts";
-import { type Corpus, nameIn } from "../corpus.ts";
+import { type Corpus, nameIn, termIn } from "../corpus.ts";
 import type { Question } from "../question.ts";
 import type { Transcript } from "../transcript.ts";
 import { stemsOf } from "../words.ts";
@@ -35,7 +35,7 @@ export function answerWhere(corpus: Corpus, question: Question, transcript: Tran
 	});
 	const files = (transcript.files ?? []).filter(({ path }) => {
 		const own = stemsOf(path);
-		return stems.every((one) => own.has(one));
+		return telling.every((term) => termIn(term, own, path.toLowerCase()) > 0);
 	});
 	// Where things are kept is told by texts; where they are written down, by the code itself.
 	const kept = /\b(?:stor|locat|kept|sav|written|liv|cach|put|go)/i.test(question.task);

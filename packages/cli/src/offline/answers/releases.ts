@@ -152,19 +152,26 @@ export function answerWhen(corpus: Corpus, question: Question): Answer | undefin
 	return { confidence: 0.8, lines };
 }
 
-/** "What is the latest version?" */
+/** "What is the latest version?", "What version is this?" */
 export function answerLatest(corpus: Corpus, question: Question): Answer | undefined {
-	if (!question.latest) return undefined;
-	const telling = question.terms.filter((term) => !term.weak && !isProjectName(corpus, term.text));
-	if (telling.length > 0) return undefined;
-	const lines: AnswerLine[] = documentsWithReleases(corpus, question).map(({ document, release }) => ({
-		text: (document.sections[release] as Section).title,
-		cite: { path: document.path, line: (document.sections[release] as Section).line },
-		kind: "item",
-	}));
-	for (const { document, block } of corpus.units)
-		if (block.kind === "entry" && block.depth === 0 && /^version$/i.test(block.label) && lines.length < 4)
-			lines.unshift(blockLine(document, block));
+	const asksVersion = question.versions.length === 0 && /\b(?:version|release)\b/i.test(question.task);
+	if (!question.latest && !asksVersion) return undefined;
+	if (question.terms.some((term) => !term.weak && !isProjectName(corpus, term.text))) return undefined;
+	const lines: AnswerLine[] = corpus.units
+		.filter(
+			({ block, document }) =>
+				block.kind === "entry" &&
+				block.depth <= 1 &&
+				/^version$/i.test(block.label) &&
+				!document.path.includes("/") &&
+				/\d/.test(block.text),
+		)
+		.slice(0, 3)
+		.map(({ document, block }) => blockLine(document, block));
+	for (const { document, release } of documentsWithReleases(corpus, { ...question, latest: true })) {
+		const section = document.sections[release] as Section;
+		lines.push({ text: section.title, cite: { path: document.path, line: section.line }, kind: "item" });
+	}
 	return lines.length > 0 ? { confidence: 0.9, lines } : undefined;
 }
 
