@@ -1,0 +1,61 @@
+// Notifications: what a session is to be told without a user having said it. Claimed by one, acknowledged only when it
+// stands in the history, so that no crash loses one or says it twice.
+import type { SendInput } from "../sessions/input.ts";
+
+export type NotificationStatus = "pending" | "claimed" | "acknowledged";
+
+export interface NewNotification {
+	readonly notificationId: string;
+	/** Notifications with the same key are one. */
+	readonly idempotencyKey: string;
+	/** The run that tells it: what `agent.resume` is called with. */
+	readonly runId: string;
+	/** The caller's key of the session it is for. */
+	readonly sessionKey: string;
+	/** What the session is told. JSON-safe. */
+	readonly input: SendInput;
+}
+
+export interface NotificationRecord extends NewNotification {
+	readonly status: NotificationStatus;
+	/** Who claimed it, until when; stands while it is `claimed`. */
+	readonly lease?: {
+		readonly leaseId: string;
+		/** Milliseconds since the epoch, by the host's clock. */
+		readonly leaseUntilMs: number;
+	};
+}
+
+export type ClaimNotificationResult =
+	| { readonly ok: true; readonly notification: NotificationRecord }
+	/** Claimed and not expired, or acknowledged. */
+	| { readonly ok: false; readonly reason: "already-claimed" | "not-found" };
+
+export interface ClaimNotificationOptions {
+	/** Milliseconds the claim stands. Default 30,000. */
+	readonly leaseMs?: number;
+	/** Name of the claim. Default: a new one. */
+	readonly leaseId?: string;
+}
+
+export interface HeldNotification {
+	/** Refuse unless this claim stands, expired or not. */
+	readonly leaseId?: string;
+}
+
+export interface NotificationStore {
+	/**
+	 * Records a notification, and a `queued` run of kind `notification` where its run does not stand yet. Returns what
+	 * stands under its idempotency key.
+	 */
+	enqueue(notification: NewNotification): Promise<NotificationRecord>;
+	getByIdempotencyKey(idempotencyKey: string): Promise<NotificationRecord | null>;
+	claimByIdempotencyKey(
+		idempotencyKey: string,
+		options?: ClaimNotificationOptions,
+	): Promise<ClaimNotificationResult>;
+	/** Makes a claimed one pending again. False when there was nothing to release. */
+	releaseByIdempotencyKey(idempotencyKey: string, options?: HeldNotification): Promise<boolean>;
+	/** It stands in the history: nobody gets it any more. False when it was not there or the claim is another's. */
+	acknowledge(idempotencyKey: string, options?: HeldNotification): Promise<boolean>;
+}

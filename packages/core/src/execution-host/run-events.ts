@@ -1,0 +1,19 @@
+// The events of runs as their consumers were told them, apart from the session's own state.
+import type { AgentEvent } from "../sessions/session-events.ts";
+
+/** A place behind an event of a run. */
+export interface EventCursor {
+	/** How many events of the run stand before this place: the first event has offset 1. */
+	readonly offset: number;
+}
+
+export interface StoredRunEvent extends EventCursor {
+	readonly event: AgentEvent;
+}
+
+export interface RunEventStore {
+	/** Adds an event; the cursor stands behind it. */
+	append(runId: string, event: AgentEvent): Promise<EventCursor>;
+	/** The events behind a cursor, in the order they were added. Default: all. */
+	read(runId: string, cursor?: EventCursor): Promise<readonly StoredRunEvent[]>;
+}
