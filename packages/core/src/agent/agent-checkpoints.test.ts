@@ -1,0 +1,317 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { CheckpointStore } from "../checkpoint/index.ts";
+import { fileCheckpoints } from "../checkpoint.ts";
+import { sqliteCheckpoints } from "../sqlite.ts";
+import { AgentState, type AgentStateJSON } from "../state/index.ts";
+import { type ExecutionStrategy, loop, plan, react } from "../strategies/index.ts";
+import { type ScriptedReply, scriptedModel } from "../testing/scripted-model.ts";
+import { anyTool, lines, withoutIdentity } from "./agent.fixture.ts";
+import { agent } from "./agent.ts";
+import type { AgentStreamEvent } from "./uap-events.ts";
+
+const uuid4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const initial = AgentState.initial();
+const look = anyTool("look", () => "seen");
+const round: ScriptedReply = { toolCalls: [{ name: "look" }] };
+const steps = ["a", "b"].map((id) => ({ id, description: `Do ${id}.` }));
+const planned: ScriptedReply = { data: { steps }, text: JSON.stringify({ steps }) };
+
+/** A custom strategy of two steps with its own stream; the house knows only what it tells by its hooks. */
+const custom: ExecutionStrategy = {
+	name: "custom",
+	async execute({ llm, input, state, strategy }) {
+		let next = state.withMessage(input);
+		let turn = await llm.generate(state.messages, input);
+		for (const step of [1, 2]) {
+			strategy.onStepStart?.(step, next);
+			if (step === 2) turn = await llm.generate(next.messages, "Go on.");
+			next = next.withMessage(turn.response).withStep(step);
+			strategy.onStepEnd?.(step, { turn, state: next });
+		}
+		return { turn, state: next };
+	},
+	stream: (context) => ({
+		result: custom.execute(context),
+		abort() {},
+		async *[Symbol.asyncIterator](): AsyncGenerator<AgentStreamEvent> {},
+	}),
+};
+
+/** Strategies, each with a script of two steps. */
+const strategies: Record<string, [ExecutionStrategy, (string | ScriptedReply)[]]> = {
+	"loop()": [loop(), [round, "done"]],
+	"react()": [react(), ["I look.", round, "I have it.", "done"]],
+	"plan()": [plan(), [planned, "a is done", "b is done"]],
+	"a custom strategy": [custom, ["one", "two"]],
+};
+
+interface Saved {
+	readonly id: string;
+	readonly state: AgentStateJSON;
+}
+
+/** A store as anyone may write it, with all that was saved. */
+function memoryStore(): CheckpointStore & { readonly saved: Saved[] } {
+	const saved: Saved[] = [];
+	const kept = new Map<string, string>();
+	return {
+		saved,
+		async save(id, state) {
+			await Promise.resolve();
+			kept.set(id, JSON.stringify(state));
+			saved.push({ id, state: JSON.parse(JSON.stringify(state)) });
+		},
+		load: async (id) => JSON.parse(kept.get(id) ?? "null"),
+		delete: async (id) => void kept.delete(id),
+		list: async () => [...kept.keys()],
+	};
+}
+
+let folder: string;
+beforeEach(() => {
+	folder = mkdtempSync(join(tmpdir(), "holdfast-sessions-"));
+});
+afterEach(() => {
+	vi.restoreAllMocks();
+	rmSync(folder, { recursive: true });
+});
+
+describe("the id of a session", () => {
+	test("is one new UUID for all saves unless it is given, and without a store there is none [UAP-012]", async () => {
+		const checkpoints = memoryStore();
+		const model = scriptedModel([round, "done", "again"]);
+		const one = agent({ model, tools: [look], checkpoints });
+		const { state } = await one.generate("go", initial);
+		await one.generate("go on", initial);
+		await one.flush();
+		const ids = checkpoints.saved.map(({ id }) => id);
+		expect(ids).toHaveLength(3);
+		expect(new Set(ids).size).toBe(1);
+		expect(ids[0]).toMatch(uuid4);
+		expect(state.metadata).toEqual({ sessionId: ids[0] });
+		const other = memoryStore();
+		const two = agent({ model: scriptedModel(["done"]), checkpoints: other });
+		await two.generate("go", initial);
+		await two.flush();
+		expect(other.saved[0]?.id).not.toBe(ids[0]);
+		const plain = await agent({ model: scriptedModel(["done"]) }).generate("go", initial);
+		expect(plain.state.metadata).toEqual({});
+	});
+
+	for (const [name, [execution, script]] of Object.entries(strategies)) {
+		test(`is in the state after generate, stream and ask with ${name} [UAP-013]`, async () => {
+			const checkpoints = memoryStore();
+			const make = () => agent({ model: scriptedModel(script), tools: [look], execution, checkpoints });
+			const calls = [
+				(one: ReturnType<typeof make>) => one.generate("go", initial),
+				(one: ReturnType<typeof make>) => one.stream("go", initial).result,
+				(one: ReturnType<typeof make>) => one.ask("go", initial),
+			];
+			for (const call of calls) {
+				const one = make();
+				const { state } = await call(one);
+				await one.flush();
+				const used = checkpoints.saved.splice(0).map(({ id }) => id);
+				expect(used.length).toBeGreaterThan(0);
+				expect(new Set(used)).toEqual(new Set([state.metadata.sessionId]));
+			}
+		});
+	}
+
+	test("of the caller's choice is used as it is, by every store and in the state [UAP-137]", async () => {
+		const file = fileCheckpoints({ dir: join(folder, "checkpoints") });
+		const sqlite = sqliteCheckpoints(join(folder, "checkpoints.db"));
+		for (const checkpoints of [memoryStore(), file, sqlite]) {
+			const one = agent({ model: scriptedModel(["done"]), checkpoints, sessionId: "my-session" });
+			const { state } = await one.generate("go", initial.withMetadata("sessionId", "another"));
+			await one.flush();
+			expect(state.metadata.sessionId).toBe("my-session");
+			expect(await checkpoints.list()).toEqual(["my-session"]);
+			expect(await checkpoints.load("my-session")).toEqual(state.toJSON());
+		}
+		await sqlite.close();
+	});
+
+	test("stays in what is saved where a middleware puts another state in the place of the given one", async () => {
+		const checkpoints = memoryStore();
+		const one = agent({
+			model: scriptedModel(["done"]),
+			checkpoints,
+			sessionId: "s",
+			middleware: [{ name: "forget", before: (context) => ({ ...context, state: AgentState.initial() }) }],
+		});
+		await one.generate("go", initial);
+		await one.flush();
+		expect(checkpoints.saved).toMatchObject([{ id: "s", state: { metadata: { sessionId: "s" } } }]);
+	});
+});
+
+describe("saving", () => {
+	test("gives a custom store the id and JSON that fromJSON accepts [UAP-133]", async () => {
+		const checkpoints = memoryStore();
+		const one = agent({ model: scriptedModel([round, "done"]), tools: [look], checkpoints, sessionId: "s" });
+		const { state } = await one.generate("go", initial);
+		await one.flush();
+		expect(checkpoints.saved.map(({ id }) => id)).toEqual(["s", "s"]);
+		for (const { state: json } of checkpoints.saved) expect(AgentState.fromJSON(json).toJSON()).toEqual(json);
+		const restored = AgentState.fromJSON((await checkpoints.load("s")) as AgentStateJSON);
+		expect(restored.id).toBe(state.id);
+		expect(await checkpoints.list()).toEqual(["s"]);
+		await checkpoints.delete("s");
+		expect([await checkpoints.load("s"), await checkpoints.list()]).toEqual([null, []]);
+	});
+
+	for (const [name, [execution, script]] of Object.entries(strategies)) {
+		test.each(["generate", "stream"] as const)(
+			`is done once after each step of ${name} with %s, with all of the step [UAP-141]`,
+			async (method) => {
+				const checkpoints = memoryStore();
+				const ends: unknown[] = [];
+				const one = agent({
+					model: scriptedModel(script),
+					tools: [look],
+					execution,
+					checkpoints,
+					sessionId: "s",
+					strategy: {
+						onStepEnd(step, { state }) {
+							ends.push([step, withoutIdentity(state.messages)]);
+						},
+					},
+				});
+				const { state } =
+					method === "generate" ? await one.generate("go", initial) : await one.stream("go", initial).result;
+				await one.flush();
+				expect(ends).toHaveLength(2);
+				expect(
+					checkpoints.saved.map(({ state: json }) => [
+						json.step,
+						withoutIdentity(AgentState.fromJSON(json).messages),
+					]),
+				).toEqual(ends);
+				for (const { id, state: json } of checkpoints.saved) expect(json.metadata.sessionId).toBe(id);
+				expect(lines(AgentState.fromJSON(checkpoints.saved[1]?.state as AgentStateJSON).messages)).toEqual(
+					lines(state.messages),
+				);
+			},
+		);
+	}
+
+	test("of one session lands in order where the first save takes longer than the others [UAP-142]", async () => {
+		const first = Promise.withResolvers<void>();
+		const kept = new Map<string, AgentStateJSON>();
+		let begun = 0;
+		const checkpoints: CheckpointStore = {
+			...memoryStore(),
+			async save(id, state) {
+				if (++begun === 1) await first.promise;
+				kept.set(id, state);
+			},
+			load: async (id) => kept.get(id) ?? null,
+		};
+		const model = scriptedModel([round, round, "done"]);
+		const one = agent({ model, tools: [look], checkpoints, sessionId: "s" });
+		const { state } = await one.generate("go", initial);
+		expect(kept.size).toBe(0);
+		first.resolve();
+		await one.flush();
+		expect(begun).toBe(3);
+		expect(await checkpoints.load("s")).toEqual(state.toJSON());
+		expect(state.step).toBe(3);
+	});
+
+	for (const [name, [execution, script]] of Object.entries(strategies)) {
+		test(`that never settles holds up no step of ${name} [UAP-143]`, async () => {
+			const checkpoints = { ...memoryStore(), save: () => new Promise<void>(() => {}) };
+			const make = () => agent({ model: scriptedModel(script), tools: [look], execution, checkpoints });
+			expect((await make().generate("go", initial)).state.step).toBe(2);
+			const stream = make().stream("go", initial);
+			for await (const _ of stream);
+			expect((await stream.result).state.step).toBe(2);
+		});
+	}
+
+	test.each([
+		["rejects", () => Promise.reject(new Error("no room"))],
+		[
+			"throws",
+			() => {
+				throw new Error("no room");
+			},
+		],
+	])("that %s is logged, fails no call, and later steps are saved [UAP-144]", async (_, fail) => {
+		const logged = vi.spyOn(console, "error").mockImplementation(() => {});
+		const rejections: unknown[] = [];
+		const note = (reason: unknown): void => void rejections.push(reason);
+		process.on("unhandledRejection", note);
+		try {
+			for (const method of ["generate", "stream"] as const) {
+				const checkpoints = memoryStore();
+				const { save } = checkpoints;
+				let begun = 0;
+				checkpoints.save = (id, state) => (++begun === 1 ? fail() : save(id, state));
+				const model = scriptedModel([round, round, "done"]);
+				const one = agent({ model, tools: [look], checkpoints, sessionId: "s" });
+				const { state } =
+					method === "generate" ? await one.generate("go", initial) : await one.stream("go", initial).result;
+				expect(state.step).toBe(3);
+				await one.flush();
+				expect(checkpoints.saved.map((each) => each.state.step)).toEqual([2, 3]);
+				expect(logged).toHaveBeenCalledExactlyOnceWith(
+					expect.stringContaining('"s"'),
+					expect.objectContaining({ message: "no room" }),
+				);
+				logged.mockClear();
+			}
+			await new Promise((resolve) => setImmediate(resolve));
+			expect(rejections).toEqual([]);
+		} finally {
+			process.off("unhandledRejection", note);
+		}
+	});
+});
+
+describe("a session that goes on in a new process", () => {
+	test.each(["file", "sqlite"] as const)(
+		"knows what was said and keeps its id, with %s [UAP-140]",
+		async (kind) => {
+			const place = join(folder, kind);
+			const checkpoints = kind === "file" ? fileCheckpoints({ dir: place }) : sqliteCheckpoints(place);
+			const first = agent({ model: scriptedModel([round, "You are Alice."]), tools: [look], checkpoints });
+			const { state } = await first.generate("I am Alice.", initial);
+			await first.flush();
+			const { sessionId } = state.metadata as { sessionId: string };
+			const source = `
+			import { agent, AgentState } from "holdfast";
+			import { ${kind}Checkpoints } from "holdfast/${kind === "file" ? "checkpoint" : "sqlite"}";
+			import { scriptedModel } from "holdfast/testing";
+			const checkpoints = ${kind}Checkpoints(${JSON.stringify(kind === "file" ? { dir: place } : place)});
+			const model = scriptedModel(["Alice."]);
+			const later = agent({ model, checkpoints });
+			const [id] = await checkpoints.list();
+			const { state } = await later.generate("Who am I?", AgentState.fromJSON(await checkpoints.load(id)));
+			await later.flush();
+			const request = model.requests[0].messages.map((message) => [message.id, message.type]);
+			console.log(JSON.stringify({ request, sessionId: state.metadata.sessionId, sessions: await checkpoints.list() }));
+		`;
+			const { stdout } = await promisify(execFile)(
+				process.execPath,
+				["--conditions=holdfast-source", "--no-warnings", "--input-type=module", "-e", source],
+				{ cwd: import.meta.dirname },
+			);
+			const said = JSON.parse(stdout);
+			expect(said.request.slice(0, -1)).toEqual(state.messages.map(({ id, type }) => [id, type]));
+			expect(said.request.at(-1)[1]).toBe("user");
+			expect(said).toMatchObject({ sessionId, sessions: [sessionId] });
+			const restored = AgentState.fromJSON((await checkpoints.load(sessionId)) as AgentStateJSON);
+			expect(lines(restored.messages).slice(-2)).toEqual(["user: Who am I?", "assistant: Alice."]);
+			if ("close" in checkpoints) await checkpoints.close();
+		},
+		20_000,
+	);
+});
