@@ -13,6 +13,7 @@ export type {
 	Observation,
 	Ports,
 	RunEvent,
+	Timers,
 } from "./engine/index.ts";
 export { HoldfastError, isHoldfastError } from "./errors/index.ts";
 export type {

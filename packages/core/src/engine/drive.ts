@@ -184,7 +184,7 @@ async function carryOutCalls(run: Run, answer: AssistantSaid | undefined): Promi
 			if (unsaid.length > 0) await commit(run, unsaid);
 			await Promise.race([
 				round.finished.catch(() => {}),
-				new Promise((resolve) => setTimeout(resolve, suspendGrace)),
+				new Promise<void>((resolve) => run.agent.ports.timers.after(suspendGrace, resolve)),
 			]);
 		}
 		if ((error instanceof Stopped && error.reason !== "interrupt") || error instanceof CommitFailed) {

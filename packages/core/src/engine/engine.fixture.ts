@@ -11,7 +11,7 @@ import type { DriveOutcome } from "./drive.ts";
 import { drive } from "./drive.ts";
 import { ephemeralRecorder } from "./ephemeral.ts";
 import type { RunEvent } from "./events.ts";
-import type { Ports } from "./ports.ts";
+import { type Ports, systemPorts } from "./ports.ts";
 import { Run } from "./run.ts";
 import { initialSession } from "./session-state.ts";
 
@@ -21,6 +21,7 @@ function stillPorts(): Ports {
 	return {
 		clock: { now: () => 0, monotonic: () => 0 },
 		ids: { uuid: () => `00000000-0000-4000-8000-${String(++count).padStart(12, "0")}` },
+		timers: systemPorts.timers,
 	};
 }
 

@@ -108,9 +108,10 @@ export class SessionHold {
 		return new Promise((resolve) => {
 			const driven = drivenHere.get(this.#journal)?.get(this.#key);
 			const stop = driven === undefined ? this.#journal.watch(this.#key, () => done()) : undefined;
-			const timer = driven === undefined ? setTimeout(() => done(), takeInterval) : undefined;
+			const { timers } = this.#agent.engine.ports;
+			const callOff = driven === undefined ? timers.after(takeInterval, () => done()) : undefined;
 			const done = (): void => {
-				clearTimeout(timer);
+				callOff?.();
 				stop?.();
 				this.#wake = undefined;
 				resolve();
