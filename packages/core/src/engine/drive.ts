@@ -136,8 +136,17 @@ async function modelStep(run: Run, action: ModelAction): Promise<boolean> {
 	const calls = answer.message.toolCalls ?? [];
 	const carriedOut = calls.length === 0 ? [] : resultsGivenWith(answer);
 	if (carriedOut === undefined) await carryOutCalls(run, answer);
-	else await commit(run, [answer, ...carriedOut]);
+	else await recordCarriedOut(run, answer, carriedOut);
 	return answer.continues === true ? false : endStep(run);
+}
+
+/** An answer whose calls, if any, were carried out already: it is recorded before anybody is told. */
+async function recordCarriedOut(run: Run, answer: AssistantSaid, results: readonly Fact[]): Promise<void> {
+	await commit(run, [answer, ...results]);
+	if (results.length === 0) return;
+	const { hooks } = run.agent;
+	await run.untilStopped(hooks.onAct?.(answer.step, answer.message.toolCalls ?? []));
+	await run.untilStopped(hooks.onObserve?.(answer.step, observations(run)));
 }
 
 /** The answer, or a note of the failure for the decider to look at. */

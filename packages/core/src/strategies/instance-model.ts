@@ -4,6 +4,7 @@ import {
 	type BoundLLMModel,
 	bindModel,
 	emptyUsage,
+	isToolResultMessage,
 	type LLMCapabilities,
 	type LLMInstance,
 	type LLMOptions,
@@ -13,6 +14,9 @@ import {
 	llmOptionsOf,
 	type Message,
 	type StreamResult,
+	type ToolCall,
+	type ToolExecution,
+	type ToolResult,
 	type ToolUseStrategy,
 	type Turn,
 	UserMessage,
@@ -109,16 +113,37 @@ function parts({ messages, structure }: LLMRequest): [readonly Message[], ...Mes
 }
 
 function responseOf(request: LLMRequest, turn: Turn): EngineResponse {
+	const { response, messages = [], toolExecutions: executions = [] } = turn;
 	const given = new Set(request.messages.map((message) => message.id));
-	const produced = (turn.messages ?? []).filter((message) => !given.has(message.id));
-	const preceding = produced.filter((message) => message.id !== turn.response.id);
+	const produced = messages.filter((message) => !given.has(message.id));
+	const at = produced.findIndex((message) => message.id === response.id);
+	const preceding = at < 0 ? produced : produced.slice(0, at);
+	const results = resultsOf(response.toolCalls ?? [], produced, executions);
 	return {
-		message: turn.response,
+		message: response,
 		usage: turn.usage ?? emptyUsage(),
-		stopReason: turn.response.hasToolCalls ? "tool_calls" : "stop",
+		stopReason: response.hasToolCalls ? "tool_calls" : "stop",
 		...(turn.data === undefined ? {} : { data: turn.data }),
-		...(preceding.length === 0 ? {} : { preceding, executions: turn.toolExecutions ?? [] }),
+		...(preceding.length === 0 ? {} : { preceding, executions }),
+		...(results === undefined ? {} : { results }),
 	};
+}
+
+/** The results of the answer's own calls, where the instance has carried those out too. */
+function resultsOf(
+	calls: readonly ToolCall[],
+	produced: readonly Message[],
+	executions: readonly ToolExecution[],
+): readonly ToolResult[] | undefined {
+	const known = new Map<string, ToolResult>();
+	for (const { toolCallId, result, isError } of executions)
+		known.set(toolCallId, { toolCallId, result, isError });
+	for (const message of produced) {
+		if (isToolResultMessage(message)) for (const each of message.results) known.set(each.toolCallId, each);
+	}
+	if (!calls.some((call) => known.has(call.toolCallId))) return undefined;
+	const none = { result: "This call has no result.", isError: true };
+	return calls.map(({ toolCallId }) => known.get(toolCallId) ?? { toolCallId, ...none });
 }
 
 function streamOf(request: LLMRequest, stream: StreamResult): LLMStreamResult {
