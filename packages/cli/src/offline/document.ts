@@ -18,7 +18,7 @@ export interface Block {
 	readonly parent: number;
 	/** What else gives it meaning: the table's header, the sentence before a list, the enclosing names. */
 	readonly context: string;
-	/** For a definition: what it defines, such as "function". */
+	/** For a definition: what it defines, such as "function". For a row: the title of its first column. */
 	readonly defines?: string;
 }
 

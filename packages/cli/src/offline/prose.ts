@@ -234,7 +234,8 @@ class ProseReader {
 
 	#readTable(): boolean {
 		if (!TABLE_RULE.test(this.#line(this.#at + 1)) || !this.#line(this.#at).includes("|")) return false;
-		const header = cells(this.#line(this.#at)).join(" | ");
+		const titles = cells(this.#line(this.#at));
+		const header = titles.join(" | ");
 		this.#at += 2;
 		while (this.#at < this.#lines.length && this.#line(this.#at).includes("|")) {
 			const row = cells(this.#line(this.#at));
@@ -247,6 +248,7 @@ class ProseReader {
 				label: plainName(row[0] ?? ""),
 				depth: 0,
 				context: `${this.#lead} ${header}`,
+				defines: plainName(titles[0] ?? ""),
 			});
 		}
 		return true;

@@ -58,7 +58,7 @@ export function termsOf(text: string): Term[] {
 	const names = new Set(
 		[...rest.matchAll(NAMED_BEFORE), ...rest.matchAll(NAMED_AFTER), ...rest.matchAll(NAMED_DEFAULT)]
 			.map((match) => (match[1] as string).toLowerCase())
-			.filter((word) => !isWeakWord(word) && !isStopWord(word)),
+			.filter((word) => !isWeakWord(word) && !isStopWord(word) && !NOUN.test(word)),
 	);
 	const words = (rest.match(/[\p{L}\p{N}][\p{L}\p{N}'’+#-]*/gu) ?? []).map((raw) =>
 		raw.replace(/['’]s$/, "").replace(/-+$/, ""),

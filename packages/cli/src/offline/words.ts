@@ -29,6 +29,7 @@ full complete overall actual actually normally usually default defaults bug bugs
 run running module software program application app system tool there's it's come comes
 version versions release releases released accept accepts accepted expect expects apply applies expose exposes include
 includes included require requires required read reads write written writes contain located stored live lives
+long often far big large small high low fast slow old
 came come comes brought bring brings
 `);
 

@@ -67,7 +67,7 @@ function summarise(corpus: Corpus, document: SourceDocument): AnswerLine[] {
 	const told = document.blocks.filter(
 		({ kind, text, line }) =>
 			kind === "paragraph" &&
-			text.length > 20 &&
+			text.length > 10 &&
 			/\s/.test(text) &&
 			!isDecoration(document.lines[line - 1] ?? ""),
 	);
