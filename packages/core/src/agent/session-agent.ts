@@ -1,6 +1,6 @@
 // The agent as its sessions see it: with the tools and hooks of its plugins, once they are set up.
 import type { EngineAgent } from "../engine/index.ts";
-import { checkPlugins, setupPlugins } from "../plugins/index.ts";
+import { askModel, checkPlugins, setupPlugins } from "../plugins/index.ts";
 import type { SessionAgent, SessionPlugins } from "../sessions/index.ts";
 import type { AnyTool } from "../tools/index.ts";
 import { type AgentOptions, resolveAgent } from "./options.ts";
@@ -22,7 +22,7 @@ export function sessionAgentOf(id: string, options: AgentOptions, engine: Engine
 		namespace,
 	};
 	if (plugins.length === 0) return agent;
-	const ready = setupPlugins(plugins).then((set) => {
+	const ready = setupPlugins(plugins, { ask: askModel(engine) }).then((set) => {
 		agent.plugins = set satisfies SessionPlugins;
 		if (set.tools.length > 0) {
 			agent.engine = resolveAgent(id, { ...options, tools: [...toolList(options.tools), ...set.tools] });

@@ -30,30 +30,38 @@ export interface ValueStore {
 
 /** Values that live as long as this object. */
 export function memoryValues(): ValueStore {
-	/** Encoded values by session, owner and name. */
-	const sessions = new Map<string, Map<string, Map<string, JSONValue>>>();
+	/** Values as text by session, owner and name. */
+	const sessions = new Map<string, Map<string, Map<string, string>>>();
 	return {
 		values(sessionKey, owner) {
-			const kept = (): Map<string, JSONValue> | undefined => sessions.get(sessionKey)?.get(owner);
+			const kept = (): Map<string, string> | undefined => sessions.get(sessionKey)?.get(owner);
 			return {
 				get(name) {
 					const value = kept()?.get(name);
-					return value === undefined ? undefined : decodeValue(value);
+					return value === undefined ? undefined : decoded(value);
 				},
 				set(name, value) {
-					const owners = sessions.get(sessionKey) ?? new Map<string, Map<string, JSONValue>>();
-					const values = owners.get(owner) ?? new Map<string, JSONValue>();
-					sessions.set(sessionKey, owners.set(owner, values.set(name, encodeValue(value))));
+					const owners = sessions.get(sessionKey) ?? new Map<string, Map<string, string>>();
+					const values = owners.get(owner) ?? new Map<string, string>();
+					sessions.set(sessionKey, owners.set(owner, values.set(name, encoded(value))));
 				},
 				delete: (name) => kept()?.delete(name) ?? false,
 				list: () =>
 					[...(kept() ?? [])]
 						.sort(([one], [other]) => (one < other ? -1 : 1))
-						.map(([name, value]) => ({ name, value: decodeValue(value) })),
+						.map(([name, value]) => ({ name, value: decoded(value) })),
 			};
 		},
 		deleteSession(sessionKey) {
 			sessions.delete(sessionKey);
 		},
 	};
+}
+
+function encoded(value: unknown): string {
+	return JSON.stringify(encodeValue(value));
+}
+
+function decoded(text: string): unknown {
+	return decodeValue(JSON.parse(text) as JSONValue);
 }
