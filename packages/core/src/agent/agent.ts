@@ -9,7 +9,7 @@ import {
 	uuid,
 } from "@holdfast/upp";
 import type { EngineAgent, GenerateResult } from "../engine/index.ts";
-import { type Host, memoryHost } from "../journal/index.ts";
+import { type Host, memoryHost, resolveHost } from "../journal/index.ts";
 import {
 	type AgentRun,
 	type SendInput,
@@ -57,6 +57,7 @@ export class Agent {
 		if (!(options instanceof OpenOptions)) checkStrictly(options);
 		const { ...given } = options;
 		this.#options = given;
+		if (given.host !== undefined) this.#host = resolveHost(given.host);
 		this.#id = (given.ports?.ids ?? { uuid }).uuid();
 		this.#engine = resolveAgent(this.#id, given);
 		const { checkpoints, sessionId, middleware = [] } = given;
@@ -178,12 +179,12 @@ export class Agent {
 	async close(): Promise<void> {
 		await this.#sessions?.close();
 		await this.flush();
-		if (this.#options.host === undefined) await this.#host?.close();
+		if (this.#host !== this.#options.host) await this.#host?.close();
 	}
 
 	#table(): SessionTable {
 		this.#engine.model();
-		this.#host ??= this.#options.host ?? memoryHost();
+		this.#host ??= memoryHost();
 		this.#sessions ??= new SessionTable(this.#sessionAgent, this.#host.journal);
 		return this.#sessions;
 	}

@@ -3,7 +3,7 @@ import { bindModel, HoldfastError, type LLMOptions, type ModelBinding } from "@h
 import type { CheckpointStore } from "../checkpoint/index.ts";
 import type { AgentStrategy, Decider, EngineAgent, EngineModel, ModelPrice, Ports } from "../engine/index.ts";
 import { systemPorts } from "../engine/index.ts";
-import type { Host } from "../journal/index.ts";
+import type { Host, SessionStoreHost } from "../journal/index.ts";
 import type { Middleware } from "../middleware/index.ts";
 import type { Plugin } from "../plugins/index.ts";
 import { type ExecutionStrategy, isDecider, loop } from "../strategies/index.ts";
@@ -35,7 +35,7 @@ export interface AgentOptions extends Partial<Omit<LLMOptions, "model" | "system
 	/** Names the session in checkpoints. Default: the one of the restored state, else a new UUIDv4. */
 	readonly sessionId?: string;
 	/** Where sessions live. Default: in memory, for the life of this agent. */
-	readonly host?: Host;
+	readonly host?: Host | SessionStoreHost;
 	/** US dollars for a million tokens, by model id. Default: none; costs are then said to be unknown. */
 	readonly prices?: Readonly<Record<string, ModelPrice>>;
 	/** Policy at the turns, steps and tool calls of sessions, in this order. Default: none. */

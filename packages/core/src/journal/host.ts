@@ -1,4 +1,5 @@
 // A host: where an agent's sessions live. What a host offers beside its journal grows here.
+import type { SessionStore } from "../session-store/session-store.ts";
 import type { Journal } from "./journal.ts";
 import { type MemoryJournalOptions, memoryJournal } from "./memory.ts";
 
@@ -7,6 +8,11 @@ export interface Host {
 	readonly journal: Journal;
 	/** Commits what is under way and closes the journal. Calling it twice is harmless. */
 	close(): Promise<void>;
+}
+
+/** A bare session store as a host: it keeps sessions, and has neither leases nor news of other processes. */
+export interface SessionStoreHost {
+	readonly sessionStore: SessionStore;
 }
 
 /** A host whose sessions live as long as this object: for tests and for agents that need not survive. */

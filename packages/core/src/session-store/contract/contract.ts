@@ -1,6 +1,6 @@
 // The contract every session store keeps, as a list of cases for any test runner. Each case gets a place of its own.
 import type { ContractCase } from "../../journal/contract/index.ts";
-import type { SessionStore } from "../session-store.ts";
+import type { CommitResult, SessionStore, StoredSession } from "../session-store.ts";
 
 /** One place that sessions are kept in. */
 export interface SessionStoreWorld {
@@ -129,8 +129,8 @@ const cases: readonly WrittenCase[] = [
 		async run(store, other) {
 			let version: string | null = null;
 			for (const round of [1, 2, 3]) {
-				const expectedVersion = version;
-				const results = await Promise.all(
+				const expectedVersion: string | null = version;
+				const results: readonly CommitResult[] = await Promise.all(
 					Array.from({ length: 20 }, async (_, index) =>
 						(index % 2 === 0 ? store : other).commit(
 							"k",
@@ -139,7 +139,7 @@ const cases: readonly WrittenCase[] = [
 						),
 					),
 				);
-				const winners = results.flatMap((result, index) =>
+				const winners: readonly StoredSession[] = results.flatMap((result, index) =>
 					result.ok ? [{ state: `${round}.${index}`, version: result.version }] : [],
 				);
 				same(winners.length, 1, "winners");
