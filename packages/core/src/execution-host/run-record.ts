@@ -51,7 +51,7 @@ export interface RunRecord {
 export type NewRun = Omit<RunRecord, "rootRunId" | "checkpointVersion" | "lease"> &
 	Partial<Pick<RunRecord, "rootRunId" | "checkpointVersion" | "lease">>;
 
-/** What may change of a run. `lease: null` takes the lease away. */
+/** What may change of a run. `lease: null` gives the lease up: the next claim need not wait for its end. */
 export type RunChange = Partial<Pick<RunRecord, "status" | "output" | "error" | "checkpointVersion">> & {
 	readonly lease?: null;
 };

@@ -1,0 +1,46 @@
+// The execution host in memory: complete, and gone with the process.
+import { uuid } from "@holdfast/upp";
+import type { ExecutionCapabilities, ExecutionHost } from "./execution-host.ts";
+import { memoryRecords } from "./memory-records.ts";
+import { type OwnScheduler, recordScheduler } from "./record-scheduler.ts";
+import { type OwnExecutionStore, recordStore } from "./record-store.ts";
+
+/** Options of `createInMemoryExecutionHost`. */
+export interface InMemoryExecutionHostOptions {
+	/** Time of leases and schedules, in milliseconds since the epoch. Default: the system's. */
+	readonly clock?: { now(): number };
+	/** Where ids of leases and versions come from. Default: random UUIDs. */
+	readonly ids?: { uuid(): string };
+	/** Default: `{ backgroundSubagents: "in-process" }`. */
+	readonly capabilities?: ExecutionCapabilities;
+}
+
+/** An execution host of ours: what is scheduled and what is unfinished can be listed. */
+export interface OwnExecutionHost extends ExecutionHost {
+	readonly scheduler: OwnScheduler;
+	readonly store: OwnExecutionStore;
+}
+
+/**
+ * Makes a complete execution host that lives as long as this object.
+ *
+ * @see keyed sessions "Session storage and portability"
+ * @example
+ * import { openai } from "@ai-sdk/openai";
+ * import { Agent } from "holdfast";
+ * import { createInMemoryExecutionHost } from "holdfast/execution";
+ *
+ * const host = createInMemoryExecutionHost();
+ * const clerk = new Agent({ model: openai("gpt-5.2"), host, namespace: "support" });
+ * console.log(clerk.id, host.capabilities.backgroundSubagents);
+ */
+export function createInMemoryExecutionHost(options: InMemoryExecutionHostOptions = {}): OwnExecutionHost {
+	const { clock = { now: () => Date.now() }, ids = { uuid }, capabilities } = options;
+	const records = memoryRecords();
+	const ports = { now: () => clock.now(), newId: () => ids.uuid() };
+	return {
+		capabilities: capabilities ?? { backgroundSubagents: "in-process" },
+		scheduler: recordScheduler(records, ports),
+		store: recordStore(records, ports),
+	};
+}

@@ -1,0 +1,28 @@
+// Checkpoints as records: a line of versions for each run, without gaps.
+import type { AppendCheckpointResult, Checkpoint, NewCheckpoint } from "./checkpoint.ts";
+import { getRun, updateRun } from "./keep-runs.ts";
+import { numbered, type RecordDraft } from "./records.ts";
+
+export async function appendCheckpoint(
+	draft: RecordDraft,
+	given: NewCheckpoint,
+	expectedVersion: number,
+): Promise<AppendCheckpointResult> {
+	const { runId } = given;
+	const standing = (await latestCheckpoint(draft, runId))?.version ?? 0;
+	if (standing !== expectedVersion) return { ok: false, reason: "stale-version" };
+	const version = standing + 1;
+	const checkpoint: Checkpoint = Object.freeze({ ...given, version });
+	draft.put("checkpoints", runId, checkpoint);
+	draft.put(`checkpoints ${runId}`, numbered(version), checkpoint);
+	if ((await getRun(draft, runId)) !== null) await updateRun(draft, runId, { checkpointVersion: version });
+	return { ok: true, version };
+}
+
+export async function latestCheckpoint(draft: RecordDraft, runId: string): Promise<Checkpoint | null> {
+	return ((await draft.get("checkpoints", runId)) as Checkpoint | undefined) ?? null;
+}
+
+export async function listCheckpoints(draft: RecordDraft, runId: string): Promise<readonly Checkpoint[]> {
+	return (await draft.list(`checkpoints ${runId}`)).map(([, checkpoint]) => checkpoint as Checkpoint);
+}

@@ -1,0 +1,105 @@
+// Notifications as records: pending, claimed by one for a time, acknowledged once and for all.
+import { createRun, defaultLease, type KeepingPorts } from "./keep-runs.ts";
+import type {
+	ClaimNotificationOptions,
+	ClaimNotificationResult,
+	HeldNotification,
+	NewNotification,
+	NotificationRecord,
+} from "./notification.ts";
+import type { RecordDraft } from "./records.ts";
+
+const shelf = "notifications";
+
+export async function enqueueNotification(
+	draft: RecordDraft,
+	given: NewNotification,
+): Promise<NotificationRecord> {
+	const { notificationId, idempotencyKey, runId, sessionKey } = given;
+	const standing = await getNotification(draft, idempotencyKey);
+	if (standing !== null) return standing;
+	const input = structuredClone(given.input);
+	const notification: NotificationRecord = {
+		notificationId,
+		idempotencyKey,
+		runId,
+		sessionKey,
+		input,
+		status: "pending",
+	};
+	put(draft, notification);
+	await createRun(draft, {
+		runId,
+		kind: "notification",
+		status: "queued",
+		sessionKey,
+		dedupeKey: idempotencyKey,
+	});
+	return notification;
+}
+
+export async function getNotification(
+	draft: RecordDraft,
+	idempotencyKey: string,
+): Promise<NotificationRecord | null> {
+	return ((await draft.get(shelf, idempotencyKey)) as NotificationRecord | undefined) ?? null;
+}
+
+export async function claimNotification(
+	draft: RecordDraft,
+	ports: KeepingPorts,
+	idempotencyKey: string,
+	options: ClaimNotificationOptions = {},
+): Promise<ClaimNotificationResult> {
+	const standing = await getNotification(draft, idempotencyKey);
+	if (standing === null) return { ok: false, reason: "not-found" };
+	const now = ports.now();
+	const free =
+		standing.status === "pending" ||
+		(standing.status === "claimed" && !(Number(standing.lease?.leaseUntilMs) > now));
+	if (!free) return { ok: false, reason: "already-claimed" };
+	const { leaseMs = defaultLease, leaseId = ports.newId() } = options;
+	const notification: NotificationRecord = {
+		...standing,
+		status: "claimed",
+		lease: { leaseId, leaseUntilMs: now + leaseMs },
+	};
+	put(draft, notification);
+	return { ok: true, notification };
+}
+
+export async function releaseNotification(
+	draft: RecordDraft,
+	idempotencyKey: string,
+	options: HeldNotification = {},
+): Promise<boolean> {
+	const standing = await getNotification(draft, idempotencyKey);
+	if (standing?.status !== "claimed" || !isHeld(standing, options)) return false;
+	put(draft, { ...withoutLease(standing), status: "pending" });
+	return true;
+}
+
+export async function acknowledgeNotification(
+	draft: RecordDraft,
+	idempotencyKey: string,
+	options: HeldNotification = {},
+): Promise<boolean> {
+	const standing = await getNotification(draft, idempotencyKey);
+	if (standing === null) return false;
+	if (standing.status === "acknowledged") return true;
+	if (!isHeld(standing, options)) return false;
+	put(draft, { ...withoutLease(standing), status: "acknowledged" });
+	return true;
+}
+
+function isHeld({ lease }: NotificationRecord, { leaseId }: HeldNotification): boolean {
+	return leaseId === undefined || lease?.leaseId === leaseId;
+}
+
+function withoutLease({ lease: _, ...notification }: NotificationRecord): NotificationRecord {
+	return notification;
+}
+
+function put(draft: RecordDraft, notification: NotificationRecord): void {
+	draft.put(shelf, notification.idempotencyKey, Object.freeze(notification));
+}

@@ -1,0 +1,72 @@
+// The scheduler of a host of ours: what is to be delivered lies beside the runs, and whoever works asks for what is due.
+// Delivery happens at least once; claiming a run makes it count once.
+import type { ExecutionScheduler } from "./execution-host.ts";
+import type { KeepingPorts } from "./keep-runs.ts";
+import { onDraft, type RecordDraft, type RecordSpace } from "./records.ts";
+
+const shelf = "scheduled-runs";
+
+/** A run that somebody is to resume. */
+export interface ScheduledRun {
+	readonly runId: string;
+	/** Milliseconds since the epoch, by the host's clock, from which on it is to be resumed. */
+	readonly dueAtMs: number;
+	readonly sessionKey?: string;
+	readonly notificationId?: string;
+}
+
+export interface DueOptions {
+	/** At most so many. Default: all. */
+	readonly limit?: number;
+}
+
+/** A scheduler that can be asked what is due. */
+export interface OwnScheduler extends ExecutionScheduler {
+	/** Runs whose time has come, the longest due first. They stay until they are settled. */
+	due(options?: DueOptions): Promise<readonly ScheduledRun[]>;
+	/** All that is scheduled, due or not, the earliest first. */
+	list(): Promise<readonly ScheduledRun[]>;
+	/** The run needs no delivery any more. */
+	settle(runId: string): Promise<void>;
+	/** Calls `scheduled` after this process has scheduled something. Returns the way to stop. */
+	watch(scheduled: () => void): () => void;
+}
+
+/** The scheduler over a space of records. */
+export function recordScheduler(space: RecordSpace, ports: KeepingPorts): OwnScheduler {
+	const watchers = new Set<() => void>();
+	async function add(run: ScheduledRun): Promise<void> {
+		await onDraft(space, (draft) => schedule(draft, run));
+		for (const tell of watchers) tell();
+	}
+	async function list(): Promise<ScheduledRun[]> {
+		const runs = await onDraft(space, (draft) => draft.list(shelf));
+		return runs.map(([, run]) => run as ScheduledRun).sort((one, other) => one.dueAtMs - other.dueAtMs);
+	}
+	return {
+		enqueueRun: (runId, { runAfterMs = 0 } = {}) => add({ runId, dueAtMs: ports.now() + runAfterMs }),
+		resumeSession(sessionKey, { runId, notificationId }) {
+			const about = notificationId === undefined ? {} : { notificationId };
+			return add({ runId, dueAtMs: ports.now(), sessionKey, ...about });
+		},
+		async due({ limit } = {}) {
+			const now = ports.now();
+			return (await list()).filter((run) => run.dueAtMs <= now).slice(0, limit);
+		},
+		list,
+		settle: (runId) =>
+			onDraft(space, async (draft) => {
+				if ((await draft.get(shelf, runId)) !== undefined) draft.put(shelf, runId, undefined);
+			}),
+		watch(scheduled) {
+			watchers.add(scheduled);
+			return () => watchers.delete(scheduled);
+		},
+	};
+}
+
+/** Puts a run on the list; of two times for one run the earlier counts. */
+async function schedule(draft: RecordDraft, run: ScheduledRun): Promise<void> {
+	const standing = (await draft.get(shelf, run.runId)) as ScheduledRun | undefined;
+	if (standing === undefined || run.dueAtMs < standing.dueAtMs) draft.put(shelf, run.runId, run);
+}

@@ -1,0 +1,120 @@
+// The store of an execution host over records: every call is a small transaction, and `transaction` a larger one.
+import type { SessionStore } from "../session-store/session-store.ts";
+import type { Checkpoint, CheckpointStore } from "./checkpoint.ts";
+import type { ExecutionStore, ExecutionTransaction } from "./execution-host.ts";
+import { appendCheckpoint, latestCheckpoint, listCheckpoints } from "./keep-checkpoints.ts";
+import { appendEvent, readEvents } from "./keep-events.ts";
+import {
+	acknowledgeNotification,
+	claimNotification,
+	enqueueNotification,
+	getNotification,
+	releaseNotification,
+} from "./keep-notifications.ts";
+import {
+	claimRun,
+	createRun,
+	getByDedupeKey,
+	getRun,
+	type KeepingPorts,
+	listByParentRunId,
+	unfinishedShelf,
+	updateRun,
+} from "./keep-runs.ts";
+import { commitSession, deleteSession, loadSession } from "./keep-sessions.ts";
+import type { NotificationStore } from "./notification.ts";
+import { onDraft, type RecordDraft, type RecordSpace } from "./records.ts";
+import type { RunEventStore } from "./run-events.ts";
+import type { RunRecord, RunStore } from "./run-record.ts";
+
+export interface ListRunsOptions {
+	/** Only runs whose id sorts behind this one. */
+	readonly after?: string;
+	/** At most so many. Default: all. */
+	readonly limit?: number;
+}
+
+/** The runs of a host of ours: also found when nobody remembers their ids. */
+export interface OwnRunStore extends RunStore {
+	/** Runs that have not ended, in the order of their ids: what a recovery at start looks through. */
+	listUnfinished(options?: ListRunsOptions): Promise<readonly RunRecord[]>;
+}
+
+export interface OwnCheckpointStore extends CheckpointStore {
+	/** All checkpoints of a run, the first one first. */
+	list(runId: string): Promise<readonly Checkpoint[]>;
+}
+
+/** What a transaction on a host of ours sees. */
+export interface OwnTransaction extends ExecutionTransaction {
+	readonly runs: OwnRunStore;
+	readonly checkpoints: OwnCheckpointStore;
+}
+
+/** The store of a host of ours. */
+export interface OwnExecutionStore extends OwnTransaction, ExecutionStore {
+	readonly runs: OwnRunStore;
+	readonly checkpoints: OwnCheckpointStore;
+	transaction<T>(work: (transaction: OwnTransaction) => Promise<T>): Promise<T>;
+}
+
+/** Carries out one operation: in a transaction of its own, or in the one under way. */
+type Operate = <T>(operation: (draft: RecordDraft) => Promise<T>) => Promise<T>;
+
+/** The store over a space of records. */
+export function recordStore(space: RecordSpace, ports: KeepingPorts): OwnExecutionStore {
+	return {
+		...storeParts((operation) => onDraft(space, operation), ports),
+		transaction: (work) => onDraft(space, (draft) => work(transactionOn(draft, ports))),
+	};
+}
+
+/** The store's ports on a draft: nothing stands before the draft is committed. */
+export function transactionOn(draft: RecordDraft, ports: KeepingPorts): OwnTransaction {
+	return storeParts((operation) => operation(draft), ports);
+}
+
+function storeParts(operate: Operate, ports: KeepingPorts): OwnTransaction {
+	const runs: OwnRunStore = {
+		create: (run) => operate((draft) => createRun(draft, run)),
+		get: (runId) => operate((draft) => getRun(draft, runId)),
+		getByDedupeKey: (dedupeKey) => operate((draft) => getByDedupeKey(draft, dedupeKey)),
+		listByParentRunId: (parentRunId) => operate((draft) => listByParentRunId(draft, parentRunId)),
+		claim: (runId, options) => operate((draft) => claimRun(draft, ports, runId, options)),
+		update: (runId, change, options) => operate((draft) => updateRun(draft, runId, change, options)),
+		listUnfinished: (options) =>
+			operate(async (draft) => {
+				const found: RunRecord[] = [];
+				for (const [runId] of await draft.list(unfinishedShelf, options)) {
+					const run = await getRun(draft, runId);
+					if (run !== null) found.push(run);
+				}
+				return found;
+			}),
+	};
+	const checkpoints: OwnCheckpointStore = {
+		append: (checkpoint, { expectedVersion }) =>
+			operate((draft) => appendCheckpoint(draft, checkpoint, expectedVersion)),
+		latest: (runId) => operate((draft) => latestCheckpoint(draft, runId)),
+		list: (runId) => operate((draft) => listCheckpoints(draft, runId)),
+	};
+	const events: RunEventStore = {
+		append: (runId, event) => operate((draft) => appendEvent(draft, runId, event)),
+		read: (runId, cursor) => operate((draft) => readEvents(draft, runId, cursor)),
+	};
+	const notifications: NotificationStore = {
+		enqueue: (notification) => operate((draft) => enqueueNotification(draft, notification)),
+		getByIdempotencyKey: (key) => operate((draft) => getNotification(draft, key)),
+		claimByIdempotencyKey: (key, options) =>
+			operate((draft) => claimNotification(draft, ports, key, options)),
+		releaseByIdempotencyKey: (key, options) => operate((draft) => releaseNotification(draft, key, options)),
+		acknowledge: (key, options) => operate((draft) => acknowledgeNotification(draft, key, options)),
+	};
+	const sessions: SessionStore = {
+		load: (key) => operate((draft) => loadSession(draft, key)),
+		commit: (key, { state }, { expectedVersion }) =>
+			operate((draft) => commitSession(draft, ports, key, state, expectedVersion)),
+		delete: (key) => operate((draft) => deleteSession(draft, key)),
+	};
+	return { runs, checkpoints, events, notifications, sessions };
+}
