@@ -6,12 +6,14 @@ import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { CheckpointStore } from "../checkpoint/index.ts";
 import { fileCheckpoints } from "../checkpoint.ts";
+import type { GenerateResult } from "../engine/index.ts";
 import { sqliteCheckpoints } from "../sqlite.ts";
 import { AgentState, type AgentStateJSON } from "../state/index.ts";
 import { type ExecutionStrategy, loop, plan, react } from "../strategies/index.ts";
 import { type ScriptedReply, scriptedModel } from "../testing/scripted-model.ts";
 import { anyTool, lines, withoutIdentity } from "./agent.fixture.ts";
 import { agent } from "./agent.ts";
+import type { AgentStreamResult } from "./agent-stream.ts";
 import type { AgentStreamEvent } from "./uap-events.ts";
 
 const uuid4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -20,6 +22,11 @@ const look = anyTool("look", () => "seen");
 const round: ScriptedReply = { toolCalls: [{ name: "look" }] };
 const steps = ["a", "b"].map((id) => ({ id, description: `Do ${id}.` }));
 const planned: ScriptedReply = { data: { steps }, text: JSON.stringify({ steps }) };
+
+/** A stream that tells nothing. */
+function streamOf(result: Promise<GenerateResult>): AgentStreamResult {
+	return { result, abort() {}, async *[Symbol.asyncIterator](): AsyncGenerator<AgentStreamEvent> {} };
+}
 
 /** A custom strategy of two steps with its own stream; the house knows only what it tells by its hooks. */
 const custom: ExecutionStrategy = {
@@ -35,11 +42,20 @@ const custom: ExecutionStrategy = {
 		}
 		return { turn, state: next };
 	},
-	stream: (context) => ({
-		result: custom.execute(context),
-		abort() {},
-		async *[Symbol.asyncIterator](): AsyncGenerator<AgentStreamEvent> {},
-	}),
+	stream(context) {
+		return streamOf(this.execute(context));
+	},
+};
+
+/** A custom strategy that knows nothing of the state it was given. */
+const forgetful: ExecutionStrategy = {
+	...custom,
+	async execute({ llm, input, strategy }) {
+		const turn = await llm.generate([], input);
+		const state = AgentState.initial().withMessages(turn.messages).withStep(1);
+		strategy.onStepEnd?.(1, { turn, state });
+		return { turn, state };
+	},
 };
 
 /** Strategies, each with a script of two steps. */
@@ -62,9 +78,9 @@ function memoryStore(): CheckpointStore & { readonly saved: Saved[] } {
 	return {
 		saved,
 		async save(id, state) {
+			saved.push({ id, state: structuredClone(state) }); // refuses or empties what is no plain data
 			await Promise.resolve();
 			kept.set(id, JSON.stringify(state));
-			saved.push({ id, state: JSON.parse(JSON.stringify(state)) });
 		},
 		load: async (id) => JSON.parse(kept.get(id) ?? "null"),
 		delete: async (id) => void kept.delete(id),
@@ -103,7 +119,8 @@ describe("the id of a session", () => {
 		expect(plain.state.metadata).toEqual({});
 	});
 
-	for (const [name, [execution, script]] of Object.entries(strategies)) {
+	const everyStrategy = { ...strategies, "a forgetful one": [forgetful, ["one"]] as const };
+	for (const [name, [execution, script]] of Object.entries(everyStrategy)) {
 		test(`is in the state after generate, stream and ask with ${name} [UAP-013]`, async () => {
 			const checkpoints = memoryStore();
 			const make = () => agent({ model: scriptedModel(script), tools: [look], execution, checkpoints });
@@ -158,6 +175,7 @@ describe("saving", () => {
 		const { state } = await one.generate("go", initial);
 		await one.flush();
 		expect(checkpoints.saved.map(({ id }) => id)).toEqual(["s", "s"]);
+		expect(checkpoints.saved.map((each) => each.state.messages.length)).toEqual([3, 4]);
 		for (const { state: json } of checkpoints.saved) expect(AgentState.fromJSON(json).toJSON()).toEqual(json);
 		const restored = AgentState.fromJSON((await checkpoints.load("s")) as AgentStateJSON);
 		expect(restored.id).toBe(state.id);
@@ -281,7 +299,8 @@ describe("a session that goes on in a new process", () => {
 		"knows what was said and keeps its id, with %s [UAP-140]",
 		async (kind) => {
 			const place = join(folder, kind);
-			const checkpoints = kind === "file" ? fileCheckpoints({ dir: place }) : sqliteCheckpoints(place);
+			const sqlite = kind === "sqlite" ? sqliteCheckpoints(place) : undefined;
+			const checkpoints = sqlite ?? fileCheckpoints({ dir: place });
 			const first = agent({ model: scriptedModel([round, "You are Alice."]), tools: [look], checkpoints });
 			const { state } = await first.generate("I am Alice.", initial);
 			await first.flush();
@@ -310,7 +329,7 @@ describe("a session that goes on in a new process", () => {
 			expect(said).toMatchObject({ sessionId, sessions: [sessionId] });
 			const restored = AgentState.fromJSON((await checkpoints.load(sessionId)) as AgentStateJSON);
 			expect(lines(restored.messages).slice(-2)).toEqual(["user: Who am I?", "assistant: Alice."]);
-			if ("close" in checkpoints) await checkpoints.close();
+			await sqlite?.close();
 		},
 		20_000,
 	);
