@@ -18,6 +18,8 @@ export {
 	type SessionValues,
 	type StepAfterContext,
 	type StepBeforeContext,
+	sessions,
+	storedValues,
 	type ToolCallContext,
 	type ToolResultContext,
 	type ToolResultReplacement,

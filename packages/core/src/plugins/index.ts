@@ -28,3 +28,5 @@ export {
 	type TurnFrame,
 } from "./plugin-set.ts";
 export { memoryValues, type NamedValue, type SessionValues, type ValueStore } from "./session-values.ts";
+export { sessions } from "./sessions.ts";
+export { storedValues } from "./stored-values.ts";

@@ -1,14 +1,15 @@
 // The values of sessions in a bare session store: one state a session under a key of its own, replaced by
 // compare-and-swap, so that nothing is lost where several write.
 import { decodeValue, encodeValue, HoldfastError, type JSONValue } from "@holdfast/upp";
+import { headKey } from "../journal/store/derived-keys.ts";
 import type { SessionStore } from "../session-store/session-store.ts";
 import type { SessionValues, ValueStore } from "./session-values.ts";
 
 /** Encoded values by owner and name. */
 type Stored = Record<string, Record<string, JSONValue>>;
 
-/** NUL begins no key of a session, so that values and sessions never meet. */
-const keyOf = (sessionKey: string): string => `\u0000values\u0000${sessionKey}`;
+/** Beside the session's own documents, whose keys it never meets. */
+const keyOf = (sessionKey: string): string => `${headKey(sessionKey)}#v`;
 
 /** How often a write is made again because somebody else was faster. */
 const attempts = 100;
