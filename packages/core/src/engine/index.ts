@@ -34,6 +34,7 @@ export {
 	Run,
 	type RunInput,
 	type StopReason,
+	stopReasonOf,
 } from "./run.ts";
 export {
 	evolve,

@@ -152,7 +152,7 @@ export class Run {
 		if (this.#stopReason !== undefined && (reason === "interrupt" || reason === "suspend")) return;
 		this.#stopReason = reason;
 		const error = new UPPError(`The run was cancelled (${reason}).`, "CANCELLED", "holdfast", "llm");
-		this.#controller.abort(error);
+		this.#controller.abort(Object.assign(error, { stopReason: reason }));
 		this.#cut?.(new Stopped(reason));
 	}
 
@@ -272,7 +272,9 @@ export class Run {
 
 	/** Puts an input before the run; it is taken in at the next boundary. */
 	offer(input: RunInput): void {
-		if (!this.#offered.some((each) => each.inputId === input.inputId)) this.#offered.push(input);
+		const { inputId } = input;
+		if (this.#taken.has(inputId) || this.#offered.some((each) => each.inputId === inputId)) return;
+		this.#offered.push(input);
 	}
 
 	/** Takes what was offered into the conversation. True when there was something. */
@@ -297,6 +299,11 @@ export class Run {
 				this.offer(readInput(input));
 		}
 	}
+}
+
+/** Why the run of this signal was stopped; undefined when it failed, or was not told to stop. */
+export function stopReasonOf(signal: AbortSignal): StopReason | undefined {
+	return (signal.reason as { stopReason?: StopReason } | undefined)?.stopReason;
 }
 
 /** An error as data for facts and events. */

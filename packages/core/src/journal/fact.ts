@@ -27,7 +27,13 @@ export interface RunStarted {
 	readonly runKind: RunKind;
 	readonly agentId: string;
 	readonly fingerprint: string;
-	readonly parent?: { readonly sessionKey: string; readonly runId: string; readonly toolCallId: string };
+	/** The tool call that asked for the run, and what its model said the run is for. */
+	readonly parent?: {
+		readonly sessionKey: string;
+		readonly runId: string;
+		readonly toolCallId: string;
+		readonly description?: string;
+	};
 }
 
 /** A run went on after its process died, its lease moved, or it was suspended. */
@@ -112,6 +118,8 @@ export interface Noted {
 	readonly step: number;
 	readonly topic: string;
 	readonly value: unknown;
+	/** Set where the step ends with it. */
+	readonly endsStep?: true;
 }
 
 /** The run waits for inputs from outside; it holds no process while it does. */

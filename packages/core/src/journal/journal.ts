@@ -8,8 +8,11 @@ export type MaybePromise<T> = T | Promise<T>;
 /** Something said to a session from outside. Anyone may submit one at any time, without a lease (keeps I4). */
 export interface Input {
 	readonly id: string;
-	/** `message` starts a run, the others concern one that exists. */
-	readonly kind: "message" | "steer" | "stop" | "edit" | "tool-result" | "approval" | "timer";
+	/**
+	 * `message` starts a run, the others concern one that exists; a `notice` without a run waits for the next one, and
+	 * starts none.
+	 */
+	readonly kind: "message" | "steer" | "stop" | "edit" | "tool-result" | "approval" | "timer" | "notice";
 	/** The run a `message` will start, or the run any other kind is for; absent: whichever is active. */
 	readonly runId?: string;
 	/** Two inputs of one session with the same key are one input. */
@@ -49,7 +52,7 @@ export interface Append {
 	readonly facts: readonly Fact[];
 	/** Ids of inputs that these facts took in; they leave the inbox in the same transaction. */
 	readonly drain?: readonly string[];
-	/** Commit only if no input for this run (`steer`, `edit`, `tool-result`, `approval`, `timer`, `stop`; a run id of its own or none) is waiting. */
+	/** Commit only if no input for this run (`steer`, `edit`, `tool-result`, `approval`, `timer`, `stop`, `notice`; a run id of its own or none) is waiting. */
 	readonly onlyIfNothingWaits?: true;
 }
 
