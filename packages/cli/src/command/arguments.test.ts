@@ -114,6 +114,14 @@ describe("the model", () => {
 		expect(chooseModel(asked, environment)).toMatchObject({ name, reason });
 	});
 
+	test("has the price that the environment tells, and none otherwise", () => {
+		expect(chooseModel("offline", {}).price).toBeUndefined();
+		expect(chooseModel("offline", { HOLDFAST_PRICE: "1.25,10" }).price).toEqual({ input: 1.25, output: 10 });
+		for (const HOLDFAST_PRICE of ["1", "a,b", "1,2,3", "-1,2"]) {
+			expect(() => chooseModel("offline", { HOLDFAST_PRICE })).toThrow(/HOLDFAST_PRICE/);
+		}
+	});
+
 	test("of a compatible server may have an @ in its own name", () => {
 		const { reference } = chooseModel("openai-compatible:org@llama:3@http://host:1234/v1", {});
 		expect(reference).toMatchObject({ modelId: "org@llama:3", options: { baseURL: "http://host:1234/v1" } });

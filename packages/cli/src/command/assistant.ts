@@ -2,7 +2,7 @@
 import { existsSync, statSync } from "node:fs";
 import { Agent, type Host } from "holdfast";
 import { createAssistantTools } from "../tools/index.ts";
-import { type ChosenModel, knownPrices } from "./models.ts";
+import type { ChosenModel } from "./models.ts";
 import { UsageError } from "./usage-error.ts";
 
 const INSTRUCTIONS = `You answer questions about the files of one folder, which you can only read.
@@ -26,7 +26,9 @@ export function createAssistant(options: AssistantOptions): Agent {
 		instructions: INSTRUCTIONS,
 		tools: createAssistantTools({ root: options.dir, allowNetwork: options.allowNetwork }),
 		host: options.host,
-		prices: knownPrices,
+		...(options.model.price === undefined
+			? {}
+			: { prices: { [options.model.reference.modelId]: options.model.price } }),
 		name: "assistant",
 	});
 }

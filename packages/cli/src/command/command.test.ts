@@ -125,6 +125,13 @@ describe("another model", () => {
 		expect(JSON.stringify(server.requests[1])).toContain("### Breaking Changes");
 	});
 
+	test("says what it cost where its price is known", async () => {
+		server = await startModelServer([{ text: "Nothing is read." }]);
+		const environment = { HOLDFAST_PRICE: "1000000,2000000" };
+		const { stdout } = await run([...question, "--model", server.model], { folder, environment });
+		expect(stdout).toMatch(/tokens in, \d+ out · \$\d/);
+	});
+
 	test("that refuses fails the run with exit code 1 and says why", async () => {
 		server = await startModelServer([{ status: 401 }]);
 		const { code, stderr, stdout } = await run([...question, "--model", server.model], { folder });

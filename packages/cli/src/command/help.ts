@@ -22,6 +22,7 @@ const workOptions = `  --dir PATH         the folder to work in (default: here);
                      openai-compatible:NAME@http://host:port/v1, or offline.
                      Default: HOLDFAST_MODEL, else by the key that is set (OPENAI_API_KEY,
                      ANTHROPIC_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY), else offline
+                     HOLDFAST_PRICE="IN,OUT" is its price, dollars for a million tokens
   --allow-network    adds the tool fetch_url for public web pages
   --json             one event a line as JSON; the last line says how it ended
 `;

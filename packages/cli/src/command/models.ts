@@ -11,6 +11,8 @@ export interface ChosenModel {
 	readonly name: string;
 	/** Why it was chosen, when nobody asked for it. */
 	readonly reason: string | undefined;
+	/** Undefined where it is not known. */
+	readonly price: ModelPrice | undefined;
 }
 
 /** Keys that choose a provider by themselves, in this order, and the model used then. */
@@ -20,36 +22,42 @@ const byKey = [
 	["GOOGLE_GENERATIVE_AI_API_KEY", "google:gemini-2.5-pro"],
 ] as const;
 
-/** US dollars for a million tokens, as the providers listed them at the end of 2025. Others are unknown. */
-export const knownPrices: Readonly<Record<string, ModelPrice>> = {
-	"gpt-5.2": { input: 1.75, output: 14, cacheRead: 0.175 },
-	"gpt-5.1": { input: 1.25, output: 10, cacheRead: 0.125 },
-	"gpt-5": { input: 1.25, output: 10, cacheRead: 0.125 },
-	"gpt-5-mini": { input: 0.25, output: 2, cacheRead: 0.025 },
-	"claude-opus-4-5": { input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25 },
-	"claude-sonnet-4-5": { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 },
-	"claude-haiku-4-5": { input: 1, output: 5, cacheRead: 0.1, cacheWrite: 1.25 },
-};
+/**
+ * The price of the model, where the environment tells it: HOLDFAST_PRICE="INPUT,OUTPUT", US dollars for a million
+ * tokens. Prices change, so none is built in; without one the cost is said to be unknown.
+ */
+function readPrice(environment: Readonly<Record<string, string | undefined>>): ModelPrice | undefined {
+	const given = environment.HOLDFAST_PRICE ?? "";
+	if (given === "") return undefined;
+	const [input, output, ...rest] = given.split(",").map(Number);
+	const isPrice = (value: number | undefined): value is number => value !== undefined && value >= 0;
+	if (isPrice(input) && isPrice(output) && rest.length === 0) return { input, output };
+	throw new UsageError(
+		`HOLDFAST_PRICE is "${given}". Give two numbers, dollars for a million tokens in and out: "1.25,10".`,
+	);
+}
 
 /**
  * Chooses the model.
- * @throws UsageError when the name cannot be read.
+ * @throws UsageError when the name or HOLDFAST_PRICE cannot be read.
  */
 export function chooseModel(
 	asked: string | undefined,
 	environment: Readonly<Record<string, string | undefined>>,
 ): ChosenModel {
+	const price = readPrice(environment);
 	const wanted = asked ?? (environment.HOLDFAST_MODEL || undefined);
 	if (wanted !== undefined)
 		return {
 			reference: readModel(wanted, environment),
 			name: wanted,
 			reason: asked === undefined ? "HOLDFAST_MODEL" : undefined,
+			price,
 		};
 	for (const [key, name] of byKey)
 		if ((environment[key] ?? "") !== "")
-			return { reference: readModel(name, environment), name, reason: `${key} is set` };
-	return { reference: offline, name: "offline", reason: "no key is set" };
+			return { reference: readModel(name, environment), name, reason: `${key} is set`, price };
+	return { reference: offline, name: "offline", reason: "no key is set", price };
 }
 
 function readModel(name: string, environment: Readonly<Record<string, string | undefined>>): ModelReference {

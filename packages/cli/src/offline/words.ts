@@ -53,6 +53,7 @@ const SYNONYM_GROUPS: readonly string[] = [
 	"function method",
 	"command cmd",
 	"deprecate obsolete",
+	"break breaking major incompatible",
 	"maximum max",
 	"minimum min",
 	"authentication auth authenticate",
