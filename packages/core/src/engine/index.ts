@@ -24,6 +24,7 @@ export { EventQueue } from "./event-queue.ts";
 export type * from "./events.ts";
 export type * from "./interceptors.ts";
 export { joinStreamEvents } from "./join-stream-events.ts";
+export type { CommittedFact, Ledger, Mark } from "./ledger.ts";
 export { type Clock, type Ids, type Ports, systemPorts, type Timers } from "./ports.ts";
 export { project } from "./project.ts";
 export {

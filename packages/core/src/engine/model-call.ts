@@ -29,6 +29,8 @@ export async function callModel(run: Run, action: ModelAction, step: number): Pr
 	const { tag } = action;
 	run.checkStopped();
 	if (run.watched) run.tell({ type: "model_start", ...run.at, step, tag, modelId: model.modelId });
+	const marked = run.mark({ phase: "before-model" });
+	if (marked !== undefined) await run.untilStopped(marked);
 	const context = run.state.context;
 	const { prompt } = action;
 	const read = (): readonly Message[] =>

@@ -7,6 +7,7 @@ import { shownToModel, type ToolContext } from "../tools/index.ts";
 import type { EngineAgent } from "./engine-agent.ts";
 import type { BoundaryEvent, RunEvent, Watcher } from "./events.ts";
 import type { Interceptors } from "./interceptors.ts";
+import type { CommittedFact, Ledger, Mark } from "./ledger.ts";
 import { project } from "./project.ts";
 import { evolve, type FoldOptions, type SessionState } from "./session-state.ts";
 import { TraceCollector } from "./subagent-events.ts";
@@ -63,6 +64,8 @@ export interface RunOptions {
 	readonly interceptors?: Interceptors;
 	/** Told each state at the end of a step. Must not throw. */
 	readonly afterStep?: (state: AgentState) => void;
+	/** Keeps records of the run beside its journal. */
+	readonly ledger?: Ledger;
 }
 
 /** How a tool's results are cut for the model, by tool name. */
@@ -100,6 +103,7 @@ export class Run {
 	/** What sub-agents of this run's tools left behind. */
 	readonly traces: TraceCollector = new TraceCollector();
 	readonly #recorder: Recorder;
+	readonly #ledger: Ledger | undefined;
 	readonly #fold: FoldOptions;
 	readonly #readInput: RunOptions["readInput"];
 	readonly #watchers: Watcher[];
@@ -120,6 +124,7 @@ export class Run {
 		this.afterStep = options.afterStep;
 		this.interceptors = options.interceptors ?? none;
 		this.#recorder = options.recorder;
+		this.#ledger = options.ledger;
 		this.#readInput = options.readInput;
 		this.#watchers = [...(options.watchers ?? [])];
 		this.#fold = foldOptions(options.agent);
@@ -215,8 +220,9 @@ export class Run {
 		return this.#committed(batch, appended);
 	}
 
-	#committed(batch: Append, result: AppendResult): boolean {
+	#committed(batch: Append, result: AppendResult): MaybePromise<boolean> {
 		if (!result.ok) return false;
+		if (this.#ledger !== undefined) return this.#recorded(this.#ledger, batch, result.seq);
 		let seq = result.seq - batch.facts.length;
 		for (const fact of batch.facts) {
 			seq++;
@@ -231,6 +237,37 @@ export class Run {
 		return true;
 	}
 
+	/** Folds what was committed, and tells it when the ledger has it too. */
+	async #recorded(ledger: Ledger, batch: Append, lastSeq: number): Promise<boolean> {
+		const facts: CommittedFact[] = [];
+		const events: RunEvent[] = [];
+		let seq = lastSeq - batch.facts.length;
+		for (const fact of batch.facts) {
+			seq++;
+			const entry: Entry = { seq, at: batch.at, runId: this.runId, fact };
+			this.state = evolve(this.state, entry, this.#fold);
+			this.#sub = 0;
+			facts.push({ seq, fact });
+			const event = project(this.state, entry, this.sessionKey);
+			if (event !== undefined) events.push(event);
+		}
+		try {
+			await ledger.committed(facts, events);
+		} catch (error) {
+			throw new CommitFailed(error);
+		}
+		for (const event of events) this.#tell(event);
+		return true;
+	}
+
+	/** Has the ledger remember a place of the run. */
+	mark(mark: Mark): MaybePromise<void> {
+		const marked = this.#ledger?.mark(mark, this.state.seq);
+		return marked?.catch((error: unknown) => {
+			throw new CommitFailed(error);
+		});
+	}
+
 	/** The address of the next event that has no entry of its own. */
 	get at(): { seq: number; sub: number } {
 		return { seq: this.state.seq, sub: ++this.#sub };
@@ -242,6 +279,7 @@ export class Run {
 	}
 
 	tell(event: RunEvent): void {
+		this.#ledger?.tell(event);
 		this.#tell(event);
 	}
 
@@ -252,6 +290,7 @@ export class Run {
 	/** Tells a boundary; a promise while a synchronised watcher has not asked for what comes after it. */
 	boundary(event: BoundaryEvent): Promise<unknown> | undefined {
 		let waiting: Promise<unknown> | undefined;
+		this.#ledger?.tell(event);
 		for (const watcher of this.#watchers) {
 			watcher.tell(event);
 			const passed = watcher.passed?.(event);

@@ -1,0 +1,26 @@
+// A record kept beside the journal while a run goes on: what it writes stands before anybody is told (keeps I3).
+import type { Fact } from "../journal/fact.ts";
+import type { RunEvent } from "./events.ts";
+
+/** A place of a run worth remembering that has no fact of its own. */
+export interface Mark {
+	readonly phase: "before-model" | "before-child-run" | "child-run-linked";
+	readonly toolCallId?: string;
+	readonly childRunId?: string;
+}
+
+/** A fact and where it stands. */
+export interface CommittedFact {
+	readonly seq: number;
+	readonly fact: Fact;
+}
+
+/** Keeps records of one run. What rejects here is taken for a refused commit: the run is left to be resumed. */
+export interface Ledger {
+	/** Facts were committed; their events are told when this settles. */
+	committed(facts: readonly CommittedFact[], events: readonly RunEvent[]): Promise<void>;
+	/** The run goes on when this settles. `seq` is that of the last entry. */
+	mark(mark: Mark, seq: number): Promise<void>;
+	/** An event without an entry of its own was told. Must not throw. */
+	tell(event: RunEvent): void;
+}
