@@ -90,8 +90,14 @@ export class SessionWorker {
 		const turn: QueuedTurn = { run, input, inputId: input.message.id, place: "new" };
 		const atOnce = this.idle;
 		this.#queue.push(turn);
-		if (atOnce) await this.#exclusively(() => this.#startOrStore(turn));
-		else await this.#queue.store(turn);
+		try {
+			if (atOnce) await this.#exclusively(() => this.#startOrStore(turn));
+			else await this.#queue.store(turn);
+		} catch (error) {
+			// What stands in the store is another's, or cannot be read: that is how this run ends, and there it stays.
+			if (!endsRun(error)) throw error;
+			run.neverStarted("journal_failed", error, this.#hold.state.agent);
+		}
 		this.#pump();
 		return run;
 	}
@@ -330,7 +336,10 @@ export class SessionWorker {
 		} catch (error) {
 			const cause = error instanceof CommitFailed ? error.cause : error;
 			this.#hold.drop();
-			if ((cause as { code?: unknown } | undefined)?.code === "lease_lost") return false;
+			const code = (cause as { code?: unknown } | undefined)?.code;
+			if (code === "lease_lost") return false;
+			// Where nobody has leases the other writer's state need not follow upon ours.
+			if (code === "session_conflict") this.#hold.left();
 			throw cause;
 		}
 	}
@@ -393,4 +402,10 @@ export class SessionWorker {
 
 function isRunning(run: Run): boolean {
 	return run.state.run?.status === "running";
+}
+
+const endings: ReadonlySet<unknown> = new Set(["session_conflict", "journal_newer", "journal_corrupt"]);
+
+function endsRun(error: unknown): boolean {
+	return endings.has((error as { code?: unknown } | null)?.code);
 }

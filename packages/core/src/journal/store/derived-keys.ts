@@ -1,9 +1,10 @@
-// The keys of a session's documents. The head stands under the session's own key; the others behind a single `#`, which
-// no head's key can hold: there each `#` of the session's key is doubled. So no session meets another's documents.
+// The keys of a session's documents. The head stands under the session's own key, the others behind `#s` or `#d`, which
+// no head's key can hold: there each `#` of the session's key is written `##`, and NUL, which many databases cannot hold
+// in a key, `#0`. So no session meets another's documents.
 
 /** The key of a session's head. */
 export function headKey(key: string): string {
-	return key.replaceAll("#", "##");
+	return key.replaceAll("#", "##").replaceAll("\0", "#0");
 }
 
 /** The key of a segment: the lease that wrote it, and its number in the session. */
