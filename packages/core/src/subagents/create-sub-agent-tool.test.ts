@@ -197,6 +197,37 @@ describe("createSubAgentTool", () => {
 	});
 });
 
+describe("limits and stop conditions", () => {
+	test("of a parent end the parent only, and a sub-agent keeps to its own [UAP-148]", async () => {
+		const asked: string[] = [];
+		const child = agent({
+			model: scriptedModel(() => ({ text: "more", toolCalls: [{ name: "look" }] })),
+			tools: [anyTool("look", () => "seen")],
+			strategy: {
+				stopCondition: (state) => {
+					asked.push(`child ${state.step}`);
+					return state.step === 4;
+				},
+			},
+		});
+		const parent = agent({
+			model: scriptedModel(() => calling("explore", "t")),
+			tools: [explore(child)],
+			execution: loop({ maxIterations: 5 }),
+			toolStrategy: { maxIterations: 2 },
+			strategy: {
+				stopCondition: (state) => {
+					asked.push(`parent ${state.step}`);
+					return true;
+				},
+			},
+		});
+		const { state } = await parent.generate("go", initial);
+		expect(asked).toEqual(["child 1", "child 2", "child 3", "child 4", "parent 1"]);
+		expect(state.subagentTraces?.[0]?.toolExecutions).toHaveLength(4);
+	});
+});
+
 describe("what a parent's stream tells of a sub-agent", () => {
 	test("begins before its first model call and ends with it, all under one id [UAP-087]", async () => {
 		const order: string[] = [];

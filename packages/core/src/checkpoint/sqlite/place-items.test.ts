@@ -24,6 +24,11 @@ test("what is cut off in front is dropped, what stays keeps its rows, what is pu
 	expect(toRanges(placed.stored.numbers)).toBe("5,3-4,6");
 });
 
+test("a window that moves over equal items stays one range", () => {
+	const { stored } = placeItems(noItems, ["first", "same", "same", "last"]);
+	expect(toRanges(placeItems(stored, ["same", "same", "last", "new"]).stored.numbers)).toBe("2-5");
+});
+
 test("whatever the lists are, each row holds the right item and rows that are left are dropped", () => {
 	const list = fc.array(fc.constantFrom("a", "b", "c", "d"), { maxLength: 8 });
 	fc.assert(
