@@ -3,7 +3,7 @@
 import { createTurn, HoldfastError, type ToolCall, type Turn, UPPError } from "@holdfast/upp";
 import type { AssistantSaid, ErrorData, Fact, RunOutcome } from "../journal/fact.ts";
 import type { MaybePromise } from "../journal/journal.ts";
-import type { Action, ModelAction } from "./action.ts";
+import type { Action, ModelAction, NoteAction } from "./action.ts";
 import type { GenerateResult, Observation } from "./engine-agent.ts";
 import { callModel, resultsGivenWith } from "./model-call.ts";
 import { CommitFailed, errorData, type Run, Stopped } from "./run.ts";
@@ -52,7 +52,7 @@ async function advance(run: Run): Promise<boolean> {
 		case "model":
 			return modelStep(run, action);
 		case "note":
-			await commit(run, [{ kind: "note", step: stepOf(run), topic: action.topic, value: action.value }]);
+			await commit(run, [noteOf(run, action)]);
 			if (action.topic === "reasoning") {
 				await run.untilStopped(run.agent.hooks.onReason?.(stepOf(run), String(action.value)));
 			}
@@ -67,6 +67,11 @@ async function advance(run: Run): Promise<boolean> {
 			// Something was said for one more look of the model, though its work seemed done.
 			return run.interceptors.goesOn?.() === true ? modelStep(run, oneMoreStep) : true;
 	}
+}
+
+function noteOf(run: Run, { topic, value, afterwards }: NoteAction): Fact {
+	const note: Fact = { kind: "note", step: stepOf(run), topic, value };
+	return afterwards === "ends-step" ? { ...note, endsStep: true } : note;
 }
 
 /** The turn of a run so far; undefined while the model has not answered. */
@@ -91,7 +96,8 @@ async function begin(run: Run): Promise<boolean> {
 		// The step whose last fact stands was never told to have ended.
 		const { last, assistant, unsettled } = state;
 		const answered = last.kind === "results" || (last.kind === "assistant" && unsettled === 0);
-		return answered && assistant?.continues !== true ? endStep(run) : false;
+		const ended = last.endsStep === true || (answered && assistant?.continues !== true);
+		return ended ? endStep(run) : false;
 	}
 	if (run.interceptors.turnBefore !== undefined) await run.untilStopped(run.interceptors.turnBefore());
 	const passed = run.boundary({ type: "turn_start", ...run.at });

@@ -14,6 +14,7 @@ import type {
 	AssistantSaid,
 	Entry,
 	ErrorData,
+	Noted,
 	RunOutcome,
 	RunStarted,
 	ToolCallOutcome,
@@ -49,6 +50,8 @@ export interface LastFact {
 	readonly tag: string;
 	/** What a note holds or a decision answered. */
 	readonly value?: unknown;
+	/** Set where the step ended with a note. */
+	readonly endsStep?: true;
 }
 
 /** The run under way, or the last one. */
@@ -210,7 +213,7 @@ export function evolve(state: SessionState, entry: Entry, options: FoldOptions):
 			return {
 				...note(state, fact.topic, fact.value),
 				seq,
-				run: { ...run, step: fact.step, last: { kind: "note", tag: fact.topic, value: fact.value } },
+				run: { ...run, step: fact.step, last: lastOfNote(fact) },
 			};
 		case "waiting":
 			return { ...state, seq, run: { ...run, status: "waiting" } };
@@ -329,6 +332,11 @@ function replaceCall(
 	const calls = [...run.calls];
 	calls[at] = change(call);
 	return calls;
+}
+
+function lastOfNote({ topic, value, endsStep }: Noted): LastFact {
+	const last: LastFact = { kind: "note", tag: topic, value };
+	return endsStep === undefined ? last : { ...last, endsStep };
 }
 
 function note(state: SessionState, topic: string, value: unknown): SessionState {
