@@ -50,7 +50,7 @@ const instructions =
  * import { Agent } from "holdfast";
  * import { compaction } from "holdfast/plugins";
  *
- * const agent = new Agent({ model: openai("gpt-5.2"), plugins: [compaction({ maxTokens: 60_000 })] });
+ * const clerk = new Agent({ model: openai("gpt-5.2"), plugins: [compaction({ maxTokens: 60_000 })] });
  */
 export function compaction(options: CompactionOptions = {}): Plugin {
 	const maxTokens = readNumber(options.maxTokens ?? 100_000, "maxTokens", 1);

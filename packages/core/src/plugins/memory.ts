@@ -19,7 +19,7 @@ export interface MemoryOptions {
  * import { Agent } from "holdfast";
  * import { memory } from "holdfast/plugins";
  *
- * const agent = new Agent({ model: openai("gpt-5.2"), plugins: [memory()] });
+ * const clerk = new Agent({ model: openai("gpt-5.2"), plugins: [memory()] });
  */
 export function memory(options: MemoryOptions = {}): Plugin {
 	const { store } = options;

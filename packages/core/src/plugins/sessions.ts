@@ -13,7 +13,7 @@ export const sessions: {
 	 * import { Agent } from "holdfast";
 	 * import { sessions } from "holdfast/plugins";
 	 *
-	 * const agent = await Agent.create({ model: openai("gpt-5.2"), plugins: [sessions.file("sessions")] });
+	 * const clerk = await Agent.create({ model: openai("gpt-5.2"), plugins: [sessions.file("sessions")] });
 	 */
 	file(dir: string): Plugin;
 } = {
