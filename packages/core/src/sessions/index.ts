@@ -1,7 +1,16 @@
 // Door of the sessions: durable conversations under keys.
 export { AgentRun, type RunResult } from "./agent-run.ts";
-export type { InputPart, SendInput } from "./input.ts";
+export { acceptInput, type InputPart, inputFact, type SendInput, storedInput } from "./input.ts";
+export type {
+	JobStatus,
+	SubagentJobEnd,
+	SubagentJobEvent,
+	SubagentJobStart,
+	SubagentJobUpdate,
+} from "./job-events.ts";
+export { placesBehind } from "./places-behind.ts";
 export { Session } from "./session.ts";
-export type { PluginTurn, SessionAgent, SessionPlugins } from "./session-agent.ts";
-export type { AgentEvent } from "./session-events.ts";
+export type { PluginTurn, SessionAgent, SessionChildren, SessionPlugins } from "./session-agent.ts";
+export { type AgentEvent, SessionEvents } from "./session-events.ts";
+export { childPlace, childPrefix, readChildPlace } from "./session-key.ts";
 export { SessionTable } from "./session-table.ts";

@@ -1,6 +1,6 @@
 // What can be sent to a session, and its one normal form: a user message and the shape it came in.
 import { messageToJSON, type UserContent, UserMessage } from "@holdfast/upp";
-import type { InputTaken, Placement } from "../journal/index.ts";
+import type { InputTaken, Placement, RunStarted } from "../journal/index.ts";
 
 /** A part of a multipart input. Images and files are bytes, base64 text, or a URL; nothing is fetched. */
 export type InputPart =
@@ -25,6 +25,8 @@ export type SendInput =
 export interface AcceptedInput {
 	readonly shape: InputTaken["shape"];
 	readonly message: UserMessage;
+	/** Why the run it starts exists; absent: it is a user's turn. */
+	readonly origin?: Pick<RunStarted, "runKind" | "parent">;
 }
 
 /**
@@ -55,7 +57,8 @@ export function acceptInput(input: SendInput): AcceptedInput {
 
 /** An input as it stands in the store's inbox. */
 export function storedInput(input: AcceptedInput): unknown {
-	return { shape: input.shape, message: messageToJSON(input.message) };
+	const { shape, message, origin } = input;
+	return { shape, message: messageToJSON(message), ...(origin === undefined ? {} : { origin }) };
 }
 
 /** The fact of an input that lands at a place. */

@@ -1,8 +1,9 @@
 // What sessions need to know of their agent. With plugins, the engine's view of it is complete once they are set up.
 import type { Message } from "@holdfast/upp";
-import type { EngineAgent, Interceptors } from "../engine/index.ts";
+import type { EngineAgent, Interceptors, Run } from "../engine/index.ts";
 import type { RunOutcome } from "../journal/index.ts";
 import type { SendInput } from "./input.ts";
+import type { SessionTable } from "./session-table.ts";
 
 /** A turn as plugins see it. */
 export interface PluginTurn {
@@ -29,6 +30,16 @@ export interface SessionPlugins {
 	tell(event: unknown, turn: PluginTurn): void;
 }
 
+/** What the sessions of one table start in sessions of sub-agents. */
+export interface SessionChildren {
+	/** The sessions of the sub-agent of that name; undefined when there is no such sub-agent. */
+	tableOf(subagent: string): SessionTable | undefined;
+	/** A run of the session at that place is driven until `over` settles. */
+	driven(place: string, run: Run, over: Promise<unknown>): void;
+	/** Suspends all of them. */
+	close(): Promise<void>;
+}
+
 export interface SessionAgent {
 	readonly engine: EngineAgent;
 	/** Undefined while there are none, or they are not set up yet. */
@@ -39,4 +50,8 @@ export interface SessionAgent {
 	readonly tools: "engine-tools" | "own-tools";
 	/** Keeps sessions of agents that share a store apart. */
 	readonly namespace: string | undefined;
+	/** The agent as it is in one table of sessions; absent when it is the same in all. */
+	readonly inTable?: (table: SessionTable) => SessionAgent;
+	/** Absent when it has no sub-agents. */
+	readonly children?: SessionChildren;
 }

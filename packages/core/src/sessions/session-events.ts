@@ -3,6 +3,7 @@
 import type { ToolCall, UserContent } from "@holdfast/upp";
 import { type BoundaryEvent, EventQueue, type RunEvent, type Watcher } from "../engine/index.ts";
 import type { Placement } from "../journal/index.ts";
+import { isJobEvent, type SubagentJobEvent } from "./job-events.ts";
 
 /** What a run tells its consumer. @see keyed sessions, AgentEvent */
 export type AgentEvent =
@@ -37,7 +38,8 @@ export type AgentEvent =
 			readonly toolName: string;
 			readonly output: unknown;
 			readonly isError?: true;
-	  };
+	  }
+	| SubagentJobEvent;
 
 /** A watcher whose single consumer holds the run at its boundaries. */
 export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
@@ -76,6 +78,9 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 				this.#started ??= new Set();
 				this.#started.add(event.call.toolCallId);
 				this.#push(callEvent(event.call, event.input));
+				break;
+			case "nested":
+				if (isJobEvent(event.event)) this.#push(event.event);
 				break;
 			case "tool_end": {
 				const { toolCallId, toolName } = event.call;

@@ -18,3 +18,36 @@ export function childPrefix(parentPlace: string): string {
 export function childPlace(parentPlace: string, subagent: string, suffix: string): string {
 	return `${childPrefix(parentPlace)}${subagent.length}${mark}${subagent}${mark}${suffix}`;
 }
+
+/** The key of a place that `sessionPlace` gave for this namespace; undefined for the places of others. */
+export function keyOfPlace(namespace: string | undefined, place: string): string | undefined {
+	const prefix = sessionPlace(namespace, "");
+	if (namespace !== undefined) return place.startsWith(prefix) ? place.slice(prefix.length) : undefined;
+	if (!place.startsWith(mark)) return place;
+	const escaped = `${mark}key${mark}`;
+	return place.startsWith(escaped) ? place.slice(escaped.length) : undefined;
+}
+
+/** What a place that `childPlace` gave is made of; undefined for others. */
+export function readChildPlace(
+	place: string,
+): { readonly parentPlace: string; readonly subagent: string; readonly suffix: string } | undefined {
+	const start = `${mark}sub${mark}`;
+	if (!place.startsWith(start)) return undefined;
+	const parent = readCounted(place, start.length);
+	const subagent = parent && readCounted(place, parent.end);
+	if (subagent === undefined) return undefined;
+	return { parentPlace: parent?.text ?? "", subagent: subagent.text, suffix: place.slice(subagent.end) };
+}
+
+/** Reads `<length>NUL<text>NUL`. */
+function readCounted(
+	place: string,
+	from: number,
+): { readonly text: string; readonly end: number } | undefined {
+	const at = place.indexOf(mark, from);
+	const length = Number(place.slice(from, at));
+	if (at < 0 || !Number.isInteger(length)) return undefined;
+	const end = at + 1 + length;
+	return place[end] === mark ? { text: place.slice(at + 1, end), end: end + 1 } : undefined;
+}

@@ -1,27 +1,52 @@
 // The sessions of one agent in this process: one worker object a key, kept while it works and a while after (keeps I7).
+import type { ExecutionCapabilities } from "../execution-host/index.ts";
 import type { Journal } from "../journal/index.ts";
+import { killSession } from "./kill-session.ts";
+import { placesBehind } from "./places-behind.ts";
 import type { SessionAgent } from "./session-agent.ts";
-import { childPrefix, sessionPlace } from "./session-key.ts";
+import { childPrefix, keyOfPlace, readChildPlace, sessionPlace } from "./session-key.ts";
 import { SessionWorker } from "./session-worker.ts";
 
 /** How many idle sessions keep their folded state in memory; older ones are read again from the journal when used. */
 const idleSessions = 1_000;
 
+/** What a table may be told beside agent and journal. */
+export interface SessionTableOptions {
+	/** Whether sub-agents may work in the background. Default: they may not. */
+	readonly background?: ExecutionCapabilities["backgroundSubagents"] | undefined;
+	/** What its keys are: callers' keys, or places of child sessions. Default `keys`. */
+	readonly named?: "keys" | "places";
+}
+
 export class SessionTable {
 	readonly agent: SessionAgent;
 	readonly journal: Journal;
+	readonly background: ExecutionCapabilities["backgroundSubagents"];
+	readonly #named: "keys" | "places";
 	readonly #workers = new Map<string, SessionWorker>();
 	readonly #idle = new Set<string>();
 	#closed = false;
 
-	constructor(agent: SessionAgent, journal: Journal) {
-		this.agent = agent;
+	constructor(agent: SessionAgent, journal: Journal, options: SessionTableOptions = {}) {
 		this.journal = journal;
+		this.background = options.background;
+		this.#named = options.named ?? "keys";
+		this.agent = agent.inTable?.(this) ?? agent;
 	}
 
-	/** The one worker of a caller's key. */
+	/** Where the session of a key stands in the store. */
+	placeOf(key: string): string {
+		return this.#named === "places" ? key : sessionPlace(this.agent.namespace, key);
+	}
+
+	/** The key of a place; undefined for places of other agents and of child sessions. */
+	keyOf(place: string): string | undefined {
+		return this.#named === "places" ? place : keyOfPlace(this.agent.namespace, place);
+	}
+
+	/** The one worker of a key. */
 	worker(key: string): SessionWorker {
-		return this.workerAt(sessionPlace(this.agent.namespace, key), key);
+		return this.workerAt(this.placeOf(key), key);
 	}
 
 	/** The one worker of a place in the store. */
@@ -37,24 +62,24 @@ export class SessionTable {
 		return worker;
 	}
 
-	/** Ends the runs of a session. The next handle gets a new worker. */
+	/** Ends the runs of a session and of its child sessions, on record before in this process. The next handle gets a new worker. */
 	async kill(worker: SessionWorker): Promise<void> {
 		this.#forget(worker);
-		await worker.kill();
+		await worker.kill(this.#recordKill(worker.place));
+		// What a tool began while the end was recorded.
+		await this.#eachChild(worker.place, (table, child) => table.kill(child));
 	}
 
 	/** Removes a session and its child sessions. */
 	async delete(worker: SessionWorker): Promise<void> {
 		this.#forget(worker);
-		const removed = (async () => {
-			const prefix = childPrefix(worker.place);
-			for (const { key: place } of await this.journal.list({ after: prefix })) {
-				if (!place.startsWith(prefix)) break;
-				await this.delete(this.workerAt(place, place));
-			}
-			await this.journal.delete(worker.place);
-		})();
+		const { place } = worker;
+		const removed = this.#recordKill(place).then(async () => {
+			await this.#eachChild(place, (table, child) => table.delete(child));
+			await this.journal.delete(place);
+		});
 		await worker.kill(removed);
+		await this.#eachChild(place, (table, child) => table.delete(child));
 	}
 
 	/** Suspends all runs under way and waits until they are left. */
@@ -63,6 +88,29 @@ export class SessionTable {
 		await Promise.all([...this.#workers.values()].map((worker) => worker.close()));
 		this.#workers.clear();
 		this.#idle.clear();
+		await this.agent.children?.close();
+	}
+
+	/** Records the end of a session's runs, then of its children's. What can be ended is, though one of them fails. */
+	async #recordKill(place: string): Promise<void> {
+		try {
+			await killSession(this.journal, place, this.agent.engine.ports);
+		} finally {
+			await this.#eachChild(place, (table, child) => table.kill(child));
+		}
+	}
+
+	async #eachChild(
+		place: string,
+		work: (table: SessionTable, child: SessionWorker) => Promise<void>,
+	): Promise<void> {
+		const failures: unknown[] = [];
+		for await (const child of placesBehind(this.journal, childPrefix(place))) {
+			// A sub-agent that is gone from the agent has left its sessions behind.
+			const table = this.agent.children?.tableOf(readChildPlace(child)?.subagent ?? "") ?? this;
+			await work(table, table.workerAt(child, child)).catch((error) => failures.push(error));
+		}
+		if (failures.length > 0) throw failures[0];
 	}
 
 	#forget(worker: SessionWorker): void {

@@ -1,24 +1,18 @@
 // One session in this process: it accepts turns, and drives one run after the other (keeps I4).
 // One thing at a time: `#turning` is set while the session is taken and a run started, `#active` while one is driven.
 // Whoever ends either of them calls `#pump`, which goes on with what waits.
-import {
-	CommitFailed,
-	type DriveOutcome,
-	drive,
-	type EngineAgent,
-	Run,
-	sessionKilled,
-} from "../engine/index.ts";
+import { type DriveOutcome, drive, type EngineAgent, Run, sessionKilled } from "../engine/index.ts";
 import type { Fact, Journal, Lease } from "../journal/index.ts";
 import type { AgentState } from "../state/index.ts";
 import { AgentRun } from "./agent-run.ts";
+import { commitFirst } from "./commit-first.ts";
 import { type AcceptedInput, inputFact, storedInput } from "./input.ts";
 import { killSession } from "./kill-session.ts";
 import type { SessionAgent } from "./session-agent.ts";
 import { agentClosed, runBeforeSuspended, sessionHeld, startedElsewhere } from "./session-errors.ts";
 import { SessionHold } from "./session-hold.ts";
 import { TurnFrame } from "./turn-frame.ts";
-import { type QueuedTurn, storedMessage, TurnQueue } from "./turn-queue.ts";
+import { type QueuedTurn, readInput, storedMessage, TurnQueue } from "./turn-queue.ts";
 
 /** Milliseconds that another living worker has for starting a turn of its own that stands before ours. */
 const yieldsFor = 2_000;
@@ -296,10 +290,10 @@ export class SessionWorker {
 		const { id: agentId } = this.#agent;
 		const fingerprint = this.#agent.fingerprint();
 		const facts: Fact[] = [
-			{ kind: "run.started", runKind: "user-turn", agentId, fingerprint },
+			{ kind: "run.started", runKind: "user-turn", ...turn.input.origin, agentId, fingerprint },
 			inputFact(turn.inputId, turn.input, "turn"),
 		];
-		if (!(await this.#commitFirst(run, facts, turn.place === "stored" ? [turn.inputId] : undefined)))
+		if (!(await commitFirst(this.#hold, run, facts, turn.place === "stored" ? [turn.inputId] : undefined)))
 			return false;
 		this.#queue.remove(turn);
 		for (const overlay of this.#overlays.splice(0)) frame.overlay(overlay);
@@ -317,31 +311,17 @@ export class SessionWorker {
 		const attempt = open.attempt + 1;
 		const fingerprint = this.#agent.fingerprint();
 		const reason = open.suspended ? "suspended" : "crash";
-		if (!(await this.#commitFirst(run, [{ kind: "run.resumed", attempt, fingerprint, reason }], undefined)))
+		if (
+			!(await commitFirst(
+				this.#hold,
+				run,
+				[{ kind: "run.resumed", attempt, fingerprint, reason }],
+				undefined,
+			))
+		)
 			return false;
 		this.#active = this.#drive(run, handle, { recovered: true, frame });
 		return true;
-	}
-
-	/** Commits what begins or resumes a run, which takes the session. False when somebody else has taken it. */
-	async #commitFirst(
-		run: Run,
-		facts: readonly Fact[],
-		drain: readonly string[] | undefined,
-	): Promise<boolean> {
-		try {
-			const committed = run.commit(facts, drain === undefined ? undefined : { drain });
-			if (committed instanceof Promise) await committed;
-			return true;
-		} catch (error) {
-			const cause = error instanceof CommitFailed ? error.cause : error;
-			this.#hold.drop();
-			const code = (cause as { code?: unknown } | undefined)?.code;
-			if (code === "lease_lost") return false;
-			// Where nobody has leases the other writer's state need not follow upon ours.
-			if (code === "session_conflict") this.#hold.left();
-			throw cause;
-		}
 	}
 
 	#runOf(handle: AgentRun, inputId: string): { run: Run; frame: TurnFrame } {
@@ -353,12 +333,10 @@ export class SessionWorker {
 			state: this.#hold.state,
 			recorder: this.#hold.lease as Lease,
 			interceptors: frame.interceptors(this.#sessionAgent),
-			readInput: (input) => {
-				const accepted = storedMessage(input);
-				return { inputId: input.id, fact: (placement) => inputFact(input.id, accepted, placement) };
-			},
+			readInput,
 		});
 		frame.run = run;
+		for (const notice of this.#queue.notices) run.offer(readInput(notice));
 		const { plugins } = this.#sessionAgent;
 		handle.attach(run, plugins && ((event) => plugins.tell(event, frame)));
 		return { run, frame };
@@ -372,6 +350,7 @@ export class SessionWorker {
 			this.#ended(run, handle, how.frame, outcome);
 		});
 		this.#hold.driving(over);
+		this.#sessionAgent.children?.driven(this.place, run, over);
 		return { run, handle, over, ...how };
 	}
 

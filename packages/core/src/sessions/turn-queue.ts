@@ -1,9 +1,10 @@
 // The turns of one session that wait in this process. A turn that is not the first stands in the store's inbox too, so
 // that another process starts it when this one dies; what left the inbox was started, by whomever.
 import { messageFromJSON } from "@holdfast/upp";
+import type { RunInput } from "../engine/index.ts";
 import type { Journal, StoredInput } from "../journal/index.ts";
 import type { AgentRun } from "./agent-run.ts";
-import { type AcceptedInput, storedInput } from "./input.ts";
+import { type AcceptedInput, inputFact, storedInput } from "./input.ts";
 
 /** A turn that was accepted here, or adopted from a process that died. */
 export interface QueuedTurn {
@@ -33,6 +34,8 @@ export class TurnQueue {
 	readonly #journal: Journal;
 	readonly #key: string;
 	#turns: QueuedTurn[] = [];
+	/** What the next run is to be told, as the inbox stood when it was last looked at. */
+	notices: readonly StoredInput[] = [];
 
 	constructor(journal: Journal, key: string) {
 		this.#journal = journal;
@@ -79,6 +82,7 @@ export class TurnQueue {
 		openRunId: string | undefined,
 		adopt: (input: StoredInput) => QueuedTurn,
 	): Promise<Alignment> {
+		this.notices = inbox.filter(({ kind }) => kind === "notice");
 		if (inbox.length === 0 && this.#turns.length === 0) return aligned;
 		const order = new Map<string, number>();
 		let awaited: StoredInput | undefined;
@@ -134,9 +138,14 @@ export class TurnQueue {
 
 /** An input of the inbox as it was accepted. */
 export function storedMessage(input: StoredInput): AcceptedInput {
-	const body = input.body as {
-		shape: AcceptedInput["shape"];
+	const { message, ...body } = input.body as Omit<AcceptedInput, "message"> & {
 		message: Parameters<typeof messageFromJSON>[0];
 	};
-	return { shape: body.shape, message: messageFromJSON(body.message) as AcceptedInput["message"] };
+	return { ...body, message: messageFromJSON(message) as AcceptedInput["message"] };
+}
+
+/** An input of the inbox as a run takes it in. */
+export function readInput(input: StoredInput): RunInput {
+	const accepted = storedMessage(input);
+	return { inputId: input.id, fact: (placement) => inputFact(input.id, accepted, placement) };
 }

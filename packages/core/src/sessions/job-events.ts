@@ -1,0 +1,51 @@
+// What a session tells of the work it gave to its sub-agents. Compact: never what the sub-agent says or does.
+
+/** How a sub-agent's work stands or came to its end. */
+export type JobStatus = "queued" | "running" | "completed" | "error" | "cancelled";
+
+/** Work was given to a sub-agent. */
+export interface SubagentJobStart {
+	readonly type: "subagent-job-start";
+	readonly subagent: string;
+	readonly run_in_background: boolean;
+	/** Of work in the background. */
+	readonly task_id?: string;
+	/** What the model said it is for. */
+	readonly description?: string;
+	readonly delegateToolCallId?: string;
+}
+
+/** A sub-agent that works in the background goes on. */
+export interface SubagentJobUpdate {
+	readonly type: "subagent-job-update";
+	readonly task_id: string;
+	readonly subagent: string;
+	readonly status: JobStatus;
+	/** Type of the event of the sub-agent's own run; never its content. */
+	readonly eventType?: string;
+}
+
+/** The work is over. */
+export interface SubagentJobEnd {
+	readonly type: "subagent-job-end";
+	readonly subagent: string;
+	readonly status: JobStatus;
+	/** How many events the sub-agent's run told while this process followed it. */
+	readonly eventCount: number;
+	readonly error?: string;
+	readonly task_id?: string;
+	readonly delegateToolCallId?: string;
+}
+
+export type SubagentJobEvent = SubagentJobStart | SubagentJobUpdate | SubagentJobEnd;
+
+const types: ReadonlySet<unknown> = new Set([
+	"subagent-job-start",
+	"subagent-job-update",
+	"subagent-job-end",
+]);
+
+/** Whether something a tool told is about a sub-agent's work. */
+export function isJobEvent(value: unknown): value is SubagentJobEvent {
+	return typeof value === "object" && value !== null && types.has((value as { type?: unknown }).type);
+}

@@ -1,0 +1,17 @@
+// The sessions of a store whose places begin alike, a page at a time: there may be many others behind them.
+import type { Journal } from "../journal/index.ts";
+
+const pageSize = 100;
+
+/** The places that begin with `prefix`, in order. */
+export async function* placesBehind(journal: Journal, prefix: string): AsyncGenerator<string, void, void> {
+	for (let after = prefix; ; ) {
+		const heads = await journal.list({ after, limit: pageSize });
+		for (const { key } of heads) {
+			if (!key.startsWith(prefix)) return;
+			yield key;
+			after = key;
+		}
+		if (heads.length < pageSize) return;
+	}
+}
