@@ -70,6 +70,37 @@ class OpenStore implements SessionStore {
 	}
 }
 
+/** A store that a process has until it dies, before or behind its call of that number. */
+function dyingStore(inner: SessionStore, last: number, when: "before" | "behind") {
+	let calls = 0;
+	const through = async <T>(call: () => Promise<T>): Promise<T> => {
+		if (++calls < last) return call();
+		if (calls === last && when === "behind") await call();
+		throw new Error("the process is dead");
+	};
+	const store: SessionStore = {
+		load: (key) => through(() => inner.load(key)),
+		commit: (...parameters) => through(() => inner.commit(...parameters)),
+		delete: (key) => through(() => inner.delete(key)),
+	};
+	return { store, died: () => calls >= last };
+}
+
+const tool = {
+	name: "look",
+	description: "Looks.",
+	parameters: { type: "object" } as const,
+	retryPolicy: "pure" as const,
+	run: () => "seen",
+};
+
+/** A model that looks once and then answers. */
+function working() {
+	return scriptedModel(({ messages }) =>
+		messages.at(-1)?.type === "tool_result" ? "done" : { toolCalls: [{ name: "look" }] },
+	);
+}
+
 const code = (events: readonly AgentEvent[]): string | undefined => {
 	const last = events.at(-1);
 	return last?.type === "turn-error" ? last.code : last?.type;
@@ -212,6 +243,34 @@ describe("a session over a bare store", () => {
 					expect(model.requests).toHaveLength(0);
 					expect(JSON.stringify([...sessionStore.documents])).toBe(before);
 				}
+			}
+		},
+	);
+
+	test.each(["before", "behind"] as const)(
+		"goes on in another process wherever its process dies, %s any call of the store",
+		async (when) => {
+			let died = true;
+			for (let last = 1; died; last++) {
+				const store = new OpenStore();
+				const mortal = dyingStore(store, last, when);
+				const first = new Agent({ model: working(), tools: [tool], host: { sessionStore: mortal.store } });
+				const accepted = await first
+					.session("k")
+					.send("go")
+					.then((run) => run.result())
+					.catch(() => undefined);
+				died = mortal.died();
+				const model = working();
+				const next = new Agent({ model, tools: [tool], host: { sessionStore: store } });
+				const resumed = await next.session("k").resume();
+				if (resumed !== null) expect((await resumed.result()).outcome).toBe("completed");
+				const said = (await next.session("k").state()).messages.map(({ type }) => type);
+				expect([[], ["user", "assistant", "tool_result", "assistant"]]).toContainEqual(said);
+				if (accepted !== undefined) expect(said).toHaveLength(4);
+				await next.session("k").delete();
+				// The first segment of a lease whose first head never followed is the one thing that nobody can find.
+				expect([...store.documents.keys()].filter((key) => !key.endsWith(".1"))).toEqual([]);
 			}
 		},
 	);
