@@ -17,10 +17,10 @@ import {
 	type MiddlewareContext,
 	runMiddleware,
 } from "../middleware/index.ts";
-import type { AgentState } from "../state/index.ts";
+import { AgentState } from "../state/index.ts";
 import type { StrategyAgent } from "../strategies/index.ts";
 import type { ToolContext } from "../tools/index.ts";
-import type { Checkpoints } from "./checkpoints.ts";
+import type { Checkpoints, SessionCheckpoints } from "./checkpoints.ts";
 import { type OpaqueStrategy, runOpaque } from "./opaque-strategy.ts";
 import type { AgentStreamEvent } from "./uap-events.ts";
 
@@ -65,7 +65,8 @@ export function startCall(
 	options: CallOptions,
 	observer?: CallObserver,
 ): StartedCall {
-	const { engine, middleware, checkpoints, opaque } = setup;
+	const { engine, middleware, opaque } = setup;
+	let checkpoints = setup.checkpoints?.session(state);
 	const started = checkpoints === undefined ? state : checkpoints.identify(state);
 	let stopWork: (() => void) | undefined;
 	let stopped = false;
@@ -74,6 +75,7 @@ export function startCall(
 
 	const execute = async (context: MiddlewareContext): Promise<GenerateResult> => {
 		if (stopped) throw cancelled();
+		checkpoints = checkpoints?.of(context.state);
 		if (opaque !== undefined) {
 			const { stopCondition } = stopConditionOf(middleware, context);
 			const { agent } = setup;
@@ -121,10 +123,12 @@ export function startCall(
 					cut = reject; // a middleware that never answers does not hold up a cancelled call
 					runMiddleware(middleware, context, execute).then(resolve, reject);
 				});
-	const result = executing.finally(() => {
-		over = true;
-		options.signal?.removeEventListener("abort", stop);
-	});
+	const result = executing
+		.then((given) => identified(given, checkpoints))
+		.finally(() => {
+			over = true;
+			options.signal?.removeEventListener("abort", stop);
+		});
 
 	function stop(): void {
 		if (over || stopped) return;
@@ -143,6 +147,13 @@ export function startCall(
 			return stopped;
 		},
 	};
+}
+
+/** The result with the session's id in its state, also where a hook or a middleware gave the result. */
+function identified(given: GenerateResult, checkpoints: SessionCheckpoints | undefined): GenerateResult {
+	if (checkpoints === undefined || !(given?.state instanceof AgentState)) return given;
+	const state = checkpoints.identify(given.state);
+	return state === given.state ? given : { ...given, state };
 }
 
 /** Middleware may end a run after any of its steps. */

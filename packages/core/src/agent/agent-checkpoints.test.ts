@@ -154,6 +154,39 @@ describe("the id of a session", () => {
 		await sqlite.close();
 	});
 
+	test("is the restored one also where a strategy or a hook makes a state of its own", async () => {
+		const restored = initial.withMetadata("sessionId", "restored");
+		const given = { turn: { response: { text: "instead" } }, state: AgentState.initial() };
+		for (const options of [
+			{ model: scriptedModel(["one"]), execution: forgetful },
+			{ model: scriptedModel([{ error: new Error("no") }]), strategy: { onError: () => given } },
+			{ model: scriptedModel(["one"]), middleware: [{ name: "m", after: () => given as never }] },
+		]) {
+			const checkpoints = memoryStore();
+			const one = agent({ ...options, checkpoints });
+			const { state } = await one.stream("go", restored).result;
+			await one.flush();
+			expect(state.metadata.sessionId).toBe("restored");
+			for (const { id, state: json } of checkpoints.saved) {
+				expect([id, json.metadata.sessionId]).toEqual(["restored", "restored"]);
+			}
+		}
+	});
+
+	test("is the one of the state that a middleware loaded, where it names one", async () => {
+		const checkpoints = memoryStore();
+		const load = initial.withMetadata("sessionId", "loaded");
+		const one = agent({
+			model: scriptedModel(["done"]),
+			checkpoints,
+			middleware: [{ name: "load", before: (context) => ({ ...context, state: load }) }],
+		});
+		const { state } = await one.generate("go", initial);
+		await one.flush();
+		expect(state.metadata.sessionId).toBe("loaded");
+		expect(checkpoints.saved.map(({ id }) => id)).toEqual(["loaded"]);
+	});
+
 	test("stays in what is saved where a middleware puts another state in the place of the given one", async () => {
 		const checkpoints = memoryStore();
 		const one = agent({

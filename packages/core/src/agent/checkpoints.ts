@@ -5,35 +5,47 @@ import type { AgentState } from "../state/index.ts";
 
 /** What an agent with a checkpoint store does with states. @see UAP 12.4 */
 export interface Checkpoints {
-	/** The state with the id of its session in its metadata. */
-	identify(state: AgentState): AgentState;
-	/** Saves behind the saves before it; never throws, never waits. */
-	readonly save: (state: AgentState) => void;
+	/** The session of a call on a state: the option's, else the restored state's, else one generated for the agent. */
+	session(state: AgentState): SessionCheckpoints;
 	/** Settles when what was saved so far is stored. */
 	flush(): Promise<void>;
 }
 
-/**
- * Ties a store to an agent. The session id is the option's, else the restored state's, else one generated for the agent.
- */
+/** The checkpoints of one call. Its session stays the same, whatever strategies and middlewares make of the state. */
+export interface SessionCheckpoints {
+	/** The state with the id of the session in its metadata. */
+	identify(state: AgentState): AgentState;
+	/** Saves behind the saves before it; never throws, never waits. */
+	save(state: AgentState): void;
+	/** The session of a state that a middleware put in the place of the given one: its own, where it names one. */
+	of(state: AgentState): SessionCheckpoints;
+}
+
+/** Ties a store to an agent. */
 export function checkpointsOf(store: CheckpointStore, sessionId: string | undefined, ids: Ids): Checkpoints {
 	const saver = checkpointSaver({ store });
 	let generated: string | undefined;
-	const idOf = (state: AgentState): string => {
+	const namedIn = ({ metadata }: AgentState): string | undefined => {
 		if (sessionId !== undefined) return sessionId;
-		const restored = state.metadata.sessionId;
-		if (typeof restored === "string" && restored !== "") return restored;
-		generated ??= ids.uuid();
-		return generated;
+		const restored = metadata.sessionId;
+		return typeof restored === "string" && restored !== "" ? restored : undefined;
 	};
-	const identify = (state: AgentState): AgentState => {
-		const id = idOf(state);
-		return state.metadata.sessionId === id ? state : state.withMetadata("sessionId", id);
+	const sessionOf = (id: string): SessionCheckpoints => {
+		const identify = (state: AgentState): AgentState =>
+			state.metadata.sessionId === id ? state : state.withMetadata("sessionId", id);
+		return {
+			identify,
+			save: (state) => saver.save(id, identify(state)),
+			of: (state) => sessionOf(namedIn(state) ?? id),
+		};
 	};
 	return {
-		identify,
-		// A middleware may have put another state in the place of the one that was identified.
-		save: (state) => saver.save(idOf(state), identify(state)),
+		session(state) {
+			const id = namedIn(state);
+			if (id !== undefined) return sessionOf(id);
+			generated ??= ids.uuid();
+			return sessionOf(generated);
+		},
 		flush: () => saver.flush(),
 	};
 }

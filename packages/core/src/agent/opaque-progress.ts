@@ -1,7 +1,7 @@
 // How far a custom strategy is, as its hooks and sub-agents tell: its step, its latest state, traces and checkpoints.
 import { type SubagentEvent, TraceCollector } from "../engine/index.ts";
 import type { AgentState, SubagentExecutionTrace } from "../state/index.ts";
-import type { Checkpoints } from "./checkpoints.ts";
+import type { SessionCheckpoints } from "./checkpoints.ts";
 
 export class OpaqueProgress {
 	step: number;
@@ -10,11 +10,11 @@ export class OpaqueProgress {
 	/** Whether the strategy told of its own completion. */
 	completed = false;
 	#saved = false;
-	readonly #checkpoints: Checkpoints | undefined;
+	readonly #checkpoints: SessionCheckpoints | undefined;
 	readonly #collector = new TraceCollector();
 	#traces: readonly SubagentExecutionTrace[] = [];
 
-	constructor(state: AgentState, checkpoints: Checkpoints | undefined) {
+	constructor(state: AgentState, checkpoints: SessionCheckpoints | undefined) {
 		this.step = state.step;
 		this.state = state;
 		this.#checkpoints = checkpoints;

@@ -12,7 +12,7 @@ import {
 	type StrategyAgent,
 } from "../strategies/index.ts";
 import type { CallOptions } from "./agent-call.ts";
-import type { Checkpoints } from "./checkpoints.ts";
+import type { SessionCheckpoints } from "./checkpoints.ts";
 import { type InstanceOptions, opaqueInstance } from "./opaque-instance.ts";
 import { OpaqueProgress } from "./opaque-progress.ts";
 import type { AgentStreamEvent } from "./uap-events.ts";
@@ -29,7 +29,7 @@ export interface OpaqueCallSetup {
 	readonly opaque: OpaqueStrategy;
 	readonly call: MiddlewareContext;
 	readonly options: CallOptions;
-	readonly checkpoints: Checkpoints | undefined;
+	readonly checkpoints: SessionCheckpoints | undefined;
 	/** Asked beside the agent's own stop condition. */
 	readonly stopCondition: ((state: AgentState) => Promise<boolean>) | undefined;
 	/** Takes the events of the strategy's own `stream`; without it, `execute` is called. */
