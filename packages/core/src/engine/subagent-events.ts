@@ -122,6 +122,15 @@ export class TraceCollector {
 		this.#started.delete(event.subagentId);
 	}
 
+	/** Nobody waits for the sub-agents under way any more: they count as failed for this reason. */
+	cut(reason: string): void {
+		for (const start of this.#started.values()) {
+			const end = { success: false, error: reason, timestamp: Date.now() } as const;
+			this.#finished.push(traceOf(start, { ...start, ...end, type: "subagent_end" }));
+		}
+		this.#started.clear();
+	}
+
 	/** The traces finished since the last time. */
 	take(): readonly SubagentExecutionTrace[] {
 		if (this.#finished.length === 0) return this.#finished;

@@ -98,7 +98,8 @@ export class ToolRound {
 	/** Gives every call without a result this one: the run was told to stop. Late outcomes are ignored. */
 	close(outcome: ToolCallOutcome, result: string): Fact[] {
 		this.#closed = true;
-		const facts: Fact[] = [];
+		this.#run.traces.cut(result);
+		const facts: Fact[] = this.#traceNotes();
 		for (const each of this.#calls) {
 			if (each.phase === "settled") continue;
 			each.phase = "settled";
@@ -289,10 +290,7 @@ export class ToolRound {
 		if (outcome === "error" && this.#run.stopReason !== undefined && this.#run.stopReason !== "interrupt")
 			return;
 		each.phase = "settled";
-		const facts: Fact[] = [];
-		for (const value of this.#run.traces.take()) {
-			facts.push({ kind: "note", step: this.#step, topic: "subagent-trace", value });
-		}
+		const facts: Fact[] = this.#traceNotes();
 		facts.push(this.#settledFact(each, outcome, result, details));
 		const launches: CallInRound[] = [];
 		this.#settledOne(each, facts, launches);
@@ -306,6 +304,12 @@ export class ToolRound {
 			this.#launch(launches);
 			this.#checkDone();
 		});
+	}
+
+	/** What sub-agents did since the last time. */
+	#traceNotes(): Fact[] {
+		const step = this.#step;
+		return this.#run.traces.take().map((value) => ({ kind: "note", step, topic: "subagent-trace", value }));
 	}
 
 	async #commit(facts: readonly Fact[]): Promise<void> {

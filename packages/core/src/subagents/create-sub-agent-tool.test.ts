@@ -559,6 +559,36 @@ describe("traces", () => {
 		expect(saved[2]?.subagentTraces?.[0]?.startTime).toBe(new Date(traces[0]?.startTime ?? 0).toISOString());
 	});
 
+	test("say that a sub-agent was cut short, where the run around it fails meanwhile", async () => {
+		const { model, asked } = deafModel();
+		const quick = agent({ model: scriptedModel(["quick"]) });
+		const tools = [
+			explore(agent({ model })),
+			explore(quick, { name: "quick" }),
+			anyTool("last", async () => void (await asked), { dependsOn: ["quick"] }),
+		];
+		const round: ScriptedReply = {
+			toolCalls: ["explore", "quick", "last"].map((name) => ({ name, id: name, arguments: { task: name } })),
+		};
+		const seen: AgentState[] = [];
+		const failing = agent({
+			model: scriptedModel([round]),
+			tools,
+			toolStrategy: {
+				onAfterCall({ name }) {
+					if (name === "last") throw new Error("the hook failed");
+				},
+			},
+			strategy: { onError: (_, state) => void seen.push(state) },
+		});
+		await expect(failing.generate("go", initial)).rejects.toThrow("the hook failed");
+		expect(seen[0]?.subagentTraces).toMatchObject([
+			{ parentToolCallId: "quick", success: true },
+			{ parentToolCallId: "explore", success: false, error: expect.stringContaining("cancelled") },
+		]);
+		expect((await asked).signal?.aborted).toBe(true);
+	});
+
 	test("and the end of one sub-agent are there while another call of the round goes on", async () => {
 		const { promise, resolve } = Promise.withResolvers<string>();
 		const child = agent({ model: scriptedModel(["quick"]) });

@@ -1,0 +1,133 @@
+// Work for a sub-agent as a run of its session: put into the inbox once, however often it is asked for, and followed to
+// its end, through crashes of either side (keeps I3, I4, I8). The run's id is the key of the call that asked for it.
+import { UserMessage } from "@holdfast/upp";
+import { stopReasonOf } from "../../engine/index.ts";
+import type { RunStarted } from "../../journal/index.ts";
+import {
+	type AgentEvent,
+	type AgentRun,
+	SessionEvents,
+	type SessionTable,
+	storedInput,
+} from "../../sessions/index.ts";
+import { journalChange } from "./journal-change.ts";
+import { readTask, type TaskState } from "./read-task.ts";
+
+/** Work for a sub-agent. */
+export interface ChildTask {
+	/** Where its session stands. */
+	readonly place: string;
+	/** Id of the run that does it: the same in every attempt at it. */
+	readonly runId: string;
+	readonly prompt: string;
+	readonly origin: Pick<RunStarted, "runKind" | "parent">;
+}
+
+/** How it came to its end. */
+export interface TaskEnd extends TaskState {
+	/** How many events its run told while it was followed. */
+	readonly eventCount: number;
+}
+
+/** Accepts the work durably. The second time nothing happens. */
+export async function submitTask({ journal }: SessionTable, task: ChildTask): Promise<void> {
+	const { place, runId, prompt, origin } = task;
+	const message = new UserMessage(prompt, { id: runId });
+	await journal.submit(place, {
+		id: runId,
+		kind: "message",
+		runId,
+		dedupeKey: runId,
+		workerId: journal.workerId,
+		body: storedInput({ shape: "text", message, origin }),
+	});
+}
+
+/**
+ * Sees to it that accepted work is done, here or by whoever has it, and tells its end.
+ *
+ * When the signal fires the work is stopped as its parent was: interrupted, suspended or killed. Rejects then with the
+ * signal's reason, else with what the store threw.
+ */
+export async function followTask(
+	table: SessionTable,
+	task: Pick<ChildTask, "place" | "runId">,
+	signal: AbortSignal,
+	onEvent?: (event: AgentEvent) => void,
+): Promise<TaskEnd> {
+	let eventCount = 0;
+	const count = (event: AgentEvent): void => {
+		eventCount++;
+		onEvent?.(event);
+	};
+	let mine: AgentRun | undefined;
+	const stop = (): void => stopTask(table, task.place, mine, signal);
+	signal.addEventListener("abort", stop, { once: true });
+	try {
+		for (;;) {
+			if (signal.aborted) throw signal.reason;
+			const change = journalChange(table, task.place, signal);
+			const run = await takeUp(table, task.place);
+			if (run !== undefined && run !== "held") {
+				if (run.runId === task.runId) mine = run;
+				if (signal.aborted) stop();
+				// What stands before it in its session must end first.
+				await followRun(run, run === mine ? count : undefined);
+				mine = undefined;
+			}
+			const state = await readTask(table.journal, task.place, task.runId);
+			if (isSettled(state)) {
+				change.cancel();
+				return { ...state, eventCount };
+			}
+			if (signal.aborted) throw signal.reason;
+			if (run === "held") await change.happened;
+			else change.cancel();
+		}
+	} finally {
+		signal.removeEventListener("abort", stop);
+	}
+}
+
+/** Whether nothing more will come of it. */
+export function isSettled({ status }: TaskState): boolean {
+	return status !== "queued" && status !== "running";
+}
+
+/** Works on what is next in a session. Undefined: there is nothing. */
+async function takeUp(table: SessionTable, place: string): Promise<AgentRun | "held" | undefined> {
+	try {
+		return (await table.worker(place).resume()) ?? undefined;
+	} catch (error) {
+		const { code } = error as { code?: unknown };
+		if (code === "session_held") return "held";
+		if (code === "session_killed") return undefined; // the journal says what became of it
+		throw error;
+	}
+}
+
+/** Looks on until the run is over, or left to somebody else. */
+async function followRun(run: AgentRun, onEvent: ((event: AgentEvent) => void) | undefined): Promise<void> {
+	if (onEvent !== undefined) {
+		const events = new SessionEvents();
+		events.onEvent = onEvent;
+		for await (const event of run.watch()) events.tell(event);
+	}
+	const { outcome, error } = await run.result();
+	if (outcome === "suspended" && error !== undefined && error.code !== "lease_lost") throw error;
+}
+
+/** Stops the work the way its parent was stopped. */
+function stopTask(table: SessionTable, place: string, mine: AgentRun | undefined, signal: AbortSignal): void {
+	const reason = stopReasonOf(signal);
+	if (reason === "suspend" || reason === "lease-lost") {
+		mine?.suspend();
+		return;
+	}
+	if (reason !== "kill" && mine !== undefined) {
+		mine.interrupt();
+		return;
+	}
+	// Who killed the parent hears of what the store throws; here it was recorded already, or will be tried again.
+	table.kill(table.worker(place)).catch(() => {});
+}
