@@ -8,7 +8,7 @@ import { HoldfastError } from "@holdfast/upp";
 import { type Identity, isWorkerAlive, ownIdentity } from "../journal/sqlite/liveness.ts";
 
 /** Milliseconds to wait for a living owner, or for one on another machine, whose life nobody here can see. */
-const patience = 10_000;
+const usualPatience = 10_000;
 
 interface Owner extends Identity {
 	readonly token: string;
@@ -18,15 +18,19 @@ let own: Identity | undefined;
 
 /**
  * Does `work` while this process has the lock at `path`; `path` is a name in an existing folder.
- * @throws HoldfastError `session_store_busy` when a living process keeps the lock for ten seconds.
+ * @throws HoldfastError `session_store_busy` when a living process keeps the lock for `patience` milliseconds.
  */
-export async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
+export async function withLock<T>(
+	path: string,
+	work: () => Promise<T>,
+	patience: number = usualPatience,
+): Promise<T> {
 	own ??= ownIdentity();
 	const owner: Owner = { token: randomUUID().slice(0, 13), ...own };
 	const claim = `${path}.${owner.token}.tmp`;
 	await writeFile(claim, JSON.stringify(owner), { flag: "wx" });
 	try {
-		await take(path, claim, own);
+		await take(path, claim, own, patience);
 		try {
 			return await work();
 		} finally {
@@ -37,7 +41,7 @@ export async function withLock<T>(path: string, work: () => Promise<T>): Promise
 	}
 }
 
-async function take(path: string, claim: string, self: Identity): Promise<void> {
+async function take(path: string, claim: string, self: Identity, patience: number): Promise<void> {
 	let seen: { readonly token: string; readonly since: number } | undefined;
 	for (;;) {
 		if (await linked(claim, path)) return;
