@@ -340,7 +340,8 @@ describe("a session that goes on in a new process", () => {
 			const { sessionId } = state.metadata as { sessionId: string };
 			const source = `
 			import { agent, AgentState } from "holdfast";
-			import { ${kind}Checkpoints } from "holdfast/${kind === "file" ? "checkpoint" : "sqlite"}";
+			import { fileCheckpoints } from "holdfast/checkpoint";
+			import { sqliteCheckpoints } from "holdfast/sqlite";
 			import { scriptedModel } from "holdfast/testing";
 			const checkpoints = ${kind}Checkpoints(${JSON.stringify(kind === "file" ? { dir: place } : place)});
 			const model = scriptedModel(["Alice."]);
