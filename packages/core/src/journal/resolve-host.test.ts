@@ -12,6 +12,8 @@ describe("a host", () => {
 	test("of ours is used as it is, a session store gets a journal", () => {
 		const host = memoryHost();
 		expect(resolveHost(host)).toBe(host);
+		const capable = { ...host, capabilities: {} };
+		expect(resolveHost(capable)).toBe(capable);
 		expect(resolveHost({ sessionStore }).journal.name).toBe("store");
 	});
 
@@ -31,6 +33,8 @@ describe("a host", () => {
 		[{ sessionStore, store: {} }, "`host.store`"],
 		[{ sessionStore, ...execution }, "`host.sessionStore`"],
 		[{ sessionStore, scheduler: {} }, "`host.scheduler`"],
+		[{ sessionStore, capabilities: {} }, "`host.capabilities`"],
+		[{ journal: memoryHost().journal, store: {} }, "`host.store`"],
 		[{ journal: {} }, "`host.journal.acquire`"],
 		[{ journal: memoryHost().journal }, "`host.close`"],
 		[{ capabilities: {}, store: {} }, "`host.scheduler`"],

@@ -20,7 +20,10 @@ export function resolveHost(given: unknown, adapt?: ExecutionHostAdapter): Host 
 	if (typeof given !== "object" || given === null)
 		throw new TypeError("The option `host` must be an object: a host, or `{ sessionStore }`.");
 	const host = given as Readonly<Record<string, unknown>>;
-	const execution = executionParts.filter((part) => host[part] !== undefined);
+	// A host of ours may tell its capabilities, too.
+	const execution = executionParts.filter(
+		(part) => host[part] !== undefined && !(part === "capabilities" && host.journal !== undefined),
+	);
 	const kinds = [
 		...(host.sessionStore === undefined ? [] : ["sessionStore"]),
 		...(host.journal === undefined ? [] : ["journal"]),
