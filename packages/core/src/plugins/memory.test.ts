@@ -1,0 +1,60 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isToolResultMessage } from "@holdfast/upp";
+import { describe, expect, test } from "vitest";
+import { Agent } from "../agent/agent.ts";
+import { FileSessionStore } from "../session-store/file.ts";
+import { type ScriptedCall, scriptedModel } from "../testing/scripted-model.ts";
+import { memory } from "./memory.ts";
+import { eventsOf } from "./plugins.fixture.ts";
+import { memoryValues, type ValueStore } from "./session-values.ts";
+import { storedValues } from "./stored-values.ts";
+
+/** Lets the model make one call in a session and gives the result. */
+async function calling(store: ValueStore | undefined, key: string, call: ScriptedCall): Promise<unknown> {
+	const plugins = [memory(store === undefined ? {} : { store })];
+	const model = scriptedModel([{ toolCalls: [call] }, "done"]);
+	const agent = await Agent.create({ model, plugins });
+	await eventsOf(agent, "go", key);
+	const results = model.requests[1]?.messages.at(-1);
+	return isToolResultMessage(results) ? results.results[0]?.result : undefined;
+}
+
+const set = (name: string, text: string): ScriptedCall => ({
+	name: "memory_set",
+	arguments: { name, text },
+});
+const load = (name: string): ScriptedCall => ({
+	name: "memory_load",
+	arguments: { name },
+});
+const search = (query?: string): ScriptedCall => ({
+	name: "memory_search",
+	arguments: query === undefined ? {} : { query },
+});
+
+describe("memory", () => {
+	test("lets the model set, load and search notes of its session; other sessions do not see them [SES-139]", async () => {
+		const store = memoryValues();
+		expect(await calling(store, "ann", set("colour", "Green, like her bike"))).toBe('Kept as "colour".');
+		await calling(store, "ann", set("pet", "a cat"));
+		expect(await calling(store, "ann", load("colour"))).toBe("Green, like her bike");
+		expect(await calling(store, "ann", search("bike green"))).toEqual([
+			{ name: "colour", text: "Green, like her bike" },
+		]);
+		expect(await calling(store, "ann", search())).toHaveLength(2);
+		expect(await calling(store, "bob", load("colour"))).toBe('There is no note "colour".');
+		expect(await calling(store, "bob", search())).toEqual([]);
+	});
+
+	test("in files, notes are there for whoever opens the folder anew [SES-139]", async () => {
+		const folder = mkdtempSync(join(tmpdir(), "holdfast-notes-"));
+		try {
+			await calling(storedValues(new FileSessionStore(folder)), "ann", set("colour", "green"));
+			expect(await calling(storedValues(new FileSessionStore(folder)), "ann", load("colour"))).toBe("green");
+		} finally {
+			rmSync(folder, { recursive: true });
+		}
+	});
+});
