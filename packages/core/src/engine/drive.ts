@@ -1,7 +1,7 @@
 // The one loop (keeps I1): look at the state, decide, act, commit, go on, until the run ends or is told to stop.
 // A run that crashed comes through the same door: the state says what is open, and the loop goes on from there.
-import { createTurn, HoldfastError, type ToolCall, type Turn, UPPError } from "@holdfast/upp";
-import type { AssistantSaid, ErrorData, Fact, RunOutcome } from "../journal/fact.ts";
+import { createTurn, type ToolCall, type Turn, UPPError } from "@holdfast/upp";
+import type { AssistantSaid, Fact } from "../journal/fact.ts";
 import type { MaybePromise } from "../journal/journal.ts";
 import type { Action, ModelAction, NoteAction } from "./action.ts";
 import type { GenerateResult, Observation } from "./engine-agent.ts";

@@ -9,7 +9,8 @@ export type {
 	Situation,
 } from "./action.ts";
 export { cancelled, conclude } from "./conclude.ts";
-export { type DriveOutcome, drive, sessionKilled, turnOf } from "./drive.ts";
+export { drive, turnOf } from "./drive.ts";
+export { type DriveOutcome, sessionKilled } from "./end-run.ts";
 export type {
 	AgentStrategy,
 	EngineAgent,

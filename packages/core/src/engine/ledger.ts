@@ -23,4 +23,8 @@ export interface Ledger {
 	mark(mark: Mark, seq: number): Promise<void>;
 	/** An event without an entry of its own was told. Must not throw. */
 	tell(event: RunEvent): void;
+	/** Calls `notify`, once, when somebody else has taken the run over. */
+	whenLost(notify: () => void): void;
+	/** The run is driven no more, whether it ended or was left open. */
+	close(): void;
 }

@@ -97,13 +97,14 @@ export class Run {
 	/** What the model has said of the answer under way, while it speaks. */
 	speaking: { message(): AssistantMessage | undefined } | undefined;
 	readonly parentContext: ToolContext | undefined;
+	/** Records kept beside the journal. */
+	readonly ledger: Ledger | undefined;
 	readonly stopCondition: RunOptions["stopCondition"];
 	readonly afterStep: RunOptions["afterStep"];
 	readonly interceptors: Interceptors;
 	/** What sub-agents of this run's tools left behind. */
 	readonly traces: TraceCollector = new TraceCollector();
 	readonly #recorder: Recorder;
-	readonly #ledger: Ledger | undefined;
 	readonly #fold: FoldOptions;
 	readonly #readInput: RunOptions["readInput"];
 	readonly #watchers: Watcher[];
@@ -124,7 +125,7 @@ export class Run {
 		this.afterStep = options.afterStep;
 		this.interceptors = options.interceptors ?? none;
 		this.#recorder = options.recorder;
-		this.#ledger = options.ledger;
+		this.ledger = options.ledger;
 		this.#readInput = options.readInput;
 		this.#watchers = [...(options.watchers ?? [])];
 		this.#fold = foldOptions(options.agent);
@@ -222,7 +223,7 @@ export class Run {
 
 	#committed(batch: Append, result: AppendResult): MaybePromise<boolean> {
 		if (!result.ok) return false;
-		if (this.#ledger !== undefined) return this.#recorded(this.#ledger, batch, result.seq);
+		if (this.ledger !== undefined) return this.#recorded(this.ledger, batch, result.seq);
 		let seq = result.seq - batch.facts.length;
 		for (const fact of batch.facts) {
 			seq++;
@@ -262,7 +263,7 @@ export class Run {
 
 	/** Has the ledger remember a place of the run. */
 	mark(mark: Mark): MaybePromise<void> {
-		const marked = this.#ledger?.mark(mark, this.state.seq);
+		const marked = this.ledger?.mark(mark, this.state.seq);
 		return marked?.catch((error: unknown) => {
 			throw new CommitFailed(error);
 		});
@@ -279,7 +280,7 @@ export class Run {
 	}
 
 	tell(event: RunEvent): void {
-		this.#ledger?.tell(event);
+		this.ledger?.tell(event);
 		this.#tell(event);
 	}
 
@@ -290,7 +291,7 @@ export class Run {
 	/** Tells a boundary; a promise while a synchronised watcher has not asked for what comes after it. */
 	boundary(event: BoundaryEvent): Promise<unknown> | undefined {
 		let waiting: Promise<unknown> | undefined;
-		this.#ledger?.tell(event);
+		this.ledger?.tell(event);
 		for (const watcher of this.#watchers) {
 			watcher.tell(event);
 			const passed = watcher.passed?.(event);
