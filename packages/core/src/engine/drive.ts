@@ -4,21 +4,12 @@ import { createTurn, type ToolCall, type Turn, UPPError } from "@holdfast/upp";
 import type { AssistantSaid, Fact } from "../journal/fact.ts";
 import type { MaybePromise } from "../journal/journal.ts";
 import type { Action, ModelAction, NoteAction } from "./action.ts";
+import { commit, type DriveOutcome, stepOf, stopOrFail } from "./end-run.ts";
 import type { GenerateResult, Observation } from "./engine-agent.ts";
 import { callModel, resultsGivenWith } from "./model-call.ts";
 import { CommitFailed, errorData, type Run, Stopped } from "./run.ts";
 import { cycleUsage, runMessages, type SessionState } from "./session-state.ts";
 import { ToolRound } from "./tool-round.ts";
-
-/** How the drive of a run came to its end in this process. */
-export type DriveOutcome =
-	| { readonly kind: "ended"; readonly outcome: RunOutcome; readonly error?: unknown }
-	/** Left open in the journal: told to, fenced, or the journal refused a commit. */
-	| {
-			readonly kind: "left";
-			readonly reason: "suspended" | "lease_lost" | "journal_failed";
-			readonly error?: unknown;
-	  };
 
 /** Milliseconds that running tools get to finish when a run is suspended. */
 const suspendGrace = 250;
@@ -304,90 +295,6 @@ async function finish(run: Run): Promise<DriveOutcome | undefined> {
 		await commit(run, ended);
 	}
 	return { kind: "ended", outcome: "completed" };
-}
-
-async function stopOrFail(run: Run, error: unknown): Promise<DriveOutcome> {
-	if (error instanceof CommitFailed)
-		return left(run, lostLease(error.cause) ? "lease_lost" : "journal_failed", error.cause);
-	if (error instanceof Stopped) {
-		if (error.reason === "suspend") return suspended(run);
-		if (error.reason === "kill") return killed(run);
-		if (error.reason !== "interrupt") return left(run, "lease_lost", undefined);
-	}
-	const interrupted = error instanceof Stopped;
-	const outcome: RunOutcome = interrupted ? "aborted" : "error";
-	const partial = run.speaking?.message();
-	const data: { error?: ErrorData } = interrupted ? {} : { error: errorData(error) };
-	try {
-		await commit(run, [
-			{ kind: "run.ended", outcome, ...data, ...(partial === undefined ? {} : { partial }) },
-		]);
-	} catch (failure) {
-		const cause = failure instanceof CommitFailed ? failure.cause : failure;
-		return left(run, lostLease(cause) ? "lease_lost" : "journal_failed", cause);
-	}
-	return { kind: "ended", outcome, error: interrupted ? undefined : error };
-}
-
-/** Whoever killed the run has recorded its end; here it is only told. */
-function killed(run: Run): DriveOutcome {
-	const { usage, step } = run.state.run ?? {
-		usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
-		step: 0,
-	};
-	const error = sessionKilled();
-	const { runId } = run;
-	run.tell({
-		type: "run_end",
-		...run.at,
-		runId,
-		outcome: "killed",
-		error: errorData(error),
-		usage,
-		steps: step,
-	});
-	return { kind: "ended", outcome: "killed", error };
-}
-
-/** What a run ends with whose session was killed. */
-export function sessionKilled(): HoldfastError {
-	return new HoldfastError(
-		"session_killed",
-		"The session was killed: its runs have ended. Take a new handle to go on.",
-	);
-}
-
-/** Notes that the run was left on purpose, so that its resume is not told as a crash. */
-async function suspended(run: Run): Promise<DriveOutcome> {
-	try {
-		await commit(run, [{ kind: "note", step: stepOf(run), topic: "suspended", value: true }]);
-	} catch (error) {
-		const cause = error instanceof CommitFailed ? error.cause : error;
-		return left(run, lostLease(cause) ? "lease_lost" : "journal_failed", cause);
-	}
-	return left(run, "suspended", undefined);
-}
-
-/** Nothing more is recorded by this process; the run stays open for somebody to resume. */
-function left(run: Run, reason: "suspended" | "lease_lost" | "journal_failed", error: unknown): DriveOutcome {
-	if (run.watched) {
-		const data = error === undefined ? {} : { error: errorData(error) };
-		run.tell({ type: "run_suspended", ...run.at, runId: run.runId, reason, ...data });
-	}
-	return { kind: "left", reason, ...(error === undefined ? {} : { error }) };
-}
-
-function lostLease(error: unknown): boolean {
-	return (error as { code?: unknown } | undefined)?.code === "lease_lost";
-}
-
-async function commit(run: Run, facts: readonly Fact[]): Promise<void> {
-	const committed = run.commit(facts);
-	if (committed instanceof Promise) await committed;
-}
-
-function stepOf(run: Run): number {
-	return run.state.run?.step ?? 0;
 }
 
 /** What the tools of the step gave, for `onObserve`. */
