@@ -23,5 +23,6 @@ export type SqliteHostOptions = SqliteJournalOptions;
  * @throws HoldfastError `journal_foreign`, `journal_newer`, `journal_corrupt`, `journal_unavailable`; the file is left alone.
  */
 export function sqliteHost(options: string | SqliteHostOptions): Host {
-	return journalHost(sqliteJournal(typeof options === "string" ? { path: options } : options));
+	const journal = sqliteJournal(typeof options === "string" ? { path: options } : options);
+	return journalHost(journal, { backgroundSubagents: "durable" });
 }

@@ -3,11 +3,13 @@ import { bindModel, HoldfastError, type LLMOptions, type ModelBinding } from "@h
 import type { CheckpointStore } from "../checkpoint/index.ts";
 import type { AgentStrategy, Decider, EngineAgent, EngineModel, ModelPrice, Ports } from "../engine/index.ts";
 import { systemPorts } from "../engine/index.ts";
+import type { ExecutionHost } from "../execution-host/index.ts";
 import type { Host, SessionStoreHost } from "../journal/index.ts";
 import type { Middleware } from "../middleware/index.ts";
 import type { Plugin } from "../plugins/index.ts";
 import { type ExecutionStrategy, isDecider, loop } from "../strategies/index.ts";
 import { type AnyTool, type EngineTool, normaliseTools, type ToolSet } from "../tools/index.ts";
+import type { Agent } from "./agent.ts";
 import type { OpaqueStrategy } from "./opaque-strategy.ts";
 
 /**
@@ -35,7 +37,7 @@ export interface AgentOptions extends Partial<Omit<LLMOptions, "model" | "system
 	/** Names the session in checkpoints. Default: the one of the restored state, else a new UUIDv4. */
 	readonly sessionId?: string;
 	/** Where sessions live. Default: in memory, for the life of this agent. */
-	readonly host?: Host | SessionStoreHost;
+	readonly host?: Host | SessionStoreHost | ExecutionHost;
 	/** US dollars for a million tokens, by model id. Default: none; costs are then said to be unknown. */
 	readonly prices?: Readonly<Record<string, ModelPrice>>;
 	/** Policy at the turns, steps and tool calls of sessions, in this order. Default: none. */
@@ -44,7 +46,13 @@ export interface AgentOptions extends Partial<Omit<LLMOptions, "model" | "system
 	readonly namespace?: string;
 	/** Name for people and other agents. */
 	readonly name?: string;
+	/** What the agent is good for. */
 	readonly description?: string;
+	/**
+	 * Agents that the model may give work to: each is a tool `delegate_to_<name>`, and needs `name` and `description`.
+	 * Default: none.
+	 */
+	readonly subagents?: readonly Agent[];
 	/** Time and ids. Default: the system's. */
 	readonly ports?: Partial<Ports>;
 }
@@ -64,6 +72,7 @@ const ownOptions: ReadonlySet<string> = new Set([
 	"prices",
 	"name",
 	"description",
+	"subagents",
 	"ports",
 	"id",
 ]);

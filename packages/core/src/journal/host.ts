@@ -1,4 +1,5 @@
 // A host: where an agent's sessions live. What a host offers beside its journal grows here.
+import type { ExecutionCapabilities, ExecutionHost } from "../execution-host/execution-host.ts";
 import type { SessionStore } from "../session-store/session-store.ts";
 import type { Journal } from "./journal.ts";
 import { type MemoryJournalOptions, memoryJournal } from "./memory.ts";
@@ -6,8 +7,12 @@ import { type MemoryJournalOptions, memoryJournal } from "./memory.ts";
 /** A place for sessions. Made by `memoryHost()` or, from `holdfast/sqlite`, by `sqliteHost(path)`. */
 export interface Host {
 	readonly journal: Journal;
+	/** What it can do beside keeping sessions. Default: background work that lives as long as the process. */
+	readonly capabilities?: ExecutionCapabilities;
 	/** Commits what is under way and closes the journal. Calling it twice is harmless. */
 	close(): Promise<void>;
+	/** Runs, checkpoints, events and notifications beside the journal, where the host keeps them. */
+	readonly execution?: ExecutionHost;
 }
 
 /** A bare session store as a host: it keeps sessions, and has neither leases nor news of other processes. */
@@ -21,6 +26,9 @@ export function memoryHost(options: MemoryJournalOptions = {}): Host {
 }
 
 /** A host of one journal. */
-export function journalHost(journal: Journal): Host {
-	return { journal, close: async () => journal.close() };
+export function journalHost(
+	journal: Journal,
+	capabilities: ExecutionCapabilities = { backgroundSubagents: "in-process" },
+): Host {
+	return { journal, capabilities, close: async () => journal.close() };
 }

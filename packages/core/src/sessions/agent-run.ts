@@ -117,6 +117,11 @@ export class AgentRun {
 		this.#run?.stop("suspend");
 	}
 
+	/** How many events the run has told so far. @internal */
+	get eventCount(): number {
+		return this.#events.count;
+	}
+
 	/** An overlay was accepted for this turn. @internal */
 	overlayAccepted(): void {
 		this.#events.overlayAccepted();

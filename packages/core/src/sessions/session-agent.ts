@@ -36,6 +36,11 @@ export interface SessionChildren {
 	tableOf(subagent: string): SessionTable | undefined;
 	/** A run of the session at that place is driven until `over` settles. */
 	driven(place: string, run: Run, over: Promise<unknown>): void;
+	/**
+	 * Sees to what a process left behind in a child session: work in the background goes on, or is told when it is over.
+	 * `none`: there is none, or the parent's own run sees to it.
+	 */
+	recover(place: string): Promise<"under-way" | "none">;
 	/** Suspends all of them. */
 	close(): Promise<void>;
 }

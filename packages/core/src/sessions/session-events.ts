@@ -45,7 +45,8 @@ export type AgentEvent =
 export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 	readonly #queue = new EventQueue<AgentEvent>();
 	#started: Set<string> | undefined;
-	#pushed = 0;
+	/** How many there were so far. */
+	count = 0;
 	#asked = 0;
 	#attached = true;
 	#overlays = 0;
@@ -129,9 +130,9 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 	}
 
 	passed(_event: BoundaryEvent): Promise<void> | undefined {
-		if (!this.#attached || this.#asked > this.#pushed) return undefined;
+		if (!this.#attached || this.#asked > this.count) return undefined;
 		return new Promise((open) => {
-			this.#gate = { at: this.#pushed, open };
+			this.#gate = { at: this.count, open };
 		});
 	}
 
@@ -160,7 +161,7 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 	}
 
 	#push(event: AgentEvent): void {
-		this.#pushed++;
+		this.count++;
 		this.#queue.push(event);
 		this.onEvent?.(event);
 	}

@@ -9,9 +9,10 @@ export function sessionPlace(namespace: string | undefined, key: string): string
 	return key.startsWith(mark) ? `${mark}key${mark}${key}` : key;
 }
 
-/** What all places of a session's child sessions begin with. */
-export function childPrefix(parentPlace: string): string {
-	return `${mark}sub${mark}${parentPlace.length}${mark}${parentPlace}${mark}`;
+/** What all places of a session's child sessions begin with; without a session, of all child sessions. */
+export function childPrefix(parentPlace?: string): string {
+	const prefix = `${mark}sub${mark}`;
+	return parentPlace === undefined ? prefix : `${prefix}${parentPlace.length}${mark}${parentPlace}${mark}`;
 }
 
 /** The place of a child session: always inside its parent's and sub-agent's scope, whatever the suffix says. */

@@ -56,10 +56,6 @@ export async function followTask(
 	onEvent?: (event: AgentEvent) => void,
 ): Promise<TaskEnd> {
 	let eventCount = 0;
-	const count = (event: AgentEvent): void => {
-		eventCount++;
-		onEvent?.(event);
-	};
 	let mine: AgentRun | undefined;
 	const stop = (): void => stopTask(table, task.place, mine, signal);
 	signal.addEventListener("abort", stop, { once: true });
@@ -72,7 +68,8 @@ export async function followTask(
 				if (run.runId === task.runId) mine = run;
 				if (signal.aborted) stop();
 				// What stands before it in its session must end first.
-				await followRun(run, run === mine ? count : undefined);
+				await followRun(run, run === mine ? onEvent : undefined);
+				if (run === mine) eventCount += run.eventCount;
 				mine = undefined;
 			}
 			const state = await readTask(table.journal, task.place, task.runId);
@@ -81,7 +78,8 @@ export async function followTask(
 				return { ...state, eventCount };
 			}
 			if (signal.aborted) throw signal.reason;
-			if (run === "held") await change.happened;
+			// Somebody else has it, or starts it.
+			if (run === "held" || run === undefined) await change.happened;
 			else change.cancel();
 		}
 	} finally {

@@ -1,0 +1,182 @@
+// The tasks of one table's sessions that this process works on in the background: followed to their end, told to whoever
+// looks on, and reminded of. Tasks that one turn started are a group: its successes are told once, when the turn is over
+// and all have ended; a failure is told at once.
+import type { Run } from "../../engine/index.ts";
+import { placesBehind, type SessionTable, type SubagentJobEvent } from "../../sessions/index.ts";
+import { followTask, isSettled, type TaskEnd } from "./child-task.ts";
+import { readTask } from "./read-task.ts";
+import { type FinishedTask, remind, reminderText } from "./reminders.ts";
+import { groupPrefix, type PlacedTask, readTaskPlace } from "./task-place.ts";
+
+/** What tells of a task that begins. */
+interface Launch {
+	readonly toolCallId: string;
+}
+
+export class BackgroundJobs {
+	readonly #table: SessionTable;
+	/** The sessions of each sub-agent, by its name. */
+	readonly #tables: ReadonlyMap<string, () => SessionTable>;
+	readonly #jobs = new Map<string, Promise<unknown>>();
+	/** How many tasks of a group are under way here. */
+	readonly #live = new Map<string, number>();
+	/** Tasks of a host that forgets them with the process. */
+	readonly #known = new Set<string>();
+	/** Runs of parents under way here, by place. */
+	readonly #runs = new Map<string, Run>();
+	/** Groups with tasks that were started here. */
+	readonly #groups = new Set<string>();
+	readonly #closing = new AbortController();
+
+	constructor(table: SessionTable, tables: ReadonlyMap<string, () => SessionTable>) {
+		this.#table = table;
+		this.#tables = tables;
+	}
+
+	/** A run of a parent is under way until `over` settles; then its group may be told. */
+	driven(place: string, run: Run, over: Promise<unknown>): void {
+		this.#runs.set(place, run);
+		const ended = over.then(async () => {
+			if (this.#runs.get(place) === run) this.#runs.delete(place);
+			// A run that goes on after a crash may have started some before it.
+			const { attempt = 1 } = run.state.run ?? {};
+			if (!this.#groups.has(run.runId) && attempt === 1) return;
+			await this.#tellGroup(place, run.runId);
+		});
+		ended.catch(() => {}); // told by the next recovery
+	}
+
+	/** Follows a task that was accepted; a second time nothing happens. */
+	start(task: PlacedTask, launch?: Launch): void {
+		const { place, groupId, taskId } = task;
+		if (this.#jobs.has(place) || this.#closing.signal.aborted) return;
+		const table = this.#tables.get(task.subagent)?.();
+		if (table === undefined) return;
+		this.#known.add(place);
+		this.#groups.add(groupId);
+		this.#live.set(groupId, (this.#live.get(groupId) ?? 0) + 1);
+		const { subagent } = task;
+		const tell = (event: SubagentJobEvent): void => this.#tell(task, launch, event);
+		const followed = followTask(table, task, this.#closing.signal, ({ type }) => {
+			tell({ type: "subagent-job-update", task_id: taskId, subagent, status: "running", eventType: type });
+		});
+		const job = followed.then(
+			async (end) => {
+				this.#leave(task);
+				const { status, eventCount, error } = end;
+				tell({
+					type: "subagent-job-end",
+					subagent,
+					status,
+					eventCount,
+					task_id: taskId,
+					...(error === undefined ? {} : { error }),
+				});
+				await this.#ended(task, end);
+			},
+			() => this.#leave(task), // suspended, or the store failed: whoever recovers the session goes on with it
+		);
+		this.#jobs.set(place, job);
+		job.catch(() => {}); // told by the next recovery
+	}
+
+	/** Where a task of this session stands; undefined when there is none of this id. */
+	async find(
+		parentPlace: string,
+		taskId: string,
+		places: readonly string[],
+	): Promise<PlacedTask | undefined> {
+		for (const place of places) {
+			const task = readTaskPlace(place);
+			if (task?.parentPlace !== parentPlace || task.taskId !== taskId) continue;
+			const isThere = this.#isLasting
+				? (await this.#table.journal.head(place)) !== undefined
+				: this.#known.has(place);
+			if (isThere) return task;
+		}
+		return undefined;
+	}
+
+	/** The output was retrieved: a host that keeps tasks for the life of the process keeps them no longer. */
+	async retrieved({ place, subagent }: PlacedTask): Promise<void> {
+		if (this.#isLasting || !this.#known.delete(place)) return;
+		const table = this.#tables.get(subagent)?.();
+		await table?.delete(table.worker(place));
+	}
+
+	/** Goes on with a task that a process left behind, and tells what it left untold. */
+	async recover(task: PlacedTask): Promise<"under-way" | "none"> {
+		if (!this.#isLasting) return "none";
+		const state = await readTask(this.#table.journal, task.place, task.runId);
+		if (!isSettled(state)) {
+			this.start(task);
+			return "under-way";
+		}
+		await this.#ended(task, state);
+		return "none";
+	}
+
+	/** Leaves all tasks as they are. */
+	async close(): Promise<void> {
+		this.#closing.abort(Object.assign(new Error("The agent was closed."), { stopReason: "suspend" }));
+		await Promise.allSettled(this.#jobs.values());
+	}
+
+	get #isLasting(): boolean {
+		return this.#table.background === "durable";
+	}
+
+	#leave({ place, groupId }: PlacedTask): void {
+		this.#jobs.delete(place);
+		const left = (this.#live.get(groupId) ?? 1) - 1;
+		if (left > 0) this.#live.set(groupId, left);
+		else this.#live.delete(groupId);
+	}
+
+	async #ended(task: PlacedTask, { status }: Pick<TaskEnd, "status">): Promise<void> {
+		const { parentPlace, taskId, groupId } = task;
+		if (status === "error") {
+			const text = reminderText([await this.#describe(task)], "failed");
+			await this.#remind(parentPlace, `reminder.${taskId}`, text);
+		}
+		await this.#tellGroup(parentPlace, groupId);
+	}
+
+	/** Tells the successes of a group, if none of it is under way any more. */
+	async #tellGroup(parentPlace: string, groupId: string): Promise<void> {
+		if (this.#live.has(groupId) || this.#runs.get(parentPlace)?.runId === groupId) return;
+		const { journal } = this.#table;
+		if ((await journal.head(parentPlace))?.openRunId === groupId) return;
+		const successes: FinishedTask[] = [];
+		for (const subagent of this.#tables.keys()) {
+			for await (const place of placesBehind(journal, groupPrefix(parentPlace, subagent, groupId))) {
+				const task = readTaskPlace(place);
+				if (task?.groupId !== groupId) continue;
+				const state = await readTask(journal, place, task.runId);
+				if (!isSettled(state)) return;
+				if (state.status === "completed") successes.push(await this.#describe(task));
+			}
+		}
+		this.#groups.delete(groupId);
+		if (successes.length === 0) return;
+		await this.#remind(parentPlace, `reminder.${groupId}`, reminderText(successes, "completed"));
+	}
+
+	#remind(parentPlace: string, id: string, text: string): Promise<void> {
+		return remind(this.#table.journal, parentPlace, id, text, this.#runs.get(parentPlace));
+	}
+
+	async #describe({ place, taskId, subagent }: PlacedTask): Promise<FinishedTask> {
+		const [first] = await this.#table.journal.read(place, { limit: 1 });
+		const parent = first?.fact.kind === "run.started" ? first.fact.parent : undefined;
+		return { taskId, subagent, description: parent?.description ?? "" };
+	}
+
+	/** Tells the parent's run that is under way, if there is one. */
+	#tell({ parentPlace }: PlacedTask, launch: Launch | undefined, event: SubagentJobEvent): void {
+		const run = this.#runs.get(parentPlace);
+		if (run?.watched !== true || run.state.run?.status !== "running") return;
+		const { step } = run.state.run;
+		run.tell({ type: "nested", ...run.at, step, toolCallId: launch?.toolCallId ?? "", event });
+	}
+}

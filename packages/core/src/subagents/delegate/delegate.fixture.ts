@@ -1,0 +1,66 @@
+// What the tests of delegation share: agents that follow scripts, gates, and the events of a run.
+import { Agent } from "../../agent/agent.ts";
+import type { AgentOptions } from "../../agent/options.ts";
+import { type Host, journalHost } from "../../journal/host.ts";
+import { type MemoryJournal, memoryJournal } from "../../journal/memory.ts";
+import type { AgentEvent, AgentRun } from "../../sessions/index.ts";
+import {
+	type Script,
+	type ScriptedModel,
+	type ScriptedReply,
+	scriptedModel,
+} from "../../testing/scripted-model.ts";
+
+/** A promise that is opened from outside. */
+export function gate(): { readonly promise: Promise<void>; open(): void } {
+	const { promise, resolve } = Promise.withResolvers<void>();
+	return { promise, open: () => resolve() };
+}
+
+/** A sub-agent that follows a script. */
+export function helper(name: string, script: Script, options: Partial<AgentOptions> = {}): Agent {
+	return new Agent({ name, description: `Works as ${name}.`, model: scriptedModel(script), ...options });
+}
+
+/** A reply that calls tools. */
+export function calls(
+	...toolCalls: readonly [name: string, input: Record<string, unknown>][]
+): ScriptedReply {
+	return { toolCalls: toolCalls.map(([name, input]) => ({ name, arguments: input })) };
+}
+
+/** A parent, its model and the journal of its sessions. */
+export interface Family {
+	readonly parent: Agent;
+	readonly model: ScriptedModel;
+	readonly journal: MemoryJournal;
+	readonly host: Host;
+}
+
+/** A parent that follows a script, on a journal in memory. */
+export function family(
+	script: Script,
+	subagents: readonly Agent[],
+	options: Partial<AgentOptions> & {
+		readonly journal?: MemoryJournal;
+		readonly hostIs?: "durable" | "in-process" | "blocking";
+	} = {},
+): Family {
+	const { journal = memoryJournal(), hostIs = "in-process", ...others } = options;
+	const host = journalHost(journal, hostIs === "blocking" ? {} : { backgroundSubagents: hostIs });
+	const model = scriptedModel(script);
+	const parent = new Agent({ model, subagents, host, ...others });
+	return { parent, model, journal, host };
+}
+
+/** All events of a run. */
+export async function eventsOf(run: AgentRun): Promise<AgentEvent[]> {
+	const events: AgentEvent[] = [];
+	for await (const event of run.events()) events.push(event);
+	return events;
+}
+
+/** The outputs of a run's tools, in order. */
+export function outputsOf(events: readonly AgentEvent[]): unknown[] {
+	return events.flatMap((event) => (event.type === "tool-result" ? [event.output] : []));
+}
