@@ -9,6 +9,7 @@ import {
 	uuid,
 } from "@holdfast/upp";
 import type { EngineAgent, GenerateResult } from "../engine/index.ts";
+import { type AgentExecution, adaptExecutionHost, agentExecution } from "../execution-host/index.ts";
 import { type Host, memoryHost, resolveHost } from "../journal/index.ts";
 import {
 	type AgentRun,
@@ -18,6 +19,7 @@ import {
 	SessionTable,
 } from "../sessions/index.ts";
 import { AgentState } from "../state/index.ts";
+import { checkSubagents } from "../subagents/delegate/index.ts";
 import type { AnyTool } from "../tools/index.ts";
 import { type CallOptions, type CallSetup, startCall } from "./agent-call.ts";
 import { type AgentStreamResult, streamCall } from "./agent-stream.ts";
@@ -49,6 +51,7 @@ export class Agent {
 	readonly #sessionAgent: SessionAgent;
 	#host: Host | undefined;
 	#sessions: SessionTable | undefined;
+	#execution: AgentExecution | undefined;
 
 	/** @throws TypeError naming the option that is missing, unknown or wrong. */
 	constructor(options: AgentOptions) {
@@ -57,11 +60,15 @@ export class Agent {
 		if (!(options instanceof OpenOptions)) checkStrictly(options);
 		const { ...given } = options;
 		this.#options = given;
-		if (given.host !== undefined) this.#host = resolveHost(given.host);
+		if (given.host !== undefined) this.#host = resolveHost(given.host, adaptExecutionHost);
 		this.#id = (given.ports?.ids ?? { uuid }).uuid();
 		this.#engine = resolveAgent(this.#id, given);
 		const { checkpoints, sessionId, middleware = [] } = given;
-		this.#sessionAgent = sessionAgentOf(this.#id, given, this.#engine);
+		const subagents = checkSubagents(given.subagents, given, (each) =>
+			#sessionAgent in each ? each.#sessionAgent : undefined,
+		);
+		this.#execution = this.#host && agentExecution(this.#host, this.#engine.ports, given.namespace);
+		this.#sessionAgent = sessionAgentOf(this.#id, given, this.#engine, subagents);
 		this.#calls = {
 			agent: this,
 			engine: this.#engine,
@@ -158,16 +165,37 @@ export class Agent {
 	 * Runs that another living worker holds are left alone.
 	 */
 	async *recover(): AsyncGenerator<AgentRun, void, void> {
-		const { journal } = this.#table();
-		for (const head of await journal.list({ state: "orphaned" })) {
+		const table = this.#table();
+		for (const { key: place } of await table.journal.list({ state: "orphaned" })) {
 			try {
-				const run = await this.session(head.key).resume();
+				const run = await table.recover(place);
 				if (run !== null) yield run;
 			} catch (error) {
 				// Another worker was faster: the run goes on there.
 				if (!isHoldfastError(error) || error.code !== "session_held") throw error;
 			}
 		}
+		await table.recoverReminders();
+	}
+
+	/**
+	 * Goes on with a run that the host scheduled, at whatever time and in whatever process: a notification is told to its
+	 * session, a run that nobody alive works on is taken up. Null when another call has the run, or it is over.
+	 *
+	 * Rejects with `run_not_found` for a run that was never recorded, `no_execution_host` when the agent's host keeps no
+	 * runs.
+	 *
+	 * @see keyed sessions "Send, Host Resume, and Steer"
+	 */
+	async resume(runId: string): Promise<AgentRun | null> {
+		const table = this.#table();
+		if (this.#execution === undefined) {
+			throw new HoldfastError(
+				"no_execution_host",
+				"resume(runId) needs a host that keeps runs: give createInMemoryExecutionHost() or another ExecutionHost as `host`.",
+			);
+		}
+		return this.#execution.resume(table, runId);
 	}
 
 	/** Settles when every checkpoint saved so far is stored: for an orderly end. @see UAP 12.4.7 */
@@ -185,12 +213,19 @@ export class Agent {
 	#table(): SessionTable {
 		this.#engine.model();
 		this.#host ??= memoryHost();
-		this.#sessions ??= new SessionTable(this.#sessionAgent, this.#host.journal);
+		const { journal, capabilities = inProcess } = this.#host;
+		this.#sessions ??= new SessionTable(this.#sessionAgent, journal, {
+			background: capabilities.backgroundSubagents,
+			records: this.#execution?.records,
+		});
 		return this.#sessions;
 	}
 }
 
 const ownProperty = { enumerable: true, configurable: true, writable: true };
+
+/** What hosts can do that do not say. */
+const inProcess = { backgroundSubagents: "in-process" } as const;
 
 /** Marks options of the open factory; the constructor does not check those. */
 class OpenOptions {}

@@ -11,7 +11,9 @@ export type CheckpointPhase =
 	| "after-notification"
 	| "before-child-run"
 	| "child-run-linked"
-	| "suspended";
+	| "suspended"
+	/** Another process has taken the run up: what the one before it writes is refused from here on. */
+	| "resumed";
 
 export interface NewCheckpoint {
 	readonly runId: string;

@@ -1,4 +1,6 @@
 // Door of the execution host: the ports of a durable host, and the one in memory.
+export { adaptExecutionHost } from "./adapt-host.ts";
+export { type AgentExecution, agentExecution } from "./agent-execution.ts";
 export type * from "./checkpoint.ts";
 export type * from "./execution-host.ts";
 export {

@@ -2,16 +2,25 @@
 import { errorData, type Ports, sessionKilled } from "../engine/index.ts";
 import type { Journal } from "../journal/index.ts";
 
-/** Ends the open run and empties the inbox, whoever holds the session. Nothing happens to a session that is not there. */
-export async function killSession(journal: Journal, place: string, { clock, ids }: Ports): Promise<void> {
+/**
+ * Ends the open run and empties the inbox, whoever holds the session. Nothing happens to a session that is not there.
+ * Returns the ids of the runs that were ended, and of those that will never begin.
+ */
+export async function killSession(
+	journal: Journal,
+	place: string,
+	{ clock, ids }: Ports,
+): Promise<readonly string[]> {
 	for (;;) {
-		if ((await journal.head(place)) === undefined) return;
+		if ((await journal.head(place)) === undefined) return [];
 		const acquired = await journal.acquire(place, { mode: "seize" });
 		if (!acquired.ok) continue;
 		const { lease } = acquired;
 		const { openRunId } = lease;
 		const waiting = await lease.inbox();
-		if (openRunId === undefined && waiting.length === 0) return;
+		const ended = new Set(waiting.flatMap(({ runId = [] }) => runId));
+		if (openRunId !== undefined) ended.add(openRunId);
+		if (openRunId === undefined && waiting.length === 0) return [];
 		const error = errorData(sessionKilled());
 		try {
 			await lease.append({
@@ -21,7 +30,7 @@ export async function killSession(journal: Journal, place: string, { clock, ids 
 				drain: waiting.map((input) => input.id),
 			});
 			await lease.release();
-			return;
+			return [...ended];
 		} catch (failure) {
 			// The session moved on between the look and the append: look again.
 			if ((failure as { code?: unknown }).code !== "lease_lost") throw failure;

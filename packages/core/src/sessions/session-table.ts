@@ -1,10 +1,12 @@
 // The sessions of one agent in this process: one worker object a key, kept while it works and a while after (keeps I7).
 import type { ExecutionCapabilities } from "../execution-host/index.ts";
 import type { Journal } from "../journal/index.ts";
+import type { AgentRun } from "./agent-run.ts";
 import { killSession } from "./kill-session.ts";
 import { placesBehind } from "./places-behind.ts";
 import type { SessionAgent } from "./session-agent.ts";
 import { childPrefix, keyOfPlace, readChildPlace, sessionPlace } from "./session-key.ts";
+import type { SessionRecords } from "./session-records.ts";
 import { SessionWorker } from "./session-worker.ts";
 
 /** How many idle sessions keep their folded state in memory; older ones are read again from the journal when used. */
@@ -16,12 +18,15 @@ export interface SessionTableOptions {
 	readonly background?: ExecutionCapabilities["backgroundSubagents"] | undefined;
 	/** What its keys are: callers' keys, or places of child sessions. Default `keys`. */
 	readonly named?: "keys" | "places";
+	/** Records kept of runs beside the journal. Default: none. */
+	readonly records?: SessionRecords | undefined;
 }
 
 export class SessionTable {
 	readonly agent: SessionAgent;
 	readonly journal: Journal;
 	readonly background: ExecutionCapabilities["backgroundSubagents"];
+	readonly records: SessionRecords | undefined;
 	readonly #named: "keys" | "places";
 	readonly #workers = new Map<string, SessionWorker>();
 	readonly #idle = new Set<string>();
@@ -30,6 +35,7 @@ export class SessionTable {
 	constructor(agent: SessionAgent, journal: Journal, options: SessionTableOptions = {}) {
 		this.journal = journal;
 		this.background = options.background;
+		this.records = options.records;
 		this.#named = options.named ?? "keys";
 		this.agent = agent.inTable?.(this) ?? agent;
 	}
@@ -44,6 +50,13 @@ export class SessionTable {
 		return this.#named === "places" ? place : keyOfPlace(this.agent.namespace, place);
 	}
 
+	/** The table that has the session at a place: this one, or that of a sub-agent; undefined for others' places. */
+	tableAt(place: string): SessionTable | undefined {
+		const child = readChildPlace(place);
+		if (child === undefined) return this.keyOf(place) === undefined ? undefined : this;
+		return this.tableAt(child.parentPlace)?.agent.children?.tableOf(child.subagent);
+	}
+
 	/** The one worker of a key. */
 	worker(key: string): SessionWorker {
 		return this.workerAt(this.placeOf(key), key);
@@ -56,10 +69,32 @@ export class SessionTable {
 			this.#idle.delete(place);
 			return known;
 		}
-		const worker = new SessionWorker(this.agent, this.journal, place, key, () => this.#rest(place));
+		const worker = new SessionWorker(
+			{ agent: this.agent, journal: this.journal, place, key, records: this.records },
+			() => this.#rest(place),
+		);
 		if (this.#closed) void worker.close();
 		else this.#workers.set(place, worker);
 		return worker;
+	}
+
+	/** Goes on with a run that was left open; null when there is none, or when its parent sees to it. */
+	async recover(place: string): Promise<AgentRun | null> {
+		const table = this.tableAt(place);
+		if (table === undefined) return null; // of another agent
+		const child = readChildPlace(place);
+		if (child === undefined) return table.worker(table.keyOf(place) ?? place).resume();
+		const children = this.tableAt(child.parentPlace)?.agent.children;
+		return (await children?.recover(place)) === "under-way" ? table.worker(place).resume() : null;
+	}
+
+	/** Tells what is to be told of work in the background that ended while nobody lived to tell it. */
+	async recoverReminders(): Promise<void> {
+		if (this.background !== "durable" || this.agent.children === undefined) return;
+		for await (const place of placesBehind(this.journal, childPrefix())) {
+			const child = readChildPlace(place);
+			await this.tableAt(child?.parentPlace ?? place)?.agent.children?.recover(place);
+		}
 	}
 
 	/** Ends the runs of a session and of its child sessions, on record before in this process. The next handle gets a new worker. */
@@ -94,7 +129,8 @@ export class SessionTable {
 	/** Records the end of a session's runs, then of its children's. What can be ended is, though one of them fails. */
 	async #recordKill(place: string): Promise<void> {
 		try {
-			await killSession(this.journal, place, this.agent.engine.ports);
+			const ended = await killSession(this.journal, place, this.agent.engine.ports);
+			await this.records?.cancelled(ended);
 		} finally {
 			await this.#eachChild(place, (table, child) => table.kill(child));
 		}

@@ -1,7 +1,14 @@
 // One session in this process: it accepts turns, and drives one run after the other (keeps I4).
 // One thing at a time: `#turning` is set while the session is taken and a run started, `#active` while one is driven.
 // Whoever ends either of them calls `#pump`, which goes on with what waits.
-import { type DriveOutcome, drive, type EngineAgent, Run, sessionKilled } from "../engine/index.ts";
+import {
+	type DriveOutcome,
+	drive,
+	type EngineAgent,
+	type Ledger,
+	Run,
+	sessionKilled,
+} from "../engine/index.ts";
 import type { Fact, Journal, Lease } from "../journal/index.ts";
 import type { AgentState } from "../state/index.ts";
 import { AgentRun } from "./agent-run.ts";
@@ -11,6 +18,7 @@ import { killSession } from "./kill-session.ts";
 import type { SessionAgent } from "./session-agent.ts";
 import { agentClosed, runBeforeSuspended, sessionHeld, startedElsewhere } from "./session-errors.ts";
 import { SessionHold } from "./session-hold.ts";
+import type { SessionRecords } from "./session-records.ts";
 import { TurnFrame } from "./turn-frame.ts";
 import { type QueuedTurn, readInput, storedMessage, TurnQueue } from "./turn-queue.ts";
 
@@ -25,12 +33,25 @@ interface ActiveRun {
 	readonly frame: TurnFrame;
 }
 
+/** What a worker works with. */
+export interface SessionParts {
+	readonly agent: SessionAgent;
+	readonly journal: Journal;
+	/** Where the session stands in the store. */
+	readonly place: string;
+	/** The caller's key. */
+	readonly key: string;
+	/** Undefined where no records are kept. */
+	readonly records?: SessionRecords | undefined;
+}
+
 export class SessionWorker {
 	/** Where the session stands in the store. */
 	readonly place: string;
 	readonly #sessionAgent: SessionAgent;
 	readonly #journal: Journal;
 	readonly #key: string;
+	readonly #records: SessionRecords | undefined;
 	readonly #rested: () => void;
 	readonly #hold: SessionHold;
 	readonly #queue: TurnQueue;
@@ -47,11 +68,12 @@ export class SessionWorker {
 	/** Overlays that wait for the next turn. */
 	#overlays: AcceptedInput[] = [];
 
-	constructor(agent: SessionAgent, journal: Journal, place: string, key: string, rested: () => void) {
+	constructor({ agent, journal, place, key, records }: SessionParts, rested: () => void) {
 		this.#sessionAgent = agent;
 		this.#journal = journal;
 		this.place = place;
 		this.#key = key;
+		this.#records = records;
 		this.#rested = rested;
 		this.#hold = new SessionHold(agent, journal, place);
 		this.#queue = new TurnQueue(journal, place);
@@ -86,7 +108,7 @@ export class SessionWorker {
 		this.#queue.push(turn);
 		try {
 			if (atOnce) await this.#exclusively(() => this.#startOrStore(turn));
-			else await this.#queue.store(turn);
+			else await this.#store(turn);
 		} catch (error) {
 			// What stands in the store is another's, or cannot be read: that is how this run ends, and there it stays.
 			if (!endsRun(error)) throw error;
@@ -94,6 +116,39 @@ export class SessionWorker {
 		}
 		this.#pump();
 		return run;
+	}
+
+	/**
+	 * Accepts a turn under an id and a dedupe key that were chosen before. Null when it was accepted before, and is over
+	 * or in other hands.
+	 */
+	async deliver(runId: string, input: AcceptedInput, dedupeKey: string): Promise<AgentRun | null> {
+		this.#ensureUsable();
+		const run = new AgentRun(runId, this.#key);
+		const turn: QueuedTurn = { run, input, inputId: input.message.id, place: "new", dedupeKey };
+		this.#queue.push(turn);
+		if ((await this.#queue.store(turn)) === "duplicate") return this.takeUp(runId);
+		this.#pump();
+		return run;
+	}
+
+	/** Goes on with a run that nobody works on, or starts it; null when it is over or in other hands. */
+	async takeUp(runId: string): Promise<AgentRun | null> {
+		for (;;) {
+			const active = this.#active;
+			if (active?.run.runId === runId || this.#queue.find(runId) !== undefined) return null;
+			if (active === undefined) break;
+			await active.over;
+		}
+		try {
+			const resumed = await this.resume();
+			if (resumed?.runId === runId) return resumed;
+			// Nobody else has the handle of a run that was found open, and it must not wait for a consumer.
+			if (this.#active?.recovered === true) void resumed?.result();
+		} catch (error) {
+			if ((error as { code?: unknown }).code !== "session_held") throw error;
+		}
+		return this.#queue.find(runId)?.run ?? null;
 	}
 
 	/** Goes on with a run that was left open by a crash or suspension; null when there is none. */
@@ -202,7 +257,16 @@ export class SessionWorker {
 			throw error;
 		}
 		// An unfinished run comes first, and so does whoever holds the session: this turn waits for its place.
+		await this.#store(turn);
+	}
+
+	/** Accepts a turn that does not start at once. */
+	async #store(turn: QueuedTurn): Promise<void> {
 		await this.#queue.store(turn);
+		const { runId } = turn.run;
+		const kind = turn.input.origin?.runKind ?? "user-turn";
+		// The turn is accepted; a record that cannot be made now is made when the run starts.
+		await this.#records?.queued({ runId, sessionKey: this.#key, kind }).catch(() => {});
 	}
 
 	/** Sees to it that what waits is started, some time after this. */
@@ -286,12 +350,13 @@ export class SessionWorker {
 		// What is on its way into the inbox must be there before it can be taken out. When it is refused, it is gone.
 		if (turn.place === "storing") await turn.storing?.catch(() => {});
 		if (this.#queue.first !== turn) return false;
-		const { run, frame } = this.#runOf(turn.run, turn.inputId);
+		const { origin } = turn.input;
+		const { run, frame } = this.#runOf(turn.run, turn.inputId, origin);
 		const { id: agentId } = this.#agent;
 		const fingerprint = this.#agent.fingerprint();
 		const facts: Fact[] = [
-			{ kind: "run.started", runKind: "user-turn", ...turn.input.origin, agentId, fingerprint },
-			inputFact(turn.inputId, turn.input, "turn"),
+			{ kind: "run.started", runKind: "user-turn", ...origin, agentId, fingerprint },
+			inputFact(turn.inputId, turn.input, origin?.runKind === "notification" ? "turn-start" : "turn"),
 		];
 		if (!(await commitFirst(this.#hold, run, facts, turn.place === "stored" ? [turn.inputId] : undefined)))
 			return false;
@@ -307,7 +372,7 @@ export class SessionWorker {
 		const { ready } = this.#sessionAgent;
 		if (ready !== undefined) await ready;
 		const handle = new AgentRun(open.runId, this.#key);
-		const { run, frame } = this.#runOf(handle, open.inputId);
+		const { run, frame } = this.#runOf(handle, open.inputId, open.started);
 		const attempt = open.attempt + 1;
 		const fingerprint = this.#agent.fingerprint();
 		const reason = open.suspended ? "suspended" : "crash";
@@ -324,7 +389,7 @@ export class SessionWorker {
 		return true;
 	}
 
-	#runOf(handle: AgentRun, inputId: string): { run: Run; frame: TurnFrame } {
+	#runOf(handle: AgentRun, inputId: string, origin: AcceptedInput["origin"]): { run: Run; frame: TurnFrame } {
 		const frame = new TurnFrame(this.#key, inputId, handle, (input) => this.steer(input));
 		const run = new Run({
 			agent: this.#agent,
@@ -332,6 +397,7 @@ export class SessionWorker {
 			sessionKey: this.#key,
 			state: this.#hold.state,
 			recorder: this.#hold.lease as Lease,
+			...this.#ledgerOf(handle.runId, origin),
 			interceptors: frame.interceptors(this.#sessionAgent),
 			readInput,
 		});
@@ -342,10 +408,21 @@ export class SessionWorker {
 		return { run, frame };
 	}
 
+	#ledgerOf(runId: string, origin: AcceptedInput["origin"]): { ledger?: Ledger } {
+		if (this.#records === undefined) return {};
+		const { runKind: kind = "user-turn", parent } = origin ?? {};
+		const about = { runId, sessionKey: this.#key, kind };
+		return {
+			ledger: this.#records.ledger(parent === undefined ? about : { ...about, parentRunId: parent.runId }),
+		};
+	}
+
 	#drive(run: Run, handle: AgentRun, how: Pick<ActiveRun, "recovered" | "frame">): ActiveRun {
 		const lease = this.#hold.lease;
 		lease?.whenLost(() => run.stop(this.#killed ? "kill" : "lease-lost"));
+		run.ledger?.whenLost(() => run.stop("lease-lost"));
 		const over = drive(run).then((outcome) => {
+			run.ledger?.close();
 			lease?.whenLost(undefined);
 			this.#ended(run, handle, how.frame, outcome);
 		});

@@ -11,10 +11,12 @@ export interface QueuedTurn {
 	readonly run: AgentRun;
 	readonly input: AcceptedInput;
 	readonly inputId: string;
+	/** A turn that was accepted under the same key before is not accepted again. */
+	readonly dedupeKey?: string;
 	/** `new`: only in memory, and its `send` has not resolved. `storing`: on its way into the inbox. */
 	place: "new" | "storing" | "stored";
 	/** Settles when the inbox has the turn or refused it; set from `storing` on. */
-	storing?: Promise<void>;
+	storing?: Promise<"stored" | "duplicate">;
 }
 
 /** What the inbox said of the queue. */
@@ -50,6 +52,11 @@ export class TurnQueue {
 		return this.#turns[0];
 	}
 
+	/** The turn that will be a run of that id. */
+	find(runId: string): QueuedTurn | undefined {
+		return this.#turns.find((turn) => turn.run.runId === runId);
+	}
+
 	push(turn: QueuedTurn): void {
 		this.#turns.push(turn);
 		this.#claims().add(turn.inputId);
@@ -67,8 +74,8 @@ export class TurnQueue {
 		return turns;
 	}
 
-	/** Puts the turn into the inbox; when that fails the turn is out of the queue. */
-	store(turn: QueuedTurn): Promise<void> {
+	/** Puts the turn into the inbox; when that fails, or it was there before, the turn is out of the queue. */
+	store(turn: QueuedTurn): Promise<"stored" | "duplicate"> {
 		turn.storing ??= this.#store(turn);
 		return turn.storing;
 	}
@@ -112,17 +119,20 @@ export class TurnQueue {
 		);
 	}
 
-	async #store(turn: QueuedTurn): Promise<void> {
+	async #store(turn: QueuedTurn): Promise<"stored" | "duplicate"> {
 		turn.place = "storing";
 		try {
-			await this.#journal.submit(this.#key, {
+			const { duplicate } = await this.#journal.submit(this.#key, {
 				id: turn.inputId,
 				kind: "message",
 				runId: turn.run.runId,
 				workerId: this.#journal.workerId,
+				...(turn.dedupeKey === undefined ? {} : { dedupeKey: turn.dedupeKey }),
 				body: storedInput(turn.input),
 			});
 			turn.place = "stored";
+			if (duplicate) this.remove(turn);
+			return duplicate ? "duplicate" : "stored";
 		} catch (error) {
 			this.remove(turn);
 			throw error;

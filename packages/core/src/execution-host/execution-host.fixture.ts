@@ -1,0 +1,55 @@
+// What tests of execution hosts share: agents on a host, other processes on its store, and events drained.
+import { Agent } from "../agent/agent.ts";
+import type { AgentOptions } from "../agent/options.ts";
+import type { AgentEvent, AgentRun } from "../sessions/index.ts";
+import { type Script, scriptedModel } from "../testing/scripted-model.ts";
+import type { ExecutionHost } from "./execution-host.ts";
+import type { NewNotification } from "./notification.ts";
+
+/** An agent on a host whose model follows a script. */
+export function agentOn(host: ExecutionHost, script: Script, options: AgentOptions = {}): Agent {
+	return new Agent({ ...options, model: scriptedModel(script), host });
+}
+
+/** The host as another process has it: the same store, and nothing shared in memory. */
+export function otherProcess(host: ExecutionHost): ExecutionHost {
+	const { sessions } = host.store;
+	const apart = {
+		load: sessions.load.bind(sessions),
+		commit: sessions.commit.bind(sessions),
+		delete: sessions.delete.bind(sessions),
+	};
+	return { ...host, store: { ...host.store, sessions: apart } };
+}
+
+/** All events of a run, in order. */
+export async function drain(run: AgentRun | null): Promise<readonly AgentEvent[]> {
+	const events: AgentEvent[] = [];
+	if (run !== null) for await (const event of run.events()) events.push(event);
+	return events;
+}
+
+/** A reminder for the session "s". */
+export function reminder(
+	name: string,
+	input: NewNotification["input"] = `reminder ${name}`,
+): NewNotification {
+	return {
+		notificationId: name,
+		idempotencyKey: `key-${name}`,
+		runId: `run-${name}`,
+		sessionKey: "s",
+		input,
+	};
+}
+
+/** A clock that is moved by hand. */
+export function handClock(): { now(): number; advance(milliseconds: number): void } {
+	let time = 1_000_000;
+	return {
+		now: () => time,
+		advance(milliseconds) {
+			time += milliseconds;
+		},
+	};
+}

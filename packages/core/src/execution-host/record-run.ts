@@ -1,0 +1,172 @@
+// The record of one run under way: its status, its checkpoints and its events are written in one transaction after each
+// commit of the journal, before anybody is told (keeps I3). The run's lease is renewed as long as it is driven.
+import type { CommittedFact, Ledger, Mark, Ports, RunEvent } from "../engine/index.ts";
+import { leaseLost } from "../journal/journal-errors.ts";
+import { type AgentEvent, SessionEvents } from "../sessions/session-events.ts";
+import type { NewCheckpoint } from "./checkpoint.ts";
+import { checkpointsOf, statusAfter } from "./checkpoints-of.ts";
+import type { ExecutionStore, ExecutionTransaction } from "./execution-host.ts";
+import type { NewRun, RunChange } from "./run-record.ts";
+
+export interface RunRecorderOptions {
+	readonly ports: Ports;
+	/** Milliseconds for which the run is claimed at a time. */
+	readonly leaseMs: number;
+	/** The claim under which this process has the run already. */
+	readonly leaseId?: string;
+}
+
+/** What is written together. */
+interface Writing {
+	readonly checkpoints: readonly NewCheckpoint[];
+	readonly events: readonly AgentEvent[];
+	readonly change: RunChange | undefined;
+}
+
+export class RunRecorder implements Ledger {
+	readonly #store: ExecutionStore;
+	readonly #run: NewRun;
+	readonly #ports: Ports;
+	readonly #leaseMs: number;
+	/** Turns the engine's events into those of sessions; nobody consumes them here. */
+	readonly #projection = new SessionEvents();
+	#pending: AgentEvent[] = [];
+	#leaseId: string | undefined;
+	/** Version of the last checkpoint this process knows of; undefined before the first. */
+	#version: number | undefined;
+	#last: Promise<unknown> = Promise.resolve();
+	#stopRenewing: (() => void) | undefined;
+	#notify: (() => void) | undefined;
+	#closed = false;
+
+	constructor(store: ExecutionStore, run: NewRun, options: RunRecorderOptions) {
+		this.#store = store;
+		this.#run = run;
+		this.#ports = options.ports;
+		this.#leaseMs = options.leaseMs;
+		this.#leaseId = options.leaseId;
+		void this.#projection.return();
+		this.#projection.onEvent = (event) => this.#pending.push(event);
+	}
+
+	committed(facts: readonly CommittedFact[], events: readonly RunEvent[]): Promise<void> {
+		for (const event of events) this.#projection.tell(event);
+		const { runId, sessionKey } = this.#run;
+		const about = { runId, sessionKey, at: this.#ports.clock.now() };
+		const checkpoints = facts.flatMap((fact) => checkpointsOf(fact, this.#run.kind, about));
+		return this.#write(checkpoints, statusAfter(facts));
+	}
+
+	mark({ phase, toolCallId, childRunId }: Mark, seq: number): Promise<void> {
+		const { runId, sessionKey } = this.#run;
+		const at = this.#ports.clock.now();
+		const about = {
+			...(toolCallId === undefined ? {} : { toolCallId }),
+			...(childRunId === undefined ? {} : { childRunId }),
+		};
+		return this.#write([{ runId, sessionKey, phase, seq, at, ...about }], undefined);
+	}
+
+	tell(event: RunEvent): void {
+		this.#projection.tell(event);
+	}
+
+	whenLost(notify: () => void): void {
+		this.#notify = notify;
+	}
+
+	close(): void {
+		this.#closed = true;
+		this.#stopRenewing?.();
+	}
+
+	#write(checkpoints: readonly NewCheckpoint[], change: RunChange | undefined): Promise<void> {
+		const events = this.#pending;
+		this.#pending = [];
+		if (checkpoints.length === 0 && events.length === 0 && change === undefined) return this.#inTurn(noWork);
+		return this.#inTurn(() => this.#commit({ checkpoints, events, change }));
+	}
+
+	/** What was asked first stands first. */
+	async #inTurn(work: () => Promise<void>): Promise<void> {
+		const turn = this.#last.then(work);
+		this.#last = turn.catch(() => {});
+		await turn;
+	}
+
+	async #commit(writing: Writing): Promise<void> {
+		const done = await this.#store.transaction(async (transaction) => {
+			const leaseId =
+				this.#leaseId ?? (this.#version === undefined ? await this.#begin(transaction) : undefined);
+			const version = await this.#checkpoint(transaction, writing.checkpoints);
+			for (const event of writing.events) await transaction.events.append(this.#run.runId, event);
+			await this.#acknowledge(transaction);
+			await this.#update(transaction, writing.change, leaseId);
+			return { leaseId, version };
+		});
+		this.#version = done.version;
+		this.#leaseId = done.leaseId;
+		if (this.#stopRenewing === undefined && !this.#closed) this.#renewLater();
+	}
+
+	/** The run has a record, claimed by this process unless an earlier claim has not expired. */
+	async #begin({ runs }: ExecutionTransaction): Promise<string | undefined> {
+		await runs.create(this.#run);
+		const claim = await runs.claim(this.#run.runId, { leaseMs: this.#leaseMs });
+		return claim.ok ? claim.run.lease.leaseId : undefined;
+	}
+
+	async #checkpoint({ checkpoints }: ExecutionTransaction, added: readonly NewCheckpoint[]): Promise<number> {
+		const { runId, sessionKey } = this.#run;
+		let version = this.#version ?? (await checkpoints.latest(runId))?.version ?? 0;
+		for (const checkpoint of added) {
+			const appended = await checkpoints.append(checkpoint, { expectedVersion: version });
+			if (!appended.ok) throw leaseLost(sessionKey);
+			version = appended.version;
+		}
+		return version;
+	}
+
+	/** A notification whose run has begun stands in the history. */
+	async #acknowledge({ runs, notifications }: ExecutionTransaction): Promise<void> {
+		if (this.#run.kind !== "notification" || this.#version !== undefined) return;
+		const { runId } = this.#run;
+		await notifications.acknowledge((await runs.get(runId))?.dedupeKey ?? runId);
+	}
+
+	async #update(
+		{ runs }: ExecutionTransaction,
+		change: RunChange | undefined,
+		leaseId: string | undefined,
+	): Promise<void> {
+		// A first write also says that the run is worked on; without a change the lease is looked at all the same.
+		const first = this.#version === undefined ? { status: "running" as const } : {};
+		const updated = await runs.update(
+			this.#run.runId,
+			{ ...first, ...change },
+			leaseId === undefined ? {} : { leaseId },
+		);
+		// A run that was cancelled meanwhile stays cancelled; whoever cancelled it stops the work.
+		if (!updated.ok && updated.reason === "lease-lost") throw leaseLost(this.#run.sessionKey);
+	}
+
+	#renewLater(): void {
+		this.#stopRenewing = this.#ports.timers.after(this.#leaseMs / 3, () => {
+			this.#inTurn(() => this.#renew())
+				.catch(() => {}) // a host that cannot be reached now is asked again
+				.then(() => {
+					if (!this.#closed) this.#renewLater();
+				});
+		});
+	}
+
+	async #renew(): Promise<void> {
+		if (this.#closed) return;
+		const leaseId = this.#leaseId === undefined ? {} : { leaseId: this.#leaseId };
+		const claim = await this.#store.runs.claim(this.#run.runId, { leaseMs: this.#leaseMs, ...leaseId });
+		if (claim.ok) this.#leaseId = claim.run.lease.leaseId;
+		else if (claim.reason === "lease-lost") this.#notify?.();
+	}
+}
+
+const noWork = (): Promise<void> => Promise.resolve();

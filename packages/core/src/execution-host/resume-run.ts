@@ -1,0 +1,136 @@
+// resume(runId): what a scheduler calls when a run's time has come. Calling it again, anywhere, is harmless.
+import { HoldfastError, UserMessage } from "@holdfast/upp";
+import type { Ports } from "../engine/index.ts";
+import type { Journal } from "../journal/index.ts";
+import { type AgentRun, acceptInput, type SessionTable } from "../sessions/index.ts";
+import { endings } from "./checkpoints-of.ts";
+import type { ExecutionHost, ExecutionStore } from "./execution-host.ts";
+import type { NotificationRecord } from "./notification.ts";
+import { isFinal, type RunRecord } from "./run-record.ts";
+import type { HostRecords } from "./session-records.ts";
+
+/** What a resume works with. */
+export interface ResumeParts {
+	readonly execution: ExecutionHost;
+	readonly journal: Journal;
+	readonly table: SessionTable;
+	readonly records: HostRecords;
+	readonly ports: Ports;
+	/** Milliseconds for which a run is claimed at a time. */
+	readonly leaseMs: number;
+}
+
+/**
+ * Claims a run and starts it or goes on with it. Null when another has it, or it is over.
+ * Rejects with `run_not_found` for an id that nobody recorded.
+ */
+export async function resumeRun(parts: ResumeParts, runId: string): Promise<AgentRun | null> {
+	const { store } = parts.execution;
+	const run = await findRun(store, runId);
+	if (isFinal(run.status)) return null;
+	return run.kind === "notification" ? tell(parts, run) : goOn(parts, run);
+}
+
+async function findRun(store: ExecutionStore, runId: string): Promise<RunRecord> {
+	const run = await store.runs.get(runId);
+	if (run !== null) return run;
+	throw new HoldfastError(
+		"run_not_found",
+		`No run "${runId}" was recorded on this host. Check the id, and that the host is the one that scheduled it.`,
+		{ data: { runId } },
+	);
+}
+
+interface Claim {
+	readonly leaseId: string;
+	/** Absent when it stands in the history already. */
+	readonly notification?: NotificationRecord;
+	readonly key: string;
+}
+
+/** Claimed what is somebody else's to do: the transaction is taken back. */
+class NotOurs extends Error {}
+
+async function tell(parts: ResumeParts, run: RunRecord): Promise<AgentRun | null> {
+	const { table, records } = parts;
+	const { store } = parts.execution;
+	const { runId, sessionKey } = run;
+	const claim = await claimNotification(parts, run);
+	if (claim === undefined) return null;
+	const { key, leaseId, notification } = claim;
+	records.claimed(runId, leaseId);
+	const worker = table.worker(sessionKey);
+	try {
+		if (notification === undefined) return await goOn(parts, run);
+		const { shape, message } = acceptInput(notification.input);
+		// The same notification is the same message, however often it is delivered.
+		const same = new UserMessage([...message.content], { id: `notification-${notification.notificationId}` });
+		const input = { shape, message: same, origin: { runKind: "notification" as const } };
+		return (await worker.deliver(runId, input, `notification ${key}`)) ?? (await goOn(parts, run));
+	} catch (error) {
+		// Nothing was begun that the journal does not know: another attempt need not wait for the lease.
+		await store.transaction(async ({ runs, notifications }) => {
+			await runs.update(runId, { status: "queued", lease: null }, { leaseId });
+			await notifications.releaseByIdempotencyKey(key, { leaseId });
+		});
+		throw error;
+	}
+}
+
+async function claimNotification(parts: ResumeParts, run: RunRecord): Promise<Claim | undefined> {
+	const { execution, journal, table, ports, leaseMs } = parts;
+	const { runId, sessionKey } = run;
+	const seq = (await journal.head(table.placeOf(sessionKey)))?.seq ?? 0;
+	try {
+		return await execution.store.transaction(async ({ runs, notifications, checkpoints }) => {
+			const claimed = await runs.claim(runId, { leaseMs });
+			if (!claimed.ok) throw new NotOurs();
+			const { leaseId } = claimed.run.lease;
+			const key = claimed.run.dedupeKey ?? runId;
+			const claim = await notifications.claimByIdempotencyKey(key, { leaseMs, leaseId });
+			const version = (await checkpoints.latest(runId))?.version ?? 0;
+			if (!claim.ok) {
+				const standing = await notifications.getByIdempotencyKey(key);
+				if (standing?.status !== "acknowledged") throw new NotOurs();
+				return { leaseId, key };
+			}
+			const { notification } = claim;
+			const { notificationId } = notification;
+			await checkpoints.append(
+				{ runId, sessionKey, phase: "before-notification", seq, at: ports.clock.now(), notificationId },
+				{ expectedVersion: version },
+			);
+			return { leaseId, key, notification };
+		});
+	} catch (error) {
+		if (error instanceof NotOurs) return undefined;
+		throw error;
+	}
+}
+
+/** Goes on with a run that the journal knows. */
+async function goOn(parts: ResumeParts, run: RunRecord): Promise<AgentRun | null> {
+	const handle = await parts.table.worker(run.sessionKey).takeUp(run.runId);
+	if (handle === null) await settle(parts, run);
+	return handle;
+}
+
+/** A run that ended in the journal and whose record was not told: a crash came between. */
+async function settle(
+	{ execution, journal, table }: ResumeParts,
+	{ runId, sessionKey }: RunRecord,
+): Promise<void> {
+	const { store } = execution;
+	const place = table.placeOf(sessionKey);
+	if ((await journal.head(place))?.openRunId === runId) return;
+	for (const { runId: of, fact } of await journal.read(place)) {
+		if (of !== runId || fact.kind !== "run.ended") continue;
+		const status = endings[fact.outcome];
+		await store.transaction(async ({ runs, notifications }) => {
+			const run = await runs.get(runId);
+			await notifications.acknowledge(run?.dedupeKey ?? runId);
+			await runs.update(runId, { status });
+		});
+		return;
+	}
+}

@@ -1,0 +1,50 @@
+// What an agent's sessions record on an execution host: one record a run, from its acceptance to its end.
+import type { Ports } from "../engine/index.ts";
+import type { RecordedRun, SessionRecords } from "../sessions/session-records.ts";
+import type { ExecutionHost } from "./execution-host.ts";
+import { RunRecorder } from "./record-run.ts";
+import type { NewRun } from "./run-record.ts";
+
+export interface HostRecords extends SessionRecords {
+	/** A run was claimed for this process: its record goes on under that lease. */
+	claimed(runId: string, leaseId: string): void;
+}
+
+export interface RecordOptions {
+	readonly ports: Ports;
+	/** Namespace of the agent. */
+	readonly namespace: string | undefined;
+	/** Milliseconds for which a run is claimed at a time. Default 30,000. */
+	readonly leaseMs: number;
+}
+
+/** Records of the sessions of one agent. */
+export function hostRecords(host: ExecutionHost, options: RecordOptions): HostRecords {
+	const { store } = host;
+	const leases = new Map<string, string>();
+	return {
+		async queued(run) {
+			await store.runs.create(newRun(run, "queued", options.namespace));
+		},
+		ledger(run) {
+			const leaseId = leases.get(run.runId);
+			leases.delete(run.runId);
+			return new RunRecorder(store, newRun(run, "running", options.namespace), {
+				...options,
+				...(leaseId === undefined ? {} : { leaseId }),
+			});
+		},
+		async cancelled(runIds) {
+			await store.transaction(async ({ runs }) => {
+				for (const runId of runIds) await runs.update(runId, { status: "cancelled" });
+			});
+		},
+		claimed(runId, leaseId) {
+			leases.set(runId, leaseId);
+		},
+	};
+}
+
+function newRun(run: RecordedRun, status: NewRun["status"], namespace: string | undefined): NewRun {
+	return namespace === undefined ? { ...run, status } : { ...run, status, ownerNamespace: namespace };
+}

@@ -1,0 +1,21 @@
+// Records of a session's runs beside its journal, where the host keeps any (keyed sessions, ExecutionHost).
+import type { Ledger } from "../engine/index.ts";
+import type { RunKind } from "../journal/index.ts";
+
+/** A run as its records know it. */
+export interface RecordedRun {
+	readonly runId: string;
+	/** The caller's key of its session. */
+	readonly sessionKey: string;
+	readonly kind: RunKind;
+	readonly parentRunId?: string;
+}
+
+export interface SessionRecords {
+	/** A turn was accepted and waits for its start. */
+	queued(run: RecordedRun): Promise<void>;
+	/** What records a run that is about to be driven. */
+	ledger(run: RecordedRun): Ledger;
+	/** Runs were ended from outside; their work is told to stop when this settles. */
+	cancelled(runIds: readonly string[]): Promise<void>;
+}
