@@ -28,6 +28,8 @@ export interface Head {
 	/** The lease that appended last, and its worker; empty before the first append. */
 	readonly leaseId: string;
 	readonly workerId: string;
+	/** How often leases have replaced this head. Inputs that are submitted leave it as it is. */
+	readonly appends: number;
 	/** Whether that lease was not given up. */
 	readonly held: boolean;
 	/** The newest segments; the first of them names those before. */
@@ -41,7 +43,7 @@ export interface Head {
 	readonly updatedAt: number;
 }
 
-const numbers = ["epoch", "seq", "inputs", "claims", "createdAt", "updatedAt"] as const;
+const numbers = ["epoch", "seq", "appends", "inputs", "claims", "createdAt", "updatedAt"] as const;
 const texts = ["generation", "leaseId", "workerId"] as const;
 
 /** The head of a session that has nothing yet. */
@@ -54,6 +56,7 @@ export function newHead(generation: string, epoch: number, at: number): Head {
 		openRunId: null,
 		leaseId: "",
 		workerId: "",
+		appends: 0,
 		held: false,
 		span: null,
 		inputs: 0,

@@ -3,6 +3,7 @@
 // news of other processes, and lists of sessions that this process has not used.
 import { uuid } from "@holdfast/upp";
 import type { SessionStore } from "../../session-store/session-store.ts";
+import type { Entry } from "../fact.ts";
 import type { Input, Journal, ListOptions, SessionHead, StoredInput } from "../journal.ts";
 import { journalClosed } from "../journal-errors.ts";
 import { claimKey, headKey } from "./derived-keys.ts";
@@ -18,6 +19,8 @@ export interface StoreJournalOptions {
 	readonly clock?: { now(): number };
 	/** Name of this worker. Default: a new UUID. */
 	readonly workerId?: string;
+	/** Ids of sessions and leases. Default: UUIDs. */
+	readonly ids?: { uuid(): string };
 }
 
 /** What a lease needs of its journal. */
@@ -40,7 +43,8 @@ export interface JournalParts {
  * @see keyed sessions "Session storage and portability"
  */
 export function storeJournal(store: SessionStore, options: StoreJournalOptions = {}): Journal {
-	const { clock = { now: () => Date.now() }, workerId = uuid() } = options;
+	const { clock = { now: () => Date.now() }, ids = { uuid } } = options;
+	const workerId = options.workerId ?? ids.uuid();
 	const process = processOf(store);
 	const underWay = new Set<Promise<unknown>>();
 	let closed = false;
@@ -52,13 +56,13 @@ export function storeJournal(store: SessionStore, options: StoreJournalOptions =
 	const begun = (): Head => {
 		const at = clock.now();
 		// Epochs of sessions begun anew stay above earlier ones: they start at the time, which rises faster than leases do.
-		return newHead(uuid(), Math.max(Math.ceil(at), process.highestDeletedEpoch), at);
+		return newHead(ids.uuid(), Math.max(Math.ceil(at), process.highestDeletedEpoch), at);
 	};
 	const parts: JournalParts = {
 		store,
 		process,
 		workerId,
-		newId: uuid,
+		newId: () => ids.uuid(),
 		isClosed: () => closed,
 		async look(key) {
 			remember(process, key);
@@ -93,9 +97,25 @@ export function storeJournal(store: SessionStore, options: StoreJournalOptions =
 				process.watchers.changed(key);
 				return { duplicate: false, order };
 			}
-			// Somebody else moved the head, else the store refuses what it has no reason to refuse.
 			const now = await parts.look(key);
+			// The store may have committed it, and told a repeated call of its own that it was late.
+			const isThere = now.head?.inbox.some((each) => each.id === input.id && each.order === order) === true;
+			if (isThere) return { duplicate: false, order };
+			// Somebody else moved the head, else the store refuses what it has no reason to refuse.
 			if (now.version === version) throw sessionConflict(key);
+		}
+	}
+
+	async function read(key: string, after: number, limit: number): Promise<readonly Entry[]> {
+		for (;;) {
+			const { head } = await parts.look(key);
+			if (head === undefined || after >= head.seq || limit <= 0) return [];
+			try {
+				return await readEntries(store, key, head.span, { after, limit });
+			} catch (error) {
+				// What is missing may have been deleted with its session while it was read.
+				if ((await parts.look(key)).head?.generation === head.generation) throw error;
+			}
 		}
 	}
 
@@ -151,9 +171,7 @@ export function storeJournal(store: SessionStore, options: StoreJournalOptions =
 		},
 		async read(key, { after = 0, limit = Number.POSITIVE_INFINITY } = {}) {
 			ensureOpen();
-			const { head } = await parts.look(key);
-			if (head === undefined || after >= head.seq || limit <= 0) return [];
-			return readEntries(store, key, head.span, { after, limit });
+			return read(key, after, limit);
 		},
 		async head(key) {
 			ensureOpen();

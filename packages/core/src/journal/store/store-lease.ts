@@ -4,7 +4,7 @@
 import type { Append, AppendResult, Lease, StoredInput } from "../journal.ts";
 import { journalClosed, leaseLost } from "../journal-errors.ts";
 import { claimKey, headKey, segmentKey } from "./derived-keys.ts";
-import { commitDocument, deleteDocuments, sessionConflict, type Version } from "./documents.ts";
+import { commitDocument, deleteDocuments, loadDocument, sessionConflict, type Version } from "./documents.ts";
 import { type Head, type Span, storeFormat } from "./head.ts";
 import { encodeFacts, type Segment } from "./segments.ts";
 import type { JournalParts } from "./store-journal.ts";
@@ -85,7 +85,8 @@ export class StoreLease implements Lease {
 		if (this.#over || this.#journal.isClosed()) return Promise.resolve();
 		const released = this.#inTurn(async () => {
 			while (this.#taken && this.#base.openRunId !== null) {
-				if (await this.#replace({ ...this.#base, held: false })) return;
+				const { appends } = this.#base;
+				if (await this.#replace({ ...this.#base, appends: appends + 1, held: false })) return;
 				const seen = await this.#journal.look(this.key);
 				if (!this.#onlyInputsCame(seen.head)) return;
 				this.#see(seen);
@@ -118,12 +119,16 @@ export class StoreLease implements Lease {
 				const { head, segment, claims } = this.#next(batch, facts);
 				if (segment !== undefined && written === undefined) {
 					written = segmentKey(this.key, this.#id, (head.span as Span).to);
-					const created = await commitDocument(this.#journal.store, written, segment, null);
-					if (created === undefined) throw this.#moved(undefined);
+					await this.#write(written, segment);
 				}
 				for (const input of claims) await this.#claim(input);
 				if (await this.#replace(head)) return this.#appended(head);
 				const seen = await this.#journal.look(this.key);
+				if (seen.head?.leaseId === this.#id && seen.head.appends === head.appends) {
+					// The store had committed it, and told a repeated call of its own that it was late.
+					this.#see(seen);
+					return this.#appended(head);
+				}
 				if (!this.#onlyInputsCame(seen.head)) {
 					const error = this.#moved(seen.head);
 					if (written !== undefined) await deleteDocuments(this.#journal.store, [written]).catch(() => {});
@@ -136,6 +141,13 @@ export class StoreLease implements Lease {
 			this.#end();
 			throw error;
 		}
+	}
+
+	/** Writes a segment. What stands under its key already is the same one: nobody else has such keys. */
+	async #write(place: string, segment: Segment): Promise<void> {
+		const { store } = this.#journal;
+		if ((await commitDocument(store, place, segment, null)) !== undefined) return;
+		if ((await loadDocument(store, place)) === undefined) throw this.#moved(undefined);
 	}
 
 	/** A session that is seized may have gone on since it was looked at, but not have changed hands or runs. */
@@ -160,7 +172,9 @@ export class StoreLease implements Lease {
 		const base = this.#base;
 		// A session that was not there when it was looked at may have begun with an input.
 		const isSame = this.#seen.head === undefined || head.generation === base.generation;
-		return isSame && head.leaseId === base.leaseId && head.seq === base.seq && head.inputs > base.inputs;
+		return (
+			isSame && head.leaseId === base.leaseId && head.appends === base.appends && head.inputs > base.inputs
+		);
 	}
 
 	#see(seen: Seen): void {
@@ -185,6 +199,7 @@ export class StoreLease implements Lease {
 			openRunId,
 			leaseId: this.#id,
 			workerId: this.#journal.workerId,
+			appends: base.appends + 1,
 			held: true,
 			inbox: base.inbox.filter(({ id }) => !drain.includes(id)),
 			claims: base.claims + claims.length,
