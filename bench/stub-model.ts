@@ -33,6 +33,33 @@ export function steppingModel(steps: number, manner: Manner): ModelReference {
 	});
 }
 
+/** A model that thinks before each of `steps` calls of the tool, then says it is done; and so again from the start. */
+export function reasoningModel(steps: number): ModelReference {
+	let answered = 0;
+	return modelOf("whole", () => {
+		const number = answered++;
+		if (number % 2 === 0) return said("I should look.");
+		if (number < 2 * steps) return call(number);
+		answered = 0;
+		return done();
+	});
+}
+
+/** A model that plans `steps` steps and carries out each with one call of the tool; and so again from the start. */
+export function plannedModel(steps: number): ModelReference {
+	const data = {
+		steps: Array.from({ length: steps }, (_, at) => ({ id: `step-${at}`, description: "Look at it." })),
+	};
+	let answered = 0;
+	return modelOf("whole", () => {
+		const number = answered++;
+		if (number === 0) return { ...said("A plan."), data };
+		if (number % 2 === 1) return call(number);
+		if (number === 2 * steps) answered = 0;
+		return done();
+	});
+}
+
 /** A model for many conversations at once: it asks for the tool once in each. */
 export function oneStepModel(): ModelReference {
 	let calls = 0;
@@ -128,5 +155,9 @@ function call(number: number): LLMResponse {
 }
 
 function done(): LLMResponse {
-	return { message: new AssistantMessage("Done."), usage, stopReason: "stop" };
+	return said("Done.");
+}
+
+function said(text: string): LLMResponse {
+	return { message: new AssistantMessage(text), usage, stopReason: "stop" };
 }

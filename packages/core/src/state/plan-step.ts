@@ -25,16 +25,17 @@ export function readPlan(plan: unknown, path = "plan"): readonly PlanStep[] {
 /** What becomes of one step. */
 export interface PlanStepChange {
 	readonly id: string;
+	/** Where it stands in the plan. */
+	readonly at: number;
 	readonly status: PlanStep["status"];
 }
 
 /** A plan with the status of one step changed; it shares the other steps with the plan given. */
 export function withStepStatus(plan: readonly PlanStep[], change: PlanStepChange): readonly PlanStep[] {
-	const at = plan.findIndex((step) => step.id === change.id);
-	const step = plan[at];
-	if (step === undefined) return plan;
+	const step = plan[change.at];
+	if (step?.id !== change.id) return plan;
 	const changed = [...plan];
-	changed[at] = Object.freeze({ ...step, status: change.status });
+	changed[change.at] = Object.freeze({ ...step, status: change.status });
 	return Object.freeze(changed);
 }
 

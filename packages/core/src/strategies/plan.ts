@@ -58,13 +58,14 @@ function planner(options: PlanOptions): Decider {
 
 	const next = ({ state, tools }: Situation): Action => {
 		const steps = state.plan ?? [];
-		const open = openStep(steps);
+		const at = openAt(steps);
+		const open = steps[at];
 		switch (open?.status) {
 			case undefined:
 			case "completed":
 				return { kind: "finish" };
 			case "pending":
-				return changed({ id: open.id, status: "in_progress" }, "goes-on");
+				return changed({ id: open.id, at, status: "in_progress" }, "goes-on");
 			case "in_progress":
 				return carryOut(open, "next");
 			case "failed":
@@ -78,7 +79,9 @@ function planner(options: PlanOptions): Decider {
 		name: "plan",
 		decide(situation): Action {
 			const { last, state, step, tools } = situation;
-			const current = step === 0 ? undefined : inProgress(state.plan);
+			const at = openAt(state.plan);
+			const open = step === 0 ? undefined : state.plan?.[at];
+			const current = open?.status === "in_progress" ? open : undefined;
 			switch (last.kind) {
 				case "input":
 					// What is said between two steps may change the plan; within one it goes to that step.
@@ -87,12 +90,12 @@ function planner(options: PlanOptions): Decider {
 				case "assistant":
 					if (last.tag === "plan") return planned(situation);
 					if (current === undefined) return { kind: "finish" };
-					return changed({ id: current.id, status: outcomeOf(situation, current) }, "ends-step");
+					return changed({ id: current.id, at, status: outcomeOf(situation, current) }, "ends-step");
 				case "results":
 					return current === undefined ? { kind: "finish" } : carryOut(current, "same");
 				case "note":
 					if (last.tag !== "model-failed" || current === undefined) return next(situation);
-					return changed({ id: current.id, status: "failed" }, "ends-step");
+					return changed({ id: current.id, at, status: "failed" }, "ends-step");
 				default:
 					return { kind: "finish" };
 			}
@@ -109,8 +112,8 @@ function changed(value: PlanStepChange, afterwards: "goes-on" | "ends-step"): Ac
 	return { kind: "note", topic: "plan-step", value, afterwards };
 }
 
-/** The first step that is not completed, found by halving: a long plan costs no more than a short one. */
-function openStep(steps: readonly PlanStep[]): PlanStep | undefined {
+/** Where the first step stands that is not completed, found by halving: a long plan costs no more than a short one. */
+function openAt(steps: readonly PlanStep[] = []): number {
 	let low = 0;
 	let high = steps.length;
 	while (low < high) {
@@ -118,12 +121,7 @@ function openStep(steps: readonly PlanStep[]): PlanStep | undefined {
 		if (steps[middle]?.status === "completed") low = middle + 1;
 		else high = middle;
 	}
-	return steps[low];
-}
-
-function inProgress(steps: readonly PlanStep[] = []): PlanStep | undefined {
-	const open = openStep(steps);
-	return open?.status === "in_progress" ? open : undefined;
+	return low;
 }
 
 function completedOf(steps: readonly PlanStep[] = []): readonly PlanStep[] {

@@ -61,20 +61,35 @@ export function readPlan(data: unknown, text: string, options: ReadPlanOptions):
 	return [...kept, ...inOrder(steps, kept).slice(0, options.maxSteps)];
 }
 
-/** Steps in an order in which each stands behind all it depends on; otherwise as given. */
+/** Steps in an order in which each stands behind all it depends on: each time the first as listed that can go. */
 function inOrder(steps: readonly PlanStep[], before: readonly PlanStep[]): readonly PlanStep[] {
-	const placed = new Set(before.map((step) => step.id));
-	const order: PlanStep[] = [];
-	let left = [...steps];
-	while (left.length > 0) {
-		const next = left.find((step) => step.dependsOn.every((id) => placed.has(id)));
-		if (next === undefined)
-			throw invalid(`these steps wait for each other: ${left.map((step) => step.id).join(", ")}`);
-		placed.add(next.id);
-		order.push(next);
-		left = left.filter((step) => step !== next);
+	const done = new Set(before.map((step) => step.id));
+	const waiting = steps.map(({ dependsOn }) => new Set(dependsOn.filter((id) => !done.has(id))));
+	const behind = new Map<string, number[]>();
+	for (const [at, ids] of waiting.entries()) {
+		for (const id of ids) {
+			const others = behind.get(id);
+			if (others === undefined) behind.set(id, [at]);
+			else others.push(at);
+		}
 	}
-	return order;
+	const order: PlanStep[] = [];
+	// Positions that can go, the first as listed last.
+	const ready = steps.flatMap((_, at) => (waiting[at]?.size === 0 ? [at] : [])).reverse();
+	for (let at = ready.pop(); at !== undefined; at = ready.pop()) {
+		const step = steps[at] as PlanStep;
+		order.push(step);
+		const freed = (behind.get(step.id) ?? []).filter((other) => {
+			waiting[other]?.delete(step.id);
+			return waiting[other]?.size === 0;
+		});
+		if (freed.length === 0) continue;
+		ready.push(...freed);
+		ready.sort((one, other) => other - one);
+	}
+	if (order.length === steps.length) return order;
+	const stuck = steps.filter((step) => !order.includes(step)).map((step) => step.id);
+	throw invalid(`these steps wait for each other: ${stuck.join(", ")}`);
 }
 
 function readStep(value: unknown, at: number): PlanStep {

@@ -55,7 +55,7 @@ function agentOver(
 	stopAfter: number | undefined,
 ): Agent {
 	const strategy: AgentStrategy =
-		stopAfter === undefined ? {} : { stopCondition: ({ step }) => step === stopAfter };
+		stopAfter === undefined ? {} : { stopCondition: ({ step }) => step >= stopAfter };
 	return new Agent({
 		model: scriptedModel(answerTo),
 		tools,
