@@ -24,5 +24,5 @@ export type SqliteHostOptions = SqliteJournalOptions;
  */
 export function sqliteHost(options: string | SqliteHostOptions): Host {
 	const journal = sqliteJournal(typeof options === "string" ? { path: options } : options);
-	return journalHost(journal, { backgroundSubagents: "durable" });
+	return { ...journalHost(journal, { backgroundSubagents: "durable" }), values: journal.values };
 }

@@ -1,5 +1,6 @@
 // A host: where an agent's sessions live. What a host offers beside its journal grows here.
 import type { ExecutionCapabilities, ExecutionHost } from "../execution-host/execution-host.ts";
+import type { ValueStore } from "../plugins/session-values.ts";
 import type { SessionStore } from "../session-store/session-store.ts";
 import type { Journal } from "./journal.ts";
 import { type MemoryJournalOptions, memoryJournal } from "./memory.ts";
@@ -9,6 +10,8 @@ export interface Host {
 	readonly journal: Journal;
 	/** What it can do beside keeping sessions. Default: background work that lives as long as the process. */
 	readonly capabilities?: ExecutionCapabilities;
+	/** Values kept beside the sessions, for plugins. Default: in memory. */
+	readonly values?: ValueStore;
 	/** Commits what is under way and closes the journal. Calling it twice is harmless. */
 	close(): Promise<void>;
 	/** Runs, checkpoints, events and notifications beside the journal, where the host keeps them. */

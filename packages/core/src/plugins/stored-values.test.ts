@@ -1,11 +1,34 @@
-import { describe, expect, test } from "vitest";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { journalFile } from "../journal/sqlite/schema.ts";
+import { type SqliteJournal, sqliteJournal } from "../journal/sqlite/sqlite-journal.ts";
 import { MemorySessionStore } from "../session-store/memory.ts";
 import { memoryValues, type ValueStore } from "./session-values.ts";
 import { storedValues } from "./stored-values.ts";
 
+let folder: string;
+beforeEach(() => {
+	folder = mkdtempSync(join(tmpdir(), "holdfast-values-"));
+});
+const journals: SqliteJournal[] = [];
+afterEach(async () => {
+	for (const journal of journals.splice(0)) await journal.close();
+	rmSync(folder, { recursive: true });
+});
+
+function opened(): SqliteJournal {
+	const journal = sqliteJournal({ path: join(folder, "journal.db") });
+	journals.push(journal);
+	return journal;
+}
+
 describe.each<[string, () => ValueStore]>([
 	["memory", memoryValues],
 	["a session store", () => storedValues(new MemorySessionStore())],
+	["a SQLite file", () => opened().values],
 ])("values in %s", (_, make) => {
 	test("are copies, kept by session, owner and name, and listed by name", async () => {
 		const store = make();
@@ -73,4 +96,30 @@ test("a store that never takes a write is given up with an error", async () => {
 	store.commit = async () => ({ ok: false, reason: "conflict" });
 	const writing = async (): Promise<void> => storedValues(store).values("s", "one").set("a", 1);
 	await expect(writing()).rejects.toMatchObject({ code: "values_contended", retryable: true });
+});
+
+test("values in a SQLite file outlast the process, and go when the journal deletes their session", async () => {
+	const first = opened();
+	await first.values.values("s", "one").set("a", 1);
+	await first.values.values("t", "one").set("a", 2);
+	await first.close();
+	const second = opened();
+	expect(await second.values.values("s", "one").get("a")).toBe(1);
+	await second.delete("s");
+	expect(await second.values.values("s", "one").get("a")).toBeUndefined();
+	expect(await second.values.values("t", "one").get("a")).toBe(2);
+	await second.close();
+	const writing = async (): Promise<void> => second.values.values("t", "one").set("a", 3);
+	await expect(writing()).rejects.toMatchObject({ code: "journal_closed" });
+});
+
+test("a journal's file from before there were values gets their table when it is opened", async () => {
+	const path = join(folder, "journal.db");
+	const before = new DatabaseSync(path);
+	before.exec(journalFile.migrations[0] ?? "");
+	before.exec(`PRAGMA user_version = 1; PRAGMA application_id = ${journalFile.applicationId}`);
+	before.close();
+	const values = opened().values.values("s", "one");
+	await values.set("a", 1);
+	expect(await values.get("a")).toBe(1);
 });

@@ -64,6 +64,15 @@ const migrations: readonly string[] = [
 		PRIMARY KEY (session, key)
 	) STRICT, WITHOUT ROWID;
 	`,
+	`
+	CREATE TABLE session_values (
+		session INTEGER NOT NULL,
+		owner TEXT NOT NULL,
+		name TEXT NOT NULL,
+		value TEXT NOT NULL,
+		PRIMARY KEY (session, owner, name)
+	) STRICT, WITHOUT ROWID;
+	`,
 ];
 
 /** Journals in files. */
@@ -71,7 +80,7 @@ export const journalFile: DatabaseKind = {
 	/** "HFJL" */
 	applicationId: 0x48464a4c,
 	migrations,
-	tables: ["meta", "workers", "sessions", "entries", "inputs", "dedupe"],
+	tables: ["meta", "workers", "sessions", "entries", "inputs", "dedupe", "session_values"],
 	instead: "use memoryHost() for a journal in memory",
 	foreign: (path, what) =>
 		new HoldfastError(

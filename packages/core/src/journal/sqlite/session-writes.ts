@@ -46,6 +46,7 @@ export function removeSession(statements: Statements, key: string): number | und
 	statements.deleteEntries.run(session.id);
 	statements.deleteInputs.run(session.id);
 	statements.deleteDedupe.run(session.id);
+	statements.deleteValues.run(session.id);
 	statements.deleteSession.run(session.id);
 	return session.id;
 }

@@ -1,6 +1,7 @@
 // The journal in a SQLite file (keeps I2, I3, I4): several processes may share the file, each with a worker of its own.
 import { resolve as resolvePath } from "node:path";
 import { HoldfastError } from "@holdfast/upp";
+import type { ValueStore } from "../../plugins/session-values.ts";
 import type { Journal, SessionHead } from "../journal.ts";
 import { journalClosed } from "../journal-errors.ts";
 import { makeChangeFeed } from "./change-feed.ts";
@@ -11,6 +12,7 @@ import { journalFile } from "./schema.ts";
 import { insertInput, removeSession } from "./session-writes.ts";
 import { type Operation, shareCommits } from "./shared-commits.ts";
 import { type SeenSession, SqliteLease, type Store } from "./sqlite-lease.ts";
+import { sqliteValues } from "./sqlite-values.ts";
 import { prepareStatements, type SessionView } from "./statements.ts";
 import { toStored } from "./stored-text.ts";
 import { registerWorker } from "./worker-row.ts";
@@ -44,6 +46,8 @@ export interface SqliteJournal extends Journal {
 	readonly path: string;
 	/** Transactions this journal committed so far; appends that came together share one. */
 	readonly transactions: number;
+	/** Values kept beside the sessions, in the same file. */
+	readonly values: ValueStore;
 }
 
 /**
@@ -116,10 +120,22 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 		return workers.some(({ worker: name }) => name === null || !worker.isAlive(name));
 	}
 
+	const usable = (): void => {
+		if (store.closed) throw journalClosed();
+	};
 	return {
 		name: "sqlite",
 		workerId,
 		path,
+		values: sqliteValues({
+			statements,
+			async commit(apply) {
+				usable();
+				return commit(apply);
+			},
+			reading,
+			now: () => clock.now(),
+		}),
 		get transactions() {
 			return commits.transactions;
 		},
@@ -135,7 +151,7 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 			});
 		},
 		async submit(key, input) {
-			if (store.closed) throw journalClosed();
+			usable();
 			return commit(
 				() => insertInput(store, key, input, clock.now()),
 				({ duplicate }) => {
@@ -168,11 +184,11 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 		},
 		isAlive: (other) => reading(() => other === workerId || worker.isAlive(toStored(other))),
 		watch(key, changed) {
-			if (store.closed) throw journalClosed();
+			usable();
 			return store.feed.watch(key, changed);
 		},
 		async delete(key) {
-			if (store.closed) throw journalClosed();
+			usable();
 			await commit(
 				() => removeSession(statements, key),
 				(session) => {

@@ -68,6 +68,12 @@ const texts = {
 	deleteEntries: "DELETE FROM entries WHERE session = ?",
 	deleteInputs: "DELETE FROM inputs WHERE session = ?",
 	deleteDedupe: "DELETE FROM dedupe WHERE session = ?",
+	deleteValues: "DELETE FROM session_values WHERE session = ?",
+	readValue: "SELECT value FROM session_values WHERE session = ? AND owner = ? AND name = ?",
+	listValues: "SELECT name, value FROM session_values WHERE session = ? AND owner = ?",
+	setValue: `INSERT INTO session_values (session, owner, name, value) VALUES (?, ?, ?, ?)
+		ON CONFLICT (session, owner, name) DO UPDATE SET value = excluded.value`,
+	deleteValue: "DELETE FROM session_values WHERE session = ? AND owner = ? AND name = ?",
 	keepEpoch: `INSERT INTO meta (name, value) VALUES ('highest_deleted_epoch', ?)
 		ON CONFLICT (name) DO UPDATE SET value = max(value, excluded.value)`,
 	forecastEpoch: `SELECT ${highestDeletedEpoch} AS epoch`,
