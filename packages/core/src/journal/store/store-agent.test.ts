@@ -101,6 +101,16 @@ function working() {
 	);
 }
 
+/** A model that hands what it is asked to the researcher, always in the same child session, and then is done. */
+function delegating() {
+	return scriptedModel(({ messages }) => {
+		const last = messages.at(-1) as unknown as { type: string; text: string };
+		if (last.type === "tool_result") return "done";
+		const given = { prompt: last.text, sessionKey: "notes" };
+		return { toolCalls: [{ name: "delegate_to_researcher", arguments: given }] };
+	});
+}
+
 const code = (events: readonly AgentEvent[]): string | undefined => {
 	const last = events.at(-1);
 	return last?.type === "turn-error" ? last.code : last?.type;
@@ -274,6 +284,23 @@ describe("a session over a bare store", () => {
 			}
 		},
 	);
+
+	test("is seen by agents of its namespace alone, with its child sessions, also by ones made anew [SES-087]", async () => {
+		const sessionStore = new MemorySessionStore();
+		const ask = async (namespace: string, text: string) => {
+			const [parents, children] = [delegating(), echo()];
+			const researcher = new Agent({ name: "researcher", description: "Researches.", model: children });
+			const subagents = [researcher];
+			const agent = new Agent({ model: parents, namespace, subagents, host: { sessionStore } });
+			expect(code(await say(agent, "k", text))).toBe("turn-end");
+			await agent.close();
+			return { parent: shown(parents).filter((each) => /^\w/.test(each)), child: shown(children) };
+		};
+		expect(await ask("house", "a")).toEqual({ parent: ["a"], child: ["a"] });
+		expect(await ask("barn", "b")).toEqual({ parent: ["b"], child: ["b"] });
+		expect(await ask("house", "c")).toEqual({ parent: ["a", "done", "c"], child: ["a", "re: a", "c"] });
+		expect(await ask("barn", "d")).toEqual({ parent: ["b", "done", "d"], child: ["b", "re: b", "d"] });
+	});
 
 	test("is removed with all its documents, and as it was when the store fails to remove it", async () => {
 		const sessionStore = new OpenStore();
