@@ -33,7 +33,7 @@ export function encodeFacts(batch: Append): readonly StoredFact[] {
 }
 
 /** The spans that hold entries behind a seq, oldest first. */
-export async function spansBehind(
+async function spansBehind(
 	store: SessionStore,
 	key: string,
 	last: Span | null,
