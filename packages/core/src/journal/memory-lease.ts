@@ -57,7 +57,7 @@ export class MemoryLease implements Lease {
 		if (batch.onlyIfNothingWaits && somethingWaits(session, batch)) {
 			return { ok: false, reason: "inputs-waiting" };
 		}
-		if (this.#state === "looked") this.#take(session);
+		const before = this.#state === "looked" ? this.#take(session) : undefined;
 		const { entries } = session;
 		for (const fact of batch.facts) {
 			entries.push({ seq: entries.length + 1, at: batch.at, runId: batch.runId, fact });
@@ -66,6 +66,8 @@ export class MemoryLease implements Lease {
 		}
 		if (batch.drain !== undefined) drain(session, batch.drain);
 		session.updatedAt = batch.at;
+		// Whoever held it hears of it when what took it away stands.
+		before?.lose();
 		this.#store.watchers.changed(this.key);
 		return { ok: true, seq: entries.length };
 	}
@@ -99,12 +101,14 @@ export class MemoryLease implements Lease {
 		return this.#mode === "seize" || session.entries.length === this.seq;
 	}
 
-	#take(session: Session): void {
-		session.holder?.lose();
+	/** Returns the lease that held the session until now. */
+	#take(session: Session): MemoryLease | undefined {
+		const before = session.holder;
 		session.holder = this;
 		this.#session = session;
 		this.#epoch = ++session.epoch;
 		this.#state = "taken";
+		return before;
 	}
 }
 

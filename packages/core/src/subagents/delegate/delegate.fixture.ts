@@ -64,3 +64,31 @@ export async function eventsOf(run: AgentRun): Promise<AgentEvent[]> {
 export function outputsOf(events: readonly AgentEvent[]): unknown[] {
 	return events.flatMap((event) => (event.type === "tool-result" ? [event.output] : []));
 }
+
+/** Settles when what stands in the journal is as asked; looked at after every change of that session. */
+export async function until(
+	journal: MemoryJournal,
+	place: string,
+	holds: () => boolean | Promise<boolean>,
+): Promise<void> {
+	while (!(await holds())) {
+		await new Promise<void>((resolve) => {
+			const stop = journal.watch(place, () => {
+				stop();
+				resolve();
+			});
+		});
+	}
+}
+
+/** Settles when so many reminders wait for a session. */
+export function reminders(journal: MemoryJournal, place: string, count: number): Promise<void> {
+	return until(journal, place, async () => (await journal.head(place))?.waiting === count);
+}
+
+/** The reminders that a run took in. */
+export function remindersOf(events: readonly AgentEvent[]): string[] {
+	return events.flatMap((event) =>
+		event.type === "runtime-input" && event.input.type === "user-text" ? [String(event.input.text)] : [],
+	);
+}
