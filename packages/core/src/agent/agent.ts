@@ -25,6 +25,7 @@ import { type CallOptions, type CallSetup, startCall } from "./agent-call.ts";
 import { type AgentStreamResult, streamCall } from "./agent-stream.ts";
 import { checkpointsOf } from "./checkpoints.ts";
 import { type AgentOptions, knownOptions, opaqueOf, resolveAgent, toolObjects } from "./options.ts";
+import { isRuntimeLlm } from "./runtime-llm.ts";
 import { sessionAgentOf } from "./session-agent.ts";
 
 /**
@@ -212,7 +213,7 @@ export class Agent {
 
 	#table(): SessionTable {
 		this.#engine.model();
-		this.#host ??= memoryHost();
+		this.#host ??= this.#sessionAgent.host ?? memoryHost();
 		const { journal, capabilities = inProcess } = this.#host;
 		this.#sessions ??= new SessionTable(this.#sessionAgent, journal, {
 			background: capabilities.backgroundSubagents,
@@ -250,11 +251,18 @@ function checkStrictly(options: AgentOptions): void {
 			);
 	}
 	const { model } = options as { model?: unknown };
-	const isModel = typeof model === "object" && model !== null && "modelId" in model;
+	const isModel = (typeof model === "object" && model !== null && "modelId" in model) || isRuntimeLlm(model);
 	if (!isModel)
 		throw new TypeError(
-			"The option `model` must be a model: a reference of a provider, or a LanguageModel of the AI SDK.",
+			"The option `model` must be a model: a reference of a provider, a LanguageModel of the AI SDK, or a function that is one.",
 		);
+	if (!isRuntimeLlm(model)) return;
+	for (const name of ["tools", "subagents"] as const) {
+		if (options[name] === undefined) continue;
+		throw new TypeError(
+			`The option \`${name}\` does not go with a function as \`model\`: the function has tools of its own.`,
+		);
+	}
 }
 
 function checkState(state: AgentState): AgentState {

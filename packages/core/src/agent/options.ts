@@ -11,6 +11,7 @@ import { type ExecutionStrategy, isDecider, loop } from "../strategies/index.ts"
 import { type AnyTool, type EngineTool, normaliseTools, type ToolSet } from "../tools/index.ts";
 import type { Agent } from "./agent.ts";
 import type { OpaqueStrategy } from "./opaque-strategy.ts";
+import { isRuntimeLlm, type RuntimeLlm, runtimeLlmModel } from "./runtime-llm.ts";
 
 /**
  * Options of `agent()` and `new Agent()`. Everything that `llm()` takes is passed on to the model layer.
@@ -18,8 +19,8 @@ import type { OpaqueStrategy } from "./opaque-strategy.ts";
  * @see UAP 4.2
  */
 export interface AgentOptions extends Partial<Omit<LLMOptions, "model" | "system" | "tools">> {
-	/** A reference made by a provider, or a model of the AI SDK. */
-	readonly model?: LLMOptions["model"] | undefined;
+	/** A reference made by a provider, a model of the AI SDK, or a function that is one. */
+	readonly model?: LLMOptions["model"] | RuntimeLlm | undefined;
 	/** The system prompt of every request; it never stands in the history. */
 	readonly system?: string | undefined;
 	/** Tools of any of the known shapes. Default: none. */
@@ -142,6 +143,7 @@ function bind(options: AgentOptions, system: string | undefined): EngineModel {
 			"This agent has no model. Give `model` in its options before it is used.",
 		);
 	}
+	if (isRuntimeLlm(options.model)) return runtimeLlmModel(options.model);
 	const binding: ModelBinding = bindModel(llmOptionsOf(options, system));
 	const price = options.prices?.[binding.model.modelId];
 	return { model: binding.model, request: binding.request, ...(price === undefined ? {} : { price }) };

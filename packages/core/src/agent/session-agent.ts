@@ -1,10 +1,23 @@
 // The agent as its sessions see it: with the tools and hooks of its plugins, once they are set up.
 import type { EngineAgent } from "../engine/index.ts";
-import { askModel, checkPlugins, setupPlugins } from "../plugins/index.ts";
+import { memoryJournal, storeJournal } from "../journal/index.ts";
+import {
+	askModel,
+	checkPlugins,
+	memoryValues,
+	type PluginSet,
+	setupPlugins,
+	storedValues,
+	type ValueStore,
+} from "../plugins/index.ts";
+import type { SessionStore } from "../session-store/session-store.ts";
 import type { SessionAgent, SessionPlugins } from "../sessions/index.ts";
+import { sessionPlace } from "../sessions/session-key.ts";
 import { delegatingAgent, type Subagent } from "../subagents/delegate/index.ts";
 import type { AnyTool } from "../tools/index.ts";
+import { awaitedHost } from "./awaited-host.ts";
 import { type AgentOptions, resolveAgent } from "./options.ts";
+import { isRuntimeLlm } from "./runtime-llm.ts";
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
@@ -27,20 +40,57 @@ export function sessionAgentOf(
 		engine,
 		plugins: undefined,
 		ready: undefined,
-		tools: "engine-tools",
+		tools: isRuntimeLlm(options.model) ? "own-tools" : "engine-tools",
 		namespace,
 	};
 	if (subagents.length > 0) agent.inTable = (table) => delegatingAgent(agent, subagents, table, engineWith);
 	if (plugins.length === 0) return agent;
-	const ready = setupPlugins(plugins, { ask: askModel(engine) }).then((set) => {
+	const values = (store: unknown): ValueStore => valuesBeside(options, store as SessionStore | undefined);
+	const settingUp = setupPlugins(plugins, { ask: askModel(engine), values });
+	const ready = settingUp.then((set) => {
+		checkTogether(set, options);
 		agent.plugins = set satisfies SessionPlugins;
 		ofPlugins = set.tools;
 		if (ofPlugins.length > 0) agent.engine = engineWith([]);
 		agent.ready = undefined;
 	});
+	if (options.host === undefined) {
+		const workerId = engine.ports.ids.uuid();
+		const known = Promise.all([settingUp, ready]).then(([{ sessionStore }]) =>
+			sessionStore === undefined
+				? memoryJournal({ workerId })
+				: storeJournal(sessionStore as SessionStore, { workerId }),
+		);
+		agent.host = awaitedHost(workerId, known);
+	}
 	ready.catch(() => {}); // who sends, or waits for create(), hears of it
 	agent.ready = ready;
 	return agent;
+}
+
+/** @throws TypeError where plugins give what the options rule out. */
+function checkTogether({ sessionStore, tools }: PluginSet, { host, model }: AgentOptions): void {
+	if (sessionStore !== undefined && host !== undefined) {
+		throw new TypeError(
+			"A plugin gives a session store, and the option `host` is given too: `host.sessionStore` or the plugin, not both.",
+		);
+	}
+	if (tools.length > 0 && isRuntimeLlm(model)) {
+		throw new TypeError(
+			"A plugin gives tools, and the option `model` is a function, which has tools of its own.",
+		);
+	}
+}
+
+/** Values stand where the sessions do. */
+function valuesBeside({ host, namespace }: AgentOptions, given: SessionStore | undefined): ValueStore {
+	const store = given ?? (host !== undefined && "sessionStore" in host ? host.sessionStore : undefined);
+	const own = host !== undefined && "values" in host ? host.values : undefined;
+	const values = own ?? (store === undefined ? memoryValues() : storedValues(store));
+	return {
+		values: (key, owner) => values.values(sessionPlace(namespace, key), owner),
+		deleteSession: (key) => values.deleteSession(sessionPlace(namespace, key)),
+	};
 }
 
 /** Tools as a list that others may join; those of a record have its names. */

@@ -4,3 +4,4 @@ export { type Host, journalHost, memoryHost, type SessionStoreHost } from "./hos
 export type * from "./journal.ts";
 export { type MemoryJournal, type MemoryJournalOptions, memoryJournal } from "./memory.ts";
 export { type ExecutionHostAdapter, resolveHost } from "./resolve-host.ts";
+export { type StoreJournalOptions, storeJournal } from "./store/store-journal.ts";

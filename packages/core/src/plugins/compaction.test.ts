@@ -5,6 +5,7 @@ import { Agent } from "../agent/agent.ts";
 import { faultsOfHistory } from "../engine/engine.fixture.ts";
 import { type ScriptedReply, scriptedModel } from "../testing/scripted-model.ts";
 import { type CompactionOptions, compaction } from "./compaction.ts";
+import { definePlugin } from "./plugin.ts";
 import { setupPlugins } from "./plugin-set.ts";
 import { eventsOf, historyOf, shownIn } from "./plugins.fixture.ts";
 
@@ -261,6 +262,31 @@ describe("compaction", () => {
 		expect(model.requests[1]?.tools).toEqual([]);
 		expect(shownIn(model.requests[1])[0]).toContain("user: q1\nassistant: answer");
 		expect(shownIn(model.requests[2])).toEqual([summaryOf("the summary"), "q2"]);
+	});
+
+	test("keeps the overlays of a turn out of its summaries", async () => {
+		const summarised: string[] = [];
+		const plugins = [
+			definePlugin({
+				name: "clock",
+				setup: (host) => host.on("turn.before", ({ overlay }) => overlay("It is noon.")),
+			}),
+			compaction({
+				summarise(request) {
+					summarised.push(request);
+					return "s";
+				},
+				estimate: (message) => (message.text.startsWith("[") ? 0.5 : 1),
+				maxTokens: 3,
+				keepRecent: 1,
+			}),
+		];
+		const model = scriptedModel(["a1", "a2", "a3"]);
+		const agent = await Agent.create({ model, plugins });
+		for (const input of ["q1", "q2", "q3"]) await eventsOf(agent, input);
+		expect(summarised).toHaveLength(1);
+		expect(summarised[0]).not.toContain("noon");
+		expect(shownIn(model.requests[2])).toEqual([summaryOf("s"), "It is noon.", "q3"]);
 	});
 
 	test("drops a summary when a message that it stands for was edited or deleted", async () => {

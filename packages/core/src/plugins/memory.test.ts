@@ -5,6 +5,7 @@ import { isToolResultMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import { FileSessionStore } from "../session-store/file.ts";
+import { sqliteHost } from "../sqlite.ts";
 import { type ScriptedCall, scriptedModel } from "../testing/scripted-model.ts";
 import { memory } from "./memory.ts";
 import { eventsOf } from "./plugins.fixture.ts";
@@ -56,5 +57,59 @@ describe("memory", () => {
 		} finally {
 			rmSync(folder, { recursive: true });
 		}
+	});
+
+	test("with a store of its own, notes vanish when their session is deleted [SES-139]", async () => {
+		const store = memoryValues();
+		const model = scriptedModel([{ toolCalls: [set("colour", "green")] }, "done"]);
+		const agent = await Agent.create({ model, plugins: [memory({ store })] });
+		await calling(store, "bob", set("colour", "blue"));
+		await eventsOf(agent, "go", "ann");
+		expect(await calling(store, "ann", load("colour"))).toBe("green");
+		await agent.session("ann").delete();
+		expect(await calling(store, "ann", load("colour"))).toBe('There is no note "colour".');
+		expect(await calling(store, "bob", load("colour"))).toBe("blue");
+	});
+
+	test("in the SQLite file of the sessions, notes survive a restart and vanish with their session [SES-139]", async () => {
+		const folder = mkdtempSync(join(tmpdir(), "holdfast-notes-"));
+		const asked = async (
+			call: ScriptedCall,
+			afterwards?: (agent: Agent) => Promise<void>,
+		): Promise<unknown> => {
+			const host = sqliteHost(join(folder, "journal.db"));
+			const model = scriptedModel([{ toolCalls: [call] }, "done"]);
+			const agent = await Agent.create({ model, host, namespace: "clerk", plugins: [memory()] });
+			await eventsOf(agent, "go", "ann");
+			await afterwards?.(agent);
+			await agent.close();
+			await host.close();
+			return model.requests[1]?.messages.at(-1)?.text;
+		};
+		try {
+			await asked(set("colour", "green"));
+			expect(await asked(load("colour"), (agent) => agent.session("ann").delete())).toBe("green");
+			expect(await asked(load("colour"))).toBe('There is no note "colour".');
+		} finally {
+			rmSync(folder, { recursive: true });
+		}
+	});
+
+	test("beside the sessions, notes vanish when their session is deleted [SES-139]", async () => {
+		const model = scriptedModel([
+			{ toolCalls: [set("colour", "green")] },
+			"done",
+			{ toolCalls: [load("colour")] },
+			"done",
+			{ toolCalls: [load("colour")] },
+			"done",
+		]);
+		const agent = await Agent.create({ model, plugins: [memory()] });
+		await eventsOf(agent, "go", "ann");
+		await eventsOf(agent, "go", "ann");
+		expect(model.requests[3]?.messages.at(-1)?.text).toBe("green");
+		await agent.session("ann").delete();
+		await eventsOf(agent, "go", "ann");
+		expect(model.requests[5]?.messages.at(-1)?.text).toBe('There is no note "colour".');
 	});
 });

@@ -201,6 +201,24 @@ describe("the hooks of a turn", () => {
 		},
 	);
 
+	test("an overlay from step.after gives one more model call that sees it, and is stored nowhere [SES-127]", async () => {
+		const plugin = definePlugin({
+			name: "once-more",
+			setup(host) {
+				host.on("step.after", async ({ stepIndex, overlay }) => {
+					if (stepIndex === 0) await overlay("In two sentences.");
+				});
+			},
+		});
+		const model = scriptedModel(["first", "second", "never"]);
+		const host = memoryHost();
+		const agent = await Agent.create({ model, host, plugins: [plugin] });
+		await eventsOf(agent, "hello");
+		expect(model.requests.map(shownIn)).toEqual([["hello"], ["hello", "first", "In two sentences."]]);
+		expect(await historyOf(agent)).toEqual(["hello", "first", "second"]);
+		expect(JSON.stringify(await host.journal.read("default"))).not.toContain("two sentences");
+	});
+
 	test("turn.after is told the result and the key once the turn is committed, and can overlay nothing [SES-128]", async () => {
 		const host = memoryHost();
 		const told: unknown[] = [];

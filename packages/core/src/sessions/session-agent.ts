@@ -1,7 +1,7 @@
 // What sessions need to know of their agent. With plugins, the engine's view of it is complete once they are set up.
 import type { Message } from "@holdfast/upp";
 import type { EngineAgent, Interceptors, Run } from "../engine/index.ts";
-import type { RunOutcome } from "../journal/index.ts";
+import type { Host, RunOutcome } from "../journal/index.ts";
 import type { SendInput } from "./input.ts";
 import type { SessionTable } from "./session-table.ts";
 
@@ -28,6 +28,8 @@ export interface SessionPlugins {
 	turnAfter(turn: PluginTurn, result: RunOutcome): Promise<void>;
 	/** Tells whoever looks on. Never throws. */
 	tell(event: unknown, turn: PluginTurn): void;
+	/** Deletes what plugins keep for a session. */
+	deleted(sessionKey: string): Promise<void>;
 }
 
 /** What the sessions of one table start in sessions of sub-agents. */
@@ -55,6 +57,8 @@ export interface SessionAgent {
 	readonly tools: "engine-tools" | "own-tools";
 	/** Keeps sessions of agents that share a store apart. */
 	readonly namespace: string | undefined;
+	/** Where sessions are kept when the agent was given no host: plugins may say so. */
+	readonly host?: Host | undefined;
 	/** The agent as it is in one table of sessions; absent when it is the same in all. */
 	readonly inTable?: (table: SessionTable) => SessionAgent;
 	/** Absent when it has no sub-agents. */

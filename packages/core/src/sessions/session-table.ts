@@ -112,6 +112,8 @@ export class SessionTable {
 		const removed = this.#recordKill(place).then(async () => {
 			await this.#eachChild(place, (table, child) => table.delete(child));
 			await this.journal.delete(place);
+			await this.agent.ready;
+			await this.agent.plugins?.deleted(worker.key);
 		});
 		await worker.kill(removed);
 		await this.#eachChild(place, (table, child) => table.delete(child));

@@ -58,11 +58,12 @@ export class TurnFrame implements PluginTurn {
 	/** Accepts context for the rest of the turn. */
 	overlay(input: AcceptedInput | SendInput): Promise<void> {
 		const { message } = isAccepted(input) ? input : acceptInput(input);
+		if ((this.run.state.run?.cycles ?? 0) > 0) this.#overlays.answered();
 		this.#overlays.accept(message);
 		this.#interceptors.goesOn = () => this.#overlays.unseen;
 		this.#interceptors.assemble = async (messages) => {
-			const seen = this.#overlays.view(messages);
-			return this.#ofPlugins.assemble === undefined ? seen : this.#ofPlugins.assemble(seen);
+			// Behind the plugins: what they summarise is the history, and it outlasts the turn.
+			return this.#overlays.view((await this.#ofPlugins.assemble?.(messages)) ?? messages);
 		};
 		this.#handle.overlayAccepted();
 		return Promise.resolve();

@@ -18,6 +18,11 @@ export class TurnOverlays {
 		this.#inputId = inputId;
 	}
 
+	/** The model has answered in this turn: what is accepted from now on stands behind what it saw. */
+	answered(): void {
+		this.#asked = true;
+	}
+
 	accept(overlay: UserMessage): void {
 		this.#fresh.push(overlay);
 	}

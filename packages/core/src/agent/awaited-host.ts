@@ -1,0 +1,50 @@
+// A host that is known only later: the plugins of an agent may say where its sessions are kept. Every call waits for it.
+import { type Host, type Journal, journalHost } from "../journal/index.ts";
+import type { MaybePromise } from "../journal/journal.ts";
+
+/**
+ * A host over a journal to come, which has to have the same `workerId`. When `known` rejects, every call but `close`
+ * rejects with that.
+ */
+export function awaitedHost(workerId: string, known: Promise<Journal>): Host {
+	let journal: Journal | undefined;
+	known.then(
+		(found) => {
+			journal = found;
+		},
+		() => {}, // who uses the journal hears of it
+	);
+	const once = <T>(use: (journal: Journal) => MaybePromise<T>): MaybePromise<T> =>
+		journal === undefined ? known.then(use) : use(journal);
+	return journalHost({
+		name: "awaited",
+		workerId,
+		acquire: (key, options) => once((found) => found.acquire(key, options)),
+		submit: (key, input) => once((found) => found.submit(key, input)),
+		read: (key, options) => once((found) => found.read(key, options)),
+		head: (key) => once((found) => found.head(key)),
+		list: (options) => once((found) => found.list(options)),
+		isAlive: (id) => once((found) => found.isAlive(id)),
+		delete: (key) => once((found) => found.delete(key)),
+		watch(key, changed) {
+			if (journal !== undefined) return journal.watch(key, changed);
+			let stop: (() => void) | undefined;
+			let stopped = false;
+			known.then(
+				(found) => {
+					if (!stopped) stop = found.watch(key, changed);
+				},
+				() => {},
+			);
+			return () => {
+				stopped = true;
+				stop?.();
+			};
+		},
+		close: () =>
+			known.then(
+				(found) => found.close(),
+				() => {},
+			),
+	});
+}
