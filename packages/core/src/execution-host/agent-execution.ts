@@ -23,7 +23,9 @@ export function agentExecution(
 	const { execution, journal } = host;
 	if (execution === undefined) return undefined;
 	const leaseMs = defaultLease;
-	const records = hostRecords(execution, { ports, namespace, leaseMs });
+	// A journal over a bare store has no leases: there the records have them.
+	const leases = journal.name === "store" ? "runs" : "journal";
+	const records = hostRecords(execution, { ports, namespace, leaseMs, leases });
 	return {
 		host: execution,
 		records,

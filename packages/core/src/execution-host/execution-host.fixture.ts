@@ -1,6 +1,7 @@
 // What tests of execution hosts share: agents on a host, other processes on its store, and events drained.
 import { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
+import type { Clock, Timers } from "../engine/index.ts";
 import type { AgentEvent, AgentRun } from "../sessions/index.ts";
 import { type Script, scriptedModel } from "../testing/scripted-model.ts";
 import type { ExecutionHost } from "./execution-host.ts";
@@ -44,12 +45,42 @@ export function reminder(
 }
 
 /** A clock that is moved by hand. */
-export function handClock(): { now(): number; advance(milliseconds: number): void } {
+export interface HandClock extends Clock {
+	/** Time passes, and in all processes whose timers are these what was waited for happens. */
+	advance(milliseconds: number): void;
+	/** The timers of one process; none of them rings while it is stopped. */
+	timers(): Timers & { stopped: boolean };
+}
+
+export function handClock(): HandClock {
 	let time = 1_000_000;
+	const waiting = new Set<() => void>();
 	return {
 		now: () => time,
+		monotonic: () => time,
 		advance(milliseconds) {
 			time += milliseconds;
+			for (const look of [...waiting]) look();
+		},
+		timers() {
+			const timers = {
+				stopped: false,
+				after(milliseconds: number, wake: () => void) {
+					const due = time + milliseconds;
+					const look = (): void => {
+						if (time < due || timers.stopped || !waiting.delete(look)) return;
+						wake();
+					};
+					waiting.add(look);
+					return () => waiting.delete(look);
+				},
+			};
+			return timers;
 		},
 	};
+}
+
+/** Resolves when all that can happen without anything from outside has happened. */
+export async function settled(): Promise<void> {
+	for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
 }

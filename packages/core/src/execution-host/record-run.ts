@@ -38,6 +38,8 @@ export class RunRecorder implements Ledger {
 	#stopRenewing: (() => void) | undefined;
 	#notify: (() => void) | undefined;
 	#closed = false;
+	/** Whether the record says that nobody works on the run. */
+	#isOver = false;
 
 	constructor(store: ExecutionStore, run: NewRun, options: RunRecorderOptions) {
 		this.#store = store;
@@ -78,6 +80,12 @@ export class RunRecorder implements Ledger {
 	close(): void {
 		this.#closed = true;
 		this.#stopRenewing?.();
+		// Left open, by a failure say: others need not wait for the end of the lease.
+		const leaseId = this.#leaseId;
+		if (leaseId === undefined || this.#isOver) return;
+		this.#inTurn(async () => {
+			await this.#store.runs.update(this.#run.runId, { lease: null }, { leaseId });
+		}).catch(() => {}); // it ends by itself
 	}
 
 	#write(checkpoints: readonly NewCheckpoint[], change: RunChange | undefined): Promise<void> {
@@ -104,6 +112,8 @@ export class RunRecorder implements Ledger {
 			await this.#update(transaction, writing.change, leaseId);
 			return { leaseId, version };
 		});
+		const { status } = writing.change ?? {};
+		if (status !== undefined) this.#isOver = status !== "running";
 		this.#version = done.version;
 		this.#leaseId = done.leaseId;
 		if (this.#stopRenewing === undefined && !this.#closed) this.#renewLater();
@@ -161,11 +171,11 @@ export class RunRecorder implements Ledger {
 	}
 
 	async #renew(): Promise<void> {
-		if (this.#closed) return;
+		if (this.#closed || this.#isOver) return;
 		const leaseId = this.#leaseId === undefined ? {} : { leaseId: this.#leaseId };
 		const claim = await this.#store.runs.claim(this.#run.runId, { leaseMs: this.#leaseMs, ...leaseId });
 		if (claim.ok) this.#leaseId = claim.run.lease.leaseId;
-		else if (claim.reason === "lease-lost") this.#notify?.();
+		else if (claim.reason !== "leased") this.#notify?.();
 	}
 }
 

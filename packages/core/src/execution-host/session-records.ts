@@ -16,6 +16,8 @@ export interface RecordOptions {
 	readonly namespace: string | undefined;
 	/** Milliseconds for which a run is claimed at a time. Default 30,000. */
 	readonly leaseMs: number;
+	/** Who knows whether a run is worked on: its record, or the journal, which may notice a dead process earlier. */
+	readonly leases: "runs" | "journal";
 }
 
 /** Records of the sessions of one agent. */
@@ -25,6 +27,13 @@ export function hostRecords(host: ExecutionHost, options: RecordOptions): HostRe
 	return {
 		async queued(run) {
 			await store.runs.create(newRun(run, "queued", options.namespace));
+		},
+		async take(runId) {
+			if (options.leases === "journal" || leases.has(runId)) return true;
+			const claim = await store.runs.claim(runId, { leaseMs: options.leaseMs });
+			if (!claim.ok) return claim.reason !== "leased";
+			leases.set(runId, claim.run.lease.leaseId);
+			return true;
 		},
 		ledger(run) {
 			const leaseId = leases.get(run.runId);

@@ -14,6 +14,8 @@ export interface RecordedRun {
 export interface SessionRecords {
 	/** A turn was accepted and waits for its start. */
 	queued(run: RecordedRun): Promise<void>;
+	/** Whether this process may go on with a run that it finds open: nobody else's claim stands. */
+	take(runId: string): Promise<boolean>;
 	/** What records a run that is about to be driven. */
 	ledger(run: RecordedRun): Ledger;
 	/** Runs were ended from outside; their work is told to stop when this settles. */

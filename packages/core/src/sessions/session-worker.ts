@@ -6,6 +6,7 @@ import {
 	drive,
 	type EngineAgent,
 	type Ledger,
+	type Recorder,
 	Run,
 	sessionKilled,
 } from "../engine/index.ts";
@@ -13,6 +14,7 @@ import type { Fact, Journal, Lease } from "../journal/index.ts";
 import type { AgentState } from "../state/index.ts";
 import { AgentRun } from "./agent-run.ts";
 import { commitFirst } from "./commit-first.ts";
+import { fencedRecorder } from "./fenced-recorder.ts";
 import { type AcceptedInput, inputFact, storedInput } from "./input.ts";
 import { killSession } from "./kill-session.ts";
 import type { SessionAgent } from "./session-agent.ts";
@@ -81,6 +83,11 @@ export class SessionWorker {
 
 	get #agent(): EngineAgent {
 		return this.#sessionAgent.engine;
+	}
+
+	/** The key as the caller gave it. */
+	get key(): string {
+		return this.#key;
 	}
 
 	/** Whether handles must ask for another worker; a killed one is kept, to say so. */
@@ -319,6 +326,10 @@ export class SessionWorker {
 		const lease = this.#hold.lease ?? (await this.#hold.take());
 		if (lease === undefined) return "held";
 		const { openRunId } = this.#hold;
+		if (openRunId !== undefined && (await this.#records?.take(openRunId)) === false) {
+			this.#hold.drop();
+			return "held";
+		}
 		const { gone, ahead } = await this.#queue.align(await lease.inbox(), openRunId, (input) => {
 			const runId = input.kind === "message" ? input.runId : undefined;
 			const run = new AgentRun(runId ?? this.#agent.ports.ids.uuid(), this.#key);
@@ -396,8 +407,7 @@ export class SessionWorker {
 			runId: handle.runId,
 			sessionKey: this.#key,
 			state: this.#hold.state,
-			recorder: this.#hold.lease as Lease,
-			...this.#ledgerOf(handle.runId, origin),
+			...this.#recordingOf(handle.runId, origin),
 			interceptors: frame.interceptors(this.#sessionAgent),
 			readInput,
 		});
@@ -408,11 +418,17 @@ export class SessionWorker {
 		return { run, frame };
 	}
 
-	#ledgerOf(runId: string, origin: AcceptedInput["origin"]): { ledger?: Ledger } {
-		if (this.#records === undefined) return {};
+	/** Where the facts of a run go, and what records it beside them. */
+	#recordingOf(
+		runId: string,
+		origin: AcceptedInput["origin"],
+	): { readonly recorder: Recorder; readonly ledger?: Ledger } {
+		const lease = this.#hold.lease as Lease;
+		if (this.#records === undefined) return { recorder: lease };
 		const { runKind: kind = "user-turn", parent } = origin ?? {};
 		const about = { runId, sessionKey: this.#key, kind };
 		return {
+			recorder: fencedRecorder(lease),
 			ledger: this.#records.ledger(parent === undefined ? about : { ...about, parentRunId: parent.runId }),
 		};
 	}
