@@ -5,6 +5,11 @@ export {
 	checkpointStoreContract,
 } from "./checkpoint/contract/index.ts";
 export {
+	type ExecutionHostContractOptions,
+	type ExecutionHostWorld,
+	executionHostContract,
+} from "./execution-host/contract/index.ts";
+export {
 	type ContractCase,
 	type JournalContractOptions,
 	type JournalWorld,

@@ -1,0 +1,27 @@
+// Door of the contract of execution hosts.
+import type { ContractCase } from "../../journal/contract/index.ts";
+import { type ExecutionHostContractOptions, toContractCase } from "./contract.ts";
+import { runCases } from "./run-cases.ts";
+import { storeCases } from "./store-cases.ts";
+
+export type { ExecutionHostContractOptions, ExecutionHostWorld } from "./contract.ts";
+
+/**
+ * The cases the store of an execution host must keep. Needs no test runner: give each case's `name` and `run` to yours.
+ * @see keyed sessions "Session storage and portability"
+ * @example
+ * import { createInMemoryExecutionHost } from "holdfast/execution";
+ *
+ * const make = () => {
+ * 	let time = 0;
+ * 	const host = createInMemoryExecutionHost({ clock: { now: () => time } });
+ * 	const advance = (milliseconds: number) => {
+ * 		time += milliseconds;
+ * 	};
+ * 	return { host: () => host, advance, end() {} };
+ * };
+ * for (const { run } of executionHostContract({ name: "memory", make })) await run();
+ */
+export function executionHostContract(options: ExecutionHostContractOptions): readonly ContractCase[] {
+	return [...runCases, ...storeCases].map((written) => toContractCase(options, written));
+}
