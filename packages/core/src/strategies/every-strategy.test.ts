@@ -4,6 +4,7 @@ import { anyTool, collect, contentOf, dataOf, lines } from "../agent/agent.fixtu
 import { agent } from "../agent/agent.ts";
 import type { AgentStrategy } from "../engine/index.ts";
 import { AgentState } from "../state/index.ts";
+import { createSubAgentTool } from "../subagents/index.ts";
 import { type ScriptedReply, scriptedModel } from "../testing/scripted-model.ts";
 import { loop, plan, react } from "./index.ts";
 
@@ -125,6 +126,30 @@ describe.each(strategies)("$name()", (given) => {
 		expect(seen).toEqual(Array(given.steps).fill(42));
 		const { state } = await make(given, strategy).generate("go", begun.withMetadata("taskComplete", true));
 		expect(state.step).toBe(1);
+	});
+
+	test("leaves the agents its tools call to their own limits and conditions [UAP-148]", async () => {
+		const rounds: ScriptedReply[] = Array.from({ length: 3 }, () => ({ toolCalls: [{ name: "nothing" }] }));
+		const child = agent({
+			model: scriptedModel([...rounds, "done"]),
+			tools: [anyTool("nothing", () => "")],
+		});
+		const steps: number[] = [];
+		const echo = createSubAgentTool({
+			agent: agent({ ...child, strategy: { onStepEnd: (step) => void steps.push(step) } }),
+			name: "echo",
+			description: "Works.",
+			parameters: { type: "object" },
+		});
+		const parent = agent({
+			model: scriptedModel(given.script),
+			tools: [echo, anyTool("fails", () => "")],
+			execution: given.execution,
+			strategy: { stopCondition: ({ step }) => step >= 1 },
+			toolStrategy: { maxIterations: 1 },
+		});
+		expect((await parent.generate("go", begun)).state.step).toBe(1);
+		expect(steps).toEqual([1, 2, 3, 4]);
 	});
 
 	test("sums the usage of all its model calls: turn, stopCondition's state and step_end [UAP-111]", async () => {
