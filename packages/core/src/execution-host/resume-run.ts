@@ -2,7 +2,7 @@
 import { HoldfastError, UserMessage } from "@holdfast/upp";
 import type { Ports } from "../engine/index.ts";
 import type { Journal } from "../journal/index.ts";
-import { type AgentRun, acceptInput, type SessionTable } from "../sessions/index.ts";
+import { type AgentRun, acceptInput, noticeIdentity, type SessionTable } from "../sessions/index.ts";
 import { endings } from "./checkpoints-of.ts";
 import type { ExecutionHost, ExecutionStore } from "./execution-host.ts";
 import type { NotificationRecord } from "./notification.ts";
@@ -27,7 +27,11 @@ export interface ResumeParts {
 export async function resumeRun(parts: ResumeParts, runId: string): Promise<AgentRun | null> {
 	const { store } = parts.execution;
 	const run = await findRun(store, runId);
-	if (isFinal(run.status)) return null;
+	if (isFinal(run.status)) {
+		// Work in the background is over when it was told to be.
+		if (run.kind === "background-subagent") await parts.table.recover(run.sessionKey);
+		return null;
+	}
 	return run.kind === "notification" ? tell(parts, run) : goOn(parts, run);
 }
 
@@ -64,9 +68,11 @@ async function tell(parts: ResumeParts, run: RunRecord): Promise<AgentRun | null
 		if (notification === undefined) return await goOn(parts, run);
 		const { shape, message } = acceptInput(notification.input);
 		// The same notification is the same message, however often it is delivered.
-		const same = new UserMessage([...message.content], { id: `notification-${notification.notificationId}` });
+		const { id, dedupeKey } = noticeIdentity(key);
+		const same = new UserMessage([...message.content], { id });
 		const input = { shape, message: same, origin: { runKind: "notification" as const } };
-		return (await worker.deliver(runId, input, `notification ${key}`)) ?? (await goOn(parts, run));
+		const told = (await worker.deliver(runId, input, dedupeKey)) ?? (await worker.tellNotice(runId, id));
+		return told ?? (await goOn(parts, run));
 	} catch (error) {
 		// Nothing was begun that the journal does not know: another attempt need not wait for the lease.
 		await store.transaction(async ({ runs, notifications }) => {
@@ -110,7 +116,10 @@ async function claimNotification(parts: ResumeParts, run: RunRecord): Promise<Cl
 
 /** Goes on with a run that the journal knows. */
 async function goOn(parts: ResumeParts, run: RunRecord): Promise<AgentRun | null> {
-	const handle = await parts.table.worker(run.sessionKey).takeUp(run.runId);
+	const { table } = parts;
+	const isChild = run.kind === "subagent" || run.kind === "background-subagent";
+	if (isChild) return unlessHeld(table.recover(run.sessionKey));
+	const handle = await table.worker(run.sessionKey).takeUp(run.runId);
 	if (handle === null) await settle(parts, run);
 	return handle;
 }
@@ -118,19 +127,32 @@ async function goOn(parts: ResumeParts, run: RunRecord): Promise<AgentRun | null
 /** A run that ended in the journal and whose record was not told: a crash came between. */
 async function settle(
 	{ execution, journal, table }: ResumeParts,
-	{ runId, sessionKey }: RunRecord,
+	{ runId, sessionKey, dedupeKey }: RunRecord,
 ): Promise<void> {
 	const { store } = execution;
 	const place = table.placeOf(sessionKey);
-	if ((await journal.head(place))?.openRunId === runId) return;
+	const head = await journal.head(place);
+	if (head?.openRunId === runId) return;
+	const { id } = noticeIdentity(dedupeKey ?? runId);
 	for (const { runId: of, fact } of await journal.read(place)) {
-		if (of !== runId || fact.kind !== "run.ended") continue;
-		const status = endings[fact.outcome];
+		const isOver = of === runId && fact.kind === "run.ended";
+		// Another run has taken in what this one was to tell.
+		const isTold = of !== runId && fact.kind === "input" && fact.inputId === id;
+		if (!isOver && !isTold) continue;
+		const status = isOver ? endings[fact.outcome] : "completed";
 		await store.transaction(async ({ runs, notifications }) => {
-			const run = await runs.get(runId);
-			await notifications.acknowledge(run?.dedupeKey ?? runId);
+			await notifications.acknowledge(dedupeKey ?? runId);
 			await runs.update(runId, { status });
 		});
 		return;
+	}
+}
+
+async function unlessHeld(run: Promise<AgentRun | null>): Promise<AgentRun | null> {
+	try {
+		return await run;
+	} catch (error) {
+		if ((error as { code?: unknown }).code === "session_held") return null;
+		throw error;
 	}
 }

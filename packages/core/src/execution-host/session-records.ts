@@ -1,6 +1,7 @@
 // What an agent's sessions record on an execution host: one record a run, from its acceptance to its end.
 import type { Ports } from "../engine/index.ts";
 import type { RecordedRun, SessionRecords } from "../sessions/session-records.ts";
+import { childRecords } from "./child-records.ts";
 import type { ExecutionHost } from "./execution-host.ts";
 import { RunRecorder } from "./record-run.ts";
 import type { NewRun } from "./run-record.ts";
@@ -25,6 +26,7 @@ export function hostRecords(host: ExecutionHost, options: RecordOptions): HostRe
 	const { store } = host;
 	const leases = new Map<string, string>();
 	return {
+		children: childRecords(host, options.namespace),
 		async queued(run) {
 			await store.runs.create(newRun(run, "queued", options.namespace));
 		},

@@ -1,6 +1,7 @@
 // Records of a session's runs beside its journal, where the host keeps any (keyed sessions, ExecutionHost).
 import type { Ledger } from "../engine/index.ts";
 import type { RunKind } from "../journal/index.ts";
+import type { ChildRecords } from "./child-records.ts";
 
 /** A run as its records know it. */
 export interface RecordedRun {
@@ -12,6 +13,8 @@ export interface RecordedRun {
 }
 
 export interface SessionRecords {
+	/** What is recorded of work in child sessions. */
+	readonly children: ChildRecords;
 	/** A turn was accepted and waits for its start. */
 	queued(run: RecordedRun): Promise<void>;
 	/** Whether this process may go on with a run that it finds open: nobody else's claim stands. */

@@ -50,6 +50,11 @@ export class SessionTable {
 		return this.#named === "places" ? place : keyOfPlace(this.agent.namespace, place);
 	}
 
+	/** The key by which callers know the session at a place; undefined for sessions of sub-agents. */
+	callersKeyOf(place: string): string | undefined {
+		return this.#named === "places" ? undefined : this.keyOf(place);
+	}
+
 	/** The table that has the session at a place: this one, or that of a sub-agent; undefined for others' places. */
 	tableAt(place: string): SessionTable | undefined {
 		const child = readChildPlace(place);
@@ -131,6 +136,7 @@ export class SessionTable {
 	/** Records the end of a session's runs, then of its children's. What can be ended is, though one of them fails. */
 	async #recordKill(place: string): Promise<void> {
 		try {
+			await this.#recordCancelled(place);
 			const ended = await killSession(this.journal, place, this.agent.engine.ports);
 			await this.records?.cancelled(ended);
 		} finally {
@@ -138,17 +144,43 @@ export class SessionTable {
 		}
 	}
 
+	/** The end of the run that is open is on its record before anything stops. */
+	async #recordCancelled(place: string): Promise<void> {
+		if (this.records === undefined) return;
+		const openRunId = (await this.journal.head(place))?.openRunId;
+		if (openRunId !== undefined) await this.records.cancelled([openRunId]);
+	}
+
 	async #eachChild(
 		place: string,
 		work: (table: SessionTable, child: SessionWorker) => Promise<void>,
 	): Promise<void> {
 		const failures: unknown[] = [];
-		for await (const child of placesBehind(this.journal, childPrefix(place))) {
+		for await (const child of this.#childrenOf(place)) {
 			// A sub-agent that is gone from the agent has left its sessions behind.
 			const table = this.agent.children?.tableOf(readChildPlace(child)?.subagent ?? "") ?? this;
 			await work(table, table.workerAt(child, child)).catch((error) => failures.push(error));
 		}
 		if (failures.length > 0) throw failures[0];
+	}
+
+	/** Places of the child sessions: those the journal lists, and those that are recorded beside it. */
+	async *#childrenOf(place: string): AsyncGenerator<string, void, void> {
+		const prefix = childPrefix(place);
+		const known = new Set<string>();
+		for await (const child of placesBehind(this.journal, prefix)) {
+			known.add(child);
+			yield child;
+		}
+		if (this.records === undefined) return;
+		for (const { runId, fact } of await this.journal.read(place)) {
+			if (fact.kind !== "run.started") continue;
+			for (const child of await this.records.children.placesOf(runId)) {
+				if (known.has(child) || !child.startsWith(prefix)) continue;
+				known.add(child);
+				yield child;
+			}
+		}
 	}
 
 	#forget(worker: SessionWorker): void {

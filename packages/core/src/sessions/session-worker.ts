@@ -139,6 +139,16 @@ export class SessionWorker {
 		return run;
 	}
 
+	/** Tells a notice that waits in a run of its own; null when another run has taken it. */
+	async tellNotice(runId: string, noticeId: string): Promise<AgentRun | null> {
+		this.#queue.promote(noticeId, new AgentRun(runId, this.#key));
+		try {
+			return await this.takeUp(runId);
+		} finally {
+			this.#queue.demote(noticeId);
+		}
+	}
+
 	/** Goes on with a run that nobody works on, or starts it; null when it is over or in other hands. */
 	async takeUp(runId: string): Promise<AgentRun | null> {
 		for (;;) {
@@ -279,7 +289,7 @@ export class SessionWorker {
 	/** Sees to it that what waits is started, some time after this. */
 	#pump(): void {
 		if (this.#queue.length === 0 || this.#turning !== undefined || this.#active !== undefined) return;
-		if (this.#closing) return;
+		if (this.#closing || this.#killed) return;
 		const started = this.#exclusively(async () => {
 			while (this.#queue.length > 0 && !this.#closing && !this.#killed) {
 				const session = await this.#open();

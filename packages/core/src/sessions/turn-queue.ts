@@ -36,6 +36,8 @@ export class TurnQueue {
 	readonly #journal: Journal;
 	readonly #key: string;
 	#turns: QueuedTurn[] = [];
+	/** Notices that shall be turns of their own, by their ids. */
+	readonly #promoted = new Map<string, AgentRun>();
 	/** What the next run is to be told, as the inbox stood when it was last looked at. */
 	notices: readonly StoredInput[] = [];
 
@@ -55,6 +57,16 @@ export class TurnQueue {
 	/** The turn that will be a run of that id. */
 	find(runId: string): QueuedTurn | undefined {
 		return this.#turns.find((turn) => turn.run.runId === runId);
+	}
+
+	/** A notice of the inbox shall be told in a turn of its own, if it still waits. */
+	promote(noticeId: string, run: AgentRun): void {
+		this.#promoted.set(noticeId, run);
+	}
+
+	/** Notices wait again for the turns of others. */
+	demote(noticeId: string): void {
+		this.#promoted.delete(noticeId);
 	}
 
 	push(turn: QueuedTurn): void {
@@ -89,18 +101,20 @@ export class TurnQueue {
 		openRunId: string | undefined,
 		adopt: (input: StoredInput) => QueuedTurn,
 	): Promise<Alignment> {
-		this.notices = inbox.filter(({ kind }) => kind === "notice");
+		this.notices = inbox.filter(({ id, kind }) => kind === "notice" && !this.#promoted.has(id));
 		if (inbox.length === 0 && this.#turns.length === 0) return aligned;
 		const order = new Map<string, number>();
 		let awaited: StoredInput | undefined;
 		for (const input of inbox) {
 			// What was said to a run that is over is a turn of its own.
-			const isTurn = input.kind === "message" || (input.kind === "steer" && input.runId !== openRunId);
-			if (!isTurn) continue;
+			const promoted = this.#promoted.get(input.id);
+			const isSaid = input.kind === "message" || (input.kind === "steer" && input.runId !== openRunId);
+			if (!isSaid && promoted === undefined) continue;
 			order.set(input.id, input.order);
 			if (this.#turns.some((turn) => turn.inputId === input.id)) continue;
 			if (this.#claims().has(input.id) || (await this.#isAwaited(input))) awaited ??= input;
-			else this.push(adopt(input));
+			else if (promoted === undefined) this.push(adopt(input));
+			else this.push({ ...told(input), run: promoted });
 		}
 		const gone = this.#turns.filter((turn) => turn.place === "stored" && !order.has(turn.inputId));
 		for (const turn of gone) this.remove(turn);
@@ -158,4 +172,10 @@ export function storedMessage(input: StoredInput): AcceptedInput {
 export function readInput(input: StoredInput): RunInput {
 	const accepted = storedMessage(input);
 	return { inputId: input.id, fact: (placement) => inputFact(input.id, accepted, placement) };
+}
+
+/** A notice as a turn. */
+function told(notice: StoredInput): Omit<QueuedTurn, "run"> {
+	const input = { ...storedMessage(notice), origin: { runKind: "notification" as const } };
+	return { input, inputId: notice.id, place: "stored" };
 }

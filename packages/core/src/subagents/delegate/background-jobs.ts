@@ -1,7 +1,7 @@
 // The tasks of one table's sessions that this process works on in the background: followed to their end, told to whoever
 // looks on, and reminded of. Tasks that one turn started are a group: its successes are told once, when the turn is over
 // and all have ended; a failure is told at once.
-import type { Run } from "../../engine/index.ts";
+import type { Mark, Run } from "../../engine/index.ts";
 import { placesBehind, type SessionTable, type SubagentJobEvent } from "../../sessions/index.ts";
 import { followTask, isSettled, type TaskEnd } from "./child-task.ts";
 import { readTask } from "./read-task.ts";
@@ -44,6 +44,16 @@ export class BackgroundJobs {
 			await this.#tellGroup(place, run.runId);
 		});
 		ended.catch(() => {}); // told by the next recovery
+	}
+
+	/** A task was accepted that somebody else is called to do. */
+	scheduled({ groupId }: PlacedTask): void {
+		this.#groups.add(groupId);
+	}
+
+	/** Has the records of the parent's run remember where it stands. */
+	async mark(parentPlace: string, mark: Mark): Promise<void> {
+		await this.#runs.get(parentPlace)?.mark(mark);
 	}
 
 	/** Follows a task that was accepted; a second time nothing happens. */
@@ -106,7 +116,7 @@ export class BackgroundJobs {
 
 	/** Goes on with a task that a process left behind, and tells what it left untold. */
 	async recover(task: PlacedTask): Promise<"under-way" | "none"> {
-		if (!this.#isLasting) return "none";
+		if (!this.#isLasting || this.#jobs.has(task.place)) return "none";
 		const state = await readTask(this.#table.journal, task.place, task.runId);
 		if (!isSettled(state)) {
 			this.start(task);
@@ -148,22 +158,33 @@ export class BackgroundJobs {
 		const { journal } = this.#table;
 		if ((await journal.head(parentPlace))?.openRunId === groupId) return;
 		const successes: FinishedTask[] = [];
-		for (const subagent of this.#tables.keys()) {
-			for await (const place of placesBehind(journal, groupPrefix(parentPlace, subagent, groupId))) {
-				const task = readTaskPlace(place);
-				if (task?.groupId !== groupId) continue;
-				const state = await readTask(journal, place, task.runId);
-				if (!isSettled(state)) return;
-				if (state.status === "completed") successes.push(await this.#describe(task));
-			}
+		for (const task of await this.#tasksOf(parentPlace, groupId)) {
+			const state = await readTask(journal, task.place, task.runId);
+			if (!isSettled(state)) return;
+			if (state.status === "completed") successes.push(await this.#describe(task));
 		}
 		this.#groups.delete(groupId);
 		if (successes.length === 0) return;
 		await this.#remind(parentPlace, `reminder.${groupId}`, reminderText(successes, "completed"));
 	}
 
+	/** All tasks of a group that are not forgotten. */
+	async #tasksOf(parentPlace: string, groupId: string): Promise<readonly PlacedTask[]> {
+		const { journal, records } = this.#table;
+		const places = new Set(await records?.children.placesOf(groupId));
+		for (const subagent of this.#tables.keys()) {
+			for await (const place of placesBehind(journal, groupPrefix(parentPlace, subagent, groupId)))
+				places.add(place);
+		}
+		return [...places].flatMap((place) => {
+			const task = readTaskPlace(place);
+			const isOfGroup = task?.parentPlace === parentPlace && task.groupId === groupId;
+			return isOfGroup && (this.#isLasting || this.#known.has(place)) ? [task] : [];
+		});
+	}
+
 	#remind(parentPlace: string, id: string, text: string): Promise<void> {
-		return remind(this.#table.journal, parentPlace, id, text, this.#runs.get(parentPlace));
+		return remind(this.#table, parentPlace, id, text, this.#runs.get(parentPlace));
 	}
 
 	async #describe({ place, taskId, subagent }: PlacedTask): Promise<FinishedTask> {

@@ -1,6 +1,7 @@
 // The tool that gives work to one sub-agent: of one fixed schema, nothing of it derived from the agent. Its result is
 // compact: how the work ended and what the sub-agent says, never how it came to it. @see keyed sessions, Subagents
 import { HoldfastError } from "@holdfast/upp";
+import type { RunKind } from "../../journal/index.ts";
 import type { SessionTable, SubagentJobEvent } from "../../sessions/index.ts";
 import type { AnyTool, ToolContext } from "../../tools/index.ts";
 import type { BackgroundJobs } from "./background-jobs.ts";
@@ -50,12 +51,12 @@ export function delegateTool(
 	jobs: BackgroundJobs,
 ): AnyTool {
 	/** The work as it was asked for; the same for every attempt at the call. */
-	const taskOf = (place: string, given: Arguments, context: ToolContext): ChildTask => ({
+	const taskOf = (place: string, runKind: RunKind, given: Arguments, context: ToolContext): ChildTask => ({
 		place,
 		runId: context.idempotencyKey,
 		prompt: given.prompt,
 		origin: {
-			runKind: place.endsWith(taskIdOf(context.idempotencyKey)) ? "background-subagent" : "subagent",
+			runKind,
 			parent: {
 				sessionKey: context.sessionKey ?? "",
 				runId: context.runId,
@@ -67,13 +68,29 @@ export function delegateTool(
 	const about = ({ description: what }: Arguments): { description?: string } =>
 		what === undefined ? {} : { description: what };
 
+	/** Puts the work before the sub-agent: once, however often it is asked for. */
+	async function accept(
+		task: ChildTask,
+		parentPlace: string,
+		{ runId: parentRunId, toolCallId }: ToolContext,
+		delivery: "here" | "scheduled",
+	): Promise<void> {
+		const { place: sessionKey, runId, origin } = task;
+		await jobs.mark(parentPlace, { phase: "before-child-run", toolCallId, childRunId: runId });
+		await submitTask(child(), task);
+		const kind = origin.runKind;
+		const taskId = kind === "background-subagent" ? { publicTaskId: taskIdOf(runId) } : {};
+		await parent.records?.children.accepted({ runId, sessionKey, kind, parentRunId, ...taskId }, delivery);
+		await jobs.mark(parentPlace, { phase: "child-run-linked", toolCallId, childRunId: runId });
+	}
+
 	async function wait(given: Arguments, parentPlace: string, context: ToolContext): Promise<unknown> {
 		const tell = (event: SubagentJobEvent): void => context.onSubagentEvent(event);
 		const job = { subagent: name, delegateToolCallId: context.toolCallId };
 		const place = namedPlace(parentPlace, name, given.sessionKey);
 		tell({ type: "subagent-job-start", run_in_background: false, ...job, ...about(given) });
-		const task = taskOf(place, given, context);
-		await submitTask(child(), task);
+		const task = taskOf(place, "subagent", given, context);
+		await accept(task, parentPlace, context, "here");
 		const { status, text, error, eventCount } = await followTask(child(), task, context.signal);
 		const why = error === undefined ? {} : { error };
 		tell({ type: "subagent-job-end", status, eventCount, ...why, ...job });
@@ -90,7 +107,8 @@ export function delegateTool(
 	async function launch(given: Arguments, parentPlace: string, context: ToolContext): Promise<unknown> {
 		const taskId = taskIdOf(context.idempotencyKey);
 		const place = taskPlace(parentPlace, name, taskId);
-		await submitTask(child(), taskOf(place, given, context));
+		const delivery = parent.records !== undefined && parent.background === "durable" ? "scheduled" : "here";
+		await accept(taskOf(place, "background-subagent", given, context), parentPlace, context, delivery);
 		context.onSubagentEvent({
 			type: "subagent-job-start",
 			subagent: name,
@@ -99,7 +117,9 @@ export function delegateTool(
 			delegateToolCallId: context.toolCallId,
 			...about(given),
 		} satisfies SubagentJobEvent);
-		jobs.start(readTaskPlace(place) as PlacedTask, { toolCallId: context.toolCallId });
+		const task = readTaskPlace(place) as PlacedTask;
+		if (delivery === "scheduled") jobs.scheduled(task);
+		else jobs.start(task, { toolCallId: context.toolCallId });
 		return {
 			task_id: taskId,
 			status: "running",

@@ -76,8 +76,8 @@ class Delegation implements SessionChildren {
 		await Promise.all(this.#made.map((table) => table.close()));
 	}
 
-	#makeTable({ agent }: Subagent, { journal, background }: SessionTable): SessionTable {
-		const table = new SessionTable(agent, journal, { background, named: "places" });
+	#makeTable({ agent }: Subagent, { journal, background, records }: SessionTable): SessionTable {
+		const table = new SessionTable(agent, journal, { background, records, named: "places" });
 		this.#made.push(table);
 		return table;
 	}

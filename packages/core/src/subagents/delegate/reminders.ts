@@ -2,8 +2,7 @@
 // is told once, whoever finds out and however often (keeps I4). It enters the active run, or waits for the next.
 import { UserMessage } from "@holdfast/upp";
 import type { Run } from "../../engine/index.ts";
-import type { Journal } from "../../journal/index.ts";
-import { inputFact, storedInput } from "../../sessions/index.ts";
+import { inputFact, noticeIdentity, type SessionTable, storedInput } from "../../sessions/index.ts";
 
 /** A task that is over. */
 export interface FinishedTask {
@@ -28,19 +27,27 @@ export function reminderText(tasks: readonly FinishedTask[], end: "completed" | 
 	].join("\n");
 }
 
-/** Puts a reminder before a session. `run` is its run that is under way in this process; it need not be found again. */
+/**
+ * Puts a reminder before the session at a place; the same key a second time does nothing. `run` is its run that is under
+ * way in this process.
+ */
 export async function remind(
-	journal: Journal,
-	parentPlace: string,
-	id: string,
+	table: SessionTable,
+	place: string,
+	key: string,
 	text: string,
 	run: Run | undefined,
 ): Promise<void> {
+	const { journal, records } = table;
 	// A session that was deleted is not to come back.
-	if ((await journal.head(parentPlace)) === undefined) return;
+	if ((await journal.head(place)) === undefined) return;
+	const sessionKey = table.callersKeyOf(place);
+	// Only what a caller has a key of can be resumed from outside. First, for without it nobody may ever look.
+	if (sessionKey !== undefined) await records?.children.notify({ key, sessionKey, text });
+	const { id, dedupeKey } = noticeIdentity(key);
 	const input = { shape: "text", message: new UserMessage(text, { id }) } as const;
 	const body = storedInput(input);
-	const { duplicate } = await journal.submit(parentPlace, { id, kind: "notice", dedupeKey: id, body });
+	const { duplicate } = await journal.submit(place, { id, kind: "notice", dedupeKey, body });
 	if (!duplicate) run?.offer({ inputId: id, fact: (placement) => inputFact(id, input, placement) });
 }
 

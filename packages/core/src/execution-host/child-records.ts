@@ -1,0 +1,38 @@
+// Work of sub-agents on an execution host: a record each, scheduled where it goes on in the background, and notifications
+// of its end.
+import { type ChildRecords, noticeIdentity, type RecordedTask } from "../sessions/child-records.ts";
+import type { ExecutionHost } from "./execution-host.ts";
+import type { NewRun } from "./run-record.ts";
+
+/** Records of what the sessions of one agent start in child sessions. */
+export function childRecords(host: ExecutionHost, namespace: string | undefined): ChildRecords {
+	const { scheduler, store } = host;
+	return {
+		async accepted(task, delivery) {
+			const parent = await store.runs.get(task.parentRunId);
+			const rootRunId = parent?.rootRunId ?? task.parentRunId;
+			await store.runs.create(newChildRun(task, rootRunId, namespace));
+			if (delivery === "scheduled") await scheduler.enqueueRun(task.runId);
+		},
+		async placesOf(runId) {
+			const runs = await store.runs.listByParentRunId(runId);
+			return [...new Set(runs.map(({ sessionKey }) => sessionKey))];
+		},
+		async notify({ key, sessionKey, text }) {
+			const runId = noticeIdentity(key).id;
+			await store.notifications.enqueue({
+				notificationId: key,
+				idempotencyKey: key,
+				runId,
+				sessionKey,
+				input: text,
+			});
+			await scheduler.resumeSession(sessionKey, { runId, notificationId: key, idempotencyKey: key });
+		},
+	};
+}
+
+function newChildRun(task: RecordedTask, rootRunId: string, namespace: string | undefined): NewRun {
+	const run: NewRun = { ...task, rootRunId, status: "queued", dedupeKey: task.runId };
+	return namespace === undefined ? run : { ...run, ownerNamespace: namespace };
+}

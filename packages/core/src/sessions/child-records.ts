@@ -1,0 +1,32 @@
+// Records of what sessions start in child sessions and are to be told of it, where the host keeps any.
+import type { RecordedRun } from "./session-records.ts";
+
+/** Work for a sub-agent, as its records know it. */
+export interface RecordedTask extends RecordedRun {
+	readonly parentRunId: string;
+	/** The id a model knows it by, of work in the background. */
+	readonly publicTaskId?: string;
+}
+
+/** Something a session is to be told. */
+export interface RecordedNotice {
+	/** The same notice has the same key, however often it is told. */
+	readonly key: string;
+	/** The caller's key of the session. */
+	readonly sessionKey: string;
+	readonly text: string;
+}
+
+export interface ChildRecords {
+	/** Work was accepted. `scheduled`: whoever is called by the scheduler does it, not this process unasked. */
+	accepted(task: RecordedTask, delivery: "here" | "scheduled"): Promise<void>;
+	/** The places of the sessions in which a run has work done. */
+	placesOf(runId: string): Promise<readonly string[]>;
+	/** Has the scheduler see to it that the session is told. */
+	notify(notice: RecordedNotice): Promise<void>;
+}
+
+/** The id of a notice in its session's inbox, and the key under which it is accepted once. */
+export function noticeIdentity(key: string): { readonly id: string; readonly dedupeKey: string } {
+	return { id: `notification-${key}`, dedupeKey: `notification ${key}` };
+}
