@@ -298,7 +298,7 @@ describe("a parent that stops while its sub-agent works", () => {
 describe("a crash while a sub-agent works", () => {
 	const place = "\u0000sub\u00001\u0000s\u00006\u0000helper\u0000default";
 
-	test("takes up the same child when the parent goes on, and never a second one", async () => {
+	test("takes up the same child when the parent goes on, and never a second one [SES-103]", async () => {
 		const dead = memoryJournal();
 		const child = helper("helper", [{ gate: new Promise(() => {}), text: "never" }]);
 		const first = family([calls(ask("work"))], [child], { journal: dead });
