@@ -1,5 +1,7 @@
 // Entry `holdfast/sqlite`: sessions and checkpoints in SQLite files, with nothing to install. The only entry that touches
 // node:sqlite.
+import type { OwnExecutionHost } from "./execution-host/index.ts";
+import { sqliteExecution } from "./execution-host/sqlite/sqlite-execution.ts";
 import { type Host, journalHost } from "./journal/host.ts";
 import {
 	type SqliteJournal,
@@ -18,11 +20,19 @@ export { type SqliteJournal, type SqliteJournalOptions, sqliteJournal };
 /** Options of `sqliteHost`. */
 export type SqliteHostOptions = SqliteJournalOptions;
 
+/** A host in a SQLite file: its sessions, and all that an execution host keeps beside them. */
+export interface SqliteHost extends Host, OwnExecutionHost {
+	readonly capabilities: OwnExecutionHost["capabilities"];
+}
+
 /**
  * A host whose sessions survive in a SQLite file. Several processes may open the same file on one machine.
  * @throws HoldfastError `journal_foreign`, `journal_newer`, `journal_corrupt`, `journal_unavailable`; the file is left alone.
  */
-export function sqliteHost(options: string | SqliteHostOptions): Host {
-	const journal = sqliteJournal(typeof options === "string" ? { path: options } : options);
-	return { ...journalHost(journal, { backgroundSubagents: "durable" }), values: journal.values };
+export function sqliteHost(options: string | SqliteHostOptions): SqliteHost {
+	const { clock, ...given } = typeof options === "string" ? { path: options } : options;
+	const journal = sqliteJournal(clock === undefined ? given : { ...given, clock });
+	const execution = sqliteExecution(journal, clock);
+	const host = journalHost(journal, execution.capabilities);
+	return { ...host, ...execution, values: journal.values, execution };
 }

@@ -36,7 +36,7 @@ export function checkpointsOf(
 }
 
 /** How the run stands after these facts; undefined when they change nothing. */
-export function statusAfter(facts: readonly CommittedFact[]): RunChange | undefined {
+export function statusAfter(facts: readonly Pick<CommittedFact, "fact">[]): RunChange | undefined {
 	let change: RunChange | undefined;
 	for (const { fact } of facts) {
 		switch (fact.kind) {

@@ -25,7 +25,7 @@ import { commitSession, deleteSession, loadSession } from "./keep-sessions.ts";
 import type { NotificationStore } from "./notification.ts";
 import { onDraft, type RecordDraft, type RecordSpace } from "./records.ts";
 import type { RunEventStore } from "./run-events.ts";
-import type { RunRecord, RunStore } from "./run-record.ts";
+import { isFinal, type RunRecord, type RunStore } from "./run-record.ts";
 
 export interface ListRunsOptions {
 	/** Only runs whose id sorts behind this one. */
@@ -87,7 +87,7 @@ function storeParts(operate: Operate, ports: KeepingPorts): OwnTransaction {
 				const found: RunRecord[] = [];
 				for (const [runId] of await draft.list(unfinishedShelf, options)) {
 					const run = await getRun(draft, runId);
-					if (run !== null) found.push(run);
+					if (run !== null && !isFinal(run.status)) found.push(run);
 				}
 				return found;
 			}),

@@ -28,7 +28,7 @@ export function hostRecords(host: ExecutionHost, options: RecordOptions): HostRe
 	return {
 		children: childRecords(host, options.namespace),
 		async queued(run) {
-			await store.runs.create(newRun(run, "queued", options.namespace));
+			if (options.leases === "runs") await store.runs.create(newRun(run, "queued", options.namespace));
 		},
 		async take(runId) {
 			if (options.leases === "journal" || leases.has(runId)) return true;
@@ -38,6 +38,8 @@ export function hostRecords(host: ExecutionHost, options: RecordOptions): HostRe
 			return true;
 		},
 		ledger(run) {
+			// A turn without a record is read from a journal that keeps the leases itself.
+			if (options.leases === "journal" && run.kind === "user-turn") return undefined;
 			const leaseId = leases.get(run.runId);
 			leases.delete(run.runId);
 			return new RunRecorder(store, newRun(run, "running", options.namespace), {

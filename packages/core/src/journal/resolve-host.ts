@@ -20,10 +20,9 @@ export function resolveHost(given: unknown, adapt?: ExecutionHostAdapter): Host 
 	if (typeof given !== "object" || given === null)
 		throw new TypeError("The option `host` must be an object: a host, or `{ sessionStore }`.");
 	const host = given as Readonly<Record<string, unknown>>;
-	// A host of ours may tell its capabilities, too.
-	const execution = executionParts.filter(
-		(part) => host[part] !== undefined && !(part === "capabilities" && host.journal !== undefined),
-	);
+	// A host of ours may be an execution host, too, with its sessions in its own journal.
+	const isOurs = host.journal !== undefined && (host.store === undefined || host.execution !== undefined);
+	const execution = executionParts.filter((part) => host[part] !== undefined && !isOurs);
 	const kinds = [
 		...(host.sessionStore === undefined ? [] : ["sessionStore"]),
 		...(host.journal === undefined ? [] : ["journal"]),

@@ -29,6 +29,14 @@ export function keyOfPlace(namespace: string | undefined, place: string): string
 	return place.startsWith(escaped) ? place.slice(escaped.length) : undefined;
 }
 
+/** The key and namespace of a place; child sessions are known by their place. */
+export function readPlace(place: string): { readonly key: string; readonly namespace?: string } {
+	const start = `${mark}ns${mark}`;
+	const namespace = place.startsWith(start) ? readCounted(place, start.length) : undefined;
+	if (namespace !== undefined) return { key: place.slice(namespace.end), namespace: namespace.text };
+	return { key: keyOfPlace(undefined, place) ?? place };
+}
+
 /** What a place that `childPlace` gave is made of; undefined for others. */
 export function readChildPlace(
 	place: string,

@@ -19,8 +19,8 @@ export interface SessionRecords {
 	queued(run: RecordedRun): Promise<void>;
 	/** Whether this process may go on with a run that it finds open: nobody else's claim stands. */
 	take(runId: string): Promise<boolean>;
-	/** What records a run that is about to be driven. */
-	ledger(run: RecordedRun): Ledger;
+	/** What records a run that is about to be driven; undefined where its journal says it all. */
+	ledger(run: RecordedRun): Ledger | undefined;
 	/** Runs were ended from outside; their work is told to stop when this settles. */
 	cancelled(runIds: readonly string[]): Promise<void>;
 }

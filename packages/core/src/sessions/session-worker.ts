@@ -33,6 +33,8 @@ interface ActiveRun {
 	readonly over: Promise<unknown>;
 	readonly recovered: boolean;
 	readonly frame: TurnFrame;
+	/** What was said to it in this process, by input id, and the turn it became when the run did not take it in. */
+	readonly steered: Map<string, { readonly input: AcceptedInput; turn?: AgentRun }>;
 }
 
 /** What a worker works with. */
@@ -205,13 +207,22 @@ export class SessionWorker {
 			body: storedInput(input),
 		});
 		active.run.offer({ inputId, fact: (placement) => inputFact(inputId, input, placement) });
+		const said: { readonly input: AcceptedInput; turn?: AgentRun } = { input };
+		active.steered.set(inputId, said);
 		if (isRunning(active.run)) return active.handle;
 		await active.over;
 		if (active.run.took(inputId)) return active.handle;
 		// The run had ended before the input was in the inbox: there it stands, as the next turn.
+		if (said.turn !== undefined) return said.turn;
+		const turn = this.#queueSteered(inputId, input);
+		this.#pump();
+		return turn;
+	}
+
+	/** What was said to a run that did not take it in stands in the inbox, as a turn of its own. */
+	#queueSteered(inputId: string, input: AcceptedInput): AgentRun {
 		const run = new AgentRun(this.#agent.ports.ids.uuid(), this.#key);
 		this.#queue.push({ run, input, inputId, place: "stored" });
-		this.#pump();
 		return run;
 	}
 
@@ -370,7 +381,7 @@ export class SessionWorker {
 	async #start(turn: QueuedTurn): Promise<boolean> {
 		// What is on its way into the inbox must be there before it can be taken out. When it is refused, it is gone.
 		if (turn.place === "storing") await turn.storing?.catch(() => {});
-		if (this.#queue.first !== turn) return false;
+		if (this.#queue.first !== turn || this.#hold.lease === undefined) return false;
 		const { origin } = turn.input;
 		const { run, frame } = this.#runOf(turn.run, turn.inputId, origin);
 		const { id: agentId } = this.#agent;
@@ -392,6 +403,7 @@ export class SessionWorker {
 		if (open === undefined) return false;
 		const { ready } = this.#sessionAgent;
 		if (ready !== undefined) await ready;
+		if (this.#hold.lease === undefined) return false;
 		const handle = new AgentRun(open.runId, this.#key);
 		const { run, frame } = this.#runOf(handle, open.inputId, open.started);
 		const attempt = open.attempt + 1;
@@ -437,10 +449,10 @@ export class SessionWorker {
 		if (this.#records === undefined) return { recorder: lease };
 		const { runKind: kind = "user-turn", parent } = origin ?? {};
 		const about = { runId, sessionKey: this.#key, kind };
-		return {
-			recorder: fencedRecorder(lease),
-			ledger: this.#records.ledger(parent === undefined ? about : { ...about, parentRunId: parent.runId }),
-		};
+		const ledger = this.#records.ledger(
+			parent === undefined ? about : { ...about, parentRunId: parent.runId },
+		);
+		return ledger === undefined ? { recorder: lease } : { recorder: fencedRecorder(lease), ledger };
 	}
 
 	#drive(run: Run, handle: AgentRun, how: Pick<ActiveRun, "recovered" | "frame">): ActiveRun {
@@ -450,14 +462,15 @@ export class SessionWorker {
 		const over = drive(run).then((outcome) => {
 			run.ledger?.close();
 			lease?.whenLost(undefined);
-			this.#ended(run, handle, how.frame, outcome);
+			this.#ended(active, outcome);
 		});
 		this.#hold.driving(over);
 		this.#sessionAgent.children?.driven(this.place, run, over);
-		return { run, handle, over, ...how };
+		const active: ActiveRun = { run, handle, over, steered: new Map(), ...how };
+		return active;
 	}
 
-	#ended(run: Run, handle: AgentRun, frame: TurnFrame, outcome: DriveOutcome): void {
+	#ended({ run, handle, frame, steered, recovered }: ActiveRun, outcome: DriveOutcome): void {
 		this.#active = undefined;
 		if (outcome.kind === "ended" && outcome.outcome !== "killed") this.#hold.ended(run.state);
 		else this.#hold.left();
@@ -466,8 +479,28 @@ export class SessionWorker {
 		// Behind a run that was left open the queue must wait, too, until somebody resumes it.
 		if (outcome.kind === "left" && outcome.reason !== "lease_lost")
 			this.#leaveQueued(outcome.reason, outcome.error ?? runBeforeSuspended(this.#key));
+		else if (outcome.kind === "left" || outcome.outcome !== "killed") this.#keepSteered(run, steered);
 		if (this.#queue.length > 0) this.#pump();
+		else if (recovered && outcome.kind === "ended" && outcome.outcome !== "completed") this.#lookForSteered();
 		else this.#rested();
+	}
+
+	/** Nothing that was accepted is lost: what the run did not take in is a turn of its own. */
+	#keepSteered(run: Run, steered: ActiveRun["steered"]): void {
+		for (const [inputId, said] of steered) {
+			if (run.took(inputId)) continue;
+			said.turn = this.#queueSteered(inputId, said.input);
+			void said.turn.result(); // whoever said it has the run's own handle
+		}
+	}
+
+	/** What was said to the run in the process that left it may still stand in the inbox. */
+	#lookForSteered(): void {
+		this.#exclusively(() => this.#open())
+			.catch(() => {}) // there it stays, for who opens the session next
+			.finally(() => {
+				if (this.idle) this.#rested();
+			});
 	}
 
 	/** Turns that waited stay in the inbox, for whoever resumes the session. */

@@ -73,6 +73,17 @@ const migrations: readonly string[] = [
 		PRIMARY KEY (session, owner, name)
 	) STRICT, WITHOUT ROWID;
 	`,
+	`
+	CREATE TABLE records (
+		shelf TEXT NOT NULL,
+		name TEXT NOT NULL,
+		revision INTEGER NOT NULL,
+		body TEXT NOT NULL,
+		PRIMARY KEY (shelf, name)
+	) STRICT, WITHOUT ROWID;
+	CREATE INDEX entries_of_run ON entries (run_id) WHERE run_id IS NOT NULL;
+	CREATE INDEX inputs_of_run ON inputs (run_id) WHERE run_id IS NOT NULL;
+	`,
 ];
 
 /** Journals in files. */
@@ -80,7 +91,7 @@ export const journalFile: DatabaseKind = {
 	/** "HFJL" */
 	applicationId: 0x48464a4c,
 	migrations,
-	tables: ["meta", "workers", "sessions", "entries", "inputs", "dedupe", "session_values"],
+	tables: ["meta", "workers", "sessions", "entries", "inputs", "dedupe", "session_values", "records"],
 	instead: "use memoryHost() for a journal in memory",
 	foreign: (path, what) =>
 		new HoldfastError(

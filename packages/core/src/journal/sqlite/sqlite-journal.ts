@@ -12,6 +12,7 @@ import { journalFile } from "./schema.ts";
 import { insertInput, removeSession } from "./session-writes.ts";
 import { type Operation, shareCommits } from "./shared-commits.ts";
 import { type SeenSession, SqliteLease, type Store } from "./sqlite-lease.ts";
+import { type SqliteRecords, sqliteRecords } from "./sqlite-records.ts";
 import { sqliteValues } from "./sqlite-values.ts";
 import { prepareStatements, type SessionView } from "./statements.ts";
 import { toStored } from "./stored-text.ts";
@@ -48,6 +49,8 @@ export interface SqliteJournal extends Journal {
 	readonly transactions: number;
 	/** Values kept beside the sessions, in the same file. */
 	readonly values: ValueStore;
+	/** Records kept beside the sessions, in the same file: what `sqliteHost` makes its execution store of. */
+	readonly records: SqliteRecords;
 }
 
 /**
@@ -123,19 +126,20 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 	const usable = (): void => {
 		if (store.closed) throw journalClosed();
 	};
+	const parts = {
+		statements,
+		async commit<T>(apply: () => T): Promise<T> {
+			usable();
+			return commit(apply);
+		},
+		reading,
+	};
 	return {
 		name: "sqlite",
 		workerId,
 		path,
-		values: sqliteValues({
-			statements,
-			async commit(apply) {
-				usable();
-				return commit(apply);
-			},
-			reading,
-			now: () => clock.now(),
-		}),
+		values: sqliteValues({ ...parts, now: () => clock.now() }),
+		records: sqliteRecords(parts),
 		get transactions() {
 			return commits.transactions;
 		},

@@ -74,6 +74,22 @@ const texts = {
 	setValue: `INSERT INTO session_values (session, owner, name, value) VALUES (?, ?, ?, ?)
 		ON CONFLICT (session, owner, name) DO UPDATE SET value = excluded.value`,
 	deleteValue: "DELETE FROM session_values WHERE session = ? AND owner = ? AND name = ?",
+	readRecord: "SELECT revision, body FROM records WHERE shelf = ? AND name = ?",
+	recordRevision: "SELECT revision FROM records WHERE shelf = ? AND name = ?",
+	listRecords: "SELECT name, revision, body FROM records WHERE shelf = ? AND name > ? ORDER BY name LIMIT ?",
+	writeRecord: `INSERT INTO records (shelf, name, revision, body) VALUES (?, ?, ?, ?)
+		ON CONFLICT (shelf, name) DO UPDATE SET revision = excluded.revision, body = excluded.body`,
+	deleteRecord: "DELETE FROM records WHERE shelf = ? AND name = ?",
+	nextRevision: `INSERT INTO meta (name, value) VALUES ('record_revision', 1)
+		ON CONFLICT (name) DO UPDATE SET value = value + 1 RETURNING value`,
+	locateRun: `SELECT s.key AS place, e.seq AS first,
+		(SELECT n.seq FROM entries n WHERE n.session = e.session AND n.seq >= e.seq AND n.kind = 'run.ended'
+			ORDER BY n.seq LIMIT 1) AS ended
+		FROM entries e JOIN sessions s ON s.id = e.session WHERE e.run_id = ? ORDER BY e.id LIMIT 1`,
+	locateWaiting: `SELECT s.key AS place FROM inputs i JOIN sessions s ON s.id = i.session
+		WHERE i.run_id = ? AND i.kind = 'message' LIMIT 1`,
+	unfinishedRuns: `SELECT open_run AS id FROM sessions WHERE open_run IS NOT NULL
+		UNION SELECT run_id FROM inputs WHERE kind = 'message' AND run_id IS NOT NULL`,
 	keepEpoch: `INSERT INTO meta (name, value) VALUES ('highest_deleted_epoch', ?)
 		ON CONFLICT (name) DO UPDATE SET value = max(value, excluded.value)`,
 	forecastEpoch: `SELECT ${highestDeletedEpoch} AS epoch`,

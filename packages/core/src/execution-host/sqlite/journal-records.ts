@@ -1,0 +1,97 @@
+// Records with the journal behind them: a run, checkpoint or event that has no record is read from the journal, so that
+// what every turn is known by costs no write of its own (keeps I2, I5). Records exist for what others have written:
+// claims, notifications, outputs.
+import type { Journal } from "../../journal/index.ts";
+import type { SqliteRecords } from "../../journal/sqlite/sqlite-records.ts";
+import { unfinishedShelf } from "../keep-runs.ts";
+import { numbered, type RecordSpace, type StoredRecord } from "../records.ts";
+import { isFinal, type RunRecord } from "../run-record.ts";
+import { runEventsOf } from "./run-events-of.ts";
+import { entriesOf, runCheckpoints, runOfJournal } from "./run-of-journal.ts";
+
+type Named = StoredRecord & { readonly name: string };
+
+const checkpointShelf = "checkpoints ";
+const eventShelf = "events ";
+
+/** The records of a file, completed by its journal. */
+export function journalRecords(records: SqliteRecords, journal: Journal): RecordSpace {
+	async function runOf(runId: string): Promise<RunRecord | undefined> {
+		const location = await records.locate(runId);
+		return location && runOfJournal(runId, location, await entriesOf(journal, location));
+	}
+	async function checkpointsOf(runId: string): Promise<readonly Named[]> {
+		const location = await records.locate(runId);
+		if (location === undefined) return [];
+		const checkpoints = runCheckpoints(runId, location, await entriesOf(journal, location));
+		return checkpoints.map((value) => ({ name: numbered(value.version), revision: 0, value }));
+	}
+	async function eventsOf(runId: string): Promise<readonly Named[]> {
+		const location = await records.locate(runId);
+		if (location === undefined) return [];
+		const events = runEventsOf(await entriesOf(journal, location));
+		return events.map((value, index) => ({ name: numbered(index + 1), revision: 0, value }));
+	}
+	return {
+		async get(address) {
+			const stored = await records.get(address);
+			const { shelf, name } = address;
+			if (shelf === "runs") {
+				const record = stored.value as RunRecord | undefined;
+				if (record !== undefined && isFinal(record.status)) return stored;
+				const run = await runOf(name);
+				return run === undefined ? stored : { ...stored, value: merged(record, run) };
+			}
+			if (stored.value !== undefined) return stored;
+			if (shelf === "checkpoints") return { ...stored, value: (await checkpointsOf(name)).at(-1)?.value };
+			if (shelf === "event-counts") {
+				const { length } = await eventsOf(name);
+				return length === 0 ? stored : { ...stored, value: length };
+			}
+			return stored;
+		},
+		async list(shelf, options = {}) {
+			if (shelf === unfinishedShelf) {
+				const names = [
+					...(await records.list(shelf)).map(({ name }) => name),
+					...(await records.unfinishedRuns()),
+				];
+				const rows = [...new Set(names)].map((name) => ({ name, revision: 0, value: "unfinished" }));
+				return cut(rows, options);
+			}
+			const stored = await records.list(shelf, options);
+			if (shelf.startsWith(checkpointShelf))
+				return cut(joined(await checkpointsOf(shelf.slice(checkpointShelf.length)), stored), options);
+			if (shelf.startsWith(eventShelf))
+				return cut(joined(await eventsOf(shelf.slice(eventShelf.length)), stored), options);
+			return stored;
+		},
+		commit: (expected, writes) => records.commit(expected, writes),
+	};
+}
+
+/** The journal says how a run stands; its record says who has claimed it and what was noted about it. */
+function merged(record: RunRecord | undefined, run: RunRecord): RunRecord {
+	if (record === undefined) return run;
+	// Claimed and not begun: the journal does not know it yet.
+	const status = run.status === "queued" ? record.status : run.status;
+	const { lease, ...others } = record;
+	const kept = lease === undefined || isFinal(status) ? others : record;
+	return { ...kept, status, ...(run.error === undefined ? {} : { error: run.error }) };
+}
+
+/** What the journal tells, up to where records of its own begin. */
+function joined(told: readonly Named[], stored: readonly Named[]): readonly Named[] {
+	const first = stored[0]?.name;
+	return first === undefined ? told : [...told.filter(({ name }) => name < first), ...stored];
+}
+
+function cut(
+	rows: readonly Named[],
+	{ after = "", limit = Number.POSITIVE_INFINITY }: { readonly after?: string; readonly limit?: number },
+): readonly Named[] {
+	return rows
+		.filter(({ name }) => name > after)
+		.sort((one, other) => (one.name < other.name ? -1 : 1))
+		.slice(0, limit);
+}

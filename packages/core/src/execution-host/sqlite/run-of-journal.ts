@@ -1,0 +1,54 @@
+// A run that has no record of its own, read from the journal: how it stands, and its checkpoints.
+import type { Entry, Journal } from "../../journal/index.ts";
+import type { RunLocation } from "../../journal/sqlite/sqlite-records.ts";
+import { readPlace } from "../../sessions/session-key.ts";
+import type { Checkpoint, NewCheckpoint } from "../checkpoint.ts";
+import { checkpointsOf, statusAfter } from "../checkpoints-of.ts";
+import type { RunRecord } from "../run-record.ts";
+
+/** The entries of a run, in order; none while it waits for its start. */
+export async function entriesOf(
+	journal: Journal,
+	{ place, first, ended }: RunLocation,
+): Promise<readonly Entry[]> {
+	if (first === undefined) return [];
+	const limit = ended === undefined ? {} : { limit: ended - first + 1 };
+	return journal.read(place, { after: first - 1, ...limit });
+}
+
+/** The record a run would have. */
+export function runOfJournal(runId: string, location: RunLocation, entries: readonly Entry[]): RunRecord {
+	const { key, namespace } = readPlace(location.place);
+	const begun = entries[0]?.fact;
+	const { runKind: kind = "user-turn" as const, parent = undefined } =
+		begun?.kind === "run.started" ? begun : {};
+	const change = statusAfter(entries);
+	return {
+		runId,
+		rootRunId: parent?.runId ?? runId,
+		kind,
+		status: change?.status ?? "queued",
+		sessionKey: key,
+		checkpointVersion: runCheckpoints(runId, location, entries).length,
+		...(parent === undefined ? {} : { parentRunId: parent.runId }),
+		...(change?.error === undefined ? {} : { error: change.error }),
+		...(namespace === undefined ? {} : { ownerNamespace: namespace }),
+	};
+}
+
+/** The checkpoints of a run. The one before a call of the model stands at the entry before its answer. */
+export function runCheckpoints(
+	runId: string,
+	location: RunLocation,
+	entries: readonly Entry[],
+): readonly Checkpoint[] {
+	const { key: sessionKey } = readPlace(location.place);
+	const kind = entries[0]?.fact.kind === "run.started" ? entries[0].fact.runKind : "user-turn";
+	const found: NewCheckpoint[] = [];
+	for (const { seq, at, fact } of entries) {
+		const about = { runId, sessionKey, at };
+		if (fact.kind === "assistant") found.push({ ...about, phase: "before-model", seq: seq - 1 });
+		found.push(...checkpointsOf({ seq, fact }, kind, about));
+	}
+	return found.map((checkpoint, index) => ({ ...checkpoint, version: index + 1 }));
+}

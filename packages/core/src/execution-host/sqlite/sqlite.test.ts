@@ -1,0 +1,28 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "vitest";
+import { sqliteHost } from "../../sqlite.ts";
+import { executionHostContract } from "../contract/index.ts";
+
+const make = () => {
+	const folder = mkdtempSync(join(tmpdir(), "holdfast-"));
+	let time = 1_000_000;
+	const hosts: { close(): Promise<void> }[] = [];
+	return {
+		host() {
+			const host = sqliteHost({ path: join(folder, "host.db"), clock: { now: () => time } });
+			hosts.push(host);
+			return host;
+		},
+		advance(milliseconds: number) {
+			time += milliseconds;
+		},
+		async end() {
+			for (const host of hosts) await host.close();
+			rmSync(folder, { recursive: true });
+		},
+	};
+};
+
+for (const { name, run } of executionHostContract({ name: "sqlite", make })) test(name, run);
