@@ -37,7 +37,19 @@ export type {
 	ToolCallOutcome,
 } from "./journal/index.ts";
 export { memoryHost } from "./journal/index.ts";
-export type { AgentEvent, AgentRun, InputPart, RunResult, SendInput, Session } from "./sessions/index.ts";
+export type {
+	AgentEvent,
+	AgentRun,
+	InputPart,
+	JobStatus,
+	RunResult,
+	SendInput,
+	Session,
+	SubagentJobEnd,
+	SubagentJobEvent,
+	SubagentJobStart,
+	SubagentJobUpdate,
+} from "./sessions/index.ts";
 export {
 	AgentState,
 	type AgentStateJSON,

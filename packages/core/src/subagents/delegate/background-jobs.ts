@@ -17,7 +17,10 @@ export class BackgroundJobs {
 	readonly #table: SessionTable;
 	/** The sessions of each sub-agent, by its name. */
 	readonly #tables: ReadonlyMap<string, () => SessionTable>;
-	readonly #jobs = new Map<string, Promise<unknown>>();
+	/** Places of the tasks that are followed here. */
+	readonly #jobs = new Set<string>();
+	/** What is to be done before the journal may be closed. */
+	readonly #underWay = new Set<Promise<unknown>>();
 	/** How many tasks of a group are under way here. */
 	readonly #live = new Map<string, number>();
 	/** Tasks of a host that forgets them with the process. */
@@ -43,7 +46,7 @@ export class BackgroundJobs {
 			if (!this.#groups.has(run.runId) && attempt === 1) return;
 			await this.#tellGroup(place, run.runId);
 		});
-		ended.catch(() => {}); // told by the next recovery
+		this.#settleBeforeClose(ended);
 	}
 
 	/** A task was accepted that somebody else is called to do. */
@@ -86,8 +89,8 @@ export class BackgroundJobs {
 			},
 			() => this.#leave(task), // suspended, or the store failed: whoever recovers the session goes on with it
 		);
-		this.#jobs.set(place, job);
-		job.catch(() => {}); // told by the next recovery
+		this.#jobs.add(place);
+		this.#settleBeforeClose(job.finally(() => this.#jobs.delete(place)));
 	}
 
 	/** Where a task of this session stands; undefined when there is none of this id. */
@@ -99,10 +102,8 @@ export class BackgroundJobs {
 		for (const place of places) {
 			const task = readTaskPlace(place);
 			if (task?.parentPlace !== parentPlace || task.taskId !== taskId) continue;
-			const isThere = this.#isLasting
-				? (await this.#table.journal.head(place)) !== undefined
-				: this.#known.has(place);
-			if (isThere) return task;
+			const isOurs = this.#isLasting || this.#known.has(place);
+			if (isOurs && (await this.#table.journal.head(place)) !== undefined) return task;
 		}
 		return undefined;
 	}
@@ -129,15 +130,20 @@ export class BackgroundJobs {
 	/** Leaves all tasks as they are. */
 	async close(): Promise<void> {
 		this.#closing.abort(Object.assign(new Error("The agent was closed."), { stopReason: "suspend" }));
-		await Promise.allSettled(this.#jobs.values());
+		while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+	}
+
+	#settleBeforeClose(work: Promise<unknown>): void {
+		// What could not be told is told by the next recovery.
+		const settled: Promise<unknown> = work.catch(() => {}).then(() => this.#underWay.delete(settled));
+		this.#underWay.add(settled);
 	}
 
 	get #isLasting(): boolean {
 		return this.#table.background === "durable";
 	}
 
-	#leave({ place, groupId }: PlacedTask): void {
-		this.#jobs.delete(place);
+	#leave({ groupId }: PlacedTask): void {
 		const left = (this.#live.get(groupId) ?? 1) - 1;
 		if (left > 0) this.#live.set(groupId, left);
 		else this.#live.delete(groupId);
