@@ -128,9 +128,11 @@ function headOf(session: Session): SessionHead {
 
 function isOrphaned(store: Store, { inbox = [] }: Session, { openRunId, holder }: SessionHead): boolean {
 	if (openRunId !== undefined) return holder?.alive !== true;
-	return inbox.some(
-		({ kind, workerId = "" }) => kind === "message" && store.workers.get(workerId)?.alive !== true,
-	);
+	// What was said to a run is a turn of its own when the run is over and who said it is dead.
+	return inbox.some(({ kind, workerId }) => {
+		const isTurn = kind === "message" || (kind === "steer" && workerId !== undefined);
+		return isTurn && store.workers.get(workerId ?? "")?.alive !== true;
+	});
 }
 
 function listSessions(store: Store, options: ListOptions): SessionHead[] {

@@ -17,6 +17,8 @@ export class SessionHold {
 	readonly #journal: Journal;
 	readonly #key: string;
 	#lease: Lease | undefined;
+	/** The run of the last entry that was folded. */
+	#lastRunId: string | undefined;
 	#state: SessionState | undefined;
 	/** Settles when the lease given up last is out of the way. */
 	#releasing: Promise<void> | undefined;
@@ -72,6 +74,7 @@ export class SessionHold {
 	/** The run ended: its state is where the session stands. */
 	ended(state: SessionState): void {
 		drivenHere.get(this.#journal)?.delete(this.#key);
+		this.#lastRunId = state.run?.runId;
 		// What an ended run knew of its calls is not needed again.
 		this.#state = { ...state, run: undefined };
 	}
@@ -126,10 +129,17 @@ export class SessionHold {
 		this.#wake?.();
 	}
 
+	/** Whether the journal goes on from a state, or is another one: the session was deleted and maybe begun anew. */
+	async #continues({ seq }: SessionState, until: number | undefined): Promise<boolean> {
+		if (seq === 0) return true;
+		if (until !== undefined && until < seq) return false;
+		const [last] = await this.#journal.read(this.#key, { after: seq - 1, limit: 1 });
+		return last !== undefined && (this.#lastRunId === undefined || last.runId === this.#lastRunId);
+	}
+
 	/** Folds what the journal holds behind a state. */
 	async #fold(from: SessionState, until?: number): Promise<SessionState> {
-		// A journal that is shorter than what was folded is another one: the session was deleted and begun anew.
-		let state = until !== undefined && until < from.seq ? initialSession(AgentState.initial()) : from;
+		let state = (await this.#continues(from, until)) ? from : initialSession(AgentState.initial());
 		const options = foldOptions(this.#agent.engine);
 		for (;;) {
 			if (until !== undefined && state.seq >= until) return state;
@@ -138,6 +148,7 @@ export class SessionHold {
 				limit: pageSize,
 			});
 			for (const entry of entries) state = evolve(state, entry, options);
+			this.#lastRunId = entries.at(-1)?.runId ?? this.#lastRunId;
 			if (entries.length < pageSize) return state;
 		}
 	}

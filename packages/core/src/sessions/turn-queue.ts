@@ -112,7 +112,8 @@ export class TurnQueue {
 			if (!isSaid && promoted === undefined) continue;
 			order.set(input.id, input.order);
 			if (this.#turns.some((turn) => turn.inputId === input.id)) continue;
-			if (this.#claims().has(input.id) || (await this.#isAwaited(input))) awaited ??= input;
+			const isElsewhere = input.kind !== "steer" && (await this.#isAwaited(input));
+			if (this.#claims().has(input.id) || isElsewhere) awaited ??= input;
 			else if (promoted === undefined) this.push(adopt(input));
 			else this.push({ ...told(input), run: promoted });
 		}

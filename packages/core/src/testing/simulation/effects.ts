@@ -1,0 +1,44 @@
+// What the outside world saw: every effect of every tool, with its key. A receiver of idempotent effects deduplicates.
+import type { RetryPolicy } from "../../tools/index.ts";
+import type { Ledger } from "./ledger.ts";
+
+/** An attempt at an effect, as the receiver sees it. */
+export interface Attempt {
+	/** What the call is about: the same for no two calls of a model. */
+	readonly subject: string;
+	readonly idempotencyKey: string;
+	readonly attempt: number;
+	readonly retryPolicy: RetryPolicy;
+}
+
+export class Effects {
+	readonly #ledger: Ledger;
+	readonly #subjects = new Map<string, string>();
+	readonly #keys = new Map<string, string>();
+	readonly #started = new Set<string>();
+
+	constructor(ledger: Ledger) {
+		this.#ledger = ledger;
+	}
+
+	/** A tool begins to run: that must have been recorded, under a key of its own. */
+	begin({ subject, idempotencyKey, attempt, retryPolicy }: Attempt): void {
+		const wrong = (problem: string): void => this.#ledger.wrong(problem);
+		if (!this.#ledger.attempts.has(`${idempotencyKey} ${attempt}`))
+			wrong(`attempt ${attempt} at ${subject} was not recorded`);
+		const subjectOfKey = this.#subjects.get(idempotencyKey) ?? subject;
+		if (subjectOfKey !== subject) wrong(`${subjectOfKey} and ${subject} have the same idempotency key`);
+		const keyOfSubject = this.#keys.get(subject) ?? idempotencyKey;
+		if (keyOfSubject !== idempotencyKey) wrong(`${subject} was carried out under two idempotency keys`);
+		if (retryPolicy === "manual-recovery" && this.#started.has(subject))
+			wrong(`${subject} was carried out twice`);
+		this.#subjects.set(idempotencyKey, subject);
+		this.#keys.set(subject, idempotencyKey);
+		this.#started.add(subject);
+	}
+
+	/** Whether that key has come, for who reconciles. */
+	came(idempotencyKey: string): boolean {
+		return this.#subjects.has(idempotencyKey);
+	}
+}

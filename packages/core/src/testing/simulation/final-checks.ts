@@ -1,0 +1,83 @@
+// What must hold once all faults have ended and the workers have finished what was open.
+import type { GivenInput, Users } from "./users.ts";
+import type { World } from "./world.ts";
+
+/** Milliseconds that one worker waits at most for an input accepted before its own by another. */
+const yieldsFor = 2_000;
+
+/** Every accepted input stands in its journal once and in its place, and nothing else does. */
+export function checkOutcome(world: World, users: Users): void {
+	const { ledger } = world;
+	ledger.checkAll();
+	for (const input of users.inputs) {
+		const lives = ledger.allLives.filter((life) => life.key === input.key && life.inputs.has(input.text));
+		if (lives.length > 1) ledger.wrong(`"${input.text}" was taken in by two lives of ${input.key}`);
+		if (input.accepted === undefined || lives.length === 1) continue;
+		if (!mayHaveEnded(users, input))
+			ledger.wrong(`"${input.text}" was accepted by ${input.key} and never taken in`);
+	}
+	checkOrder(world, users);
+	checkDeletions(world, users);
+}
+
+/** What each living process shows of a session is what its journal holds. */
+export async function checkView(world: World): Promise<void> {
+	const { ledger, schedule } = world;
+	for (const process of world.serving) {
+		for (const key of world.sessions) {
+			let shown: readonly { readonly id: string }[] | undefined;
+			const reading = process.agent.session(key).state();
+			reading.then(
+				(state) => {
+					shown = state.messages;
+				},
+				(error: Error) => ledger.wrong(`${process.name} cannot show ${key}: ${error.message}`),
+			);
+			await schedule.rest();
+			while (shown === undefined && (await schedule.step()));
+			const held = ledger.life(key).state.agent.messages;
+			const same = shown?.length === held.length && held.every(({ id }, at) => shown?.[at]?.id === id);
+			if (!same) ledger.wrong(`${process.name} shows another ${key} than its journal holds`);
+		}
+	}
+}
+
+/** Whether a kill or deletion may have ended what this input began. */
+function mayHaveEnded(users: Users, { key, given }: GivenInput): boolean {
+	return users.endings.some(
+		(ending) => ending.key === key && (ending.done ?? Number.POSITIVE_INFINITY) > given,
+	);
+}
+
+/** What was accepted before another was given stands before it. */
+function checkOrder({ ledger }: World, { inputs }: Users): void {
+	for (const life of ledger.allLives) {
+		const sent = inputs.filter(
+			({ key, text }) => key === life.key && text.startsWith("send") && life.inputs.has(text),
+		);
+		for (const first of sent) {
+			for (const second of sent) {
+				if (first.accepted === undefined || first.accepted > second.given) continue;
+				const [one, other] = [life.inputs.get(first.text), life.inputs.get(second.text)];
+				if (one === undefined || other === undefined || one.seq < other.seq) continue;
+				// A worker that takes too long with its turn may be overtaken by others.
+				if (first.process === second.process || other.at - (first.acceptedAt ?? 0) < yieldsFor)
+					ledger.wrong(
+						`"${second.text}" ran before "${first.text}" in ${life.key}, which was accepted first`,
+					);
+			}
+		}
+	}
+}
+
+/** What was accepted before a deletion was asked for is not in the session's next life. */
+function checkDeletions({ ledger }: World, { inputs, endings }: Users): void {
+	for (const { key, kind, asked, done } of endings) {
+		if (kind !== "delete" || done === undefined) continue;
+		const latest = ledger.current(key);
+		for (const { text, accepted } of inputs.filter((input) => input.key === key)) {
+			if (accepted !== undefined && accepted < asked && latest?.inputs.has(text))
+				ledger.wrong(`"${text}" is in ${key} though it was deleted afterwards`);
+		}
+	}
+}

@@ -1,0 +1,4 @@
+// Door of the simulation.
+export { type PlantedFault, plantedFaults } from "./planted-faults.ts";
+export { type SimulationOptions, type SimulationResult, simulate } from "./simulate.ts";
+export type { WorldFault } from "./world.ts";

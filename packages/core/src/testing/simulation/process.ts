@@ -1,0 +1,141 @@
+// A process of the world: a worker with an agent. It can be stopped, wake up late, lose its lease while it lives, and die.
+import { Agent } from "../../agent/agent.ts";
+import { journalHost, type MemoryJournal } from "../../journal/index.ts";
+import type { ToolContext } from "../../tools/index.ts";
+import { withFault } from "./planted-faults.ts";
+import type { Owner, Step } from "./schedule.ts";
+import { simulatedJournal, writing } from "./simulated-journal.ts";
+import { simulatedModel, simulatedTools, type WorkOptions } from "./simulated-work.ts";
+import { plainAccess, type StoreUser } from "./store-access.ts";
+import type { World } from "./world.ts";
+
+export class Process implements Owner, StoreUser {
+	readonly name: string;
+	readonly agent: Agent;
+	worker: MemoryJournal;
+	stopped = false;
+	dead = false;
+	/** Whether others take it for dead although it lives. */
+	lapsed = false;
+	/** It was asked to close and takes nothing new. */
+	leaving = false;
+	readonly #world: World;
+	#clockError = 0;
+	/** The next write fails. */
+	#storeFails = false;
+
+	constructor(world: World, name: string, answers: "at-once" | "in-time") {
+		this.name = name;
+		this.#world = world;
+		this.worker = world.store.worker(name);
+		const { schedule, ledger, effects, holders, planted } = world;
+		const { random } = schedule;
+		const access = withFault(planted, plainAccess(this, ledger, holders), {
+			user: this,
+			ledger,
+			holders,
+			random,
+		});
+		const journal = simulatedJournal({
+			schedule,
+			owner: this,
+			workerId: name,
+			access,
+			answers,
+			fails: () => this.#failsNow(),
+			planted,
+		});
+		const lateResult =
+			planted === "late-settlement" ? (context: ToolContext) => this.#settleLate(context) : undefined;
+		const trouble: WorkOptions["trouble"] = (of) => world.trouble(of);
+		const work: WorkOptions = { schedule, owner: this, ledger, effects, trouble, lateResult };
+		this.agent = new Agent({
+			model: simulatedModel(work),
+			tools: simulatedTools(work),
+			host: journalHost(journal),
+			ports: {
+				clock: {
+					now: () => 1_700_000_000_000 + schedule.now + this.#clockError,
+					monotonic: () => schedule.now,
+				},
+				ids: { uuid: () => world.uuid() },
+				timers: {
+					after: (milliseconds, wake) =>
+						planted === "lost-wake-up" ? () => {} : schedule.after(this, milliseconds, wake),
+				},
+			},
+		});
+	}
+
+	/** Whether users can ask it for something. */
+	get serves(): boolean {
+		return !this.stopped && !this.dead && !this.leaving;
+	}
+
+	/** It is gone at once. What it had sent to the store may still come through. */
+	die(): void {
+		const { random } = this.#world.schedule;
+		this.dead = true;
+		const lost = new Set<object>();
+		this.#world.schedule.drop(this, (step: Step) => {
+			if (!writing.has(step) || (step.lane !== undefined && lost.has(step.lane))) return false;
+			if (random.chance(0.5)) return true;
+			if (step.lane !== undefined) lost.add(step.lane);
+			return false;
+		});
+		this.worker.die();
+	}
+
+	/** It does nothing for a while, and others take it for dead. */
+	stop(): void {
+		this.stopped = true;
+		this.lapse();
+	}
+
+	/** Others take it for dead although it works on. */
+	lapse(): void {
+		this.lapsed = true;
+		this.worker.die();
+	}
+
+	/** It goes on where it was, and others see that it lives; what they have taken meanwhile is theirs. */
+	wake(): void {
+		this.stopped = false;
+		if (!this.lapsed) return;
+		this.lapsed = false;
+		this.worker = this.worker.worker(this.name);
+	}
+
+	/** Its clock shows another time from now on. */
+	jumpClock(milliseconds: number): void {
+		this.#clockError += milliseconds;
+	}
+
+	failNextWrite(): void {
+		this.#storeFails = true;
+	}
+
+	#failsNow(): boolean {
+		const fails = this.#storeFails;
+		this.#storeFails = false;
+		return fails;
+	}
+
+	/** A planted fault: the call has been given up, and its result is recorded nevertheless. */
+	#settleLate({ sessionKey = "", runId, toolCallId, step }: ToolContext): void {
+		const { holders, ledger, schedule } = this.#world;
+		const lease = holders.get(sessionKey);
+		if (lease === undefined || lease.isLost) return;
+		const settled = {
+			kind: "tool.settled",
+			step,
+			callId: toolCallId,
+			outcome: "done",
+			result: "",
+			duration: 0,
+		} as const;
+		const batch = { at: schedule.now, runId, facts: [settled] };
+		lease.append(batch);
+		ledger.appended(sessionKey, this.name, lease.epoch, batch);
+	}
+}

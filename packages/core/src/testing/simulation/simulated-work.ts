@@ -1,0 +1,126 @@
+// Models and tools of the world: what they do follows from what was said, when they do it and whether they fail from the
+// schedule. The same question gets the same calls, whoever asks it after a crash.
+import type { LLMRequest } from "@holdfast/upp";
+import type { AnyTool, RetryPolicy, ToolContext } from "../../tools/index.ts";
+import { type ScriptedModel, type ScriptedReply, scriptedModel } from "../scripted-model.ts";
+import type { Effects } from "./effects.ts";
+import { callsWithoutResult, type Ledger, textOf } from "./ledger.ts";
+import { seededRandom } from "./random.ts";
+import type { Owner, Schedule } from "./schedule.ts";
+
+/** What a process needs to work. */
+export interface WorkOptions {
+	readonly schedule: Schedule;
+	readonly owner: Owner;
+	readonly ledger: Ledger;
+	readonly effects: Effects;
+	/** Whether this model call, or this tool, goes wrong. */
+	readonly trouble: (of: "model" | "tool") => "fails" | "hangs" | undefined;
+	/** Told of results that come after their run was told to stop. */
+	readonly lateResult: ((context: ToolContext) => void) | undefined;
+}
+
+const overlayMark = "overlay";
+
+/** The model of a process. */
+export function simulatedModel({ schedule, owner, ledger, trouble }: WorkOptions): ScriptedModel {
+	return scriptedModel((request) => {
+		const open = callsWithoutResult(request.messages);
+		if (open.length > 0) ledger.wrong(`a model was shown a call without a result: ${open.join(", ")}`);
+		const { said, round } = situation(request);
+		const how = trouble("model");
+		return new Promise<ScriptedReply>((resolve) => {
+			if (how === "hangs") return;
+			const label = `${owner.name}: the model ${how === "fails" ? "fails" : "answers"} ${said}, round ${round}`;
+			const failing = { text: "It is", error: new Error("The simulated model failed.") };
+			schedule.add({ label, owner, run: () => resolve(how === "fails" ? failing : replyTo(said, round)) });
+		});
+	});
+}
+
+/** What was said last, and how often the model has answered since. */
+function situation({ messages }: LLMRequest): { said: string; round: number } {
+	let said = "";
+	let round = 0;
+	for (const message of messages) {
+		if (message.type === "assistant") round++;
+		if (message.type !== "user" || textOf(message).startsWith(overlayMark)) continue;
+		said = textOf(message);
+		round = 0;
+	}
+	return { said, round };
+}
+
+const toolNames = ["look", "book", "pay", "ship", "tell", "tidy"] as const;
+
+function replyTo(said: string, round: number): ScriptedReply {
+	const random = seededRandom(`${said} ${round}`);
+	const text = random.chance(0.2)
+		? Array.from({ length: 40 }, (_, at) => `word${at}`).join(" ")
+		: `re: ${said}`;
+	if (round >= 3 || random.chance(0.45)) return { text };
+	const toolCalls = Array.from({ length: 1 + random.below(3) }, (_, at) => ({
+		name: random.pick(toolNames),
+		id: `${said}/${round}.${at}`.replaceAll(" ", "-"),
+		arguments: { subject: `${said}/${round}.${at}` },
+	}));
+	return random.chance(0.5) ? { text, toolCalls } : { toolCalls };
+}
+
+/** The tools of a process: one for each way a tool may be written and retried. */
+export function simulatedTools({
+	schedule,
+	owner,
+	effects,
+	trouble,
+	lateResult,
+}: WorkOptions): readonly AnyTool[] {
+	type Params = { readonly subject: string };
+
+	/** Begins now, and settles when the schedule says. */
+	function carryOut(retryPolicy: RetryPolicy, { subject }: Params, context: ToolContext): Promise<string> {
+		const { idempotencyKey, attempt, signal } = context;
+		schedule.note(`${owner.name}: ${context.toolName} begins ${subject}, attempt ${attempt}`);
+		effects.begin({ subject, idempotencyKey, attempt, retryPolicy });
+		const how = trouble("tool");
+		return new Promise((resolve, reject) => {
+			if (how !== "hangs") {
+				const label = `${owner.name}: ${subject} ${how === "fails" ? "fails" : "is done"}`;
+				const run = (): void => {
+					if (signal.aborted) lateResult?.(context);
+					if (how === "fails") reject(new Error("The simulated tool failed."));
+					else resolve(`${subject} done`);
+				};
+				schedule.add({ label, owner, run });
+			}
+			// Some heed their signal, some do not.
+			if (schedule.random.chance(0.5))
+				signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+		});
+	}
+
+	const made = (name: string, retryPolicy: RetryPolicy, rest: Partial<AnyTool> = {}): AnyTool => ({
+		name,
+		description: name,
+		parameters: { type: "object", properties: { subject: { type: "string" } }, required: ["subject"] },
+		retryPolicy,
+		run: (params: Params, context: ToolContext) => carryOut(retryPolicy, params, context),
+		...rest,
+	});
+	return [
+		made("look", "pure"),
+		made("book", "idempotent"),
+		made("pay", "manual-recovery"),
+		made("ship", "manual-recovery", {
+			reconcile: ({ idempotencyKey }) =>
+				effects.came(idempotencyKey) ? { result: "it was sent" } : undefined,
+		}),
+		made("tell", "idempotent", {
+			async *run(params: Params, context: ToolContext) {
+				for (const piece of ["one ", "two "]) yield piece;
+				yield await carryOut("idempotent", params, context);
+			},
+		}),
+		made("tidy", "pure", { dependsOn: ["look"], sequential: true }),
+	];
+}

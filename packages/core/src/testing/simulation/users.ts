@@ -1,0 +1,183 @@
+// Users of the world: they send, steer, interrupt, suspend, kill and delete at moments that the seed chooses.
+import type { AgentRun } from "../../sessions/index.ts";
+import type { Process } from "./process.ts";
+import { expectedErrors, WatchedRun } from "./watched-run.ts";
+import type { World } from "./world.ts";
+
+/** An input, from when it was given to when it was accepted. */
+export interface GivenInput {
+	readonly text: string;
+	readonly key: string;
+	readonly process: Process;
+	/** Position among all that users did. */
+	readonly given: number;
+	accepted?: number;
+	acceptedAt?: number;
+}
+
+/** The end of a session's runs, from when it was asked for. */
+export interface EndOfSession {
+	readonly key: string;
+	readonly kind: "kill" | "delete";
+	readonly asked: number;
+	done?: number;
+}
+
+type Deed =
+	| "send"
+	| "steer"
+	| "overlay"
+	| "interrupt"
+	| "suspend"
+	| "kill"
+	| "delete"
+	| "resume"
+	| "recover"
+	| "close";
+
+/** What users do, and how often compared to each other. */
+const deeds: readonly (readonly [Deed, number])[] = [
+	["send", 40],
+	["steer", 16],
+	["overlay", 4],
+	["interrupt", 8],
+	["suspend", 5],
+	["kill", 4],
+	["delete", 4],
+	["resume", 6],
+	["recover", 10],
+	["close", 3],
+];
+
+const oneOfThese = deeds.flatMap(([deed, weight]) => Array<Deed>(weight).fill(deed));
+
+export class Users {
+	readonly inputs: GivenInput[] = [];
+	readonly endings: EndOfSession[] = [];
+	readonly runs: WatchedRun[] = [];
+	/** Calls that have not settled, by what they are. */
+	readonly waiting: Map<object, { readonly what: string; readonly process: Process }> = new Map();
+	readonly #world: World;
+	#deeds = 0;
+	#moments = 0;
+
+	constructor(world: World) {
+		this.#world = world;
+	}
+
+	/** Somebody does something. */
+	act(): void {
+		const { random, serving, sessions } = this.#world;
+		if (serving.length === 0) return;
+		const process = random.pick(serving);
+		const key = random.pick(sessions);
+		this.#do(random.pick(oneOfThese), process, key);
+	}
+
+	/** Everybody lets the runs go on, looks for what nobody works on, and resumes what was left open here. */
+	settle(process: Process): void {
+		for (const run of this.runs) run.askForResult();
+		this.#do("recover", process, "");
+		const left = this.runs.filter((each) => each.process === process && each.outcome === "suspended");
+		for (const key of new Set(left.map(({ run }) => run.sessionKey))) this.#do("resume", process, key);
+	}
+
+	interrupt(process: Process, key: string): void {
+		this.#do("interrupt", process, key);
+	}
+
+	#do(deed: Deed, process: Process, key: string): void {
+		const { agent, name } = process;
+		this.#world.schedule.note(`${name}: ${deed} ${key}`);
+		switch (deed) {
+			case "send":
+			case "steer":
+				this.#say(deed, process, key);
+				break;
+			case "overlay":
+				this.#follow(deed, process, agent.session(key).overlay(`overlay ${++this.#deeds}`));
+				break;
+			case "interrupt":
+				agent.session(key).interrupt();
+				break;
+			case "suspend":
+				this.runs.findLast((each) => each.process === process && each.outcome === undefined)?.run.suspend();
+				break;
+			case "kill":
+			case "delete": {
+				const ending: EndOfSession = { key, kind: deed, asked: ++this.#moments };
+				this.endings.push(ending);
+				const ended = agent
+					.session(key)
+					[deed]()
+					.then(() => {
+						ending.done = ++this.#moments;
+					});
+				this.#follow(`${deed} ${key}`, process, ended);
+				break;
+			}
+			case "resume": {
+				const resumed = agent
+					.session(key)
+					.resume()
+					.then((run) => run === null || this.#look(run, process));
+				this.#follow(`resume ${key}`, process, resumed);
+				break;
+			}
+			case "recover":
+				this.#follow(deed, process, this.#recover(process));
+				break;
+			case "close":
+				process.leaving = true;
+				this.#follow(
+					deed,
+					process,
+					agent.close().then(() => process.die()),
+				);
+				break;
+		}
+	}
+
+	async #recover(process: Process): Promise<void> {
+		for await (const run of process.agent.recover()) this.#look(run, process);
+	}
+
+	#say(deed: "send" | "steer", process: Process, key: string): void {
+		const text = `${deed} ${++this.#deeds}`;
+		const input: GivenInput = { text, key, process, given: ++this.#moments };
+		this.inputs.push(input);
+		const said = process.agent
+			.session(key)
+			[deed](text)
+			.then((run) => {
+				input.accepted = ++this.#moments;
+				input.acceptedAt = this.#world.schedule.now;
+				this.#look(run, process);
+			});
+		this.#follow(`${text} to ${key}`, process, said);
+	}
+
+	#look(run: AgentRun, process: Process): void {
+		if (this.runs.some((each) => each.run === run)) return;
+		const { random, schedule, ledger, calm } = this.#world;
+		const watching = random.pick(["watch", "watch", "watch", "events", "leave"] as const);
+		const watched = new WatchedRun(run, process, schedule, ledger, watching);
+		this.runs.push(watched);
+		if (calm || (watching === "watch" && random.chance(0.5))) watched.askForResult();
+	}
+
+	#follow(what: string, process: Process, call: Promise<unknown>): void {
+		this.waiting.set(call, { what: `${process.name}: ${what}`, process });
+		const { schedule, ledger } = this.#world;
+		call
+			.then(
+				() => schedule.note(`${process.name}: ${what} went through`),
+				(error: { readonly code?: string; readonly message?: string }) => {
+					schedule.note(`${process.name}: ${what} failed, ${error.code}`);
+					if (!expectedErrors.has(String(error.code)))
+						ledger.wrong(`${what} failed with ${error.code}: ${error.message}`);
+				},
+			)
+			.finally(() => this.waiting.delete(call));
+	}
+}
