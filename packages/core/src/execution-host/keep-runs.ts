@@ -117,6 +117,11 @@ export async function updateRun(
 	return { ok: true, run: updated };
 }
 
+/** A run whose end its journal has told is not looked for again. */
+export function noteEnd(draft: RecordDraft, run: RunRecord): void {
+	putRun(draft, run);
+}
+
 function putRun(draft: RecordDraft, run: RunRecord): void {
 	draft.put("runs", run.runId, Object.freeze(run));
 	draft.put(unfinishedShelf, run.runId, isFinal(run.status) ? undefined : run.status);

@@ -12,6 +12,8 @@ export interface RunRecorderOptions {
 	readonly ports: Ports;
 	/** Milliseconds for which the run is claimed at a time. */
 	readonly leaseMs: number;
+	/** `status` where checkpoints and events are read from the journal. */
+	readonly keeps: "all" | "status";
 	/** The claim under which this process has the run already. */
 	readonly leaseId?: string;
 }
@@ -28,6 +30,7 @@ export class RunRecorder implements Ledger {
 	readonly #run: NewRun;
 	readonly #ports: Ports;
 	readonly #leaseMs: number;
+	readonly #keeps: RunRecorderOptions["keeps"];
 	/** Turns the engine's events into those of sessions; nobody consumes them here. */
 	readonly #projection = new SessionEvents();
 	#pending: AgentEvent[] = [];
@@ -46,6 +49,7 @@ export class RunRecorder implements Ledger {
 		this.#run = run;
 		this.#ports = options.ports;
 		this.#leaseMs = options.leaseMs;
+		this.#keeps = options.keeps;
 		this.#leaseId = options.leaseId;
 		void this.#projection.return();
 		this.#projection.onEvent = (event) => this.#pending.push(event);
@@ -88,8 +92,10 @@ export class RunRecorder implements Ledger {
 		}).catch(() => {}); // it ends by itself
 	}
 
-	#write(checkpoints: readonly NewCheckpoint[], change: RunChange | undefined): Promise<void> {
-		const events = this.#pending;
+	#write(found: readonly NewCheckpoint[], change: RunChange | undefined): Promise<void> {
+		const keepsAll = this.#keeps === "all";
+		const events = keepsAll ? this.#pending : [];
+		const checkpoints = keepsAll ? found : [];
 		this.#pending = [];
 		if (checkpoints.length === 0 && events.length === 0 && change === undefined) return this.#inTurn(noWork);
 		return this.#inTurn(() => this.#commit({ checkpoints, events, change }));

@@ -18,6 +18,7 @@ import {
 	getRun,
 	type KeepingPorts,
 	listByParentRunId,
+	noteEnd,
 	unfinishedShelf,
 	updateRun,
 } from "./keep-runs.ts";
@@ -87,7 +88,9 @@ function storeParts(operate: Operate, ports: KeepingPorts): OwnTransaction {
 				const found: RunRecord[] = [];
 				for (const [runId] of await draft.list(unfinishedShelf, options)) {
 					const run = await getRun(draft, runId);
-					if (run !== null && !isFinal(run.status)) found.push(run);
+					if (run === null) continue;
+					if (isFinal(run.status)) noteEnd(draft, run);
+					else found.push(run);
 				}
 				return found;
 			}),

@@ -38,12 +38,13 @@ export function hostRecords(host: ExecutionHost, options: RecordOptions): HostRe
 			return true;
 		},
 		ledger(run) {
-			// A turn without a record is read from a journal that keeps the leases itself.
-			if (options.leases === "journal" && run.kind === "user-turn") return undefined;
+			// A journal that keeps the leases itself is read for the rest; only notifications are acknowledged.
+			if (options.leases === "journal" && run.kind !== "notification") return undefined;
 			const leaseId = leases.get(run.runId);
 			leases.delete(run.runId);
 			return new RunRecorder(store, newRun(run, "running", options.namespace), {
 				...options,
+				keeps: options.leases === "runs" ? "all" : "status",
 				...(leaseId === undefined ? {} : { leaseId }),
 			});
 		},

@@ -20,11 +20,17 @@ export function journalRecords(records: SqliteRecords, journal: Journal): Record
 		const location = await records.locate(runId);
 		return location && runOfJournal(runId, location, await entriesOf(journal, location));
 	}
+	/** Those that were written before the run began come first; later ones stand where they were put. */
 	async function checkpointsOf(runId: string): Promise<readonly Named[]> {
+		const stored = await records.list(`${checkpointShelf}${runId}`);
 		const location = await records.locate(runId);
-		if (location === undefined) return [];
-		const checkpoints = runCheckpoints(runId, location, await entriesOf(journal, location));
-		return checkpoints.map((value) => ({ name: numbered(value.version), revision: 0, value }));
+		if (location === undefined) return stored;
+		const leading = stored.filter(({ name }, index) => name === numbered(index + 1)).length;
+		const told = runCheckpoints(runId, location, await entriesOf(journal, location)).map((checkpoint) => {
+			const value = { ...checkpoint, version: checkpoint.version + leading };
+			return { name: numbered(value.version), revision: 0, value };
+		});
+		return joined(told, stored);
 	}
 	async function eventsOf(runId: string): Promise<readonly Named[]> {
 		const location = await records.locate(runId);
@@ -42,8 +48,8 @@ export function journalRecords(records: SqliteRecords, journal: Journal): Record
 				const run = await runOf(name);
 				return run === undefined ? stored : { ...stored, value: merged(record, run) };
 			}
-			if (stored.value !== undefined) return stored;
 			if (shelf === "checkpoints") return { ...stored, value: (await checkpointsOf(name)).at(-1)?.value };
+			if (stored.value !== undefined) return stored;
 			if (shelf === "event-counts") {
 				const { length } = await eventsOf(name);
 				return length === 0 ? stored : { ...stored, value: length };
@@ -59,9 +65,9 @@ export function journalRecords(records: SqliteRecords, journal: Journal): Record
 				const rows = [...new Set(names)].map((name) => ({ name, revision: 0, value: "unfinished" }));
 				return cut(rows, options);
 			}
-			const stored = await records.list(shelf, options);
 			if (shelf.startsWith(checkpointShelf))
-				return cut(joined(await checkpointsOf(shelf.slice(checkpointShelf.length)), stored), options);
+				return cut(await checkpointsOf(shelf.slice(checkpointShelf.length)), options);
+			const stored = await records.list(shelf, options);
 			if (shelf.startsWith(eventShelf))
 				return cut(joined(await eventsOf(shelf.slice(eventShelf.length)), stored), options);
 			return stored;
@@ -80,10 +86,11 @@ function merged(record: RunRecord | undefined, run: RunRecord): RunRecord {
 	return { ...kept, status, ...(run.error === undefined ? {} : { error: run.error }) };
 }
 
-/** What the journal tells, up to where records of its own begin. */
+/** What the journal tells, with what was written beside it in its place. */
 function joined(told: readonly Named[], stored: readonly Named[]): readonly Named[] {
-	const first = stored[0]?.name;
-	return first === undefined ? told : [...told.filter(({ name }) => name < first), ...stored];
+	const written = new Set(stored.map(({ name }) => name));
+	const all = [...told.filter(({ name }) => !written.has(name)), ...stored];
+	return all.sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
 function cut(
