@@ -118,9 +118,9 @@ async function writePair(folder: string, metadata: string, checkpoint: string | 
 			// Both gone: the session was deleted after this save.
 			if (isMine ?? !(await exists(join(folder, checkpointFile)))) return await sweep(folder).catch(() => {});
 		} catch (cause) {
-			// Without a folder: it was deleted under our hands.
-			if ((cause as NodeJS.ErrnoException).code !== "ENOENT" || attempt === attempts)
-				throw failed(folder, cause);
+			if ((cause as NodeJS.ErrnoException).code !== "ENOENT") throw failed(folder, cause);
+			// The folder was deleted under our hands: this save came just before that.
+			return;
 		}
 		if (attempt === attempts) throw failed(folder, undefined);
 		await setTimeout(Math.random() * Math.min(attempt, 10) * 4);
