@@ -193,7 +193,7 @@ export class Agent {
 		if (this.#execution === undefined) {
 			throw new HoldfastError(
 				"no_execution_host",
-				"resume(runId) needs a host that keeps runs: give createInMemoryExecutionHost() or another ExecutionHost as `host`.",
+				"resume(runId) needs a host that keeps runs: give sqliteHost(), createInMemoryExecutionHost() or another ExecutionHost as `host`.",
 			);
 		}
 		return this.#execution.resume(table, runId);

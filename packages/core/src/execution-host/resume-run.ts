@@ -1,13 +1,16 @@
 // resume(runId): what a scheduler calls when a run's time has come. Calling it again, anywhere, is harmless.
 import { HoldfastError, UserMessage } from "@holdfast/upp";
 import type { Ports } from "../engine/index.ts";
-import type { Journal } from "../journal/index.ts";
+import type { Entry, Journal } from "../journal/index.ts";
 import { type AgentRun, acceptInput, noticeIdentity, type SessionTable } from "../sessions/index.ts";
 import { endings } from "./checkpoints-of.ts";
 import type { ExecutionHost, ExecutionStore } from "./execution-host.ts";
 import type { NotificationRecord } from "./notification.ts";
 import { isFinal, type RunRecord } from "./run-record.ts";
 import type { HostRecords } from "./session-records.ts";
+
+/** How many entries are read at a time. */
+const pageSize = 200;
 
 /** What a resume works with. */
 export interface ResumeParts {
@@ -134,7 +137,7 @@ async function settle(
 	const head = await journal.head(place);
 	if (head?.openRunId === runId) return;
 	const { id } = noticeIdentity(dedupeKey ?? runId);
-	for (const { runId: of, fact } of await journal.read(place)) {
+	for await (const { runId: of, fact } of backwards(journal, place, head?.seq ?? 0)) {
 		const isOver = of === runId && fact.kind === "run.ended";
 		// Another run has taken in what this one was to tell.
 		const isTold = of !== runId && fact.kind === "input" && fact.inputId === id;
@@ -145,6 +148,14 @@ async function settle(
 			await runs.update(runId, { status });
 		});
 		return;
+	}
+}
+
+/** The entries of a session, the last one first: what is looked for is seldom far back. */
+async function* backwards(journal: Journal, place: string, seq: number): AsyncGenerator<Entry> {
+	for (let end = seq; end > 0; end -= pageSize) {
+		const after = Math.max(0, end - pageSize);
+		yield* (await journal.read(place, { after, limit: end - after })).toReversed();
 	}
 }
 
