@@ -298,6 +298,20 @@ describe("options", () => {
 		expect((through.requests[0] as { params?: unknown }).params).toBe(options.params);
 	});
 
+	test("retries are told to the caller's own listener too", async () => {
+		const told: number[] = [];
+		const failing = scriptedModel((_, call) =>
+			call === 0 ? { error: new UPPError("busy", "RATE_LIMITED", "test", "llm") } : "hi",
+		);
+		const patient = agent({
+			model: failing,
+			config: { retryStrategy: { onRetry: () => 0 } },
+			onRetry: ({ attempt }: { attempt: number }) => told.push(attempt),
+		});
+		expect((await patient.query("go")).response.text).toBe("hi");
+		expect(told).toEqual([1]);
+	});
+
 	test("the system prompt is in every request and never in the history [UAP-016]", async () => {
 		for (const option of [{ system: "Be brief." }, { instructions: "Be brief." }]) {
 			const model = scriptedModel(oneTool);

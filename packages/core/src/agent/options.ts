@@ -146,7 +146,24 @@ function bind(options: AgentOptions, system: string | undefined): EngineModel {
 	if (isRuntimeLlm(options.model)) return runtimeLlmModel(options.model);
 	const binding: ModelBinding = bindModel(llmOptionsOf(options, system));
 	const price = options.prices?.[binding.model.modelId];
-	return { model: binding.model, request: binding.request, ...(price === undefined ? {} : { price }) };
+	return {
+		model: binding.model,
+		request: requestOf(binding, options.onRetry),
+		...(price === undefined ? {} : { price }),
+	};
+}
+
+/** Retries are told to the watchers of the run, and to the caller's own listener. */
+function requestOf(binding: ModelBinding, onRetry: AgentOptions["onRetry"]): EngineModel["request"] {
+	if (onRetry === undefined) return binding.request;
+	return (messages, extra) =>
+		binding.request(messages, {
+			...extra,
+			onRetry(info) {
+				extra.onRetry?.(info);
+				onRetry(info);
+			},
+		});
 }
 
 /** A custom strategy with what it needs; undefined for one the engine drives. */

@@ -9,7 +9,29 @@ export type { ContractCase, JournalContractOptions, JournalWorld } from "./contr
 /**
  * The cases a journal must keep. Needs no test runner: give each case's `name` and `run` to yours.
  * @example
- * for (const { name, run } of journalContract({ name: "mine", make })) test(name, run);
+ * ```ts
+ * import { sqliteHost } from "holdfast/sqlite";
+ * import { journalContract } from "holdfast/testing";
+ *
+ * let store = 0;
+ * const make = () => {
+ * 	const path = `./contract-${store++}.db`;
+ * 	const hosts: ReturnType<typeof sqliteHost>[] = [];
+ * 	return {
+ * 		worker() {
+ * 			const host = sqliteHost(path);
+ * 			hosts.push(host);
+ * 			return host.journal;
+ * 		},
+ * 		async end() {
+ * 			for (const host of hosts) await host.close();
+ * 		},
+ * 	};
+ * };
+ * const [first] = journalContract({ name: "sqlite", make, can: [] });
+ * await first?.run();
+ * console.log(first?.name, "is kept");
+ * ```
  */
 export function journalContract(options: JournalContractOptions): readonly ContractCase[] {
 	const { can = ["kill", "stop"] } = options;
