@@ -117,6 +117,8 @@ function streamOf(
 	async function* events(): AsyncGenerator<StreamEvent, void, void> {
 		try {
 			const scripted = await replying;
+			// A reply that is nothing but an error fails as a request does: before anything is told.
+			if (scripted.error !== undefined && saysNothing(scripted)) throw scripted.error;
 			for (const event of eventsOf(scripted, scripted.number)) {
 				signal?.throwIfAborted();
 				yield event;
@@ -129,6 +131,10 @@ function streamOf(
 		}
 	}
 	return { response, [Symbol.asyncIterator]: events };
+}
+
+function saysNothing({ reasoning, text, toolCalls }: ScriptedReply): boolean {
+	return reasoning === undefined && text === undefined && toolCalls === undefined;
 }
 
 function* eventsOf(reply: ScriptedReply, number: number): Generator<StreamEvent, void, void> {
