@@ -6,32 +6,42 @@ import type { RunChange, RunStatus } from "./run-record.ts";
 
 type About = Pick<NewCheckpoint, "runId" | "sessionKey" | "at">;
 
-/** The checkpoints at a fact, in order. */
-export function checkpointsOf(
-	{ seq, fact }: CommittedFact,
-	kind: RunKind,
-	about: About,
-): readonly NewCheckpoint[] {
-	switch (fact.kind) {
-		case "run.resumed":
-			return [{ ...about, phase: "resumed", seq }];
-		case "assistant":
-			return [{ ...about, phase: "after-model", seq }];
-		case "tool.started":
-			return [{ ...about, phase: "before-tool", seq, toolCallId: fact.callId }];
-		case "tool.settled":
-			return [{ ...about, phase: "after-tool", seq, toolCallId: fact.callId }];
-		case "waiting":
-			return [{ ...about, phase: "suspended", seq, waitsFor: fact.calls }];
-		case "note":
-			// Left on purpose: it waits for nobody but whoever resumes it.
-			return fact.topic === "suspended"
-				? [{ ...about, phase: "suspended", seq, waitsFor: [about.runId] }]
-				: [];
-		case "run.ended":
-			return kind === "notification" ? [{ ...about, phase: "after-notification", seq }] : [];
-		default:
-			return [];
+/** Reads the checkpoints of one run off its facts, which are given in order. */
+export class CheckpointReader {
+	readonly #kind: RunKind;
+	/** Calls that were started and have no result. */
+	readonly #open = new Set<string>();
+
+	constructor(kind: RunKind) {
+		this.#kind = kind;
+	}
+
+	/** The checkpoints at a fact. */
+	at({ seq, fact }: CommittedFact, about: About): readonly NewCheckpoint[] {
+		switch (fact.kind) {
+			case "run.resumed":
+				return [{ ...about, phase: "resumed", seq }];
+			case "assistant":
+				return [{ ...about, phase: "after-model", seq }];
+			case "tool.started":
+				this.#open.add(fact.callId);
+				return [{ ...about, phase: "before-tool", seq, toolCallId: fact.callId }];
+			case "tool.settled":
+				this.#open.delete(fact.callId);
+				return [{ ...about, phase: "after-tool", seq, toolCallId: fact.callId }];
+			case "waiting":
+				return [{ ...about, phase: "suspended", seq, waitsFor: fact.calls }];
+			case "note": {
+				if (fact.topic !== "suspended") return [];
+				// Without an open call it waits for nothing but to be resumed.
+				const waitsFor = this.#open.size === 0 ? [about.runId] : [...this.#open];
+				return [{ ...about, phase: "suspended", seq, waitsFor }];
+			}
+			case "run.ended":
+				return this.#kind === "notification" ? [{ ...about, phase: "after-notification", seq }] : [];
+			default:
+				return [];
+		}
 	}
 }
 

@@ -4,7 +4,7 @@ import type { CommittedFact, Ledger, Mark, Ports, RunEvent } from "../engine/ind
 import { leaseLost } from "../journal/journal-errors.ts";
 import { type AgentEvent, SessionEvents } from "../sessions/session-events.ts";
 import type { NewCheckpoint } from "./checkpoint.ts";
-import { checkpointsOf, statusAfter } from "./checkpoints-of.ts";
+import { CheckpointReader, statusAfter } from "./checkpoints-of.ts";
 import type { ExecutionStore, ExecutionTransaction } from "./execution-host.ts";
 import type { NewRun, RunChange } from "./run-record.ts";
 
@@ -33,6 +33,7 @@ export class RunRecorder implements Ledger {
 	readonly #keeps: RunRecorderOptions["keeps"];
 	/** Turns the engine's events into those of sessions; nobody consumes them here. */
 	readonly #projection = new SessionEvents();
+	readonly #checkpoints: CheckpointReader;
 	#pending: AgentEvent[] = [];
 	#leaseId: string | undefined;
 	/** Version of the last checkpoint this process knows of; undefined before the first. */
@@ -51,6 +52,7 @@ export class RunRecorder implements Ledger {
 		this.#leaseMs = options.leaseMs;
 		this.#keeps = options.keeps;
 		this.#leaseId = options.leaseId;
+		this.#checkpoints = new CheckpointReader(run.kind);
 		void this.#projection.return();
 		this.#projection.onEvent = (event) => this.#pending.push(event);
 	}
@@ -59,7 +61,7 @@ export class RunRecorder implements Ledger {
 		for (const event of events) this.#projection.tell(event);
 		const { runId, sessionKey } = this.#run;
 		const about = { runId, sessionKey, at: this.#ports.clock.now() };
-		const checkpoints = facts.flatMap((fact) => checkpointsOf(fact, this.#run.kind, about));
+		const checkpoints = facts.flatMap((fact) => this.#checkpoints.at(fact, about));
 		return this.#write(checkpoints, statusAfter(facts));
 	}
 

@@ -1,4 +1,8 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { sqliteHost } from "../sqlite.ts";
 import { agentOn, drain } from "./execution-host.fixture.ts";
 import { createInMemoryExecutionHost } from "./in-memory.ts";
 
@@ -9,7 +13,7 @@ const add = {
 	run: () => 3,
 };
 
-test("send works on an in-memory host without further configuration [SES-091]", async () => {
+test("send works on an in-memory host without further configuration", async () => {
 	const host = createInMemoryExecutionHost();
 	const one = agentOn(host, ["Hello.", "Again."]);
 	const events = await drain(await one.send("hi"));
@@ -128,6 +132,28 @@ test("a turn with one tool leaves its checkpoints in order, and a stale version 
 	});
 	expect(await host.store.checkpoints.append(next, { expectedVersion: 6 })).toEqual({ ok: true, version: 7 });
 });
+
+test.each(["in memory", "in a file"])(
+	"a run %s that is suspended has a checkpoint that names the calls it waits for [SES-104]",
+	async (place) => {
+		const folder = mkdtempSync(join(tmpdir(), "holdfast-"));
+		const file = place === "in a file" ? sqliteHost(join(folder, "host.db")) : undefined;
+		const host = file ?? createInMemoryExecutionHost();
+		const slow = { ...add, name: "slow", run: () => new Promise(() => {}) };
+		const script = [{ toolCalls: [{ name: "add" }, { name: "slow" }] }];
+		const run = await agentOn(host, script, { tools: [add, slow] })
+			.session("s")
+			.send("go");
+		let called = 0;
+		for await (const event of run.events()) if (event.type === "tool-result" && called++ === 0) run.suspend();
+		expect((await run.result()).outcome).toBe("suspended");
+		const latest = await host.store.checkpoints.latest(run.runId);
+		expect(latest).toMatchObject({ phase: "suspended", waitsFor: ["call_0_1"] });
+		expect((await host.store.runs.get(run.runId))?.status).toBe("suspended");
+		await file?.close();
+		rmSync(folder, { recursive: true });
+	},
+);
 
 test("the model is called after its checkpoint stands, and the tool after its own", async () => {
 	const host = createInMemoryExecutionHost();

@@ -3,7 +3,7 @@ import type { Entry, Journal } from "../../journal/index.ts";
 import type { RunLocation } from "../../journal/sqlite/sqlite-records.ts";
 import { readPlace } from "../../sessions/session-key.ts";
 import type { Checkpoint, NewCheckpoint } from "../checkpoint.ts";
-import { checkpointsOf, statusAfter } from "../checkpoints-of.ts";
+import { CheckpointReader, statusAfter } from "../checkpoints-of.ts";
 import type { RunRecord } from "../run-record.ts";
 
 /** The entries of a run, in order; none while it waits for its start. */
@@ -44,11 +44,12 @@ export function runCheckpoints(
 ): readonly Checkpoint[] {
 	const { key: sessionKey } = readPlace(location.place);
 	const kind = entries[0]?.fact.kind === "run.started" ? entries[0].fact.runKind : "user-turn";
+	const reader = new CheckpointReader(kind);
 	const found: NewCheckpoint[] = [];
 	for (const { seq, at, fact } of entries) {
 		const about = { runId, sessionKey, at };
 		if (fact.kind === "assistant") found.push({ ...about, phase: "before-model", seq: seq - 1 });
-		found.push(...checkpointsOf({ seq, fact }, kind, about));
+		found.push(...reader.at({ seq, fact }, about));
 	}
 	return found.map((checkpoint, index) => ({ ...checkpoint, version: index + 1 }));
 }
