@@ -1,20 +1,12 @@
 // One session in this process: it accepts turns, and drives one run after the other (keeps I4).
 // One thing at a time: `#turning` is set while the session is taken and a run started, `#active` while one is driven.
 // Whoever ends either of them calls `#pump`, which goes on with what waits.
-import {
-	type DriveOutcome,
-	drive,
-	type EngineAgent,
-	type Ledger,
-	type Recorder,
-	Run,
-	sessionKilled,
-} from "../engine/index.ts";
+import { type DriveOutcome, drive, type EngineAgent, Run, sessionKilled } from "../engine/index.ts";
 import type { Fact, Journal, Lease } from "../journal/index.ts";
 import type { AgentState } from "../state/index.ts";
 import { AgentRun } from "./agent-run.ts";
 import { commitFirst } from "./commit-first.ts";
-import { fencedRecorder } from "./fenced-recorder.ts";
+import { recordingOf } from "./recording.ts";
 import { type AcceptedInput, inputFact, storedInput } from "./input.ts";
 import { killSession } from "./kill-session.ts";
 import type { SessionAgent } from "./session-agent.ts";
@@ -429,7 +421,7 @@ export class SessionWorker {
 			runId: handle.runId,
 			sessionKey: this.#key,
 			state: this.#hold.state,
-			...this.#recordingOf(handle.runId, origin),
+			...recordingOf(this.#records, this.#hold.lease as Lease, handle, origin),
 			interceptors: frame.interceptors(this.#sessionAgent),
 			readInput,
 		});
@@ -438,21 +430,6 @@ export class SessionWorker {
 		const { plugins } = this.#sessionAgent;
 		handle.attach(run, plugins && ((event) => plugins.tell(event, frame)));
 		return { run, frame };
-	}
-
-	/** Where the facts of a run go, and what records it beside them. */
-	#recordingOf(
-		runId: string,
-		origin: AcceptedInput["origin"],
-	): { readonly recorder: Recorder; readonly ledger?: Ledger } {
-		const lease = this.#hold.lease as Lease;
-		if (this.#records === undefined) return { recorder: lease };
-		const { runKind: kind = "user-turn", parent } = origin ?? {};
-		const about = { runId, sessionKey: this.#key, kind };
-		const ledger = this.#records.ledger(
-			parent === undefined ? about : { ...about, parentRunId: parent.runId },
-		);
-		return ledger === undefined ? { recorder: lease } : { recorder: fencedRecorder(lease), ledger };
 	}
 
 	#drive(run: Run, handle: AgentRun, how: Pick<ActiveRun, "recovered" | "frame">): ActiveRun {

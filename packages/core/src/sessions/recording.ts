@@ -1,0 +1,36 @@
+// Where the facts of a run go, and what records it beside them.
+import type { Ledger, Recorder } from "../engine/index.ts";
+import type { Lease } from "../journal/index.ts";
+import { leaseLost } from "../journal/journal-errors.ts";
+import type { AcceptedInput } from "./input.ts";
+import type { SessionRecords } from "./session-records.ts";
+
+/** The recorder of a run that is about to be driven, and its ledger where the host keeps records of such runs. */
+export function recordingOf(
+	records: SessionRecords | undefined,
+	lease: Lease,
+	{ runId, sessionKey }: { readonly runId: string; readonly sessionKey: string },
+	{ runKind: kind = "user-turn", parent }: NonNullable<Partial<AcceptedInput["origin"]>> = {},
+): { readonly recorder: Recorder; readonly ledger?: Ledger } {
+	const about = { runId, sessionKey, kind };
+	const ledger = records?.ledger(parent === undefined ? about : { ...about, parentRunId: parent.runId });
+	return ledger === undefined ? { recorder: lease } : { recorder: fenced(lease), ledger };
+}
+
+/** Where a run has a record of its own, another writer in its session, once it has begun, is one who has taken it over. */
+function fenced(lease: Lease): Recorder {
+	let begun = false;
+	return {
+		inbox: () => lease.inbox(),
+		async append(batch) {
+			try {
+				const appended = await lease.append(batch);
+				begun = true;
+				return appended;
+			} catch (error) {
+				const isConflict = (error as { code?: unknown } | undefined)?.code === "session_conflict";
+				throw begun && isConflict ? leaseLost(lease.key) : error;
+			}
+		},
+	};
+}
