@@ -105,7 +105,7 @@ export class SessionTable {
 	/** Ends the runs of a session and of its child sessions, on record before in this process. The next handle gets a new worker. */
 	async kill(worker: SessionWorker): Promise<void> {
 		this.#forget(worker);
-		await worker.kill(this.#recordKill(worker.place));
+		await worker.kill(() => this.#recordKill(worker.place));
 		// What a tool began while the end was recorded.
 		await this.#eachChild(worker.place, (table, child) => table.kill(child));
 	}
@@ -114,13 +114,13 @@ export class SessionTable {
 	async delete(worker: SessionWorker): Promise<void> {
 		this.#forget(worker);
 		const { place } = worker;
-		const removed = this.#recordKill(place).then(async () => {
+		await worker.kill(async () => {
+			await this.#recordKill(place);
 			await this.#eachChild(place, (table, child) => table.delete(child));
 			await this.journal.delete(place);
 			await this.agent.ready;
 			await this.agent.plugins?.deleted(worker.key);
 		});
-		await worker.kill(removed);
 		await this.#eachChild(place, (table, child) => table.delete(child));
 	}
 

@@ -2,13 +2,13 @@
 // One thing at a time: `#turning` is set while the session is taken and a run started, `#active` while one is driven.
 // Whoever ends either of them calls `#pump`, which goes on with what waits.
 import { type DriveOutcome, drive, type EngineAgent, Run, sessionKilled } from "../engine/index.ts";
-import type { Fact, Journal, Lease } from "../journal/index.ts";
+import type { Fact, Journal, Lease, MaybePromise } from "../journal/index.ts";
 import type { AgentState } from "../state/index.ts";
 import { AgentRun } from "./agent-run.ts";
 import { commitFirst } from "./commit-first.ts";
-import { recordingOf } from "./recording.ts";
 import { type AcceptedInput, inputFact, storedInput } from "./input.ts";
 import { killSession } from "./kill-session.ts";
+import { recordingOf } from "./recording.ts";
 import type { SessionAgent } from "./session-agent.ts";
 import { agentClosed, runBeforeSuspended, sessionHeld, startedElsewhere } from "./session-errors.ts";
 import { SessionHold } from "./session-hold.ts";
@@ -56,6 +56,8 @@ export class SessionWorker {
 	/** Whether the next run waits for another worker that is alive. */
 	#heldElsewhere = false;
 	readonly #sleepers: (() => void)[] = [];
+	/** Inputs on their way into the inbox. */
+	readonly #submitting: Set<Promise<unknown>> = new Set();
 	/** The input of another worker that went before ours last, and since when it may. */
 	#yielded: { readonly inputId: string; readonly since: number } | undefined;
 	#closing = false;
@@ -191,13 +193,15 @@ export class SessionWorker {
 		const inputId = input.message.id;
 		const { runId } = active.run;
 		const { workerId } = this.#journal;
-		await this.#journal.submit(this.place, {
-			id: inputId,
-			kind: "steer",
-			runId,
-			workerId,
-			body: storedInput(input),
-		});
+		await this.#submitted(
+			this.#journal.submit(this.place, {
+				id: inputId,
+				kind: "steer",
+				runId,
+				workerId,
+				body: storedInput(input),
+			}),
+		);
 		active.run.offer({ inputId, fact: (placement) => inputFact(inputId, input, placement) });
 		const said: { readonly input: AcceptedInput; turn?: AgentRun } = { input };
 		active.steered.set(inputId, said);
@@ -234,15 +238,18 @@ export class SessionWorker {
 	 * Ends all runs: recorded first, then told to this process. `removed` is the removal of the whole session, which
 	 * records the end in its own way.
 	 */
-	async kill(removed?: Promise<void>): Promise<void> {
+	async kill(removed?: () => Promise<void>): Promise<void> {
 		this.#killed = true;
 		this.#hold.wake();
 		try {
-			await (removed ?? killSession(this.#journal, this.place, this.#agent.ports));
+			// What is on its way into the inbox must be there, to be taken out.
+			if (this.#submitting.size > 0) await Promise.allSettled(this.#submitting);
+			await (removed?.() ?? killSession(this.#journal, this.place, this.#agent.ports));
 		} finally {
 			this.#active?.run.stop("kill");
 			this.#leaveQueued("killed", sessionKilled());
-			this.#hold.drop();
+			// Where the end could not be recorded, others may go on with the run.
+			this.#hold.giveUp();
 		}
 	}
 
@@ -270,8 +277,10 @@ export class SessionWorker {
 			const { ready } = this.#sessionAgent;
 			if (ready !== undefined) await ready;
 			const ours = (await this.#open()) === "ours";
+			if (this.#killed) throw sessionKilled();
 			const first = ours && this.#hold.openRunId === undefined && this.#queue.first === turn;
 			if (first && (await this.#start(turn))) return;
+			if (this.#killed) throw sessionKilled();
 		} catch (error) {
 			this.#queue.remove(turn);
 			throw error;
@@ -280,9 +289,20 @@ export class SessionWorker {
 		await this.#store(turn);
 	}
 
+	/** An input on its way into the inbox: a kill lets it arrive, to take it out with the others. */
+	async #submitted(storing: MaybePromise<unknown>): Promise<void> {
+		if (!(storing instanceof Promise)) return;
+		this.#submitting.add(storing);
+		try {
+			await storing;
+		} finally {
+			this.#submitting.delete(storing);
+		}
+	}
+
 	/** Accepts a turn that does not start at once. */
 	async #store(turn: QueuedTurn): Promise<void> {
-		await this.#queue.store(turn);
+		await this.#submitted(this.#queue.store(turn));
 		const { runId } = turn.run;
 		const kind = turn.input.origin?.runKind ?? "user-turn";
 		// The turn is accepted; a record that cannot be made now is made when the run starts.

@@ -60,8 +60,9 @@ function checkOrder({ ledger }: World, { inputs }: Users): void {
 				if (first.accepted === undefined || first.accepted > second.given) continue;
 				const [one, other] = [life.inputs.get(first.text), life.inputs.get(second.text)];
 				if (one === undefined || other === undefined || one.seq < other.seq) continue;
-				// A worker that takes too long with its turn may be overtaken by others.
-				if (first.process === second.process || other.at - (first.acceptedAt ?? 0) < yieldsFor)
+				// A worker that takes too long with its turn, or was taken for dead, may be overtaken by others.
+				const inTime = other.at - (first.acceptedAt ?? 0) < yieldsFor && !first.process.hasLapsed;
+				if (first.process === second.process || inTime)
 					ledger.wrong(
 						`"${second.text}" ran before "${first.text}" in ${life.key}, which was accepted first`,
 					);

@@ -17,6 +17,8 @@ export class Process implements Owner, StoreUser {
 	dead = false;
 	/** Whether others take it for dead although it lives. */
 	lapsed = false;
+	/** Whether that was ever so. */
+	hasLapsed = false;
 	/** It was asked to close and takes nothing new. */
 	leaving = false;
 	readonly #world: World;
@@ -95,6 +97,7 @@ export class Process implements Owner, StoreUser {
 	/** Others take it for dead although it works on. */
 	lapse(): void {
 		this.lapsed = true;
+		this.hasLapsed = true;
 		this.worker.die();
 	}
 

@@ -117,7 +117,7 @@ async function comeToRest(world: World, users: Users): Promise<void> {
 		const process = world.serving[0] ?? world.startProcess();
 		if (round % 3 === 0) {
 			for (const each of world.serving) users.settle(each);
-		} else if (round % 3 === 1) schedule.pass(schedule.untilTimer ?? 250);
+		} else if (round % 3 === 1) schedule.pass(Math.max(schedule.untilTimer ?? 0, 1_000));
 		else interruptHanging(world, users);
 		if (process.dead) world.startProcess();
 		await schedule.rest();

@@ -19,8 +19,11 @@ export interface GivenInput {
 export interface EndOfSession {
 	readonly key: string;
 	readonly kind: "kill" | "delete";
+	readonly process: Process;
 	readonly asked: number;
 	done?: number;
+	/** The store refused it; it is asked for again later. */
+	failed?: true;
 }
 
 type Deed =
@@ -78,6 +81,10 @@ export class Users {
 	settle(process: Process): void {
 		for (const run of this.runs) run.askForResult();
 		this.#do("recover", process, "");
+		for (const ending of this.endings.filter((each) => each.process === process && each.failed)) {
+			delete ending.failed;
+			this.#do(ending.kind, process, ending.key);
+		}
 		const left = this.runs.filter((each) => each.process === process && each.outcome === "suspended");
 		for (const key of new Set(left.map(({ run }) => run.sessionKey))) this.#do("resume", process, key);
 	}
@@ -105,13 +112,17 @@ export class Users {
 				break;
 			case "kill":
 			case "delete": {
-				const ending: EndOfSession = { key, kind: deed, asked: ++this.#moments };
+				const ending: EndOfSession = { key, kind: deed, process, asked: ++this.#moments };
 				this.endings.push(ending);
 				const ended = agent
 					.session(key)
 					[deed]()
 					.then(() => {
 						ending.done = ++this.#moments;
+					})
+					.catch((error) => {
+						ending.failed = true;
+						throw error;
 					});
 				this.#follow(`${deed} ${key}`, process, ended);
 				break;
