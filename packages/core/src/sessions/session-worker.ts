@@ -62,6 +62,8 @@ export class SessionWorker {
 	#yielded: { readonly inputId: string; readonly since: number } | undefined;
 	#closing = false;
 	#killed = false;
+	/** Whether the kill is recorded, or failed. */
+	#over = false;
 	#retired = false;
 	/** Overlays that wait for the next turn. */
 	#overlays: AcceptedInput[] = [];
@@ -174,7 +176,9 @@ export class SessionWorker {
 		this.#hold.drop();
 		const handle = await this.#exclusively(async () => {
 			for (;;) {
-				if ((await this.#open()) === "held") throw sessionHeld(this.#key);
+				const session = await this.#open();
+				// Another living worker has the session, or the turn before ours.
+				if (session !== "ours") throw sessionHeld(this.#key);
 				if (this.#hold.openRunId === undefined && this.#queue.first === undefined) return null;
 				if (await this.#startNext()) return this.#active?.handle ?? null;
 			}
@@ -246,6 +250,7 @@ export class SessionWorker {
 			if (this.#submitting.size > 0) await Promise.allSettled(this.#submitting);
 			await (removed?.() ?? killSession(this.#journal, this.place, this.#agent.ports));
 		} finally {
+			this.#over = true;
 			this.#active?.run.stop("kill");
 			this.#leaveQueued("killed", sessionKilled());
 			// Where the end could not be recorded, others may go on with the run.
@@ -349,6 +354,8 @@ export class SessionWorker {
 		} finally {
 			this.#turning = undefined;
 			this.#heldElsewhere = false;
+			// What was adopted while the session was killed is for the next worker of this session.
+			if (this.#over) this.#leaveQueued("killed", sessionKilled());
 			this.#wakeAll();
 			if (this.#queue.length > 0) queueMicrotask(() => this.#pump());
 		}
@@ -363,7 +370,8 @@ export class SessionWorker {
 			this.#hold.drop();
 			return "held";
 		}
-		const { gone, ahead } = await this.#queue.align(await lease.inbox(), openRunId, (input) => {
+		const { stored } = this.#queue;
+		const { gone, ahead } = await this.#queue.align(await lease.inbox(), stored, openRunId, (input) => {
 			const runId = input.kind === "message" ? input.runId : undefined;
 			const run = new AgentRun(runId ?? this.#agent.ports.ids.uuid(), this.#key);
 			void run.result();

@@ -69,6 +69,11 @@ export class TurnQueue {
 		this.#promoted.delete(noticeId);
 	}
 
+	/** Turns that stand in the inbox by now, unless somebody took them out. */
+	get stored(): ReadonlySet<QueuedTurn> {
+		return new Set(this.#turns.filter((turn) => turn.place === "stored"));
+	}
+
 	push(turn: QueuedTurn): void {
 		this.#turns.push(turn);
 		this.#claims().add(turn.inputId);
@@ -93,11 +98,13 @@ export class TurnQueue {
 	}
 
 	/**
-	 * Brings the queue in line with the inbox as it stood after the session was taken: turns of dead workers are adopted,
+	 * Brings the queue in line with the inbox as it stood after the session was taken, and after the turns of
+	 * `storedBefore` were put into it: those that are missing were started elsewhere, turns of dead workers are adopted,
 	 * and all stand in the order of the store.
 	 */
 	async align(
 		inbox: readonly StoredInput[],
+		storedBefore: ReadonlySet<QueuedTurn>,
 		openRunId: string | undefined,
 		adopt: (input: StoredInput) => QueuedTurn,
 	): Promise<Alignment> {
@@ -117,7 +124,7 @@ export class TurnQueue {
 			else if (promoted === undefined) this.push(adopt(input));
 			else this.push({ ...told(input), run: promoted });
 		}
-		const gone = this.#turns.filter((turn) => turn.place === "stored" && !order.has(turn.inputId));
+		const gone = this.#turns.filter((turn) => storedBefore.has(turn) && !order.has(turn.inputId));
 		for (const turn of gone) this.remove(turn);
 		// What is not in the inbox yet stays behind, as it came: sorting is stable.
 		const place = (turn: QueuedTurn): number => order.get(turn.inputId) ?? Number.MAX_SAFE_INTEGER;
