@@ -93,17 +93,11 @@ export class BackgroundJobs {
 		this.#settleBeforeClose(job.finally(() => this.#jobs.delete(place)));
 	}
 
-	/** Where a task of this session stands; undefined when there is none of this id. */
-	async find(
-		parentPlace: string,
-		taskId: string,
-		places: readonly string[],
-	): Promise<PlacedTask | undefined> {
+	/** The task that stands at one of these places; undefined when there is none. */
+	async find(places: readonly string[]): Promise<PlacedTask | undefined> {
 		for (const place of places) {
-			const task = readTaskPlace(place);
-			if (task?.parentPlace !== parentPlace || task.taskId !== taskId) continue;
 			const isOurs = this.#isLasting || this.#known.has(place);
-			if (isOurs && (await this.#table.journal.head(place)) !== undefined) return task;
+			if (isOurs && (await this.#table.journal.head(place)) !== undefined) return readTaskPlace(place);
 		}
 		return undefined;
 	}

@@ -21,7 +21,7 @@ export function backgroundTools(
 	const find = async (id: string, context: ToolContext): Promise<PlacedTask | undefined> => {
 		const parentPlace = parent.placeOf(context.sessionKey ?? "");
 		const places = [...tables.keys()].map((subagent) => taskPlace(parentPlace, subagent, id));
-		return jobs.find(parentPlace, id, places);
+		return jobs.find(places);
 	};
 	const stateOf = (task: PlacedTask): Promise<TaskState> => readTask(parent.journal, task.place, task.runId);
 

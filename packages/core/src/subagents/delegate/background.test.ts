@@ -173,16 +173,19 @@ describe("work in the background", () => {
 describe("background_output", () => {
 	test("tells how a running task stands, and waits for its end if asked to [SES-063]", async () => {
 		const held = gate();
-		const ours = family(scripted, [worker({ a: held.promise })]);
+		const timers = {
+			after(milliseconds: number): () => void {
+				// The model waits: now the task may end.
+				if (milliseconds === 60_000) held.open();
+				return () => {};
+			},
+		};
+		const ours = family(scripted, [worker({ a: held.promise })], { ports: { timers } });
 		const [task_id = ""] = taskIds(await turn(ours, calls(start("a"))));
-		expect(await callTool(ours, "background_output", { task_id })).toEqual({
-			task_id,
-			subagent: "helper",
-			status: "running",
-		});
-		const waiting = callTool(ours, "background_output", { task_id, block: true });
-		held.open();
-		expect(await waiting).toEqual({ task_id, subagent: "helper", status: "completed", text: "re: a" });
+		const running = { task_id, subagent: "helper", status: "running" };
+		expect(await callTool(ours, "background_output", { task_id })).toEqual(running);
+		const output = await callTool(ours, "background_output", { task_id, block: true });
+		expect(output).toEqual({ task_id, subagent: "helper", status: "completed", text: "re: a" });
 	});
 
 	test("waits a minute, or as long as it is told, but ten minutes at most", async () => {
@@ -383,8 +386,15 @@ describe("reminders", () => {
 			await reminders(ours.journal, "default", 1);
 			looked.open();
 		}
-		const taken = events.filter(({ type }) => type === "runtime-input");
-		expect(taken).toEqual([expect.objectContaining({ placement: "step-end" })]);
+		const types = events.map(({ type }) => type);
+		expect(types.slice(types.indexOf("step-end"))).toEqual([
+			"step-end",
+			"runtime-input",
+			"step-start",
+			"assistant-text",
+			"step-end",
+			"turn-end",
+		]);
 		const seen = ours.model.requests.at(-1)?.messages.at(-1);
 		expect(seen).toMatchObject({ type: "user", text: expect.stringContaining(task_id) });
 		expect(remindersOf(await eventsOf(await ours.parent.send("go")))).toEqual([]);
