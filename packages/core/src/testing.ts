@@ -27,3 +27,11 @@ export {
 	type ScriptedReply,
 	scriptedModel,
 } from "./testing/scripted-model.ts";
+export {
+	type PlantedFault,
+	plantedFaults,
+	type SimulationOptions,
+	type SimulationResult,
+	simulate,
+	type WorldFault,
+} from "./testing/simulation/index.ts";

@@ -1,0 +1,47 @@
+// The engine and its sessions under a seeded scheduler: half of the schedules, and that a seed replays.
+// HOLDFAST_SCHEDULES changes how many there are in all, HOLDFAST_SEED replays one and prints what happened.
+import { createHash } from "node:crypto";
+import { simulate } from "holdfast/testing";
+import { expect, test } from "vitest";
+import { replayedSeed, report, runSchedules, scheduleCount } from "./schedules.fixture.ts";
+
+const minutes = 60_000;
+
+async function hashOf(seed: number): Promise<string> {
+	const { trace, problem } = await simulate({ seed });
+	return createHash("sha256")
+		.update([...trace, problem].join("\n"))
+		.digest("hex");
+}
+
+test("a seed replays exactly: the same trace to the last line", async () => {
+	const seeds = Array.from({ length: 40 }, (_, at) => at + 1);
+	const first: string[] = [];
+	for (const seed of seeds) first.push(await hashOf(seed));
+	const again: string[] = [];
+	for (const seed of seeds.toReversed()) again.unshift(await hashOf(seed));
+	expect(again).toEqual(first);
+	expect(new Set(first).size).toBe(seeds.length);
+});
+
+test("a schedule has as many things happen as it is told, and only the faults it may have", async () => {
+	const quiet = await simulate({ seed: 5, steps: 3, faults: [] });
+	const lively = await simulate({ seed: 5, steps: 60 });
+	expect(quiet).toMatchObject({ ok: true, seed: 5 });
+	expect(lively.trace.length).toBeGreaterThan(quiet.trace.length);
+	expect(quiet.trace.filter((line) => /the world: (crash|stop|lapse|clock|store)/.test(line))).toEqual([]);
+});
+
+test.runIf(replayedSeed !== undefined)("replays the seed of HOLDFAST_SEED", async () => {
+	const result = await simulate({ seed: replayedSeed ?? 0 });
+	console.log(result.trace.join("\n"));
+	expect(result.ok, report(result)).toBe(true);
+});
+
+test(
+	"nothing is lost, doubled, stuck or told too early in the first half of the schedules",
+	async () => {
+		await runSchedules(1, Math.floor(scheduleCount / 2));
+	},
+	10 * minutes,
+);
