@@ -5,14 +5,19 @@ import type { ExecutionHost } from "./execution-host.ts";
 import type { NewRun } from "./run-record.ts";
 
 /** Records of what the sessions of one agent start in child sessions. */
-export function childRecords(host: ExecutionHost, namespace: string | undefined): ChildRecords {
+export function childRecords(
+	host: ExecutionHost,
+	namespace: string | undefined,
+	doneBy: ChildRecords["doneBy"],
+): ChildRecords {
 	const { scheduler, store } = host;
 	return {
-		async accepted(task, delivery) {
+		doneBy,
+		async accepted(task, by) {
 			const parent = await store.runs.get(task.parentRunId);
 			const rootRunId = parent?.rootRunId ?? task.parentRunId;
 			await store.runs.create(newChildRun(task, rootRunId, namespace));
-			if (delivery === "scheduled") await scheduler.enqueueRun(task.runId);
+			if (by === "scheduled") await scheduler.enqueueRun(task.runId);
 		},
 		async placesOf(runId) {
 			const runs = await store.runs.listByParentRunId(runId);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { executionHostContract } from "./contract/index.ts";
-import { agentOn, drain, handClock } from "./execution-host.fixture.ts";
+import { handClock } from "./execution-host.fixture.ts";
 import { createInMemoryExecutionHost } from "./in-memory.ts";
 
 const make = () => {
@@ -57,31 +57,4 @@ test("what is scheduled is due at its time, once for each run, until it is settl
 	await scheduler.settle("now");
 	clock.advance(500);
 	expect((await scheduler.due()).map(({ runId }) => runId)).toEqual(["told", "later"]);
-});
-
-test("a new agent for each of five turns shows the model what one agent shows it [SES-115]", async () => {
-	const script = (seen: unknown[]) => (request: { messages: readonly unknown[] }, call: number) => {
-		seen.push(
-			JSON.parse(
-				JSON.stringify(request.messages, (name, value) =>
-					name === "id" || name === "timestamp" ? "" : value,
-				),
-			),
-		);
-		return `answer ${call % 5}`;
-	};
-	const turns = ["one", "two", "three", "four", "five"];
-	const oneAgent: unknown[] = [];
-	const lasting = agentOn(createInMemoryExecutionHost(), script(oneAgent) as never);
-	for (const turn of turns) await drain(await lasting.session("s").send(turn));
-	const newAgents: unknown[] = [];
-	const host = createInMemoryExecutionHost();
-	const reply = script(newAgents);
-	for (const [index, turn] of turns.entries()) {
-		const one = agentOn(host, ((request: never) => reply(request, index)) as never);
-		await drain(await one.session("s").send(turn));
-		await one.close();
-	}
-	expect(newAgents).toEqual(oneAgent);
-	expect(newAgents).toHaveLength(5);
 });

@@ -26,7 +26,7 @@ export function hostRecords(host: ExecutionHost, options: RecordOptions): HostRe
 	const { store } = host;
 	const leases = new Map<string, string>();
 	return {
-		children: childRecords(host, options.namespace),
+		children: childRecords(host, options.namespace, options.leases === "journal" ? "starter" : "scheduled"),
 		async queued(run) {
 			if (options.leases === "runs") await store.runs.create(newRun(run, "queued", options.namespace));
 		},
