@@ -107,7 +107,7 @@ export interface ListOptions {
 	readonly limit?: number;
 	/**
 	 * `open`: a run is unfinished. `orphaned`: nobody alive works on a run that is unfinished, or on none, while a
-	 * `message` waits whose worker is dead.
+	 * `message` waits whose worker is dead, or a `steer` that a dead worker put there.
 	 */
 	readonly state?: "any" | "open" | "orphaned";
 }

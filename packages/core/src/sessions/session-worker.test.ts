@@ -1,8 +1,8 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import type { Clock } from "../engine/index.ts";
 import { journalHost } from "../journal/host.ts";
-import type { Fact, Journal } from "../journal/index.ts";
+import type { Fact, Journal, Lease } from "../journal/index.ts";
 import { memoryJournal } from "../journal/memory.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 
@@ -197,5 +197,86 @@ describe("a store that refuses a turn", () => {
 		await first.result();
 		expect(await third.result()).toMatchObject({ outcome: "completed", text: "re: three" });
 		expect(await answers(journal)).toEqual(["re: one", "re: three"]);
+	});
+});
+
+/** A journal that takes its time; `holds` may keep an answer back after the append is committed. */
+function unhurried(
+	journal: Journal,
+	holds: (facts: readonly Fact[]) => Promise<unknown> | undefined = () => undefined,
+): Journal {
+	const soon = (): Promise<unknown> => new Promise((resolve) => setImmediate(resolve));
+	const slow = <T extends object>(inner: T, change: Partial<T> = {}): T =>
+		new Proxy(inner, {
+			get(target, name) {
+				const own = Reflect.get(name in change ? change : target, name);
+				if (typeof own !== "function") return own;
+				if (name === "watch" || name === "whenLost") return own.bind(target);
+				return async (...given: unknown[]) => {
+					await soon();
+					return own.apply(target, given);
+				};
+			},
+		});
+	const leaseOf = (lease: Lease): Lease => {
+		const append: Lease["append"] = async (batch) => {
+			const result = await lease.append(batch);
+			await holds(batch.facts);
+			return result;
+		};
+		return slow(lease, { append });
+	};
+	const acquire: Journal["acquire"] = async (key, options) => {
+		const acquired = await journal.acquire(key, options);
+		return acquired.ok ? { ok: true, lease: leaseOf(acquired.lease) } : acquired;
+	};
+	return slow(journal, { acquire });
+}
+
+describe("a store that takes its time", () => {
+	test("is killed although a turn waits behind another worker", async () => {
+		const holder = memoryJournal();
+		const other = echo(holder, { one: new Promise(() => {}) }).session("s");
+		void (await other.send("one")).result();
+		const session = echo(unhurried(holder.worker("mine"))).session("s");
+		const waiting = await session.send("two");
+		await session.kill();
+		expect(await waiting.result()).toMatchObject({ outcome: "killed", error: { code: "session_killed" } });
+	});
+
+	test("loses nothing that was said between the end of a run and its answer [SES-041]", async () => {
+		const answered = gate();
+		const committed = gate();
+		const journal = memoryJournal();
+		const slow = unhurried(journal, (facts) => {
+			if (facts.at(-1)?.kind !== "run.ended") return undefined;
+			committed.open();
+			return answered.promise;
+		});
+		const session = echo(slow).session("s");
+		const run = await session.send("one");
+		const result = run.result();
+		await committed.promise;
+		const steering = session.steer("two");
+		await vi.waitUntil(async () => (await journal.head("s"))?.waiting === 1);
+		await steering;
+		answered.open();
+		await result;
+		await vi.waitUntil(async () => (await answers(journal)).length === 2);
+		expect(await answers(journal)).toEqual(["re: one", "re: two"]);
+	});
+
+	test("shows nothing of a session that another worker deleted, and all of the one begun anew", async () => {
+		const mine = memoryJournal();
+		const session = echo(unhurried(mine)).session("s");
+		await (await session.send("old")).result();
+		const other = echo(mine.worker("other"));
+		await other.session("s").delete();
+		expect((await session.state()).messages).toEqual([]);
+		for (const text of ["new", "newer"]) await (await other.session("s").send(text)).result();
+		const texts = (await session.state()).messages.map(
+			(message) => (message as unknown as { text: string }).text,
+		);
+		expect(texts).toEqual(["new", "re: new", "newer", "re: newer"]);
 	});
 });

@@ -192,6 +192,7 @@ export class SessionWorker {
 		this.#ensureUsable();
 		while (this.#active === undefined && this.#turning !== undefined && !this.#heldElsewhere)
 			await this.#turned();
+		this.#ensureUsable(); // it may have been killed meanwhile
 		const active = this.#active;
 		if (active === undefined || !isRunning(active.run)) return this.send(input);
 		const inputId = input.message.id;
@@ -484,7 +485,7 @@ export class SessionWorker {
 		// Behind a run that was left open the queue must wait, too, until somebody resumes it.
 		if (outcome.kind === "left" && outcome.reason !== "lease_lost")
 			this.#leaveQueued(outcome.reason, outcome.error ?? runBeforeSuspended(this.#key));
-		else if (outcome.kind === "left" || outcome.outcome !== "killed") this.#keepSteered(run, steered);
+		else if (!this.#killed) this.#keepSteered(run, steered);
 		if (this.#queue.length > 0) this.#pump();
 		else if (recovered && outcome.kind === "ended" && outcome.outcome !== "completed") this.#lookForSteered();
 		else this.#rested();

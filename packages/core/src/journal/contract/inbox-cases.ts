@@ -151,11 +151,12 @@ export const inboxCases: readonly WrittenCase[] = [
 			const [one, two] = [await world.worker(), await world.worker()];
 			await one.submit("s", input("a", { workerId: one.workerId }));
 			await one.submit("t", input("b", { kind: "steer" }));
+			await one.submit("u", input("c", { kind: "steer", runId: "over", workerId: one.workerId }));
 			const orphaned = async (): Promise<string[]> =>
 				(await two.list({ state: "orphaned" })).map(({ key }) => key);
 			same(await orphaned(), [], "orphaned while its worker lives");
 			await one.close();
-			same(await orphaned(), ["s"], "orphaned when its worker left");
+			same(await orphaned(), ["s", "u"], "orphaned when its worker left");
 			same(await two.list({ state: "open" }), [], "open sessions");
 		},
 	},

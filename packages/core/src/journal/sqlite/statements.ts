@@ -114,7 +114,8 @@ const texts = {
 	viewOpenSessions: `${views} WHERE s.open_run IS NOT NULL AND +s.key >= ? ORDER BY +s.key`,
 	viewUnfinishedSessions: `${views} WHERE +s.key >= ? AND s.id IN (
 		SELECT id FROM sessions WHERE open_run IS NOT NULL UNION SELECT session FROM inputs) ORDER BY +s.key`,
-	waitingWorkers: "SELECT DISTINCT worker FROM inputs WHERE session = ? AND kind = 'message'",
+	waitingWorkers: `SELECT DISTINCT worker FROM inputs WHERE session = ?
+		AND (kind = 'message' OR (kind = 'steer' AND worker IS NOT NULL))`,
 	positionOf: `SELECT s.id || ' ' || s.epoch || ' ' || s.inputs || ' '
 		|| ifnull((SELECT max(seq) FROM entries WHERE session = s.id), 0) AS position FROM sessions s WHERE s.key = ?`,
 	addWorker: `INSERT INTO workers (name, pid, started, machine, heartbeat, beat_at) VALUES (?, ?, ?, ?, 0, ?)`,

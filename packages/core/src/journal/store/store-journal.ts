@@ -219,6 +219,9 @@ function isIn({ workers }: StoreProcess, head: Head, state: "any" | "open" | "or
 			return openRunId !== null;
 		case "orphaned":
 			if (openRunId !== null) return !held || !workers.has(workerId);
-			return inbox.some((input) => input.kind === "message" && !workers.has(input.workerId ?? ""));
+			return inbox.some(({ kind, workerId }) => {
+				const isTurn = kind === "message" || (kind === "steer" && workerId !== undefined);
+				return isTurn && !workers.has(workerId ?? "");
+			});
 	}
 }
