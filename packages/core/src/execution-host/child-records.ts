@@ -1,7 +1,7 @@
 // Work of sub-agents on an execution host: a record each, scheduled where it goes on in the background, and notifications
 // of its end.
 import { type ChildRecords, noticeIdentity, type RecordedTask } from "../sessions/child-records.ts";
-import type { ExecutionHost } from "./execution-host.ts";
+import type { ExecutionHost, ExecutionStore } from "./execution-host.ts";
 import type { NewRun } from "./run-record.ts";
 
 /** Records of what the sessions of one agent start in child sessions. */
@@ -14,9 +14,7 @@ export function childRecords(
 	return {
 		doneBy,
 		async accepted(task, by) {
-			const parent = await store.runs.get(task.parentRunId);
-			const rootRunId = parent?.rootRunId ?? task.parentRunId;
-			await store.runs.create(newChildRun(task, rootRunId, namespace));
+			await store.runs.create(newChildRun(task, await rootOf(store, task.parentRunId), namespace));
 			if (by === "scheduled") await scheduler.enqueueRun(task.runId);
 		},
 		async placesOf(runId) {
@@ -35,6 +33,12 @@ export function childRecords(
 			await scheduler.resumeSession(sessionKey, { runId, notificationId: key, idempotencyKey: key });
 		},
 	};
+}
+
+/** The run at the top. Only a run that a call started has a point in its id: others are asked for nothing. */
+async function rootOf({ runs }: ExecutionStore, parentRunId: string): Promise<string> {
+	if (!parentRunId.includes(".")) return parentRunId;
+	return (await runs.get(parentRunId))?.rootRunId ?? parentRunId;
 }
 
 function newChildRun(task: RecordedTask, rootRunId: string, namespace: string | undefined): NewRun {

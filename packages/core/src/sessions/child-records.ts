@@ -18,8 +18,13 @@ export interface RecordedNotice {
 }
 
 export interface ChildRecords {
-	/** Work was accepted. `scheduled`: whoever is called by the scheduler does it, not this process unasked. */
-	accepted(task: RecordedTask, delivery: "here" | "scheduled"): Promise<void>;
+	/**
+	 * Who does lasting work in the background: `starter`, the process that accepted it, for others notice when it dies;
+	 * `scheduled`, whoever is called by the scheduler.
+	 */
+	readonly doneBy: "starter" | "scheduled";
+	/** Work was accepted; with `scheduled` the scheduler has somebody called. */
+	accepted(task: RecordedTask, doneBy: "starter" | "scheduled"): Promise<void>;
 	/** The places of the sessions in which a run has work done. */
 	placesOf(runId: string): Promise<readonly string[]>;
 	/** Has the scheduler see to it that the session is told. */

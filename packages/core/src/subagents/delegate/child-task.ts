@@ -10,7 +10,7 @@ import {
 	type SessionTable,
 	storedInput,
 } from "../../sessions/index.ts";
-import { journalChange } from "./journal-change.ts";
+import { type Change, journalChange } from "./journal-change.ts";
 import { readTask, type TaskState } from "./read-task.ts";
 
 /** Work for a sub-agent. */
@@ -60,9 +60,10 @@ export async function followTask(
 	const stop = (): void => stopTask(table, task.place, mine, signal);
 	signal.addEventListener("abort", stop, { once: true });
 	try {
+		// Watching costs: it begins only when there is something to wait for, and then is looked once more.
+		let change: Change | undefined;
 		for (;;) {
 			if (signal.aborted) throw signal.reason;
-			const change = journalChange(table, task.place, signal);
 			const run = await takeUp(table, task.place);
 			if (run !== undefined && run !== "held") {
 				if (run.runId === task.runId) mine = run;
@@ -74,13 +75,14 @@ export async function followTask(
 			}
 			const state = await readTask(table.journal, task.place, task.runId);
 			if (isSettled(state)) {
-				change.cancel();
+				change?.cancel();
 				return { ...state, eventCount };
 			}
 			if (signal.aborted) throw signal.reason;
+			if (run !== undefined && run !== "held") continue;
 			// Somebody else has it, or starts it.
-			if (run === "held" || run === undefined) await change.happened;
-			else change.cancel();
+			if (change !== undefined) await change.happened;
+			change = change === undefined ? journalChange(table, task.place, signal) : undefined;
 		}
 	} finally {
 		signal.removeEventListener("abort", stop);

@@ -73,14 +73,14 @@ export function delegateTool(
 		task: ChildTask,
 		parentPlace: string,
 		{ runId: parentRunId, toolCallId }: ToolContext,
-		delivery: "here" | "scheduled",
+		doneBy: "starter" | "scheduled",
 	): Promise<void> {
 		const { place: sessionKey, runId, origin } = task;
 		await jobs.mark(parentPlace, { phase: "before-child-run", toolCallId, childRunId: runId });
 		await submitTask(child(), task);
 		const kind = origin.runKind;
 		const taskId = kind === "background-subagent" ? { publicTaskId: taskIdOf(runId) } : {};
-		await parent.records?.children.accepted({ runId, sessionKey, kind, parentRunId, ...taskId }, delivery);
+		await parent.records?.children.accepted({ runId, sessionKey, kind, parentRunId, ...taskId }, doneBy);
 		await jobs.mark(parentPlace, { phase: "child-run-linked", toolCallId, childRunId: runId });
 	}
 
@@ -90,7 +90,7 @@ export function delegateTool(
 		const place = namedPlace(parentPlace, name, given.sessionKey);
 		tell({ type: "subagent-job-start", run_in_background: false, ...job, ...about(given) });
 		const task = taskOf(place, "subagent", given, context);
-		await accept(task, parentPlace, context, "here");
+		await accept(task, parentPlace, context, "starter");
 		const { status, text, error, eventCount } = await followTask(child(), task, context.signal);
 		const why = error === undefined ? {} : { error };
 		tell({ type: "subagent-job-end", status, eventCount, ...why, ...job });
@@ -107,8 +107,9 @@ export function delegateTool(
 	async function launch(given: Arguments, parentPlace: string, context: ToolContext): Promise<unknown> {
 		const taskId = taskIdOf(context.idempotencyKey);
 		const place = taskPlace(parentPlace, name, taskId);
-		const delivery = parent.records !== undefined && parent.background === "durable" ? "scheduled" : "here";
-		await accept(taskOf(place, "background-subagent", given, context), parentPlace, context, delivery);
+		const doneBy =
+			parent.background === "durable" ? (parent.records?.children.doneBy ?? "starter") : "starter";
+		await accept(taskOf(place, "background-subagent", given, context), parentPlace, context, doneBy);
 		context.onSubagentEvent({
 			type: "subagent-job-start",
 			subagent: name,
@@ -118,7 +119,7 @@ export function delegateTool(
 			...about(given),
 		} satisfies SubagentJobEvent);
 		const task = readTaskPlace(place) as PlacedTask;
-		if (delivery === "scheduled") jobs.scheduled(task);
+		if (doneBy === "scheduled") jobs.scheduled(task);
 		else jobs.start(task, { toolCallId: context.toolCallId });
 		return {
 			task_id: taskId,
