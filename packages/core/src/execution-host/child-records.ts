@@ -23,13 +23,14 @@ export function childRecords(
 		},
 		async notify({ key, sessionKey, text }) {
 			const runId = noticeIdentity(key).id;
-			await store.notifications.enqueue({
+			const { status } = await store.notifications.enqueue({
 				notificationId: key,
 				idempotencyKey: key,
 				runId,
 				sessionKey,
 				input: text,
 			});
+			if (status === "acknowledged") return;
 			await scheduler.resumeSession(sessionKey, { runId, notificationId: key, idempotencyKey: key });
 		},
 	};

@@ -43,6 +43,8 @@ export interface SessionChildren {
 	 * `none`: there is none, or the parent's own run sees to it.
 	 */
 	recover(place: string): Promise<"under-way" | "none">;
+	/** Tells what may not have been told of work that is over. Called for one place after the other, in their order. */
+	retell(place: string): Promise<void>;
 	/** Suspends all of them. */
 	close(): Promise<void>;
 }

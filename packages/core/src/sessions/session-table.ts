@@ -98,7 +98,7 @@ export class SessionTable {
 		if (this.background !== "durable" || this.agent.children === undefined) return;
 		for await (const place of placesBehind(this.journal, childPrefix())) {
 			const child = readChildPlace(place);
-			await this.tableAt(child?.parentPlace ?? place)?.agent.children?.recover(place);
+			await this.tableAt(child?.parentPlace ?? place)?.agent.children?.retell(place);
 		}
 	}
 

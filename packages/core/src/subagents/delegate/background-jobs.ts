@@ -29,6 +29,8 @@ export class BackgroundJobs {
 	readonly #runs = new Map<string, Run>();
 	/** Groups with tasks that were started here. */
 	readonly #groups = new Set<string>();
+	/** The group that was told again last. */
+	#retold: string | undefined;
 	readonly #closing = new AbortController();
 
 	constructor(table: SessionTable, tables: ReadonlyMap<string, () => SessionTable>) {
@@ -121,6 +123,17 @@ export class BackgroundJobs {
 		return "none";
 	}
 
+	/** Tells what may not have been told of a task that is over; of neighbours in one group, once. */
+	async retell(task: PlacedTask): Promise<void> {
+		if (!this.#isLasting || this.#jobs.has(task.place)) return;
+		const state = await readTask(this.#table.journal, task.place, task.runId);
+		if (!isSettled(state)) return;
+		if (state.status === "error") await this.#tellFailure(task);
+		if (this.#retold === task.groupId) return;
+		this.#retold = task.groupId;
+		await this.#tellGroup(task.parentPlace, task.groupId);
+	}
+
 	/** Leaves all tasks as they are. */
 	async close(): Promise<void> {
 		this.#closing.abort(Object.assign(new Error("The agent was closed."), { stopReason: "suspend" }));
@@ -144,12 +157,13 @@ export class BackgroundJobs {
 	}
 
 	async #ended(task: PlacedTask, { status }: Pick<TaskEnd, "status">): Promise<void> {
-		const { parentPlace, taskId, groupId } = task;
-		if (status === "error") {
-			const text = reminderText([await this.#describe(task)], "failed");
-			await this.#remind(parentPlace, `reminder.${taskId}`, text);
-		}
-		await this.#tellGroup(parentPlace, groupId);
+		if (status === "error") await this.#tellFailure(task);
+		await this.#tellGroup(task.parentPlace, task.groupId);
+	}
+
+	async #tellFailure(task: PlacedTask): Promise<void> {
+		const text = reminderText([await this.#describe(task)], "failed");
+		await this.#remind(task.parentPlace, `reminder.${task.taskId}`, text);
 	}
 
 	/** Tells the successes of a group, if none of it is under way any more. */

@@ -71,6 +71,11 @@ class Delegation implements SessionChildren {
 		return task === undefined ? "none" : this.#jobs.recover(task);
 	}
 
+	async retell(place: string): Promise<void> {
+		const task = readTaskPlace(place);
+		if (task !== undefined) await this.#jobs.retell(task);
+	}
+
 	async close(): Promise<void> {
 		await this.#jobs.close();
 		await Promise.all(this.#made.map((table) => table.close()));
