@@ -19,4 +19,3 @@ export type {
 } from "./record-store.ts";
 export type * from "./run-events.ts";
 export type * from "./run-record.ts";
-export { isFinal } from "./run-record.ts";

@@ -71,7 +71,7 @@ export function recordStore(space: RecordSpace, ports: KeepingPorts): OwnExecuti
 }
 
 /** The store's ports on a draft: nothing stands before the draft is committed. */
-export function transactionOn(draft: RecordDraft, ports: KeepingPorts): OwnTransaction {
+function transactionOn(draft: RecordDraft, ports: KeepingPorts): OwnTransaction {
 	return storeParts((operation) => operation(draft), ports);
 }
 

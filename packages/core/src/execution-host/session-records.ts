@@ -48,9 +48,14 @@ export function hostRecords(host: ExecutionHost, options: RecordOptions): HostRe
 				...(leaseId === undefined ? {} : { leaseId }),
 			});
 		},
-		async cancelled(runIds) {
+		async cancelled(runIds, sessionKey) {
 			await store.transaction(async ({ runs }) => {
-				for (const runId of runIds) await runs.update(runId, { status: "cancelled" });
+				for (const runId of runIds) {
+					const updated = await runs.update(runId, { status: "cancelled" });
+					// A turn that only waited in the inbox has left no other trace.
+					if (updated.ok || updated.reason !== "not-found") continue;
+					await runs.create(newRun({ runId, sessionKey, kind: "user-turn" }, "cancelled", options.namespace));
+				}
 			});
 		},
 		claimed(runId, leaseId) {

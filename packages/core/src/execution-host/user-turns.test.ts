@@ -68,17 +68,24 @@ test("every send leaves a run record that ends as its events say [SES-092]", asy
 	]);
 });
 
-test("a killed session's runs, active and queued, are recorded as cancelled", async () => {
-	const host = createInMemoryExecutionHost();
-	const one = agentOn(host, () => ({ gate: new Promise(() => {}), text: "never" }));
-	const active = await one.session("s").send("one");
-	const queued = await one.session("s").send("two");
-	void active.result();
-	await one.session("s").kill();
-	expect((await active.result()).outcome).toBe("killed");
-	const records = await Promise.all([active, queued].map((run) => host.store.runs.get(run.runId)));
-	expect(records.map((record) => record?.status)).toEqual(["cancelled", "cancelled"]);
-});
+test.each(["in memory", "in a file"])(
+	"a killed session's runs %s, active and queued, are recorded as cancelled",
+	async (place) => {
+		const folder = mkdtempSync(join(tmpdir(), "holdfast-"));
+		const file = place === "in a file" ? sqliteHost(join(folder, "host.db")) : undefined;
+		const host = file ?? createInMemoryExecutionHost();
+		const one = agentOn(host, () => ({ gate: new Promise(() => {}), text: "never" }));
+		const active = await one.session("s").send("one");
+		const queued = await one.session("s").send("two");
+		void active.result();
+		await one.session("s").kill();
+		expect((await active.result()).outcome).toBe("killed");
+		const records = await Promise.all([active, queued].map((run) => host.store.runs.get(run.runId)));
+		expect(records.map((record) => record?.status)).toEqual(["cancelled", "cancelled"]);
+		await file?.close();
+		rmSync(folder, { recursive: true });
+	},
+);
 
 test("a run's events stand on the host as they were emitted, and not in the session's state [SES-094]", async () => {
 	const host = createInMemoryExecutionHost();

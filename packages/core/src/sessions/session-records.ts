@@ -21,6 +21,6 @@ export interface SessionRecords {
 	take(runId: string): Promise<boolean>;
 	/** What records a run that is about to be driven; undefined where its journal says it all. */
 	ledger(run: RecordedRun): Ledger | undefined;
-	/** Runs were ended from outside; their work is told to stop when this settles. */
-	cancelled(runIds: readonly string[]): Promise<void>;
+	/** Runs of a session were ended from outside, or will never begin; their work is told to stop when this settles. */
+	cancelled(runIds: readonly string[], sessionKey: string): Promise<void>;
 }

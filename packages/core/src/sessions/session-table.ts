@@ -138,7 +138,7 @@ export class SessionTable {
 		try {
 			await this.#recordCancelled(place);
 			const ended = await killSession(this.journal, place, this.agent.engine.ports);
-			await this.records?.cancelled(ended);
+			await this.records?.cancelled(ended, this.keyOf(place) ?? place);
 		} finally {
 			await this.#eachChild(place, (table, child) => table.kill(child));
 		}
@@ -148,7 +148,7 @@ export class SessionTable {
 	async #recordCancelled(place: string): Promise<void> {
 		if (this.records === undefined) return;
 		const openRunId = (await this.journal.head(place))?.openRunId;
-		if (openRunId !== undefined) await this.records.cancelled([openRunId]);
+		if (openRunId !== undefined) await this.records.cancelled([openRunId], this.keyOf(place) ?? place);
 	}
 
 	async #eachChild(
