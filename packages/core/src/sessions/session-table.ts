@@ -30,6 +30,7 @@ export class SessionTable {
 	readonly #named: "keys" | "places";
 	readonly #workers = new Map<string, SessionWorker>();
 	readonly #idle = new Set<string>();
+	readonly #othersWork = (): boolean => this.#workers.size - this.#idle.size > 1;
 	#closed = false;
 
 	constructor(agent: SessionAgent, journal: Journal, options: SessionTableOptions = {}) {
@@ -74,9 +75,10 @@ export class SessionTable {
 			this.#idle.delete(place);
 			return known;
 		}
-		const worker = new SessionWorker(
-			{ agent: this.agent, journal: this.journal, place, key, records: this.records },
-			() => this.#rest(place),
+		const { agent, journal, records } = this;
+		const othersWork = this.#othersWork;
+		const worker = new SessionWorker({ agent, journal, place, key, records, othersWork }, () =>
+			this.#rest(place),
 		);
 		if (this.#closed) void worker.close();
 		else this.#workers.set(place, worker);

@@ -8,6 +8,7 @@ import { AgentRun } from "./agent-run.ts";
 import { commitFirst } from "./commit-first.ts";
 import { type AcceptedInput, inputFact, storedInput } from "./input.ts";
 import { killSession } from "./kill-session.ts";
+import { ownMoment } from "./own-moment.ts";
 import { recordingOf } from "./recording.ts";
 import type { SessionAgent } from "./session-agent.ts";
 import { agentClosed, runBeforeSuspended, sessionHeld, startedElsewhere } from "./session-errors.ts";
@@ -39,6 +40,8 @@ export interface SessionParts {
 	readonly key: string;
 	/** Undefined where no records are kept. */
 	readonly records?: SessionRecords | undefined;
+	/** Whether other sessions are at work. Default: none are. */
+	readonly othersWork?: () => boolean;
 }
 
 export class SessionWorker {
@@ -48,6 +51,7 @@ export class SessionWorker {
 	readonly #journal: Journal;
 	readonly #key: string;
 	readonly #records: SessionRecords | undefined;
+	readonly #othersWork: () => boolean;
 	readonly #rested: () => void;
 	readonly #hold: SessionHold;
 	readonly #queue: TurnQueue;
@@ -68,12 +72,14 @@ export class SessionWorker {
 	/** Overlays that wait for the next turn. */
 	#overlays: AcceptedInput[] = [];
 
-	constructor({ agent, journal, place, key, records }: SessionParts, rested: () => void) {
+	constructor(parts: SessionParts, rested: () => void) {
+		const { agent, journal, place, key, records, othersWork = () => false } = parts;
 		this.#sessionAgent = agent;
 		this.#journal = journal;
 		this.place = place;
 		this.#key = key;
 		this.#records = records;
+		this.#othersWork = othersWork;
 		this.#rested = rested;
 		this.#hold = new SessionHold(agent, journal, place);
 		this.#queue = new TurnQueue(journal, place);
@@ -282,6 +288,7 @@ export class SessionWorker {
 		try {
 			const { ready } = this.#sessionAgent;
 			if (ready !== undefined) await ready;
+			if (this.#othersWork()) await ownMoment();
 			const ours = (await this.#open()) === "ours";
 			if (this.#killed) throw sessionKilled();
 			const first = ours && this.#hold.openRunId === undefined && this.#queue.first === turn;
