@@ -39,7 +39,7 @@ export function adaptExecutionHost(given: Readonly<Record<string, unknown>>): Ho
  * The given object, if it is a complete execution host.
  * @throws TypeError naming the port or method that is missing.
  */
-export function checkExecutionHost(given: Readonly<Record<string, unknown>>): ExecutionHost {
+function checkExecutionHost(given: Readonly<Record<string, unknown>>): ExecutionHost {
 	const host = object("host", given);
 	object("host.capabilities", host.capabilities);
 	const scheduler = object("host.scheduler", host.scheduler);

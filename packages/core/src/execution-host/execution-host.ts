@@ -1,14 +1,11 @@
 // The port of a durable host (keyed sessions, ExecutionHost): runs, checkpoints, events, notifications and sessions under
 // one transaction, and a scheduler. Hosts of ours and of others have this shape; the sessions' journal is the truth, and
 // what stands here refers to it (keeps I2).
-import type { RunKind } from "../journal/index.ts";
 import type { SessionStore } from "../session-store/session-store.ts";
 import type { CheckpointStore } from "./checkpoint.ts";
 import type { NotificationStore } from "./notification.ts";
 import type { RunEventStore } from "./run-events.ts";
 import type { RunStore } from "./run-record.ts";
-
-export type { RunKind };
 
 /** What a host can do beside keeping things. */
 export interface ExecutionCapabilities {

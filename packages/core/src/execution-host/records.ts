@@ -10,7 +10,7 @@ export interface StoredRecord {
 }
 
 /** Where a record lies. */
-export interface RecordAddress {
+interface RecordAddress {
 	readonly shelf: string;
 	/** The records of a shelf are in the order of their names. */
 	readonly name: string;
