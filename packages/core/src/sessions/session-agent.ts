@@ -40,9 +40,9 @@ export interface SessionChildren {
 	driven(place: string, run: Run, over: Promise<unknown>): void;
 	/**
 	 * Sees to what a process left behind in a child session: work in the background goes on, or is told when it is over.
-	 * `none`: there is none, or the parent's own run sees to it.
+	 * `none`: there is none, or the parent's own run sees to it. `abandoned`: the parent waited for it, and is over.
 	 */
-	recover(place: string): Promise<"under-way" | "none">;
+	recover(place: string): Promise<"under-way" | "none" | "abandoned">;
 	/** Tells what may not have been told of work that is over. Called for one place after the other, in their order. */
 	retell(place: string): Promise<void>;
 	/** Suspends all of them. */

@@ -91,8 +91,9 @@ export class SessionTable {
 		if (table === undefined) return null; // of another agent
 		const child = readChildPlace(place);
 		if (child === undefined) return table.worker(table.keyOf(place) ?? place).resume();
-		const children = this.tableAt(child.parentPlace)?.agent.children;
-		return (await children?.recover(place)) === "under-way" ? table.worker(place).resume() : null;
+		const found = await this.tableAt(child.parentPlace)?.agent.children?.recover(place);
+		if (found === "abandoned") await table.kill(table.worker(place));
+		return found === "under-way" ? table.worker(place).resume() : null;
 	}
 
 	/** Tells what is to be told of work in the background that ended while nobody lived to tell it. */

@@ -316,6 +316,25 @@ describe("a crash while a sub-agent works", () => {
 		expect(journal.list()).toHaveLength(2);
 	});
 
+	test("after which only the parent is known to have been interrupted ends the child, and revives nothing", async () => {
+		const dead = memoryJournal();
+		const stuck = helper("helper", [{ gate: new Promise(() => {}) }]);
+		const first = family([calls(ask("work"))], [stuck], { journal: dead });
+		const run = await first.parent.session("s").send("go");
+		void run.result();
+		await until(dead, place, () => dead.head(place)?.openRunId !== undefined);
+		dead.die();
+		const journal = dead.worker("living");
+		const parent = await journal.acquire("s", { mode: "seize" });
+		if (!parent.ok) throw new Error("it could not be taken");
+		const ended = { kind: "run.ended", outcome: "aborted" } as const;
+		await parent.lease.append({ at: 0, runId: run.runId, facts: [ended] });
+		const idle = helper("helper", []);
+		for await (const _ of family([], [idle], { journal }).parent.recover()) throw new Error("it was revived");
+		expect(journal.read(place).at(-1)?.fact).toMatchObject({ kind: "run.ended", outcome: "killed" });
+		expect(journal.list({ state: "orphaned" })).toEqual([]);
+	});
+
 	test("finds a child that ended meanwhile, and asks its model nothing again", async () => {
 		const dead = memoryJournal();
 		const first = family([calls(ask("work"))], [helper("helper", ["done"])], { journal: dead });

@@ -1,7 +1,12 @@
 // The sub-agents of an agent within one table of its sessions: their sessions, on the same journal, and the tools that
 // give them work. Made anew for each table, for a sub-agent's own sub-agents work where its parent's sessions are.
 import type { EngineAgent, Run } from "../../engine/index.ts";
-import { type SessionAgent, type SessionChildren, SessionTable } from "../../sessions/index.ts";
+import {
+	readChildPlace,
+	type SessionAgent,
+	type SessionChildren,
+	SessionTable,
+} from "../../sessions/index.ts";
 import type { AnyTool } from "../../tools/index.ts";
 import { BackgroundJobs } from "./background-jobs.ts";
 import { backgroundTools } from "./background-tools.ts";
@@ -43,8 +48,10 @@ class Delegation implements SessionChildren {
 	readonly #tables: ReadonlyMap<string, () => SessionTable>;
 	readonly #made: SessionTable[] = [];
 	readonly #jobs: BackgroundJobs;
+	readonly #parent: SessionTable;
 
 	constructor(subagents: readonly Subagent[], parent: SessionTable) {
+		this.#parent = parent;
 		this.#tables = new Map(
 			subagents.map((subagent) => [subagent.name, once(() => this.#makeTable(subagent, parent))]),
 		);
@@ -66,9 +73,11 @@ class Delegation implements SessionChildren {
 		this.#jobs.driven(place, run, over);
 	}
 
-	async recover(place: string): Promise<"under-way" | "none"> {
+	async recover(place: string): Promise<"under-way" | "none" | "abandoned"> {
 		const task = readTaskPlace(place);
-		return task === undefined ? "none" : this.#jobs.recover(task);
+		if (task !== undefined) return this.#jobs.recover(task);
+		const parent = await this.#parent.journal.head(readChildPlace(place)?.parentPlace ?? "");
+		return parent?.openRunId === undefined ? "abandoned" : "none";
 	}
 
 	async retell(place: string): Promise<void> {
