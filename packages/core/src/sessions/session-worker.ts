@@ -372,7 +372,10 @@ export class SessionWorker {
 	/** Makes sure that the session is ours, its state known and the queue in order. */
 	async #open(): Promise<"ours" | "held" | "others-first"> {
 		const lease = this.#hold.lease ?? (await this.#hold.take());
-		if (lease === undefined) return "held";
+		if (lease === undefined) {
+			this.#yielded = undefined; // nobody can start a turn now, so nobody takes too long
+			return "held";
+		}
 		const { openRunId } = this.#hold;
 		if (openRunId !== undefined && (await this.#records?.take(openRunId)) === false) {
 			this.#hold.drop();
