@@ -1,10 +1,11 @@
-// Builds every package into its dist folder: type declarations by the compiler, and one bundled file for each public
-// entry, which loads faster than many small ones. What lies in dist without a source of its own is removed, so that a
-// file deleted from the sources cannot be published from an old build.
-import { existsSync, readFileSync, rmSync } from "node:fs";
-import { join, posix, relative } from "node:path";
+// Builds every package into its dist folder: type declarations by the compiler, cut down to what the public entries
+// lead to, and one bundled file for each of these, which loads faster than many small ones. What lies in dist without
+// a source of its own is removed, so that a file deleted from the sources cannot be published from an old build.
+import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
 import { rolldown } from "rolldown";
 import { listFiles } from "./list-sources.ts";
+import { pruneDeclarations } from "./prune-declarations.ts";
 import { runCommand } from "./run-command.ts";
 import { readWorkspaces, type Workspace } from "./workspaces.ts";
 
@@ -44,23 +45,13 @@ async function bundle({ folder, entries, commands }: Workspace): Promise<readonl
 	return output.map(({ fileName }) => fileName);
 }
 
-/** The declaration files that the public entries lead to; others describe what nobody can import. */
-function reachedDeclarations({ folder, entries }: Workspace): ReadonlySet<string> {
-	const dist = join(root, "packages", folder, "dist");
-	const reached = new Set(entries.map(({ source }) => `${outputOf(source)}.d.ts`));
-	for (const file of reached) {
-		const text = readFileSync(join(dist, file), "utf8");
-		for (const [, specifier] of text.matchAll(/(?:from |import\()"(\.[^"]+)\.ts"/g)) {
-			reached.add(`${posix.join(posix.dirname(file), specifier as string)}.d.ts`);
-		}
-	}
-	return reached;
-}
-
 function removeLeftovers(workspace: Workspace, written: readonly string[]): void {
 	const dist = join(root, "packages", workspace.folder, "dist");
 	if (!existsSync(dist)) return;
-	const kept = new Set([...written, ...reachedDeclarations(workspace)]);
+	const entries = workspace.entries.map(({ source }) => `${outputOf(source)}.d.ts`);
+	const declarations = pruneDeclarations(dist, entries);
+	for (const [file, text] of declarations) writeFileSync(join(dist, file), text);
+	const kept = new Set([...written, ...declarations.keys()]);
 	for (const file of listFiles(dist, "")) if (!kept.has(file)) rmSync(join(dist, file));
 	// The compiler must not take what was removed for what it has written.
 	for (const file of [".tsbuildinfo"]) rmSync(join(dist, file), { force: true });
