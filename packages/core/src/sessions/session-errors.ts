@@ -32,3 +32,10 @@ export function sessionHeld(key: string): HoldfastError {
 		{ retryable: true },
 	);
 }
+
+/** Whether an error of the store says that the session is another's, or cannot be read: it ends the run that met it. */
+export function endsRun(error: unknown): boolean {
+	return endings.has((error as { code?: unknown } | null)?.code);
+}
+
+const endings: ReadonlySet<unknown> = new Set(["session_conflict", "journal_newer", "journal_corrupt"]);

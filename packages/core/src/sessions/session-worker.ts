@@ -1,34 +1,22 @@
 // One session in this process: it accepts turns, and drives one run after the other (keeps I4).
-// One thing at a time: `#turning` is set while the session is taken and a run started, `#active` while one is driven.
-// Whoever ends either of them calls `#pump`, which goes on with what waits.
-import { type DriveOutcome, drive, type EngineAgent, Run, sessionKilled } from "../engine/index.ts";
-import type { Fact, Journal, Lease, MaybePromise } from "../journal/index.ts";
+// One thing at a time: the turnstile is busy while the session is taken and a run started, `#active` is set while one is
+// driven. Whoever ends either of them calls `#pump`, which goes on with what waits.
+import { type DriveOutcome, type EngineAgent, type Run, sessionKilled } from "../engine/index.ts";
+import type { Journal } from "../journal/index.ts";
 import type { AgentState } from "../state/index.ts";
 import { AgentRun } from "./agent-run.ts";
-import { commitFirst } from "./commit-first.ts";
 import { type AcceptedInput, inputFact, storedInput } from "./input.ts";
 import { killSession } from "./kill-session.ts";
 import { ownMoment } from "./own-moment.ts";
-import { recordingOf } from "./recording.ts";
+import { PendingInputs } from "./pending-inputs.ts";
 import type { SessionAgent } from "./session-agent.ts";
-import { agentClosed, runBeforeSuspended, sessionHeld, startedElsewhere } from "./session-errors.ts";
+import { agentClosed, endsRun, runBeforeSuspended, sessionHeld } from "./session-errors.ts";
 import { SessionHold } from "./session-hold.ts";
+import { SessionOpening } from "./session-opening.ts";
 import type { SessionRecords } from "./session-records.ts";
-import { TurnFrame } from "./turn-frame.ts";
-import { type QueuedTurn, readInput, storedMessage, TurnQueue } from "./turn-queue.ts";
-
-/** Milliseconds that another living worker has for starting a turn of its own that stands before ours. */
-const yieldsFor = 2_000;
-
-interface ActiveRun {
-	readonly run: Run;
-	readonly handle: AgentRun;
-	readonly over: Promise<unknown>;
-	readonly recovered: boolean;
-	readonly frame: TurnFrame;
-	/** What was said to it in this process, by input id, and the turn it became when the run did not take it in. */
-	readonly steered: Map<string, { readonly input: AcceptedInput; turn?: AgentRun }>;
-}
+import { type ActiveRun, isRunning, SessionRunner } from "./session-runner.ts";
+import { type QueuedTurn, TurnQueue } from "./turn-queue.ts";
+import { Turnstile } from "./turnstile.ts";
 
 /** What a worker works with. */
 export interface SessionParts {
@@ -49,21 +37,18 @@ export class SessionWorker {
 	readonly place: string;
 	readonly #sessionAgent: SessionAgent;
 	readonly #journal: Journal;
-	readonly #key: string;
+	/** The key as the caller gave it. */
+	readonly key: string;
 	readonly #records: SessionRecords | undefined;
 	readonly #othersWork: () => boolean;
 	readonly #rested: () => void;
 	readonly #hold: SessionHold;
 	readonly #queue: TurnQueue;
+	readonly #opening: SessionOpening;
+	readonly #runner: SessionRunner;
 	#active: ActiveRun | undefined;
-	#turning: Promise<unknown> | undefined;
-	/** Whether the next run waits for another worker that is alive. */
-	#heldElsewhere = false;
-	readonly #sleepers: (() => void)[] = [];
-	/** Inputs on their way into the inbox. */
-	readonly #submitting: Set<Promise<unknown>> = new Set();
-	/** The input of another worker that went before ours last, and since when it may. */
-	#yielded: { readonly inputId: string; readonly since: number } | undefined;
+	readonly #turnstile: Turnstile;
+	readonly #pending = new PendingInputs();
 	#closing = false;
 	#killed = false;
 	/** Whether the kill is recorded, or failed. */
@@ -77,21 +62,40 @@ export class SessionWorker {
 		this.#sessionAgent = agent;
 		this.#journal = journal;
 		this.place = place;
-		this.#key = key;
+		this.key = key;
 		this.#records = records;
 		this.#othersWork = othersWork;
 		this.#rested = rested;
 		this.#hold = new SessionHold(agent, journal, place);
 		this.#queue = new TurnQueue(journal, place);
+		this.#turnstile = new Turnstile(
+			// What was adopted while the session was killed is for the next worker of this session.
+			() => this.#over && this.#leaveQueued("killed", sessionKilled()),
+			() => this.#queue.length > 0 && queueMicrotask(() => this.#pump()),
+		);
+		this.#opening = new SessionOpening({
+			key,
+			hold: this.#hold,
+			queue: this.#queue,
+			records,
+			monotonic: () => this.#agent.ports.clock.monotonic(),
+			handle: (runId) => new AgentRun(runId ?? this.#agent.ports.ids.uuid(), key),
+		});
+		this.#runner = new SessionRunner({
+			agent,
+			place,
+			key,
+			hold: this.#hold,
+			queue: this.#queue,
+			records,
+			steer: (input) => this.steer(input),
+			killed: () => this.#killed,
+			ended: (active, outcome) => this.#ended(active, outcome),
+		});
 	}
 
 	get #agent(): EngineAgent {
 		return this.#sessionAgent.engine;
-	}
-
-	/** The key as the caller gave it. */
-	get key(): string {
-		return this.#key;
 	}
 
 	/** Whether handles must ask for another worker; a killed one is kept, to say so. */
@@ -107,18 +111,18 @@ export class SessionWorker {
 
 	/** Whether nothing is under way and nothing waits. */
 	get idle(): boolean {
-		return this.#active === undefined && this.#queue.length === 0 && this.#turning === undefined;
+		return this.#active === undefined && this.#queue.length === 0 && !this.#turnstile.busy;
 	}
 
 	/** Accepts a turn: durable when this resolves. It starts when the turns before it have ended. */
 	async send(input: AcceptedInput): Promise<AgentRun> {
 		this.#ensureUsable();
-		const run = new AgentRun(this.#agent.ports.ids.uuid(), this.#key);
+		const run = new AgentRun(this.#agent.ports.ids.uuid(), this.key);
 		const turn: QueuedTurn = { run, input, inputId: input.message.id, place: "new" };
 		const atOnce = this.idle;
 		this.#queue.push(turn);
 		try {
-			if (atOnce) await this.#exclusively(() => this.#startOrStore(turn));
+			if (atOnce) await this.#turnstile.through(() => this.#startOrStore(turn));
 			else await this.#store(turn);
 		} catch (error) {
 			// What stands in the store is another's, or cannot be read: that is how this run ends, and there it stays.
@@ -135,7 +139,7 @@ export class SessionWorker {
 	 */
 	async deliver(runId: string, input: AcceptedInput, dedupeKey: string): Promise<AgentRun | null> {
 		this.#ensureUsable();
-		const run = new AgentRun(runId, this.#key);
+		const run = new AgentRun(runId, this.key);
 		const turn: QueuedTurn = { run, input, inputId: input.message.id, place: "new", dedupeKey };
 		this.#queue.push(turn);
 		if ((await this.#queue.store(turn)) === "duplicate") return this.takeUp(runId);
@@ -145,7 +149,7 @@ export class SessionWorker {
 
 	/** Tells a notice that waits in a run of its own; null when another run has taken it. */
 	async tellNotice(runId: string, noticeId: string): Promise<AgentRun | null> {
-		this.#queue.promote(noticeId, new AgentRun(runId, this.#key));
+		this.#queue.promote(noticeId, new AgentRun(runId, this.key));
 		try {
 			return await this.takeUp(runId);
 		} finally {
@@ -175,16 +179,16 @@ export class SessionWorker {
 	/** Goes on with a run that was left open by a crash or suspension; null when there is none. */
 	async resume(): Promise<AgentRun | null> {
 		this.#ensureUsable();
-		while (this.#turning !== undefined && !this.#heldElsewhere) await this.#turned();
+		while (this.#turnstile.busy && !this.#turnstile.heldElsewhere) await this.#turnstile.passed();
 		if (this.#active !== undefined) return this.#active.handle;
-		if (this.#turning !== undefined) throw sessionHeld(this.#key);
+		if (this.#turnstile.busy) throw sessionHeld(this.key);
 		// What others did since this process worked on the session must be seen.
 		this.#hold.drop();
-		const handle = await this.#exclusively(async () => {
+		const handle = await this.#turnstile.through(async () => {
 			for (;;) {
-				const session = await this.#open();
+				const session = await this.#opening.open();
 				// Another living worker has the session, or the turn before ours.
-				if (session !== "ours") throw sessionHeld(this.#key);
+				if (session !== "ours") throw sessionHeld(this.key);
 				if (this.#hold.openRunId === undefined && this.#queue.first === undefined) return null;
 				if (await this.#startNext()) return this.#active?.handle ?? null;
 			}
@@ -196,15 +200,15 @@ export class SessionWorker {
 	/** Puts an input before the active run; a turn of its own where there is none, or no more. */
 	async steer(input: AcceptedInput): Promise<AgentRun> {
 		this.#ensureUsable();
-		while (this.#active === undefined && this.#turning !== undefined && !this.#heldElsewhere)
-			await this.#turned();
+		while (this.#active === undefined && this.#turnstile.busy && !this.#turnstile.heldElsewhere)
+			await this.#turnstile.passed();
 		this.#ensureUsable(); // it may have been killed meanwhile
 		const active = this.#active;
 		if (active === undefined || !isRunning(active.run)) return this.send(input);
 		const inputId = input.message.id;
 		const { runId } = active.run;
 		const { workerId } = this.#journal;
-		await this.#submitted(
+		await this.#pending.arrived(
 			this.#journal.submit(this.place, {
 				id: inputId,
 				kind: "steer",
@@ -226,9 +230,9 @@ export class SessionWorker {
 		return turn;
 	}
 
-	/** What was said to a run that did not take it in stands in the inbox, as a turn of its own. */
+	/** A turn of what stands in the inbox, said to a run that did not take it in. */
 	#queueSteered(inputId: string, input: AcceptedInput): AgentRun {
-		const run = new AgentRun(this.#agent.ports.ids.uuid(), this.#key);
+		const run = new AgentRun(this.#agent.ports.ids.uuid(), this.key);
 		this.#queue.push({ run, input, inputId, place: "stored" });
 		return run;
 	}
@@ -254,7 +258,7 @@ export class SessionWorker {
 		this.#hold.wake();
 		try {
 			// What is on its way into the inbox must be there, to be taken out.
-			if (this.#submitting.size > 0) await Promise.allSettled(this.#submitting);
+			await this.#pending.settled();
 			await (removed?.() ?? killSession(this.#journal, this.place, this.#agent.ports));
 		} finally {
 			this.#over = true;
@@ -275,7 +279,7 @@ export class SessionWorker {
 	async close(): Promise<void> {
 		this.#closing = true;
 		this.#hold.wake();
-		await this.#turning?.catch(() => {});
+		await this.#turnstile.quiet();
 		this.#active?.handle.suspend();
 		await this.#active?.over;
 		this.#leaveQueued("suspended", agentClosed());
@@ -289,7 +293,7 @@ export class SessionWorker {
 			const { ready } = this.#sessionAgent;
 			if (ready !== undefined) await ready;
 			if (this.#othersWork()) await ownMoment();
-			const ours = (await this.#open()) === "ours";
+			const ours = (await this.#opening.open()) === "ours";
 			if (this.#killed) throw sessionKilled();
 			const first = ours && this.#hold.openRunId === undefined && this.#queue.first === turn;
 			if (first && (await this.#start(turn))) return;
@@ -302,35 +306,23 @@ export class SessionWorker {
 		await this.#store(turn);
 	}
 
-	/** An input on its way into the inbox: a kill lets it arrive, to take it out with the others. */
-	async #submitted(storing: MaybePromise<unknown>): Promise<void> {
-		if (!(storing instanceof Promise)) return;
-		this.#submitting.add(storing);
-		try {
-			await storing;
-		} finally {
-			this.#submitting.delete(storing);
-		}
-	}
-
 	/** Accepts a turn that does not start at once. */
 	async #store(turn: QueuedTurn): Promise<void> {
-		await this.#submitted(this.#queue.store(turn));
+		await this.#pending.arrived(this.#queue.store(turn));
 		const { runId } = turn.run;
 		const kind = turn.input.origin?.runKind ?? "user-turn";
 		// The turn is accepted; a record that cannot be made now is made when the run starts.
-		await this.#records?.queued({ runId, sessionKey: this.#key, kind }).catch(() => {});
+		await this.#records?.queued({ runId, sessionKey: this.key, kind }).catch(() => {});
 	}
 
 	/** Sees to it that what waits is started, some time after this. */
 	#pump(): void {
-		if (this.#queue.length === 0 || this.#turning !== undefined || this.#active !== undefined) return;
+		if (this.#queue.length === 0 || this.#turnstile.busy || this.#active !== undefined) return;
 		if (this.#closing || this.#killed) return;
-		const started = this.#exclusively(async () => {
+		const started = this.#turnstile.through(async () => {
 			while (this.#queue.length > 0 && !this.#closing && !this.#killed) {
-				const session = await this.#open();
-				this.#heldElsewhere = session === "held";
-				if (this.#heldElsewhere) this.#wakeAll();
+				const session = await this.#opening.open();
+				this.#turnstile.held(session === "held");
 				if (session !== "ours") {
 					this.#hold.drop();
 					await this.#hold.changed();
@@ -344,64 +336,6 @@ export class SessionWorker {
 		started.catch((error) => this.#leaveQueued("journal_failed", error));
 	}
 
-	/** Resolves when what is under way is done, or waits for another worker. */
-	#turned(): Promise<void> {
-		return new Promise((resolve) => this.#sleepers.push(resolve));
-	}
-
-	#wakeAll(): void {
-		if (this.#sleepers.length > 0) for (const wake of this.#sleepers.splice(0)) wake();
-	}
-
-	/** Nothing else is taken, started or resumed while `work` is under way. */
-	async #exclusively<T>(work: () => Promise<T>): Promise<T> {
-		const turning = work();
-		this.#turning = turning;
-		try {
-			return await turning;
-		} finally {
-			this.#turning = undefined;
-			this.#heldElsewhere = false;
-			// What was adopted while the session was killed is for the next worker of this session.
-			if (this.#over) this.#leaveQueued("killed", sessionKilled());
-			this.#wakeAll();
-			if (this.#queue.length > 0) queueMicrotask(() => this.#pump());
-		}
-	}
-
-	/** Makes sure that the session is ours, its state known and the queue in order. */
-	async #open(): Promise<"ours" | "held" | "others-first"> {
-		const lease = this.#hold.lease ?? (await this.#hold.take());
-		if (lease === undefined) {
-			this.#yielded = undefined; // nobody can start a turn now, so nobody takes too long
-			return "held";
-		}
-		const { openRunId } = this.#hold;
-		if (openRunId !== undefined && (await this.#records?.take(openRunId)) === false) {
-			this.#hold.drop();
-			return "held";
-		}
-		const { stored } = this.#queue;
-		const { gone, ahead } = await this.#queue.align(await lease.inbox(), stored, openRunId, (input) => {
-			const runId = input.kind === "message" ? input.runId : undefined;
-			const run = new AgentRun(runId ?? this.#agent.ports.ids.uuid(), this.#key);
-			void run.result();
-			return { run, input: storedMessage(input), inputId: input.id, place: "stored" };
-		});
-		for (const { run } of gone)
-			run.neverStarted("lease_lost", startedElsewhere(this.#key), this.#hold.state.agent);
-		return ahead !== undefined && this.#hold.openRunId === undefined && this.#yields(ahead)
-			? "others-first"
-			: "ours";
-	}
-
-	/** Whether to let another worker start the turn that was accepted before ours. It may take its time, within limits. */
-	#yields(inputId: string): boolean {
-		const now = this.#agent.ports.clock.monotonic();
-		if (this.#yielded?.inputId !== inputId) this.#yielded = { inputId, since: now };
-		return now - this.#yielded.since < yieldsFor;
-	}
-
 	/** Goes on with the open run, else starts the first turn. False when another worker was faster. */
 	async #startNext(): Promise<boolean> {
 		if (this.#hold.openRunId !== undefined) return this.#recover();
@@ -410,80 +344,13 @@ export class SessionWorker {
 	}
 
 	async #start(turn: QueuedTurn): Promise<boolean> {
-		// What is on its way into the inbox must be there before it can be taken out. When it is refused, it is gone.
-		if (turn.place === "storing") await turn.storing?.catch(() => {});
-		if (this.#queue.first !== turn || this.#hold.lease === undefined) return false;
-		const { origin } = turn.input;
-		const { run, frame } = this.#runOf(turn.run, turn.inputId, origin);
-		const { id: agentId } = this.#agent;
-		const fingerprint = this.#agent.fingerprint();
-		const facts: Fact[] = [
-			{ kind: "run.started", runKind: "user-turn", ...origin, agentId, fingerprint },
-			inputFact(turn.inputId, turn.input, origin?.runKind === "notification" ? "turn-start" : "turn"),
-		];
-		if (!(await commitFirst(this.#hold, run, facts, turn.place === "stored" ? [turn.inputId] : undefined)))
-			return false;
-		this.#queue.remove(turn);
-		for (const overlay of this.#overlays.splice(0)) frame.overlay(overlay);
-		this.#active = this.#drive(run, turn.run, { recovered: false, frame });
-		return true;
+		this.#active = (await this.#runner.start(turn, this.#overlays)) ?? this.#active;
+		return this.#active !== undefined;
 	}
 
 	async #recover(): Promise<boolean> {
-		const open = this.#hold.state.run;
-		if (open === undefined) return false;
-		const { ready } = this.#sessionAgent;
-		if (ready !== undefined) await ready;
-		if (this.#hold.lease === undefined) return false;
-		const handle = new AgentRun(open.runId, this.#key);
-		const { run, frame } = this.#runOf(handle, open.inputId, open.started);
-		const attempt = open.attempt + 1;
-		const fingerprint = this.#agent.fingerprint();
-		const reason = open.suspended ? "suspended" : "crash";
-		if (
-			!(await commitFirst(
-				this.#hold,
-				run,
-				[{ kind: "run.resumed", attempt, fingerprint, reason }],
-				undefined,
-			))
-		)
-			return false;
-		this.#active = this.#drive(run, handle, { recovered: true, frame });
-		return true;
-	}
-
-	#runOf(handle: AgentRun, inputId: string, origin: AcceptedInput["origin"]): { run: Run; frame: TurnFrame } {
-		const frame = new TurnFrame(this.#key, inputId, handle, (input) => this.steer(input));
-		const run = new Run({
-			agent: this.#agent,
-			runId: handle.runId,
-			sessionKey: this.#key,
-			state: this.#hold.state,
-			...recordingOf(this.#records, this.#hold.lease as Lease, handle, origin),
-			interceptors: frame.interceptors(this.#sessionAgent),
-			readInput,
-		});
-		frame.run = run;
-		for (const notice of this.#queue.notices) run.offer(readInput(notice));
-		const { plugins } = this.#sessionAgent;
-		handle.attach(run, plugins && ((event) => plugins.tell(event, frame)));
-		return { run, frame };
-	}
-
-	#drive(run: Run, handle: AgentRun, how: Pick<ActiveRun, "recovered" | "frame">): ActiveRun {
-		const lease = this.#hold.lease;
-		lease?.whenLost(() => run.stop(this.#killed ? "kill" : "lease-lost"));
-		run.ledger?.whenLost(() => run.stop("lease-lost"));
-		const over = drive(run).then((outcome) => {
-			run.ledger?.close();
-			lease?.whenLost(undefined);
-			this.#ended(active, outcome);
-		});
-		this.#hold.driving(over);
-		this.#sessionAgent.children?.driven(this.place, run, over);
-		const active: ActiveRun = { run, handle, over, steered: new Map(), ...how };
-		return active;
+		this.#active = (await this.#runner.recover()) ?? this.#active;
+		return this.#active !== undefined;
 	}
 
 	#ended({ run, handle, frame, steered, recovered }: ActiveRun, outcome: DriveOutcome): void {
@@ -494,7 +361,7 @@ export class SessionWorker {
 		handle.concluded(run, outcome);
 		// Behind a run that was left open the queue must wait, too, until somebody resumes it.
 		if (outcome.kind === "left" && outcome.reason !== "lease_lost")
-			this.#leaveQueued(outcome.reason, outcome.error ?? runBeforeSuspended(this.#key));
+			this.#leaveQueued(outcome.reason, outcome.error ?? runBeforeSuspended(this.key));
 		else if (!this.#killed) this.#keepSteered(run, steered);
 		if (this.#queue.length > 0) this.#pump();
 		else if (recovered && outcome.kind === "ended" && outcome.outcome !== "completed") this.#lookForSteered();
@@ -512,7 +379,8 @@ export class SessionWorker {
 
 	/** What was said to the run in the process that left it may still stand in the inbox. */
 	#lookForSteered(): void {
-		this.#exclusively(() => this.#open())
+		this.#turnstile
+			.through(() => this.#opening.open())
 			.catch(() => {}) // there it stays, for who opens the session next
 			.finally(() => {
 				if (this.idle) this.#rested();
@@ -529,14 +397,4 @@ export class SessionWorker {
 		if (this.#killed) throw sessionKilled();
 		if (this.#closing) throw agentClosed();
 	}
-}
-
-function isRunning(run: Run): boolean {
-	return run.state.run?.status === "running";
-}
-
-const endings: ReadonlySet<unknown> = new Set(["session_conflict", "journal_newer", "journal_corrupt"]);
-
-function endsRun(error: unknown): boolean {
-	return endings.has((error as { code?: unknown } | null)?.code);
 }
