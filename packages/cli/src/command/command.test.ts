@@ -225,7 +225,36 @@ describe("an interrupted run", () => {
 		await finished;
 		const { code, stdout } = await run(["run", "And then?", "--session", "lamp"], { folder });
 		expect(code).toBe(0);
-		expect(stdout).toMatch(/First\.[\s\S]*Second\./);
+		expect(stdout).toMatch(/First\.\n[\s\S]*Second\./);
+	});
+
+	test("is not disturbed by another process that wants its session, and goes on as it was started", async () => {
+		server = await startModelServer(["hang", { text: "Green." }]);
+		const { child, finished } = start([...question, "--session", "lamp", "--model", server.model], {
+			folder,
+		});
+		await server.asked(1);
+		const other = await run(["run", "And then?", "--session", "lamp", "--model", "offline"], { folder });
+		expect([other.code, other.stderr]).toEqual([
+			1,
+			"holdfast: Session lamp is running in another process. Wait until it is done.\n",
+		]);
+		child.kill("SIGKILL");
+		await finished;
+		expect((await run(["resume", "lamp"], { folder })).stdout).toContain("Green.");
+	});
+
+	test("is told how to go on in words that a shell understands", async () => {
+		server = await startModelServer(["hang"]);
+		const { child, finished } = start(
+			[...question, "--session", "a lamp", "--db", "my.db", "--model", server.model],
+			{ folder },
+		);
+		await server.asked(1);
+		child.kill("SIGKILL");
+		await finished;
+		const { stdout } = await run(["show", "a lamp", "--db", "my.db"], { folder });
+		expect(stdout).toContain("holdfast resume 'a lamp' --db my.db");
 	});
 });
 
@@ -239,6 +268,14 @@ describe("sessions and show", () => {
 		expect(text.stdout).toMatch(/run 1[\s\S]*The lamp is green[\s\S]*run 2[\s\S]*NEWS\.md has 11 lines/);
 		const entries = jsonLines((await run(["show", "one", "--json"], { folder })).stdout);
 		expect(entries.map(({ seq }) => seq)).toEqual(entries.map((_entry, index) => index + 1));
+	});
+
+	test("show keys on one line, without what could steer a terminal", async () => {
+		const key = "one\n\u001b[31mred";
+		const { stdout } = await run([...question, "--session", key], { folder });
+		expect(stdout).toMatch(/^session one red · model/);
+		expect((await run(["sessions"], { folder })).stdout).toMatch(/\none red +completed/);
+		expect((await run(["show", key], { folder })).stdout).toMatch(/^session one red\n/);
 	});
 
 	test("make no database where there is none", async () => {

@@ -49,6 +49,11 @@ export function formatArguments(input: unknown): string {
 		.join(" ");
 }
 
+/** A word of a shell command, in quotes where it needs them. */
+export function quoted(text: string): string {
+	return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
 /** What came of a call, in a few words: the first line of its result. */
 export function summarise(result: unknown): string {
 	const text = typeof result === "string" ? result : (JSON.stringify(result) ?? "");

@@ -65,8 +65,9 @@ function asJson(session: ListedSession): object {
 }
 
 function table(sessions: readonly ListedSession[], width: number): string {
-	const keys = Math.max(3, ...sessions.map(({ key }) => key.length));
-	const rows = sessions.map(({ key, state, updatedAt, task }) => {
+	const shown = sessions.map((session) => ({ ...session, key: oneLine(session.key, session.key.length) }));
+	const keys = Math.min(60, Math.max(3, ...shown.map(({ key }) => key.length)));
+	const rows = shown.map(({ key, state, updatedAt, task }) => {
 		const head = `${key.padEnd(keys)}  ${state.padEnd(11)}  ${formatTime(updatedAt)}  `;
 		return `${head}${oneLine(task, Math.max(10, width - head.length))}`;
 	});

@@ -10,6 +10,7 @@ import {
 	formatTime,
 	oneLine,
 	printable,
+	quoted,
 	summarise,
 } from "./format.ts";
 import type { CommandIo } from "./io.ts";
@@ -36,12 +37,13 @@ export async function showSession(
 		}
 		const width = io.stdout.isTerminal ? io.stdout.columns - 1 : 200;
 		const alive = head.holder?.alive === true;
-		io.stdout.write(`session ${command.session}\n${timeline(entries, width).join("\n")}\n`);
+		const db = command.dbGiven === undefined ? "" : ` --db ${quoted(command.dbGiven)}`;
+		io.stdout.write(`session ${oneLine(command.session, width)}\n${timeline(entries, width).join("\n")}\n`);
 		if (head.openRunId !== undefined)
 			io.stdout.write(
 				alive
 					? "\nIt is running now, in another process.\n"
-					: `\nIt was interrupted. Go on: holdfast resume ${command.session}\n`,
+					: `\nIt was interrupted. Go on: holdfast resume ${quoted(command.session)}${db}\n`,
 			);
 		if (head.waiting > 0) io.stdout.write(`${head.waiting} more to come are waiting.\n`);
 		return exitCodes.completed;

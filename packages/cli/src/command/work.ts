@@ -3,7 +3,7 @@ import { type Agent, type AgentRun, type Host, isHoldfastError, type RunResult }
 import type { Command, WorkOptions } from "./arguments.ts";
 import { checkFolder, createAssistant } from "./assistant.ts";
 import { openDatabase, openExisting } from "./database.ts";
-import { sessionKeyFor } from "./format.ts";
+import { quoted, sessionKeyFor } from "./format.ts";
 import type { CommandIo } from "./io.ts";
 import { type ChosenModel, chooseModel } from "./models.ts";
 import { chooseRenderer, type Renderer, type RunHeader } from "./render/index.ts";
@@ -24,6 +24,10 @@ export async function runTask(command: RunCommand, io: CommandIo): Promise<numbe
 	const host = openDatabase(command.db);
 	const work = startWork(setup, host, command, io);
 	try {
+		const head = await host.journal.head(key);
+		// How a run under way works stays as it is.
+		if (head?.openRunId !== undefined && head.holder?.alive === true)
+			throw new Error(`Session ${quoted(key)} is running in another process. Wait until it is done.`);
 		writeSettings(command.db, key, {
 			dir: setup.dir,
 			model: setup.model.name,
@@ -32,7 +36,7 @@ export async function runTask(command: RunCommand, io: CommandIo): Promise<numbe
 		if (command.task === undefined) work.renderer.note(`No task was given, so it is: ${task}`);
 		work.renderer.begin(work.header);
 		const session = work.agent.session(key);
-		if ((await host.journal.head(key))?.openRunId !== undefined) {
+		if (head?.openRunId !== undefined) {
 			work.renderer.note("This session has an interrupted run; it is finished first.");
 			const earlier = await session.resume();
 			if (earlier !== null && (await work.follow(earlier)).outcome === "suspended") return await work.end();
@@ -183,10 +187,6 @@ function exitCodeOf(result: RunResult): number {
 
 function describeFailure(result: RunResult): string {
 	return `holdfast: ${result.error?.message ?? "The run failed."} (${result.error?.code ?? "run_failed"})`;
-}
-
-function quoted(text: string): string {
-	return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 function unknownSession(key: string, db: string): UsageError {

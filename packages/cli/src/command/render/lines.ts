@@ -16,7 +16,7 @@ export const outcomeMarks: Readonly<Record<ToolEnd["outcome"], string>> = {
 
 /** What runs where, in one line. */
 export function headerLine({ sessionKey, model, reason, dir }: RunHeader): string {
-	return `session ${sessionKey} · model ${model}${reason === undefined ? "" : ` (${reason})`} · in ${dir}`;
+	return `session ${oneLine(sessionKey, 80)} · model ${model}${reason === undefined ? "" : ` (${reason})`} · in ${dir}`;
 }
 
 /** A call that has ended: name, arguments, duration, outcome. */

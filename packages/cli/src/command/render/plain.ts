@@ -47,6 +47,11 @@ export function plainRenderer(output: Output): Renderer {
 					line(toolLine(event, call?.input ?? event.call.arguments, call?.attempt ?? 1, WIDTH));
 					break;
 				}
+				case "run_end":
+					if (open) output.write("\n");
+					open = false;
+					lastWasText = false;
+					break;
 				default:
 			}
 		},

@@ -143,6 +143,11 @@ export function terminalRenderer(output: Output, now: () => number = () => perfo
 					line(`${colour(event.outcome === "done" ? "green" : "red", mark)}${text.slice(mark.length)}`);
 					break;
 				}
+				case "run_end":
+					if (open) output.write("\n");
+					open = false;
+					lastWasText = false;
+					break;
 				default:
 			}
 		},

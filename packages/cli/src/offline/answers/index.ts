@@ -186,20 +186,24 @@ function searchedAs(term: Term): string {
 	return searchFor(term).pattern.split("|")[0]?.replace(/\\b/g, "") ?? term.text;
 }
 
+function allFiles({ files = [] }: Transcript): string {
+	return files.length === 1 ? "the only file here" : `the ${files.length} files here`;
+}
+
 function nothingFound(transcript: Transcript, question: Question): string {
 	const telling = question.terms.filter((term) => !term.weak);
 	const about = (telling.length > 0 ? telling : question.terms)
 		.map((term) => (term.exact ? `\`${term.text}\`` : term.text))
 		.join(" ");
 	if (telling.length === 0 && question.versions.length > 0)
-		return `I found nothing about a version ${question.versions.join(", ")} in ${question.files.length > 0 ? question.files.join(", ") : `the ${(transcript.files ?? []).length} files here`}.`;
+		return `I found nothing about a version ${question.versions.join(", ")} in ${question.files.length > 0 ? question.files.join(", ") : allFiles(transcript)}.`;
 	const release = question.versions.length > 0 ? ` in version ${question.versions.join(", ")}` : "";
 	const where =
 		question.files.length > 0
 			? question.files.join(", ")
 			: question.directories.length > 0
 				? `${question.directories.join(", ")}/`
-				: `the ${(transcript.files ?? []).length} files here`;
+				: allFiles(transcript);
 	const subject = about === "" ? (release === "" ? "that" : "anything") : about;
 	const absent = question.terms
 		.filter(
