@@ -55,7 +55,9 @@ export class SessionHold {
 		const acquired = await this.#journal.acquire(this.#key);
 		if (!acquired.ok) return undefined;
 		const { lease } = acquired;
-		this.#state = await this.#fold(this.state, lease.seq);
+		const { state, lastRunId } = await this.#fold(this.state, lease.seq);
+		this.#state = state;
+		this.#lastRunId = lastRunId;
 		this.#lease = lease;
 		return lease;
 	}
@@ -103,7 +105,7 @@ export class SessionHold {
 
 	/** The conversation as committed, with what other processes added. */
 	async read(): Promise<AgentState> {
-		return (await this.#fold(this.state)).agent;
+		return (await this.#fold(this.state)).state.agent;
 	}
 
 	/** Resolves when the session may be free, or at `wake()`. */
@@ -129,27 +131,30 @@ export class SessionHold {
 		this.#wake?.();
 	}
 
-	/** Whether the journal goes on from a state, or is another one: the session was deleted and maybe begun anew. */
-	async #continues({ seq }: SessionState, until: number | undefined): Promise<boolean> {
-		if (seq === 0) return true;
-		if (until !== undefined && until < seq) return false;
-		const [last] = await this.#journal.read(this.#key, { after: seq - 1, limit: 1 });
-		return last !== undefined && (this.#lastRunId === undefined || last.runId === this.#lastRunId);
-	}
-
-	/** Folds what the journal holds behind a state. */
-	async #fold(from: SessionState, until?: number): Promise<SessionState> {
-		let state = (await this.#continues(from, until)) ? from : initialSession(AgentState.initial());
+	/** Folds what the journal holds behind a state; the entry it ended with is read again, to see that it still stands. */
+	async #fold(
+		from: SessionState,
+		until?: number,
+	): Promise<{ readonly state: SessionState; readonly lastRunId: string | undefined }> {
+		const begin = initialSession(AgentState.initial());
 		const options = foldOptions(this.#agent.engine);
+		let state = until !== undefined && until < from.seq ? begin : from;
+		let lastRunId = this.#lastRunId;
+		if (until === 0) return { state: begin, lastRunId: undefined };
 		for (;;) {
-			if (until !== undefined && state.seq >= until) return state;
-			const entries: readonly Entry[] = await this.#journal.read(this.#key, {
-				after: state.seq,
-				limit: pageSize,
+			const known = state.seq === 0 ? 0 : 1;
+			const page: readonly Entry[] = await this.#journal.read(this.#key, {
+				after: state.seq - known,
+				limit: pageSize + known,
 			});
-			for (const entry of entries) state = evolve(state, entry, options);
-			this.#lastRunId = entries.at(-1)?.runId ?? this.#lastRunId;
-			if (entries.length < pageSize) return state;
+			if (known === 1 && (page[0] === undefined || page[0].runId !== (lastRunId ?? page[0].runId))) {
+				state = begin; // another journal: the session was deleted, and maybe begun anew
+				continue;
+			}
+			for (const entry of page.slice(known)) state = evolve(state, entry, options);
+			lastRunId = page.at(-1)?.runId;
+			if (page.length < pageSize + known || (until !== undefined && state.seq >= until))
+				return { state, lastRunId };
 		}
 	}
 }

@@ -92,9 +92,9 @@ export class Schedule {
 		return true;
 	}
 
-	/** Until every promise that can settle has. */
+	/** Until every promise that can settle has. A second turn, for those who let one pass themselves. */
 	rest(): Promise<void> {
-		return new Promise((resolve) => setImmediate(resolve));
+		return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 	}
 
 	#possible(): readonly Step[] {
