@@ -204,6 +204,13 @@ describe("says plainly that nothing was found", () => {
 		expect((await ask(task)).text).toMatch(/^I found nothing about /);
 	});
 
+	test("and what could not be searched", async () => {
+		put("lamps.log", "lamp\n".repeat(5_000_000));
+		expect((await ask("What colour is the submarine?")).text).toMatch(
+			/^I found nothing about .* 1 file is too large to search\./,
+		);
+	});
+
 	test("and that a named file is not there", async () => {
 		expect((await ask("What does recipes.yaml contain?")).text).toMatch(/^There is no recipes.yaml here/);
 	});
@@ -234,6 +241,18 @@ test.each([
 	const { text } = await ask("Which red lamps does lamps.md list?");
 	expect(text).toMatch(/north lamp.*\(lamps\.md:\d+\)/);
 	expect(text).not.toMatch(/south lamp|west lamp/);
+});
+
+test("a default number is looked up, not counted", async () => {
+	put("kettle.ts", "/** The default number of attempts. */\nexport const attempts = 64;\n");
+	const { text } = await ask("What is the default number of attempts?");
+	expect(text).toContain("64");
+	expect(text).not.toMatch(/^\d+ attempts/);
+});
+
+test("of a text without end the beginning is read as the question", async () => {
+	const { text } = await ask(`What is the default of the temperature option? ${"and so on ".repeat(20_000)}`);
+	expect(text).toContain("96");
 });
 
 test("says what it is in every answer", async () => {

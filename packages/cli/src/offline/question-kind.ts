@@ -30,7 +30,12 @@ const WHOLE =
 	"(?:project|repo|repository|package|library|module|tool|codebase|code base|folder|directory|program|app)";
 
 const FORMS: readonly Form[] = [
-	{ kind: "count", asks: /\bhow (?:many|much)\b|\b(?:number|count) of\b|^count\b/ },
+	{
+		kind: "count",
+		asks: /\bhow (?:many|much)\b|\b(?:number|count) of\b|^count\b/,
+		// "The default number of lamps" is set somewhere; there is nothing to count.
+		unless: /\b(?:default|initial|max(?:imum)?|min(?:imum)?) (?:number|count) of\b/,
+	},
 	{
 		kind: "changes",
 		ofRelease: true,

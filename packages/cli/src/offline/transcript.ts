@@ -22,6 +22,8 @@ export interface SearchResult {
 	/** Line numbers shown, by file. */
 	readonly shown: ReadonlyMap<string, readonly number[]>;
 	readonly searched: number;
+	/** Files that were left out for their size. */
+	readonly tooLarge: number;
 }
 
 /** What was read of one file. */
@@ -46,11 +48,14 @@ export interface Transcript {
 	readonly failures: readonly string[];
 }
 
+/** Characters of a task that are read as the question; what is pasted behind them is none. */
+const LONGEST_QUESTION = 2_000;
+
 /** Reads the part of the conversation that follows the last message of the user. */
 export function readTranscript(messages: readonly Message[]): Transcript {
 	let start = messages.length - 1;
 	while (start > 0 && messages[start]?.type !== "user") start--;
-	const task = messages[start]?.text ?? "";
+	const task = (messages[start]?.text ?? "").slice(0, LONGEST_QUESTION);
 	const calls: { id: string; name: string; params: Record<string, unknown> }[] = [];
 	const searches: SearchResult[] = [];
 	const texts = new Map<string, ReadText>();
@@ -118,6 +123,7 @@ function readSearch(params: Record<string, unknown>, text: string): SearchResult
 		files,
 		shown,
 		searched: number(/\(([\d,]+) files? searched/.exec(head)?.[1] ?? "0"),
+		tooLarge: number(/ ([\d,]+) files? too large/.exec(head)?.[1] ?? "0"),
 	};
 }
 

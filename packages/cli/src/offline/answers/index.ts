@@ -216,5 +216,8 @@ function nothingFound(transcript: Transcript, question: Question): string {
 		)
 		.map((term) => `"${term.text}"`);
 	const note = absent.length > 0 ? ` No line mentions ${absent.join(" or ")}.` : "";
-	return `I found nothing about ${subject}${release} in ${where}.${note}`;
+	const large = Math.max(0, ...transcript.searches.map(({ tooLarge }) => tooLarge));
+	const unread =
+		large === 0 ? "" : ` ${large === 1 ? "1 file is" : `${large} files are`} too large to search.`;
+	return `I found nothing about ${subject}${release} in ${where}.${note}${unread}`;
 }
