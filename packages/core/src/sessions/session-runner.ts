@@ -111,7 +111,10 @@ export class SessionRunner {
 	#drive(run: Run, handle: AgentRun, how: Pick<ActiveRun, "recovered" | "frame">): ActiveRun {
 		const { agent, hold, place, killed, ended } = this.#parts;
 		const { lease } = hold;
-		lease?.whenLost(() => run.stop(killed() ? "kill" : "lease-lost"));
+		const leaseIsLost = (): void => run.stop(killed() ? "kill" : "lease-lost");
+		// Between the commit and its answer it may be lost already: then nobody would tell.
+		if (lease === undefined) leaseIsLost();
+		else lease.whenLost(leaseIsLost);
 		run.ledger?.whenLost(() => run.stop("lease-lost"));
 		const over = drive(run).then((outcome) => {
 			run.ledger?.close();

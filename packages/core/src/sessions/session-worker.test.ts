@@ -266,6 +266,17 @@ describe("a store that takes its time", () => {
 		expect(await answers(journal)).toEqual(["re: one", "re: two"]);
 	});
 
+	test("leaves a run whose session was deleted before its start was answered", async () => {
+		const journal = memoryJournal();
+		const slow = unhurried(journal, (facts) =>
+			facts[0]?.kind === "run.started" ? (journal.worker("other").delete("s") as undefined) : undefined,
+		);
+		const run = await echo(slow, { one: new Promise(() => {}) })
+			.session("s")
+			.send("one");
+		expect(await run.result()).toMatchObject({ outcome: "suspended", error: { code: "lease_lost" } });
+	});
+
 	test("shows nothing of a session that another worker deleted, and all of the one begun anew", async () => {
 		const mine = memoryJournal();
 		const session = echo(unhurried(mine)).session("s");
