@@ -7,12 +7,16 @@ import { type Run, Stopped } from "./run.ts";
 
 /**
  * The result of a run that completed; the hooks `onComplete` and `onError` are called here, once.
- * Throws the original error of a run that failed, UPPError `CANCELLED` of one that was aborted.
+ * `turn` is the turn so far, where it is known already. Throws the original error of a run that failed, UPPError `CANCELLED` of one that was aborted.
  */
-export async function conclude(run: Run, outcome: DriveOutcome): Promise<GenerateResult> {
+export async function conclude(
+	run: Run,
+	outcome: DriveOutcome,
+	turn: Turn | undefined = turnOf(run),
+): Promise<GenerateResult> {
 	const { hooks } = run.agent;
 	if (outcome.kind === "ended" && outcome.outcome === "completed") {
-		const result: GenerateResult = { turn: turnOf(run) as Turn, state: run.state.agent };
+		const result: GenerateResult = { turn: turn as Turn, state: run.state.agent };
 		if (hooks.onComplete !== undefined) await answered(run, hooks.onComplete(result));
 		return result;
 	}

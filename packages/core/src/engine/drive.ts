@@ -3,7 +3,7 @@
 import { createTurn, type ToolCall, type Turn, UPPError } from "@holdfast/upp";
 import type { AssistantSaid, Fact } from "../journal/fact.ts";
 import type { MaybePromise } from "../journal/journal.ts";
-import type { Action, ModelAction, NoteAction } from "./action.ts";
+import type { Action, AskAction, ModelAction, NoteAction } from "./action.ts";
 import { commit, type DriveOutcome, stepOf, stopOrFail } from "./end-run.ts";
 import type { GenerateResult, Observation } from "./engine-agent.ts";
 import { callModel, resultsGivenWith } from "./model-call.ts";
@@ -17,12 +17,16 @@ const suspendGrace = 250;
 /** Drives a run whose start is committed to its end. Never rejects. */
 export async function drive(run: Run): Promise<DriveOutcome> {
 	try {
-		let done = await begin(run);
+		let done = await begin(run); // also where it need not wait: who starts a run may stop it right away
 		for (;;) {
 			run.checkStopped();
-			if (!done) done = await advance(run);
+			if (!done) {
+				const advanced = advance(run);
+				done = advanced instanceof Promise ? await advanced : advanced;
+			}
 			if (!done) continue;
-			const ended = await finish(run);
+			const finished = finish(run);
+			const ended = finished instanceof Promise ? await finished : finished;
 			if (ended !== undefined) return ended;
 			done = false;
 		}
@@ -32,32 +36,41 @@ export async function drive(run: Run): Promise<DriveOutcome> {
 }
 
 /** Carries out the next thing to do. True when the run shall end. */
-async function advance(run: Run): Promise<boolean> {
+function advance(run: Run): MaybePromise<boolean> {
 	const open = run.state.run;
-	if (open !== undefined && open.unsettled > 0) {
-		await carryOutCalls(run, undefined);
-		return open.assistant?.continues === true ? false : endStep(run);
-	}
+	if (open !== undefined && open.unsettled > 0) return goOnWithCalls(run, open.assistant);
 	const action = decide(run);
 	switch (action.kind) {
 		case "model":
 			return modelStep(run, action);
 		case "note":
-			await commit(run, [noteOf(run, action)]);
-			if (action.topic === "reasoning") {
-				await run.untilStopped(run.agent.hooks.onReason?.(stepOf(run), String(action.value)));
-			}
-			return action.afterwards === "ends-step" ? endStep(run) : false;
-		case "ask": {
-			const answer = await run.untilStopped(action.question(run.state.agent));
-			await commit(run, [{ kind: "decision", step: stepOf(run), topic: action.topic, answer }]);
-			return false;
-		}
+			return noteStep(run, action);
+		case "ask":
+			return askStep(run, action);
 		case "finish":
 			if (action.error !== undefined) throw action.error;
 			// Something was said for one more look of the model, though its work seemed done.
 			return run.interceptors.goesOn?.() === true ? modelStep(run, oneMoreStep) : true;
 	}
+}
+
+async function goOnWithCalls(run: Run, answer: AssistantSaid | undefined): Promise<boolean> {
+	await carryOutCalls(run, undefined);
+	return answer?.continues === true ? false : endStep(run);
+}
+
+async function noteStep(run: Run, action: NoteAction): Promise<boolean> {
+	await commit(run, [noteOf(run, action)]);
+	if (action.topic === "reasoning") {
+		await run.untilStopped(run.agent.hooks.onReason?.(stepOf(run), String(action.value)));
+	}
+	return action.afterwards === "ends-step" ? endStep(run) : false;
+}
+
+async function askStep(run: Run, action: AskAction): Promise<boolean> {
+	const answer = await run.untilStopped(action.question(run.state.agent));
+	await commit(run, [{ kind: "decision", step: stepOf(run), topic: action.topic, answer }]);
+	return false;
 }
 
 function noteOf(run: Run, { topic, value, afterwards }: NoteAction): Fact {
@@ -80,7 +93,7 @@ export function turnOf(run: { readonly state: SessionState }): Turn | undefined 
 }
 
 /** Opens the turn, or closes the step that a crash left without its end. True when the run shall end. */
-async function begin(run: Run): Promise<boolean> {
+function begin(run: Run): MaybePromise<boolean> {
 	const state = run.state.run;
 	if (state === undefined) return false;
 	if (state.attempt > 1) {
@@ -90,8 +103,22 @@ async function begin(run: Run): Promise<boolean> {
 		const ended = last.endsStep === true || (answered && assistant?.continues !== true);
 		return ended ? endStep(run) : false;
 	}
-	if (run.interceptors.turnBefore !== undefined) await run.untilStopped(run.interceptors.turnBefore());
-	const passed = run.boundary({ type: "turn_start", ...run.at });
+	if (run.interceptors.turnBefore !== undefined) return beginWithInterceptor(run);
+	const passed = tellTurnStart(run);
+	return passed === undefined && !run.hasInputs ? false : afterTurnStart(run, passed);
+}
+
+async function beginWithInterceptor(run: Run): Promise<boolean> {
+	await run.untilStopped(run.interceptors.turnBefore?.());
+	return afterTurnStart(run, tellTurnStart(run));
+}
+
+function tellTurnStart(run: Run): Promise<unknown> | undefined {
+	const { seq, sub } = run.at;
+	return run.boundary({ type: "turn_start", seq, sub });
+}
+
+async function afterTurnStart(run: Run, passed: Promise<unknown> | undefined): Promise<false> {
 	if (passed !== undefined) await passed;
 	if (run.hasInputs) await run.takeInputs("turn-start");
 	return false;
@@ -123,24 +150,30 @@ async function modelStep(run: Run, action: ModelAction): Promise<boolean> {
 			await run.untilStopped(hooks.onStepStart(step, run.state.agent.withStep(step)));
 		if (run.interceptors.stepBefore !== undefined) await run.untilStopped(run.interceptors.stepBefore(step));
 		run.checkStopped();
-		const passed = run.watched ? run.boundary({ type: "step_start", ...run.at, step }) : undefined;
-		if (passed !== undefined) await passed;
+		if (run.watched) {
+			const { seq, sub } = run.at;
+			const passed = run.boundary({ type: "step_start", seq, sub, step });
+			if (passed !== undefined) await passed;
+		}
 		if (run.hasInputs) await run.takeInputs("step-start");
 	}
 	const answer =
 		action.failure === "decides" ? await answerOrNote(run, action, step) : await callModel(run, action, step);
 	if (answer === undefined) return false;
-	const calls = answer.message.toolCalls ?? [];
-	const carriedOut = calls.length === 0 ? [] : resultsGivenWith(answer);
-	if (carriedOut === undefined) await carryOutCalls(run, answer);
-	else await recordCarriedOut(run, answer, carriedOut);
+	if (answer.message.hasToolCalls) {
+		const carriedOut = resultsGivenWith(answer);
+		if (carriedOut === undefined) await carryOutCalls(run, answer);
+		else await recordCarriedOut(run, answer, carriedOut);
+	} else {
+		const committed = run.commit([answer]);
+		if (committed instanceof Promise) await committed;
+	}
 	return answer.continues === true ? false : endStep(run);
 }
 
-/** An answer whose calls, if any, were carried out already: it is recorded before anybody is told. */
+/** An answer whose calls were carried out already: it is recorded before anybody is told. */
 async function recordCarriedOut(run: Run, answer: AssistantSaid, results: readonly Fact[]): Promise<void> {
 	await commit(run, [answer, ...results]);
-	if (results.length === 0) return;
 	const { hooks } = run.agent;
 	await run.untilStopped(hooks.onAct?.(answer.step, answer.message.toolCalls ?? []));
 	await run.untilStopped(hooks.onObserve?.(answer.step, observations(run)));
@@ -180,7 +213,8 @@ async function carryOutCalls(run: Run, answer: AssistantSaid | undefined): Promi
 			await run.untilStopped(hooks.onAct(step, actions));
 		}
 		run.checkStopped();
-		await round.begin(answer);
+		const begun = round.begin(answer);
+		if (begun !== undefined) await begun;
 		await run.untilStopped(round.finished);
 	} catch (error) {
 		if (!(error instanceof Stopped)) run.cancelWork(error);
@@ -279,20 +313,30 @@ function tellStepEnd(run: Run): Promise<unknown> | undefined {
 	let passed: Promise<unknown> | undefined;
 	if (run.watched) {
 		const usage = run.state.run?.usage ?? { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
-		passed = run.boundary({ type: "step_end", ...run.at, step: stepOf(run), usage });
+		const { seq, sub } = run.at;
+		passed = run.boundary({ type: "step_end", seq, sub, step: stepOf(run), usage });
 	}
 	run.afterStep?.(run.state.agent);
 	return passed;
 }
 
 /** Ends the run; undefined when an input came in at the last moment and was taken: the run goes on. */
-async function finish(run: Run): Promise<DriveOutcome | undefined> {
+function finish(run: Run): MaybePromise<DriveOutcome | undefined> {
 	run.checkStopped();
-	const ended: Fact[] = [{ kind: "run.ended", outcome: "completed" }];
-	if (!(await run.commit(ended, { onlyIfNothingWaits: true }))) {
+	const committed = run.commit([completed], { onlyIfNothingWaits: true });
+	return committed === true ? { kind: "ended", outcome: "completed" } : finishUnlessInputs(run, committed);
+}
+
+const completed: Fact = { kind: "run.ended", outcome: "completed" };
+
+async function finishUnlessInputs(
+	run: Run,
+	committed: MaybePromise<boolean>,
+): Promise<DriveOutcome | undefined> {
+	if (!(await committed)) {
 		await run.fetchInputs();
 		if (await run.takeInputs("step-end")) return undefined;
-		await commit(run, ended);
+		await commit(run, [completed]);
 	}
 	return { kind: "ended", outcome: "completed" };
 }

@@ -5,6 +5,7 @@ import {
 	emptyUsage,
 	isAssistantMessage,
 	isToolResultMessage,
+	type LLMRequest,
 	type LLMResponse,
 	type Message,
 	type StreamEvent,
@@ -13,6 +14,7 @@ import {
 	UserMessage,
 } from "@holdfast/upp";
 import type { AssistantSaid, Fact } from "../journal/fact.ts";
+import type { List } from "../state/index.ts";
 import type { ModelAction } from "./action.ts";
 import type { EngineModel, EngineResponse } from "./engine-agent.ts";
 import { GrowingText } from "./flat-text.ts";
@@ -25,20 +27,53 @@ const copiedAtOnce = 256;
 export async function callModel(run: Run, action: ModelAction, step: number): Promise<AssistantSaid> {
 	const engineModel = run.agent.model();
 	const { model } = engineModel;
-	const { clock, ids } = run.agent.ports;
+	const { clock } = run.agent.ports;
 	const { tag } = action;
 	run.checkStopped();
-	if (run.watched) run.tell({ type: "model_start", ...run.at, step, tag, modelId: model.modelId });
+	if (run.watched) {
+		const { seq, sub } = run.at;
+		run.tell({ type: "model_start", seq, sub, step, tag, modelId: model.modelId });
+	}
 	const marked = run.mark({ phase: "before-model" });
 	if (marked !== undefined) await run.untilStopped(marked);
-	const context = run.state.context;
-	const { prompt } = action;
-	const read = (): readonly Message[] =>
-		prompt === undefined ? context.from(0) : [...context.from(0), new UserMessage(prompt)];
-	// A short history is copied at once; a long one only when the model reads it (keeps I5).
 	const { assemble } = run.interceptors;
-	const seen = assemble === undefined ? undefined : await run.untilStopped(assemble(read()));
-	const messages = seen ?? (context.length <= copiedAtOnce ? read() : read);
+	const assembled =
+		assemble === undefined
+			? undefined
+			: await run.untilStopped(assemble(historyFor(run.state.context, action)));
+	const request = requestFor(run, engineModel, action, step, assembled);
+	run.checkStopped(); // whoever was told may have stopped it
+	const startedAt = clock.monotonic();
+	const answering = model.capabilities.streaming
+		? pump(run, step, tag, model.stream(request))
+		: model.complete(request);
+	const response: EngineResponse = await run.untilStopped(answering);
+	run.speaking = undefined;
+	if (response.preceding !== undefined) await recordPreceding(run, step, tag, model.modelId, response);
+	return answerOf(run, engineModel, action, step, response, clock.monotonic() - startedAt);
+}
+
+/** The history as a call of the model shows it. */
+function historyFor(context: List<Message>, { prompt }: ModelAction): readonly Message[] {
+	const history = context.from(0);
+	if (prompt !== undefined) history.push(new UserMessage(prompt));
+	return history;
+}
+
+// These two are apart from the call itself so that little is alive while it waits.
+
+function requestFor(
+	run: Run,
+	engineModel: EngineModel,
+	action: ModelAction,
+	step: number,
+	assembled: readonly Message[] | undefined,
+): LLMRequest {
+	const { context } = run.state;
+	// A short history is copied at once; a long one only when the model reads it (keeps I5).
+	const messages =
+		assembled ??
+		(context.length <= copiedAtOnce ? historyFor(context, action) : () => historyFor(context, action));
 	const request = engineModel.request(messages, {
 		signal: run.signal,
 		tools: action.tools === "withheld" ? [] : run.agent.toolList,
@@ -56,30 +91,34 @@ export async function callModel(run: Run, action: ModelAction, step: number): Pr
 		},
 	});
 	if (action.structure === "none" && request.structure !== undefined) delete request.structure;
-	run.checkStopped(); // whoever was told may have stopped it
-	const startedAt = clock.monotonic();
-	const answering = model.capabilities.streaming
-		? pump(run, step, tag, model.stream(request))
-		: model.complete(request);
-	const response: EngineResponse = await run.untilStopped(answering);
-	run.speaking = undefined;
-	if (response.preceding !== undefined) await recordPreceding(run, step, tag, model.modelId, response);
-	const message = withDistinctCalls(response.message, ids.uuid, (action.tools ?? "offered") === "offered");
+	return request;
+}
+
+function answerOf(
+	run: Run,
+	engineModel: EngineModel,
+	action: ModelAction,
+	step: number,
+	response: EngineResponse,
+	duration: number,
+): AssistantSaid {
+	const { uuid } = run.agent.ports.ids;
+	const message = withDistinctCalls(response.message, uuid, (action.tools ?? "offered") === "offered");
 	const cost = costOf(engineModel, response);
 	const answer: Mutable<AssistantSaid> = {
 		kind: "assistant",
 		step,
-		tag,
+		tag: action.tag,
 		message,
 		usage: response.usage,
 		stopReason: response.stopReason,
-		modelId: model.modelId,
-		duration: clock.monotonic() - startedAt,
+		modelId: engineModel.model.modelId,
+		duration,
 	};
 	if (action.afterwards === "goes-on") answer.continues = true;
 	if (cost !== undefined) answer.cost = cost;
 	if (response.data !== undefined) answer.data = response.data;
-	if (message.hasToolCalls) answer.resultsId = ids.uuid();
+	if (message.hasToolCalls) answer.resultsId = uuid();
 	if (response.results !== undefined) given.set(answer, response.results);
 	return answer;
 }

@@ -2,7 +2,7 @@
 import { type AssistantMessage, HoldfastError, UPPError } from "@holdfast/upp";
 import type { Entry, ErrorData, Fact, Placement } from "../journal/fact.ts";
 import type { Append, AppendResult, MaybePromise, StoredInput } from "../journal/journal.ts";
-import type { AgentState } from "../state/index.ts";
+import type { AgentState, SubagentExecutionTrace } from "../state/index.ts";
 import { shownToModel, type ToolContext } from "../tools/index.ts";
 import type { EngineAgent } from "./engine-agent.ts";
 import type { BoundaryEvent, RunEvent, Watcher } from "./events.ts";
@@ -86,6 +86,7 @@ export function foldOptions(agent: Pick<EngineAgent, "tools">): FoldOptions {
 }
 
 const none: Interceptors = {};
+const noTraces: readonly SubagentExecutionTrace[] = [];
 
 export class Run {
 	readonly agent: EngineAgent;
@@ -102,8 +103,6 @@ export class Run {
 	readonly stopCondition: RunOptions["stopCondition"];
 	readonly afterStep: RunOptions["afterStep"];
 	readonly interceptors: Interceptors;
-	/** What sub-agents of this run's tools left behind. */
-	readonly traces: TraceCollector = new TraceCollector();
 	readonly #recorder: Recorder;
 	readonly #fold: FoldOptions;
 	readonly #readInput: RunOptions["readInput"];
@@ -113,7 +112,8 @@ export class Run {
 	#cut: ((error: Stopped) => void) | undefined;
 	#sub = 0;
 	#offered: RunInput[] = [];
-	readonly #taken = new Set<string>();
+	#taken: Set<string> | undefined;
+	#traces: TraceCollector | undefined;
 
 	constructor(options: RunOptions) {
 		this.agent = options.agent;
@@ -134,6 +134,17 @@ export class Run {
 	/** Fires when the run is told to stop; handed to models and tools. */
 	get signal(): AbortSignal {
 		return this.#controller.signal;
+	}
+
+	/** What sub-agents of this run's tools left behind. */
+	get traces(): TraceCollector {
+		this.#traces ??= new TraceCollector();
+		return this.#traces;
+	}
+
+	/** The traces finished since the last time. */
+	takeTraces(): readonly SubagentExecutionTrace[] {
+		return this.#traces?.take() ?? noTraces;
 	}
 
 	get stopReason(): StopReason | undefined {
@@ -307,13 +318,13 @@ export class Run {
 
 	/** Whether an offered input has entered the conversation. */
 	took(inputId: string): boolean {
-		return this.#taken.has(inputId);
+		return this.#taken?.has(inputId) === true;
 	}
 
 	/** Puts an input before the run; it is taken in at the next boundary. */
 	offer(input: RunInput): void {
 		const { inputId } = input;
-		if (this.#taken.has(inputId) || this.#offered.some((each) => each.inputId === inputId)) return;
+		if (this.took(inputId) || this.#offered.some((each) => each.inputId === inputId)) return;
 		this.#offered.push(input);
 	}
 
@@ -322,6 +333,7 @@ export class Run {
 		if (this.#offered.length === 0) return false;
 		const inputs = this.#offered;
 		this.#offered = [];
+		this.#taken ??= new Set();
 		for (const { inputId } of inputs) this.#taken.add(inputId);
 		await this.commit(
 			inputs.map((input) => input.fact(placement)),

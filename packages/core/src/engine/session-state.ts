@@ -108,6 +108,8 @@ export function initialSession(agent: AgentState): SessionState {
 	return { seq: 0, agent, context: AgentState.partsOf(agent).messages, run: undefined };
 }
 
+const noCalls: readonly CallState[] = [];
+
 /** The message that carries an interrupted call's lack of a result. */
 const withoutResult = "The run ended before this call had a result.";
 
@@ -134,7 +136,7 @@ export function evolve(state: SessionState, entry: Entry, options: FoldOptions):
 				rounds: 0,
 				last: { kind: "input", tag: "turn" },
 				firstMessage: parts.messages.length,
-				calls: [],
+				calls: noCalls,
 				unsettled: 0,
 				executions: List.empty(),
 				executionsBefore: 0,
@@ -156,35 +158,35 @@ export function evolve(state: SessionState, entry: Entry, options: FoldOptions):
 			return { ...state, seq, run: { ...resumed, status: "running", attempt: fact.attempt } };
 		}
 		case "input":
-			return {
-				...append(state, seq, fact.message),
-				run: {
+			return append(
+				state,
+				{
 					...run,
 					inputId: run.inputId === "" ? fact.message.id : run.inputId,
 					status: "running",
 					last: { kind: "input", tag: fact.placement },
 				},
-			};
+				seq,
+				fact.message,
+			);
 		case "assistant": {
 			const toolCalls = fact.message.toolCalls ?? [];
 			const usage = sumUsage(run.usage, fact.usage);
-			return {
-				...append(state, seq, fact.message, { step: fact.step, usage }),
-				run: {
-					...run,
-					step: fact.step,
-					executionsBefore: fact.step === run.step ? run.executionsBefore : run.executions.length,
-					last: { kind: "assistant", tag: fact.tag },
-					assistant: fact,
-					calls: toolCalls.map((call) => ({ call })),
-					unsettled: toolCalls.length,
-					usage,
-					cycles: run.cycles + 1,
-					lastCycle: { usage: fact.usage, before: run.lastCycle },
-					cost: run.cost + (fact.cost ?? 0),
-					unpriced: run.unpriced + (fact.cost === undefined ? 1 : 0),
-				},
+			const answered: RunState = {
+				...run,
+				step: fact.step,
+				executionsBefore: fact.step === run.step ? run.executionsBefore : run.executions.length,
+				last: { kind: "assistant", tag: fact.tag },
+				assistant: fact,
+				calls: toolCalls.length === 0 ? noCalls : toolCalls.map((call) => ({ call })),
+				unsettled: toolCalls.length,
+				usage,
+				cycles: run.cycles + 1,
+				lastCycle: { usage: fact.usage, before: run.lastCycle },
+				cost: run.cost + (fact.cost ?? 0),
+				unpriced: run.unpriced + (fact.cost === undefined ? 1 : 0),
 			};
+			return append(state, answered, seq, fact.message, { step: fact.step, usage });
 		}
 		case "tool.started":
 			return {
@@ -199,7 +201,7 @@ export function evolve(state: SessionState, entry: Entry, options: FoldOptions):
 			});
 			const settled: RunState = { ...run, calls, unsettled: run.unsettled - 1 };
 			if (settled.unsettled > 0) return { ...state, seq, run: settled };
-			return closeRound({ ...state, seq, run: settled }, settled, entry.at, options);
+			return closeRound(state, settled, seq, entry.at, options);
 		}
 		case "decision":
 			return {
@@ -224,7 +226,7 @@ export function evolve(state: SessionState, entry: Entry, options: FoldOptions):
 				const calls = run.calls.map((call) =>
 					call.settled ? call : { ...call, settled: unanswered(run, call) },
 				);
-				ended = closeRound(state, { ...run, calls, unsettled: 0 }, entry.at, options);
+				ended = closeRound(state, { ...run, calls, unsettled: 0 }, seq, entry.at, options);
 			}
 			const error = fact.error === undefined ? {} : { error: fact.error };
 			return { ...ended, seq, run: { ...(ended.run as RunState), status: fact.outcome, ...error } };
@@ -249,9 +251,10 @@ export function cycleUsage(run: RunState): { inputTokens: number; outputTokens: 
 
 function append(
 	state: SessionState,
+	run: RunState,
 	seq: number,
 	message: Message,
-	change: { step?: number; usage?: TokenUsage } = {},
+	change?: { step: number; usage: TokenUsage },
 	shown: Message = message,
 ): SessionState {
 	const parts = AgentState.partsOf(state.agent);
@@ -261,12 +264,18 @@ function append(
 		seq,
 		agent: AgentState.ofParts({ ...parts, messages, ...change }),
 		context: same ? messages : state.context.append(shown),
-		run: state.run,
+		run,
 	};
 }
 
 /** All calls of the step have results: they become one message, in the order of the calls. */
-function closeRound(state: SessionState, run: RunState, at: number, options: FoldOptions): SessionState {
+function closeRound(
+	state: SessionState,
+	run: RunState,
+	seq: number,
+	at: number,
+	options: FoldOptions,
+): SessionState {
 	const results: ToolResult[] = [];
 	const shown: ToolResult[] = [];
 	let cut = false;
@@ -296,15 +305,14 @@ function closeRound(state: SessionState, run: RunState, at: number, options: Fol
 		...(run.assistant?.resultsId === undefined ? {} : { id: run.assistant.resultsId }),
 	};
 	const message = new ToolResultMessage(results, identity);
-	return {
-		...append(state, state.seq, message, {}, cut ? new ToolResultMessage(shown, identity) : message),
-		run: {
-			...run,
-			rounds: run.rounds + 1,
-			last: { kind: "results", tag: run.assistant?.tag ?? "act" },
-			executions,
-		},
+	const closed: RunState = {
+		...run,
+		rounds: run.rounds + 1,
+		last: { kind: "results", tag: run.assistant?.tag ?? "act" },
+		executions,
 	};
+	const visible = cut ? new ToolResultMessage(shown, identity) : message;
+	return append(state, closed, seq, message, undefined, visible);
 }
 
 function unanswered(run: RunState, call: CallState): ToolSettled {

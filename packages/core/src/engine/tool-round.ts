@@ -14,6 +14,8 @@ interface CallInRound {
 	readonly index: number;
 	/** Ids of calls that must settle first and have not. */
 	readonly waitsFor: Set<string>;
+	/** Set where the journal says that an earlier process started it. */
+	readonly started: ToolStarted | undefined;
 	phase: "waiting" | "preparing" | "running" | "settled";
 	attempt: number;
 	/** Stays the same for every attempt, across restarts. */
@@ -27,13 +29,14 @@ interface CallInRound {
 	came?: ToolOutcome;
 }
 
+/** Most calls wait for no other; they share this. */
+const waitsForNone: Set<string> = new Set();
+
 export class ToolRound {
 	readonly #run: Run;
 	readonly #step: number;
 	readonly #calls: CallInRound[];
 	readonly #cyclic: ReadonlyMap<string, string>;
-	/** Calls the journal says were started by an earlier process. */
-	readonly #started: ReadonlyMap<string, ToolStarted>;
 	#left: number;
 	#closed = false;
 	#done!: () => void;
@@ -49,15 +52,13 @@ export class ToolRound {
 			calls.map((each) => each.call),
 			run.agent.tools,
 		);
-		const settled = new Set<string>();
-		for (const { call, settled: fact } of calls) if (fact !== undefined) settled.add(call.toolCallId);
 		this.#calls = calls.map(({ call, settled: fact, started }, index): CallInRound => {
-			const waitsFor = new Set(order.waitsFor.get(call.toolCallId));
-			for (const id of settled) waitsFor.delete(id);
+			const waits = order.waitsFor.get(call.toolCallId);
 			return {
 				call,
 				index,
-				waitsFor,
+				waitsFor: waits === undefined ? waitsForNone : new Set(waits),
+				started: fact === undefined ? started : undefined,
 				phase: fact === undefined ? "waiting" : "settled",
 				attempt: (started?.attempt ?? 0) + 1,
 				idempotencyKey: started?.idempotencyKey ?? `${run.runId}.${answer}.${index}`,
@@ -65,10 +66,12 @@ export class ToolRound {
 			};
 		});
 		this.#cyclic = order.cyclic;
-		this.#started = new Map(
-			calls.flatMap((each) => (each.started && !each.settled ? [[each.call.toolCallId, each.started]] : [])),
-		);
-		this.#left = this.#calls.length - settled.size;
+		this.#left = this.#calls.length;
+		for (const { call, phase } of this.#calls) {
+			if (phase !== "settled") continue;
+			this.#left--;
+			for (const { waitsFor } of this.#calls) waitsFor.delete(call.toolCallId);
+		}
 		this.finished = new Promise((resolve, reject) => {
 			this.#done = resolve;
 			this.#failed = reject;
@@ -77,7 +80,7 @@ export class ToolRound {
 	}
 
 	/** Starts what may start. The answer that asked for the calls is committed with them, where it is not yet. */
-	async begin(answer: AssistantSaid | undefined): Promise<void> {
+	begin(answer: AssistantSaid | undefined): Promise<void> | undefined {
 		const facts: Fact[] = answer === undefined ? [] : [answer];
 		const ready = this.#calls.filter((each) => each.phase === "waiting" && each.waitsFor.size === 0);
 		const pending: [CallInRound, Promise<CheckedCall>][] = [];
@@ -89,10 +92,15 @@ export class ToolRound {
 				pending.push([each, prepared]);
 			} else this.#decide(each, prepared, facts, launches);
 		}
-		if (facts.length > 0) await this.#commit(facts);
-		this.#launch(launches);
-		for (const [each, prepared] of pending) this.#follow(each, prepared);
-		this.#checkDone();
+		const begun = (): void => {
+			this.#launch(launches);
+			for (const [each, prepared] of pending) this.#follow(each, prepared);
+			this.#checkDone();
+		};
+		const committed = facts.length > 0 ? this.#run.commit(facts) : true;
+		if (committed instanceof Promise) return committed.then(begun);
+		begun();
+		return undefined;
 	}
 
 	/** Gives every call without a result this one: the run was told to stop. Late outcomes are ignored. */
@@ -127,7 +135,7 @@ export class ToolRound {
 		if (cycle !== undefined) return failedCall(cycle);
 		const tool = this.#run.agent.tools.get(call.toolName);
 		if (tool !== undefined) each.tool = tool;
-		const started = this.#started.get(call.toolCallId);
+		const { started } = each;
 		const { interceptors } = this.#run;
 		const checked =
 			started === undefined
@@ -309,7 +317,7 @@ export class ToolRound {
 	/** What sub-agents did since the last time. */
 	#traceNotes(): Fact[] {
 		const step = this.#step;
-		return this.#run.traces.take().map((value) => ({ kind: "note", step, topic: "subagent-trace", value }));
+		return this.#run.takeTraces().map((value) => ({ kind: "note", step, topic: "subagent-trace", value }));
 	}
 
 	async #commit(facts: readonly Fact[]): Promise<void> {

@@ -185,7 +185,7 @@ async function resultOf(run: Run, outcome: DriveOutcome): Promise<RunResult> {
 	const state = run.state.run;
 	let error: ErrorData | undefined;
 	try {
-		await conclude(run, outcome);
+		await conclude(run, outcome, turn);
 	} catch (thrown) {
 		if (outcome.kind !== "ended" || outcome.outcome !== "aborted") error = errorData(thrown);
 	}
