@@ -96,7 +96,7 @@ describe("a function as a model", () => {
 		];
 		const stored = JSON.stringify(before);
 		const { messages } = await turn(({ history }) => {
-			const parts = history.flatMap(({ content }) => content) as Record<string, never>[];
+			const parts = history.flatMap(({ content }) => content as unknown as Record<string, unknown>[]);
 			for (const part of parts) {
 				if (part.type === "image") (part.image as Uint8Array).fill(9);
 				if (part.type === "tool-call") Object.assign((part.input as { deep: object }).deep, { at: 2 });

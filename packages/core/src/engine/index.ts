@@ -43,7 +43,6 @@ export {
 	initialSession,
 	type LastFact,
 	type RunState,
-	runMessages,
 	type SessionState,
 } from "./session-state.ts";
 export {

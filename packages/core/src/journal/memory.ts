@@ -1,6 +1,7 @@
 // The journal in memory: the twin of the durable ones, with the same leases, epochs and inboxes (keeps I2, I4).
 // Everything answers at once and throws where a durable journal rejects. Entries are kept as given, nothing is
 // copied per append (keeps I5).
+import type { Entry } from "./fact.ts";
 import type { AcquireResult, Journal, ListOptions, ReadOptions, SessionHead } from "./journal.ts";
 import { journalClosed } from "./journal-errors.ts";
 import { MemoryLease } from "./memory-lease.ts";
@@ -18,6 +19,9 @@ export interface MemoryJournalOptions {
 /** A journal in memory. */
 export interface MemoryJournal extends Journal {
 	readonly name: "memory";
+	read(key: string, options?: ReadOptions): readonly Entry[];
+	head(key: string): SessionHead | undefined;
+	list(options?: ListOptions): readonly SessionHead[];
 	/** Another worker over the same sessions, as another process would be. */
 	worker(workerId: string): MemoryJournal;
 	/** From now on the others take this worker for dead; what it still does counts until it is fenced. */

@@ -13,6 +13,6 @@ export { placesBehind } from "./places-behind.ts";
 export { Session } from "./session.ts";
 export type { PluginTurn, SessionAgent, SessionChildren, SessionPlugins } from "./session-agent.ts";
 export { type AgentEvent, SessionEvents } from "./session-events.ts";
-export { childPlace, childPrefix, readChildPlace } from "./session-key.ts";
+export { childPlace, readChildPlace } from "./session-key.ts";
 export type { RecordedRun, SessionRecords } from "./session-records.ts";
 export { SessionTable } from "./session-table.ts";

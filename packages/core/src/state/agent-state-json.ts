@@ -20,7 +20,7 @@ import { readUsage } from "./token-usage.ts";
 import { writeValue, writeWith } from "./write-json.ts";
 
 /** The version of serialised states that this release writes and reads. */
-export const stateVersion = "1.0.0";
+const stateVersion = "1.0.0";
 
 /** A serialised state. @see UAP 12.1 */
 export interface AgentStateJSON {

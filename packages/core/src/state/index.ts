@@ -1,6 +1,6 @@
 // Door of the state: immutable snapshots with shared structure, and trees of them.
 export { AgentState, type AgentStateParts } from "./agent-state.ts";
-export { type AgentStateJSON, stateVersion } from "./agent-state-json.ts";
+export type { AgentStateJSON } from "./agent-state-json.ts";
 export { List } from "./list.ts";
 export { type PlanStep, type PlanStepChange, withStepStatus } from "./plan-step.ts";
 export type {

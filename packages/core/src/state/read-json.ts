@@ -73,7 +73,7 @@ export function readValue(value: unknown, path: string): unknown {
 	}
 }
 
-export function isRecord(value: unknown): value is Record<string, unknown> {
+function isRecord(value: unknown): value is Record<string, unknown> {
 	if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
 	return !ArrayBuffer.isView(value) && !(value instanceof Date);
 }

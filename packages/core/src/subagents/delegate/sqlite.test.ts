@@ -52,7 +52,7 @@ test("tasks under way when a SQLite file was closed go on, and keep their output
 	const after = open();
 	const ids = outputs.map((output) => (output as { task_id: string }).task_id);
 	const script = [
-		calls(...(ids.map((task_id): [string, object] => ["background_output", { task_id }]) as never)),
+		calls(...ids.map((task_id): [string, Record<string, unknown>] => ["background_output", { task_id }])),
 		"said",
 	];
 	const child = helper(
