@@ -1,6 +1,6 @@
 // The one loop (keeps I1): look at the state, decide, act, commit, go on, until the run ends or is told to stop.
 // A run that crashed comes through the same door: the state says what is open, and the loop goes on from there.
-import { createTurn, type ToolCall, type Turn, UPPError } from "@holdfast/upp";
+import { createTurn, HoldfastError, type ToolCall, type Turn, UPPError } from "@holdfast/upp";
 import type { AssistantSaid, Fact } from "../journal/fact.ts";
 import type { MaybePromise } from "../journal/journal.ts";
 import type { Action, AskAction, ModelAction, NoteAction } from "./action.ts";
@@ -40,7 +40,7 @@ function advance(run: Run): MaybePromise<boolean> {
 	const open = run.state.run;
 	if (open !== undefined && open.unsettled > 0) return goOnWithCalls(run, open.assistant);
 	const action = decide(run);
-	switch (action.kind) {
+	switch (action?.kind) {
 		case "model":
 			return modelStep(run, action);
 		case "note":
@@ -51,7 +51,29 @@ function advance(run: Run): MaybePromise<boolean> {
 			if (action.error !== undefined) throw action.error;
 			// Something was said for one more look of the model, though its work seemed done.
 			return run.interceptors.goesOn?.() === true ? modelStep(run, oneMoreStep) : true;
+		default:
+			throw invalidAction(run.agent.decider.name, action);
 	}
+}
+
+/** A decider of the user's may answer anything; to ask it again would get the same answer for ever. */
+function invalidAction(strategy: string, given: unknown): HoldfastError {
+	return new HoldfastError(
+		"invalid_action",
+		`The strategy "${strategy}" decided on ${nameOfAction(given)}. ` +
+			'`decide` must return {kind: "model" | "note" | "ask" | "finish", …} at once.',
+		{ data: { strategy } },
+	);
+}
+
+function nameOfAction(given: unknown): string {
+	if (typeof given !== "object" || given === null) return String(given);
+	if (given instanceof Promise) {
+		given.catch(() => {}); // nobody else looks at it
+		return "a promise";
+	}
+	const { kind } = given as { kind?: unknown };
+	return kind === undefined ? "an object without `kind`" : `the unknown kind ${JSON.stringify(String(kind))}`;
 }
 
 async function goOnWithCalls(run: Run, answer: AssistantSaid | undefined): Promise<boolean> {

@@ -1,19 +1,21 @@
 // loop(): ask the model, carry out its tool calls, until it calls none. A decider and nothing more.
 import type { DecidingStrategy } from "./execution-strategy.ts";
+import { readLimit } from "./read-limit.ts";
 import { strategy } from "./strategy.ts";
 
 export interface LoopOptions {
-	/** Rounds of tool calls at most. Default: no limit; with one, the run ends after that round as it stands. */
+	/** Rounds of tool calls at most, from 1. Default: no limit; with one, the run ends after that round as it stands. */
 	readonly maxIterations?: number;
 }
 
 /**
  * The simplest strategy: the model works until it stops calling tools.
  *
+ * @throws TypeError for a limit that is no whole number from 1.
  * @see UAP 5.2
  */
 export function loop(options: LoopOptions = {}): DecidingStrategy {
-	const limit = options.maxIterations ?? Number.POSITIVE_INFINITY;
+	const limit = readLimit(options.maxIterations, "maxIterations");
 	return strategy({
 		name: "loop",
 		decide({ last, rounds }) {

@@ -6,11 +6,12 @@ import type { Action, Decider, ModelAction, Situation } from "../engine/index.ts
 import type { PlanStep, PlanStepChange } from "../state/index.ts";
 import type { DecidingStrategy } from "./execution-strategy.ts";
 import { planPrompt, replanPrompt, stepPrompt } from "./plan-prompts.ts";
+import { readLimit } from "./read-limit.ts";
 import { defaultPlanSchema, readPlan } from "./read-plan.ts";
 import { strategy } from "./strategy.ts";
 
 export interface PlanOptions {
-	/** Steps of a plan at most, chosen in dependency order. Default: no limit. */
+	/** Steps of a plan at most, from 1, chosen in dependency order. Default: no limit. */
 	readonly maxPlanSteps?: number;
 	/** Whether a failed step leads to a new plan. Default true; else the run fails. */
 	readonly allowReplan?: boolean;
@@ -25,6 +26,7 @@ export interface PlanOptions {
  * called it, when it called tools and none of the calls succeeded. Then a new plan is asked for: completed steps stay.
  * The run fails with `plan_invalid` for a plan that cannot be carried out, and with `plan_step_failed`.
  *
+ * @throws TypeError for a limit that is no whole number from 1.
  * @see UAP 5.4
  */
 export function plan(options: PlanOptions = {}): DecidingStrategy {
@@ -32,7 +34,8 @@ export function plan(options: PlanOptions = {}): DecidingStrategy {
 }
 
 function planner(options: PlanOptions): Decider {
-	const { maxPlanSteps: maxSteps = Number.POSITIVE_INFINITY, allowReplan = true } = options;
+	const { allowReplan = true } = options;
+	const maxSteps = readLimit(options.maxPlanSteps, "maxPlanSteps");
 	const structure = options.planSchema ?? defaultPlanSchema;
 
 	const planning = (prompt: string): ModelAction => ({

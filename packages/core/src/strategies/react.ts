@@ -1,9 +1,10 @@
 // react(): reason, act, observe. Each step asks the model twice: for a thought without tools, then for an action.
 import type { DecidingStrategy } from "./execution-strategy.ts";
+import { readLimit } from "./read-limit.ts";
 import { strategy } from "./strategy.ts";
 
 export interface ReactOptions {
-	/** Steps at most. Default: no limit; with one, the run ends after that step as it stands. */
+	/** Steps at most, from 1. Default: no limit; with one, the run ends after that step as it stands. */
 	readonly maxSteps?: number;
 	/** Said to the model in the reasoning phase. It is not recorded. */
 	readonly reasoningPrompt?: string;
@@ -16,10 +17,11 @@ const actionPrompt = "Based on your reasoning, take action: call a tool, or give
 /**
  * ReAct: explicit reasoning before every action. The thoughts stand in the history and in `state.reasoning`.
  *
+ * @throws TypeError for a limit that is no whole number from 1.
  * @see UAP 5.3
  */
 export function react(options: ReactOptions = {}): DecidingStrategy {
-	const limit = options.maxSteps ?? Number.POSITIVE_INFINITY;
+	const limit = readLimit(options.maxSteps, "maxSteps");
 	const prompt = options.reasoningPrompt ?? defaultReasoningPrompt;
 	return strategy({
 		name: "react",

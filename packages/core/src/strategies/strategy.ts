@@ -1,4 +1,5 @@
 // strategy(): a decider becomes a strategy, with streaming, checkpoints and durability for nothing.
+import { HoldfastError } from "@holdfast/upp";
 import type { Decider } from "../engine/index.ts";
 import type { DecidingStrategy, ExecutionStrategy } from "./execution-strategy.ts";
 import { executeDecider, streamDecider } from "./run-in-context.ts";
@@ -6,6 +7,7 @@ import { executeDecider, streamDecider } from "./run-in-context.ts";
 /**
  * Makes a strategy of one decision: `decide` looks at the situation and names the next action. The engine does the rest.
  *
+ * @throws HoldfastError `invalid_strategy` without a name or a function `decide`.
  * @see UAP 5.5
  * @example
  * ```ts
@@ -27,6 +29,13 @@ import { executeDecider, streamDecider } from "./run-in-context.ts";
  * ```
  */
 export function strategy(decider: Decider): DecidingStrategy {
+	const { name, decide } = (decider ?? {}) as Partial<Decider>;
+	if (typeof name !== "string" || typeof decide !== "function") {
+		throw new HoldfastError(
+			"invalid_strategy",
+			"strategy() takes {name, decide}: a string, and a function that names the next action.",
+		);
+	}
 	const made: DecidingStrategy = {
 		name: decider.name,
 		decide: (situation) => decider.decide(situation),

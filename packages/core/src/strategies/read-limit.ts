@@ -1,0 +1,10 @@
+// Reads the limits that strategies take: a limit that is none would be one that never holds, or always.
+
+/** A whole number from 1, or Infinity; not given, it is Infinity. @throws TypeError naming the option. */
+export function readLimit(value: number | undefined, option: string): number {
+	if (value === undefined) return Number.POSITIVE_INFINITY;
+	if ((Number.isInteger(value) || value === Number.POSITIVE_INFINITY) && value >= 1) return value;
+	throw new TypeError(
+		`The option \`${option}\` is ${String(value)}. Give a whole number from 1, or Infinity.`,
+	);
+}
