@@ -18,6 +18,18 @@ const script: readonly (string | ScriptedReply)[] = [
 	"All done.",
 ];
 
+test.each([[{ signal: 5 }], [{ signal: {} }], [null]])(
+	"options of a call that are none (%j) are refused before anything begins",
+	async (options) => {
+		const model = scriptedModel(["never"]);
+		const one = agent({ model });
+		await expect(one.generate("go", initial, options as never)).rejects.toThrow(TypeError);
+		await expect(one.query("go", options as never)).rejects.toThrow(TypeError);
+		expect(() => one.stream("go", initial, options as never)).toThrow(TypeError);
+		expect(model.requests).toEqual([]);
+	},
+);
+
 /** An agent that writes down everything it starts. */
 function traced(log: string[], signals: AbortSignal[] = []) {
 	const tool = (name: string, run: () => unknown) =>

@@ -57,7 +57,10 @@ export interface StartedCall {
 	readonly stopped: boolean;
 }
 
-/** Starts a call. Without middleware the run begins before this returns. */
+/**
+ * Starts a call. Without middleware the run begins before this returns.
+ * @throws TypeError for options that are none, before anything begins.
+ */
 export function startCall(
 	setup: CallSetup,
 	input: Message,
@@ -65,6 +68,7 @@ export function startCall(
 	options: CallOptions,
 	observer?: CallObserver,
 ): StartedCall {
+	checkOptions(options);
 	const { engine, middleware, opaque } = setup;
 	let checkpoints = setup.checkpoints?.session(state);
 	const started = checkpoints === undefined ? state : checkpoints.identify(state);
@@ -147,6 +151,16 @@ export function startCall(
 			return stopped;
 		},
 	};
+}
+
+function checkOptions(options: unknown): void {
+	if (typeof options !== "object" || options === null)
+		throw new TypeError("The options of a call must be an object: { signal }.");
+	const { signal } = options as { signal?: Partial<AbortSignal> | null };
+	if (signal !== undefined && signal !== null && typeof signal.addEventListener !== "function")
+		throw new TypeError(
+			"The option `signal` must be an AbortSignal, such as `new AbortController().signal`.",
+		);
 }
 
 /** The result with the session's id in its state, also where a hook or a middleware gave the result. */
