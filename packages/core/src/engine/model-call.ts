@@ -16,6 +16,7 @@ import {
 import type { AssistantSaid, Fact } from "../journal/fact.ts";
 import type { List } from "../state/index.ts";
 import type { ModelAction } from "./action.ts";
+import { withReadableArguments } from "./deep-arguments.ts";
 import type { EngineModel, EngineResponse } from "./engine-agent.ts";
 import { GrowingText } from "./flat-text.ts";
 import { errorData, type Run } from "./run.ts";
@@ -103,7 +104,7 @@ function answerOf(
 	duration: number,
 ): AssistantSaid {
 	const { uuid } = run.agent.ports.ids;
-	const message = withDistinctCalls(response.message, uuid, (action.tools ?? "offered") === "offered");
+	const message = withUsableCalls(response.message, uuid, (action.tools ?? "offered") === "offered");
 	const cost = costOf(engineModel, response);
 	const answer: Mutable<AssistantSaid> = {
 		kind: "assistant",
@@ -228,12 +229,11 @@ class PartialAnswer {
 	}
 }
 
-/** Calls are addressed by id: a provider that repeats or forgets ids gets new ones; tools not offered are not called. */
-function withDistinctCalls(
-	message: AssistantMessage,
-	uuid: () => string,
-	offered: boolean,
-): AssistantMessage {
+/**
+ * Calls are addressed by id: a provider that repeats or forgets ids gets new ones; arguments nested too deeply are taken
+ * for unreadable; tools not offered are not called.
+ */
+function withUsableCalls(message: AssistantMessage, uuid: () => string, offered: boolean): AssistantMessage {
 	const calls = message.toolCalls;
 	if (calls === undefined || calls.length === 0) return message;
 	const identity = {
@@ -241,16 +241,19 @@ function withDistinctCalls(
 		timestamp: message.timestamp,
 		...(message.metadata === undefined ? {} : { metadata: message.metadata }),
 	};
-	if (!offered) return new AssistantMessage(withIntent(message.content, calls), undefined, identity);
+	if (!offered) {
+		const readable = calls.map(withReadableArguments);
+		return new AssistantMessage(withIntent(message.content, readable), undefined, identity);
+	}
 	const seen = new Set<string>();
-	let distinct = true;
+	let usable = true;
 	for (const call of calls) {
-		if (!call.toolCallId || seen.has(call.toolCallId)) distinct = false;
+		if (!call.toolCallId || seen.has(call.toolCallId) || withReadableArguments(call) !== call) usable = false;
 		seen.add(call.toolCallId);
 	}
-	if (distinct) return message;
+	if (usable) return message;
 	const used = new Set<string>();
-	const renamed = calls.map((call): ToolCall => {
+	const renamed = calls.map(withReadableArguments).map((call): ToolCall => {
 		const fresh = !call.toolCallId || used.has(call.toolCallId) ? { ...call, toolCallId: uuid() } : call;
 		used.add(fresh.toolCallId);
 		return fresh;

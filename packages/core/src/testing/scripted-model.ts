@@ -151,7 +151,7 @@ function* eventsOf(reply: ScriptedReply, number: number): Generator<StreamEvent,
 		index++;
 	}
 	for (const call of callsOf(reply, number)) {
-		const argumentsJson = JSON.stringify(call.arguments);
+		const argumentsJson = textOf(call.arguments);
 		yield {
 			type: "tool_call_delta",
 			index,
@@ -160,6 +160,15 @@ function* eventsOf(reply: ScriptedReply, number: number): Generator<StreamEvent,
 		index++;
 	}
 	yield { type: "message_stop", index: 0, delta: {} };
+}
+
+/** Arguments too deep to be written come without their text, and whole in the answer. */
+function textOf(given: Readonly<Record<string, unknown>>): string {
+	try {
+		return JSON.stringify(given);
+	} catch {
+		return "";
+	}
 }
 
 function responseOf(reply: ScriptedReply, number: number): LLMResponse {

@@ -204,3 +204,17 @@ describe("a tool that fails", () => {
 		expect((await run(() => Promise.reject(new TypeError()))).output).toBe("TypeError");
 	});
 });
+
+test("an error whose message cannot be read is an error result like any other", async () => {
+	const unreadable = new Error("hidden");
+	Object.defineProperty(unreadable, "message", {
+		get() {
+			throw new Error("no message");
+		},
+	});
+	const outcome = await run(() => {
+		throw unreadable;
+	});
+	expect(outcome).toMatchObject({ isError: true, error: unreadable });
+	expect(outcome.output).toBe("The tool failed with an error that cannot be read.");
+});

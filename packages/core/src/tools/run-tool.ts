@@ -30,8 +30,16 @@ export async function runTool(
 	}
 }
 
-/** What an error says to a model: its message and that of its cause. */
+/** What an error says to a model: its message and that of its cause. Never throws, whatever was thrown. */
 export function describeError(error: unknown): string {
+	try {
+		return messageOf(error);
+	} catch {
+		return "The tool failed with an error that cannot be read.";
+	}
+}
+
+function messageOf(error: unknown): string {
 	if (!(error instanceof Error)) {
 		return error === undefined ? "The tool failed without saying why." : String(plainText(error));
 	}
@@ -91,7 +99,7 @@ function plainOutput(output: unknown): ToolOutcome {
 	try {
 		return { output: plainJson(output), isError: false };
 	} catch (error) {
-		const why = error instanceof Error ? error.message.split("\n", 1)[0] : String(error);
+		const why = describeError(error).split("\n", 1)[0];
 		return { output: `The tool ran, but its result cannot be written as JSON: ${why}`, isError: true, error };
 	}
 }

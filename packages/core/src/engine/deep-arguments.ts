@@ -1,0 +1,19 @@
+// Arguments nested so deeply that checking, copying or writing them would run out of stack: they are taken for
+// unreadable where the answer comes in, so that the call gets an error result and the run goes on.
+import type { ToolCall } from "@holdfast/upp";
+
+/** Levels of nesting that arguments may have. */
+const deepest = 500;
+
+/** The call as it is, or with its arguments marked as unreadable. */
+export function withReadableArguments(call: ToolCall): ToolCall {
+	if (!isDeeper(call.arguments, deepest)) return call;
+	return { ...call, arguments: {}, invalidArguments: `they are nested more than ${deepest} levels deep` };
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+	if (typeof value !== "object" || value === null) return false;
+	if (levels === 0) return true;
+	for (const key in value) if (isDeeper((value as Record<string, unknown>)[key], levels - 1)) return true;
+	return false;
+}
