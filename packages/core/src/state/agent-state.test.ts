@@ -35,6 +35,16 @@ function attempt(change: () => unknown): void {
 }
 
 describe("a state", () => {
+	test("refuses as a message what is none", () => {
+		const state = AgentState.initial();
+		const refused = expect.objectContaining({ code: "invalid_message" });
+		for (const wrong of [5, null, { type: "user", content: "hi" }] as unknown as Message[]) {
+			expect(() => state.withMessage(wrong)).toThrow(refused);
+			expect(() => state.withMessages([new UserMessage("one"), wrong])).toThrow(refused);
+			expect(() => state.withContext([wrong])).toThrow(refused);
+		}
+	});
+
 	test("is empty at first, and another one each time it is asked for [UAP-054]", () => {
 		const [a, b] = [AgentState.initial(), AgentState.initial()];
 		expect(contentOf(a)).toEqual({ messages: [], step: 0, metadata: {}, reasoning: [] });

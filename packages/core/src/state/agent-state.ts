@@ -96,6 +96,7 @@ export class AgentState {
 	/**
 	 * Appends one message. The message is sealed: it stays the same object and cannot change any more; the arrays it was
 	 * built from are copied. Bytes in messages are copied too, and cannot be sealed.
+	 * @throws HoldfastError `invalid_message` for what is no message.
 	 */
 	withMessage(message: Message): AgentState {
 		return this.#with({ messages: this.#parts.messages.append(sealMessage(message)) });

@@ -1,4 +1,5 @@
 // One node of a thread tree: a state, and its place in the tree.
+import { HoldfastError } from "@holdfast/upp";
 import { AgentState } from "./agent-state.ts";
 import type { AgentStateJSON } from "./agent-state-json.ts";
 import { prefixed, readId, readList, readOptional, readRecord, readString } from "./read-json.ts";
@@ -17,7 +18,7 @@ export class ThreadNode {
 	readonly id: string;
 	/** `null` for the root. */
 	readonly parentId: string | null;
-	state: AgentState;
+	#state!: AgentState;
 	declare readonly name?: string;
 	/** Ids of the nodes that were branched from this one, in order. */
 	readonly children: string[];
@@ -34,6 +35,21 @@ export class ThreadNode {
 		this.state = state;
 		if (name !== undefined) this.name = name;
 		this.children = [...children];
+	}
+
+	/** The snapshot at this node. @throws HoldfastError `invalid_state` when it is set to what is no state. */
+	get state(): AgentState {
+		return this.#state;
+	}
+
+	set state(state: AgentState) {
+		if (!(state instanceof AgentState)) {
+			throw new HoldfastError(
+				"invalid_state",
+				"A node of a thread tree holds an AgentState. Give AgentState.initial(), or the state of an earlier call.",
+			);
+		}
+		this.#state = state;
 	}
 
 	/** The node as JSON data. @throws HoldfastError `unserialisable_value` */

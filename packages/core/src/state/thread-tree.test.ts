@@ -23,6 +23,17 @@ describe("a thread tree", () => {
 		expect([...tree.nodes]).toEqual([[tree.root.id, tree.root]]);
 	});
 
+	test("refuses as a node's state what is none", () => {
+		const tree = new ThreadTree();
+		const before = tree.root.state;
+		for (const wrong of [5, undefined, {}]) {
+			expect(() => {
+				tree.current.state = wrong as unknown as AgentState;
+			}).toThrow(expect.objectContaining({ code: "invalid_state" }));
+		}
+		expect(tree.root.state).toBe(before);
+	});
+
 	test("branches from a node, with its state, and stays where it is [UAP-072]", () => {
 		const tree = new ThreadTree();
 		tree.current.state = AgentState.initial().withMessages(said("a"));
