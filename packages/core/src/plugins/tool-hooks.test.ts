@@ -72,6 +72,14 @@ describe("tool.call", () => {
 		expect(given).toEqual([{ query: "all one two" }]);
 	});
 
+	test("that rejects without a message tells the model that the call was not permitted", async () => {
+		const rejecting = onCall((() => ({ action: "reject-and-continue" })) as never);
+		const { agent, shown } = searching([rejecting]);
+		await eventsOf(agent, "go");
+		const result = 'The call of "search" was not permitted.';
+		expect(shown()).toEqual([{ toolCallId: "c1", result, isError: true }]);
+	});
+
 	test("that rejects skips the tool, tells the model why and goes on [SES-131]", async () => {
 		const later: unknown[] = [];
 		const { agent, given, shown } = searching([

@@ -35,7 +35,7 @@ export async function decideCall(
 				input = decision.input;
 				break;
 			case "reject-and-continue":
-				return { action: "reject-and-continue", message: String(decision.message) };
+				return { action: "reject-and-continue", message: String(decision.message ?? notPermitted(toolName)) };
 			case "synthesize":
 				return { action: "synthesize", output: await plain(plugin, "tool.call", decision.output) };
 			case "error":
@@ -45,6 +45,11 @@ export async function decideCall(
 		}
 	}
 	return input === given ? undefined : { action: "modify", input };
+}
+
+/** Said to the model where a plugin rejects a call without a word. */
+function notPermitted(toolName: string): string {
+	return `The call of "${toolName}" was not permitted.`;
 }
 
 /** The result as the handlers leave it. */
