@@ -40,6 +40,7 @@ export { memoryHost } from "./journal/index.ts";
 export type {
 	AgentEvent,
 	AgentRun,
+	Drained,
 	InputPart,
 	JobStatus,
 	RunResult,
@@ -50,6 +51,7 @@ export type {
 	SubagentJobStart,
 	SubagentJobUpdate,
 } from "./sessions/index.ts";
+export { drain } from "./sessions/index.ts";
 export {
 	AgentState,
 	type AgentStateJSON,

@@ -1,6 +1,7 @@
 // Door of the sessions: durable conversations under keys.
 export { AgentRun, type RunResult } from "./agent-run.ts";
 export { type ChildRecords, noticeIdentity, type RecordedTask } from "./child-records.ts";
+export { type Drained, drain } from "./drain.ts";
 export { acceptInput, type InputPart, inputFact, type SendInput, storedInput } from "./input.ts";
 export type {
 	JobStatus,

@@ -1,0 +1,99 @@
+// What the tests of sessions share: agents that follow scripts, events read step by step, and what a model was shown.
+import type { LLMRequest } from "@holdfast/upp";
+import { lines } from "../agent/agent.fixture.ts";
+import { Agent } from "../agent/agent.ts";
+import type { AgentOptions } from "../agent/options.ts";
+import { journalHost } from "../journal/host.ts";
+import { type MemoryJournal, memoryJournal } from "../journal/memory.ts";
+import type { Plugin } from "../plugins/index.ts";
+import { type Script, type ScriptedModel, scriptedModel } from "../testing/scripted-model.ts";
+import type { AgentRun } from "./agent-run.ts";
+import type { Session } from "./session.ts";
+import type { AgentEvent } from "./session-events.ts";
+
+/** A promise that never settles. */
+export const never: Promise<never> = new Promise(() => {});
+
+/** A promise that is opened from outside. */
+export function gate(): { readonly promise: Promise<void>; open(): void } {
+	const { promise, resolve } = Promise.withResolvers<void>();
+	return { promise, open: () => resolve() };
+}
+
+/** An agent in memory, its session "s", its model, and the types of all events in the order in which they happened. */
+export interface Played {
+	readonly agent: Agent;
+	readonly session: Session;
+	readonly model: ScriptedModel;
+	readonly journal: MemoryJournal;
+	/** Also of events that nobody has asked for yet. */
+	readonly happened: string[];
+}
+
+/** An agent whose model follows a script. */
+export function play(script: Script, options: Partial<AgentOptions> = {}, journal = memoryJournal()): Played {
+	const happened: string[] = [];
+	const onlooker: Plugin = {
+		name: "onlooker",
+		events: { on: ({ event }) => void happened.push((event as AgentEvent).type) },
+	};
+	const model = scriptedModel(script);
+	const agent = new Agent({ model, host: journalHost(journal), plugins: [onlooker], ...options });
+	return { agent, session: agent.session("s"), model, journal, happened };
+}
+
+/** A script that answers each message with `re: <message>`. */
+export const echo: Script = ({ messages }) =>
+	`re: ${(messages.at(-1) as { text?: string } | undefined)?.text}`;
+
+/** All events of a run. */
+export async function eventsOf(run: AgentRun): Promise<AgentEvent[]> {
+	const events: AgentEvent[] = [];
+	for await (const event of run.events()) events.push(event);
+	return events;
+}
+
+/** All events of a run; when one of that type is there, and before the next is asked for, something is done once. */
+export async function eventsWhile(
+	run: AgentRun,
+	type: AgentEvent["type"],
+	act: (event: AgentEvent) => unknown,
+): Promise<AgentEvent[]> {
+	const events: AgentEvent[] = [];
+	let done = false;
+	for await (const event of run.events()) {
+		events.push(event);
+		if (event.type !== type || done) continue;
+		done = true;
+		await act(event);
+	}
+	return events;
+}
+
+/** Asks for events up to the first of that type. */
+export async function upTo(
+	events: AsyncIterator<AgentEvent>,
+	type: AgentEvent["type"],
+): Promise<AgentEvent[]> {
+	const seen: AgentEvent[] = [];
+	while (seen.at(-1)?.type !== type) {
+		const next = await events.next();
+		if (next.done === true) throw new Error(`No event ${type} came, but ${types(seen).join(", ")}.`);
+		seen.push(next.value);
+	}
+	return seen;
+}
+
+export function types(events: readonly AgentEvent[]): string[] {
+	return events.map(({ type }) => type);
+}
+
+/** What each request showed to the model, as short lines. */
+export function shown({ requests }: { readonly requests: readonly LLMRequest[] }): string[][] {
+	return requests.map(({ messages }) => lines(messages));
+}
+
+/** Resolves when all that can happen without anything from outside has happened. */
+export async function settled(): Promise<void> {
+	for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
