@@ -1,6 +1,13 @@
 // Facts as text and back (keeps I2). The kind and the version stand beside the body, never in it, so that a body can
 // be encrypted or erased without touching order. Older versions are lifted on read, newer ones refused.
-import { decodeValue, encodeValue, HoldfastError, messageFromJSON, messageToJSON } from "@holdfast/upp";
+import {
+	type AnyMessage,
+	decodeValue,
+	encodeValue,
+	HoldfastError,
+	messageFromJSON,
+	messageToJSON,
+} from "@holdfast/upp";
 import type { Fact, FactKind } from "./fact.ts";
 import { journalCorrupt } from "./journal-errors.ts";
 
@@ -51,12 +58,11 @@ export const factFormats: Readonly<Record<FactKind, FactFormat>> = {
  */
 export function encodeFact(fact: Fact): EncodedFact {
 	const { version, messages, values } = factFormats[fact.kind];
-	const body: Body = {};
-	for (const [name, value] of Object.entries(fact)) {
-		if (name === "kind" || value === undefined) continue;
-		if (messages.includes(name)) body[name] = messageToJSON(value);
-		else body[name] = values.includes(name) ? encodeValue(value) : value;
+	const body: Body = { ...fact, kind: undefined }; // JSON leaves out what is undefined
+	for (const name of messages) {
+		if (body[name] !== undefined) body[name] = messageToJSON(body[name] as AnyMessage);
 	}
+	for (const name of values) if (body[name] !== undefined) body[name] = encodeValue(body[name]);
 	return { kind: fact.kind, version, body: JSON.stringify(body) };
 }
 

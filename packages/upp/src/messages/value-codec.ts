@@ -87,17 +87,21 @@ function encodeRecord(value: object, at: Position): JSONValue | undefined {
 	if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
 		throw unserialisable(at.path, "binary data other than a Uint8Array");
 	}
-	const entries = Object.entries(value);
-	const encoded: [string, JSONValue][] = [];
-	let same = isPlain(value);
-	for (const [key, member] of entries) {
+	const given = value as Record<string, unknown>;
+	const keys = Object.keys(value);
+	// What JSON says as it stands is not copied.
+	let changed: [string, JSONValue][] | undefined = isPlain(value) ? undefined : [];
+	for (const [index, key] of keys.entries()) {
+		const member = given[key];
 		at.path.push(key);
 		const result = encode(member, at);
 		at.path.pop();
-		if (result !== member || result === undefined) same = false;
-		if (result !== undefined) encoded.push([key, result]);
+		if (changed === undefined && (result !== member || result === undefined)) {
+			changed = keys.slice(0, index).map((before) => [before, given[before] as JSONValue]);
+		}
+		if (result !== undefined) changed?.push([key, result]);
 	}
-	const record = same ? (value as { [key: string]: JSONValue }) : fromEntries(encoded);
+	const record = changed === undefined ? (value as { [key: string]: JSONValue }) : fromEntries(changed);
 	return Object.hasOwn(value, marker) ? mark("object", record) : record;
 }
 

@@ -149,6 +149,7 @@ function configure(database: DatabaseSync, options: DatabaseOptions): void {
 	database.exec(`
 		PRAGMA synchronous = ${options.durability === "power" ? "FULL" : "NORMAL"};
 		PRAGMA journal_size_limit = 16777216;
+		PRAGMA wal_autocheckpoint = 4000;
 		PRAGMA busy_timeout = 0;
 	`);
 	if (options.maxFileSize !== undefined) {

@@ -150,8 +150,7 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 					const holder = worker.isOwn(seen.owner) ? undefined : worker.find(seen.owner);
 					if (holder?.alive) return { ok: false, heldBy: holder.workerId };
 				}
-				const forecast = seen ? 0 : (statements.forecastEpoch.get() as { epoch: number }).epoch;
-				return { ok: true, lease: new SqliteLease(store, key, mode, seen, forecast) };
+				return { ok: true, lease: new SqliteLease(store, key, mode, seen) };
 			});
 		},
 		async submit(key, input) {

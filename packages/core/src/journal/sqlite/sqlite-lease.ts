@@ -39,6 +39,7 @@ export interface Standing {
 	readonly taken: boolean;
 	/** Number of the session; undefined while there is none. */
 	readonly session: number | undefined;
+	/** 0 while there is no session. */
 	readonly epoch: number;
 	readonly seq: number;
 	readonly openRun: string | null;
@@ -60,13 +61,7 @@ export class SqliteLease implements Lease {
 	#over = false;
 	#notify: (() => void) | undefined;
 
-	constructor(
-		store: Store,
-		key: string,
-		mode: "polite" | "seize",
-		seen: SeenSession | undefined,
-		forecast: number,
-	) {
+	constructor(store: Store, key: string, mode: "polite" | "seize", seen: SeenSession | undefined) {
 		this.store = store;
 		this.key = key;
 		this.storedKey = toStored(key);
@@ -75,12 +70,16 @@ export class SqliteLease implements Lease {
 		const openRun = seen?.open_run ?? null;
 		if (openRun !== null) this.openRunId = fromStored(openRun);
 		const { seq } = this;
-		const epoch = seen?.epoch ?? forecast;
-		this.standing = { taken: false, session: seen?.id, epoch, seq, openRun, runId: undefined, runRow: null };
+		const { id: session, epoch = 0 } = seen ?? {};
+		this.standing = { taken: false, session, epoch, seq, openRun, runId: undefined, runRow: null };
 	}
 
 	get epoch(): number {
-		return this.standing.taken ? this.standing.epoch : this.standing.epoch + 1;
+		const { taken, session, epoch } = this.standing;
+		if (taken) return epoch;
+		// A session that is not there yet begins above those that were deleted.
+		const { forecastEpoch } = this.store.statements;
+		return (session === undefined ? (forecastEpoch.get() as { epoch: number }).epoch : epoch) + 1;
 	}
 
 	get isLost(): boolean {
