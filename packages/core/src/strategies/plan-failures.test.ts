@@ -52,6 +52,11 @@ describe("a plan that cannot be carried out", () => {
 			{ data: { steps: [{ id: "a", description: "", dependsOn: "b" }] } },
 			/dependsOn/,
 		],
+		[
+			"with a tool that there is not",
+			planOf({ id: "a", tool: "gone" }),
+			/"a" names the tool "gone".* work, fail\./,
+		],
 		["with a tool that is no name", { data: { steps: [{ id: "a", description: "", tool: 3 }] } }, /\.tool/],
 	])("%s is said to be so, and nothing of it runs [UAP-051]", async (_, reply, why) => {
 		const { one, model } = made([reply, work]);
@@ -77,11 +82,6 @@ describe("a step fails", () => {
 		["when its model call fails", planOf({ id: "a" }), [down]],
 		["when a later model call of it fails", planOf({ id: "a" }), [work, down]],
 		["when the last call of the tool it names failed", planOf({ id: "a", tool: "fail" }), [work, fail, "no"]],
-		[
-			"when the tool it names does not exist",
-			planOf({ id: "a", tool: "gone" }),
-			[{ toolCalls: [{ name: "gone" }] }, "no"],
-		],
 		["when it names no tool and none of its calls succeeded", planOf({ id: "a" }), [fail, "no"]],
 		[
 			"when it never called the tool it names and others failed",
@@ -171,6 +171,18 @@ describe("a step fails", () => {
 		await expect(one.generate("go", initial)).rejects.toEqual(expected);
 		expect(seen).toEqual(["plan_step_failed", ["a: failed", "b: pending"]]);
 		expect(model.requests).toHaveLength(3);
+	});
+
+	test.each([
+		[
+			fail,
+			'Step "a" of the plan failed: Try it. The tool "fail" said: no luck. What depends on it was not run.',
+		],
+		[down, 'Step "a" of the plan failed: Try it. What depends on it was not run.'],
+	])("and the error says in sentences which, and what its tool said", async (reply, message) => {
+		const first = planOf({ id: "a", description: "Try it", tool: "fail" });
+		const { one } = made([first, reply, "no"], { allowReplan: false });
+		await expect(one.generate("go", initial)).rejects.toThrow(expect.objectContaining({ message }));
 	});
 
 	test("in the planning call itself, the call fails with the provider's error", async () => {

@@ -48,18 +48,21 @@ function planner(options: PlanOptions): Decider {
 		afterwards: "goes-on",
 	});
 
-	const planned = ({ state, step, answer }: Situation): Action => {
+	const planned = ({ state, step, answer, tools }: Situation): Action => {
 		// Before the first step the state's plan is one of an earlier call.
 		const completed = step === 0 ? [] : completedOf(state.plan);
 		try {
 			const text = answer?.message.text ?? "";
-			return { kind: "note", topic: "plan", value: readPlan(answer?.data, text, { maxSteps, completed }) };
+			const names = tools.map((tool) => tool.name);
+			const value = readPlan(answer?.data, text, { maxSteps, completed, tools: names });
+			return { kind: "note", topic: "plan", value };
 		} catch (error) {
 			return { kind: "finish", error };
 		}
 	};
 
-	const next = ({ state, tools }: Situation): Action => {
+	const next = (situation: Situation): Action => {
+		const { state, tools } = situation;
 		const steps = state.plan ?? [];
 		const at = openAt(steps);
 		const open = steps[at];
@@ -74,7 +77,7 @@ function planner(options: PlanOptions): Decider {
 			case "failed":
 				return allowReplan
 					? planning(replanPrompt(tools, completedOf(steps), open))
-					: { kind: "finish", error: stepFailed(open) };
+					: { kind: "finish", error: stepFailed(situation, open) };
 		}
 	};
 
@@ -138,7 +141,19 @@ function outcomeOf({ executions }: Situation, step: PlanStep): "completed" | "fa
 	return failed ? "failed" : "completed";
 }
 
-function stepFailed(step: PlanStep): HoldfastError {
-	const message = `Step "${step.id}" of the plan failed: ${step.description} What depends on it was not run.`;
-	return new HoldfastError("plan_step_failed", message, { data: { id: step.id } });
+function stepFailed({ executions }: Situation, { id, description }: PlanStep): HoldfastError {
+	const failed = executions().findLast((each) => each.isError);
+	const why = failed === undefined ? "" : ` The tool "${failed.toolName}" said: ${sentence(failed.result)}`;
+	return new HoldfastError(
+		"plan_step_failed",
+		`Step "${id}" of the plan failed: ${sentence(description)}${why} What depends on it was not run.`,
+		{ data: { id } },
+	);
+}
+
+/** A text with its end, shortened where it is long. */
+function sentence(given: unknown): string {
+	const text = (typeof given === "string" ? given : JSON.stringify(given)).trim();
+	if (text.length > 500) return `${text.slice(0, 500)}…`;
+	return /[.!?…]$/.test(text) ? text : `${text}.`;
 }

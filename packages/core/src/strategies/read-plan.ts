@@ -32,6 +32,8 @@ export const defaultPlanSchema: JSONSchema = {
 export interface ReadPlanOptions {
 	/** New steps at most. */
 	readonly maxSteps: number;
+	/** Names of the tools that steps may use; none where nobody knows them. */
+	readonly tools: readonly string[];
 	/** Steps of an earlier plan that are completed: they stay, unless they are planned again. */
 	readonly completed: readonly PlanStep[];
 }
@@ -39,7 +41,8 @@ export interface ReadPlanOptions {
 /**
  * Reads the answer to a planning request, parsed or as text: `{steps}` or a bare list. New steps stand behind the
  * completed ones and may depend on them.
- * @throws HoldfastError `plan_invalid` when it is no plan, ids repeat, or a dependency is unknown or circular.
+ * @throws HoldfastError `plan_invalid` when it is no plan, ids repeat, a tool is unknown, or a dependency is unknown or
+ * circular.
  */
 export function readPlan(data: unknown, text: string, options: ReadPlanOptions): readonly PlanStep[] {
 	const given = data ?? parsed(text);
@@ -50,6 +53,7 @@ export function readPlan(data: unknown, text: string, options: ReadPlanOptions):
 	for (const step of steps) {
 		if (byId.has(step.id)) throw invalid(`the id "${step.id}" is used twice`);
 		byId.set(step.id, step);
+		checkTool(step, options.tools);
 	}
 	const kept = options.completed.filter((step) => !byId.has(step.id));
 	for (const step of kept) byId.set(step.id, step);
@@ -59,6 +63,11 @@ export function readPlan(data: unknown, text: string, options: ReadPlanOptions):
 			throw invalid(`step "${step.id}" depends on "${unknown}", which is not in the plan`);
 	}
 	return [...kept, ...inOrder(steps, kept).slice(0, options.maxSteps)];
+}
+
+function checkTool({ id, tool }: PlanStep, tools: readonly string[]): void {
+	if (tool === undefined || tools.length === 0 || tools.includes(tool)) return;
+	throw invalid(`step "${id}" names the tool "${tool}", and the tools are: ${tools.join(", ")}`);
 }
 
 /** Steps in an order in which each stands behind all it depends on: each time the first as listed that can go. */
