@@ -23,6 +23,7 @@ import { checkSubagents } from "../subagents/delegate/index.ts";
 import type { AnyTool } from "../tools/index.ts";
 import { type CallOptions, type CallSetup, startCall } from "./agent-call.ts";
 import { type AgentStreamResult, streamCall } from "./agent-stream.ts";
+import { checkOptions } from "./check-options.ts";
 import { checkpointsOf } from "./checkpoints.ts";
 import { type AgentOptions, knownOptions, opaqueOf, resolveAgent, toolObjects } from "./options.ts";
 import { isRuntimeLlm } from "./runtime-llm.ts";
@@ -60,6 +61,7 @@ export class Agent {
 			throw new TypeError("new Agent() takes an object of options.");
 		if (!(options instanceof OpenOptions)) checkStrictly(options);
 		const { ...given } = options;
+		checkOptions(given);
 		this.#options = given;
 		if (given.host !== undefined) this.#host = resolveHost(given.host, adaptExecutionHost);
 		this.#id = (given.ports?.ids ?? { uuid }).uuid();

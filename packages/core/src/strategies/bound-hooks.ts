@@ -1,7 +1,8 @@
 // Hooks as functions of their own: they keep their `this`, also those that stand on a prototype.
 import type { AgentStrategy } from "../engine/index.ts";
 
-const names: readonly (keyof AgentStrategy)[] = [
+/** The names of all hooks. */
+export const hookNames: readonly (keyof AgentStrategy)[] = [
 	"stopCondition",
 	"onStepStart",
 	"onReason",
@@ -15,7 +16,7 @@ const names: readonly (keyof AgentStrategy)[] = [
 /** The hooks that are there, each bound to what it was given in. */
 export function boundHooks(given: AgentStrategy): AgentStrategy {
 	const bound: Partial<Record<keyof AgentStrategy, unknown>> = {};
-	for (const name of names) {
+	for (const name of hookNames) {
 		const hook: unknown = given[name];
 		if (typeof hook === "function") bound[name] = hook.bind(given);
 	}

@@ -1,6 +1,6 @@
 // Door of the strategies: deciders that come with the house, and what custom ones are made of.
 
-export { boundHooks } from "./bound-hooks.ts";
+export { boundHooks, hookNames } from "./bound-hooks.ts";
 export type {
 	DecidingStrategy,
 	ExecutionContext,

@@ -1,0 +1,80 @@
+// Options of an agent that would fail late or silently when they are of the wrong kind: looked at when it is made.
+import { hookNames } from "../strategies/index.ts";
+
+const middlewareFunctions = ["before", "after", "onError", "stop"] as const;
+
+/** The options that are looked at here. */
+interface CheckedOptions {
+	readonly strategy?: unknown;
+	readonly middleware?: unknown;
+	readonly checkpoints?: unknown;
+	readonly prices?: unknown;
+}
+
+/** @throws TypeError naming the option, and the place in it, that is of the wrong kind. */
+export function checkOptions({ strategy, middleware, checkpoints, prices }: CheckedOptions): void {
+	if (strategy !== undefined)
+		checkFunctions("strategy", readObject(strategy, "strategy", "of hooks"), hookNames);
+	if (middleware !== undefined) checkMiddleware(middleware);
+	if (checkpoints !== undefined) checkStore(checkpoints);
+	if (prices !== undefined) checkPrices(prices);
+}
+
+function checkMiddleware(given: unknown): void {
+	if (!Array.isArray(given)) throw new TypeError("The option `middleware` must be an array of middlewares.");
+	for (const [index, each] of given.entries()) {
+		const place = `middleware[${index}]`;
+		if (typeof each === "function") {
+			throw new TypeError(
+				`The option \`${place}\` is a function. If it makes a middleware, call it: \`${each.name || "logging"}()\`.`,
+			);
+		}
+		const one = readObject(each, place, "with a name and functions");
+		checkFunctions(place, one, middlewareFunctions);
+		if (typeof one.name === "string" || middlewareFunctions.some((name) => one[name] !== undefined)) continue;
+		throw new TypeError(
+			`The option \`${place}\` has no name and none of ${middlewareFunctions.join(", ")}: it is no middleware.`,
+		);
+	}
+}
+
+function checkStore(given: unknown): void {
+	if (typeof given === "function") {
+		throw new TypeError(
+			`The option \`checkpoints\` is a function. If it makes a store, call it: \`${given.name || "fileCheckpoints"}(…)\`.`,
+		);
+	}
+	const store = readObject(given, "checkpoints", "with `save` and `load`");
+	for (const name of ["save", "load"]) {
+		if (typeof store[name] !== "function")
+			throw new TypeError(`The option \`checkpoints.${name}\` must be a function.`);
+	}
+}
+
+function checkPrices(given: unknown): void {
+	for (const [modelId, each] of Object.entries(readObject(given, "prices", "of prices by model id"))) {
+		const place = `prices[${JSON.stringify(modelId)}]`;
+		const price = readObject(each, place, "{ input, output }");
+		for (const name of ["input", "output", "cacheRead", "cacheWrite"]) {
+			const value = price[name];
+			if (value === undefined && name.startsWith("cache")) continue;
+			if (typeof value === "number" && Number.isFinite(value) && value >= 0) continue;
+			throw new TypeError(
+				`The option \`${place}.${name}\` must be a number from 0: US dollars for a million tokens.`,
+			);
+		}
+	}
+}
+
+function readObject(given: unknown, option: string, kind: string): Record<string, unknown> {
+	if (typeof given === "object" && given !== null && !Array.isArray(given))
+		return given as Record<string, unknown>;
+	throw new TypeError(`The option \`${option}\` must be an object ${kind}.`);
+}
+
+function checkFunctions(option: string, holder: Record<string, unknown>, names: readonly string[]): void {
+	for (const name of names) {
+		if (holder[name] === undefined || typeof holder[name] === "function") continue;
+		throw new TypeError(`The option \`${option}.${name}\` must be a function.`);
+	}
+}
