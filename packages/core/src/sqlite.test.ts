@@ -28,3 +28,9 @@ test.each([
 		expect.objectContaining({ code: "invalid_option", data: { option } }),
 	);
 });
+
+test.each([[undefined], [null], [5]])("a host of %s is a TypeError that says what it takes", (options) => {
+	expect(() => sqliteHost(options as never)).toThrow(
+		new TypeError("sqliteHost() takes the path of a file, or options: { path }."),
+	);
+});

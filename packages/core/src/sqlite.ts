@@ -28,8 +28,11 @@ export interface SqliteHost extends Host, OwnExecutionHost {
 /**
  * A host whose sessions survive in a SQLite file. Several processes may open the same file on one machine.
  * @throws HoldfastError `journal_foreign`, `journal_newer`, `journal_corrupt`, `journal_unavailable`; the file is left alone.
+ * TypeError without options.
  */
 export function sqliteHost(options: string | SqliteHostOptions): SqliteHost {
+	if (typeof options !== "string" && (typeof options !== "object" || options === null))
+		throw new TypeError("sqliteHost() takes the path of a file, or options: { path }.");
 	const { clock, ...given } = typeof options === "string" ? { path: options } : options;
 	const journal = sqliteJournal(clock === undefined ? given : { ...given, clock });
 	const execution = sqliteExecution(journal, clock);

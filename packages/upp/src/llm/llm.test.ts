@@ -17,6 +17,10 @@ function tool(name: string, run: Tool["run"], extra: Partial<Tool> = {}): Tool {
 
 const add = tool("add", ({ a, b }: { a: number; b: number }) => a + b);
 
+test.each([[undefined], [null], ["gpt"]])("llm(%s) is a TypeError that says what it takes", (options) => {
+	expect(() => llm(options as never)).toThrow(new TypeError("llm() takes an object of options: { model }."));
+});
+
 describe("generate", () => {
 	test("answers with a turn of the inputs and all that was produced, never the history", async () => {
 		const { reference, requests } = scriptedModel({ text: "hello" });

@@ -17,10 +17,12 @@ import { runTools } from "./tool-round.ts";
 
 /**
  * Makes a model ready to be asked: with a system prompt, parameters, tools that it runs itself, and a structure.
- * @throws HoldfastError `invalid_model`, `provider_not_called`, `no_language_model`.
+ * @throws HoldfastError `invalid_model`, `provider_not_called`, `no_language_model`. TypeError without options.
  * @see UPP llm
  */
 export function llm(options: LLMOptions): LLMInstance {
+	if (typeof options !== "object" || options === null)
+		throw new TypeError("llm() takes an object of options: { model }.");
 	const loop: Loop = {
 		options,
 		binding: bindModel(options),
