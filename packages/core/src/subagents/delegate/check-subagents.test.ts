@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { Agent, agent } from "../../agent/agent.ts";
-import { strategy } from "../../strategies/index.ts";
 import { scriptedModel } from "../../testing/scripted-model.ts";
 import { family, helper } from "./delegate.fixture.ts";
 
@@ -54,7 +53,7 @@ describe("an agent in `subagents`", () => {
 		expect(refusal(() => new Agent({ model, subagents: [{ name: "a" } as never] }))).toMatch(
 			/subagents\[0\]/,
 		);
-		const custom = strategy({ name: "custom", execute: async () => ({}) as never } as never);
+		const custom = { name: "custom", execute: async () => ({}) as never, stream: () => ({}) as never };
 		const opaque = agent({ model, name: "a", description: "Helps.", execution: custom });
 		expect(refusal(() => new Agent({ model, subagents: [opaque] }))).toMatch(/`execution`/);
 	});
