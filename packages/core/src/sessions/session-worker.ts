@@ -120,10 +120,10 @@ export class SessionWorker {
 		const run = new AgentRun(this.#agent.ports.ids.uuid(), this.key);
 		const turn: QueuedTurn = { run, input, inputId: input.message.id, place: "new" };
 		const atOnce = this.idle;
+		const accept = (): Promise<void> => this.#startOrStore(turn);
 		this.#queue.push(turn);
 		try {
-			if (atOnce) await this.#turnstile.through(() => this.#startOrStore(turn));
-			else await this.#store(turn);
+			await (atOnce ? this.#queue.goesAhead(turn, this.#turnstile.through(accept)) : this.#store(turn));
 		} catch (error) {
 			// What stands in the store is another's, or cannot be read: that is how this run ends, and there it stays.
 			if (!endsRun(error)) throw error;

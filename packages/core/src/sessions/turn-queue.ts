@@ -38,6 +38,8 @@ export class TurnQueue {
 	#turns: QueuedTurn[] = [];
 	/** Notices that shall be turns of their own, by their ids. */
 	readonly #promoted = new Map<string, AgentRun>();
+	/** The turn that came to the session when it was idle, and when it is accepted: what was sent later is stored later. */
+	#ahead: { readonly inputId: string; readonly accepted: Promise<unknown> } | undefined;
 	/** What the next run is to be told, as the inbox stood when it was last looked at. */
 	notices: readonly StoredInput[] = [];
 
@@ -77,6 +79,12 @@ export class TurnQueue {
 	push(turn: QueuedTurn): void {
 		this.#turns.push(turn);
 		this.#claims().add(turn.inputId);
+	}
+
+	/** Lets the turn be accepted before those that are pushed behind it. */
+	goesAhead(turn: QueuedTurn, accepted: Promise<unknown>): Promise<unknown> {
+		this.#ahead = { inputId: turn.inputId, accepted };
+		return accepted;
 	}
 
 	remove(turn: QueuedTurn): void {
@@ -143,6 +151,9 @@ export class TurnQueue {
 
 	async #store(turn: QueuedTurn): Promise<"stored" | "duplicate"> {
 		turn.place = "storing";
+		const ahead = this.#ahead;
+		// That it is refused is for its own sender.
+		if (ahead !== undefined && ahead.inputId !== turn.inputId) await ahead.accepted.catch(() => {});
 		try {
 			const { duplicate } = await this.#journal.submit(this.#key, {
 				id: turn.inputId,

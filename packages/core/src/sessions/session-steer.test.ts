@@ -1,0 +1,206 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { anyTool, lines } from "../agent/agent.fixture.ts";
+import { sqliteHost } from "../sqlite.ts";
+import type { AgentRun } from "./agent-run.ts";
+import { drain } from "./drain.ts";
+import {
+	echo,
+	eventsOf,
+	eventsWhile,
+	gate,
+	never,
+	play,
+	settled,
+	shown,
+	types,
+	upTo,
+} from "./sessions.fixture.ts";
+
+/** What was said to the run while it ran, as its events tell. */
+function said(text: string, placement: string) {
+	return { type: "runtime-input", input: { type: "user-text", text }, placement };
+}
+
+const callLook = { toolCalls: [{ name: "look" }] };
+
+describe("steering", () => {
+	test("at turn-start lands before step-start, behind the input of the turn [SES-034]", async () => {
+		const { session, model } = play(echo);
+		const events = await eventsWhile(await session.send("go"), "turn-start", () => session.steer("also"));
+		expect(events.slice(1, 4)).toEqual([
+			{ type: "turn-start" },
+			said("also", "turn-start"),
+			{ type: "step-start" },
+		]);
+		expect(shown(model)).toEqual([["user: go", "user: also"]]);
+	});
+
+	test("at step-start is in what the model is shown in that step, behind all before [SES-035]", async () => {
+		const { session, model } = play(echo);
+		await drain(await session.send("before"));
+		const events = await eventsWhile(await session.send("go"), "step-start", () => session.steer("also"));
+		expect(events.slice(2, 4)).toEqual([{ type: "step-start" }, said("also", "step-start")]);
+		expect(shown(model).slice(1)).toEqual([
+			["user: before", "assistant: re: before", "user: go", "user: also"],
+		]);
+	});
+
+	test("at step-end behind the last words makes the turn go on for a step [SES-036]", async () => {
+		const { session, model } = play(echo);
+		const events = await eventsWhile(await session.send("go"), "step-end", () => session.steer("also"));
+		expect(events.slice(3)).toEqual([
+			{ type: "assistant-text", text: "re: go" },
+			{ type: "step-end" },
+			said("also", "step-end"),
+			{ type: "step-start" },
+			{ type: "assistant-text", text: "re: also" },
+			{ type: "step-end" },
+			{ type: "turn-end" },
+		]);
+		expect(shown(model)[1]).toEqual(["user: go", "assistant: re: go", "user: also"]);
+	});
+
+	test.each(["model", "tool"])(
+		"while the %s works takes effect after that step, and not in the call under way [SES-037]",
+		async (at) => {
+			const working = gate();
+			const held = gate();
+			const hold = () => {
+				working.open();
+				return held.promise;
+			};
+			const { session, model } = play(
+				(_, call) => {
+					if (call > 0) return "Done.";
+					return at === "model" ? { text: "First.", gate: hold() } : callLook;
+				},
+				{ tools: [anyTool("look", hold)] },
+			);
+			const all = eventsOf(await session.send("go"));
+			await working.promise;
+			await session.steer("also");
+			held.open();
+			const events = await all;
+			const end = events.findIndex(({ type }) => type === "step-end");
+			expect(events[end + 1]).toEqual(said("also", "step-end"));
+			expect(events.filter(({ type }) => type === "runtime-input")).toHaveLength(1);
+			expect(shown(model)[0]).toEqual(["user: go"]);
+			expect(shown(model)[1]?.at(-1)).toBe("user: also");
+		},
+	);
+
+	test("an idle session is a run like any other [SES-038]", async () => {
+		const { session } = play(echo);
+		await drain(await session.send("before"));
+		const events = await eventsOf(await session.steer("go"));
+		expect(events[0]).toEqual({ type: "user-text", text: "go" });
+		expect(types(events)).not.toContain("runtime-input");
+		expect(events.at(-1)).toEqual({ type: "turn-end" });
+	});
+
+	test("resolves at once with the run under way, though others are queued [SES-039]", async () => {
+		const { session, model } = play(() => ({ gate: never }));
+		const active = await session.send("one");
+		const queued = await session.send("two");
+		void active.result();
+		await settled();
+		const steered = await session.steer("also");
+		expect(steered).toBe(active);
+		expect(steered.runId).not.toBe(queued.runId);
+		expect(model.requests).toHaveLength(1);
+	});
+
+	test("twice in one window enters in order, each told, and is there after a reload [SES-040]", async () => {
+		const folder = mkdtempSync(join(tmpdir(), "holdfast-"));
+		const path = join(folder, "host.db");
+		const host = sqliteHost(path);
+		const { session } = play(echo, { host });
+		const events = await eventsWhile(await session.send("go"), "step-start", () =>
+			Promise.all([session.steer("first"), session.steer("second")]),
+		);
+		expect(events.filter(({ type }) => type === "runtime-input")).toEqual([
+			said("first", "step-start"),
+			said("second", "step-start"),
+		]);
+		await host.close();
+		const reopened = sqliteHost(path);
+		const reloaded = play(echo, { host: reopened }).session;
+		expect(lines((await reloaded.state()).messages)).toEqual([
+			"user: go",
+			"user: first",
+			"user: second",
+			"assistant: re: second",
+		]);
+		await reopened.close();
+		rmSync(folder, { recursive: true });
+	});
+});
+
+describe("the queue of a session", () => {
+	test("runs ten turns that nobody awaited in their order, one at a time, each for itself [SES-042]", async () => {
+		let atWork = 0;
+		let atOnce = 0;
+		const { session, model } = play(async ({ messages }) => {
+			atOnce = Math.max(atOnce, ++atWork);
+			await settled();
+			atWork--;
+			return `re: ${messages.at(-1)?.text}`;
+		});
+		const texts = Array.from({ length: 10 }, (_, at) => `turn ${at}`);
+		const runs = await Promise.all(texts.map((text) => session.send(text)));
+		expect(new Set(runs.map(({ runId }) => runId)).size).toBe(10);
+		const ended: string[] = [];
+		const follow = async (run: AgentRun): Promise<void> => {
+			const events = await eventsOf(run);
+			expect(events.filter(({ type }) => type === "user-text")).toHaveLength(1);
+			ended.push((events[0] as { text: string }).text);
+		};
+		await Promise.all(runs.toReversed().map(follow));
+		expect(ended).toEqual(texts);
+		expect(atOnce).toBe(1);
+		expect(shown(model).at(-1)).toEqual([
+			...texts.slice(0, 9).flatMap((text) => [`user: ${text}`, `assistant: re: ${text}`]),
+			"user: turn 9",
+		]);
+	});
+
+	test.each(["turn-error", "turn-abort"])(
+		"goes on behind a run that ended with %s, from what was committed [SES-043]",
+		async (end) => {
+			const asked = gate();
+			const { session, model } = play(
+				(_, call) => {
+					if (call === 0) return { text: "I look.", ...callLook };
+					if (call > 1) return "Done.";
+					asked.open();
+					return end === "turn-error" ? { error: new Error("no line") } : { gate: never };
+				},
+				{ tools: [anyTool("look", () => 1)] },
+			);
+			const first = eventsOf(await session.send("one"));
+			const second = drain(await session.send("two"));
+			const third = drain(await session.send("three"));
+			await asked.promise;
+			if (end === "turn-abort") session.interrupt();
+			expect((await first).at(-1)?.type).toBe(end);
+			expect(await Promise.all([second, third])).toEqual([
+				{ outcome: "completed", text: "Done." },
+				{ outcome: "completed", text: "Done." },
+			]);
+			expect(shown(model)[2]).toEqual(["user: one", "assistant: I look. [look]", "results: 1", "user: two"]);
+		},
+	);
+
+	test("ends a turn before the next begins, so that an event loop can send [SES-042]", async () => {
+		const { session } = play(echo);
+		const events = (await session.send("one")).events();
+		const second = await session.send("two");
+		await upTo(events, "step-end");
+		const begun = second.events().next();
+		await upTo(events, "turn-end");
+		expect((await begun).value).toEqual({ type: "user-text", text: "two" });
+	});
+});
