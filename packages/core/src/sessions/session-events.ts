@@ -3,6 +3,7 @@
 import type { ToolCall, UserContent } from "@holdfast/upp";
 import { type BoundaryEvent, EventQueue, type RunEvent, type Watcher } from "../engine/index.ts";
 import type { Placement } from "../journal/index.ts";
+import { plainJson } from "../tools/plain-json.ts";
 import { isJobEvent, type SubagentJobEvent } from "./job-events.ts";
 
 /** What a run tells its consumer. @see keyed sessions, AgentEvent */
@@ -168,7 +169,7 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 }
 
 function callEvent(call: ToolCall, input: unknown): AgentEvent {
-	return { type: "tool-call", toolCallId: call.toolCallId, toolName: call.toolName, input };
+	return { type: "tool-call", toolCallId: call.toolCallId, toolName: call.toolName, input: plainJson(input) };
 }
 
 function inputEvent(event: Extract<RunEvent, { type: "input" }>): AgentEvent {
@@ -178,7 +179,13 @@ function inputEvent(event: Extract<RunEvent, { type: "input" }>): AgentEvent {
 	const texts = content.flatMap((part) => (part.type === "text" ? [part.text] : []));
 	if (shape === "text") return { type: "user-text", text: texts[0] ?? "" };
 	if (shape === "texts") return { type: "user-text", text: texts };
-	return { type: "user-message", content };
+	return { type: "user-message", content: content.map(plainPart) };
+}
+
+/** Events are JSON: bytes are told as base64. */
+function plainPart(part: UserContent): UserContent {
+	if ((part.type !== "image" && part.type !== "document") || part.source.type !== "bytes") return part;
+	return { ...part, source: { type: "base64", data: plainJson(part.source.data) as string } };
 }
 
 function endEvent(event: Extract<RunEvent, { type: "run_end" }>): AgentEvent {
