@@ -1,0 +1,173 @@
+import { AssistantMessage } from "@holdfast/upp";
+import { describe, expect, test } from "vitest";
+import { answer, anyTool, deafModel, lines, modelOf } from "../agent/agent.fixture.ts";
+import { Agent } from "../agent/agent.ts";
+import { scriptedModel } from "../testing/scripted-model.ts";
+import { drain } from "./drain.ts";
+import { echo, eventsOf, gate, never, play, settled, shown, types } from "./sessions.fixture.ts";
+
+const callLook = { toolCalls: [{ name: "look" }] };
+
+describe("interrupt", () => {
+	test.each(["model", "tool"])(
+		"tells the %s through its signal, ends the run, and lets the queue go on [SES-044]",
+		async (at) => {
+			const working = gate();
+			const aborted = gate();
+			const hang = (signal: AbortSignal | undefined): Promise<never> => {
+				signal?.addEventListener("abort", () => aborted.open());
+				working.open();
+				return never;
+			};
+			const { session } = play(
+				({ signal }, call) => {
+					if (call > 0) return "Yes.";
+					return at === "model" ? { gate: hang(signal) } : callLook;
+				},
+				{ tools: [anyTool("look", (_, { signal }) => hang(signal))] },
+			);
+			const first = eventsOf(await session.send("one"));
+			const second = drain(await session.send("two"));
+			await working.promise;
+			session.interrupt();
+			await aborted.promise;
+			expect((await first).at(-1)).toEqual({ type: "turn-abort" });
+			expect(await second).toEqual({ outcome: "completed", text: "Yes." });
+		},
+	);
+
+	test("of an idle session does nothing [SES-044]", async () => {
+		const { session, journal } = play(echo);
+		session.interrupt();
+		await settled();
+		expect(journal.list()).toEqual([]);
+		await drain(await session.send("one"));
+		session.interrupt();
+		expect(await drain(await session.send("two"))).toEqual({ outcome: "completed", text: "re: two" });
+	});
+
+	test("keeps the results there are and cancels the other calls: none is left without [SES-045]", async () => {
+		const { session, model } = play(
+			(_, call) =>
+				call === 0 ? { toolCalls: [{ name: "fast" }, { name: "slow" }, { name: "slow" }] } : "Yes.",
+			{ tools: [anyTool("fast", () => "found"), anyTool("slow", () => never)] },
+		);
+		const all: string[] = [];
+		for await (const event of (await session.send("go")).events()) {
+			all.push(event.type);
+			if (event.type === "tool-result" && event.toolName === "fast") session.interrupt();
+		}
+		expect(all.at(-1)).toBe("turn-abort");
+		await drain(await session.send("again"));
+		const cancelled = "The call was cancelled: the run was interrupted.";
+		expect(shown(model)[1]).toEqual([
+			"user: go",
+			"assistant:  [fast, slow, slow]",
+			`results: found, ${cancelled}!, ${cancelled}!`,
+			"user: again",
+		]);
+	});
+});
+
+describe("kill", () => {
+	test.each(["model", "tool"])(
+		"ends the active and the queued runs though the %s never settles; its handle is of no more use [SES-046]",
+		async (at) => {
+			const working = gate();
+			const look = anyTool("look", () => {
+				working.open();
+				return never; // and looks at no signal
+			});
+			const { model, asked } = deafModel();
+			const { session } = play([callLook], { tools: [look], ...(at === "model" ? { model } : {}) });
+			const all = [eventsOf(await session.send("one")), eventsOf(await session.send("two"))];
+			await (at === "model" ? asked : working.promise);
+			await session.kill();
+			const [active, queued] = await Promise.all(all);
+			const killed = { type: "turn-error", code: "session_killed", message: expect.any(String) };
+			expect(active?.at(-1)).toEqual(killed);
+			expect(queued).toEqual([killed]);
+			await expect(session.send("three")).rejects.toMatchObject({ code: "session_killed" });
+			await expect(session.steer("three")).rejects.toMatchObject({ code: "session_killed" });
+		},
+	);
+
+	test("keeps what was committed: a new handle goes on from there [SES-047]", async () => {
+		const asked = gate();
+		const { session, agent, model } = play(
+			(_, call) => {
+				if (call === 1) asked.open();
+				return [{ text: "I look.", ...callLook }, { gate: never }, "Yes."][call] ?? "";
+			},
+			{ tools: [anyTool("look", () => 1)] },
+		);
+		const all = eventsOf(await session.send("one"));
+		await asked.promise;
+		await session.kill();
+		expect(types(await all).at(-1)).toBe("turn-error");
+		expect(await drain(await agent.session("s").send("two"))).toEqual({ outcome: "completed", text: "Yes." });
+		expect(shown(model)[2]).toEqual(["user: one", "assistant: I look. [look]", "results: 1", "user: two"]);
+	});
+});
+
+describe("delete", () => {
+	test("kills, and leaves nothing of the session and of those of its sub-agents [SES-048]", async () => {
+		const helper = new Agent({
+			name: "helper",
+			description: "Helps.",
+			model: scriptedModel(() => "Four."),
+		});
+		const delegate = { toolCalls: [{ name: "delegate_to_helper", arguments: { prompt: "2+2?" } }] };
+		const { session, agent, model, journal } = play([delegate, "It is four.", { gate: never }, "Anew."], {
+			subagents: [helper],
+		});
+		await drain(await session.send("one"));
+		expect(journal.list().length).toBeGreaterThan(1);
+		const ended = [eventsOf(await session.send("two")), eventsOf(await session.send("three"))];
+		await settled();
+		await session.delete();
+		for (const events of ended) {
+			expect((await events).at(-1)).toMatchObject({ type: "turn-error", code: "session_killed" });
+		}
+		expect(journal.list()).toEqual([]);
+		await expect(session.send("four")).rejects.toMatchObject({ code: "session_killed" });
+		const anew = agent.session("s");
+		expect((await anew.state()).messages).toEqual([]);
+		await drain(await anew.send("five"));
+		expect(shown(model).at(-1)).toEqual(["user: five"]);
+	});
+
+	test("of an unknown key resolves [SES-048]", async () => {
+		const { agent, journal } = play(echo);
+		await expect(agent.session("unknown").delete()).resolves.toBeUndefined();
+		expect(journal.list()).toEqual([]);
+	});
+
+	test.each(["model", "tool"])(
+		"is final: what the %s answers after it commits nothing [SES-049]",
+		async (at) => {
+			const working = gate();
+			const held = gate();
+			const late = async <T>(value: T): Promise<T> => {
+				working.open();
+				await held.promise; // whatever the signal says
+				return value;
+			};
+			const model = modelOf({ complete: () => late(answer(new AssistantMessage("late"))) });
+			const { session, agent, journal } = play([callLook, "Done."], {
+				tools: [anyTool("look", () => late("late"))],
+				...(at === "model" ? { model } : {}),
+			});
+			const all = eventsOf(await session.send("go"));
+			await working.promise;
+			await session.delete();
+			held.open();
+			expect((await all).at(-1)).toMatchObject({ type: "turn-error", code: "session_killed" });
+			await settled();
+			expect(journal.list()).toEqual([]);
+			expect(await journal.read("s")).toEqual([]);
+			expect(await journal.head("s")).toBeUndefined();
+			expect(lines((await agent.session("s").state()).messages)).toEqual([]);
+		},
+	);
+});
