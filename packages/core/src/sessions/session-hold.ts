@@ -12,6 +12,13 @@ const pageSize = 1_000;
 /** Runs of this process by journal and key: two agents on one host do not take a session from each other mid-run. */
 const drivenHere = new WeakMap<Journal, Map<string, Promise<unknown>>>();
 
+/** What the entries of a journal come to. */
+interface Folded {
+	readonly state: SessionState;
+	/** The run of the last entry. */
+	readonly lastRunId: string | undefined;
+}
+
 export class SessionHold {
 	readonly #agent: SessionAgent;
 	readonly #journal: Journal;
@@ -37,7 +44,7 @@ export class SessionHold {
 
 	/** What was folded when the session was taken, or left by the last run. */
 	get state(): SessionState {
-		return this.#state ?? initialSession(AgentState.initial());
+		return this.#state ?? begin().state;
 	}
 
 	/** The run that was begun and has not ended. */
@@ -52,10 +59,11 @@ export class SessionHold {
 	async take(): Promise<Lease | undefined> {
 		if (this.#releasing !== undefined) await this.#releasing;
 		if (drivenHere.get(this.#journal)?.has(this.#key) === true) return undefined;
-		const acquired = await this.#journal.acquire(this.#key);
+		const acquiring = this.#journal.acquire(this.#key);
+		const acquired = acquiring instanceof Promise ? await acquiring : acquiring;
 		if (!acquired.ok) return undefined;
 		const { lease } = acquired;
-		const { state, lastRunId } = await this.#fold(this.state, lease.seq);
+		const { state, lastRunId } = lease.seq === 0 ? begin() : await this.#fold(this.state, lease.seq);
 		this.#state = state;
 		this.#lastRunId = lastRunId;
 		this.#lease = lease;
@@ -132,15 +140,10 @@ export class SessionHold {
 	}
 
 	/** Folds what the journal holds behind a state; the entry it ended with is read again, to see that it still stands. */
-	async #fold(
-		from: SessionState,
-		until?: number,
-	): Promise<{ readonly state: SessionState; readonly lastRunId: string | undefined }> {
-		const begin = initialSession(AgentState.initial());
+	async #fold(from: SessionState, until?: number): Promise<Folded> {
 		const options = foldOptions(this.#agent.engine);
-		let state = until !== undefined && until < from.seq ? begin : from;
+		let state = until !== undefined && until < from.seq ? begin().state : from;
 		let lastRunId = this.#lastRunId;
-		if (until === 0) return { state: begin, lastRunId: undefined };
 		for (;;) {
 			const known = state.seq === 0 ? 0 : 1;
 			const page: readonly Entry[] = await this.#journal.read(this.#key, {
@@ -148,7 +151,7 @@ export class SessionHold {
 				limit: pageSize + known,
 			});
 			if (known === 1 && (page[0] === undefined || page[0].runId !== (lastRunId ?? page[0].runId))) {
-				state = begin; // another journal: the session was deleted, and maybe begun anew
+				state = begin().state; // another journal: the session was deleted, and maybe begun anew
 				continue;
 			}
 			for (const entry of page.slice(known)) state = evolve(state, entry, options);
@@ -157,4 +160,9 @@ export class SessionHold {
 				return { state, lastRunId };
 		}
 	}
+}
+
+/** A session of which nothing was folded. */
+function begin(): Folded {
+	return { state: initialSession(AgentState.initial()), lastRunId: undefined };
 }

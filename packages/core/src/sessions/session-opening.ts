@@ -43,11 +43,14 @@ export class SessionOpening {
 			return "held";
 		}
 		const { stored } = queue;
-		const { gone, ahead } = await queue.align(await lease.inbox(), stored, openRunId, (input) => {
+		const reading = lease.inbox();
+		const inbox = reading instanceof Promise ? await reading : reading;
+		const aligning = queue.align(inbox, stored, openRunId, (input) => {
 			const run = this.#parts.handle(input.kind === "message" ? input.runId : undefined);
 			void run.result();
 			return { run, input: storedMessage(input), inputId: input.id, place: "stored" };
 		});
+		const { gone, ahead } = aligning instanceof Promise ? await aligning : aligning;
 		for (const { run } of gone) run.neverStarted("lease_lost", startedElsewhere(key), hold.state.agent);
 		return ahead !== undefined && hold.openRunId === undefined && this.#yields(ahead)
 			? "others-first"

@@ -2,7 +2,7 @@
 // that another process starts it when this one dies; what left the inbox was started, by whomever.
 import { messageFromJSON } from "@holdfast/upp";
 import type { RunInput } from "../engine/index.ts";
-import type { Journal, StoredInput } from "../journal/index.ts";
+import type { Journal, MaybePromise, StoredInput } from "../journal/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { type AcceptedInput, inputFact, storedInput } from "./input.ts";
 
@@ -27,6 +27,7 @@ export interface Alignment {
 	readonly ahead?: string;
 }
 
+const none: ReadonlySet<QueuedTurn> = new Set();
 const aligned: Alignment = { gone: [] };
 
 /** Inputs that some queue of this process holds, by journal: two agents on one host adopt nothing from each other. */
@@ -73,7 +74,8 @@ export class TurnQueue {
 
 	/** Turns that stand in the inbox by now, unless somebody took them out. */
 	get stored(): ReadonlySet<QueuedTurn> {
-		return new Set(this.#turns.filter((turn) => turn.place === "stored"));
+		const stored = this.#turns.filter((turn) => turn.place === "stored");
+		return stored.length === 0 ? none : new Set(stored);
 	}
 
 	push(turn: QueuedTurn): void {
@@ -110,14 +112,24 @@ export class TurnQueue {
 	 * `storedBefore` were put into it: those that are missing were started elsewhere, turns of dead workers are adopted,
 	 * and all stand in the order of the store.
 	 */
-	async align(
+	align(
+		inbox: readonly StoredInput[],
+		storedBefore: ReadonlySet<QueuedTurn>,
+		openRunId: string | undefined,
+		adopt: (input: StoredInput) => QueuedTurn,
+	): MaybePromise<Alignment> {
+		if (inbox.length > 0 || storedBefore.size > 0) return this.#align(inbox, storedBefore, openRunId, adopt);
+		this.notices = inbox;
+		return aligned;
+	}
+
+	async #align(
 		inbox: readonly StoredInput[],
 		storedBefore: ReadonlySet<QueuedTurn>,
 		openRunId: string | undefined,
 		adopt: (input: StoredInput) => QueuedTurn,
 	): Promise<Alignment> {
 		this.notices = inbox.filter(({ id, kind }) => kind === "notice" && !this.#promoted.has(id));
-		if (inbox.length === 0 && this.#turns.length === 0) return aligned;
 		const order = new Map<string, number>();
 		let awaited: StoredInput | undefined;
 		for (const input of inbox) {
