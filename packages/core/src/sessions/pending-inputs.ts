@@ -2,11 +2,12 @@
 import type { MaybePromise } from "../journal/index.ts";
 
 export class PendingInputs {
-	readonly #pending: Set<Promise<unknown>> = new Set();
+	#pending: Set<Promise<unknown>> | undefined;
 
 	/** Resolves when the input has arrived. */
 	async arrived(storing: MaybePromise<unknown>): Promise<void> {
 		if (!(storing instanceof Promise)) return;
+		this.#pending ??= new Set();
 		this.#pending.add(storing);
 		try {
 			await storing;
@@ -17,6 +18,6 @@ export class PendingInputs {
 
 	/** Resolves when none is on its way, arrived or refused. */
 	async settled(): Promise<void> {
-		if (this.#pending.size > 0) await Promise.allSettled(this.#pending);
+		if (this.#pending !== undefined) await Promise.allSettled(this.#pending);
 	}
 }

@@ -28,6 +28,7 @@ export interface Alignment {
 }
 
 const none: ReadonlySet<QueuedTurn> = new Set();
+const noNotices: readonly StoredInput[] = [];
 const aligned: Alignment = { gone: [] };
 
 /** Inputs that some queue of this process holds, by journal: two agents on one host adopt nothing from each other. */
@@ -38,11 +39,11 @@ export class TurnQueue {
 	readonly #key: string;
 	#turns: QueuedTurn[] = [];
 	/** Notices that shall be turns of their own, by their ids. */
-	readonly #promoted = new Map<string, AgentRun>();
+	#promoted: Map<string, AgentRun> | undefined;
 	/** The turn that came to the session when it was idle, and when it is accepted: what was sent later is stored later. */
 	#ahead: { readonly inputId: string; readonly accepted: Promise<unknown> } | undefined;
 	/** What the next run is to be told, as the inbox stood when it was last looked at. */
-	notices: readonly StoredInput[] = [];
+	notices: readonly StoredInput[] = noNotices;
 
 	constructor(journal: Journal, key: string) {
 		this.#journal = journal;
@@ -64,12 +65,13 @@ export class TurnQueue {
 
 	/** A notice of the inbox shall be told in a turn of its own, if it still waits. */
 	promote(noticeId: string, run: AgentRun): void {
+		this.#promoted ??= new Map();
 		this.#promoted.set(noticeId, run);
 	}
 
 	/** Notices wait again for the turns of others. */
 	demote(noticeId: string): void {
-		this.#promoted.delete(noticeId);
+		this.#promoted?.delete(noticeId);
 	}
 
 	/** Turns that stand in the inbox by now, unless somebody took them out. */
@@ -119,7 +121,7 @@ export class TurnQueue {
 		adopt: (input: StoredInput) => QueuedTurn,
 	): MaybePromise<Alignment> {
 		if (inbox.length > 0 || storedBefore.size > 0) return this.#align(inbox, storedBefore, openRunId, adopt);
-		this.notices = inbox;
+		this.notices = noNotices;
 		return aligned;
 	}
 
@@ -129,12 +131,12 @@ export class TurnQueue {
 		openRunId: string | undefined,
 		adopt: (input: StoredInput) => QueuedTurn,
 	): Promise<Alignment> {
-		this.notices = inbox.filter(({ id, kind }) => kind === "notice" && !this.#promoted.has(id));
+		this.notices = inbox.filter(({ id, kind }) => kind === "notice" && this.#promoted?.has(id) !== true);
 		const order = new Map<string, number>();
 		let awaited: StoredInput | undefined;
 		for (const input of inbox) {
 			// What was said to a run that is over is a turn of its own.
-			const promoted = this.#promoted.get(input.id);
+			const promoted = this.#promoted?.get(input.id);
 			const isSaid = input.kind === "message" || (input.kind === "steer" && input.runId !== openRunId);
 			if (!isSaid && promoted === undefined) continue;
 			order.set(input.id, input.order);

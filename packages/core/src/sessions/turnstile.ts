@@ -3,7 +3,7 @@
 export class Turnstile {
 	readonly #left: () => unknown;
 	readonly #next: () => unknown;
-	readonly #sleepers: (() => void)[] = [];
+	#sleepers: (() => void)[] | undefined;
 	#work: Promise<unknown> | undefined;
 	#heldElsewhere = false;
 
@@ -45,7 +45,10 @@ export class Turnstile {
 
 	/** Resolves when what is under way is done, or waits for another worker. */
 	passed(): Promise<void> {
-		return new Promise((resolve) => this.#sleepers.push(resolve));
+		return new Promise((resolve) => {
+			this.#sleepers ??= [];
+			this.#sleepers.push(resolve);
+		});
 	}
 
 	/** Resolves when what is under way is done, well or not. */
@@ -54,6 +57,8 @@ export class Turnstile {
 	}
 
 	#wakeAll(): void {
-		if (this.#sleepers.length > 0) for (const wake of this.#sleepers.splice(0)) wake();
+		const sleepers = this.#sleepers;
+		this.#sleepers = undefined;
+		if (sleepers !== undefined) for (const wake of sleepers) wake();
 	}
 }
