@@ -1,5 +1,6 @@
 // Taking a session up: it is ours, its state known and its turns in order, or it is another's to go on with (keeps I4).
-import type { AgentRun } from "./agent-run.ts";
+import { AgentRun } from "./agent-run.ts";
+import type { SessionAgent } from "./session-agent.ts";
 import { startedElsewhere } from "./session-errors.ts";
 import type { SessionHold } from "./session-hold.ts";
 import type { SessionRecords } from "./session-records.ts";
@@ -10,14 +11,11 @@ const yieldsFor = 2_000;
 
 /** What a session is taken up with. */
 export interface OpeningParts {
+	readonly agent: SessionAgent;
 	readonly key: string;
 	readonly hold: SessionHold;
 	readonly queue: TurnQueue;
 	readonly records: SessionRecords | undefined;
-	/** Milliseconds that never go backwards. */
-	monotonic(): number;
-	/** A handle for a turn that was accepted elsewhere. */
-	handle(runId: string | undefined): AgentRun;
 }
 
 export class SessionOpening {
@@ -31,7 +29,7 @@ export class SessionOpening {
 
 	/** `held`: another living worker works on it; `others-first`: the turn before ours is another worker's to start. */
 	async open(): Promise<"ours" | "held" | "others-first"> {
-		const { key, hold, queue, records } = this.#parts;
+		const { agent, key, hold, queue, records } = this.#parts;
 		const lease = hold.lease ?? (await hold.take());
 		if (lease === undefined) {
 			this.#yielded = undefined; // nobody can start a turn now, so nobody takes too long
@@ -46,7 +44,8 @@ export class SessionOpening {
 		const reading = lease.inbox();
 		const inbox = reading instanceof Promise ? await reading : reading;
 		const aligning = queue.align(inbox, stored, openRunId, (input) => {
-			const run = this.#parts.handle(input.kind === "message" ? input.runId : undefined);
+			const runId = input.kind === "message" ? input.runId : undefined;
+			const run = new AgentRun(runId ?? agent.engine.ports.ids.uuid(), key);
 			void run.result();
 			return { run, input: storedMessage(input), inputId: input.id, place: "stored" };
 		});
@@ -59,7 +58,7 @@ export class SessionOpening {
 
 	/** Whether to let another worker start the turn that was accepted before ours. It may take its time, within limits. */
 	#yields(inputId: string): boolean {
-		const now = this.#parts.monotonic();
+		const now = this.#parts.agent.engine.ports.clock.monotonic();
 		if (this.#yielded?.inputId !== inputId) this.#yielded = { inputId, since: now };
 		return now - this.#yielded.since < yieldsFor;
 	}

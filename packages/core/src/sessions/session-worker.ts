@@ -74,12 +74,11 @@ export class SessionWorker {
 			() => this.#queue.length > 0 && queueMicrotask(() => this.#pump()),
 		);
 		this.#opening = new SessionOpening({
+			agent,
 			key,
 			hold: this.#hold,
 			queue: this.#queue,
 			records,
-			monotonic: () => this.#agent.ports.clock.monotonic(),
-			handle: (runId) => new AgentRun(runId ?? this.#agent.ports.ids.uuid(), key),
 		});
 		this.#runner = new SessionRunner({
 			agent,
