@@ -60,7 +60,8 @@ describe("the events of a run", () => {
 	test("hold the run nowhere else: tools finish while `tool-call` is still looked at [SES-015]", async () => {
 		const finished = gate();
 		const tools = [
-			anyTool("look", () => {
+			anyTool("look", async () => {
+				await settled();
 				finished.open();
 				return 1;
 			}),

@@ -162,12 +162,12 @@ describe("delete", () => {
 			await working.promise;
 			await session.delete();
 			held.open();
-			expect((await all).at(-1)).toMatchObject({ type: "turn-error", code: "session_killed" });
 			await settled();
 			expect(journal.list()).toEqual([]);
 			expect(await journal.read("s")).toEqual([]);
 			expect(await journal.head("s")).toBeUndefined();
 			expect(lines((await agent.session("s").state()).messages)).toEqual([]);
+			expect((await all).at(-1)).toMatchObject({ type: "turn-error", code: "session_killed" });
 		},
 	);
 });
