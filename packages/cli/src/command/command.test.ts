@@ -140,6 +140,14 @@ describe("another model", () => {
 		expect(stdout).toContain("failed in");
 	});
 
+	test("that is asked again after a failure is shown with its retry", async () => {
+		server = await startModelServer([{ status: 500 }, { text: "Here it is." }]);
+		const { code } = await run([...question, "--model", server.model, "--session", "again"], { folder });
+		expect(code).toBe(0);
+		const { stdout } = await run(["show", "again"], { folder });
+		expect(stdout).toMatch(/retry +1 of the model, after /);
+	});
+
 	test("reads no file outside the folder", async () => {
 		writeFileSync(join(folder, "secret.txt"), "swordfish");
 		server = await startModelServer([

@@ -1,5 +1,5 @@
 /** The command `show`: the timeline of a session, read from its journal. */
-import type { Entry, Fact } from "holdfast";
+import type { Entry, ErrorData, Fact } from "holdfast";
 import type { Command } from "./arguments.ts";
 import { openExisting } from "./database.ts";
 import {
@@ -157,8 +157,18 @@ function tell(
 			);
 			break;
 		}
-		case "decision":
 		case "note":
+			if (fact.topic === "model-retry") {
+				const { attempt, delay, error } = fact.value as { attempt: number; delay: number; error: ErrorData };
+				line(
+					"retry",
+					`${attempt} of the model, after ${formatDuration(delay)}: ${oneLine(error.message, width)}`,
+				);
+				break;
+			}
+			line(fact.kind, oneLine(fact.topic, width));
+			break;
+		case "decision":
 			line(fact.kind, oneLine(fact.topic, width));
 			break;
 		default:

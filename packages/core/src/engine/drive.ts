@@ -179,8 +179,15 @@ async function modelStep(run: Run, action: ModelAction): Promise<boolean> {
 		}
 		if (run.hasInputs) await run.takeInputs("step-start");
 	}
-	const answer =
-		action.failure === "decides" ? await answerOrNote(run, action, step) : await callModel(run, action, step);
+	let answer: AssistantSaid | undefined;
+	try {
+		answer =
+			action.failure === "decides"
+				? await answerOrNote(run, action, step)
+				: await callModel(run, action, step);
+	} finally {
+		if (run.retries.length > 0) await recordRetries(run);
+	}
 	if (answer === undefined) return false;
 	if (answer.message.hasToolCalls) {
 		const carriedOut = resultsGivenWith(answer);
@@ -191,6 +198,12 @@ async function modelStep(run: Run, action: ModelAction): Promise<boolean> {
 		if (committed instanceof Promise) await committed;
 	}
 	return answer.continues === true ? false : endStep(run);
+}
+
+/** Retries are on record whatever came of them, while this run may record anything. */
+async function recordRetries(run: Run): Promise<void> {
+	const retries = run.retries.splice(0);
+	if (run.stopReason === undefined || run.stopReason === "interrupt") await commit(run, retries);
 }
 
 /** An answer whose calls were carried out already: it is recorded before anybody is told. */

@@ -80,15 +80,10 @@ function requestFor(
 		tools: action.tools === "withheld" ? [] : run.agent.toolList,
 		...(typeof action.structure === "object" ? { structure: action.structure } : {}),
 		onRetry: (info) => {
-			if (!run.watched || run.stopReason !== undefined) return;
-			run.tell({
-				type: "model_retry",
-				...run.at,
-				step,
-				attempt: info.attempt,
-				delay: info.delayMs,
-				error: errorData(info.error),
-			});
+			if (run.stopReason !== undefined) return;
+			const retry = { attempt: info.attempt, delay: info.delayMs, error: errorData(info.error) };
+			run.retries.push({ kind: "note", step, topic: "model-retry", value: retry });
+			if (run.watched) run.tell({ type: "model_retry", ...run.at, step, ...retry });
 		},
 	});
 	if (action.structure === "none" && request.structure !== undefined) delete request.structure;

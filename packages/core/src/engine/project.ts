@@ -71,6 +71,8 @@ export function project(
 			return event;
 		}
 		case "note":
+			// Retries were told when they happened.
+			if (fact.topic === "model-retry") return undefined;
 			return { type: "note", seq, sub, step: fact.step, topic: fact.topic, value: fact.value };
 		case "waiting": {
 			const calls = fact.calls.map((callId) => callAt(state, indexOf(state, callId), callId));

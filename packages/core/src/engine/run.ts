@@ -103,6 +103,8 @@ export class Run {
 	readonly stopCondition: RunOptions["stopCondition"];
 	readonly afterStep: RunOptions["afterStep"];
 	readonly interceptors: Interceptors;
+	/** Retries of the model call under way, to be recorded when it is over. */
+	readonly retries: Fact[] = [];
 	readonly #recorder: Recorder;
 	readonly #fold: FoldOptions;
 	readonly #readInput: RunOptions["readInput"];

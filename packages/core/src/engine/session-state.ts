@@ -210,7 +210,8 @@ export function evolve(state: SessionState, entry: Entry, options: FoldOptions):
 				run: { ...run, last: { kind: "decision", tag: fact.topic, value: fact.answer } },
 			};
 		case "note":
-			// Being left on purpose is no step of the work: deciders do not see it.
+			// Neither being left on purpose nor a retry is a step of the work: deciders do not see them.
+			if (fact.topic === "model-retry") return { ...state, seq };
 			if (fact.topic === "suspended") return { ...state, seq, run: { ...run, suspended: true } };
 			return {
 				...note(state, fact.topic, fact.value),
