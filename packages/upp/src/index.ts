@@ -81,7 +81,7 @@ export type {
 	RetryStrategy,
 } from "./provider/provider-types.ts";
 export { isLanguageModel, isModelReference, resolveModel } from "./provider/resolve-model.ts";
-export type { Sleep } from "./retry/attempts.ts";
+export { type Sleep, sleepOnTimers } from "./retry/attempts.ts";
 export { type BackoffOptions, exponentialBackoff, noRetry } from "./retry/backoff.ts";
 export { EventStream } from "./stream/event-stream.ts";
 export type {

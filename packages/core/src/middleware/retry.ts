@@ -1,5 +1,12 @@
 // A model that is asked again when it fails before it has said anything.
-import type { BoundLLMModel, LLMRequest, ModelReference, Sleep, UPPError } from "@holdfast/upp";
+import {
+	type BoundLLMModel,
+	type LLMRequest,
+	type ModelReference,
+	type Sleep,
+	sleepOnTimers,
+	type UPPError,
+} from "@holdfast/upp";
 import { readCount } from "./read-options.ts";
 import { completeWith, findModel, type GivenModel, referenceTo, streamWith } from "./wrapped-model.ts";
 
@@ -30,7 +37,7 @@ export interface RetryOptions {
 export function retry(model: GivenModel, options: RetryOptions = {}): ModelReference {
 	const found = findModel(model);
 	const attempts = readCount(options.attempts ?? 3, "attempts", 1);
-	const { delay = defaultDelay, when = (error) => error.retryable, sleep = wait } = options;
+	const { delay = defaultDelay, when = (error) => error.retryable, sleep = sleepOnTimers } = options;
 	const next = async (
 		bound: BoundLLMModel,
 		failed: number,
@@ -65,17 +72,3 @@ function defaultDelay(failed: number, error: UPPError): number {
 }
 
 const never = new AbortController().signal;
-
-const wait: Sleep = (milliseconds, signal) =>
-	new Promise((resolve, reject) => {
-		const stop = (): void => {
-			clearTimeout(timer);
-			reject(signal.reason);
-		};
-		const timer = setTimeout(() => {
-			signal.removeEventListener("abort", stop);
-			resolve();
-		}, milliseconds);
-		if (signal.aborted) stop();
-		else signal.addEventListener("abort", stop, { once: true });
-	});

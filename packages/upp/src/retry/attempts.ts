@@ -124,7 +124,8 @@ export function cancelled(provider: string, reason?: unknown): UPPError {
 	return new UPPError("The model call was cancelled.", "CANCELLED", provider, "llm", undefined, reason);
 }
 
-const sleepOnTimers: Sleep = (milliseconds, signal) =>
+/** Waits on the runtime's timers; rejects with the signal's reason as soon as it is aborted. */
+export const sleepOnTimers: Sleep = (milliseconds, signal) =>
 	new Promise((resolve, reject) => {
 		const stop = (): void => {
 			clearTimeout(timer);
