@@ -3,6 +3,7 @@
 import { HoldfastError, isMessage, type Message } from "@holdfast/upp";
 import type { Interceptors } from "../engine/interceptors.ts";
 import type { SendInput } from "../sessions/input.ts";
+import type { PluginTurn } from "../sessions/session-agent.ts";
 import type { AgentEvent } from "../sessions/session-events.ts";
 import type { AnyTool } from "../tools/index.ts";
 import type { AskModel } from "./ask-model.ts";
@@ -13,16 +14,7 @@ import { memoryValues, type ValueStore } from "./session-values.ts";
 import { decideCall, replaceResult } from "./tool-hooks.ts";
 
 /** A turn as its plugins see it. One object for each turn. */
-export interface TurnFrame {
-	readonly sessionKey: string;
-	readonly signal: AbortSignal;
-	/** A new list of the conversation so far. */
-	history(): readonly Message[];
-	/** The place of the step under way in its turn, from 0. */
-	stepIndex(): number;
-	overlay(input: SendInput): Promise<void>;
-	steer(input: SendInput): Promise<unknown>;
-}
+export type TurnFrame = PluginTurn;
 
 /** Plugins that were set up. */
 export interface PluginSet {
