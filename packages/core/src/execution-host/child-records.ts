@@ -4,6 +4,8 @@ import { type ChildRecords, noticeIdentity, type RecordedTask } from "../session
 import type { ExecutionHost, ExecutionStore } from "./execution-host.ts";
 import type { NewRun } from "./run-record.ts";
 
+const none: readonly string[] = [];
+
 /** Records of what the sessions of one agent start in child sessions. */
 export function childRecords(
 	host: ExecutionHost,
@@ -18,6 +20,7 @@ export function childRecords(
 			if (by === "scheduled") await scheduler.enqueueRun(task.runId);
 		},
 		async placesOf(runId) {
+			if (doneBy === "starter") return none; // such a journal lists its sessions
 			const runs = await store.runs.listByParentRunId(runId);
 			return [...new Set(runs.map(({ sessionKey }) => sessionKey))];
 		},

@@ -103,6 +103,8 @@ export interface ReadOptions {
 export interface ListOptions {
 	/** Only sessions whose key sorts behind this one. */
 	readonly after?: string;
+	/** Only sessions whose key begins with this. Default: any key. */
+	readonly prefix?: string;
 	/** At most so many. Default: all. */
 	readonly limit?: number;
 	/**

@@ -140,9 +140,10 @@ function isOrphaned(store: Store, { inbox = [] }: Session, { openRunId, holder }
 }
 
 function listSessions(store: Store, options: ListOptions): SessionHead[] {
-	const { after, limit = Number.POSITIVE_INFINITY, state = "any" } = options;
+	const { after, prefix = "", limit = Number.POSITIVE_INFINITY, state = "any" } = options;
 	const heads: SessionHead[] = [];
-	for (const key of [...store.sessions.keys()].sort()) {
+	const keys = [...store.sessions.keys()].filter((key) => key.startsWith(prefix));
+	for (const key of keys.sort()) {
 		if (heads.length >= limit) break;
 		if (after !== undefined && key <= after) continue;
 		const session = store.sessions.get(key) as Session;

@@ -5,10 +5,9 @@ const pageSize = 100;
 
 /** The places that begin with `prefix`, in order. */
 export async function* placesBehind(journal: Journal, prefix: string): AsyncGenerator<string, void, void> {
-	for (let after = prefix; ; ) {
-		const heads = await journal.list({ after, limit: pageSize });
+	for (let after = ""; ; ) {
+		const heads = await journal.list({ prefix, after, limit: pageSize });
 		for (const { key } of heads) {
-			if (!key.startsWith(prefix)) return;
 			yield key;
 			after = key;
 		}

@@ -172,6 +172,25 @@ export const appendCases: readonly WrittenCase[] = [
 		},
 	},
 	{
+		title: "sessions whose keys begin alike are listed without the others",
+		async run(world) {
+			const journal = await world.worker();
+			for (const key of ["a", "b", "b\u0000", "b\u0000x", "b\u0000y", "b\u0001", "ba", "c"])
+				await append(await begin(journal, key, key), key, ended);
+			await begin(journal, "b\u0000z", "open");
+			const keys = async (options: Parameters<typeof journal.list>[0]): Promise<string[]> =>
+				(await journal.list(options)).map((head) => head.key);
+			const alike = ["b\u0000", "b\u0000x", "b\u0000y", "b\u0000z"];
+			same(await keys({ prefix: "b\u0000" }), alike, "all of them");
+			same(await keys({ prefix: "b\u0000", limit: 2 }), alike.slice(0, 2), "first page");
+			same(await keys({ prefix: "b\u0000", after: "b\u0000x" }), alike.slice(2), "behind one of them");
+			same(await keys({ prefix: "b\u0000", after: "a" }), alike, "behind a key before them");
+			same(await keys({ prefix: "b\u0000", after: "c" }), [], "behind a key after them");
+			same(await keys({ prefix: "b\u0000", state: "open" }), ["b\u0000z"], "open");
+			same(await keys({ prefix: "d" }), [], "none");
+		},
+	},
+	{
 		title: "a watcher hears of entries and inputs by any worker, until it leaves",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];

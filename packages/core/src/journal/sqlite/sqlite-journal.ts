@@ -40,6 +40,13 @@ export interface SqliteJournalOptions {
 	readonly workerId?: string;
 }
 
+/** The statements that list sessions in a state. */
+const viewsOf = {
+	any: "viewSessions",
+	open: "viewOpenSessions",
+	orphaned: "viewUnfinishedSessions",
+} as const;
+
 /** A journal in a SQLite file. */
 export interface SqliteJournal extends Journal {
 	readonly name: "sqlite";
@@ -104,15 +111,12 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 	const find = (key: string): SeenSession | undefined =>
 		statements.findSession.get(toStored(key)) as unknown as SeenSession | undefined;
 
-	function* heads(after: string, state: "any" | "open" | "orphaned", limit: number): Generator<SessionHead> {
-		const stored = toStored(after);
-		const views = (state === "any"
-			? statements.viewSessions.iterate(stored, limit < 0 ? -1 : limit + 1)
-			: statements[state === "open" ? "viewOpenSessions" : "viewUnfinishedSessions"].iterate(
-					stored,
-				)) as unknown as Iterable<SessionView>;
-		for (const view of views) {
+	/** The heads from a key on, in order; they are read as they are taken. */
+	function* heads(after: string, prefix: string, state: "any" | "open" | "orphaned"): Generator<SessionHead> {
+		const views = statements[viewsOf[state]].iterate(toStored(after), toStored(prefix));
+		for (const view of views as unknown as Iterable<SessionView>) {
 			const head = toHead(view, worker);
+			if (!head.key.startsWith(prefix)) return;
 			if (state !== "orphaned" || isOrphaned(view, head)) yield head;
 		}
 	}
@@ -175,10 +179,10 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 				return view === undefined ? undefined : toHead(view, worker);
 			});
 		},
-		list({ after, limit = -1, state = "any" } = {}) {
+		list({ after, prefix = "", limit = -1, state = "any" } = {}) {
 			return reading(() => {
 				const found: SessionHead[] = [];
-				for (const head of heads(after ?? "", state, limit)) {
+				for (const head of heads(after ?? "", prefix, state)) {
 					if (found.length === limit) break;
 					if (head.key !== after) found.push(head);
 				}

@@ -109,10 +109,10 @@ const texts = {
 		WHERE session = ? AND kind <> 'message' AND (run_id IS NULL OR run_id = ?)`,
 	drainInput: "DELETE FROM inputs WHERE session = ? AND id = ?",
 	viewSession: `${views} WHERE s.key = ?`,
-	viewSessions: `${views} WHERE s.key >= ? ORDER BY s.key LIMIT ?`,
+	viewSessions: `${views} WHERE s.key >= max(?, ?) ORDER BY s.key`,
 	// Unfinished sessions are few: a plus keeps SQLite from walking all keys instead of the short lists of these.
-	viewOpenSessions: `${views} WHERE s.open_run IS NOT NULL AND +s.key >= ? ORDER BY +s.key`,
-	viewUnfinishedSessions: `${views} WHERE +s.key >= ? AND s.id IN (
+	viewOpenSessions: `${views} WHERE s.open_run IS NOT NULL AND +s.key >= max(?, ?) ORDER BY +s.key`,
+	viewUnfinishedSessions: `${views} WHERE +s.key >= max(?, ?) AND s.id IN (
 		SELECT id FROM sessions WHERE open_run IS NOT NULL UNION SELECT session FROM inputs) ORDER BY +s.key`,
 	waitingWorkers: `SELECT DISTINCT worker FROM inputs WHERE session = ?
 		AND (kind = 'message' OR (kind = 'steer' AND worker IS NOT NULL))`,

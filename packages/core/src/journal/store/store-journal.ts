@@ -140,9 +140,15 @@ export function storeJournal(store: SessionStore, options: StoreJournalOptions =
 		]);
 	}
 
-	async function list({ after, limit, state = "any" }: ListOptions): Promise<readonly SessionHead[]> {
+	async function list({
+		after,
+		prefix = "",
+		limit,
+		state = "any",
+	}: ListOptions): Promise<readonly SessionHead[]> {
 		const most = limit ?? Number.POSITIVE_INFINITY;
-		const keys = [...process.keys].sort().filter((key) => after === undefined || key > after);
+		const known = [...process.keys].filter((key) => key.startsWith(prefix));
+		const keys = known.sort().filter((key) => after === undefined || key > after);
 		const heads: SessionHead[] = [];
 		for (let at = 0; at < keys.length && heads.length < most; at += atOnce) {
 			const some = keys.slice(at, at + atOnce);
