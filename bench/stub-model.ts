@@ -8,6 +8,7 @@ import {
 	type LLMStreamResult,
 	type ModelReference,
 	type StreamEvent,
+	type UserMessage,
 } from "@holdfast/upp";
 import { type AnyTool, tool } from "holdfast";
 
@@ -16,6 +17,7 @@ export type Manner = "whole" | "streamed";
 
 const usage = { inputTokens: 10, outputTokens: 5, totalTokens: 15 };
 const hundredCharacters = "0123456789".repeat(10);
+const never = new Promise<LLMResponse>(() => {});
 const nothing: readonly StreamEvent[] = [];
 const spokenCall: readonly StreamEvent[] = [
 	{ type: "message_start", index: 0, delta: {} },
@@ -68,6 +70,33 @@ export function oneStepModel(): ModelReference {
 	);
 }
 
+/** A model for conversations that come to a halt: it asks for the tool once in each, then never answers again. */
+export function stuckModel(stuck: () => void): ModelReference {
+	let calls = 0;
+	return modelOf("whole", ({ messages }) => {
+		if (messages.at(-1)?.type !== "tool_result") return call(++calls);
+		stuck();
+		return never;
+	});
+}
+
+/**
+ * A model that gives work to the sub-agent "worker" in the background: in its first answer to a conversation as many
+ * tasks as the message says.
+ */
+export function delegatingModel(): ModelReference {
+	return modelOf("whole", ({ messages }) => {
+		const last = messages.at(-1);
+		if (last?.type !== "user") return done();
+		const calls = Array.from({ length: Number((last as UserMessage).text) }, (_, at) => ({
+			toolCallId: `task-${at}`,
+			toolName: "delegate_to_worker",
+			arguments: { prompt: "Do it.", run_in_background: true },
+		}));
+		return { message: new AssistantMessage([], calls), usage, stopReason: "tool_calls" };
+	});
+}
+
 /** A model that says one word `count` times, each a delta of its own. */
 export function talkingModel(count: number): ModelReference {
 	return modelOf(
@@ -103,7 +132,7 @@ function deltas(count: number): readonly StreamEvent[] {
 
 function modelOf(
 	manner: Manner,
-	answer: (request: LLMRequest) => LLMResponse,
+	answer: (request: LLMRequest) => LLMResponse | Promise<LLMResponse>,
 	deltaCount?: number,
 ): ModelReference {
 	const told = deltaCount === undefined ? spokenCall : deltas(deltaCount);
@@ -125,6 +154,7 @@ function modelOf(
 					complete: async (request) => answer(request),
 					stream(request) {
 						const response = answer(request);
+						if (response instanceof Promise) throw new Error("This model answers in one piece.");
 						return streamOf(
 							deltaCount === undefined && !response.message.hasToolCalls ? nothing : told,
 							response,
