@@ -4,6 +4,7 @@ export type { CallOptions } from "./agent/agent-call.ts";
 export type { AgentStreamResult } from "./agent/agent-stream.ts";
 export type { AgentOptions } from "./agent/options.ts";
 export type { AgentStreamEvent, UAPEvent, UAPEventType } from "./agent/uap-events.ts";
+export type { WorkOptions, WorkProblem } from "./agent/work.ts";
 export type {
 	AgentStrategy,
 	Clock,

@@ -30,6 +30,15 @@ export type Command =
 	  } & Common &
 			WorkOptions)
 	| ({ readonly name: "resume"; readonly session: string | undefined } & Common & WorkOptions)
+	| ({
+			readonly name: "worker";
+			/** Absolute path of a module that exports an agent; undefined for the built-in assistant. */
+			readonly agent: string | undefined;
+			/** Whether to end when nothing is due. */
+			readonly once: boolean;
+			/** Milliseconds that runs under way have for their end after a signal. */
+			readonly drain: number;
+	  } & Common)
 	| ({ readonly name: "sessions" } & Common)
 	| ({ readonly name: "show"; readonly session: string } & Common)
 	| { readonly name: "help"; readonly topic: string | undefined }
@@ -42,6 +51,9 @@ const options = {
 	model: { type: "string" },
 	"allow-network": { type: "boolean" },
 	json: { type: "boolean" },
+	agent: { type: "string" },
+	once: { type: "boolean" },
+	drain: { type: "string" },
 	help: { type: "boolean", short: "h" },
 	version: { type: "boolean", short: "v" },
 } as const;
@@ -54,6 +66,7 @@ const work: readonly OptionName[] = ["dir", "db", "model", "allow-network", "jso
 const known: Readonly<Record<string, readonly OptionName[]>> = {
 	run: [...work, "session"],
 	resume: work,
+	worker: ["agent", "db", "json", "once", "drain"],
 	sessions: ["db", "json"],
 	show: ["db", "json"],
 	help: [],
@@ -78,7 +91,7 @@ export function parseCommand(
 	const allowed = known[name];
 	if (allowed === undefined)
 		throw new UsageError(
-			`There is no command "${name}". Commands: run, resume, sessions, show. To ask something: holdfast run "${name.includes(" ") ? name : "your task"}".`,
+			`There is no command "${name}". Commands: run, resume, worker, sessions, show. To ask something: holdfast run "${name.includes(" ") ? name : "your task"}".`,
 		);
 	for (const option of Object.keys(values) as OptionName[])
 		if (!allowed.includes(option))
@@ -101,20 +114,24 @@ export function parseCommand(
 		if (task === "") throw new UsageError('The task is empty. Say what to do: holdfast run "your task".');
 		return { name, task, session: values.session, ...common, ...how };
 	}
-	const limit = name === "sessions" ? 0 : 1;
+	const limit = name === "sessions" || name === "worker" ? 0 : 1;
 	if (rest.length > limit)
 		throw new UsageError(
 			`"holdfast ${name}" takes ${limit === 0 ? "no arguments" : "one session key"}; "${rest[limit]}" is too much.`,
 		);
 	if (name === "resume") return { name, session: rest[0], ...common, ...how };
 	if (name === "sessions") return { name, ...common };
+	if (name === "worker") {
+		const agent = values.agent === undefined ? undefined : resolve(base, values.agent);
+		return { name, agent, once: values.once === true, drain: readSeconds(values.drain ?? "10"), ...common };
+	}
 	if (rest[0] === undefined)
 		throw new UsageError("Which session? Give its key: holdfast show KEY. See: holdfast sessions.");
 	return { name: "show", session: rest[0], ...common };
 }
 
-type Values = Partial<Record<"dir" | "session" | "db" | "model", string>> &
-	Partial<Record<"allow-network" | "json" | "help" | "version", boolean>>;
+type Values = Partial<Record<"dir" | "session" | "db" | "model" | "agent" | "drain", string>> &
+	Partial<Record<"allow-network" | "json" | "once" | "help" | "version", boolean>>;
 
 function parse(argv: readonly string[]): { values: Values; positionals: string[] } {
 	try {
@@ -124,6 +141,14 @@ function parse(argv: readonly string[]): { values: Values; positionals: string[]
 		const [first = "The command line cannot be read"] = (error as Error).message.split(/\.\s|\n/);
 		throw new UsageError(`${first.replace(/\.$/, "")}. See: holdfast --help.`);
 	}
+}
+
+/** Seconds as they are given to an option, in milliseconds. */
+function readSeconds(given: string): number {
+	const seconds = Number(given);
+	if (!(seconds >= 0 && seconds < 2_000_000))
+		throw new UsageError(`The option --drain takes a number of seconds; "${given}" is none.`);
+	return seconds * 1_000;
 }
 
 function topicOf(name: string | undefined): string | undefined {

@@ -4,6 +4,7 @@ const general = `holdfast: an assistant that works on a folder of files, durably
 
   holdfast run "<task>" [options]   work on a task; an interrupted run can be resumed
   holdfast resume [KEY]             go on with an interrupted session
+  holdfast worker [--agent FILE]    work on what is due, as long as it is not stopped
   holdfast sessions                 list the sessions
   holdfast show KEY                 the timeline of a session
 
@@ -45,6 +46,22 @@ Goes on with the interrupted run of a session; without KEY, of the session that 
 It works in the folder and with the model it was started with, unless others are given.
 
 ${workOptions}`,
+	worker: `holdfast worker [--agent FILE] [--db PATH] [--once] [--drain SECONDS] [--json]
+
+Works on what is due until it is stopped: runs and turns that a dead or stopped process left, notifications and
+scheduled runs, background sub-agents. Tells each run it takes up, and how it ended. Any number of workers may
+share one database; each run is taken up by one of them.
+
+  --agent FILE       a module whose default export is your agent: new Agent({...}), or its options.
+                     Default: the assistant, with the folder and model of each session
+  --db PATH          the database (default: .holdfast/holdfast.db in the current folder)
+  --once             end when nothing is due any more, for cron
+  --drain SECONDS    how long runs under way may go on after Ctrl-C or SIGTERM (default 10);
+                     what has not ended by then is suspended, and goes on in another worker
+  --json             one event a line as JSON; the last line is of type "end"
+
+Stopped, it exits with 0.
+`,
 	sessions: `holdfast sessions [--db PATH] [--json]
 
 Lists the sessions, the last changed first. --json: one session a line.

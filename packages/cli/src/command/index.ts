@@ -8,6 +8,7 @@ import { listSessions } from "./sessions.ts";
 import { showSession } from "./show.ts";
 import { exitCodes, UsageError } from "./usage-error.ts";
 import { describeError, resumeSession, runTask } from "./work.ts";
+import { runWorker } from "./worker.ts";
 
 /** Carries out a command line; never throws. Gives the exit code. */
 export async function runCommandLine(argv: readonly string[], io: CommandIo = processIo()): Promise<number> {
@@ -24,6 +25,8 @@ export async function runCommandLine(argv: readonly string[], io: CommandIo = pr
 				return await runTask(command, io);
 			case "resume":
 				return await resumeSession(command, io);
+			case "worker":
+				return await runWorker(command, io);
 			case "sessions":
 				return await listSessions(command, io);
 			case "show":

@@ -106,6 +106,8 @@ export type Reply =
 	| {
 			readonly text: string;
 			readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number };
+			/** Held back until then. */
+			readonly after?: Promise<void>;
 	  }
 	| { readonly tool: string; readonly arguments: object }
 	| { readonly status: number }
@@ -120,7 +122,9 @@ export async function startModelServer(replies: readonly Reply[]): Promise<Model
 		for await (const chunk of request) body += chunk;
 		requests.push(JSON.parse(body));
 		for (const { count, settle } of waiting) if (requests.length >= count) settle();
-		answer(response, replies[Math.min(requests.length, replies.length) - 1] as Reply);
+		const reply = replies[Math.min(requests.length, replies.length) - 1] as Reply;
+		if (typeof reply === "object" && "after" in reply) await reply.after;
+		answer(response, reply);
 	});
 	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 	const { port } = server.address() as AddressInfo;

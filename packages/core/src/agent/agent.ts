@@ -28,6 +28,7 @@ import { checkpointsOf } from "./checkpoints.ts";
 import { type AgentOptions, knownOptions, opaqueOf, resolveAgent, toolObjects } from "./options.ts";
 import { isRuntimeLlm } from "./runtime-llm.ts";
 import { sessionAgentOf } from "./session-agent.ts";
+import { type WorkOptions, workOn } from "./work.ts";
 
 /**
  * An agent: a model, tools and instructions.
@@ -54,6 +55,8 @@ export class Agent {
 	#host: Host | undefined;
 	#sessions: SessionTable | undefined;
 	#execution: AgentExecution | undefined;
+	/** Ends the work that goes on until the agent is closed. */
+	#closing: AbortController | undefined;
 
 	/** @throws TypeError naming the option that is missing, unknown or wrong. */
 	constructor(options: AgentOptions) {
@@ -201,6 +204,37 @@ export class Agent {
 		return this.#execution.resume(table, runId);
 	}
 
+	/**
+	 * Works on what is due in this agent's sessions, until the signal fires or the agent is closed: runs and accepted turns
+	 * that a dead process left, and what the host has scheduled. Yields each run as it is taken up; they go on by
+	 * themselves. Any number of processes may work on one host: each run is taken up by one of them.
+	 *
+	 * Rejects with what the store threw, or taking a run up, unless `onProblem` is told of it; TypeError for an option
+	 * that makes no sense.
+	 *
+	 * @see keyed sessions "Send, Host Resume, and Steer"
+	 * @example
+	 * import { openai } from "@ai-sdk/openai";
+	 * import { Agent } from "holdfast";
+	 * import { sqliteHost } from "holdfast/sqlite";
+	 *
+	 * const host = sqliteHost("./holdfast.db");
+	 * const clerk = new Agent({ model: openai("gpt-5.2"), host });
+	 * for await (const run of clerk.work({ until: "done" })) console.log(run.sessionKey, run.runId);
+	 * await clerk.close();
+	 * await host.close();
+	 */
+	work({ signal, ...options }: WorkOptions = {}): AsyncGenerator<AgentRun, void, void> {
+		const { ports } = this.#engine;
+		this.#closing ??= new AbortController();
+		const closing = this.#closing.signal;
+		const either = signal === undefined ? closing : AbortSignal.any([closing, signal]);
+		return workOn(
+			{ table: this.#table(), execution: this.#execution, ports },
+			{ ...options, signal: either },
+		);
+	}
+
 	/** Settles when every checkpoint saved so far is stored: for an orderly end. @see UAP 12.4.7 */
 	async flush(): Promise<void> {
 		await this.#calls.checkpoints?.flush();
@@ -208,6 +242,7 @@ export class Agent {
 
 	/** Suspends the runs under way, so that any worker can resume them, and closes the host if it is this agent's own. */
 	async close(): Promise<void> {
+		this.#closing?.abort();
 		await this.#sessions?.close();
 		await this.flush();
 		if (this.#host !== this.#options.host) await this.#host?.close();

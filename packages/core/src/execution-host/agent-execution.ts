@@ -4,7 +4,9 @@ import type { Host } from "../journal/index.ts";
 import type { AgentRun, SessionTable } from "../sessions/index.ts";
 import type { ExecutionHost } from "./execution-host.ts";
 import { defaultLease } from "./keep-runs.ts";
+import type { OwnScheduler } from "./record-scheduler.ts";
 import { resumeRun } from "./resume-run.ts";
+import { isFinal } from "./run-record.ts";
 import { type HostRecords, hostRecords } from "./session-records.ts";
 
 export interface AgentExecution {
@@ -12,6 +14,19 @@ export interface AgentExecution {
 	readonly records: HostRecords;
 	/** Rejects with `run_not_found` for an id that nobody recorded. */
 	resume(table: SessionTable, runId: string): Promise<AgentRun | null>;
+	/** Where the scheduler can be asked what is due; undefined when it calls somebody itself. */
+	readonly scheduler: OwnScheduler | undefined;
+	/** Runs of this agent whose time has come and that no living worker's run stands before, and where they belong. */
+	due(table: SessionTable): Promise<readonly DueRun[]>;
+	/** A run needs no delivery any more, if it is over. */
+	settle(runId: string): Promise<void>;
+}
+
+/** A run whose time has come. */
+export interface DueRun {
+	readonly runId: string;
+	/** Where its session stands. */
+	readonly place: string;
 }
 
 /** Undefined for a host that keeps no records of runs. */
@@ -26,9 +41,31 @@ export function agentExecution(
 	// A journal over a bare store has no leases: there the records have them.
 	const leases = journal.name === "store" ? "runs" : "journal";
 	const records = hostRecords(execution, { ports, namespace, leaseMs, leases });
+	const { store } = execution;
+	const scheduler = "due" in execution.scheduler ? (execution.scheduler as OwnScheduler) : undefined;
 	return {
 		host: execution,
 		records,
+		scheduler,
+		async due(table) {
+			const found: DueRun[] = [];
+			for (const { runId } of (await scheduler?.due()) ?? []) {
+				const run = await store.runs.get(runId);
+				// What nobody recorded is left for whoever will.
+				if (run === null || (run.ownerNamespace ?? namespace) !== namespace) continue;
+				const isChild = run.kind === "subagent" || run.kind === "background-subagent";
+				const place = isChild ? run.sessionKey : table.placeOf(run.sessionKey);
+				const { openRunId, holder } = (await journal.head(place)) ?? {};
+				// A run under way takes in what its session is to be told, or is waited for.
+				const isElsewhere = holder?.alive === true && holder.workerId !== journal.workerId;
+				if (!isElsewhere || openRunId === undefined) found.push({ runId, place });
+			}
+			return found;
+		},
+		async settle(runId) {
+			const run = await store.runs.get(runId);
+			if (run !== null && isFinal(run.status)) await scheduler?.settle(runId);
+		},
 		resume: (table, runId) => resumeRun({ execution, journal, table, records, ports, leaseMs }, runId),
 	};
 }

@@ -68,22 +68,28 @@ async function tell(parts: ResumeParts, run: RunRecord): Promise<AgentRun | null
 	records.claimed(runId, leaseId);
 	const worker = table.worker(sessionKey);
 	try {
-		if (notification === undefined) return await goOn(parts, run);
+		if (notification === undefined) return await goOn(parts, run); // it stands in the history
 		const { shape, message } = acceptInput(notification.input);
 		// The same notification is the same message, however often it is delivered.
 		const { id, dedupeKey } = noticeIdentity(key);
 		const same = new UserMessage([...message.content], { id });
 		const input = { shape, message: same, origin: { runKind: "notification" as const } };
 		const told = (await worker.deliver(runId, input, dedupeKey)) ?? (await worker.tellNotice(runId, id));
-		return told ?? (await goOn(parts, run));
+		const handle = told ?? (await goOn(parts, run));
+		if (handle === null) await release(store, runId, claim);
+		return handle;
 	} catch (error) {
-		// Nothing was begun that the journal does not know: another attempt need not wait for the lease.
-		await store.transaction(async ({ runs, notifications }) => {
-			await runs.update(runId, { status: "queued", lease: null }, { leaseId });
-			await notifications.releaseByIdempotencyKey(key, { leaseId });
-		});
+		await release(store, runId, claim);
 		throw error;
 	}
+}
+
+/** Nothing was begun that the journal does not know: another attempt need not wait for the end of the lease. */
+async function release(store: ExecutionStore, runId: string, { key, leaseId }: Claim): Promise<void> {
+	await store.transaction(async ({ runs, notifications }) => {
+		await runs.update(runId, { status: "queued", lease: null }, { leaseId });
+		await notifications.releaseByIdempotencyKey(key, { leaseId });
+	});
 }
 
 async function claimNotification(parts: ResumeParts, run: RunRecord): Promise<Claim | undefined> {

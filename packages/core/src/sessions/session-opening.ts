@@ -47,7 +47,7 @@ export class SessionOpening {
 			const runId = input.kind === "message" ? input.runId : undefined;
 			const run = new AgentRun(runId ?? agent.engine.ports.ids.uuid(), key);
 			void run.result();
-			return { run, input: storedMessage(input), inputId: input.id, place: "stored" };
+			return { run, input: storedMessage(input), inputId: input.id, isAdopted: true, place: "stored" };
 		});
 		const { gone, ahead } = aligning instanceof Promise ? await aligning : aligning;
 		for (const { run } of gone) run.neverStarted("lease_lost", startedElsewhere(key), hold.state.agent);

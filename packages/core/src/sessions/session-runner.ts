@@ -34,6 +34,8 @@ export interface RunnerParts {
 	steer(input: AcceptedInput): Promise<AgentRun>;
 	/** Whether the session was killed, so that losing the lease means just that. */
 	killed(): boolean;
+	/** A run that others have left is driven here now. */
+	takenUp(run: AgentRun): void;
 	/** The drive of a run is over. */
 	ended(active: ActiveRun, outcome: DriveOutcome): void;
 }
@@ -67,7 +69,9 @@ export class SessionRunner {
 		if (!(await commitFirst(hold, run, facts, drained))) return undefined;
 		queue.remove(turn);
 		for (const overlay of overlays.splice(0)) frame.overlay(overlay);
-		return this.#drive(run, turn.run, { recovered: false, frame });
+		const active = this.#drive(run, turn.run, { recovered: false, frame });
+		if (turn.isAdopted) this.#parts.takenUp(turn.run);
+		return active;
 	}
 
 	/** Goes on with the open run. Undefined when there is none, or another worker was faster. */
@@ -86,7 +90,9 @@ export class SessionRunner {
 			reason: open.suspended ? "suspended" : "crash",
 		};
 		if (!(await commitFirst(hold, run, [resumed], undefined))) return undefined;
-		return this.#drive(run, handle, { recovered: true, frame });
+		const active = this.#drive(run, handle, { recovered: true, frame });
+		this.#parts.takenUp(handle);
+		return active;
 	}
 
 	#runOf(handle: AgentRun, inputId: string, origin: AcceptedInput["origin"]): { run: Run; frame: TurnFrame } {

@@ -30,6 +30,7 @@ export class SessionTable {
 	readonly #named: "keys" | "places";
 	readonly #workers = new Map<string, SessionWorker>();
 	readonly #idle = new Set<string>();
+	readonly #listeners = new Set<(run: AgentRun) => void>();
 	readonly #othersWork = (): boolean => this.#workers.size - this.#idle.size > 1;
 	#closed = false;
 
@@ -63,6 +64,18 @@ export class SessionTable {
 		return this.tableAt(child.parentPlace)?.agent.children?.tableOf(child.subagent);
 	}
 
+	/** The caller's key of the session at a place, or of the session that work at this place is for; undefined for others' places. */
+	rootKeyOf(place: string): string | undefined {
+		const child = readChildPlace(place);
+		return child === undefined ? this.keyOf(place) : this.rootKeyOf(child.parentPlace);
+	}
+
+	/** Calls `tell` with each run of others that begins or goes on here. Returns the way to stop. */
+	whenTakenUp(tell: (run: AgentRun) => void): () => void {
+		this.#listeners.add(tell);
+		return () => this.#listeners.delete(tell);
+	}
+
 	/** The one worker of a key. */
 	worker(key: string): SessionWorker {
 		return this.workerAt(this.placeOf(key), key);
@@ -77,7 +90,10 @@ export class SessionTable {
 		}
 		const { agent, journal, records } = this;
 		const othersWork = this.#othersWork;
-		const worker = new SessionWorker({ agent, journal, place, key, records, othersWork }, () =>
+		const takenUp = (run: AgentRun): void => {
+			for (const tell of this.#listeners) tell(run);
+		};
+		const worker = new SessionWorker({ agent, journal, place, key, records, othersWork, takenUp }, () =>
 			this.#rest(place),
 		);
 		if (this.#closed) void worker.close();

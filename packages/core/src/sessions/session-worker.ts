@@ -24,12 +24,13 @@ export interface SessionParts {
 	readonly journal: Journal;
 	/** Where the session stands in the store. */
 	readonly place: string;
-	/** The caller's key. */
 	readonly key: string;
 	/** Undefined where no records are kept. */
 	readonly records?: SessionRecords | undefined;
 	/** Whether other sessions are at work. Default: none are. */
 	readonly othersWork?: () => boolean;
+	/** Told of a run that others have left and that goes on here. */
+	readonly takenUp?: (run: AgentRun) => void;
 }
 
 export class SessionWorker {
@@ -37,7 +38,6 @@ export class SessionWorker {
 	readonly place: string;
 	readonly #sessionAgent: SessionAgent;
 	readonly #journal: Journal;
-	/** The key as the caller gave it. */
 	readonly key: string;
 	readonly #records: SessionRecords | undefined;
 	readonly #othersWork: () => boolean;
@@ -58,7 +58,7 @@ export class SessionWorker {
 	#overlays: AcceptedInput[] = [];
 
 	constructor(parts: SessionParts, rested: () => void) {
-		const { agent, journal, place, key, records, othersWork = () => false } = parts;
+		const { agent, journal, place, key, records, othersWork = () => false, takenUp = () => {} } = parts;
 		this.#sessionAgent = agent;
 		this.#journal = journal;
 		this.place = place;
@@ -89,6 +89,7 @@ export class SessionWorker {
 			records,
 			steer: (input) => this.steer(input),
 			killed: () => this.#killed,
+			takenUp,
 			ended: (active, outcome) => this.#ended(active, outcome),
 		});
 	}

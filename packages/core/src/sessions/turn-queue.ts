@@ -13,6 +13,8 @@ export interface QueuedTurn {
 	readonly inputId: string;
 	/** A turn that was accepted under the same key before is not accepted again. */
 	readonly dedupeKey?: string;
+	/** Whether it was accepted by a process that died. */
+	readonly isAdopted?: true;
 	/** `new`: only in memory, and its `send` has not resolved. `storing`: on its way into the inbox. */
 	place: "new" | "storing" | "stored";
 	/** Settles when the inbox has the turn or refused it; set from `storing` on. */

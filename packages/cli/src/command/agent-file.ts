@@ -1,0 +1,50 @@
+/** Loads an agent of the user's own: the default export of a module is an agent, or the options of one. */
+import { existsSync, statSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import { type Agent, type AgentOptions, agent, type Host } from "holdfast";
+import { UsageError } from "./usage-error.ts";
+import { describeError } from "./work.ts";
+
+/** An agent from a file, and where its sessions are. */
+export interface LoadedAgent {
+	readonly agent: Agent;
+	/** Whether it brought a host of its own; else it works on the one that was given. */
+	readonly host: "own" | "given";
+}
+
+/**
+ * Imports a module (TypeScript too, as far as Node runs it) and makes its agent. An agent without a host of its own gets
+ * that of `openHost`.
+ * @throws UsageError when there is no such file, it cannot be imported, or exports no agent.
+ */
+export async function loadAgent(file: string, openHost: () => Host): Promise<LoadedAgent> {
+	if (!existsSync(file) || !statSync(file).isFile())
+		throw new UsageError(`There is no file ${file}. Give a module that exports an agent with --agent.`);
+	const exported = await importDefault(file);
+	if (!isAgentLike(exported))
+		throw new UsageError(
+			`${file} exports no agent. Its default export must be an agent, new Agent({ model, … }), or such options.`,
+		);
+	// The spread of an agent is its options, also of one from another installation of the package.
+	const { host, ...options }: AgentOptions = { ...exported };
+	try {
+		if (host !== undefined) return { agent: agent({ ...options, host }), host: "own" };
+		return { agent: agent({ ...options, host: openHost() }), host: "given" };
+	} catch (error) {
+		if (error instanceof UsageError) throw error;
+		throw new UsageError(`The agent of ${file} cannot be made. ${describeError(error)}`);
+	}
+}
+
+async function importDefault(file: string): Promise<unknown> {
+	try {
+		const { default: exported } = (await import(pathToFileURL(file).href)) as { default?: unknown };
+		return exported;
+	} catch (error) {
+		throw new UsageError(`${file} cannot be imported. ${describeError(error)}`);
+	}
+}
+
+function isAgentLike(exported: unknown): exported is AgentOptions {
+	return typeof exported === "object" && exported !== null && "model" in exported;
+}

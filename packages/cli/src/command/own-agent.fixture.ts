@@ -1,0 +1,17 @@
+/** An agent as a user writes one, in a file of its own; the model's address is in the environment. */
+import { openaiCompatible } from "@holdfast/upp";
+import { Agent, tool } from "holdfast";
+
+export default new Agent({
+	model: openaiCompatible("stub", { baseURL: process.env.STUB_MODEL ?? "" }),
+	instructions: "You count parcels.",
+	tools: [
+		tool({
+			name: "count",
+			description: "Counts the parcels.",
+			parameters: { type: "object", properties: {} },
+			retryPolicy: "pure",
+			run: () => "7 parcels",
+		}),
+	],
+});

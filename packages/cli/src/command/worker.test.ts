@@ -1,0 +1,169 @@
+// `holdfast worker` in processes of its own: it takes up what dead processes left, once, and ends as it is told.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { type ModelServer, type Reply, run, type Started, start, startModelServer } from "./spawn.fixture.ts";
+
+// Every test starts real processes, which takes its time on a busy machine.
+vi.setConfig({ testTimeout: 60_000 });
+
+const ownAgent = join(import.meta.dirname, "own-agent.fixture.ts");
+let folder: string;
+let server: ModelServer;
+let started: Started[];
+
+beforeEach(() => {
+	folder = mkdtempSync(join(tmpdir(), "holdfast-worker-"));
+	started = [];
+});
+afterEach(async () => {
+	for (const { child } of started) child.kill("SIGKILL");
+	await Promise.all(started.map(({ finished }) => finished));
+	await server?.close();
+	rmSync(folder, { recursive: true, force: true });
+});
+
+function begin(argv: readonly string[], environment: Record<string, string> = {}): Started {
+	const begun = start(argv, { folder, environment });
+	started.push(begun);
+	return begun;
+}
+
+/** A model server, which first holds one request back: that of the process that is to die. */
+async function serve(replies: readonly Reply[]): Promise<Record<string, string>> {
+	server = await startModelServer(["hang", ...replies]);
+	return { STUB_MODEL: /@(.*)$/.exec(server.model)?.[1] ?? "" };
+}
+
+/** A run of session "parcels" whose process was killed while its model was asked. */
+async function leaveRun(): Promise<void> {
+	const left = begin(["run", "How many parcels?", "--session", "parcels", "--model", server.model]);
+	await server.asked(1);
+	left.child.kill("SIGKILL");
+	await left.finished;
+}
+
+const events = (stdout: string): Record<string, unknown>[] =>
+	stdout
+		.trim()
+		.split("\n")
+		.map((line) => JSON.parse(line));
+
+describe("a worker", () => {
+	test("takes up a run whose process is killed, in under two seconds, and tells how it ended", async () => {
+		await serve([{ text: "There are 7." }]);
+		const worker = begin(["worker"]);
+		await worker.until(/^worker \d+ · the assistant/);
+		const left = begin(["run", "How many parcels?", "--session", "parcels", "--model", server.model]);
+		await server.asked(1);
+		left.child.kill("SIGKILL");
+		const killedAt = performance.now();
+		await worker.until(/takes up {2}session parcels/);
+		const took = performance.now() - killedAt;
+		console.log(`a killed run was taken up after ${Math.round(took)} ms`);
+		expect(took).toBeLessThan(2_000);
+		await worker.until(/^completed {1}session parcels · run \S+ · 1 step in /m);
+		worker.child.kill("SIGTERM");
+		const { code, stdout, stderr } = await worker.finished;
+		expect([code, stderr]).toEqual([0, ""]);
+		expect(stdout).toMatch(/\nstopped\n$/);
+	});
+
+	test("works with the user's own agent, told as JSON, and with --once ends when nothing is due", async () => {
+		const environment = await serve([{ tool: "count", arguments: {} }, { text: "There are 7." }]);
+		await leaveRun();
+		const argv = ["worker", "--agent", ownAgent, "--once", "--json"];
+		const { code, stdout } = await begin(argv, environment).finished;
+		expect(code).toBe(0);
+		expect(events(stdout)).toMatchObject([
+			{ type: "begin", agent: `the agent of ${ownAgent}`, until: "done" },
+			{ type: "run_taken", session: "parcels" },
+			{ type: "run_over", session: "parcels", outcome: "completed", text: "There are 7.", steps: 2 },
+			{ type: "end", outcome: "done", exitCode: 0, runs: 1 },
+		]);
+		expect(JSON.stringify(server.requests.at(-1))).toContain("7 parcels");
+		const again = await begin(argv, environment).finished;
+		expect(events(again.stdout).map(({ type }) => type)).toEqual(["begin", "end"]);
+	});
+
+	test("suspends what has not ended in its time, and another goes on with it", async () => {
+		await serve(["hang", { text: "There are 7." }]);
+		await leaveRun();
+		const worker = begin(["worker", "--drain", "0", "--json"]);
+		await server.asked(2);
+		worker.child.kill("SIGTERM");
+		const stopped = await worker.finished;
+		expect(stopped.code).toBe(0);
+		expect(events(stopped.stdout).map(({ type, outcome }) => [type, outcome])).toEqual([
+			["begin", undefined],
+			["run_taken", undefined],
+			["stopping", undefined],
+			["run_over", "suspended"],
+			["end", "stopped"],
+		]);
+		const other = await begin(["worker", "--once", "--json"]).finished;
+		expect(events(other.stdout)[2]).toMatchObject({ outcome: "completed", text: "There are 7." });
+	});
+
+	test("lets what is under way come to its end within its time", async () => {
+		const answers = Promise.withResolvers<void>();
+		await serve([{ text: "There are 7.", after: answers.promise }]);
+		await leaveRun();
+		const worker = begin(["worker", "--drain", "30", "--json"]);
+		await server.asked(2);
+		worker.child.kill("SIGINT");
+		await worker.until(/"stopping"/);
+		answers.resolve();
+		const { code, stdout } = await worker.finished;
+		expect(code).toBe(0);
+		expect(events(stdout)[3]).toMatchObject({ type: "run_over", outcome: "completed" });
+	});
+
+	test("works in the folder that a session was begun in, and says when that is gone", async () => {
+		await serve(["hang"]);
+		for (const name of ["here", "gone"]) {
+			mkdirSync(join(folder, name));
+			writeFileSync(
+				join(folder, name, "NEWS.md"),
+				`# News\n\n## 2.0.0\n\n### Breaking Changes\n\n- The ${name} lamp.\n`,
+			);
+			const argv = ["run", "Which breaking changes does NEWS.md list?", "--session", name, "--dir", name];
+			const left = begin([...argv, "--model", server.model]);
+			await server.asked(name === "here" ? 1 : 2);
+			left.child.kill("SIGKILL");
+			await left.finished;
+		}
+		rmSync(join(folder, "gone"), { recursive: true });
+		const worker = begin(["worker", "--json"]);
+		await server.asked(3);
+		await worker.until(/"problem"/);
+		worker.child.kill("SIGKILL");
+		const { stdout } = await worker.finished;
+		expect(
+			events(stdout).toSorted((one, other) => (String(one.type) < String(other.type) ? -1 : 1)),
+		).toMatchObject([
+			{ type: "begin" },
+			{ type: "problem", session: "gone", error: { message: expect.stringContaining("no folder") } },
+			{ type: "run_taken", session: "here" },
+		]);
+	});
+});
+
+describe("a worker that cannot work", () => {
+	test.for([
+		[["--agent", "nowhere.ts"], /There is no file .*nowhere\.ts\. Give a module/],
+		[["--agent", "broken.mjs"], /broken\.mjs cannot be imported\. .*no-such-package/],
+		[["--agent", "other.mjs"], /other\.mjs exports no agent\. Its default export must be/],
+		[["--drain", "soon"], /--drain takes a number of seconds; "soon" is none/],
+		[["--dir", "."], /"holdfast worker" has no option --dir/],
+		[["key"], /takes no arguments; "key" is too much/],
+	] as const)("says so in one line: %o", async ([argv, said]) => {
+		writeFileSync(join(folder, "broken.mjs"), 'import "no-such-package";');
+		writeFileSync(join(folder, "other.mjs"), "export default 5;");
+		const { code, stdout, stderr } = await run(["worker", ...argv], { folder });
+		expect([code, stdout]).toEqual([2, ""]);
+		expect(stderr).toMatch(said);
+		expect(stderr.trim().split("\n")).toHaveLength(1);
+	});
+});

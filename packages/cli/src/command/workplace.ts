@@ -1,0 +1,140 @@
+/**
+ * What a worker works with: one agent of the user's own for all sessions, or the assistant, which for each session is the
+ * one that it was begun with: its folder, its model.
+ */
+import type { Agent, AgentRun, WorkOptions } from "holdfast";
+import { loadAgent } from "./agent-file.ts";
+import type { Command } from "./arguments.ts";
+import { checkFolder, createAssistant } from "./assistant.ts";
+import { openDatabase } from "./database.ts";
+import type { CommandIo } from "./io.ts";
+import { chooseModel } from "./models.ts";
+import { readSettings, type SessionSettings } from "./session-settings.ts";
+import { UsageError } from "./usage-error.ts";
+
+type WorkerCommand = Extract<Command, { name: "worker" }>;
+
+export interface Workplace {
+	/** Whose sessions are worked on, in a few words. */
+	readonly of: string;
+	/** What is taken up. */
+	runs(): AsyncIterable<AgentRun>;
+	/** Suspends what is under way. Calling it twice is harmless. */
+	close(): Promise<void>;
+}
+
+/**
+ * Makes the agent, or the assistants.
+ * @throws UsageError when the agent or the database cannot be used.
+ */
+export async function openWorkplace(
+	command: WorkerCommand,
+	io: CommandIo,
+	options: WorkOptions,
+): Promise<Workplace> {
+	return command.agent === undefined
+		? assistants(command, io, options)
+		: ofFile(command.agent, command, options);
+}
+
+async function ofFile(file: string, command: WorkerCommand, options: WorkOptions): Promise<Workplace> {
+	let host: ReturnType<typeof openDatabase> | undefined;
+	const loaded = await loadAgent(file, () => {
+		host = openDatabase(command.db);
+		return host;
+	});
+	if (loaded.host === "own" && command.dbGiven !== undefined)
+		throw new UsageError(`The agent of ${file} has a host of its own. Leave --db out, or the agent's host.`);
+	return {
+		of: `the agent of ${file}`,
+		runs: () => loaded.agent.work(options),
+		async close() {
+			await loaded.agent.close();
+			await host?.close();
+		},
+	};
+}
+
+function assistants(command: WorkerCommand, io: CommandIo, options: WorkOptions): Workplace {
+	const fallback = {
+		dir: io.folder,
+		model: chooseModel(undefined, io.environment).name,
+		allowNetwork: false,
+	};
+	const host = openDatabase(command.db);
+	const agents = new Map<string, Agent>();
+	const runs = new Merged<AgentRun>();
+	/** Sessions whose assistant cannot be made; each is told once. */
+	const without = new Set<string>();
+
+	/** The assistant with these settings; a new one begins to work at once. */
+	function assistantWith({ dir, model, allowNetwork }: SessionSettings): Agent {
+		const settings = JSON.stringify([dir, model, allowNetwork]);
+		const known = agents.get(settings);
+		if (known !== undefined) return known;
+		checkFolder(dir);
+		const made = createAssistant({ host, dir, allowNetwork, model: chooseModel(model, io.environment) });
+		agents.set(settings, made);
+		runs.add(made.work({ ...options, sessions: (key) => assistantOf(key) === made }));
+		return made;
+	}
+
+	/** The assistant that a session was begun with. */
+	function assistantOf(key: string): Agent | undefined {
+		try {
+			return assistantWith(readSettings(command.db, key) ?? fallback);
+		} catch (error) {
+			if (!without.has(key)) options.onProblem?.({ error, sessionKey: key });
+			without.add(key);
+			return undefined;
+		}
+	}
+	return {
+		of: "the assistant",
+		runs() {
+			assistantWith(fallback);
+			return runs;
+		},
+		async close() {
+			await Promise.all([...agents.values()].map((agent) => agent.close()));
+			await host.close();
+		},
+	};
+}
+
+/** What several sources give, as it comes, until all have ended. Others may be added meanwhile. */
+class Merged<T> implements AsyncIterable<T> {
+	readonly #waiting: T[] = [];
+	#sources = 0;
+	#failure: { readonly error: unknown } | undefined;
+	#wake = (): void => {};
+
+	add(source: AsyncIterable<T>): void {
+		this.#sources++;
+		void this.#drain(source);
+	}
+
+	async *[Symbol.asyncIterator](): AsyncGenerator<T, void, void> {
+		for (;;) {
+			for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) yield next;
+			if (this.#failure !== undefined) throw this.#failure.error;
+			if (this.#sources === 0) return;
+			await new Promise<void>((resolve) => {
+				this.#wake = resolve;
+			});
+		}
+	}
+
+	async #drain(source: AsyncIterable<T>): Promise<void> {
+		try {
+			for await (const each of source) {
+				this.#waiting.push(each);
+				this.#wake();
+			}
+		} catch (error) {
+			this.#failure ??= { error };
+		}
+		this.#sources--;
+		this.#wake();
+	}
+}

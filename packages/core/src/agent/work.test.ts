@@ -1,0 +1,281 @@
+// agent.work(): what is due is taken up once, by whoever looks, and goes on by itself.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { LLMRequest } from "@holdfast/upp";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { reminder } from "../execution-host/execution-host.fixture.ts";
+import { type AgentRun, acceptInput, noticeIdentity, storedInput } from "../sessions/index.ts";
+import { gate, never } from "../sessions/sessions.fixture.ts";
+import { type SqliteHost, sqliteHost } from "../sqlite.ts";
+import { type Script, scriptedModel } from "../testing/scripted-model.ts";
+import { Agent } from "./agent.ts";
+import type { AgentOptions } from "./options.ts";
+import type { WorkOptions, WorkProblem } from "./work.ts";
+
+/** Answers each message with `re: <message>`. */
+const echo = ({ messages }: LLMRequest): string => `re: ${(messages.at(-1) as { text?: string }).text}`;
+
+let folder: string;
+let hosts: SqliteHost[];
+let agents: Agent[];
+beforeEach(() => {
+	folder = mkdtempSync(join(tmpdir(), "holdfast-work-"));
+	hosts = [];
+	agents = [];
+});
+afterEach(async () => {
+	await Promise.all(agents.map((each) => each.close()));
+	await Promise.all(hosts.map((each) => each.close()));
+	rmSync(folder, { recursive: true });
+});
+
+/** A worker of its own on the file. */
+function worker(script: Script, options: AgentOptions = {}, clock?: { now(): number }): Agent {
+	const path = join(folder, "journal.db");
+	const host = sqliteHost(clock === undefined ? { path } : { path, clock });
+	hosts.push(host);
+	const made = new Agent({ ...options, model: scriptedModel(script), host });
+	agents.push(made);
+	return made;
+}
+
+/** Leaves a run open in each of these sessions, and the other texts waiting behind it. */
+async function leave(keys: readonly string[], texts = ["hello"], options: AgentOptions = {}): Promise<void> {
+	const left = worker(() => never, options);
+	for (const key of keys) for (const text of texts) await left.session(key).send(text);
+	await left.close();
+	await hosts.at(-1)?.close();
+}
+
+/** What is taken up, until it stops: session and end. */
+async function taken(agent: Agent, options: WorkOptions = { until: "done" }): Promise<readonly string[]> {
+	const ends: Promise<string>[] = [];
+	for await (const run of agent.work(options)) ends.push(endOf(run));
+	return Promise.all(ends);
+}
+
+async function endOf(run: AgentRun): Promise<string> {
+	const { outcome, text } = await run.result();
+	return `${run.sessionKey}: ${outcome} ${text}`;
+}
+
+describe("work that is due", () => {
+	test("is what was left open, and the turns that wait behind it; then nothing is", async () => {
+		await leave(["a", "b"], ["one", "two"]);
+		const second = worker(echo);
+		const ends = await taken(second);
+		expect(ends.toSorted()).toEqual([
+			"a: completed re: one",
+			"a: completed re: two",
+			"b: completed re: one",
+			"b: completed re: two",
+		]);
+		expect(await taken(second)).toEqual([]);
+	});
+
+	test("is not what another living worker has, nor what another agent's sessions are", async () => {
+		await leave(["theirs"], ["hello"], { namespace: "others" });
+		const living = worker(() => never);
+		await living.session("busy").send("hello");
+		expect(await taken(worker(echo))).toEqual([]);
+	});
+
+	test("is only of the sessions that were asked for", async () => {
+		await leave(["a", "b", "c"]);
+		const ends = await taken(worker(echo), { until: "done", sessions: (key) => key !== "b" });
+		expect(ends.toSorted()).toEqual(["a: completed re: hello", "c: completed re: hello"]);
+	});
+
+	test("is done by two workers together, each piece by one of them", async () => {
+		const keys = Array.from({ length: 12 }, (_, index) => `s${index}`);
+		await leave(keys, ["one", "two"]);
+		const shown: string[] = [];
+		const script: Script = (request) => {
+			shown.push(String(echo(request)));
+			return echo(request);
+		};
+		const both = await Promise.all([taken(worker(script)), taken(worker(script))]);
+		expect(both.flat().toSorted()).toEqual(
+			keys.flatMap((key) => [`${key}: completed re: one`, `${key}: completed re: two`]).toSorted(),
+		);
+		expect(shown).toHaveLength(2 * keys.length);
+	});
+
+	test("is begun as far as there is room", async () => {
+		await leave(["a", "b", "c", "d", "e"]);
+		let [running, most] = [0, 0];
+		const script: Script = async (request) => {
+			most = Math.max(most, ++running);
+			await new Promise((resolve) => setImmediate(resolve));
+			running--;
+			return echo(request);
+		};
+		expect(await taken(worker(script), { until: "done", atOnce: 2 })).toHaveLength(5);
+		expect(most).toBe(2);
+	});
+});
+
+describe("what the scheduler has", () => {
+	test("is told when its time has come, once, and is then off the list", async () => {
+		let now = 1_000_000;
+		const first = worker(echo, {}, { now: () => now });
+		const [host] = hosts as [SqliteHost];
+		await host.store.notifications.enqueue(reminder("a"));
+		await host.scheduler.enqueueRun("run-a", { runAfterMs: 5_000 });
+		expect(await taken(first)).toEqual([]);
+		now += 5_000;
+		expect(await taken(first)).toEqual(["s: completed re: reminder a"]);
+		expect(await host.scheduler.list()).toEqual([]);
+		expect(await taken(first)).toEqual([]);
+	});
+
+	test("waits while a living worker's run is under way, and needs no lease's time when that is over", async () => {
+		const open = gate();
+		const busy = worker(async (request) => {
+			await open.promise;
+			return echo(request);
+		});
+		const run = await busy.session("s").send("hello");
+		void run.result();
+		const second = worker(echo);
+		const host = hosts.at(-1) as SqliteHost;
+		await host.store.notifications.enqueue(reminder("a"));
+		await host.scheduler.enqueueRun("run-a");
+		expect(await taken(second)).toEqual([]);
+		open.open();
+		await run.result();
+		expect(await taken(second)).toEqual(["s: completed re: reminder a"]);
+		expect(await host.scheduler.list()).toEqual([]);
+	});
+});
+
+describe("a notice of which somebody else's run is to be told", () => {
+	test("is not kept claimed by who asked for it in vain", async () => {
+		const open = gate();
+		const busy = worker(async (request) => {
+			await open.promise;
+			return echo(request);
+		});
+		const run = await busy.session("s").send("hello");
+		void run.result();
+		const second = worker(echo);
+		const host = hosts.at(-1) as SqliteHost;
+		await host.store.notifications.enqueue(reminder("a"));
+		const { id, dedupeKey } = noticeIdentity("key-a");
+		const body = storedInput(acceptInput("reminder a"));
+		await host.journal.submit("s", { id, kind: "notice", dedupeKey, body });
+		await host.scheduler.enqueueRun("run-a");
+		expect(await second.resume("run-a")).toBeNull();
+		expect(await host.store.notifications.getByIdempotencyKey("key-a")).toMatchObject({ status: "pending" });
+		expect((await host.store.runs.get("run-a"))?.lease?.leaseUntilMs).toBe(0);
+		open.open();
+		await run.result();
+		// That run took it in where it would have ended: nothing is left to tell.
+		expect(await taken(second)).toEqual([]);
+		expect(await host.scheduler.list()).toEqual([]);
+		expect(await host.store.runs.get("run-a")).toMatchObject({ status: "completed" });
+	});
+});
+
+describe("a worker", () => {
+	test("finds what becomes due while it looks on, in under two seconds", async () => {
+		const stop = new AbortController();
+		const ends: string[] = [];
+		const looking = (async () => {
+			for await (const run of worker(echo).work({ signal: stop.signal })) ends.push(await endOf(run));
+		})();
+		await leave(["late"]);
+		const leftAt = performance.now();
+		await vi.waitFor(() => expect(ends).toEqual(["late: completed re: hello"]), {
+			timeout: 5_000,
+			interval: 5,
+		});
+		expect(performance.now() - leftAt).toBeLessThan(2_000);
+		stop.abort();
+		await looking;
+	});
+
+	test("takes nothing up after its signal, and leaves what is under way to go on", async () => {
+		await leave(["a"]);
+		const stop = new AbortController();
+		const open = gate();
+		const second = worker(async (request) => {
+			await open.promise;
+			return echo(request);
+		});
+		const runs: AgentRun[] = [];
+		for await (const run of second.work({ signal: stop.signal })) {
+			runs.push(run);
+			await leave(["b"]);
+			stop.abort();
+		}
+		open.open();
+		expect(await Promise.all(runs.map(endOf))).toEqual(["a: completed re: hello"]);
+		expect(await taken(worker(echo))).toEqual(["b: completed re: hello"]);
+	});
+
+	test("ends when its agent is closed, and what it had is anyone's", async () => {
+		await leave(["a"]);
+		const second = worker(() => never);
+		for await (const run of second.work()) {
+			expect(run.sessionKey).toBe("a");
+			await second.close();
+		}
+		expect(await taken(worker(echo))).toEqual(["a: completed re: hello"]);
+	});
+
+	test("tells of what it cannot do and goes on with the rest; without a listener it ends with that", async () => {
+		await leave(["a", "b"]);
+		const second = worker(echo);
+		const host = hosts.at(-1) as SqliteHost;
+		const { acquire } = host.journal;
+		host.journal.acquire = (key, options) => {
+			if (key === "a") throw new Error("the page cannot be read");
+			return acquire(key, options);
+		};
+		const problems: WorkProblem[] = [];
+		const onProblem = (problem: WorkProblem): void => void problems.push(problem);
+		expect(await taken(second, { until: "done", onProblem })).toEqual(["b: completed re: hello"]);
+		expect(problems).toEqual([{ sessionKey: "a", error: new Error("the page cannot be read") }]);
+		await expect(taken(second)).rejects.toThrow("the page cannot be read");
+	});
+
+	test("waits longer and longer before it tries again what failed", async () => {
+		await leave(["a"]);
+		const waits: number[] = [];
+		let time = 0;
+		const timers = {
+			after(milliseconds: number, wake: () => void) {
+				time += milliseconds;
+				const soon = setImmediate(wake);
+				return () => clearImmediate(soon);
+			},
+		};
+		const clock = { now: () => time, monotonic: () => time };
+		const second = worker(echo, { ports: { clock, timers, ids: { uuid: () => crypto.randomUUID() } } });
+		const host = hosts.at(-1) as SqliteHost;
+		host.journal.acquire = () => {
+			throw new Error("no");
+		};
+		const stop = new AbortController();
+		await taken(second, {
+			signal: stop.signal,
+			lookEveryMs: 100,
+			onProblem: () => {
+				waits.push(time);
+				if (waits.length === 8) stop.abort();
+			},
+		});
+		const between = waits.slice(1).map((at, index) => at - (waits[index] as number));
+		expect(between.map((wait) => Math.floor(wait / 1_000))).toEqual([1, 2, 4, 8, 16, 32, 60]);
+	});
+
+	test.for([
+		[{ until: "never" }, /until/],
+		[{ atOnce: 0 }, /atOnce/],
+		[{ lookEveryMs: Number.NaN }, /lookEveryMs/],
+	] as const)("refuses options that make no sense: %o", async ([options, named]) => {
+		await expect(taken(worker(echo), options as WorkOptions)).rejects.toThrow(named);
+	});
+});

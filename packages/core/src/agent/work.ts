@@ -1,0 +1,275 @@
+// What a worker does: it takes up what is due in the sessions of one agent as it becomes due (keeps I4, I7). The journal
+// and the scheduler are asked at intervals, for a process that died tells nobody. Here one attempt at a piece of work is
+// under way at a time; who else works on it is for the journal and the records to say.
+import type { Ports } from "../engine/index.ts";
+import type { AgentExecution } from "../execution-host/index.ts";
+import type { AgentRun, RunResult, SessionTable } from "../sessions/index.ts";
+
+/** Options of `agent.work()`. */
+export interface WorkOptions {
+	/** Ends the work: nothing more is taken up. Runs under way go on; `agent.close()` suspends them. */
+	readonly signal?: AbortSignal | undefined;
+	/** `stopped` (default): until the signal fires. `done`: until nothing is due and all that was taken up is over. */
+	readonly until?: "stopped" | "done" | undefined;
+	/** How many runs may be under way before nothing more is taken up. Default: no limit. */
+	readonly atOnce?: number | undefined;
+	/** Milliseconds from one look at what is due to the next. Default 500. Shorter finds work earlier and costs more. */
+	readonly lookEveryMs?: number | undefined;
+	/** Which sessions, by the caller's key, to work on. Default: all of the agent's. */
+	readonly sessions?: ((sessionKey: string) => boolean) | undefined;
+	/**
+	 * Told of work that could not be taken up or was left open by a failure; it is tried again later, and less and less
+	 * often. Default: the work ends with that error. Must not throw.
+	 */
+	readonly onProblem?: ((problem: WorkProblem) => void) | undefined;
+}
+
+/** Work that could not be done now. */
+export interface WorkProblem {
+	readonly error: unknown;
+	/** The caller's key of the session; absent when the store could not be asked what is due. */
+	readonly sessionKey?: string;
+}
+
+/** What a worker works with. */
+export interface WorkParts {
+	readonly table: SessionTable;
+	readonly execution: AgentExecution | undefined;
+	readonly ports: Ports;
+}
+
+/** Milliseconds from one search for untold reminders to the next: it looks at every task in the background there ever was. */
+const remindEvery = 60_000;
+/** Milliseconds to the next search after work of a dead process was found. */
+const remindAfterDeath = 2_000;
+/** Milliseconds before work that failed is tried again, at first and at most. */
+const patience = { first: 1_000, most: 60_000 };
+
+/** Something to take up. */
+interface Piece {
+	/** Where its session stands. */
+	readonly place: string;
+	readonly name: string;
+	/** Null: there is nothing to do now, or somebody else has it. */
+	take(): Promise<AgentRun | null>;
+	/** After an attempt. */
+	over?(): Promise<void>;
+}
+
+/** Takes up what is due; yields each run as it is taken up. They go on by themselves. */
+export async function* workOn(parts: WorkParts, options: WorkOptions): AsyncGenerator<AgentRun, void, void> {
+	checkWorkOptions(options);
+	const work = new DueWork(parts, options);
+	try {
+		while (!work.isStopped) {
+			await work.look();
+			for (let run = work.next(); run !== undefined; run = work.next()) yield run;
+			if (work.isDone) return;
+			await work.changed();
+		}
+		for (let run = work.next(); run !== undefined; run = work.next()) yield run;
+	} finally {
+		work.close();
+	}
+}
+
+class DueWork {
+	readonly #parts: WorkParts;
+	readonly #options: WorkOptions;
+	readonly #stops: readonly (() => void)[];
+	/** Names of the pieces under way. */
+	readonly #attempts = new Set<string>();
+	/** When a piece may be tried again, and how long it waited last. */
+	readonly #later = new Map<string, { readonly at: number; readonly waited: number }>();
+	readonly #running = new Set<AgentRun>();
+	/** Taken up, and not yielded yet. */
+	readonly #taken: AgentRun[] = [];
+	#wake = (): void => {};
+	/** Whether something happened since the last look. */
+	#isNew = false;
+	#failure: { readonly error: unknown } | undefined;
+	#remindedAt = Number.NEGATIVE_INFINITY;
+
+	constructor(parts: WorkParts, options: WorkOptions) {
+		this.#parts = parts;
+		this.#options = options;
+		const { signal } = options;
+		const heard = (): void => this.#happened();
+		signal?.addEventListener("abort", heard);
+		this.#stops = [
+			() => signal?.removeEventListener("abort", heard),
+			parts.table.whenTakenUp((run) => void this.#follow(run)),
+			parts.execution?.scheduler?.watch(heard) ?? (() => {}),
+		];
+	}
+
+	get isStopped(): boolean {
+		return this.#options.signal?.aborted === true;
+	}
+
+	/** Whether there is no more to do, for who is to end then. */
+	get isDone(): boolean {
+		const isIdle = this.#attempts.size === 0 && this.#running.size === 0;
+		return this.#options.until === "done" && isIdle && !this.#isNew;
+	}
+
+	next(): AgentRun | undefined {
+		return this.#taken.shift();
+	}
+
+	close(): void {
+		for (const stop of this.#stops) stop();
+	}
+
+	/** Begins what is due, as far as there is room. */
+	async look(): Promise<void> {
+		this.#isNew = false;
+		try {
+			const pieces = [...(await this.#orphaned()), ...(await this.#scheduled())];
+			const names = new Set(pieces.map(({ name }) => name));
+			for (const name of this.#later.keys()) if (!names.has(name)) this.#later.delete(name);
+			for (const piece of pieces) {
+				if (this.isStopped || this.#isFull) break;
+				const isEarly = (this.#later.get(piece.name)?.at ?? 0) > this.#now;
+				if (!isEarly && !this.#attempts.has(piece.name)) void this.#attempt(piece);
+			}
+			if (this.#now - this.#remindedAt >= remindEvery && !this.isStopped) {
+				this.#remindedAt = this.#now;
+				await this.#parts.table.recoverReminders();
+			}
+		} catch (error) {
+			if (!this.isStopped) this.#failed({ error });
+		}
+		if (this.#failure !== undefined) throw this.#failure.error;
+	}
+
+	/** Resolves when it is time to look again. */
+	async changed(): Promise<void> {
+		if (this.#isNew || this.isStopped) return;
+		const { lookEveryMs = 500 } = this.#options;
+		await new Promise<void>((resolve) => {
+			const callOff = this.#parts.ports.timers.after(lookEveryMs, resolve);
+			this.#wake = () => {
+				callOff();
+				resolve();
+			};
+		});
+	}
+
+	get #now(): number {
+		return this.#parts.ports.clock.monotonic();
+	}
+
+	get #isFull(): boolean {
+		const { atOnce = Number.POSITIVE_INFINITY } = this.#options;
+		return Math.max(this.#running.size, this.#attempts.size) >= atOnce;
+	}
+
+	/** What nobody alive works on. */
+	async #orphaned(): Promise<readonly Piece[]> {
+		const { table } = this.#parts;
+		const heads = await table.journal.list({ state: "orphaned" });
+		return heads.flatMap(({ key: place }) => {
+			if (!this.#isOurs(place)) return [];
+			return [{ place, name: `session ${place}`, take: () => table.recover(place) }];
+		});
+	}
+
+	/** What the scheduler has for us. */
+	async #scheduled(): Promise<readonly Piece[]> {
+		const { table, execution } = this.#parts;
+		const due = (await execution?.due(table)) ?? [];
+		return due.flatMap(({ runId, place }) => {
+			if (execution === undefined || !this.#isOurs(place)) return [];
+			const take = (): Promise<AgentRun | null> => execution.resume(table, runId);
+			return [{ place, name: `run ${runId}`, take, over: () => execution.settle(runId) }];
+		});
+	}
+
+	#isOurs(place: string): boolean {
+		const key = this.#parts.table.rootKeyOf(place);
+		return key !== undefined && (this.#options.sessions?.(key) ?? true);
+	}
+
+	async #attempt(piece: Piece): Promise<void> {
+		const { name, place } = piece;
+		this.#attempts.add(name);
+		try {
+			const run = await piece.take();
+			const result = run === null ? undefined : await this.#follow(run);
+			await piece.over?.();
+			if (run === null) this.#tryLater(name, 0);
+			else if (result?.outcome !== "suspended") this.#later.delete(name);
+			else this.#leftOpen(name, place, result);
+			if (run === null) return;
+			// Whoever died may have left something untold.
+			this.#remindedAt = Math.min(this.#remindedAt, this.#now - remindEvery + remindAfterDeath);
+			this.#happened();
+		} catch (error) {
+			// Another worker was faster: the run goes on there.
+			if ((error as { code?: unknown }).code === "session_held") this.#tryLater(name, 0);
+			else if (!this.isStopped) {
+				this.#tryLater(name, patience.first);
+				this.#failed(this.#problem(place, error));
+			}
+		} finally {
+			this.#attempts.delete(name);
+			if (this.#options.until === "done") this.#happened();
+		}
+	}
+
+	/** Lets a run that was taken up go on, and tells whoever works of it. */
+	async #follow(run: AgentRun): Promise<RunResult> {
+		if (!this.#running.has(run)) {
+			this.#running.add(run);
+			this.#taken.push(run);
+			this.#happened();
+		}
+		try {
+			return await run.result();
+		} finally {
+			if (this.#running.delete(run)) this.#happened();
+		}
+	}
+
+	#leftOpen(name: string, place: string, { error }: RunResult): void {
+		if (this.isStopped || error?.code === "lease_lost") return;
+		this.#tryLater(name, patience.first);
+		if (error !== undefined && error.code !== "run_suspended") this.#failed(this.#problem(place, error));
+	}
+
+	/** Not before the next look; after failures, `atLeast` milliseconds and twice as long as the last time. */
+	#tryLater(name: string, atLeast: number): void {
+		const { lookEveryMs = 500 } = this.#options;
+		const { waited = 0 } = this.#later.get(name) ?? {};
+		const wait = atLeast === 0 ? 0 : Math.min(Math.max(atLeast, 2 * waited), patience.most);
+		// A little earlier than the next look, which comes by the same clock.
+		this.#later.set(name, { at: this.#now + Math.max(wait, lookEveryMs * 0.9), waited: wait });
+	}
+
+	#problem(place: string, error: unknown): WorkProblem {
+		const sessionKey = this.#parts.table.rootKeyOf(place);
+		return sessionKey === undefined ? { error } : { error, sessionKey };
+	}
+
+	#failed(problem: WorkProblem): void {
+		const { onProblem } = this.#options;
+		if (onProblem !== undefined) onProblem(problem);
+		else this.#failure ??= problem;
+		this.#happened();
+	}
+
+	#happened(): void {
+		this.#isNew = true;
+		this.#wake();
+	}
+}
+
+/** @throws TypeError for options that make no sense. */
+function checkWorkOptions({ until = "stopped", atOnce = 1, lookEveryMs = 1 }: WorkOptions): void {
+	if (until !== "stopped" && until !== "done")
+		throw new TypeError('The option `until` of work() must be "stopped" or "done".');
+	if (!(atOnce >= 1)) throw new TypeError("The option `atOnce` of work() must be a number from 1 on.");
+	if (!(lookEveryMs > 0))
+		throw new TypeError("The option `lookEveryMs` of work() must be a number of milliseconds above 0.");
+}
