@@ -42,6 +42,8 @@ export type {
 	AgentEvent,
 	AgentRun,
 	Drained,
+	FoldedHistory,
+	FoldHistoryOptions,
 	InputPart,
 	JobStatus,
 	RunResult,
@@ -52,7 +54,7 @@ export type {
 	SubagentJobStart,
 	SubagentJobUpdate,
 } from "./sessions/index.ts";
-export { drain } from "./sessions/index.ts";
+export { drain, foldHistory } from "./sessions/index.ts";
 export {
 	AgentState,
 	type AgentStateJSON,

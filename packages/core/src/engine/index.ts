@@ -23,6 +23,7 @@ export type {
 export { ephemeralRecorder } from "./ephemeral.ts";
 export { EventQueue } from "./event-queue.ts";
 export type * from "./events.ts";
+export { foldedFact, withTools } from "./folded-state.ts";
 export type * from "./interceptors.ts";
 export { joinStreamEvents } from "./join-stream-events.ts";
 export type { CommittedFact, Ledger, Mark } from "./ledger.ts";

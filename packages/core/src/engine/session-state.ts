@@ -28,6 +28,7 @@ import {
 	type SubagentExecutionTrace,
 	withStepStatus,
 } from "../state/index.ts";
+import { unfold } from "./folded-state.ts";
 
 /** A tool call of the step under way. */
 export interface CallState {
@@ -119,6 +120,7 @@ const withoutResult = "The run ended before this call had a result.";
  */
 export function evolve(state: SessionState, entry: Entry, options: FoldOptions): SessionState {
 	const { fact, seq } = entry;
+	if (fact.kind === "folded") return unfold(seq, fact, options);
 	if (seq !== state.seq + 1) throw corrupt(entry, `expected entry ${state.seq + 1}`);
 	if (fact.kind === "run.started") {
 		const parts = AgentState.partsOf(state.agent);

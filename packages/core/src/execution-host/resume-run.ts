@@ -161,7 +161,13 @@ async function settle(
 async function* backwards(journal: Journal, place: string, seq: number): AsyncGenerator<Entry> {
 	for (let end = seq; end > 0; end -= pageSize) {
 		const after = Math.max(0, end - pageSize);
-		yield* (await journal.read(place, { after, limit: end - after })).toReversed();
+		try {
+			yield* (await journal.read(place, { after, limit: end - after })).toReversed();
+		} catch (error) {
+			if ((error as { code?: unknown }).code !== "events_expired") throw error;
+			yield* (await journal.read(place, { limit: end })).toReversed();
+			return;
+		}
 	}
 }
 

@@ -2,8 +2,9 @@ import { readFileSync } from "node:fs";
 import { AssistantMessage, ToolResultMessage, UserMessage } from "@holdfast/upp";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { AgentState } from "../state/index.ts";
 import { decodeFact, encodeFact, type FactFormat, factFormats } from "./codec.ts";
-import type { Fact } from "./fact.ts";
+import type { Fact, Folded } from "./fact.ts";
 
 const word = fc.string({ unit: "binary", maxLength: 20 });
 const count = fc.nat({ max: 1_000_000 });
@@ -78,6 +79,12 @@ const facts: Record<Fact["kind"], fc.Arbitrary<object>> = {
 			optional("partial", assistant),
 		)
 		.map((parts) => Object.assign({}, ...parts)),
+	folded: fc.record({
+		state: fc
+			.array(message)
+			.map((messages) => AgentState.initial().withMessages(messages).withReasoning("so").toJSON()),
+		tools: fc.array(fc.option(fc.array(word))),
+	}),
 };
 
 test.each(Object.entries(facts))("a fact %s returns from its text as it was", (kind, arbitrary) => {
@@ -111,6 +118,14 @@ test("the golden journal of version 1 is still read, fact by fact", () => {
 		bytes: new Uint8Array([1, 2, 3]),
 		at: new Date("2026-01-02T03:04:05.678Z"),
 	});
+	const [folded] = golden.filter((fact) => fact.kind === "folded");
+	const state = AgentState.fromJSON((folded as Folded).state);
+	expect(state.messages.map(({ text }) => text)).toEqual(["Which files changed?"]);
+	expect([state.step, state.metadata, state.reasoning]).toEqual([
+		2,
+		{ a: [1, null, "x"] },
+		["I should look."],
+	]);
 	for (const [index, line] of lines.entries()) {
 		const fact = golden[index] as Fact;
 		if (factFormats[fact.kind].version > 1) continue;

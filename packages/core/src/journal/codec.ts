@@ -50,6 +50,7 @@ export const factFormats: Readonly<Record<FactKind, FactFormat>> = {
 	"message.updated": format({ messages: ["message"] }),
 	"message.deleted": format({}),
 	"run.ended": format({ messages: ["partial"] }),
+	folded: format({}),
 };
 
 /**

@@ -1,6 +1,7 @@
 // The facts of a journal: what is committed, in order, and folded into state (keeps I2).
 // A fact is plain data plus UPP messages; codec.ts turns one into a row and back.
 import type { AssistantMessage, Message, TokenUsage } from "@holdfast/upp";
+import type { AgentStateJSON } from "../state/index.ts";
 
 /** Why a run exists. @see Keyed sessions, RunRecord.kind */
 export type RunKind = "user-turn" | "subagent" | "background-subagent" | "notification" | "tool-recovery";
@@ -151,6 +152,14 @@ export interface RunEnded {
 	readonly partial?: AssistantMessage;
 }
 
+/** What all entries up to this one came to; it stands in their place, at the seq of the last of them. */
+export interface Folded {
+	readonly kind: "folded";
+	readonly state: AgentStateJSON;
+	/** For each message of tool results, the tools that gave them; null for a message that was edited since. */
+	readonly tools: readonly (readonly string[] | null)[];
+}
+
 export type Fact =
 	| RunStarted
 	| RunResumed
@@ -163,13 +172,14 @@ export type Fact =
 	| Waiting
 	| MessageUpdated
 	| MessageDeleted
-	| RunEnded;
+	| RunEnded
+	| Folded;
 
 export type FactKind = Fact["kind"];
 
 /** A fact in its place: what `read` returns. */
 export interface Entry {
-	/** Position in the session, from 1, without gaps. */
+	/** Position in the session, from 1, without gaps; a `folded` fact stands at the last position of those it replaced. */
 	readonly seq: number;
 	/** Milliseconds since the epoch, by the writer's clock. */
 	readonly at: number;

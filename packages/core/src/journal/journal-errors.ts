@@ -11,6 +11,34 @@ export function leaseLost(key: string): HoldfastError {
 	);
 }
 
+/** Somebody asks for what came behind an entry, and it was folded together with what came next. */
+export function eventsExpired(key: string, after: number, folded: number): HoldfastError {
+	return new HoldfastError(
+		"events_expired",
+		`Entries ${after + 1} to ${folded - 1} of session ${named(key)} are kept no more: what they came to was folded into ` +
+			`entry ${folded}. Read the session from its beginning.`,
+		{ data: { key, after, folded } },
+	);
+}
+
+/** Entries were to be folded that may still matter one by one. */
+export function historyUnsettled(key: string, seq: number): HoldfastError {
+	return new HoldfastError(
+		"history_unsettled",
+		`The entries of session ${named(key)} up to ${seq} were not folded: a run is open, or none ended there. ` +
+			"Nothing was changed; try again when the run has ended.",
+		{ retryable: true, data: { key, seq } },
+	);
+}
+
+/** The journal keeps every entry for good. */
+export function foldUnsupported(journal: string): HoldfastError {
+	return new HoldfastError(
+		"fold_unsupported",
+		`The journal "${journal}" does not fold old entries. Keep sessions in SQLite to do so, or delete them whole.`,
+	);
+}
+
 /** The journal was used after `close()`. */
 export function journalClosed(): HoldfastError {
 	return new HoldfastError(

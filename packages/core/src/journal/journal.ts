@@ -52,6 +52,12 @@ export interface Append {
 	readonly facts: readonly Fact[];
 	/** Ids of inputs that these facts took in; they leave the inbox in the same transaction. */
 	readonly drain?: readonly string[];
+	/**
+	 * The one fact, of kind `folded`, takes the place of all entries up to this seq, which must be that of a `run.ended`
+	 * or of an earlier such fact. Rejects with `history_unsettled` when it is not, or while a run is open; with
+	 * `fold_unsupported` where the journal does not fold. `runId` and `at` are those of the entry it replaces.
+	 */
+	readonly replaces?: number;
 	/** Commit only if no input for this run (`steer`, `edit`, `tool-result`, `approval`, `timer`, `stop`, `notice`; a run id of its own or none) is waiting. */
 	readonly onlyIfNothingWaits?: true;
 }
@@ -117,6 +123,8 @@ export interface ListOptions {
 export interface Journal {
 	/** A word for messages: `memory`, `sqlite`. */
 	readonly name: string;
+	/** Whether settled entries can be folded into one (`Append.replaces`). Absent: they cannot. */
+	readonly folds?: boolean;
 	/** Names this holder among all that share the store; one a journal object. */
 	readonly workerId: string;
 	/**
@@ -126,6 +134,10 @@ export interface Journal {
 	acquire(key: string, options?: { readonly mode?: "polite" | "seize" }): MaybePromise<AcquireResult>;
 	/** Puts an input into the session's inbox, durable when it returns. Creates the session when it is new. */
 	submit(key: string, input: Input): MaybePromise<{ readonly duplicate: boolean; readonly order: number }>;
+	/**
+	 * Entries in order. Where the oldest were folded, the `folded` fact comes first. Rejects with `events_expired` when
+	 * `after` lies among those that were folded: what came next is gone.
+	 */
 	read(key: string, options?: ReadOptions): MaybePromise<readonly Entry[]>;
 	head(key: string): MaybePromise<SessionHead | undefined>;
 	list(options?: ListOptions): MaybePromise<readonly SessionHead[]>;

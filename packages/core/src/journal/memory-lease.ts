@@ -1,7 +1,7 @@
 // A lease on a session in memory: the same rules as the durable ones, answered at once (keeps I4).
 import type { Append, AppendResult, Lease, StoredInput } from "./journal.ts";
-import { journalClosed, leaseLost } from "./journal-errors.ts";
-import { createSession, type Session, type Store, type Worker } from "./memory-store.ts";
+import { historyUnsettled, journalClosed, leaseLost } from "./journal-errors.ts";
+import { createSession, lastSeq, type Session, type Store, type Worker } from "./memory-store.ts";
 
 /** The lease looks first; its first append takes the session, by raising the epoch, or finds it gone. */
 export class MemoryLease implements Lease {
@@ -29,7 +29,7 @@ export class MemoryLease implements Lease {
 		this.#epoch = session?.epoch ?? store.highestDeletedEpoch;
 		this.worker = worker;
 		this.key = key;
-		this.seq = session?.entries.length ?? 0;
+		this.seq = session === undefined ? 0 : lastSeq(session);
 		if (session?.openRunId !== undefined) this.openRunId = session.openRunId;
 	}
 
@@ -57,19 +57,25 @@ export class MemoryLease implements Lease {
 		if (batch.onlyIfNothingWaits && somethingWaits(session, batch)) {
 			return { ok: false, reason: "inputs-waiting" };
 		}
+		if (batch.replaces !== undefined) checkSettled(session, batch.replaces);
 		const before = this.#state === "looked" ? this.#take(session) : undefined;
-		const { entries } = session;
-		for (const fact of batch.facts) {
-			entries.push({ seq: entries.length + 1, at: batch.at, runId: batch.runId, fact });
-			if (fact.kind === "run.started") session.openRunId = batch.runId;
-			else if (fact.kind === "run.ended" && session.openRunId === batch.runId) session.openRunId = undefined;
-		}
+		if (batch.replaces !== undefined) fold(session, batch, batch.replaces);
+		else this.#add(session, batch);
 		if (batch.drain !== undefined) drain(session, batch.drain);
-		session.updatedAt = batch.at;
+		session.updatedAt = Math.max(session.updatedAt, batch.at);
 		// Whoever held it hears of it when what took it away stands.
 		before?.lose();
 		this.#store.watchers.changed(this.key);
-		return { ok: true, seq: entries.length };
+		return { ok: true, seq: lastSeq(session) };
+	}
+
+	#add(session: Session, { at, runId, facts }: Append): void {
+		let seq = lastSeq(session);
+		for (const fact of facts) {
+			session.entries.push({ seq: ++seq, at, runId, fact });
+			if (fact.kind === "run.started") session.openRunId = runId;
+			else if (fact.kind === "run.ended" && session.openRunId === runId) session.openRunId = undefined;
+		}
 	}
 
 	inbox(): readonly StoredInput[] {
@@ -98,7 +104,7 @@ export class MemoryLease implements Lease {
 		// Nobody had it when it was looked at; by now it may exist, if only for an input that came.
 		if (this.#session === undefined) return session.entries.length === 0 && session.holder === undefined;
 		if (session.epoch !== this.#epoch || session.openRunId !== this.openRunId) return false;
-		return this.#mode === "seize" || session.entries.length === this.seq;
+		return this.#mode === "seize" || lastSeq(session) === this.seq;
 	}
 
 	/** Returns the lease that held the session until now. */
@@ -120,6 +126,18 @@ function somethingWaits(session: Session, batch: Append): boolean {
 			(input.runId === undefined || input.runId === batch.runId) &&
 			batch.drain?.includes(input.id) !== true,
 	);
+}
+
+/** What is folded must be over: nothing of it is told, resumed or settled any more. */
+function checkSettled(session: Session, seq: number): void {
+	const kind = session.entries.find((entry) => entry.seq === seq)?.fact.kind;
+	if (session.openRunId === undefined && (kind === "run.ended" || kind === "folded")) return;
+	throw historyUnsettled(session.key, seq);
+}
+
+function fold({ entries }: Session, { at, runId, facts }: Append, seq: number): void {
+	const count = seq - (entries[0]?.seq ?? seq) + 1;
+	entries.splice(0, count, ...facts.map((fact) => ({ seq, at, runId, fact })));
 }
 
 function drain(session: Session, ids: readonly string[]): void {

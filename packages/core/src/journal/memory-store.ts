@@ -36,6 +36,11 @@ export interface Session {
 	inputs: number;
 }
 
+/** Seq of the last entry; 0 when there is none. */
+export function lastSeq({ entries }: Session): number {
+	return entries.at(-1)?.seq ?? 0;
+}
+
 /** Makes a session that has nothing yet. */
 export function createSession(store: Store, key: string, at: number): Session {
 	const session: Session = {

@@ -3,9 +3,9 @@
 // copied per append (keeps I5).
 import type { Entry } from "./fact.ts";
 import type { AcquireResult, Journal, ListOptions, ReadOptions, SessionHead } from "./journal.ts";
-import { journalClosed } from "./journal-errors.ts";
+import { eventsExpired, journalClosed } from "./journal-errors.ts";
 import { MemoryLease } from "./memory-lease.ts";
-import { createSession, type Session, type Store, type Worker } from "./memory-store.ts";
+import { createSession, lastSeq, type Session, type Store, type Worker } from "./memory-store.ts";
 import { makeWatchers } from "./watchers.ts";
 
 /** Options of `memoryJournal`. */
@@ -48,6 +48,7 @@ function workerOf(store: Store, workerId: string): MemoryJournal {
 	};
 	return {
 		name: "memory",
+		folds: true,
 		workerId,
 		acquire(key, options): AcquireResult {
 			ensureOpen();
@@ -79,8 +80,12 @@ function workerOf(store: Store, workerId: string): MemoryJournal {
 		read(key, options: ReadOptions = {}) {
 			ensureOpen();
 			const after = options.after ?? 0;
-			const end = options.limit === undefined ? undefined : after + options.limit;
-			return store.sessions.get(key)?.entries.slice(after, end) ?? [];
+			const entries = store.sessions.get(key)?.entries ?? [];
+			const [first] = entries;
+			const gone = (first?.seq ?? 1) - 1;
+			if (first !== undefined && after > 0 && after < gone) throw eventsExpired(key, after, first.seq);
+			const start = Math.max(0, after - gone);
+			return entries.slice(start, options.limit === undefined ? undefined : start + options.limit);
 		},
 		head(key) {
 			ensureOpen();
@@ -123,7 +128,7 @@ function workerOf(store: Store, workerId: string): MemoryJournal {
 function headOf(session: Session): SessionHead {
 	const { key, epoch, openRunId, createdAt, updatedAt } = session;
 	const waiting = session.inbox?.length ?? 0;
-	const head = { key, epoch, seq: session.entries.length, createdAt, updatedAt, waiting };
+	const head = { key, epoch, seq: lastSeq(session), createdAt, updatedAt, waiting };
 	if (openRunId === undefined) return head;
 	const worker = session.holder?.worker;
 	if (worker === undefined) return { ...head, openRunId };

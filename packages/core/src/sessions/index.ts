@@ -2,6 +2,7 @@
 export { AgentRun, type RunResult } from "./agent-run.ts";
 export { type ChildRecords, noticeIdentity, type RecordedTask } from "./child-records.ts";
 export { type Drained, drain } from "./drain.ts";
+export { type FoldedHistory, type FoldHistoryOptions, foldHistory } from "./fold-history.ts";
 export { acceptInput, type InputPart, inputFact, type SendInput, storedInput } from "./input.ts";
 export type {
 	JobStatus,

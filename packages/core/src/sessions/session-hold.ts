@@ -139,6 +139,16 @@ export class SessionHold {
 		this.#wake?.();
 	}
 
+	/** Entries behind a seq; none where they were folded. */
+	async #page(after: number, limit: number): Promise<readonly Entry[]> {
+		try {
+			return await this.#journal.read(this.#key, { after, limit });
+		} catch (error) {
+			if ((error as { code?: unknown }).code === "events_expired") return [];
+			throw error;
+		}
+	}
+
 	/** Folds what the journal holds behind a state; the entry it ended with is read again, to see that it still stands. */
 	async #fold(from: SessionState, until?: number): Promise<Folded> {
 		const options = foldOptions(this.#agent.engine);
@@ -146,12 +156,9 @@ export class SessionHold {
 		let lastRunId = this.#lastRunId;
 		for (;;) {
 			const known = state.seq === 0 ? 0 : 1;
-			const page: readonly Entry[] = await this.#journal.read(this.#key, {
-				after: state.seq - known,
-				limit: pageSize + known,
-			});
+			const page = await this.#page(state.seq - known, pageSize + known);
 			if (known === 1 && (page[0] === undefined || page[0].runId !== (lastRunId ?? page[0].runId))) {
-				state = begin().state; // another journal: the session was deleted, and maybe begun anew
+				state = begin().state; // another journal: the session was folded, or deleted and maybe begun anew
 				continue;
 			}
 			for (const entry of page.slice(known)) state = evolve(state, entry, options);

@@ -23,10 +23,10 @@ export interface JournalContractOptions {
 	/** Makes a new, empty store. */
 	make(): MaybePromise<JournalWorld>;
 	/**
-	 * What the worlds can do to workers: `kill`, or `stop` and `wake`. Default: all of it. Cases about what they cannot
-	 * are left out.
+	 * What the worlds can do to workers: `kill`, or `stop` and `wake`; and whether the journal can `fold` settled
+	 * entries. Default: all of it. Cases about what they cannot are left out.
 	 */
-	readonly can?: readonly ("kill" | "stop")[];
+	readonly can?: readonly ("kill" | "stop" | "fold")[];
 }
 
 /** One case: it is kept when `run` resolves. */
@@ -38,8 +38,8 @@ export interface ContractCase {
 /** A case as it is written: what it needs, and what it does with a new store. */
 export interface WrittenCase {
 	readonly title: string;
-	/** What the world must be able to do to workers. */
-	readonly needs?: "kill" | "stop";
+	/** What the world must be able to do to workers, or the journal to entries. */
+	readonly needs?: "kill" | "stop" | "fold";
 	run(world: Required<JournalWorld>): Promise<void>;
 }
 

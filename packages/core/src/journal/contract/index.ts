@@ -1,6 +1,7 @@
 // Door of the contract.
 import { appendCases } from "./append-cases.ts";
 import { type ContractCase, type JournalContractOptions, toContractCase } from "./contract.ts";
+import { foldCases } from "./fold-cases.ts";
 import { inboxCases } from "./inbox-cases.ts";
 import { leaseCases } from "./lease-cases.ts";
 
@@ -34,8 +35,8 @@ export type { ContractCase, JournalContractOptions, JournalWorld } from "./contr
  * ```
  */
 export function journalContract(options: JournalContractOptions): readonly ContractCase[] {
-	const { can = ["kill", "stop"] } = options;
-	return [...appendCases, ...leaseCases, ...inboxCases]
+	const { can = ["kill", "stop", "fold"] } = options;
+	return [...appendCases, ...leaseCases, ...inboxCases, ...foldCases]
 		.filter(({ needs }) => needs === undefined || can.includes(needs))
 		.map((written) => toContractCase(options, written));
 }

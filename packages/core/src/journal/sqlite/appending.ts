@@ -4,6 +4,7 @@ import { type EncodedFact, encodeFact } from "../codec.ts";
 import type { Fact } from "../fact.ts";
 import type { Append, AppendResult } from "../journal.ts";
 import { leaseLost } from "../journal-errors.ts";
+import { type FoldedRow, foldEntries, settledRow } from "./fold-entries.ts";
 import type { Operation } from "./shared-commits.ts";
 import type { SeenSession, SqliteLease, Standing } from "./sqlite-lease.ts";
 import { fromStored, toStored } from "./stored-text.ts";
@@ -47,11 +48,14 @@ export class Appending implements Operation {
 		this.#inputsWait =
 			this.#batch.onlyIfNothingWaits === true && session !== undefined && this.#somethingWaits(session);
 		if (this.#inputsWait) return;
+		const { replaces } = this.#batch;
+		const found = { session, seq: replaces ?? 0, openRun: before.openRun };
+		const row = replaces === undefined ? undefined : settledRow(lease.store.statements, lease.key, found);
 		const openRun = openRunAfter(before.openRun, this.#runId, this.#batch.facts);
 		this.#begins = !before.taken || (openRun !== null && before.openRun === null);
 		const owner = this.#begins ? lease.store.worker.present() : 0;
 		const standing = before.taken ? this.#keep(before, openRun) : this.#take(seen, openRun, owner);
-		lease.standing = this.#write(standing);
+		lease.standing = row === undefined ? this.#write(standing) : this.#fold(standing, row);
 		this.#seq = lease.standing.seq;
 	}
 
@@ -145,6 +149,18 @@ export class Appending implements Operation {
 		}
 		const runId = runRow === null ? standing.runId : this.#runId;
 		return { ...standing, seq, runId, runRow: runRow ?? standing.runRow };
+	}
+
+	#fold(standing: Standing, row: FoldedRow): Standing {
+		const [fact] = this.#facts;
+		foldEntries(
+			this.lane.store.statements,
+			standing.session as number,
+			row,
+			this.#runId,
+			fact as EncodedFact,
+		);
+		return { ...standing, runId: this.#runId, runRow: row.id };
 	}
 
 	#hold(): void {

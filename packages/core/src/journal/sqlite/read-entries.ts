@@ -1,16 +1,24 @@
 // Rows as entries, inputs and heads.
 import { decodeFact } from "../codec.ts";
 import type { Entry } from "../fact.ts";
-import type { Input, SessionHead, StoredInput } from "../journal.ts";
-import { journalCorrupt } from "../journal-errors.ts";
+import type { Input, ReadOptions, SessionHead, StoredInput } from "../journal.ts";
+import { eventsExpired, journalCorrupt } from "../journal-errors.ts";
 import type { EntryRow, InputRow, SessionView, Statements } from "./statements.ts";
 import { fromStored } from "./stored-text.ts";
 import type { WorkerRegistration } from "./worker-row.ts";
 
-/** The entries of a session behind `after`, at most `limit`; -1 for all. */
-export function readEntries(statements: Statements, session: number, after: number, limit: number): Entry[] {
+/** The entries of a session. */
+export function readEntries(
+	statements: Statements,
+	key: string,
+	session: number,
+	{ after = 0, limit = -1 }: ReadOptions,
+): Entry[] {
 	const rows = statements.readEntries.all(session, after, limit) as unknown as EntryRow[];
 	const runs = new Map<number, string>();
+	const [first] = rows;
+	if (after > 0 && first?.kind === "folded" && first.seq > after + 1)
+		throw eventsExpired(key, after, first.seq);
 	return rows.map(({ id, seq, run, run_id: name, kind, version, at, body }) => {
 		if (name !== null) runs.set(id, fromStored(name));
 		const runId = runs.get(run ?? id) ?? findRun(statements, runs, run ?? id);

@@ -140,6 +140,7 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 	};
 	return {
 		name: "sqlite",
+		folds: true,
 		workerId,
 		path,
 		values: sqliteValues({ ...parts, now: () => clock.now() }),
@@ -167,10 +168,10 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 				},
 			);
 		},
-		read(key, { after = 0, limit = -1 } = {}) {
+		read(key, options = {}) {
 			return reading(() => {
 				const session = statements.sessionId.get(toStored(key)) as { id: number } | undefined;
-				return session === undefined ? [] : readEntries(statements, session.id, after, limit);
+				return session === undefined ? [] : readEntries(statements, key, session.id, options);
 			});
 		},
 		head(key) {

@@ -61,7 +61,8 @@ const texts = {
 		VALUES (?, ${highestDeletedEpoch}, 0, ?, ?) RETURNING id, epoch`,
 	createTakenSession: `INSERT INTO sessions (key, epoch, owner, open_run, inputs, created_at, updated_at)
 		VALUES (?, ${highestDeletedEpoch} + 1, ?, ?, 0, ?, ?) RETURNING id, epoch`,
-	takeSession: "UPDATE sessions SET epoch = ?, owner = ?, open_run = ?, updated_at = ? WHERE id = ?",
+	takeSession: `UPDATE sessions SET epoch = ?, owner = ?, open_run = ?, updated_at = max(updated_at, ?)
+		WHERE id = ?`,
 	setOpenRun: "UPDATE sessions SET open_run = ?, updated_at = ? WHERE id = ?",
 	releaseSession: "UPDATE sessions SET owner = NULL WHERE id = ? AND epoch = ?",
 	deleteSession: "DELETE FROM sessions WHERE id = ?",
@@ -85,7 +86,8 @@ const texts = {
 	locateRun: `SELECT s.key AS place, e.seq AS first,
 		(SELECT n.seq FROM entries n WHERE n.session = e.session AND n.seq >= e.seq AND n.kind = 'run.ended'
 			ORDER BY n.seq LIMIT 1) AS ended
-		FROM entries e JOIN sessions s ON s.id = e.session WHERE e.run_id = ? ORDER BY e.id LIMIT 1`,
+		FROM entries e JOIN sessions s ON s.id = e.session WHERE e.run_id = ? AND e.kind <> 'folded'
+		ORDER BY e.id LIMIT 1`,
 	locateWaiting: `SELECT s.key AS place FROM inputs i JOIN sessions s ON s.id = i.session
 		WHERE i.run_id = ? AND i.kind = 'message' LIMIT 1`,
 	unfinishedRuns: `SELECT open_run AS id FROM sessions WHERE open_run IS NOT NULL
@@ -97,6 +99,11 @@ const texts = {
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 	readEntries: `SELECT id, seq, run, run_id, kind, version, at, body FROM entries
 		WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?`,
+	settledEntry: "SELECT id FROM entries WHERE session = ? AND seq = ? AND kind IN ('run.ended', 'folded')",
+	nameRuns: `UPDATE entries SET run = NULL, run_id = (SELECT f.run_id FROM entries f WHERE f.id = entries.run)
+		WHERE session = ? AND seq > ? AND run IN (SELECT id FROM entries WHERE session = ? AND seq <= ?)`,
+	foldInto: "UPDATE entries SET run = NULL, run_id = ?, kind = ?, version = ?, body = ? WHERE id = ?",
+	deleteBefore: "DELETE FROM entries WHERE session = ? AND seq < ?",
 	runOfEntry: "SELECT run_id FROM entries WHERE id = ?",
 	countInput: "UPDATE sessions SET inputs = inputs + 1, updated_at = ? WHERE id = ? RETURNING inputs",
 	insertInput: `INSERT INTO inputs (session, position, id, kind, run_id, dedupe_key, worker, at, body)

@@ -2,7 +2,7 @@
 // head by compare-and-swap. Whoever moved it otherwise has taken the session; that alone fences (keeps I4).
 // An append is a new segment, and then the head that leads to it (keeps I3, I5).
 import type { Append, AppendResult, Lease, StoredInput } from "../journal.ts";
-import { journalClosed, leaseLost } from "../journal-errors.ts";
+import { foldUnsupported, journalClosed, leaseLost } from "../journal-errors.ts";
 import { claimKey, headKey, segmentKey } from "./derived-keys.ts";
 import { commitDocument, deleteDocuments, loadDocument, sessionConflict, type Version } from "./documents.ts";
 import { type Head, type Span, storeFormat } from "./head.ts";
@@ -107,6 +107,7 @@ export class StoreLease implements Lease {
 	async #append(batch: Append): Promise<AppendResult> {
 		this.noticeFence();
 		if (this.#over) throw leaseLost(this.key);
+		if (batch.replaces !== undefined) throw foldUnsupported("store");
 		const facts = encodeFacts(batch);
 		if (!this.#taken && this.#mode === "seize") await this.#lookAgain();
 		let written: string | undefined;

@@ -1,0 +1,121 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { anyTool } from "../agent/agent.fixture.ts";
+import { Agent } from "../agent/agent.ts";
+import { take } from "../journal/contract/contract.ts";
+import { type Journal, journalHost, memoryJournal, storeJournal } from "../journal/index.ts";
+import { MemorySessionStore } from "../session-store/memory.ts";
+import { sqliteHost } from "../sqlite.ts";
+import { scriptedModel } from "../testing/scripted-model.ts";
+import { drain } from "./drain.ts";
+import { foldHistory } from "./fold-history.ts";
+import { childPlace } from "./session-key.ts";
+import { echo, gate, play, shown } from "./sessions.fixture.ts";
+
+const ever = { before: Number.POSITIVE_INFINITY };
+
+function file(): string {
+	const folder = mkdtempSync(join(tmpdir(), "holdfast-fold-"));
+	onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+	return join(folder, "sessions.db");
+}
+
+function on(journal: Journal): { agent: Agent; model: ReturnType<typeof scriptedModel> } {
+	const model = scriptedModel(echo);
+	return { agent: new Agent({ model, host: journalHost(journal) }), model };
+}
+
+const kinds = async (journal: Journal, key = "s"): Promise<string[]> =>
+	(await journal.read(key)).map(({ fact }) => fact.kind);
+
+test("a folded session goes on as if nothing had happened: where it is warm, where it lags, and where it is new", async () => {
+	const path = file();
+	const hosts = [sqliteHost(path), sqliteHost(path), sqliteHost(path)] as const;
+	const [warm, lagging, fresh] = [on(hosts[0].journal), on(hosts[1].journal), on(hosts[2].journal)];
+	await drain(await warm.agent.session("s").send("one"));
+	await drain(await lagging.agent.session("s").send("two"));
+	await drain(await warm.agent.session("s").send("three"));
+	expect(await foldHistory(hosts[2].journal, "s", ever)).toEqual({ seq: 12, entries: 12 });
+	expect(await kinds(hosts[0].journal)).toEqual(["folded"]);
+	const said = ["one", "re: one", "two", "re: two", "three", "re: three"];
+	for (const { agent } of [warm, lagging, fresh]) {
+		const state = await agent.session("s").state();
+		expect(state.messages.map((message) => message.text)).toEqual(said);
+	}
+	for (const [index, { agent, model }] of [warm, lagging, fresh].entries()) {
+		const asks = `turn ${index}`;
+		expect(await drain(await agent.session("s").send(asks))).toMatchObject({ text: `re: ${asks}` });
+		said.push(asks, `re: ${asks}`);
+		expect(model.requests.at(-1)?.messages.map((message) => message.text)).toEqual(said.slice(0, -1));
+	}
+	for (const { agent } of [warm, lagging, fresh]) await agent.close();
+	for (const host of hosts) await host.close();
+});
+
+test("the model sees large results cut as before, by the tools of the agent that reads", async () => {
+	const journal = memoryJournal();
+	const look = { ...anyTool("look", () => "x".repeat(50)), maxModelCharacters: 10 };
+	const script = (_: unknown, call: number) => (call % 2 === 0 ? { toolCalls: [{ name: "look" }] } : "Seen.");
+	const { session, model } = play(script, { tools: [look] }, journal);
+	await drain(await session.send("one"));
+	await foldHistory(journal, "s", ever);
+	const other = play(() => "Again.", { tools: [look] }, journal);
+	await drain(await other.session.send("two"));
+	const before = shown(model).at(-1) as string[];
+	expect(before.some((line) => line.includes("xx"))).toBe(true);
+	expect(shown(other.model).at(-1)?.slice(0, before.length)).toEqual(before);
+});
+
+test("only what ended before the time is folded, and a second time there is nothing to fold", async () => {
+	const clock = { time: 1_000, now: () => clock.time };
+	const journal = memoryJournal({ clock });
+	const lease = await take(journal, "s");
+	for (const [index, runId] of ["a", "b", "c"].entries()) {
+		const started = { kind: "run.started", runKind: "user-turn", agentId: "a", fingerprint: "f" } as const;
+		const ended = { kind: "run.ended", outcome: "completed" } as const;
+		await lease.append({ at: index * 10, runId, facts: [started] });
+		await lease.append({ at: index * 10 + 5, runId, facts: [ended] });
+	}
+	expect(await foldHistory(journal, "s", { before: 5 })).toBeUndefined();
+	expect(await foldHistory(journal, "s", { before: new Date(22) })).toEqual({ seq: 4, entries: 4 });
+	expect(await kinds(journal)).toEqual(["folded", "run.started", "run.ended"]);
+	expect(await foldHistory(journal, "s", { before: 22 })).toBeUndefined();
+	expect(await foldHistory(journal, "s", ever)).toEqual({ seq: 6, entries: 3 });
+	expect(await foldHistory(journal, "s", ever)).toBeUndefined();
+	expect(await foldHistory(journal, "unknown", ever)).toBeUndefined();
+});
+
+test("nothing is folded while a run is open or another worker holds it, and what sub-agents did is left as it is", async () => {
+	const journal = memoryJournal();
+	const [asked, answer] = [gate(), gate()];
+	const { session } = play(
+		() => {
+			asked.open();
+			return { gate: answer.promise, text: "Late." };
+		},
+		{},
+		journal,
+	);
+	const run = drain(await session.send("one"));
+	await asked.promise;
+	await expect(foldHistory(journal, "s", ever)).rejects.toMatchObject({ code: "history_unsettled" });
+	const other = journal.worker("other");
+	await expect(foldHistory(other, "s", ever)).rejects.toMatchObject({ code: "session_held" });
+	answer.open();
+	await run;
+	const child = childPlace("s", "helper", "1");
+	const { agent } = on(journal);
+	await drain(await agent.session(child).send("one"));
+	expect(await foldHistory(journal, childPlace("s", "helper", "1"), ever)).toBeUndefined();
+	expect(await foldHistory(journal, "s", ever)).toMatchObject({ seq: 4 });
+});
+
+test("a journal over a bare session store says that it does not fold", async () => {
+	const journal = storeJournal(new MemorySessionStore());
+	await drain(await on(journal).agent.session("s").send("one"));
+	expect(journal.folds).toBeUndefined();
+	await expect(foldHistory(journal, "s", ever)).rejects.toMatchObject({ code: "fold_unsupported" });
+	expect(await kinds(journal)).toHaveLength(4);
+});

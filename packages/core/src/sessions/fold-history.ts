@@ -1,0 +1,96 @@
+// Retention inside a session: the settled past becomes one entry, and its old bodies are gone (keeps I2, I4). What comes
+// after it keeps its place, so a seq never changes its meaning.
+import { evolve, foldedFact, initialSession, type SessionState, withTools } from "../engine/index.ts";
+import type { Entry, Journal } from "../journal/index.ts";
+import { historyUnsettled } from "../journal/journal-errors.ts";
+import { AgentState } from "../state/index.ts";
+import { sessionHeld } from "./session-errors.ts";
+import { readChildPlace } from "./session-key.ts";
+
+/** Options of `foldHistory`. */
+export interface FoldHistoryOptions {
+	/** Runs that ended before this time are folded; milliseconds since the epoch, or a date. */
+	readonly before: number | Date;
+}
+
+/** What `foldHistory` did. */
+export interface FoldedHistory {
+	/** Seq of the entry that stands for all before it. */
+	readonly seq: number;
+	/** How many entries it replaced. */
+	readonly entries: number;
+}
+
+/** How many entries are read at a time. */
+const pageSize = 1_000;
+
+/**
+ * Folds the old runs of a session into one entry that holds the conversation: state and messages stay as they are, what
+ * only watchers and audits read goes (when calls started, decisions, durations, `details` of tools). It is one
+ * transaction, fenced as any append is. Undefined when there is nothing to fold; sessions of sub-agents are left as
+ * they are, since their parents read how they ended.
+ *
+ * @param key As `journal.list()` gives it; for a session of an agent without a namespace that is the session's key.
+ * @throws HoldfastError `history_unsettled` while a run is open, `session_held`, `fold_unsupported`, `lease_lost` when the
+ * session went on meanwhile (nothing was changed then), or what reading and appending say.
+ * @example
+ * import { foldHistory } from "holdfast";
+ * import { sqliteHost } from "holdfast/sqlite";
+ *
+ * const { journal, close } = sqliteHost("./agent.db");
+ * const monthAgo = Date.now() - 30 * 24 * 60 * 60 * 1000;
+ * for (const { key, openRunId } of await journal.list()) {
+ * 	if (openRunId === undefined) await foldHistory(journal, key, { before: monthAgo });
+ * }
+ * await close();
+ */
+export async function foldHistory(
+	journal: Journal,
+	key: string,
+	options: FoldHistoryOptions,
+): Promise<FoldedHistory | undefined> {
+	const before = Number(options.before);
+	if (readChildPlace(key) !== undefined || (await journal.head(key)) === undefined) return undefined;
+	const acquired = await journal.acquire(key);
+	if (!acquired.ok) throw sessionHeld(key);
+	const { lease } = acquired;
+	if (lease.openRunId !== undefined) throw historyUnsettled(key, lease.seq);
+	const found = await settledBefore(journal, key, { before, until: lease.seq });
+	if (found === undefined) return undefined;
+	const { last, state, entries } = found;
+	const { seq, at, runId } = last;
+	await lease.append({ at, runId, facts: [foldedFact(state)], replaces: seq });
+	await lease.release();
+	return { seq, entries };
+}
+
+interface Settled {
+	/** The entry that ends the last run of it. */
+	readonly last: Entry;
+	readonly state: SessionState;
+	/** How many entries it is. */
+	readonly entries: number;
+}
+
+/** The runs that ended before a time; undefined when they are one entry already, or none. */
+async function settledBefore(
+	journal: Journal,
+	key: string,
+	{ before, until }: { readonly before: number; readonly until: number },
+): Promise<Settled | undefined> {
+	let state = initialSession(AgentState.initial());
+	let settled: Settled | undefined;
+	let count = 0;
+	while (state.seq < until) {
+		const page = await journal.read(key, { after: state.seq, limit: pageSize });
+		for (const entry of page) {
+			if (entry.at >= before) return settled;
+			state = evolve(state, entry, withTools);
+			count++;
+			const { kind } = entry.fact;
+			if (kind === "run.ended" && count > 1) settled = { last: entry, state, entries: count };
+		}
+		if (page.length === 0) break;
+	}
+	return settled;
+}
