@@ -32,9 +32,14 @@ export interface Summarised {
 	view(messages: readonly Message[]): readonly Message[];
 }
 
+/** A summary with the messages it stands for. */
+interface Covering extends Summarised {
+	readonly covered: readonly Message[];
+}
+
 /** The summaries of the sessions that an agent works on. */
 export class SummaryCache {
-	readonly #summaries = new Map<string, Summarised & { readonly covered: readonly Message[] }>();
+	readonly #summaries = new Map<string, Covering>();
 	/** The user's last message when a summary failed, by session. */
 	readonly #failures = new Map<string, string | undefined>();
 
@@ -42,18 +47,24 @@ export class SummaryCache {
 	of(sessionKey: string, messages: readonly Message[]): Summarised | undefined {
 		const known = this.#summaries.get(sessionKey);
 		if (known === undefined) return undefined;
-		if (!known.covered.every((message, at) => isSame(message, messages[at]))) {
-			this.#summaries.delete(sessionKey);
-			return undefined;
-		}
-		return this.remember(sessionKey, messages, known.cut, known.summary);
+		const { covered, cut } = known;
+		if (firstOther(covered, messages) === cut) return this.#keep(sessionKey, known);
+		if (covered.every((message, at) => isSame(message, messages[at])))
+			return this.#keep(sessionKey, { ...known, covered: messages.slice(0, cut) });
+		this.#summaries.delete(sessionKey);
+		return undefined;
 	}
 
 	remember(sessionKey: string, messages: readonly Message[], cut: number, summary: UserMessage): Summarised {
-		const summarised = { cut, summary, covered: messages.slice(0, cut), view: viewOf(cut, summary) };
+		this.#failures.delete(sessionKey);
+		const covered = messages.slice(0, cut);
+		return this.#keep(sessionKey, { cut, summary, covered, view: viewOf(cut, summary) });
+	}
+
+	/** As the one used last. */
+	#keep(sessionKey: string, summarised: Covering): Summarised {
 		this.#summaries.delete(sessionKey);
 		limited(this.#summaries).set(sessionKey, summarised);
-		this.#failures.delete(sessionKey);
 		return summarised;
 	}
 
@@ -74,6 +85,13 @@ function viewOf(cut: number, summary: UserMessage): Summarised["view"] {
 		const input = last >= 0 && last < cut ? [messages[last] as Message] : [];
 		return [summary, ...input, ...messages.slice(cut)];
 	};
+}
+
+/** Where the messages begin to be other objects than these. A plain loop: it passes the whole history at every call. */
+function firstOther(covered: readonly Message[], messages: readonly Message[]): number {
+	let at = 0;
+	while (at < covered.length && covered[at] === messages[at]) at++;
+	return at;
 }
 
 /** The same message, also when it was read from the journal anew; an edited one has the same id and other content. */

@@ -242,6 +242,34 @@ describe("compaction", () => {
 		},
 	);
 
+	test("a later summary that fails leaves the one before in place, and is asked for once in a turn [SES-138]", async () => {
+		let asked = 0;
+		const assemble = await assembling({
+			summarise() {
+				if (++asked > 1) throw new Error("no model");
+				return "s";
+			},
+			estimate: (message) => (message.text.startsWith("[") ? 0.5 : 1),
+			maxTokens: 2,
+			keepRecent: 1,
+		});
+		const history: Message[] = [];
+		const shown = async (...added: readonly Message[]): Promise<readonly string[]> => {
+			history.push(...added);
+			return (await assemble([...history])).map(({ text }) => text);
+		};
+		const [first, second, third, fourth] = ["q1", "q2", "q3", "q4"].map((text) => new UserMessage(text));
+		const answer = (text: string): Message => new AssistantMessage(text);
+		await shown(first as Message);
+		expect(await shown(answer("a1"), second as Message)).toEqual([summaryOf("s"), "q2"]);
+		expect(await shown(answer("a2"), third as Message)).toEqual([summaryOf("s"), "q2", "a2", "q3"]);
+		expect(asked).toBe(2);
+		await shown(answer("a3"));
+		expect(asked).toBe(2);
+		await shown(fourth as Message);
+		expect(asked).toBe(3);
+	});
+
 	test("asks the agent's own model when nobody else is there to write, without its instructions and tools", async () => {
 		const model = scriptedModel((request) => (request.system === "Be brief." ? "answer" : "the summary"));
 		const agent = await Agent.create({
