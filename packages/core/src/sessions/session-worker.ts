@@ -9,6 +9,7 @@ import { type AcceptedInput, inputFact, storedInput } from "./input.ts";
 import { killSession } from "./kill-session.ts";
 import { ownMoment } from "./own-moment.ts";
 import { PendingInputs } from "./pending-inputs.ts";
+import type { Seat } from "./session.ts";
 import type { SessionAgent } from "./session-agent.ts";
 import { agentClosed, endsRun, runBeforeSuspended, sessionHeld } from "./session-errors.ts";
 import { SessionHold } from "./session-hold.ts";
@@ -34,6 +35,7 @@ export interface SessionParts {
 }
 
 export class SessionWorker {
+	readonly seat: Seat = { worker: this };
 	/** Where the session stands in the store. */
 	readonly place: string;
 	readonly #sessionAgent: SessionAgent;
@@ -53,7 +55,6 @@ export class SessionWorker {
 	#killed = false;
 	/** Whether the kill is recorded, or failed. */
 	#over = false;
-	#retired = false;
 	/** Overlays that wait for the next turn. */
 	#overlays: AcceptedInput[] = [];
 
@@ -98,15 +99,12 @@ export class SessionWorker {
 		return this.#sessionAgent.engine;
 	}
 
-	/** Whether handles must ask for another worker; a killed one is kept, to say so. */
-	get retired(): boolean {
-		return this.#retired;
-	}
-
 	/** Makes way for another worker of the same session, unless there is something to do or to remember. */
 	retire(): boolean {
-		if (this.idle && this.#overlays.length === 0) this.#retired = true;
-		return this.#retired;
+		if (!this.idle || this.#overlays.length > 0) return false;
+		this.seat.worker = undefined;
+		this.#hold.giveUp(); // stores remember the leases that stand
+		return true;
 	}
 
 	/** Whether nothing is under way and nothing waits. */

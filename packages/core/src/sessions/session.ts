@@ -6,6 +6,14 @@ import type { SessionTable } from "./session-table.ts";
 import type { SessionWorker } from "./session-worker.ts";
 
 /**
+ * By this a handle knows its worker. It is empty once the worker has made way, so that handles which are held do not keep
+ * it; a killed worker stays, to say so.
+ */
+export interface Seat {
+	worker: SessionWorker | undefined;
+}
+
+/**
  * A durable conversation under a key. What was accepted survives the death of the process; a run that was cut off goes
  * on from its last committed fact.
  *
@@ -14,7 +22,7 @@ import type { SessionWorker } from "./session-worker.ts";
 export class Session {
 	readonly key: string;
 	readonly #table: SessionTable;
-	#worker: SessionWorker | undefined;
+	#seat: Seat | undefined;
 
 	/** @internal */
 	constructor(table: SessionTable, key: string) {
@@ -83,7 +91,8 @@ export class Session {
 	}
 
 	#current(): SessionWorker {
-		if (this.#worker === undefined || this.#worker.retired) this.#worker = this.#table.worker(this.key);
-		return this.#worker;
+		const worker = this.#seat?.worker ?? this.#table.worker(this.key);
+		this.#seat = worker.seat;
+		return worker;
 	}
 }

@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { Agent } from "../agent/agent.ts";
+import { journalHost } from "../journal/host.ts";
+import type { Journal, Lease } from "../journal/index.ts";
+import { memoryJournal } from "../journal/memory.ts";
+import { scriptedModel } from "../testing/scripted-model.ts";
+import { echo } from "./sessions.fixture.ts";
+
+test("of a thousand idle sessions and one, the oldest lets go of its lease, and its handle goes on", async () => {
+	const leases = new Map<string, Lease>();
+	const inner = memoryJournal();
+	const journal: Journal = {
+		...inner,
+		async acquire(key, options) {
+			const acquired = await inner.acquire(key, options);
+			if (acquired.ok) leases.set(key, acquired.lease);
+			return acquired;
+		},
+	};
+	const agent = new Agent({ model: scriptedModel(echo), host: journalHost(journal) });
+	const handles = Array.from({ length: 1_001 }, (_, at) => agent.session(`s${at}`));
+	for (const handle of handles) await (await handle.send("one")).result();
+	const [first] = handles as [(typeof handles)[number]];
+	expect([...leases].filter(([, lease]) => lease.isLost).map(([key]) => key)).toEqual(["s0"]);
+	const { text, state } = await (await first.send("two")).result();
+	expect(text).toBe("re: two");
+	expect(state.messages).toHaveLength(4);
+	await agent.close();
+});
