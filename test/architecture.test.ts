@@ -13,7 +13,8 @@ const workspaces = readWorkspaces(root);
 const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 	["upp", []],
 	["core", ["@holdfast/upp"]],
-	["cli", ["@holdfast/upp", "holdfast"]],
+	["server", ["@holdfast/upp", "holdfast"]],
+	["cli", ["@holdfast/upp", "holdfast", "@holdfast/server"]],
 ]);
 
 /** Packages that may have no dependency but these. */

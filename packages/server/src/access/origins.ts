@@ -1,0 +1,71 @@
+// Which pages and which names of this server are let in. A server without authentication answers to loopback names
+// only, so a foreign name that was made to point at it (DNS rebinding) finds nothing; a page of another origin is let
+// in only when its origin was configured.
+import { HoldfastError } from "holdfast";
+
+/** What is let in. */
+export interface OriginRules {
+	/** Origins of pages that may call this server and read its answers. */
+	readonly cors: ReadonlySet<string>;
+	/** Names this server answers to; undefined: to every name. */
+	readonly hosts: ((name: string) => boolean) | undefined;
+}
+
+const preflightHeaders = {
+	"access-control-allow-methods": "GET, POST, OPTIONS",
+	"access-control-allow-headers": "content-type, authorization, x-api-key, idempotency-key, last-event-id",
+	"access-control-max-age": "600",
+} as const;
+
+/** Whether a host name or address, with or without a port, is this machine itself. */
+export function isLoopback(host: string): boolean {
+	const name = nameOf(host);
+	return name === "localhost" || name === "::1" || /^127(?:\.\d{1,3}){3}$/.test(name);
+}
+
+/** The name in a Host header, without its port. */
+export function nameOf(host: string): string {
+	const [, bracketed, plain] = /^(?:\[(.*)\]|([^:]*))(?::\d*)?$/.exec(host.toLowerCase()) ?? [];
+	return bracketed ?? plain ?? host.toLowerCase();
+}
+
+/**
+ * Lets a request in by its Host and Origin headers.
+ * @throws HoldfastError `host_not_allowed`, `origin_not_allowed`.
+ */
+export function checkOrigin(request: Request, { cors, hosts }: OriginRules): void {
+	const host = request.headers.get("host") ?? new URL(request.url).host;
+	if (hosts !== undefined && !hosts(nameOf(host)))
+		throw new HoldfastError(
+			"host_not_allowed",
+			"This server does not answer to this name. Without authentication it answers to loopback names only: give it `apiKeys` or `authenticate`, or name the host in `allowedHosts`.",
+		);
+	const origin = request.headers.get("origin");
+	if (origin === null || cors.has(origin) || isSameHost(origin, host)) return;
+	throw new HoldfastError(
+		"origin_not_allowed",
+		"Pages of this origin may not call this server. Name the origin in `cors`.",
+	);
+}
+
+/** The answer to a browser that asks first; undefined when the request is no such question. */
+export function answerPreflight(request: Request): Response | undefined {
+	if (request.method !== "OPTIONS" || !request.headers.has("access-control-request-method")) return undefined;
+	return new Response(null, { status: 204, headers: preflightHeaders });
+}
+
+/** Headers by which a page of a configured origin may read an answer. */
+export function corsHeaders(request: Request, { cors }: OriginRules): Readonly<Record<string, string>> {
+	if (cors.size === 0) return {};
+	const origin = request.headers.get("origin");
+	if (origin === null || !cors.has(origin)) return { vary: "Origin" };
+	return {
+		vary: "Origin",
+		"access-control-allow-origin": origin,
+		"access-control-expose-headers": "X-Session-Id, Retry-After",
+	};
+}
+
+function isSameHost(origin: string, host: string): boolean {
+	return URL.canParse(origin) && new URL(origin).host === host.toLowerCase();
+}

@@ -1,0 +1,58 @@
+// How many requests a tenant may make in a window of time. Windows of tenants that are gone are forgotten (keeps I7).
+import { HoldfastError } from "holdfast";
+
+/** Requests in a window. */
+export interface RateLimit {
+	/** Requests. */
+	readonly requests: number;
+	/** Milliseconds. */
+	readonly windowMs: number;
+}
+
+interface Window {
+	startedAt: number;
+	requests: number;
+}
+
+/** Counts the requests of each tenant. */
+export class RateLimiter {
+	readonly #limit: RateLimit;
+	readonly #now: () => number;
+	readonly #windows = new Map<string, Window>();
+
+	constructor(limit: RateLimit, now: () => number) {
+		this.#limit = limit;
+		this.#now = now;
+	}
+
+	/**
+	 * Counts one request.
+	 * @throws HoldfastError `rate_limited` with `data.retryAfterMs`.
+	 */
+	count(tenant: string): void {
+		const { requests, windowMs } = this.#limit;
+		const now = this.#now();
+		let window = this.#windows.get(tenant);
+		if (window === undefined || now - window.startedAt >= windowMs) {
+			this.#windows.delete(tenant);
+			this.#forget(now);
+			window = { startedAt: now, requests: 0 };
+			this.#windows.set(tenant, window);
+		}
+		window.requests++;
+		if (window.requests <= requests) return;
+		throw new HoldfastError(
+			"rate_limited",
+			`More than ${requests} requests in ${windowMs} ms. Wait as long as \`Retry-After\` says.`,
+			{ retryable: true, data: { retryAfterMs: window.startedAt + windowMs - now } },
+		);
+	}
+
+	/** Windows stand in the order they began, so those that are over stand first. */
+	#forget(now: number): void {
+		for (const [tenant, { startedAt }] of this.#windows) {
+			if (now - startedAt < this.#limit.windowMs) return;
+			this.#windows.delete(tenant);
+		}
+	}
+}

@@ -1,0 +1,164 @@
+// One request on its way through a route: who makes it, what it asks, and what a route may do about it. Routes use this
+// and nothing else of the server.
+import { HoldfastError } from "holdfast";
+import { type JsonObject, readJsonObject } from "./http/read-body.ts";
+import type { Parts } from "./parts.ts";
+import type { ExecuteRequest, SessionService, Submitted } from "./service.ts";
+import { looksLikeEventId } from "./streams/event-id.ts";
+import { openEventStream, type StartSource, type StreamEnd } from "./streams/event-stream.ts";
+import { type Until, watchFrom, watchNew } from "./streams/watch.ts";
+
+/** What the platform may know about a request: how to cut its connection. */
+export interface Connection {
+	readonly disconnect?: () => void;
+}
+
+/** What the log learns while a request is answered. */
+export interface Notes {
+	sessionId?: string;
+	/** Set by a stream, which is logged when it ends. */
+	whenEnded?: (ended: (end: StreamEnd, bytes: number) => void) => void;
+}
+
+/** A request on its way through a route. */
+export class Exchange {
+	readonly request: Request;
+	/** Who makes it. */
+	readonly tenant: string;
+	readonly notes: Notes = {};
+	readonly #parts: Parts;
+	readonly #connection: Connection;
+	readonly #parameters: (name: string) => string | undefined;
+
+	constructor(
+		parts: Parts,
+		request: Request,
+		tenant: string,
+		connection: Connection,
+		parameters: (name: string) => string | undefined,
+	) {
+		this.#parts = parts;
+		this.request = request;
+		this.tenant = tenant;
+		this.#connection = connection;
+		this.#parameters = parameters;
+	}
+
+	/** The sessions. */
+	get service(): SessionService {
+		return this.#parts.service;
+	}
+
+	/** A parameter of the path. */
+	parameter(name: string): string | undefined {
+		return this.#parameters(name);
+	}
+
+	/** A parameter of the query. */
+	query(name: string): string | undefined {
+		return new URL(this.request.url).searchParams.get(name) ?? undefined;
+	}
+
+	/** The JSON object of the body, within the limits. */
+	readJson(): Promise<JsonObject> {
+		return readJsonObject(this.request, this.#parts.options.maxBodyBytes);
+	}
+
+	/**
+	 * Asks for a run. When it settles the run is durable, and counted until it ends.
+	 * @throws HoldfastError `rate_limited`, `shutting_down`, and what the service says.
+	 */
+	async submit(
+		sessionId: string,
+		request: ExecuteRequest,
+		idempotencyKey: string | undefined,
+	): Promise<Submitted> {
+		this.notes.sessionId = sessionId;
+		const release = this.#parts.slots.take(this.tenant);
+		let submitted: Submitted;
+		try {
+			submitted = await this.service.submit(
+				this.tenant,
+				sessionId,
+				request,
+				idempotencyKey === undefined ? {} : { idempotencyKey },
+			);
+		} catch (error) {
+			release();
+			throw error;
+		}
+		if (submitted.attached) release();
+		else
+			this.#parts.feeds
+				.open(this.tenant, submitted.sessionId, submitted.after)
+				.whenComplete(submitted.after, release);
+		return submitted;
+	}
+
+	/** Streams the execution that was submitted, up to its end. */
+	async streamRun({ sessionId, after, attached }: Submitted): Promise<Response> {
+		const watch = this.#watch(sessionId, after, "next end");
+		return this.stream(sessionId, attached ? await watchFrom(...watch) : watchNew(...watch));
+	}
+
+	/** Streams a session's events behind an id. */
+	async streamEvents(sessionId: string, after: string | undefined, until: Until): Promise<Response> {
+		return this.stream(sessionId, await watchFrom(...this.#watch(sessionId, after, until)));
+	}
+
+	/** Streams what a source has, as server-sent events with heartbeats. */
+	stream(sessionId: string, start: StartSource, headers: Readonly<Record<string, string>> = {}): Response {
+		const { streams, metrics } = this.#parts;
+		this.notes.sessionId = sessionId;
+		let told: (end: StreamEnd, bytes: number) => void = () => {};
+		let early: readonly [StreamEnd, number] | undefined;
+		this.notes.whenEnded = (ended) => {
+			if (early === undefined) told = ended;
+			else ended(...early);
+		};
+		const body = openEventStream({
+			start,
+			table: streams,
+			disconnect: this.#connection.disconnect,
+			ended: (end, bytes) => {
+				metrics.countStreamEnd(end);
+				early = [end, bytes];
+				told(end, bytes);
+			},
+		});
+		return new Response(body, {
+			headers: {
+				"content-type": "text/event-stream",
+				"cache-control": "no-cache",
+				// A proxy that gathers answers would hold events back.
+				"x-accel-buffering": "no",
+				"x-session-id": sessionId,
+				...headers,
+			},
+		});
+	}
+
+	/**
+	 * The id a watcher has seen last: what the header `Last-Event-ID` says, else `?after=`.
+	 * @throws HoldfastError `invalid_event_id`.
+	 */
+	lastEventId(): string | undefined {
+		// A browser that reconnects sends the header to the address it was first given, which may hold an older id.
+		const given = this.request.headers.get("last-event-id") || this.query("after") || undefined;
+		if (given === undefined || looksLikeEventId(given)) return given;
+		throw new HoldfastError(
+			"invalid_event_id",
+			"The last event id is none. Send the `id` of an event of this session, as it came.",
+		);
+	}
+
+	#watch(
+		sessionId: string,
+		after: string | undefined,
+		until: Until,
+	): readonly [ports: Parts, options: Parameters<typeof watchNew>[1]] {
+		const { metrics, report } = this.#parts;
+		const sent = (events: number): void => metrics.countEvents(events);
+		return [this.#parts, { tenant: this.tenant, sessionId, after, until, sent, failed: report }];
+	}
+}

@@ -1,0 +1,177 @@
+// A fetch handler over a session service: lets a request in or refuses it, finds its route, answers, logs and counts.
+// The order at the door: host and origin, who it is, how often; no body is read and no model called before (I7, I9).
+
+import { HoldfastError } from "holdfast";
+import { Hono } from "hono";
+import { answerPreflight, checkOrigin, corsHeaders } from "./access/origins.ts";
+import { type Connection, Exchange } from "./exchange.ts";
+import { refusalOf, refuse } from "./http/errors.ts";
+import { type HandlerOptions, resolveOptions } from "./options.ts";
+import { makeParts, type Parts } from "./parts.ts";
+import { type Route, routeTable } from "./routes/index.ts";
+import type { StreamEnd } from "./streams/event-stream.ts";
+
+/** A handler of requests. */
+export interface Handler {
+	/** Answers a request. Never rejects. */
+	readonly fetch: (request: Request, connection?: Connection) => Promise<Response>;
+	/** Answers new POSTs with 503 `shutting_down` from now on; what runs goes on. */
+	readonly drain: () => void;
+	/**
+	 * Ends all streams, so that watchers come back to another server; they have `graceMs` to take what is there already.
+	 * Closes no sessions.
+	 */
+	readonly close: (graceMs?: number) => Promise<void>;
+	/** Whether callers are told apart; a server that listens for others asks. */
+	readonly isAuthenticated: boolean;
+}
+
+/** What a request is and how it went, for the log. */
+interface Visit {
+	readonly request: Request;
+	readonly connection: Connection;
+	readonly startedAt: number;
+	readonly time: string;
+	tenant: string | undefined;
+	route: string;
+	exchange: Exchange | undefined;
+	code: string | undefined;
+}
+
+/** Who everybody is where nobody is told apart. */
+const anybody = "default";
+
+/**
+ * Makes a handler of requests from a session service. It runs wherever `Request` and `Response` do.
+ * @throws HoldfastError `invalid_option`, `conflicting_options`.
+ */
+export function createHandler(given: HandlerOptions): Handler {
+	const options = resolveOptions(given);
+	const parts = makeParts(options);
+	let isDraining = false;
+	const routes = routeTable(parts, () => isDraining);
+	const app = mount(routes, parts);
+
+	const enter = async (visit: Visit): Promise<Response> => {
+		const { request } = visit;
+		checkOrigin(request, options.origins);
+		const preflight = answerPreflight(request);
+		if (preflight !== undefined) return preflight;
+		visit.tenant = await tenantOf(request, parts);
+		if (isDraining && request.method === "POST")
+			throw new HoldfastError("shutting_down", "The server is shutting down. Send the request again soon.", {
+				retryable: true,
+				data: { retryAfterMs: 2000 },
+			});
+		if (visit.tenant !== undefined) parts.rate?.count(visit.tenant);
+		return app.fetch(request, { visit });
+	};
+
+	const fetch = async (request: Request, connection: Connection = {}): Promise<Response> => {
+		const visit: Visit = {
+			request,
+			connection,
+			startedAt: performance.now(),
+			time: new Date().toISOString(),
+			tenant: undefined,
+			route: "none",
+			exchange: undefined,
+			code: undefined,
+		};
+		let response: Response;
+		try {
+			response = await enter(visit);
+		} catch (error) {
+			response = answerError(error, visit, parts);
+		}
+		const headers = corsHeaders(request, options.origins);
+		for (const name in headers) response.headers.set(name, headers[name] as string);
+		response.headers.set("x-content-type-options", "nosniff");
+		conclude(visit, response.status, parts);
+		return response;
+	};
+
+	return {
+		fetch,
+		drain() {
+			isDraining = true;
+		},
+		async close(graceMs = 0) {
+			isDraining = true;
+			parts.feeds.close();
+			await parts.streams.whenEmpty(graceMs);
+			parts.streams.end("closed");
+		},
+		isAuthenticated: options.authenticate !== undefined,
+	};
+}
+
+type Environment = { Bindings: { visit: Visit } };
+
+/** Mounts the table, and answers what is not in it. */
+function mount(routes: readonly Route[], parts: Parts): Hono<Environment> {
+	const app = new Hono<Environment>();
+	for (const route of routes) {
+		app.on(route.method, route.path, (context) => {
+			const { visit } = context.env;
+			visit.route = route.path;
+			visit.exchange = new Exchange(parts, visit.request, visit.tenant ?? anybody, visit.connection, (name) =>
+				context.req.param(name),
+			);
+			return route.handle(visit.exchange);
+		});
+	}
+	for (const path of new Set(routes.map(({ path }) => path))) {
+		const allow = routes.filter((route) => route.path === path).map(({ method }) => method);
+		app.all(path, ({ env }) => {
+			env.visit.route = path;
+			throw new HoldfastError("method_not_allowed", `This path takes ${allow.join(" and ")} only.`, {
+				data: { allow: allow.join(", ") },
+			});
+		});
+	}
+	app.notFound(() => {
+		throw new HoldfastError("route_not_found", "There is nothing here. See /openapi.json.");
+	});
+	app.onError((error, { env }) => answerError(error, env.visit, parts));
+	return app;
+}
+
+async function tenantOf(request: Request, { options }: Parts): Promise<string | undefined> {
+	if (options.authenticate === undefined) return anybody;
+	if (options.publicPaths.has(new URL(request.url).pathname)) return undefined;
+	const found = await options.authenticate(request);
+	if (typeof found?.tenant === "string" && found.tenant !== "") return found.tenant;
+	throw new HoldfastError("unauthorized", "The credentials are missing or not valid. Send a key.");
+}
+
+function answerError(error: unknown, visit: Visit, parts: Parts): Response {
+	const refusal = refusalOf(error);
+	visit.code = refusal.code;
+	if (refusal.status === 500) parts.report(error);
+	return refuse(refusal);
+}
+
+/** Counts and logs a request, or has its stream do so when it ends. */
+function conclude(visit: Visit, status: number, { metrics, options }: Parts): void {
+	const { request, route, tenant, exchange, code, time, startedAt } = visit;
+	metrics.countRequest(route, request.method, status);
+	const log = (stream?: { readonly end: StreamEnd; readonly bytes: number }): void => {
+		const sessionId = exchange?.notes.sessionId;
+		options.log({
+			type: "request",
+			time,
+			method: request.method.slice(0, 16),
+			route,
+			status,
+			...(code === undefined ? {} : { code }),
+			durationMs: Math.round((performance.now() - startedAt) * 10) / 10,
+			...(tenant === undefined ? {} : { tenant }),
+			...(sessionId === undefined ? {} : { sessionId }),
+			...(stream === undefined ? {} : { stream: stream.end, bytes: stream.bytes }),
+		});
+	};
+	const whenEnded = exchange?.notes.whenEnded;
+	if (whenEnded === undefined) log();
+	else whenEnded((end, bytes) => log({ end, bytes }));
+}

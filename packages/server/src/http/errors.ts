@@ -1,0 +1,93 @@
+// How an error becomes an answer: its code decides the status, and only errors that are the caller's to know are told
+// in words. Everything else is `internal_error`, without details (keeps I9).
+import { HoldfastError, isHoldfastError } from "holdfast";
+
+/** The status of every code that a caller may see. */
+export const statusByCode: ReadonlyMap<string, number> = new Map([
+	["invalid_json", 400],
+	["invalid_input", 400],
+	["invalid_request", 400],
+	["context_required", 400],
+	["unknown_model", 400],
+	["forbidden_option", 400],
+	["tool_name_conflict", 400],
+	["duplicate_tool_result", 400],
+	["invalid_event_id", 400],
+	["unauthorized", 401],
+	["host_not_allowed", 403],
+	["origin_not_allowed", 403],
+	["session_not_found", 404],
+	["route_not_found", 404],
+	["method_not_allowed", 405],
+	["session_busy", 409],
+	["pending_tool_calls", 409],
+	["no_pending_tool_calls", 409],
+	["unknown_tool_call_id", 409],
+	["tool_call_settled", 409],
+	["tool_result_conflict", 409],
+	["tool_result_expired", 409],
+	["idempotency_key_reused", 409],
+	["events_expired", 410],
+	["body_too_large", 413],
+	["unsupported_media_type", 415],
+	["rate_limited", 429],
+	["internal_error", 500],
+	["shutting_down", 503],
+]);
+
+/** What is told about an error. */
+export interface Refusal {
+	readonly status: number;
+	readonly code: string;
+	readonly message: string;
+	/** Headers that belong to it, such as `retry-after`. */
+	readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What a caller is told about an error. */
+export function refusalOf(error: unknown): Refusal {
+	const status = isHoldfastError(error) ? statusByCode.get(error.code) : undefined;
+	const known =
+		status !== undefined && isHoldfastError(error)
+			? error
+			: new HoldfastError("internal_error", "The server failed. Try again; its log says what happened.", {
+					retryable: true,
+				});
+	return {
+		status: status ?? 500,
+		code: known.code,
+		message: known.message,
+		headers: headersOf(known),
+	};
+}
+
+/** The answer to a refused request. */
+export function refuse({ status, code, message, headers }: Refusal): Response {
+	return answerJson({ error: message, code }, { status, headers });
+}
+
+/** JSON as an answer; nobody between us and the caller keeps it. */
+export function answerJson(
+	value: unknown,
+	options: { readonly status?: number; readonly headers?: Readonly<Record<string, string>> } = {},
+): Response {
+	return new Response(JSON.stringify(value), {
+		status: options.status ?? 200,
+		headers: {
+			"content-type": "application/json; charset=utf-8",
+			"cache-control": "no-store",
+			...options.headers,
+		},
+	});
+}
+
+function headersOf({ code, data }: HoldfastError): Record<string, string> {
+	const headers: Record<string, string> = {};
+	const after = data?.retryAfterMs;
+	if (typeof after === "number") headers["retry-after"] = String(Math.max(1, Math.ceil(after / 1000)));
+	if (code === "unauthorized") headers["www-authenticate"] = 'Bearer realm="holdfast"';
+	if (code === "method_not_allowed" && typeof data?.allow === "string") headers.allow = data.allow;
+	// What is left of the request is not wanted, nor is the next one on a server that goes away.
+	if (code === "body_too_large" || code === "shutting_down") headers.connection = "close";
+	return headers;
+}

@@ -1,0 +1,55 @@
+// What callers name: session ids and idempotency keys. Both go into headers, logs and keys of the store, so they are
+// short and of plain characters; a line end or a path cannot be smuggled in.
+import { HoldfastError } from "holdfast";
+
+const sessionIdPattern = /^(?!\.{1,2}$)[\w.:~@-]{1,128}$/;
+const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/;
+
+/** Whether a text can be the id of a session over HTTP. */
+export function isSessionId(value: unknown): value is string {
+	return typeof value === "string" && sessionIdPattern.test(value);
+}
+
+/**
+ * The session id of a path. What cannot be an id is the id of no session.
+ * @throws HoldfastError `session_not_found`.
+ */
+export function sessionIdOfPath(value: string | undefined): string {
+	if (isSessionId(value)) return value;
+	throw new HoldfastError("session_not_found", "Session not found");
+}
+
+/**
+ * The session id of a body; undefined when it names none.
+ * @throws HoldfastError `invalid_input`.
+ */
+export function sessionIdOfBody(value: unknown): string | undefined {
+	if (value === undefined || isSessionId(value)) return value;
+	throw new HoldfastError(
+		"invalid_input",
+		"`sessionId` must be 1 to 128 letters, digits or characters of `.:_~@-`.",
+		{ data: { field: "sessionId" } },
+	);
+}
+
+/**
+ * The idempotency key of a request; undefined when it has none.
+ * @throws HoldfastError `invalid_input`.
+ */
+export function idempotencyKeyOf(headers: Headers): string | undefined {
+	const value = headers.get("idempotency-key");
+	if (value === null || idempotencyKeyPattern.test(value)) return value ?? undefined;
+	throw new HoldfastError(
+		"invalid_input",
+		"The header `Idempotency-Key` must be 1 to 255 visible ASCII characters.",
+		{ data: { field: "Idempotency-Key" } },
+	);
+}
+
+/** A new session's id: the same one for the same idempotency key, so that a repeat finds its session. */
+export async function newSessionId(tenant: string, idempotencyKey: string | undefined): Promise<string> {
+	if (idempotencyKey === undefined) return crypto.randomUUID();
+	const named = new TextEncoder().encode(JSON.stringify([tenant, idempotencyKey]));
+	const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", named)).subarray(0, 16);
+	return [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,131 @@
+// Reads the body of a request: JSON of a bounded size and depth, or an error that says what is wrong. Nothing beyond
+// the limit is kept, and nothing is parsed that is not announced as JSON, so no foreign page can send a plain form.
+import { HoldfastError } from "holdfast";
+
+/** Objects and lists inside each other; deeper than any real request, and safe for code that recurses. */
+const deepest = 128;
+
+/** A JSON object of somebody else. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads a JSON object of at most `limit` bytes.
+ * @throws HoldfastError `unsupported_media_type`, `body_too_large`, `invalid_json`, `invalid_input`.
+ */
+export async function readJsonObject(request: Request, limit: number): Promise<JsonObject> {
+	checkMediaType(request.headers);
+	const text = decode(await readBytes(request, limit));
+	checkDepth(text);
+	const value = parse(text);
+	if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as JsonObject;
+	throw new HoldfastError(
+		"invalid_input",
+		"The body is no JSON object. Send an object with the member `input`.",
+		{
+			data: { field: "body" },
+		},
+	);
+}
+
+function checkMediaType(headers: Headers): void {
+	const [type = "", ...parameters] = (headers.get("content-type") ?? "").toLowerCase().split(";");
+	const charset = parameters.map((part) => part.trim()).find((part) => part.startsWith("charset="));
+	const isUtf8 = charset === undefined || /^charset="?utf-?8"?$/.test(charset);
+	const encoding = (headers.get("content-encoding") ?? "identity").trim().toLowerCase();
+	if (type.trim() === "application/json" && isUtf8 && encoding === "identity") return;
+	throw new HoldfastError(
+		"unsupported_media_type",
+		"The body must be JSON in UTF-8, not compressed. Send the header `content-type: application/json`.",
+	);
+}
+
+async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
+	const announced = request.headers.get("content-length");
+	if (announced !== null) {
+		if (Number(announced) > limit) throw tooLarge(limit);
+		const bytes = new Uint8Array(await readOrCut(request.arrayBuffer()));
+		if (bytes.byteLength > limit) throw tooLarge(limit);
+		return bytes;
+	}
+	return readChunks(request, limit);
+}
+
+async function readChunks(request: Request, limit: number): Promise<Uint8Array> {
+	const reader = request.body?.getReader();
+	if (reader === undefined) return new Uint8Array();
+	const chunks: Uint8Array[] = [];
+	let size = 0;
+	for (;;) {
+		const { done, value } = await readOrCut(reader.read());
+		if (done) break;
+		size += value.byteLength;
+		if (size > limit) {
+			// Without waiting: a sender that stalls must not hold the answer.
+			reader.cancel().catch(() => {});
+			throw tooLarge(limit);
+		}
+		chunks.push(value);
+	}
+	const bytes = new Uint8Array(size);
+	let at = 0;
+	for (const chunk of chunks) {
+		bytes.set(chunk, at);
+		at += chunk.byteLength;
+	}
+	return bytes;
+}
+
+async function readOrCut<Value>(reading: Promise<Value>): Promise<Value> {
+	try {
+		return await reading;
+	} catch (cause) {
+		throw new HoldfastError("invalid_request", "The body did not arrive whole. Send the request again.", {
+			cause,
+			retryable: true,
+		});
+	}
+}
+
+function decode(bytes: Uint8Array): string {
+	try {
+		return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+	} catch (cause) {
+		throw new HoldfastError("invalid_json", "The body is not UTF-8. Send JSON in UTF-8.", { cause });
+	}
+}
+
+function parse(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		// The parser's own message quotes the body, which may hold what no log should.
+		throw new HoldfastError("invalid_json", "The body is not JSON. Send one JSON object.");
+	}
+}
+
+function checkDepth(text: string): void {
+	let depth = 0;
+	let isText = false;
+	for (let at = 0; at < text.length; at++) {
+		const sign = text.charCodeAt(at);
+		if (isText) {
+			if (sign === 92) at++;
+			else if (sign === 34) isText = false;
+		} else if (sign === 34) isText = true;
+		else if (sign === 91 || sign === 123) {
+			if (++depth > deepest)
+				throw new HoldfastError(
+					"invalid_json",
+					`The body is nested deeper than ${deepest} levels. Send flatter JSON.`,
+				);
+		} else if (sign === 93 || sign === 125) depth--;
+	}
+}
+
+function tooLarge(limit: number): HoldfastError {
+	return new HoldfastError(
+		"body_too_large",
+		`The body is larger than ${limit} bytes. Send less, or raise \`maxBodyBytes\` of the server.`,
+		{ data: { limit } },
+	);
+}

@@ -1,0 +1,18 @@
+// The door: HTTP for sessions.
+export type { Authenticate } from "./access/api-keys.ts";
+export type { RateLimit } from "./access/rate-limit.ts";
+export type { Connection, Exchange } from "./exchange.ts";
+export { createHandler, type Handler } from "./handler.ts";
+export type { ListenOptions } from "./node-listener.ts";
+export type { HandlerOptions } from "./options.ts";
+export type { DescribedAnswer, Route, Schema } from "./routes/index.ts";
+export {
+	type CloseOptions,
+	createServer,
+	type Listening,
+	listen,
+	type Server,
+	type ServerOptions,
+} from "./server.ts";
+export type { Source, StartSource, StreamEnd } from "./streams/event-stream.ts";
+export type { ErrorLog, LogEntry, RequestLog } from "./telemetry/log.ts";

@@ -1,0 +1,114 @@
+// Puts a fetch handler on Node's HTTP server through Hono's adapter. Requests that never reach the handler, because
+// they are no HTTP or name no host, get an answer with a code as well.
+import {
+	createServer,
+	type Server as HttpServer,
+	type IncomingMessage,
+	type ServerResponse,
+} from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { getRequestListener } from "@hono/node-server";
+import { HoldfastError } from "holdfast";
+import type { Connection } from "./exchange.ts";
+import { refusalOf, refuse } from "./http/errors.ts";
+
+/** Where to listen. */
+export interface ListenOptions {
+	/** TCP port; 0 takes a free one. Default 4280. */
+	readonly port?: number;
+	/**
+	 * Name or address to listen on. `0.0.0.0` lets other machines in and needs authentication. Default `127.0.0.1`: this
+	 * machine only.
+	 */
+	readonly hostname?: string;
+	/** Connections at once; more are closed at once. Each costs up to 20 KB. Default: no limit of its own. */
+	readonly maxConnections?: number;
+}
+
+/** A server that listens. */
+export interface NodeListener {
+	readonly port: number;
+	readonly hostname: string;
+	/** Takes no more connections; settles when the last one is closed, which is forced after `graceMs`. */
+	close(graceMs: number): Promise<void>;
+}
+
+type Fetch = (request: Request, connection: Connection) => Promise<Response>;
+
+/**
+ * Listens.
+ * @throws what Node says when the address cannot be had.
+ */
+export async function listenOnNode(
+	fetch: Fetch,
+	{ port = 4280, hostname = "127.0.0.1", maxConnections }: ListenOptions,
+): Promise<NodeListener> {
+	const answer = getRequestListener(
+		(request, env) => {
+			const { outgoing } = env as { outgoing: ServerResponse };
+			return fetch(request, { disconnect: () => outgoing.destroy() });
+		},
+		{ overrideGlobalObjects: false, errorHandler: () => refuse(refusalOf(notUnderstood())) },
+	);
+	// The adapter answers a request without a Host header, with a code.
+	const server = createServer({ requireHostHeader: false }, (incoming: IncomingMessage, outgoing) => {
+		// A connection that breaks while it is read or written is the client's affair.
+		incoming.on("error", () => {});
+		outgoing.on("error", () => {});
+		void answer(incoming, outgoing);
+	});
+	if (maxConnections !== undefined) server.maxConnections = maxConnections;
+	server.on("clientError", answerNoHttp);
+	await new Promise<void>((resolve, reject) => {
+		server.once("error", reject);
+		server.listen(port, hostname, () => {
+			server.off("error", reject);
+			resolve();
+		});
+	});
+	return {
+		port: (server.address() as AddressInfo).port,
+		hostname,
+		close: (graceMs) => closeServer(server, graceMs),
+	};
+}
+
+function notUnderstood(): HoldfastError {
+	return new HoldfastError(
+		"invalid_request",
+		"The request cannot be understood. Check its address and headers.",
+	);
+}
+
+function closeServer(server: HttpServer, graceMs: number): Promise<void> {
+	return new Promise((resolve) => {
+		const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+		server.close(() => {
+			clearTimeout(timer);
+			resolve();
+		});
+		server.closeIdleConnections();
+	});
+}
+
+/** Statuses of what Node refuses by itself. */
+const statusLines: Readonly<Record<string, string>> = {
+	HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
+	ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
+};
+
+function answerNoHttp(error: NodeJS.ErrnoException, socket: Socket): void {
+	if (error.code === "ECONNRESET" || !socket.writable) {
+		socket.destroy();
+		return;
+	}
+	const { message, code } = notUnderstood();
+	const body = JSON.stringify({ error: message, code });
+	const head = [
+		`HTTP/1.1 ${statusLines[error.code ?? ""] ?? "400 Bad Request"}`,
+		"Connection: close",
+		"Content-Type: application/json; charset=utf-8",
+		`Content-Length: ${body.length}`,
+	];
+	socket.end(`${head.join("\r\n")}\r\n\r\n${body}`, () => socket.destroy());
+}

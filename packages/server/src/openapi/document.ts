@@ -1,0 +1,88 @@
+// Writes the OpenAPI document from the table of routes.
+import { statusByCode } from "../http/errors.ts";
+import type { DescribedAnswer, Route } from "../routes/route.ts";
+import { json, reference, schemas } from "./schemas.ts";
+
+/** Codes that any route may answer. */
+const common = [
+	"invalid_request",
+	"unauthorized",
+	"host_not_allowed",
+	"origin_not_allowed",
+	"rate_limited",
+	"internal_error",
+];
+
+/** The OpenAPI 3.1 document of some routes. */
+export function openApiDocument(routes: readonly Route[]): object {
+	const paths: Record<string, Record<string, object>> = {};
+	for (const route of routes) {
+		const path = route.path.replaceAll(/:(\w+)/g, "{$1}");
+		paths[path] ??= {};
+		paths[path][route.method.toLowerCase()] = operationOf(route);
+	}
+	return {
+		openapi: "3.1.0",
+		info: {
+			title: "Holdfast",
+			version: "1",
+			description:
+				"Durable agent sessions: runs go on when their watcher leaves, and any watcher may resume.",
+		},
+		paths,
+		components: {
+			schemas,
+			securitySchemes: {
+				bearer: { type: "http", scheme: "bearer" },
+				key: { type: "apiKey", in: "header", name: "X-API-Key" },
+			},
+		},
+		security: [{ bearer: [] }, { key: [] }, {}],
+	};
+}
+
+function operationOf(route: Route): object {
+	const inPath = [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+		in: "path",
+		name,
+		required: true,
+		schema: { type: "string" },
+	}));
+	const parameters = [...inPath, ...(route.parameters ?? [])];
+	return {
+		operationId: route.name,
+		summary: route.summary,
+		...(parameters.length === 0 ? {} : { parameters }),
+		...(route.body === undefined
+			? {}
+			: { requestBody: { required: true, content: { "application/json": { schema: route.body } } } }),
+		responses: { ...answersOf(route), ...refusalsOf(route) },
+	};
+}
+
+function answersOf({ answers }: Route): Record<string, object> {
+	return Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, answerOf(answer)]));
+}
+
+function refusalsOf({ method, errors = [] }: Route): Record<string, object> {
+	const codes = [...errors, ...common, ...(method === "POST" ? ["shutting_down"] : [])];
+	const byStatus = new Map<number, string[]>();
+	for (const code of new Set(codes)) {
+		const status = statusByCode.get(code) ?? 500;
+		byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+	}
+	return Object.fromEntries(
+		[...byStatus].map(([status, names]) => {
+			const described = json(
+				`Refused: ${names.map((name) => `\`${name}\``).join(", ")}.`,
+				reference("Error"),
+			);
+			return [String(status), answerOf(described)];
+		}),
+	);
+}
+
+function answerOf({ description, content = {} }: DescribedAnswer): object {
+	const byType = Object.entries(content).map(([type, schema]) => [type, { schema }]);
+	return { description, content: Object.fromEntries(byType) };
+}

@@ -1,0 +1,220 @@
+// The shapes that the OpenAPI document speaks of, and the pieces that routes describe their answers with.
+import type { DescribedAnswer, Schema } from "../routes/route.ts";
+
+/** A reference to one of the shapes. */
+export function reference(name: string): Schema {
+	return { $ref: `#/components/schemas/${name}` };
+}
+
+/** An answer of JSON. */
+export function json(description: string, schema: Schema): DescribedAnswer {
+	return { description, content: { "application/json": schema } };
+}
+
+const text = { type: "string" } as const;
+const number = { type: "number" } as const;
+const list = (items: Schema): Schema => ({ type: "array", items });
+const shape = (required: readonly string[], properties: Readonly<Record<string, Schema>>): Schema => ({
+	type: "object",
+	required,
+	properties,
+});
+const event = (
+	type: string,
+	required: readonly string[] = [],
+	properties: Readonly<Record<string, Schema>> = {},
+): Schema => shape(["type", ...required], { type: { const: type }, ...properties });
+
+/** A stream of events. */
+export const eventStream: DescribedAnswer = {
+	description:
+		"Server-sent events. Each record has an `id:` to resume from and one line of `data:` with an event as JSON; comment lines keep the connection open.",
+	content: { "text/event-stream": reference("Event") },
+};
+
+/** A stream of one execution. */
+export const runStream: DescribedAnswer = {
+	...eventStream,
+	description: `${eventStream.description} The last event is \`execute_complete\`; the header \`X-Session-Id\` names the session.`,
+};
+
+const pendingToolCalls = list(reference("PendingToolCall"));
+const status = { enum: ["completed", "awaiting_tool_execution", "error", "aborted"] };
+
+/** The shapes. */
+export const schemas: Readonly<Record<string, Schema>> = {
+	Error: shape(["error", "code"], { error: text, code: text }),
+	ExecuteRequest: shape(["input"], {
+		sessionId: { ...text, pattern: "^[\\w.:~@-]{1,128}$" },
+		input: {
+			oneOf: [
+				reference("UserMessage"),
+				{ ...list({ oneOf: [reference("ToolResult"), reference("Approval")] }), minItems: 1 },
+			],
+		},
+		context: shape([], {
+			systemPrompt: text,
+			messages: list(reference("Message")),
+			tools: list(reference("RemoteTool")),
+		}),
+		options: shape([], { model: text, temperature: number, maxTokens: { type: "integer" } }),
+	}),
+	ApprovalRequest: shape(["toolCallId"], { toolCallId: text, reason: text }),
+	RemoteTool: shape(["name", "description", "parameters"], {
+		name: text,
+		label: text,
+		description: text,
+		parameters: { type: "object" },
+	}),
+	UserMessage: shape(["role", "content"], {
+		role: { const: "user" },
+		id: text,
+		content: {
+			oneOf: [
+				text,
+				list({
+					oneOf: [
+						shape(["type", "text"], { type: { const: "text" }, text }),
+						shape(["type", "image", "mediaType"], {
+							type: { const: "image" },
+							image: text,
+							mediaType: text,
+						}),
+						shape(["type", "data", "mediaType"], {
+							type: { const: "file" },
+							data: text,
+							mediaType: text,
+							filename: text,
+						}),
+					],
+				}),
+			],
+		},
+		timestamp: number,
+	}),
+	ToolResult: shape(["role", "toolCallId", "output"], {
+		role: { const: "tool" },
+		toolCallId: text,
+		output: text,
+		isError: { type: "boolean" },
+		details: {},
+	}),
+	Approval: shape(["role", "toolCallId", "approved"], {
+		role: { const: "approval" },
+		toolCallId: text,
+		approved: { type: "boolean" },
+		reason: text,
+	}),
+	ToolCall: shape(["id", "name", "arguments"], { id: text, name: text, arguments: { type: "object" } }),
+	PendingToolCall: {
+		allOf: [reference("ToolCall"), shape([], { approval: { const: true }, deadline: number })],
+	},
+	Usage: shape(["inputTokens", "outputTokens", "totalTokens"], {
+		inputTokens: number,
+		outputTokens: number,
+		totalTokens: number,
+		cacheReadTokens: number,
+		cacheWriteTokens: number,
+		cost: { ...number, description: "US dollars; absent where prices are not known." },
+	}),
+	AssistantMessage: shape(["role", "id", "content", "model", "stopReason", "usage", "timestamp"], {
+		role: { const: "assistant" },
+		id: text,
+		content: list({
+			oneOf: [
+				shape(["type", "text"], { type: { const: "text" }, text }),
+				shape(["type", "thinking"], { type: { const: "thinking" }, thinking: text }),
+				{ allOf: [shape(["type"], { type: { const: "toolCall" } }), reference("ToolCall")] },
+			],
+		}),
+		model: text,
+		stopReason: { enum: ["stop", "length", "tool_calls"] },
+		usage: reference("Usage"),
+		timestamp: number,
+	}),
+	Message: {
+		oneOf: [
+			reference("UserMessage"),
+			reference("AssistantMessage"),
+			shape(["role", "toolCallId", "toolName", "output", "isError", "timestamp"], {
+				role: { const: "tool" },
+				toolCallId: text,
+				toolName: text,
+				output: text,
+				isError: { type: "boolean" },
+				details: {},
+				timestamp: number,
+			}),
+			shape(["role", "error", "code", "timestamp"], {
+				role: { const: "error" },
+				error: text,
+				code: text,
+				partial: reference("AssistantMessage"),
+				timestamp: number,
+			}),
+			shape(["role", "timestamp"], {
+				role: { const: "aborted" },
+				partial: reference("AssistantMessage"),
+				timestamp: number,
+			}),
+		],
+	},
+	Session: shape(["sessionId", "status", "messages", "totalCost"], {
+		sessionId: text,
+		status: { enum: ["idle", "running", ...status.enum] },
+		messages: list(reference("Message")),
+		totalCost: number,
+		pendingToolCalls,
+		model: text,
+		lastEventId: text,
+	}),
+	SessionPage: shape(["sessions"], {
+		sessions: list(
+			shape(["sessionId", "status", "createdAt", "updatedAt"], {
+				sessionId: text,
+				status: text,
+				createdAt: number,
+				updatedAt: number,
+			}),
+		),
+		next: text,
+	}),
+	Event: {
+		oneOf: [
+			event("session_start", ["sessionId"], { sessionId: text }),
+			event("session_end", ["sessionId", "messages"], {
+				sessionId: text,
+				messages: list(reference("Message")),
+			}),
+			event("awaiting_tool_execution", ["sessionId", "toolCalls"], {
+				sessionId: text,
+				toolCalls: pendingToolCalls,
+			}),
+			event("message_start", ["role"], { role: text }),
+			event("message_end", ["message"], { message: reference("Message") }),
+			event("text_start"),
+			event("text_delta", ["delta"], { delta: text }),
+			event("text_end", ["text"], { text }),
+			event("thinking_start"),
+			event("thinking_delta", ["delta"], { delta: text }),
+			event("thinking_end", ["thinking"], { thinking: text }),
+			event("toolcall_start", ["index"], { index: number }),
+			event("toolcall_delta", ["index", "delta"], { index: number, delta: text }),
+			event("toolcall_end", ["index", "toolCall"], { index: number, toolCall: reference("ToolCall") }),
+			event("tool_execution_start", ["toolCallId", "toolName", "args"], {
+				toolCallId: text,
+				toolName: text,
+				args: {},
+			}),
+			event("tool_execution_delta", ["toolCallId", "delta"], { toolCallId: text, delta: text }),
+			event("tool_execution_end", ["toolCallId", "output"], {
+				toolCallId: text,
+				output: text,
+				details: {},
+				isError: { type: "boolean" },
+			}),
+			event("error", ["error", "code"], { error: text, code: text, message: reference("Message") }),
+			event("execute_complete", ["status"], { status, pendingToolCalls, error: {} }),
+		],
+	},
+};

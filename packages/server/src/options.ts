@@ -1,0 +1,157 @@
+// The options of a handler, parsed once at the door.
+import { HoldfastError } from "holdfast";
+import { type Authenticate, authenticateByKey } from "./access/api-keys.ts";
+import { isLoopback, nameOf, type OriginRules } from "./access/origins.ts";
+import type { RateLimit } from "./access/rate-limit.ts";
+import type { Route } from "./routes/route.ts";
+import type { SessionService } from "./service.ts";
+import type { LogEntry } from "./telemetry/log.ts";
+
+/** What `createHandler` takes. */
+export interface HandlerOptions {
+	/** The sessions: what `sessionService()` of `holdfast/serving` returns. */
+	readonly service: SessionService;
+	/**
+	 * Says who makes a request: its tenant, or undefined for nobody, which answers 401. Tenants do not see each other's
+	 * sessions. Called for every request, so it should be quick. Default: everybody is the tenant `default`.
+	 */
+	readonly authenticate?: Authenticate;
+	/**
+	 * Keys and their tenants, sent as `Authorization: Bearer KEY` or `X-API-Key: KEY`. Kept as digests. A choice beside
+	 * `authenticate` for servers whose keys are known when they start. Default: none.
+	 */
+	readonly apiKeys?: Readonly<Record<string, string>>;
+	/**
+	 * Answers everybody, also on an address that others reach. Only for a server behind something that authenticates.
+	 * Default `false`: without authentication only loopback is served.
+	 */
+	readonly allowUnauthenticated?: boolean;
+	/**
+	 * Host names without a port that this server answers to, beside loopback names. Default: with authentication every
+	 * name, without it loopback names only, against DNS rebinding.
+	 */
+	readonly allowedHosts?: readonly string[];
+	/**
+	 * Paths that are answered without authentication, such as `/healthz` for a probe that cannot send a key.
+	 * Default: none.
+	 */
+	readonly publicPaths?: readonly string[];
+	/**
+	 * Origins of pages that may call this server from a browser, such as `https://app.example.com`. Each entry opens the
+	 * server to all scripts of that origin. Default: none but the server's own.
+	 */
+	readonly cors?: readonly string[];
+	/** Bytes a request's body may have. More lets larger files in and costs memory a request. Default 4 MiB. */
+	readonly maxBodyBytes?: number;
+	/**
+	 * Milliseconds of silence on a stream after which a comment line is sent. Less keeps stricter proxies from cutting
+	 * and costs a packet a stream each time. A reader that takes nothing for four times as long is disconnected.
+	 * Default 15,000.
+	 */
+	readonly heartbeatMs?: number;
+	/**
+	 * Bytes kept for one reader of a stream that is slower than its run; beyond them it is disconnected, and may resume.
+	 * More is patient with slow lines and costs memory a session. Default 1 MiB.
+	 */
+	readonly maxBufferedBytes?: number;
+	/** Requests a tenant may make in a window; more answer 429. Counted in this process. Default: no limit. */
+	readonly rateLimit?: RateLimit;
+	/** Runs a tenant may have under way that came in here; more answer 429. Default: no limit. */
+	readonly maxConcurrentRuns?: number;
+	/** Told of every request and of errors that callers are not told; must not throw. Default: nothing is logged. */
+	readonly log?: (entry: LogEntry) => void;
+	/** Routes beside the server's own; they share its authentication, limits, streams and OpenAPI document. */
+	readonly routes?: readonly Route[];
+}
+
+/** The options as the handler uses them. */
+export interface ResolvedOptions {
+	readonly service: SessionService;
+	/** Undefined where everybody is let in. */
+	readonly authenticate: Authenticate | undefined;
+	readonly publicPaths: ReadonlySet<string>;
+	readonly origins: OriginRules;
+	readonly maxBodyBytes: number;
+	readonly heartbeatMs: number;
+	readonly maxBufferedBytes: number;
+	readonly rateLimit: RateLimit | undefined;
+	readonly maxConcurrentRuns: number | undefined;
+	readonly log: (entry: LogEntry) => void;
+	readonly routes: readonly Route[];
+}
+
+const MiB = 1024 * 1024;
+
+/**
+ * Parses the options.
+ * @throws HoldfastError `invalid_option`, `conflicting_options`.
+ */
+export function resolveOptions(options: HandlerOptions): ResolvedOptions {
+	if (typeof options.service?.submit !== "function")
+		throw new HoldfastError("invalid_option", "`service` is missing. Give what `sessionService()` returns.");
+	if (options.authenticate !== undefined && options.apiKeys !== undefined)
+		throw new HoldfastError(
+			"conflicting_options",
+			"Both `authenticate` and `apiKeys` say who a caller is. Give one of them.",
+		);
+	const authenticate =
+		options.authenticate ?? (options.apiKeys === undefined ? undefined : authenticateByKey(options.apiKeys));
+	return {
+		service: options.service,
+		authenticate,
+		publicPaths: new Set(options.publicPaths),
+		origins: {
+			cors: new Set(options.cors?.map(checkedOrigin)),
+			hosts: allowedHosts(options, authenticate !== undefined || options.allowUnauthenticated === true),
+		},
+		maxBodyBytes: atLeast("maxBodyBytes", 1, options.maxBodyBytes ?? 4 * MiB),
+		heartbeatMs: atLeast("heartbeatMs", 1, options.heartbeatMs ?? 15_000),
+		maxBufferedBytes: atLeast("maxBufferedBytes", 1, options.maxBufferedBytes ?? MiB),
+		rateLimit: checkedRate(options.rateLimit),
+		maxConcurrentRuns:
+			options.maxConcurrentRuns === undefined
+				? undefined
+				: atLeast("maxConcurrentRuns", 1, options.maxConcurrentRuns),
+		log: quiet(options.log),
+		routes: options.routes ?? [],
+	};
+}
+
+function allowedHosts(
+	{ allowedHosts: names }: HandlerOptions,
+	isOpen: boolean,
+): ((name: string) => boolean) | undefined {
+	if (names === undefined && isOpen) return undefined;
+	const allowed = new Set(names?.map(nameOf));
+	return (name) => allowed.has(name) || isLoopback(name);
+}
+
+function checkedOrigin(origin: string): string {
+	if (URL.canParse(origin) && new URL(origin).origin === origin) return origin;
+	throw new HoldfastError(
+		"invalid_option",
+		`\`cors\` has "${origin}", which is no origin. Give scheme, host and port only: "https://app.example.com".`,
+	);
+}
+
+function checkedRate(limit: RateLimit | undefined): RateLimit | undefined {
+	if (limit === undefined) return undefined;
+	return {
+		requests: atLeast("rateLimit.requests", 1, limit.requests),
+		windowMs: atLeast("rateLimit.windowMs", 1, limit.windowMs),
+	};
+}
+
+function atLeast(name: string, least: number, value: number): number {
+	if (Number.isFinite(value) && value >= least) return value;
+	throw new HoldfastError("invalid_option", `\`${name}\` is ${value}. Give a number of at least ${least}.`);
+}
+
+/** A log that fails must not fail a request. */
+function quiet(log: HandlerOptions["log"]): (entry: LogEntry) => void {
+	return (entry) => {
+		try {
+			log?.(entry);
+		} catch {}
+	};
+}

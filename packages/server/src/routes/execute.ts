@@ -1,0 +1,127 @@
+// Routes that ask for a run and stream it: a message, tool results, or the answer to an approval.
+import { HoldfastError } from "holdfast";
+import type { Exchange } from "../exchange.ts";
+import { idempotencyKeyOf, newSessionId, sessionIdOfBody, sessionIdOfPath } from "../http/names.ts";
+import type { JsonObject } from "../http/read-body.ts";
+import { reference, runStream } from "../openapi/schemas.ts";
+import type { Route } from "./route.ts";
+
+const idempotencyKey = {
+	in: "header",
+	name: "Idempotency-Key",
+	description: "A repeat with the same key attaches to the first execution instead of starting another.",
+	schema: { type: "string", minLength: 1, maxLength: 255 },
+} as const;
+
+const errors = [
+	"invalid_json",
+	"invalid_input",
+	"body_too_large",
+	"unsupported_media_type",
+	"session_busy",
+	"pending_tool_calls",
+	"no_pending_tool_calls",
+	"unknown_tool_call_id",
+	"tool_call_settled",
+	"tool_result_conflict",
+	"tool_result_expired",
+	"duplicate_tool_result",
+	"idempotency_key_reused",
+] as const;
+
+const members: ReadonlySet<string> = new Set(["sessionId", "input", "context", "options"]);
+
+/** Sends an input to a session, new or known, and streams the execution. */
+export const execute: Route = {
+	method: "POST",
+	path: "/api/agent/execute",
+	name: "execute",
+	summary: "Sends a message or tool results to a session and streams the execution.",
+	parameters: [idempotencyKey],
+	body: reference("ExecuteRequest"),
+	answers: { 200: runStream },
+	errors: [...errors, "context_required", "unknown_model", "forbidden_option", "tool_name_conflict"],
+	async handle(exchange) {
+		const body = await exchange.readJson();
+		refuseUnknown(body, members);
+		if (body.input === undefined)
+			throw new HoldfastError("invalid_input", "`input` is missing. Send a user message or tool results.", {
+				data: { field: "input" },
+			});
+		const key = idempotencyKeyOf(exchange.request.headers);
+		const sessionId = sessionIdOfBody(body.sessionId) ?? (await newSessionId(exchange.tenant, key));
+		const { input, context, options } = body;
+		return exchange.streamRun(
+			await exchange.submit(
+				sessionId,
+				{
+					input,
+					...(context === undefined ? {} : { context }),
+					...(options === undefined ? {} : { options }),
+				},
+				key,
+			),
+		);
+	},
+};
+
+/** Lets a call run that waits for it. */
+export const approve: Route = {
+	...answerRoute("approve", "Lets a tool call run that waits for approval, and streams the execution."),
+	handle: (exchange) => answer(exchange, { approved: true }),
+};
+
+/** Refuses a call that waits for approval. */
+export const deny: Route = {
+	...answerRoute("deny", "Refuses a tool call that waits for approval, and streams the execution."),
+	handle: (exchange) => answer(exchange, { approved: false }),
+};
+
+function answerRoute(name: string, summary: string): Omit<Route, "handle"> {
+	return {
+		method: "POST",
+		path: `/api/agent/session/:id/${name}`,
+		name,
+		summary,
+		parameters: [idempotencyKey],
+		body: reference("ApprovalRequest"),
+		answers: { 200: runStream },
+		errors: [...errors, "session_not_found"],
+	};
+}
+
+async function answer(exchange: Exchange, decision: { readonly approved: boolean }): Promise<Response> {
+	const sessionId = sessionIdOfPath(exchange.parameter("id"));
+	const body = await exchange.readJson();
+	refuseUnknown(body, new Set(["toolCallId", "reason"]));
+	const toolCallId = textOf(body, "toolCallId");
+	if (toolCallId === undefined)
+		throw new HoldfastError("invalid_input", "`toolCallId` is missing. Name the call that waits.", {
+			data: { field: "toolCallId" },
+		});
+	const reason = textOf(body, "reason");
+	const key = idempotencyKeyOf(exchange.request.headers);
+	if ((await exchange.service.get(exchange.tenant, sessionId)) === undefined)
+		throw new HoldfastError("session_not_found", "Session not found");
+	const input = [{ role: "approval", toolCallId, ...decision, ...(reason === undefined ? {} : { reason }) }];
+	return exchange.streamRun(await exchange.submit(sessionId, { input }, key));
+}
+
+function textOf(body: JsonObject, field: string): string | undefined {
+	const value = body[field];
+	if (value === undefined || (typeof value === "string" && value !== "")) return value;
+	throw new HoldfastError("invalid_input", `\`${field}\` must be a text that is not empty.`, {
+		data: { field },
+	});
+}
+
+/** A member that is misspelt would be left out silently: it is refused instead. */
+function refuseUnknown(body: JsonObject, known: ReadonlySet<string>): void {
+	const unknown = Object.keys(body).find((name) => !known.has(name));
+	if (unknown === undefined) return;
+	throw new HoldfastError(
+		"invalid_input",
+		`The body has a member "${unknown.slice(0, 40)}" that is not known. Known are ${[...known].join(", ")}.`,
+		{ data: { field: unknown.slice(0, 40) } },
+	);
+}

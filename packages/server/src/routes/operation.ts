@@ -1,0 +1,53 @@
+// Routes for those who run the server: whether it is up, its numbers, and what it offers.
+import { answerJson } from "../http/errors.ts";
+import { json } from "../openapi/schemas.ts";
+import type { Route } from "./route.ts";
+
+/** Whether the server is up. */
+export function health(isDraining: () => boolean): Route {
+	return {
+		method: "GET",
+		path: "/healthz",
+		name: "health",
+		summary: "Whether the server takes requests.",
+		answers: {
+			200: json("It does.", {
+				type: "object",
+				required: ["status"],
+				properties: { status: { const: "ok" } },
+			}),
+		},
+		errors: ["shutting_down"],
+		handle: () =>
+			answerJson(isDraining() ? { status: "draining" } : { status: "ok" }, {
+				status: isDraining() ? 503 : 200,
+			}),
+	};
+}
+
+/** Numbers for Prometheus. */
+export function metrics(text: () => string): Route {
+	return {
+		method: "GET",
+		path: "/metrics",
+		name: "metrics",
+		summary: "Counters and gauges of this process in Prometheus' text format.",
+		answers: { 200: { description: "The metrics.", content: { "text/plain": { type: "string" } } } },
+		handle: () =>
+			new Response(text(), {
+				headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8", "cache-control": "no-store" },
+			}),
+	};
+}
+
+/** The OpenAPI document. */
+export function description(document: () => object): Route {
+	return {
+		method: "GET",
+		path: "/openapi.json",
+		name: "openapi",
+		summary: "This document.",
+		answers: { 200: json("The OpenAPI document.", { type: "object" }) },
+		handle: () => answerJson(document()),
+	};
+}

@@ -1,0 +1,38 @@
+// What a route is: where it stands, what the OpenAPI document says of it, and what it does with a request.
+import type { Exchange } from "../exchange.ts";
+
+/** A JSON Schema, or a reference to one of the document's. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+/** An answer as the document describes it. */
+export interface DescribedAnswer {
+	readonly description: string;
+	/** Media type and schema of the body; absent where there is none. */
+	readonly content?: Readonly<Record<string, Schema>>;
+}
+
+/** A route. */
+export interface Route {
+	readonly method: "GET" | "POST";
+	/** Path with its parameters as `:name`. */
+	readonly path: string;
+	/** Name of the operation, unique in the document. */
+	readonly name: string;
+	/** One line that says what it does. */
+	readonly summary: string;
+	/** Parameters of the query and headers it reads; those of the path are known. */
+	readonly parameters?: readonly {
+		readonly in: "query" | "header";
+		readonly name: string;
+		readonly description: string;
+		readonly schema: Schema;
+	}[];
+	/** Schema of its JSON body. */
+	readonly body?: Schema;
+	/** Its answers that are no errors, by status. */
+	readonly answers: Readonly<Record<number, DescribedAnswer>>;
+	/** The codes of the errors that are its own; those that any route may answer are known. */
+	readonly errors?: readonly string[];
+	/** Answers a request; what it throws is answered by its code. */
+	readonly handle: (exchange: Exchange) => Response | Promise<Response>;
+}

@@ -1,0 +1,139 @@
+// Routes that look at sessions, follow them and stop what they do.
+import { HoldfastError } from "holdfast";
+import type { Exchange } from "../exchange.ts";
+import { answerJson } from "../http/errors.ts";
+import { isSessionId, sessionIdOfPath } from "../http/names.ts";
+import { eventStream, json, reference } from "../openapi/schemas.ts";
+import type { Route } from "./route.ts";
+
+const mostSessions = 200;
+
+/** A session with its messages. */
+export const session: Route = {
+	method: "GET",
+	path: "/api/agent/session/:id",
+	name: "getSession",
+	summary: "A session: its status, messages, cost, pending tool calls and last event id.",
+	answers: { 200: json("The session.", reference("Session")) },
+	errors: ["session_not_found"],
+	async handle(exchange) {
+		const sessionId = named(exchange);
+		const found = await exchange.service.get(exchange.tenant, sessionId);
+		if (found === undefined) throw new HoldfastError("session_not_found", "Session not found");
+		return answerJson(found);
+	},
+};
+
+/** A session's events, from any place. */
+export const events: Route = {
+	method: "GET",
+	path: "/api/agent/session/:id/events",
+	name: "followSession",
+	summary: "The events of a session behind the last one seen, then live ones until the run has ended.",
+	parameters: [
+		{
+			in: "header",
+			name: "Last-Event-ID",
+			description: "The id of the last event seen; it comes before `after`.",
+			schema: { type: "string" },
+		},
+		{
+			in: "query",
+			name: "after",
+			description: "The id of the last event seen, for the first request of a browser's EventSource.",
+			schema: { type: "string" },
+		},
+		{
+			in: "query",
+			name: "follow",
+			description: "`1` keeps the stream open after the run has ended, for the runs that follow.",
+			schema: { type: "string", enum: ["0", "1"] },
+		},
+	],
+	answers: { 200: eventStream },
+	errors: ["session_not_found", "invalid_event_id", "events_expired", "invalid_input"],
+	handle(exchange) {
+		const sessionId = named(exchange);
+		// A stream without a reader would stay open.
+		if (exchange.request.method === "HEAD")
+			throw new HoldfastError("method_not_allowed", "A stream has no HEAD. Use GET.", {
+				data: { allow: "GET" },
+			});
+		const after = exchange.lastEventId();
+		return exchange.streamEvents(sessionId, after, isFollowing(exchange) ? "never" : "last end");
+	},
+};
+
+/** Stops what a session does. */
+export const stop: Route = {
+	method: "POST",
+	path: "/api/agent/session/:id/stop",
+	name: "stopSession",
+	summary: "Aborts the active run or settles pending tool calls; harmless when there is nothing to stop.",
+	answers: {
+		200: json("Whether there was something to stop.", {
+			type: "object",
+			required: ["sessionId", "stopped"],
+			properties: { sessionId: { type: "string" }, stopped: { type: "boolean" } },
+		}),
+	},
+	errors: ["session_not_found"],
+	async handle(exchange) {
+		const sessionId = named(exchange);
+		const { stopped } = await exchange.service.stop(exchange.tenant, sessionId);
+		return answerJson({ sessionId, stopped });
+	},
+};
+
+/** The sessions of the tenant. */
+export const sessions: Route = {
+	method: "GET",
+	path: "/api/agent/sessions",
+	name: "listSessions",
+	summary: "The tenant's sessions, a page at a time.",
+	parameters: [
+		{ in: "query", name: "after", description: "`next` of the page before.", schema: { type: "string" } },
+		{
+			in: "query",
+			name: "limit",
+			description: "Sessions a page has at most.",
+			schema: { type: "integer", minimum: 1, maximum: mostSessions, default: 50 },
+		},
+	],
+	answers: { 200: json("A page of sessions.", reference("SessionPage")) },
+	errors: ["invalid_input"],
+	async handle(exchange) {
+		const after = exchange.query("after");
+		if (after !== undefined && !isSessionId(after))
+			throw new HoldfastError("invalid_input", "`after` must be `next` of the page before.", {
+				data: { field: "after" },
+			});
+		const limit = limitOf(exchange);
+		const page = await exchange.service.list(exchange.tenant, {
+			limit,
+			...(after === undefined ? {} : { after }),
+		});
+		return answerJson(page);
+	},
+};
+
+function named(exchange: Exchange): string {
+	const sessionId = sessionIdOfPath(exchange.parameter("id"));
+	exchange.notes.sessionId = sessionId;
+	return sessionId;
+}
+
+function isFollowing(exchange: Exchange): boolean {
+	const value = exchange.query("follow") ?? "0";
+	if (value === "0" || value === "1") return value === "1";
+	throw new HoldfastError("invalid_input", "`follow` must be 0 or 1.", { data: { field: "follow" } });
+}
+
+function limitOf(exchange: Exchange): number {
+	const text = exchange.query("limit") ?? "50";
+	const limit = Number(text);
+	if (/^\d{1,4}$/.test(text) && limit >= 1 && limit <= mostSessions) return limit;
+	throw new HoldfastError("invalid_input", `\`limit\` must be a number from 1 to ${mostSessions}.`, {
+		data: { field: "limit" },
+	});
+}

@@ -1,0 +1,88 @@
+// A server: a handler, the address it listens on, and how both end without losing anything.
+import { HoldfastError } from "holdfast";
+import { isLoopback } from "./access/origins.ts";
+import { createHandler, type Handler } from "./handler.ts";
+import type { ListenOptions, NodeListener } from "./node-listener.ts";
+import type { HandlerOptions } from "./options.ts";
+
+/** What `createServer` takes. */
+export type ServerOptions = HandlerOptions;
+
+/** How a server ends. */
+export interface CloseOptions {
+	/**
+	 * Milliseconds that runs under way may go on. More lets more of them finish; those that do not are left resumable
+	 * and go on when a server is started again. Default 10,000.
+	 */
+	readonly drainMs?: number;
+}
+
+/** Where a server listens. */
+export interface Listening {
+	readonly port: number;
+	/** `http://127.0.0.1:4280` */
+	readonly url: string;
+}
+
+/** A server. */
+export interface Server {
+	/** Answers one request, wherever it came from. */
+	readonly fetch: Handler["fetch"];
+	/**
+	 * Goes on with what an earlier process left, then listens on Node.
+	 * @throws HoldfastError `unauthenticated_address` when others could reach it and nobody is asked who they are.
+	 */
+	listen(options?: ListenOptions): Promise<Listening>;
+	/**
+	 * Refuses new POSTs, lets runs finish for a while, ends the streams and stops listening. Sessions stay as they are.
+	 * A second call waits for the first.
+	 */
+	close(options?: CloseOptions): Promise<void>;
+}
+
+/** Milliseconds that connections may take to send what is left. */
+const graceMs = 2_000;
+
+/**
+ * Makes a server over a session service.
+ * @throws HoldfastError `invalid_option`, `conflicting_options`.
+ */
+export function createServer(options: ServerOptions): Server {
+	const { service } = options;
+	const handler = createHandler(options);
+	const listeners: NodeListener[] = [];
+	let closing: Promise<void> | undefined;
+	const close = async ({ drainMs = 10_000 }: CloseOptions): Promise<void> => {
+		handler.drain();
+		await service.close({ drainMs });
+		await handler.close(graceMs);
+		await Promise.all(listeners.map((listener) => listener.close(graceMs)));
+	};
+	return {
+		fetch: handler.fetch,
+		async listen(where = {}) {
+			const hostname = where.hostname ?? "127.0.0.1";
+			if (!handler.isAuthenticated && options.allowUnauthenticated !== true && !isLoopback(hostname))
+				throw new HoldfastError(
+					"unauthenticated_address",
+					`Others can reach ${hostname}, and nobody would be asked who they are. Give \`apiKeys\` or \`authenticate\`, listen on 127.0.0.1, or set \`allowUnauthenticated\` behind something that authenticates.`,
+				);
+			const { listenOnNode } = await import("./node-listener.ts");
+			await service.recover();
+			const listener = await listenOnNode(handler.fetch, { ...where, hostname });
+			listeners.push(listener);
+			const name = hostname.includes(":") ? `[${hostname}]` : hostname;
+			return { port: listener.port, url: `http://${name}:${listener.port}` };
+		},
+		close(how = {}) {
+			closing ??= close(how);
+			return closing;
+		},
+	};
+}
+
+/** Makes a server and listens. */
+export async function listen(options: ServerOptions & ListenOptions): Promise<Listening & Server> {
+	const server = createServer(options);
+	return { ...server, ...(await server.listen(options)) };
+}

@@ -1,0 +1,56 @@
+// Pieces of a stream, ready to be sent: records one after the other, cut behind every end of an execution and at
+// `chunkBytes`, so that a watcher can stop at an end and what is under way to a reader stays small.
+import type { LoggedEvent } from "../service.ts";
+import { compareEventIds } from "./event-id.ts";
+import { encode, isComplete, recordOf } from "./record.ts";
+
+/** How many characters a chunk takes before it is cut; one larger record is a chunk of its own. */
+const chunkLength = 64 * 1024;
+
+/** Records that are sent together. */
+export interface Chunk {
+	readonly bytes: Uint8Array;
+	readonly events: number;
+	readonly firstId: string;
+	readonly lastId: string;
+	/** Whether its last record ends an execution. */
+	readonly ends: boolean;
+}
+
+/** The events as chunks, in order. */
+export function chunksOf(events: readonly LoggedEvent[]): readonly Chunk[] {
+	const chunks: Chunk[] = [];
+	let text = "";
+	let from = 0;
+	for (let at = 0; at < events.length; at++) {
+		const event = events[at] as LoggedEvent;
+		text += recordOf(event);
+		const ends = isComplete(event);
+		if (!ends && text.length < chunkLength && at < events.length - 1) continue;
+		chunks.push({
+			bytes: encode(text),
+			events: at - from + 1,
+			firstId: (events[from] as LoggedEvent).id,
+			lastId: event.id,
+			ends,
+		});
+		text = "";
+		from = at + 1;
+	}
+	return chunks;
+}
+
+/** The part of a chunk behind an id; undefined when nothing is. */
+export function chunkBehind(chunk: Chunk, after: string): Chunk | undefined {
+	if (compareEventIds(chunk.lastId, after) <= 0) return undefined;
+	if (compareEventIds(chunk.firstId, after) > 0) return chunk;
+	const records = new TextDecoder().decode(chunk.bytes).split(/(?<=\n\n)/);
+	const ids = records.map((record) => record.slice("id: ".length, record.indexOf("\n")));
+	const at = ids.findIndex((id) => compareEventIds(id, after) > 0);
+	return {
+		...chunk,
+		bytes: encode(records.slice(at).join("")),
+		events: records.length - at,
+		firstId: ids[at] as string,
+	};
+}

@@ -1,0 +1,20 @@
+// Event ids are numbers joined by points and ordered as tuples. Only the order is used here; what the numbers mean
+// is the service's business.
+
+const pattern = /^\d{1,16}(?:\.\d{1,16}){0,3}$/;
+
+/** Whether a text can be an id; the service says whether it is one. */
+export function looksLikeEventId(text: string): boolean {
+	return pattern.test(text);
+}
+
+/** Negative when `left` came first, positive when `right` did, 0 for the same place. */
+export function compareEventIds(left: string, right: string): number {
+	if (left === right) return 0;
+	const [first, second] = [left.split("."), right.split(".")];
+	for (let at = 0; at < Math.max(first.length, second.length); at++) {
+		const difference = Number(first[at] ?? 0) - Number(second[at] ?? 0);
+		if (difference !== 0) return difference;
+	}
+	return 0;
+}

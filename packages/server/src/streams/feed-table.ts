@@ -1,0 +1,62 @@
+// The feeds of a handler: one for each session that is watched or at work, opened on first use and gone when unused.
+import type { SessionService } from "../service.ts";
+import { Feed } from "./feed.ts";
+
+/** What feeds need. */
+export interface FeedTableOptions {
+	readonly service: SessionService;
+	readonly maxBufferedBytes: number;
+	readonly failed: (error: unknown) => void;
+}
+
+/** The open feeds. */
+export class FeedTable {
+	readonly #options: FeedTableOptions;
+	readonly #feeds = new Map<string, Feed>();
+
+	constructor(options: FeedTableOptions) {
+		this.#options = options;
+	}
+
+	/** Bytes that all windows hold. */
+	get bytes(): number {
+		let sum = 0;
+		for (const feed of this.#feeds.values()) sum += feed.bytes;
+		return sum;
+	}
+
+	/** The feed of a session, if it has one. */
+	find(tenant: string, sessionId: string): Feed | undefined {
+		return this.#feeds.get(keyOf(tenant, sessionId));
+	}
+
+	/** The feed of a session; a new one begins behind `after`. */
+	open(tenant: string, sessionId: string, after: string | undefined): Feed {
+		const key = keyOf(tenant, sessionId);
+		const found = this.#feeds.get(key);
+		if (found !== undefined) return found;
+		const { service, maxBufferedBytes, failed } = this.#options;
+		const feed = new Feed({
+			follow: (signal) =>
+				service.follow(tenant, sessionId, {
+					follow: true,
+					signal,
+					...(after === undefined ? {} : { after }),
+				}),
+			after,
+			maxBufferedBytes,
+			failed,
+			ended: () => this.#feeds.delete(key),
+		});
+		this.#feeds.set(key, feed);
+		return feed;
+	}
+
+	close(): void {
+		for (const feed of [...this.#feeds.values()]) feed.close();
+	}
+}
+
+function keyOf(tenant: string, sessionId: string): string {
+	return `${tenant}\n${sessionId}`;
+}

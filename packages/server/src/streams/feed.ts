@@ -1,0 +1,263 @@
+// What all watchers of one session share: one reader of the service, one serialisation, one window of recent chunks.
+// The reader never waits for a watcher, so no watcher slows a run or another watcher. The window is bounded: a watcher
+// that falls further behind than `maxBufferedBytes` is disconnected and may resume (keeps I7).
+import type { LoggedEvent } from "../service.ts";
+import { type Chunk, chunksOf } from "./chunk.ts";
+import { compareEventIds } from "./event-id.ts";
+import { isComplete } from "./record.ts";
+import { unheld } from "./stream-table.ts";
+
+/** Bytes of the window that are kept for watchers that come back, when nobody is behind. */
+const recentBytes = 64 * 1024;
+/** With this many watchers and more, telling them takes turns with everything else. */
+const crowd = 32;
+/** The share of the time that telling a crowd may take. */
+const crowdShare = 0.08;
+/** Milliseconds that a crowd waits for news at most. */
+const crowdPatience = 250;
+/** Events that are gathered for a crowd before they are told in any case. */
+const gathered = 4096;
+
+/** A watcher as the feed sees it. */
+export interface FeedWatcher {
+	/** Number of the chunk it takes next. */
+	next: number;
+	/** There is a chunk to take. */
+	wake(): void;
+	/** It fell too far behind. */
+	drop(): void;
+}
+
+/** What a feed is made of. */
+export interface FeedOptions {
+	/** Follows the session from `after` until the signal. */
+	readonly follow: (signal: AbortSignal) => AsyncIterable<readonly LoggedEvent[]>;
+	/** The id behind which it begins. */
+	readonly after: string | undefined;
+	readonly maxBufferedBytes: number;
+	readonly ended: () => void;
+	readonly failed: (error: unknown) => void;
+}
+
+/** The live end of one session. */
+export class Feed {
+	readonly #options: FeedOptions;
+	readonly #abort = new AbortController();
+	readonly #watchers = new Set<FeedWatcher>();
+	readonly #completions = new Set<{ readonly after: string; settle: () => void }>();
+	#chunks: Chunk[] = [];
+	/** Number of the first chunk of the window. */
+	#first = 0;
+	#bytes = 0;
+	/** The id before the window; undefined where the window holds the session's first event. */
+	#before: string | undefined;
+	#lastId: string | undefined;
+	#gathered: LoggedEvent[] = [];
+	#timer: ReturnType<typeof setTimeout> | undefined;
+	#isOpen = true;
+	#isStarted = false;
+	/** The last end of an execution that was read. */
+	#lastEnd: string | undefined;
+
+	constructor(options: FeedOptions) {
+		this.#options = options;
+		this.#before = options.after;
+		this.#lastId = options.after;
+	}
+
+	/** Bytes that the window holds. */
+	get bytes(): number {
+		return this.#bytes;
+	}
+
+	/** Number of the chunk that comes after the window. */
+	get end(): number {
+		return this.#first + this.#chunks.length;
+	}
+
+	/** Whether more chunks may come. */
+	get isOpen(): boolean {
+		return this.#isOpen;
+	}
+
+	/** Whether `after` is a place that this feed has seen, with everything behind it in the window. */
+	holds(after: string | undefined): boolean {
+		if (!this.covers(after)) return false;
+		return after === undefined || (this.#lastId !== undefined && compareEventIds(after, this.#lastId) <= 0);
+	}
+
+	/** Whether a watcher that has everything up to `after` misses nothing when it joins here. */
+	covers(after: string | undefined): boolean {
+		if (!this.#isOpen) return false;
+		if (this.#before === undefined) return true;
+		return after !== undefined && compareEventIds(after, this.#before) >= 0;
+	}
+
+	/** Adds a watcher that has everything up to `after`; sets the chunk it takes first. */
+	join(watcher: FeedWatcher, after: string | undefined): void {
+		let at = this.#chunks.length;
+		while (
+			at > 0 &&
+			(after === undefined || compareEventIds((this.#chunks[at - 1] as Chunk).lastId, after) > 0)
+		)
+			at--;
+		watcher.next = this.#first + at;
+		this.#watchers.add(watcher);
+		this.#start();
+	}
+
+	/** A chunk by its number; undefined when it has not come yet. */
+	chunk(number: number): Chunk | undefined {
+		return this.#chunks[number - this.#first];
+	}
+
+	leave(watcher: FeedWatcher): void {
+		this.#watchers.delete(watcher);
+		this.#closeIfUnused();
+	}
+
+	/** Calls `settle` once the execution behind `after` has ended, or the feed has. */
+	whenComplete(after: string, settle: () => void): void {
+		const hasEnded = this.#lastEnd !== undefined && compareEventIds(this.#lastEnd, after) > 0;
+		if (!this.#isOpen || hasEnded) {
+			settle();
+			return;
+		}
+		this.#completions.add({ after, settle });
+		// Whoever asked for the execution joins in this turn and would miss what is read before.
+		unheld(setTimeout(() => this.#start(), 0));
+	}
+
+	/** Stops reading. Watchers take what is there and end. */
+	close(): void {
+		if (!this.#isOpen) return;
+		this.#isOpen = false;
+		clearTimeout(this.#timer);
+		this.#abort.abort();
+		for (const { settle } of this.#completions) settle();
+		this.#completions.clear();
+		this.#options.ended();
+		for (const watcher of [...this.#watchers]) watcher.wake();
+	}
+
+	#start(): void {
+		if (this.#isStarted || !this.#isOpen) return;
+		this.#isStarted = true;
+		void this.#read();
+	}
+
+	async #read(): Promise<void> {
+		try {
+			for await (const events of this.#options.follow(this.#abort.signal)) {
+				if (!this.#isOpen) return;
+				if (events.length > 0) this.#take(events);
+			}
+			this.#tell();
+		} catch (error) {
+			if (this.#isOpen) this.#options.failed(error);
+		} finally {
+			this.close();
+		}
+	}
+
+	#take(events: readonly LoggedEvent[]): void {
+		for (const event of events) this.#gathered.push(event);
+		if (this.#watchers.size < crowd || this.#gathered.length >= gathered) this.#tell();
+		else if (this.#timer === undefined) this.#timer = unheld(setTimeout(() => this.#tell(), 0));
+	}
+
+	/** Moves what was gathered into the window and tells the watchers. */
+	#tell(): void {
+		const events = this.#gathered;
+		if (events.length === 0) return;
+		this.#gathered = [];
+		this.#lastId = (events.at(-1) as LoggedEvent).id;
+		if (this.#watchers.size > 0) this.#extend(chunksOf(events));
+		else this.#forget();
+		this.#settle(events);
+		const isCrowd = this.#watchers.size >= crowd;
+		const started = isCrowd ? performance.now() : 0;
+		for (const watcher of [...this.#watchers]) watcher.wake();
+		this.#dropTheSlow();
+		this.#evict();
+		if (isCrowd) this.#rest(started);
+		this.#closeIfUnused();
+	}
+
+	/** After telling a crowd, the rest of the process has its turn: the next news wait in proportion. */
+	#rest(started: number): void {
+		clearTimeout(this.#timer);
+		// The writes themselves happen right after this turn, before a timer can fire.
+		this.#timer = unheld(
+			setTimeout(() => {
+				const rest = Math.min(crowdPatience, (performance.now() - started) / crowdShare);
+				this.#timer = unheld(
+					setTimeout(() => {
+						this.#timer = undefined;
+						this.#tell();
+					}, rest),
+				);
+			}, 0),
+		);
+	}
+
+	#extend(chunks: readonly Chunk[]): void {
+		for (const chunk of chunks) {
+			this.#chunks.push(chunk);
+			this.#bytes += chunk.bytes.byteLength;
+		}
+	}
+
+	/** With nobody watching nothing is written out; a watcher that comes back reads from the service. */
+	#forget(): void {
+		this.#first += this.#chunks.length;
+		this.#chunks = [];
+		this.#bytes = 0;
+		this.#before = this.#lastId;
+	}
+
+	#dropTheSlow(): void {
+		for (const watcher of [...this.#watchers]) {
+			let behind = 0;
+			// One chunk is always allowed: a record may be larger than the limit.
+			for (let at = this.#chunks.length - 1; at >= watcher.next - this.#first; at--) {
+				behind += (this.#chunks[at] as Chunk).bytes.byteLength;
+				if (behind <= this.#options.maxBufferedBytes) continue;
+				if (at < this.#chunks.length - 1) watcher.drop();
+				break;
+			}
+		}
+	}
+
+	#evict(): void {
+		let needed = this.end;
+		for (const { next } of this.#watchers) needed = Math.min(needed, next);
+		let count = 0;
+		while (this.#first + count < needed) {
+			const { bytes } = this.#chunks[count] as Chunk;
+			if (this.#bytes - bytes.byteLength < recentBytes) break;
+			this.#bytes -= bytes.byteLength;
+			count++;
+		}
+		if (count === 0) return;
+		this.#before = (this.#chunks[count - 1] as Chunk).lastId;
+		this.#chunks.splice(0, count);
+		this.#first += count;
+	}
+
+	#settle(events: readonly LoggedEvent[]): void {
+		for (const event of events) {
+			if (!isComplete(event)) continue;
+			this.#lastEnd = event.id;
+			for (const waiting of this.#completions) {
+				if (compareEventIds(event.id, waiting.after) <= 0) continue;
+				this.#completions.delete(waiting);
+				waiting.settle();
+			}
+		}
+	}
+
+	#closeIfUnused(): void {
+		if (this.#watchers.size === 0 && this.#completions.size === 0) this.close();
+	}
+}

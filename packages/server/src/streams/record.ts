@@ -1,0 +1,22 @@
+// How a logged event is written for server-sent events: one record, its id, its JSON on one line.
+import type { LoggedEvent } from "../service.ts";
+
+const encoder = new TextEncoder();
+
+/** A comment line: keeps a connection open, has no id and is no event. */
+export const heartbeat: Uint8Array = encoder.encode(": ping\n\n");
+
+/** One record. JSON never holds a raw line end, so the data is one line. */
+export function recordOf({ id, event }: LoggedEvent): string {
+	return `id: ${id}\ndata: ${JSON.stringify(event)}\n\n`;
+}
+
+/** Text as it goes over the wire. */
+export function encode(text: string): Uint8Array {
+	return encoder.encode(text);
+}
+
+/** Whether an event ends an execution. */
+export function isComplete({ event }: LoggedEvent): boolean {
+	return event.type === "execute_complete";
+}

@@ -1,0 +1,71 @@
+// The streams that are open, and the one timer that keeps all of them alive.
+import type { OpenStream, StreamEnd } from "./event-stream.ts";
+import { heartbeat } from "./record.ts";
+
+/** How many heartbeats' time a reader may take nothing before it is let go. */
+const patience = 4;
+
+/** The open streams of a handler. */
+export class StreamTable {
+	readonly heartbeat: Uint8Array = heartbeat;
+	/** Milliseconds of silence after which a heartbeat is due at the next look, so that none lasts longer than asked. */
+	readonly silenceMs: number;
+	/** Milliseconds after which a reader that takes nothing is disconnected. */
+	readonly stalledMs: number;
+	readonly now: () => number = () => performance.now();
+	readonly #open = new Set<OpenStream>();
+	readonly #lookMs: number;
+	#timer: ReturnType<typeof setInterval> | undefined;
+	#emptied: () => void = () => {};
+
+	constructor(heartbeatMs: number) {
+		this.#lookMs = Math.max(1, heartbeatMs / 8);
+		this.silenceMs = heartbeatMs - this.#lookMs;
+		this.stalledMs = heartbeatMs * patience;
+	}
+
+	/** How many are open. */
+	get size(): number {
+		return this.#open.size;
+	}
+
+	add(stream: OpenStream): void {
+		this.#open.add(stream);
+		this.#timer ??= unheld(setInterval(() => this.#beat(), this.#lookMs));
+	}
+
+	remove(stream: OpenStream): void {
+		this.#open.delete(stream);
+		if (this.#open.size > 0) return;
+		clearInterval(this.#timer);
+		this.#timer = undefined;
+		this.#emptied();
+	}
+
+	/** Settles when none is open, or after some milliseconds. */
+	async whenEmpty(patienceMs: number): Promise<void> {
+		if (this.#open.size === 0 || patienceMs === 0) return;
+		let timer: ReturnType<typeof setTimeout> | undefined;
+		await new Promise<void>((resolve) => {
+			this.#emptied = resolve;
+			timer = setTimeout(resolve, patienceMs);
+		});
+		clearTimeout(timer);
+	}
+
+	/** Ends all of them. */
+	end(reason: StreamEnd): void {
+		for (const stream of [...this.#open]) stream.end(reason);
+	}
+
+	#beat(): void {
+		const now = this.now();
+		for (const stream of [...this.#open]) stream.beat(now);
+	}
+}
+
+/** A timer that does not keep the process. */
+export function unheld<Timer>(timer: Timer): Timer {
+	(timer as { unref?: () => void }).unref?.();
+	return timer;
+}

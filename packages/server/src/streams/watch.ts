@@ -1,0 +1,224 @@
+// One watcher of one session: it reads from the service at the pace of its reader until it has caught up, then it joins
+// the feed that all watchers share. Every event is sent once, in order, whichever of the two it came from.
+import type { LoggedEvent, SessionService } from "../service.ts";
+import { type Chunk, chunkBehind, chunksOf } from "./chunk.ts";
+import type { Source, StartSource, StreamEnd } from "./event-stream.ts";
+import type { Feed, FeedWatcher } from "./feed.ts";
+import type { FeedTable } from "./feed-table.ts";
+
+/** Where a watcher stops: behind the next end of an execution, behind the last one, or never. */
+export type Until = "next end" | "last end" | "never";
+
+/** What is watched, and from where. */
+export interface WatchOptions {
+	readonly tenant: string;
+	readonly sessionId: string;
+	/** The id the watcher has already; undefined: from the session's beginning. */
+	readonly after: string | undefined;
+	readonly until: Until;
+	/** Counts events as they are sent. */
+	readonly sent: (events: number) => void;
+	/** Told when the service fails under the watcher. */
+	readonly failed: (error: unknown) => void;
+}
+
+/** What watchers read from. */
+export interface WatchPorts {
+	readonly service: SessionService;
+	readonly feeds: FeedTable;
+}
+
+type Batch = IteratorResult<readonly LoggedEvent[]>;
+
+/**
+ * Watches the end of a session that was just submitted to: its feed begins there.
+ */
+export function watchNew(ports: WatchPorts, options: WatchOptions): StartSource {
+	return (wake, fail) => {
+		const feed = ports.feeds.open(options.tenant, options.sessionId, options.after);
+		return new Watcher(ports, options, wake, fail, feed.covers(options.after) ? feed : undefined);
+	};
+}
+
+/**
+ * Watches from any place. Settles when the service has accepted the place.
+ * @throws what the service says: `session_not_found`, `invalid_event_id`, `events_expired`.
+ */
+export async function watchFrom(ports: WatchPorts, options: WatchOptions): Promise<StartSource> {
+	const feed = ports.feeds.find(options.tenant, options.sessionId);
+	if (feed?.holds(options.after) === true)
+		return (wake, fail) => new Watcher(ports, options, wake, fail, feed);
+	const reading = readFrom(ports.service, options, options.after);
+	const first = await reading.iterator.next();
+	return (wake, fail) => new Watcher(ports, options, wake, fail, undefined, { ...reading, first });
+}
+
+interface Reading {
+	readonly iterator: AsyncIterator<readonly LoggedEvent[]>;
+	readonly abort: AbortController;
+	readonly first?: Batch;
+}
+
+function readFrom(
+	service: SessionService,
+	{ tenant, sessionId, until }: WatchOptions,
+	after: string | undefined,
+): Reading {
+	const abort = new AbortController();
+	const batches = service.follow(tenant, sessionId, {
+		follow: until === "never",
+		signal: abort.signal,
+		...(after === undefined ? {} : { after }),
+	});
+	return { iterator: batches[Symbol.asyncIterator](), abort };
+}
+
+class Watcher implements Source, FeedWatcher {
+	readonly #ports: WatchPorts;
+	readonly #options: WatchOptions;
+	readonly #wake: () => void;
+	readonly #fail: (reason: StreamEnd) => void;
+	next = 0;
+	/** The id of the last event that was taken. */
+	#after: string | undefined;
+	#feed: Feed | undefined;
+	#reading: Reading | undefined;
+	/** Read from the service and not yet taken. */
+	#read: readonly Chunk[] = [];
+	#isReading = false;
+	#hasEnded = false;
+
+	constructor(
+		ports: WatchPorts,
+		options: WatchOptions,
+		wake: () => void,
+		fail: (reason: StreamEnd) => void,
+		feed: Feed | undefined,
+		reading?: Reading,
+	) {
+		this.#ports = ports;
+		this.#options = options;
+		this.#wake = wake;
+		this.#fail = fail;
+		this.#after = options.after;
+		this.#reading = reading;
+		if (reading?.first !== undefined) this.#arrived(reading.first);
+		else if (feed !== undefined) this.#join(feed);
+	}
+
+	take(): Uint8Array | "end" | "none" {
+		if (this.#hasEnded) return "end";
+		const chunk = this.#takeRead() ?? this.#takeFromFeed();
+		if (chunk === undefined) {
+			if (this.#hasEnded) return "end";
+			if (this.#feed === undefined) this.#readOn();
+			return "none";
+		}
+		this.#after = chunk.lastId;
+		this.#options.sent(chunk.events);
+		return chunk.bytes;
+	}
+
+	wake(): void {
+		this.#wake();
+	}
+
+	drop(): void {
+		this.#fail("slow");
+	}
+
+	close(): void {
+		this.#hasEnded = true;
+		this.#read = [];
+		this.#leaveReading();
+		this.#feed?.leave(this);
+		this.#feed = undefined;
+	}
+
+	#takeRead(): Chunk | undefined {
+		const [chunk, ...others] = this.#read;
+		if (chunk === undefined) return undefined;
+		this.#read = others;
+		if (chunk.ends && this.#options.until === "next end") this.#finish();
+		return chunk;
+	}
+
+	#takeFromFeed(): Chunk | undefined {
+		const feed = this.#feed;
+		while (feed !== undefined) {
+			const chunk = feed.chunk(this.next);
+			if (chunk === undefined) {
+				if (!feed.isOpen) this.#finish();
+				return undefined;
+			}
+			this.next++;
+			const behind = this.#after === undefined ? chunk : chunkBehind(chunk, this.#after);
+			const isLast = chunk.ends && this.#endsWith(feed);
+			if (isLast) this.#finish();
+			if (behind !== undefined) return behind;
+			if (isLast) return undefined;
+		}
+		return undefined;
+	}
+
+	#endsWith(feed: Feed): boolean {
+		const { until } = this.#options;
+		return until === "next end" || (until === "last end" && this.next === feed.end);
+	}
+
+	/** Nothing more comes; what was taken last is still sent. */
+	#finish(): void {
+		this.#read = [];
+		this.#leaveReading();
+		this.#hasEnded = true;
+	}
+
+	#join(feed: Feed): void {
+		this.#leaveReading();
+		this.#feed = feed;
+		feed.join(this, this.#after);
+	}
+
+	#readOn(): void {
+		if (this.#isReading) return;
+		this.#isReading = true;
+		this.#reading ??= readFrom(this.#ports.service, this.#options, this.#after);
+		const reading = this.#reading;
+		reading.iterator.next().then(
+			(batch) => {
+				this.#isReading = false;
+				if (this.#hasEnded || reading !== this.#reading) return;
+				this.#arrived(batch);
+				this.#wake();
+			},
+			(error) => {
+				this.#isReading = false;
+				if (this.#hasEnded) return;
+				this.#options.failed(error);
+				this.#fail("failed");
+			},
+		);
+	}
+
+	#arrived({ done, value }: Batch): void {
+		if (done === true) {
+			this.#finish();
+			return;
+		}
+		if (value.length > 0) {
+			this.#read = chunksOf(value);
+			return;
+		}
+		// Caught up. Where the feed has moved on meanwhile, what lies between is read first.
+		const feed = this.#ports.feeds.open(this.#options.tenant, this.#options.sessionId, this.#after);
+		if (feed.covers(this.#after)) this.#join(feed);
+		else this.#leaveReading();
+	}
+
+	#leaveReading(): void {
+		const reading = this.#reading;
+		this.#reading = undefined;
+		reading?.abort.abort();
+		reading?.iterator.return?.().catch(() => {});
+	}
+}
