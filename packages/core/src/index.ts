@@ -46,6 +46,7 @@ export type {
 	FoldHistoryOptions,
 	InputPart,
 	JobStatus,
+	PendingToolCall,
 	RunResult,
 	SendInput,
 	Session,
@@ -53,6 +54,7 @@ export type {
 	SubagentJobEvent,
 	SubagentJobStart,
 	SubagentJobUpdate,
+	ToolAnswer,
 } from "./sessions/index.ts";
 export { drain, foldHistory } from "./sessions/index.ts";
 export {

@@ -9,10 +9,14 @@ interface CheckedOptions {
 	readonly middleware?: unknown;
 	readonly checkpoints?: unknown;
 	readonly prices?: unknown;
+	readonly remoteToolTimeoutMs?: unknown;
 }
 
 /** @throws TypeError naming the option, and the place in it, that is of the wrong kind. */
-export function checkOptions({ strategy, middleware, checkpoints, prices }: CheckedOptions): void {
+export function checkOptions(options: CheckedOptions): void {
+	const { strategy, middleware, checkpoints, prices, remoteToolTimeoutMs: timeout } = options;
+	if (timeout !== undefined && !(typeof timeout === "number" && timeout > 0))
+		throw new TypeError("The option `remoteToolTimeoutMs` must be a number of milliseconds above 0.");
 	if (strategy !== undefined)
 		checkFunctions("strategy", readObject(strategy, "strategy", "of hooks"), hookNames);
 	if (middleware !== undefined) checkMiddleware(middleware);

@@ -35,7 +35,7 @@ export function opaqueInstance(given: InstanceOptions): LLMInstance {
 				if (!outcome.isError) return outcome.output;
 				throw outcome.error instanceof Error ? outcome.error : new Error(String(outcome.output));
 			},
-			...(tool.approval === undefined ? {} : { approval: tool.approval }),
+			...approvalOf(tool),
 		};
 		sources.set(wrapped, tool.source);
 		return wrapped;
@@ -48,6 +48,14 @@ export function opaqueInstance(given: InstanceOptions): LLMInstance {
 		ports: engine.ports,
 		...(parentContext === undefined ? {} : { parentContext }),
 	});
+}
+
+/** Nobody outside can be asked here: what needs to be let run is not run. */
+function approvalOf({ approval, needsApproval }: EngineTool): Pick<Tool, "approval"> {
+	if (needsApproval === undefined) return approval === undefined ? {} : { approval };
+	return {
+		approval: async (params) => !(await needsApproval(params)) && (await approval?.(params)) !== false,
+	};
 }
 
 function contextOf(

@@ -54,6 +54,11 @@ export interface AgentOptions extends Partial<Omit<LLMOptions, "model" | "system
 	 * Default: none.
 	 */
 	readonly subagents?: readonly Agent[];
+	/**
+	 * Milliseconds that somebody outside has for the call of a remote tool, after which it has failed; a tool's own
+	 * `timeoutMs` goes before, and approvals never run out. Default: no limit.
+	 */
+	readonly remoteToolTimeoutMs?: number;
 	/** Time and ids. Default: the system's. */
 	readonly ports?: Partial<Ports>;
 }
@@ -75,6 +80,7 @@ const ownOptions: ReadonlySet<string> = new Set([
 	"description",
 	"subagents",
 	"ports",
+	"remoteToolTimeoutMs",
 	"id",
 ]);
 
@@ -121,6 +127,9 @@ export function resolveAgent(id: string, options: AgentOptions): EngineAgent {
 		ports: { ...systemPorts, ...options.ports },
 		fingerprint: () => (fingerprint ??= fingerprintOf(modelIdOf(options), system, toolList)),
 		toolContext: { parentModel: options.model, parentConfig: options.config },
+		...(options.remoteToolTimeoutMs === undefined
+			? {}
+			: { remoteToolTimeoutMs: options.remoteToolTimeoutMs }),
 	};
 }
 

@@ -1,6 +1,6 @@
 // What becomes of a call before anything is recorded of it: it may start, or it has its result already.
 import type { Tool, ToolCall } from "@holdfast/upp";
-import type { ToolCallOutcome, ToolStarted } from "../journal/fact.ts";
+import type { PendingCall, ToolCallOutcome, ToolStarted } from "../journal/fact.ts";
 import type { EngineTool } from "../tools/index.ts";
 import type { EngineAgent } from "./engine-agent.ts";
 import type { Interceptors, ToolCallDecision } from "./interceptors.ts";
@@ -18,7 +18,9 @@ export type CheckedCall =
 			readonly outcome: ToolCallOutcome;
 			readonly result: unknown;
 			readonly approved?: boolean;
-	  };
+	  }
+	/** Somebody outside gives the result, or says whether it may run. */
+	| { readonly kind: "pending"; readonly tool: EngineTool; readonly awaits: PendingCall["awaits"] };
 
 /** A hook of the caller threw while a call was checked: the run fails with what it threw. */
 export class HookFailed extends Error {
@@ -33,18 +35,25 @@ export class HookFailed extends Error {
 const unknownOutcome =
 	"The outcome of this call is unknown: the process died while it ran. It may or may not have had its effect. It was not run again; find out before you repeat it.";
 
+/** In what circumstances a call is looked at. */
+export interface CallSetting {
+	readonly agent: EngineAgent;
+	readonly interceptors: Interceptors;
+	/** Whether it may be left to somebody outside. */
+	readonly mayWait: boolean;
+	/** Whether somebody outside let it run. */
+	readonly approved?: true | undefined;
+}
+
 /** Looks at a call that was never started: what an interceptor says, the tool, its arguments, whether it may run. */
-export function checkCall(
-	agent: EngineAgent,
-	call: ToolCall,
-	{ toolCall }: Interceptors,
-): CheckedCall | Promise<CheckedCall> {
-	if (toolCall === undefined) return checkInput(agent, call, call.arguments);
-	return intercepted(agent, call, toolCall);
+export function checkCall(setting: CallSetting, call: ToolCall): CheckedCall | Promise<CheckedCall> {
+	const { toolCall } = setting.interceptors;
+	if (toolCall === undefined) return checkInput(setting, call, call.arguments);
+	return intercepted(setting, call, toolCall);
 }
 
 async function intercepted(
-	agent: EngineAgent,
+	setting: CallSetting,
 	call: ToolCall,
 	toolCall: NonNullable<Interceptors["toolCall"]>,
 ): Promise<CheckedCall> {
@@ -57,7 +66,7 @@ async function intercepted(
 	}
 	switch (decision?.action) {
 		case "modify":
-			return checkInput(agent, call, decision.input);
+			return checkInput(setting, call, decision.input);
 		case "reject-and-continue":
 			return skipped(decision.message);
 		case "synthesize":
@@ -65,11 +74,16 @@ async function intercepted(
 		case "error":
 			throw new HookFailed(decision.error);
 		default:
-			return checkInput(agent, call, input);
+			return checkInput(setting, call, input);
 	}
 }
 
-function checkInput(agent: EngineAgent, call: ToolCall, input: unknown): CheckedCall | Promise<CheckedCall> {
+function checkInput(
+	setting: CallSetting,
+	call: ToolCall,
+	input: unknown,
+): CheckedCall | Promise<CheckedCall> {
+	const { agent } = setting;
 	const tool = agent.tools.get(call.toolName);
 	if (tool === undefined) {
 		const names = [...agent.tools.keys()];
@@ -77,7 +91,7 @@ function checkInput(agent: EngineAgent, call: ToolCall, input: unknown): Checked
 			names.length === 0 ? "No tools are available." : `Available tools: ${names.join(", ")}.`;
 		return failedCall(`There is no tool "${call.toolName}". ${available}`);
 	}
-	if (tool.kind === "remote") {
+	if (tool.kind === "remote" && !setting.mayWait) {
 		return failedCall(
 			`The tool "${call.toolName}" has no function here and nobody is connected who could run it.`,
 		);
@@ -90,8 +104,8 @@ function checkInput(agent: EngineAgent, call: ToolCall, input: unknown): Checked
 		failedCall(`The arguments of "${call.toolName}" could not be checked: ${textOf(error)}`);
 	try {
 		const validated = tool.validate(input);
-		if (!(validated instanceof Promise)) return permit(agent, tool, validated);
-		return validated.then((checked) => permit(agent, tool, checked), uncheckable);
+		if (!(validated instanceof Promise)) return permit(setting, tool, validated);
+		return validated.then((checked) => permit(setting, tool, checked), uncheckable);
 	} catch (error) {
 		return uncheckable(error);
 	}
@@ -118,23 +132,30 @@ export function failedCall(result: string): CheckedCall {
 }
 
 function permit(
-	agent: EngineAgent,
+	setting: CallSetting,
 	tool: EngineTool,
 	checked: Awaited<ReturnType<EngineTool["validate"]>>,
 ): CheckedCall | Promise<CheckedCall> {
 	if (!checked.ok) return failedCall(checked.message);
-	const { onToolCall, onBeforeCall } = agent.toolStrategy;
-	if (onToolCall === undefined && onBeforeCall === undefined && tool.approval === undefined) {
-		return { kind: "start", tool, input: checked.value };
-	}
-	return asked(agent, tool, checked.value);
+	const { onToolCall, onBeforeCall } = setting.agent.toolStrategy;
+	const { approval, needsApproval } = tool;
+	const asks = onToolCall ?? onBeforeCall ?? approval ?? needsApproval;
+	return asks === undefined
+		? passed(tool, checked.value, setting.approved)
+		: asked(setting, tool, checked.value);
 }
 
-async function asked(agent: EngineAgent, tool: EngineTool, value: unknown): Promise<CheckedCall> {
-	const strategy = agent.toolStrategy;
+/** Nothing stands in the way of the call any more. */
+function passed(tool: EngineTool, input: unknown, approved: boolean | undefined): CheckedCall {
+	if (tool.kind === "remote") return { kind: "pending", tool, awaits: "result" };
+	return { kind: "start", tool, input, ...(approved === undefined ? {} : { approved }) };
+}
+
+async function asked(setting: CallSetting, tool: EngineTool, value: unknown): Promise<CheckedCall> {
+	const strategy = setting.agent.toolStrategy;
 	const source = tool.source as Tool;
 	let input = value;
-	let approved: boolean | undefined;
+	let approved: boolean | undefined = setting.approved;
 	try {
 		await strategy.onToolCall?.(source, input);
 		if (strategy.onBeforeCall !== undefined) {
@@ -145,12 +166,14 @@ async function asked(agent: EngineAgent, tool: EngineTool, value: unknown): Prom
 		}
 		if (tool.approval !== undefined) {
 			approved = await tool.approval(input);
-			if (!approved) return { ...skipped(`The call of "${tool.name}" was not approved.`), approved: false };
+			if (!approved) return notApproved(tool);
 		}
+		if (approved !== true && (await tool.needsApproval?.(input)) === true)
+			return setting.mayWait ? { kind: "pending", tool, awaits: "approval" } : notApproved(tool);
 	} catch (error) {
 		throw new HookFailed(error);
 	}
-	return { kind: "start", tool, input, ...(approved === undefined ? {} : { approved }) };
+	return passed(tool, input, approved);
 }
 
 async function reconciled(
@@ -170,6 +193,15 @@ async function reconciled(
 	if ("retry" in found) return again;
 	if ("error" in found) return failedCall(textOf(found.error));
 	return { kind: "settled", outcome: "done", result: found.result };
+}
+
+function notApproved({ name }: EngineTool): CheckedCall {
+	return {
+		kind: "settled",
+		outcome: "skipped",
+		result: `The call of "${name}" was not approved.`,
+		approved: false,
+	};
 }
 
 function skipped(result: string): CheckedCall {

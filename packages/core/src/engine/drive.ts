@@ -7,7 +7,7 @@ import type { Action, AskAction, ModelAction, NoteAction } from "./action.ts";
 import { commit, type DriveOutcome, stepOf, stopOrFail } from "./end-run.ts";
 import type { GenerateResult, Observation } from "./engine-agent.ts";
 import { callModel, resultsGivenWith } from "./model-call.ts";
-import { CommitFailed, errorData, type Run, Stopped } from "./run.ts";
+import { CommitFailed, errorData, type Run, Stopped, Waits } from "./run.ts";
 import { cycleUsage, runMessages, type SessionState } from "./session-state.ts";
 import { ToolRound } from "./tool-round.ts";
 
@@ -250,8 +250,10 @@ async function carryOutCalls(run: Run, answer: AssistantSaid | undefined): Promi
 		run.checkStopped();
 		const begun = round.begin(answer);
 		if (begun !== undefined) await begun;
-		await run.untilStopped(round.finished);
+		const pending = await run.untilStopped(round.finished);
+		if (pending.length > 0) throw new Waits(pending);
 	} catch (error) {
+		if (error instanceof Waits) throw error;
 		if (!(error instanceof Stopped)) run.cancelWork(error);
 		// What the model said is kept, also where none of its calls was started.
 		const unsaid = answer === undefined || run.state.run?.assistant === answer ? [] : [answer];

@@ -1,7 +1,7 @@
 // How the drive of a run comes to its end in this process: ended on record, or left open for somebody to resume.
 import { HoldfastError } from "@holdfast/upp";
-import type { ErrorData, Fact, RunOutcome } from "../journal/fact.ts";
-import { CommitFailed, errorData, type Run, Stopped } from "./run.ts";
+import type { ErrorData, Fact, PendingCall, RunOutcome } from "../journal/fact.ts";
+import { CommitFailed, errorData, type Run, Stopped, Waits } from "./run.ts";
 
 /** How the drive of a run came to its end in this process. */
 export type DriveOutcome =
@@ -9,7 +9,7 @@ export type DriveOutcome =
 	/** Left open in the journal: told to, fenced, or the journal refused a commit. */
 	| {
 			readonly kind: "left";
-			readonly reason: "suspended" | "lease_lost" | "journal_failed";
+			readonly reason: "suspended" | "waiting" | "lease_lost" | "journal_failed";
 			readonly error?: unknown;
 	  };
 
@@ -17,6 +17,7 @@ export type DriveOutcome =
 export async function stopOrFail(run: Run, error: unknown): Promise<DriveOutcome> {
 	if (error instanceof CommitFailed)
 		return left(run, lostLease(error.cause) ? "lease_lost" : "journal_failed", error.cause);
+	if (error instanceof Waits) return waiting(run, error.calls);
 	if (error instanceof Stopped) {
 		if (error.reason === "suspend") return suspended(run);
 		if (error.reason === "kill") return killed(run);
@@ -65,6 +66,16 @@ export function sessionKilled(): HoldfastError {
 	);
 }
 
+/** The run holds no process while somebody outside settles its calls. */
+async function waiting(run: Run, calls: readonly PendingCall[]): Promise<DriveOutcome> {
+	try {
+		await commit(run, [{ kind: "waiting", step: stepOf(run), calls }]);
+	} catch (error) {
+		return stopOrFail(run, error);
+	}
+	return left(run, "waiting", undefined);
+}
+
 /** Notes that the run was left on purpose, so that its resume is not told as a crash. */
 async function suspended(run: Run): Promise<DriveOutcome> {
 	try {
@@ -77,7 +88,11 @@ async function suspended(run: Run): Promise<DriveOutcome> {
 }
 
 /** Nothing more is recorded by this process; the run stays open for somebody to resume. */
-function left(run: Run, reason: "suspended" | "lease_lost" | "journal_failed", error: unknown): DriveOutcome {
+function left(
+	run: Run,
+	reason: Extract<DriveOutcome, { kind: "left" }>["reason"],
+	error: unknown,
+): DriveOutcome {
 	if (run.watched) {
 		const data = error === undefined ? {} : { error: errorData(error) };
 		run.tell({ type: "run_suspended", ...run.at, runId: run.runId, reason, ...data });

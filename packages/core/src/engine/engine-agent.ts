@@ -97,6 +97,8 @@ export interface EngineAgent {
 	readonly decider: Decider;
 	readonly hooks: AgentStrategy;
 	readonly toolStrategy: ToolUseStrategy;
+	/** Milliseconds that somebody outside has for a remote call; undefined: for ever. A tool's own limit goes before. */
+	readonly remoteToolTimeoutMs?: number;
 	readonly ports: Ports;
 	/** Names model, instructions and tools, so that a resumed run can tell whether they changed. */
 	fingerprint(): string;

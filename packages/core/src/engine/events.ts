@@ -4,9 +4,11 @@ import type { AssistantMessage, Message, StreamEvent, TokenUsage, ToolCall } fro
 import type {
 	ErrorData,
 	InputTaken,
+	PendingCall,
 	Placement,
 	RunKind,
 	RunOutcome,
+	RunResumed,
 	ToolCallOutcome,
 } from "../journal/fact.ts";
 
@@ -24,6 +26,10 @@ export interface RunStartEvent extends At {
 	readonly sessionKey?: string;
 	readonly runKind: RunKind;
 	readonly attempt: number;
+	/** Why it goes on; absent when it begins. */
+	readonly reason?: RunResumed["reason"];
+	/** What the model had said of an answer that a crash cut off. */
+	readonly partial?: AssistantMessage;
 }
 /** An input entered the conversation. */
 export interface InputEvent extends At {
@@ -122,7 +128,7 @@ export interface StepEndEvent extends At {
 /** The run waits for somebody outside. */
 export interface WaitingEvent extends At {
 	readonly type: "waiting";
-	readonly calls: readonly ToolCall[];
+	readonly calls: readonly (PendingCall & { readonly call: ToolCall })[];
 }
 export interface NoteEvent extends At {
 	readonly type: "note";
@@ -134,7 +140,7 @@ export interface NoteEvent extends At {
 export interface RunSuspendedEvent extends At {
 	readonly type: "run_suspended";
 	readonly runId: string;
-	readonly reason: "suspended" | "lease_lost" | "journal_failed";
+	readonly reason: "suspended" | "waiting" | "lease_lost" | "journal_failed";
 	readonly error?: ErrorData;
 }
 /** The run ended; always its last event. */

@@ -40,6 +40,7 @@ export {
 	stopReasonOf,
 } from "./run.ts";
 export {
+	type CallState,
 	evolve,
 	initialSession,
 	type LastFact,

@@ -75,7 +75,10 @@ export function project(
 			if (fact.topic === "model-retry") return undefined;
 			return { type: "note", seq, sub, step: fact.step, topic: fact.topic, value: fact.value };
 		case "waiting": {
-			const calls = fact.calls.map((callId) => callAt(state, indexOf(state, callId), callId));
+			const calls = fact.calls.map((pending) => ({
+				...pending,
+				call: callAt(state, indexOf(state, pending.callId), pending.callId),
+			}));
 			return { type: "waiting", seq, sub, calls };
 		}
 		case "run.ended":
@@ -87,7 +90,7 @@ export function project(
 
 function startEvent(
 	state: SessionState,
-	{ seq, runId }: Entry,
+	{ seq, runId, fact }: Entry,
 	sessionKey: string | undefined,
 ): RunStartEvent {
 	const runKind = state.run?.started.runKind ?? "user-turn";
@@ -100,6 +103,10 @@ function startEvent(
 		attempt: state.run?.attempt ?? 1,
 	};
 	if (sessionKey !== undefined) event.sessionKey = sessionKey;
+	if (fact.kind === "run.resumed") {
+		event.reason = fact.reason;
+		if (fact.partial !== undefined) event.partial = fact.partial;
+	}
 	return event;
 }
 

@@ -1,6 +1,6 @@
 // A run under way: it commits facts, folds them, tells watchers, and can be stopped at any moment (keeps I1, I3, I8).
 import { type AssistantMessage, HoldfastError, UPPError } from "@holdfast/upp";
-import type { Entry, ErrorData, Fact, Placement } from "../journal/fact.ts";
+import type { Entry, ErrorData, Fact, PendingCall, Placement } from "../journal/fact.ts";
 import type { Append, AppendResult, MaybePromise, StoredInput } from "../journal/journal.ts";
 import type { AgentState, SubagentExecutionTrace } from "../state/index.ts";
 import { shownToModel, type ToolContext } from "../tools/index.ts";
@@ -40,6 +40,15 @@ export class CommitFailed extends Error {
 	}
 }
 
+/** Thrown inside the drive when nothing is left to do until somebody outside settles these calls. */
+export class Waits extends Error {
+	readonly calls: readonly PendingCall[];
+	constructor(calls: readonly PendingCall[]) {
+		super("waits for somebody outside");
+		this.calls = calls;
+	}
+}
+
 /** What can be taken into the conversation of a running turn. */
 export interface RunInput {
 	readonly inputId: string;
@@ -66,6 +75,8 @@ export interface RunOptions {
 	readonly afterStep?: (state: AgentState) => void;
 	/** Keeps records of the run beside its journal. */
 	readonly ledger?: Ledger;
+	/** Whether calls may be left to somebody outside: the run is on record and can go on later. Default: they may not. */
+	readonly mayWait?: boolean;
 }
 
 /** How a tool's results are cut for the model, by tool name. */
@@ -93,6 +104,7 @@ export class Run {
 	readonly runId: string;
 	readonly sessionKey: string | undefined;
 	state: SessionState;
+	readonly mayWait: boolean;
 	/** The error a model, hook or tool strategy threw, as it was thrown. */
 	failure: unknown;
 	/** What the model has said of the answer under way, while it speaks. */
@@ -121,6 +133,7 @@ export class Run {
 		this.agent = options.agent;
 		this.runId = options.runId;
 		this.sessionKey = options.sessionKey;
+		this.mayWait = options.mayWait === true;
 		this.state = options.state;
 		this.parentContext = options.parentContext;
 		this.stopCondition = options.stopCondition;

@@ -73,7 +73,10 @@ test("a deleted message is gone for both, and one that is not there changes noth
 });
 
 test("a run that waits is told so, and goes on with the next input or resume", () => {
-	const waiting: Fact[] = [...begun, { kind: "waiting", step: 1, calls: ["c"] }];
+	const waiting: Fact[] = [
+		...begun,
+		{ kind: "waiting", step: 1, calls: [{ callId: "c", awaits: "result", since: 1 }] },
+	];
 	expect(fold(waiting).run?.status).toBe("waiting");
 	const resumed: Fact = { kind: "run.resumed", attempt: 2, fingerprint: "f", reason: "crash" };
 	expect(fold([...waiting, resumed]).run).toMatchObject({ status: "running", attempt: 2, unsettled: 1 });

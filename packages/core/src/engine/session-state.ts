@@ -15,6 +15,7 @@ import type {
 	Entry,
 	ErrorData,
 	Noted,
+	PendingCall,
 	RunOutcome,
 	RunStarted,
 	ToolCallOutcome,
@@ -33,6 +34,8 @@ import { unfold } from "./folded-state.ts";
 /** A tool call of the step under way. */
 export interface CallState {
 	readonly call: ToolCall;
+	/** Set once somebody outside let it run. */
+	readonly approved?: true;
 	/** Set once it was started. */
 	readonly started?: ToolStarted;
 	readonly settled?: ToolSettled;
@@ -72,6 +75,8 @@ export interface RunState {
 	readonly calls: readonly CallState[];
 	/** Calls of the step that have no result yet. */
 	readonly unsettled: number;
+	/** Calls that somebody outside settles, while the run waits for them and until the next step. */
+	readonly pending?: readonly PendingCall[];
 	/** The step's answer, while its calls are open and until the next answer. */
 	readonly assistant?: AssistantSaid;
 	readonly executions: List<ToolExecution>;
@@ -206,6 +211,12 @@ export function evolve(state: SessionState, entry: Entry, options: FoldOptions):
 			return closeRound(state, settled, seq, entry.at, options);
 		}
 		case "decision":
+			// A call that may run is still to be run: deciders are not asked before it was.
+			if (fact.topic === "approval") {
+				const { callId } = fact.answer as { callId: string };
+				const calls = replaceCall(run, entry, callId, (call) => ({ ...call, approved: true }));
+				return { ...state, seq, run: { ...run, calls } };
+			}
 			return {
 				...state,
 				seq,
@@ -221,7 +232,7 @@ export function evolve(state: SessionState, entry: Entry, options: FoldOptions):
 				run: { ...run, step: fact.step, last: lastOfNote(fact) },
 			};
 		case "waiting":
-			return { ...state, seq, run: { ...run, status: "waiting" } };
+			return { ...state, seq, run: { ...run, status: "waiting", pending: fact.calls } };
 		case "run.ended": {
 			let ended = state;
 			if (run.unsettled > 0) {
@@ -308,8 +319,9 @@ function closeRound(
 		...(run.assistant?.resultsId === undefined ? {} : { id: run.assistant.resultsId }),
 	};
 	const message = new ToolResultMessage(results, identity);
+	const { pending: _, ...rest } = run;
 	const closed: RunState = {
-		...run,
+		...rest,
 		rounds: run.rounds + 1,
 		last: { kind: "results", tag: run.assistant?.tag ?? "act" },
 		executions,

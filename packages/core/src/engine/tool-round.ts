@@ -1,11 +1,25 @@
 // The tool calls of one answer: checked, started in order or side by side, settled as they finish (keeps I3, I8).
 // One round is one step's calls; after a crash the same round goes on with what the journal holds of it.
 import type { Tool, ToolCall } from "@holdfast/upp";
-import type { AssistantSaid, Fact, ToolCallOutcome, ToolSettled, ToolStarted } from "../journal/fact.ts";
+import type {
+	AssistantSaid,
+	Fact,
+	PendingCall,
+	ToolCallOutcome,
+	ToolSettled,
+	ToolStarted,
+} from "../journal/fact.ts";
 import type { MaybePromise } from "../journal/journal.ts";
 import { type EngineTool, orderToolCalls, runTool, type ToolOutcome } from "../tools/index.ts";
 import { CallContext } from "./call-context.ts";
-import { type CheckedCall, checkCall, failedCall, HookFailed, recoverCall } from "./check-call.ts";
+import {
+	type CallSetting,
+	type CheckedCall,
+	checkCall,
+	failedCall,
+	HookFailed,
+	recoverCall,
+} from "./check-call.ts";
 import type { Run } from "./run.ts";
 import type { CallState } from "./session-state.ts";
 
@@ -16,7 +30,9 @@ interface CallInRound {
 	readonly waitsFor: Set<string>;
 	/** Set where the journal says that an earlier process started it. */
 	readonly started: ToolStarted | undefined;
-	phase: "waiting" | "preparing" | "running" | "settled";
+	phase: "waiting" | "preparing" | "running" | "pending" | "settled";
+	/** What somebody outside is to say of it, while it is pending. */
+	awaits?: PendingCall["awaits"];
 	attempt: number;
 	/** Stays the same for every attempt, across restarts. */
 	readonly idempotencyKey: string;
@@ -39,10 +55,13 @@ export class ToolRound {
 	readonly #cyclic: ReadonlyMap<string, string>;
 	#left: number;
 	#closed = false;
-	#done!: () => void;
+	#done!: (pending: readonly PendingCall[]) => void;
 	#failed!: (error: unknown) => void;
-	/** Settles when every call has its result, or rejects when a commit or hook failed. */
-	readonly finished: Promise<void>;
+	/**
+	 * Settles when every call has its result, or nothing is left to do before somebody outside settles those it gives.
+	 * Rejects when a commit or hook failed.
+	 */
+	readonly finished: Promise<readonly PendingCall[]>;
 
 	/** `answer` numbers the model's answers within the run, from 1: this is the round of that one. */
 	constructor(run: Run, step: number, answer: number, calls: readonly CallState[]) {
@@ -52,7 +71,7 @@ export class ToolRound {
 			calls.map((each) => each.call),
 			run.agent.tools,
 		);
-		this.#calls = calls.map(({ call, settled: fact, started }, index): CallInRound => {
+		this.#calls = calls.map(({ call, settled: fact, started, approved }, index): CallInRound => {
 			const waits = order.waitsFor.get(call.toolCallId);
 			return {
 				call,
@@ -63,6 +82,7 @@ export class ToolRound {
 				attempt: (started?.attempt ?? 0) + 1,
 				idempotencyKey: started?.idempotencyKey ?? `${run.runId}.${answer}.${index}`,
 				startedAt: 0,
+				...(approved === undefined ? {} : { approved }),
 			};
 		});
 		this.#cyclic = order.cyclic;
@@ -139,15 +159,20 @@ export class ToolRound {
 		const { interceptors } = this.#run;
 		const checked =
 			started === undefined
-				? checkCall(this.#run.agent, call, interceptors)
+				? checkCall(this.#setting(each.approved), call)
 				: recoverCall(tool, call, started);
 		return interceptors.toolResult === undefined ? checked : this.#admitSettled(call, checked);
+	}
+
+	#setting(approved: boolean | undefined): CallSetting {
+		const { agent, interceptors, mayWait } = this.#run;
+		return { agent, interceptors, mayWait, approved: approved === true ? true : undefined };
 	}
 
 	/** A result that no tool gave is replaced like any other. */
 	async #admitSettled(call: ToolCall, checking: CheckedCall | Promise<CheckedCall>): Promise<CheckedCall> {
 		const checked = await checking;
-		if (checked.kind === "start") return checked;
+		if (checked.kind !== "settled") return checked;
 		const { outcome, result } = await this.#admit(call, call.arguments, checked.outcome, checked.result);
 		return { ...checked, outcome, result };
 	}
@@ -174,6 +199,11 @@ export class ToolRound {
 
 	/** Turns what was found into a fact: the call starts, or it has its result. */
 	#decide(each: CallInRound, prepared: CheckedCall, facts: Fact[], launches: CallInRound[]): void {
+		if (prepared.kind === "pending") {
+			each.phase = "pending";
+			each.awaits = prepared.awaits;
+			return;
+		}
 		if (prepared.approved !== undefined) each.approved = prepared.approved;
 		if (prepared.kind === "settled") {
 			each.phase = "settled";
@@ -221,7 +251,7 @@ export class ToolRound {
 				const facts: Fact[] = [];
 				const launches: CallInRound[] = [];
 				this.#decide(each, found, facts, launches);
-				await this.#commit(facts);
+				if (facts.length > 0) await this.#commit(facts);
 				this.#launch(launches);
 				this.#checkDone();
 			})
@@ -339,6 +369,25 @@ export class ToolRound {
 	}
 
 	#checkDone(): void {
-		if (this.#left === 0 && !this.#closed && this.#run.state.run?.unsettled === 0) this.#done();
+		if (this.#closed || this.#run.state.run?.unsettled !== this.#left) return;
+		if (this.#left === 0) this.#done([]);
+		else if (!this.#calls.some(({ phase }) => phase === "preparing" || phase === "running"))
+			this.#done(this.#pending());
+	}
+
+	/** The calls that somebody outside settles. A deadline that was set once stays. */
+	#pending(): readonly PendingCall[] {
+		const { agent, state } = this.#run;
+		const pending: PendingCall[] = [];
+		for (const { call, tool, phase, awaits } of this.#calls) {
+			if (phase !== "pending" || awaits === undefined) continue;
+			const callId = call.toolCallId;
+			const before = state.run?.pending?.find((each) => each.callId === callId && each.awaits === awaits);
+			const timeout = awaits === "result" ? (tool?.timeoutMs ?? agent.remoteToolTimeoutMs) : undefined;
+			const since = agent.ports.clock.now();
+			const deadline = timeout === undefined ? {} : { deadline: since + timeout };
+			pending.push(before ?? { callId, awaits, since, ...deadline });
+		}
+		return pending;
 	}
 }

@@ -30,7 +30,7 @@ export class CheckpointReader {
 				this.#open.delete(fact.callId);
 				return [{ ...about, phase: "after-tool", seq, toolCallId: fact.callId }];
 			case "waiting":
-				return [{ ...about, phase: "suspended", seq, waitsFor: fact.calls }];
+				return [{ ...about, phase: "suspended", seq, waitsFor: fact.calls.map(({ callId }) => callId) }];
 			case "note": {
 				if (fact.topic !== "suspended") return [];
 				// Without an open call it waits for nothing but to be resumed.

@@ -39,7 +39,7 @@ export interface FactFormat {
 /** The formats of this release. A changed body gets a new version and an upcaster, never a changed meaning. */
 export const factFormats: Readonly<Record<FactKind, FactFormat>> = {
 	"run.started": format({}),
-	"run.resumed": format({}),
+	"run.resumed": format({ messages: ["partial"] }),
 	input: format({ messages: ["message"] }),
 	assistant: format({ messages: ["message"], values: ["data"] }),
 	"tool.started": format({ values: ["input"] }),

@@ -12,8 +12,11 @@ export type Placement = "turn" | "turn-start" | "step-start" | "step-end";
 /** How a run ended. `aborted` was asked for from outside; `killed` also raised the session's epoch. */
 export type RunOutcome = "completed" | "error" | "aborted" | "killed";
 
-/** How a tool call came to its result. All but `done` reach the model marked as an error. */
-export type ToolCallOutcome = "done" | "error" | "cancelled" | "unknown" | "skipped";
+/**
+ * How a tool call came to its result. All but `done` reach the model marked as an error. `expired`: nobody outside
+ * answered in time.
+ */
+export type ToolCallOutcome = "done" | "error" | "cancelled" | "unknown" | "skipped" | "expired";
 
 /** An error as data, as it stands in facts and events. */
 export interface ErrorData {
@@ -43,7 +46,10 @@ export interface RunResumed {
 	/** The how-manieth start of this run this is; the first resume is 2. */
 	readonly attempt: number;
 	readonly fingerprint: string;
-	readonly reason: "crash" | "suspended" | "lease-lost";
+	/** `answered`: what it waited for came from outside, or will not come any more. */
+	readonly reason: "crash" | "suspended" | "lease-lost" | "answered";
+	/** What the model had said of an answer that the crash cut off; shown, never sent to a model. */
+	readonly partial?: AssistantMessage;
 }
 
 /** An input was taken into the conversation. */
@@ -123,11 +129,22 @@ export interface Noted {
 	readonly endsStep?: true;
 }
 
+/** A call that somebody outside settles. @see document 3, "Remote Tool Execution" */
+export interface PendingCall {
+	readonly callId: string;
+	/** `result`: of a tool that has no function here. `approval`: whether the call may run. */
+	readonly awaits: "result" | "approval";
+	/** Milliseconds since the epoch when it began to wait. */
+	readonly since: number;
+	/** Milliseconds since the epoch, after which the call has failed. Absent: it waits for ever. */
+	readonly deadline?: number;
+}
+
 /** The run waits for inputs from outside; it holds no process while it does. */
 export interface Waiting {
 	readonly kind: "waiting";
 	readonly step: number;
-	readonly calls: readonly string[];
+	readonly calls: readonly PendingCall[];
 }
 
 /** A message was replaced in the history by an edited one of the same id. */

@@ -12,13 +12,16 @@ import {
 } from "../engine/index.ts";
 import type { ErrorData } from "../journal/index.ts";
 import type { AgentState } from "../state/index.ts";
+import { type PendingToolCall, pendingCalls } from "./outside-answers.ts";
 import { type AgentEvent, SessionEvents } from "./session-events.ts";
 
 /** How a run ended, as seen from this process. */
 export interface RunResult {
 	readonly runId: string;
-	/** `suspended`: left open, to be resumed here or elsewhere. */
-	readonly outcome: "completed" | "aborted" | "error" | "killed" | "suspended";
+	/** `suspended`: left open, to be resumed here or elsewhere. `waiting`: for answers to its `pending` tool calls. */
+	readonly outcome: "completed" | "aborted" | "error" | "killed" | "suspended" | "waiting";
+	/** The tool calls that somebody outside has to answer; present when it waits. */
+	readonly pending?: readonly PendingToolCall[];
 	/** Text of the last answer; empty when there was none. */
 	readonly text: string;
 	/** Absent when the model never answered. */
@@ -187,11 +190,14 @@ async function resultOf(run: Run, outcome: DriveOutcome): Promise<RunResult> {
 	try {
 		await conclude(run, outcome, turn);
 	} catch (thrown) {
-		if (outcome.kind !== "ended" || outcome.outcome !== "aborted") error = errorData(thrown);
+		const isMeant = outcome.kind === "ended" ? outcome.outcome === "aborted" : outcome.reason === "waiting";
+		if (!isMeant) error = errorData(thrown);
 	}
 	return {
 		runId: run.runId,
-		outcome: outcome.kind === "left" ? "suspended" : outcome.outcome,
+		outcome:
+			outcome.kind === "ended" ? outcome.outcome : outcome.reason === "waiting" ? "waiting" : "suspended",
+		...(outcome.kind === "left" && outcome.reason === "waiting" ? { pending: pendingCalls(run.state) } : {}),
 		text: turn?.response.text ?? "",
 		...(turn === undefined ? {} : { turn }),
 		state: run.state.agent,

@@ -11,6 +11,7 @@ export type {
 	SubagentJobStart,
 	SubagentJobUpdate,
 } from "./job-events.ts";
+export type { PendingToolCall, ToolAnswer } from "./outside-answers.ts";
 export { placesBehind } from "./places-behind.ts";
 export { Session } from "./session.ts";
 export type { PluginTurn, SessionAgent, SessionChildren, SessionPlugins } from "./session-agent.ts";

@@ -15,6 +15,30 @@ export function runBeforeSuspended(key: string): HoldfastError {
 	);
 }
 
+/** The run before this turn waits for somebody outside, so this turn was not started. */
+export function runBeforeWaits(key: string): HoldfastError {
+	return new HoldfastError(
+		"run_suspended",
+		`The run before this one waits for answers to its tool calls; answer them with session("${key}").answer([…]), and this turn follows.`,
+		{ retryable: true },
+	);
+}
+
+/** A run of the session is under way. */
+export function sessionBusy(key: string): HoldfastError {
+	return new HoldfastError("session_busy", `A run of session "${key}" is under way. Wait until it is done.`, {
+		retryable: true,
+	});
+}
+
+/** Nobody waits for an answer. */
+export function noPendingToolCalls(key: string): HoldfastError {
+	return new HoldfastError(
+		"no_pending_tool_calls",
+		`Session "${key}" waits for no tool call: it was answered already, or never asked.`,
+	);
+}
+
 /** Another worker started the turn. */
 export function startedElsewhere(key: string): HoldfastError {
 	return new HoldfastError(

@@ -5,6 +5,7 @@ import { type BoundaryEvent, EventQueue, type RunEvent, type Watcher } from "../
 import type { Placement } from "../journal/index.ts";
 import { plainJson } from "../tools/plain-json.ts";
 import { isJobEvent, type SubagentJobEvent } from "./job-events.ts";
+import type { PendingToolCall } from "./outside-answers.ts";
 
 /** What a run tells its consumer. @see keyed sessions, AgentEvent */
 export type AgentEvent =
@@ -18,6 +19,8 @@ export type AgentEvent =
 	| { readonly type: "turn-start" }
 	| { readonly type: "turn-end" }
 	| { readonly type: "turn-abort" }
+	/** The turn waits for answers to tool calls. */
+	| { readonly type: "turn-waiting"; readonly toolCalls: readonly PendingToolCall[] }
 	| { readonly type: "turn-error"; readonly message: string; readonly code: string }
 	| { readonly type: "step-start" }
 	| { readonly type: "step-end" }
@@ -93,8 +96,24 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 				this.#push({ type: "tool-result", toolCallId, toolName, output: event.result, ...isError });
 				break;
 			}
+			case "waiting":
+				this.#push({
+					type: "turn-waiting",
+					toolCalls: event.calls.map(({ call, awaits, deadline }) => ({
+						toolCallId: call.toolCallId,
+						toolName: call.toolName,
+						arguments: plainJson(call.arguments) as Record<string, unknown>,
+						awaits,
+						...(deadline === undefined ? {} : { deadline }),
+					})),
+				});
+				break;
 			case "run_suspended":
 				this.#expireOverlays();
+				if (event.reason === "waiting") {
+					this.#queue.end();
+					break;
+				}
 				this.#push({
 					type: "turn-error",
 					code: event.error?.code ?? event.reason,

@@ -55,6 +55,11 @@ export class SessionHold {
 			: undefined;
 	}
 
+	/** Whether the open run waits for somebody outside. */
+	get waits(): boolean {
+		return this.#state?.run?.status === "waiting";
+	}
+
 	/** Takes the lease and brings the state up to date. Undefined when another living worker holds the session. */
 	async take(): Promise<Lease | undefined> {
 		if (this.#releasing !== undefined) await this.#releasing;
@@ -113,7 +118,12 @@ export class SessionHold {
 
 	/** The conversation as committed, with what other processes added. */
 	async read(): Promise<AgentState> {
-		return (await this.#fold(this.state)).state.agent;
+		return (await this.readState()).agent;
+	}
+
+	/** All that is folded of the session. */
+	async readState(): Promise<SessionState> {
+		return (await this.#fold(this.state)).state;
 	}
 
 	/** Resolves when the session may be free, or at `wake()`. */

@@ -22,6 +22,12 @@ export interface ActiveRun {
 	readonly steered: Map<string, { readonly input: AcceptedInput; turn?: AgentRun }>;
 }
 
+/** What came from outside for a run that waits. */
+export interface Settlement {
+	readonly facts: readonly Fact[];
+	readonly afterwards: "goes-on" | "stops";
+}
+
 /** What runs are made of. */
 export interface RunnerParts {
 	readonly agent: SessionAgent;
@@ -30,6 +36,8 @@ export interface RunnerParts {
 	readonly hold: SessionHold;
 	readonly queue: TurnQueue;
 	readonly records: SessionRecords | undefined;
+	/** Whether its runs may wait for somebody outside. */
+	readonly mayWait: boolean;
 	/** Says something to the run under way. */
 	steer(input: AcceptedInput): Promise<AgentRun>;
 	/** Whether the session was killed, so that losing the lease means just that. */
@@ -74,8 +82,11 @@ export class SessionRunner {
 		return active;
 	}
 
-	/** Goes on with the open run. Undefined when there is none, or another worker was faster. */
-	async recover(): Promise<ActiveRun | undefined> {
+	/**
+	 * Goes on with the open run, with what was settled from outside meanwhile. Undefined when there is none, or another
+	 * worker was faster.
+	 */
+	async recover(settlement?: Settlement): Promise<ActiveRun | undefined> {
 		const { agent, hold, key } = this.#parts;
 		const open = hold.state.run;
 		if (open === undefined) return undefined;
@@ -87,16 +98,18 @@ export class SessionRunner {
 			kind: "run.resumed",
 			attempt: open.attempt + 1,
 			fingerprint: this.#agent.fingerprint(),
-			reason: open.suspended ? "suspended" : "crash",
+			reason: settlement !== undefined ? "answered" : open.suspended ? "suspended" : "crash",
 		};
-		if (!(await commitFirst(hold, run, [resumed], undefined))) return undefined;
+		const settled = await admitted(run, settlement?.facts ?? []);
+		if (!(await commitFirst(hold, run, [resumed, ...settled], undefined))) return undefined;
+		if (settlement?.afterwards === "stops") run.stop("interrupt");
 		const active = this.#drive(run, handle, { recovered: true, frame });
-		this.#parts.takenUp(handle);
+		if (settlement === undefined) this.#parts.takenUp(handle);
 		return active;
 	}
 
 	#runOf(handle: AgentRun, inputId: string, origin: AcceptedInput["origin"]): { run: Run; frame: TurnFrame } {
-		const { agent, key, hold, queue, records, steer } = this.#parts;
+		const { agent, key, hold, queue, records, mayWait, steer } = this.#parts;
 		const frame = new TurnFrame(key, inputId, handle, steer);
 		const run = new Run({
 			agent: this.#agent,
@@ -105,6 +118,7 @@ export class SessionRunner {
 			state: hold.state,
 			...recordingOf(records, hold.lease as Lease, handle, origin),
 			interceptors: frame.interceptors(agent),
+			mayWait,
 			readInput,
 		});
 		frame.run = run;
@@ -132,6 +146,25 @@ export class SessionRunner {
 		const active: ActiveRun = { run, handle, over, steered: new Map(), ...how };
 		return active;
 	}
+}
+
+/** Results from outside are replaced like any other before they are recorded. */
+async function admitted(run: Run, facts: readonly Fact[]): Promise<readonly Fact[]> {
+	const { toolResult } = run.interceptors;
+	if (toolResult === undefined) return facts;
+	return Promise.all(
+		facts.map(async (fact) => {
+			if (fact.kind !== "tool.settled") return fact;
+			const { callId: toolCallId, outcome, result: output } = fact;
+			const call = run.state.run?.calls.find((each) => each.call.toolCallId === toolCallId)?.call;
+			const status = outcome === "done" || outcome === "cancelled" ? outcome : "error";
+			const { toolName = "", arguments: input } = call ?? {};
+			const replaced = await toolResult({ toolCallId, toolName, input, status, output });
+			const { details: _, ...rest } = fact;
+			const kept = replaced.output === output ? fact : { ...rest, result: replaced.output };
+			return replaced.status === status ? kept : { ...kept, outcome: replaced.status };
+		}),
+	);
 }
 
 /** Whether a run has not ended on record. */

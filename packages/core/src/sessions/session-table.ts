@@ -93,9 +93,10 @@ export class SessionTable {
 		const takenUp = (run: AgentRun): void => {
 			for (const tell of this.#listeners) tell(run);
 		};
-		const worker = new SessionWorker({ agent, journal, place, key, records, othersWork, takenUp }, () =>
-			this.#rest(place),
-		);
+		// Who asked for the work of a sub-agent is its parent, and nobody outside can answer it.
+		const mayWait = this.#named === "keys";
+		const parts = { agent, journal, place, key, records, mayWait, othersWork, takenUp };
+		const worker = new SessionWorker(parts, () => this.#rest(place));
 		if (this.#closed) void worker.close();
 		else this.#workers.set(place, worker);
 		return worker;

@@ -1,21 +1,37 @@
 // One session in this process: it accepts turns, and drives one run after the other (keeps I4).
 // One thing at a time: the turnstile is busy while the session is taken and a run started, `#active` is set while one is
 // driven. Whoever ends either of them calls `#pump`, which goes on with what waits.
-import { type DriveOutcome, type EngineAgent, type Run, sessionKilled } from "../engine/index.ts";
+import {
+	type DriveOutcome,
+	type EngineAgent,
+	type Run,
+	type SessionState,
+	sessionKilled,
+} from "../engine/index.ts";
 import type { Journal } from "../journal/index.ts";
 import type { AgentState } from "../state/index.ts";
 import { AgentRun } from "./agent-run.ts";
 import { type AcceptedInput, inputFact, storedInput } from "./input.ts";
 import { killSession } from "./kill-session.ts";
+import { type PendingToolCall, pendingCalls, type ToolAnswer } from "./outside-answers.ts";
 import { ownMoment } from "./own-moment.ts";
 import { PendingInputs } from "./pending-inputs.ts";
 import type { Seat } from "./session.ts";
 import type { SessionAgent } from "./session-agent.ts";
-import { agentClosed, endsRun, runBeforeSuspended, sessionHeld } from "./session-errors.ts";
+import {
+	agentClosed,
+	endsRun,
+	noPendingToolCalls,
+	runBeforeSuspended,
+	runBeforeWaits,
+	sessionBusy,
+	sessionHeld,
+} from "./session-errors.ts";
 import { SessionHold } from "./session-hold.ts";
 import { SessionOpening } from "./session-opening.ts";
 import type { SessionRecords } from "./session-records.ts";
-import { type ActiveRun, isRunning, SessionRunner } from "./session-runner.ts";
+import { type ActiveRun, isRunning, SessionRunner, type Settlement } from "./session-runner.ts";
+import { SessionWaiting } from "./session-waiting.ts";
 import { type QueuedTurn, TurnQueue } from "./turn-queue.ts";
 import { Turnstile } from "./turnstile.ts";
 
@@ -28,6 +44,8 @@ export interface SessionParts {
 	readonly key: string;
 	/** Undefined where no records are kept. */
 	readonly records?: SessionRecords | undefined;
+	/** Whether its runs may wait for somebody outside. Default: they may not. */
+	readonly mayWait?: boolean;
 	/** Whether other sessions are at work. Default: none are. */
 	readonly othersWork?: () => boolean;
 	/** Told of a run that others have left and that goes on here. */
@@ -51,6 +69,7 @@ export class SessionWorker {
 	#active: ActiveRun | undefined;
 	readonly #turnstile: Turnstile;
 	readonly #pending = new PendingInputs();
+	readonly #waiting: SessionWaiting;
 	#closing = false;
 	#killed = false;
 	/** Whether the kill is recorded, or failed. */
@@ -59,7 +78,8 @@ export class SessionWorker {
 	#overlays: AcceptedInput[] = [];
 
 	constructor(parts: SessionParts, rested: () => void) {
-		const { agent, journal, place, key, records, othersWork = () => false, takenUp = () => {} } = parts;
+		const { agent, journal, place, key, records } = parts;
+		const { mayWait = false, othersWork = () => false, takenUp = () => {} } = parts;
 		this.#sessionAgent = agent;
 		this.#journal = journal;
 		this.place = place;
@@ -81,6 +101,7 @@ export class SessionWorker {
 			queue: this.#queue,
 			records,
 		});
+		this.#waiting = new SessionWaiting(journal, place, agent, (settle) => this.settle(settle));
 		this.#runner = new SessionRunner({
 			agent,
 			place,
@@ -88,6 +109,7 @@ export class SessionWorker {
 			hold: this.#hold,
 			queue: this.#queue,
 			records,
+			mayWait,
 			steer: (input) => this.steer(input),
 			killed: () => this.#killed,
 			takenUp,
@@ -188,11 +210,53 @@ export class SessionWorker {
 				// Another living worker has the session, or the turn before ours.
 				if (session !== "ours") throw sessionHeld(this.key);
 				if (this.#hold.openRunId === undefined && this.#queue.first === undefined) return null;
+				if (this.#hold.waits) return null; // for somebody outside
 				if (await this.#startNext()) return this.#active?.handle ?? null;
 			}
 		});
 		if (this.idle) this.#rested();
 		return handle;
+	}
+
+	/**
+	 * Goes on with a run that waits for somebody outside, with what `settle` makes of it.
+	 * Rejects with what `settle` throws, `no_pending_tool_calls` when no run waits, `session_busy` while one goes on.
+	 */
+	async settle(settle: (state: SessionState) => Settlement): Promise<AgentRun> {
+		this.#ensureUsable();
+		while (this.#turnstile.busy && !this.#turnstile.heldElsewhere) await this.#turnstile.passed();
+		if (this.#active !== undefined || this.#turnstile.busy) throw sessionBusy(this.key);
+		this.#hold.drop();
+		return this.#turnstile.through(async () => {
+			for (;;) {
+				const { ready } = this.#sessionAgent;
+				if (ready !== undefined) await ready;
+				if ((await this.#opening.open()) === "held") throw sessionBusy(this.key);
+				if (!this.#hold.waits) throw noPendingToolCalls(this.key);
+				this.#active = await this.#runner.recover(settle(this.#hold.state));
+				if (this.#active !== undefined) return this.#active.handle;
+			}
+		});
+	}
+
+	/** Answers calls that wait for somebody outside. */
+	answer(answers: readonly ToolAnswer[]): Promise<AgentRun> {
+		return this.#waiting.answer(answers);
+	}
+
+	/** The calls that wait for somebody outside. */
+	async pending(): Promise<readonly PendingToolCall[]> {
+		this.#ensureUsable();
+		return this.#active === undefined ? pendingCalls(await this.#hold.readState()) : [];
+	}
+
+	/** Ends the active run, or the one that waits for somebody outside; resolves when its end is on record. */
+	async stop(): Promise<boolean> {
+		const active = this.#active;
+		if (active === undefined) return this.#waiting.stop();
+		active.handle.interrupt();
+		await active.over;
+		return true;
 	}
 
 	/** Puts an input before the active run; a turn of its own where there is none, or no more. */
@@ -324,6 +388,10 @@ export class SessionWorker {
 				if (session !== "ours") {
 					this.#hold.drop();
 					await this.#hold.changed();
+				} else if (this.#hold.waits) {
+					// Whoever answers the calls of the run before goes on with these turns.
+					this.#hold.giveUp();
+					this.#leaveQueued("suspended", runBeforeWaits(this.key));
 				} else if (await this.#startNext()) {
 					// Nobody asked for the run of a process that died: it waits for no consumer.
 					if (this.#active?.recovered === true) void this.#active.handle.result();
@@ -359,7 +427,10 @@ export class SessionWorker {
 		handle.concluded(run, outcome);
 		// Behind a run that was left open the queue must wait, too, until somebody resumes it.
 		if (outcome.kind === "left" && outcome.reason !== "lease_lost")
-			this.#leaveQueued(outcome.reason, outcome.error ?? runBeforeSuspended(this.key));
+			this.#leaveQueued(
+				outcome.reason === "waiting" ? "suspended" : outcome.reason,
+				outcome.error ?? (outcome.reason === "waiting" ? runBeforeWaits : runBeforeSuspended)(this.key),
+			);
 		else if (!this.#killed) this.#keepSteered(run, steered);
 		if (this.#queue.length > 0) this.#pump();
 		else if (recovered && outcome.kind === "ended" && outcome.outcome !== "completed") this.#lookForSteered();

@@ -2,6 +2,7 @@
 import type { AgentState } from "../state/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { acceptInput, type SendInput } from "./input.ts";
+import type { PendingToolCall, ToolAnswer } from "./outside-answers.ts";
 import type { SessionTable } from "./session-table.ts";
 import type { SessionWorker } from "./session-worker.ts";
 
@@ -63,6 +64,33 @@ export class Session {
 	 */
 	async resume(): Promise<AgentRun | null> {
 		return this.#current().resume();
+	}
+
+	/**
+	 * Answers tool calls that wait for somebody outside: results of remote tools, and whether a call may run. The run goes
+	 * on when all of them are answered; with fewer, the answers are kept and it waits for the others. Answers count as
+	 * a whole: when one is refused, none is taken.
+	 *
+	 * Rejects with `no_pending_tool_calls`, `session_busy`, `unknown_tool_call_id`, `tool_call_settled`,
+	 * `duplicate_tool_result`, `tool_result_conflict`, `tool_result_expired`, `invalid_input`.
+	 *
+	 * @see document 3, "Remote Tool Execution"
+	 */
+	async answer(answers: readonly ToolAnswer[]): Promise<AgentRun> {
+		return this.#current().answer(answers);
+	}
+
+	/** The tool calls that wait for somebody outside. */
+	async pending(): Promise<readonly PendingToolCall[]> {
+		return this.#current().pending();
+	}
+
+	/**
+	 * Ends the active run, or the one that waits for answers, and resolves when its end is on record: true when there was
+	 * one. Queued turns still run.
+	 */
+	async stop(): Promise<boolean> {
+		return this.#current().stop();
 	}
 
 	/** Ends the active run; queued turns still run. Nothing happens when the session is idle. */

@@ -3,7 +3,7 @@
 
 import { type AnyMessage, type ContentBlock, isMessage } from "@holdfast/upp";
 import { plainDetails, plainJson } from "./plain-json.ts";
-import type { AnyTool, EngineTool, ToolContext, ToolOutcome } from "./types.ts";
+import type { EngineTool, ToolContext, ToolOutcome } from "./types.ts";
 
 /** The second argument of the AI SDK's `execute`. `context` is Holdfast's own, for those who want the rest. */
 export function aiSdkOptions(context: ToolContext): object {
@@ -16,14 +16,6 @@ export function aiSdkOptions(context: ToolContext): object {
 		context,
 		experimental_context: context,
 	};
-}
-
-/** `needsApproval` as an approval: what needs one is not run without, since nobody is asked here. */
-export function aiSdkApproval(source: AnyTool): EngineTool["approval"] {
-	const { needsApproval } = source as { needsApproval?: unknown };
-	if (needsApproval === true) return () => false;
-	if (typeof needsApproval !== "function") return undefined;
-	return async (params) => !(await needsApproval.call(source, params, {}));
 }
 
 /** An outcome as `toModelOutput` wants the model to see it; watchers get the tool's own output as details. */

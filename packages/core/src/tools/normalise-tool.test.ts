@@ -210,15 +210,15 @@ describe("a tool of the AI SDK's", () => {
 		});
 	});
 
-	test("that needs approval is not approved by itself", async () => {
+	test("that needs approval says so", async () => {
 		const ask = {
 			inputSchema: parameters,
 			execute: () => "",
 			needsApproval: ({ city }: { city: string }) => city === "Ulm",
 		};
-		const { approval } = normaliseTools({ ask: ask as AnyTool }).get("ask") as EngineTool;
-		expect(await approval?.({ city: "Ulm" })).toBe(false);
-		expect(await approval?.({ city: "Bern" })).toBe(true);
+		const { needsApproval } = normaliseTools({ ask: ask as AnyTool }).get("ask") as EngineTool;
+		expect(await needsApproval?.({ city: "Ulm" })).toBe(true);
+		expect(await needsApproval?.({ city: "Bern" })).toBe(false);
 	});
 });
 

@@ -2,7 +2,7 @@
 // and calls its functions as methods at the time of the call, so that a later wrap or spy on them counts.
 
 import { HoldfastError, isHoldfastError } from "@holdfast/upp";
-import { aiSdkApproval, aiSdkOptions } from "./ai-sdk-tool.ts";
+import { aiSdkOptions } from "./ai-sdk-tool.ts";
 import { readToolInput } from "./tool-input.ts";
 import { invalidTool, resolveToolOptions } from "./tool-options.ts";
 import type { AnyTool, EngineTool, ToolForm, ToolSet } from "./types.ts";
@@ -82,6 +82,7 @@ function build(source: AnyTool, name: string): EngineTool {
 	const { toModelOutput } = source as ModelOutputTool;
 	const form = formOf(source);
 	const approval = approvalOf(source);
+	const needsApproval = needsApprovalOf(source);
 	return {
 		name,
 		description: descriptionOf(source),
@@ -92,6 +93,7 @@ function build(source: AnyTool, name: string): EngineTool {
 		kind: form === "remote" ? "remote" : "local",
 		...resolveToolOptions(source, name),
 		...(approval === undefined ? {} : { approval }),
+		...(needsApproval === undefined ? {} : { needsApproval }),
 		...(form === "ai-sdk" && typeof toModelOutput === "function"
 			? { toModelOutput: (call) => (source as ModelOutputTool).toModelOutput?.(call) }
 			: {}),
@@ -132,7 +134,14 @@ function call(source: AnyTool, ...parameters: unknown[]): unknown {
 function approvalOf(source: AnyTool): EngineTool["approval"] {
 	if (typeof source.approval === "function")
 		return (params) => source.approval?.(params) as boolean | Promise<boolean>;
-	return aiSdkApproval(source);
+	return undefined;
+}
+
+function needsApprovalOf(source: AnyTool): EngineTool["needsApproval"] {
+	const { needsApproval } = source;
+	if (needsApproval === true) return () => true;
+	if (typeof needsApproval !== "function") return undefined;
+	return async (params) => (await needsApproval.call(source, params, {})) === true;
 }
 
 function descriptionOf({ description, label }: AnyTool): string {

@@ -10,7 +10,7 @@ const RETRY_POLICIES: readonly RetryPolicy[] = ["pure", "idempotent", "manual-re
 /** What a tool's options come to. */
 export type ResolvedToolOptions = Pick<
 	EngineTool,
-	"sequential" | "dependsOn" | "retryPolicy" | "maxModelCharacters" | "readOn" | "reconcile"
+	"sequential" | "dependsOn" | "retryPolicy" | "maxModelCharacters" | "timeoutMs" | "readOn" | "reconcile"
 >;
 
 /**
@@ -24,6 +24,7 @@ export function resolveToolOptions(source: AnyTool, name: string): ResolvedToolO
 		dependsOn = [],
 		retryPolicy = "manual-recovery",
 		maxModelCharacters = Number.POSITIVE_INFINITY,
+		timeoutMs,
 	} = source;
 	if (!Array.isArray(dependsOn) || !dependsOn.every((other) => typeof other === "string")) {
 		throw invalidTool(`The tool "${name}" has a \`dependsOn\` that is not a list of tool names.`);
@@ -38,11 +39,15 @@ export function resolveToolOptions(source: AnyTool, name: string): ResolvedToolO
 	if (typeof maxModelCharacters !== "number" || !(maxModelCharacters > 0)) {
 		throw invalidTool(`The tool "${name}" has a \`maxModelCharacters\` that is not a number above 0.`);
 	}
+	if (timeoutMs !== undefined && !(typeof timeoutMs === "number" && timeoutMs > 0)) {
+		throw invalidTool(`The tool "${name}" has a \`timeoutMs\` that is not a number of milliseconds above 0.`);
+	}
 	return {
 		sequential: sequential === true,
 		dependsOn: [...dependsOn],
 		retryPolicy,
 		maxModelCharacters,
+		...(timeoutMs === undefined ? {} : { timeoutMs }),
 		...(typeof source.readOn === "function" ? { readOn: (result) => source.readOn?.(result) } : {}),
 		...(typeof source.reconcile === "function"
 			? { reconcile: (call) => reconciled(source, name, call) }

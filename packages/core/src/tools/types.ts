@@ -101,6 +101,10 @@ export interface EngineTool {
 	readonly reconcile?: (call: UnknownCall) => Reconciliation | Promise<Reconciliation>;
 	/** Whether the call may be run. Absent when it always may. */
 	readonly approval?: (params: unknown) => boolean | Promise<boolean>;
+	/** Whether somebody has to let the call run. Where nobody can be asked, it is not run. */
+	readonly needsApproval?: (params: unknown) => boolean | Promise<boolean>;
+	/** Milliseconds that somebody outside has for a call of a remote tool. */
+	readonly timeoutMs?: number;
 	/** What the model is shown of an output, where a tool of the AI SDK's says so; `runTool` asks it. */
 	readonly toModelOutput?: (call: { toolCallId: string; input: unknown; output: unknown }) => unknown;
 	/** Checks arguments; synchronous for JSON Schema. */
@@ -118,6 +122,13 @@ export interface ToolOutcome {
 	readonly error?: unknown;
 }
 
+/** Whether a call with these arguments needs approval. */
+export type NeedsApproval =
+	| boolean
+	// biome-ignore lint/suspicious/noExplicitAny: the arguments' type is the tool author's
+	| ((params: any, context?: any) => boolean | PromiseLike<boolean>)
+	| undefined;
+
 /** What every kind of tool may say beside its function. */
 export interface ToolOptions {
 	/** Its calls finish before any other tool of the round starts. Default false. @see UAP 8.5 */
@@ -131,6 +142,16 @@ export interface ToolOptions {
 	 * A limit keeps the context small; the model may have to call again to see more.
 	 */
 	readonly maxModelCharacters?: number;
+	/**
+	 * Whether somebody outside has to let a call run: in a session the run waits for the answer, for as long as it takes;
+	 * in a plain call, where nobody can be asked, the call is not run. Default false.
+	 */
+	readonly needsApproval?: NeedsApproval;
+	/**
+	 * Milliseconds that somebody outside has for a call of this tool, when it is remote; then the call fails.
+	 * Default: the agent's `remoteToolTimeoutMs`, or none.
+	 */
+	readonly timeoutMs?: number;
 	/** One sentence for the model on how to get at the rest of a result that was cut. */
 	// biome-ignore lint/suspicious/noExplicitAny: the result's type is the tool author's
 	readonly readOn?: (result: any) => string | undefined;

@@ -11,6 +11,7 @@ export const outcomeMarks: Readonly<Record<ToolEnd["outcome"], string>> = {
 	error: "✗",
 	cancelled: "✗",
 	unknown: "?",
+	expired: "expired",
 	skipped: "–",
 };
 

@@ -1,0 +1,200 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { anyTool, lines } from "../agent/agent.fixture.ts";
+import { Agent } from "../agent/agent.ts";
+import { sqliteHost } from "../sqlite.ts";
+import { type ScriptedReply, scriptedModel } from "../testing/scripted-model.ts";
+import type { AnyTool } from "../tools/index.ts";
+import { eventsOf, play, shown, types } from "./sessions.fixture.ts";
+
+const parameters = {
+	type: "object",
+	properties: { city: { type: "string" } },
+	required: ["city"],
+} as const;
+/** A tool that somebody else has the function of. */
+const locate: AnyTool = { name: "locate", description: "Where the user is.", parameters };
+const asks = (id: string, city = "Rome") => ({ name: "locate", id, arguments: { city } });
+const two = [{ toolCalls: [asks("a"), asks("b")] }, "done"];
+
+test("a run waits for its remote calls, and goes on when all are answered [API-026, API-027, API-029]", async () => {
+	const local = anyTool("look", () => "seen");
+	const { session, model, agent } = play(
+		[{ toolCalls: [asks("a"), { name: "look", id: "l" }, asks("b")] }, "done"],
+		{ tools: [locate, local] },
+	);
+	const run = await session.send("go");
+	const events = await eventsOf(run);
+	expect(types(events).slice(3)).toEqual(["tool-call", "tool-result", "turn-waiting"]);
+	const { outcome, pending, error } = await run.result();
+	expect({ outcome, error }).toEqual({ outcome: "waiting", error: undefined });
+	expect(pending).toEqual([
+		{ toolCallId: "a", toolName: "locate", arguments: { city: "Rome" }, awaits: "result" },
+		{ toolCallId: "b", toolName: "locate", arguments: { city: "Rome" }, awaits: "result" },
+	]);
+	expect(await agent.session("s").pending()).toEqual(pending);
+	const goneOn = await session.answer([
+		{ toolCallId: "b", output: "no signal", isError: true },
+		{ toolCallId: "a", output: { lat: 1 } },
+	]);
+	expect(await goneOn.result()).toMatchObject({ runId: run.runId, outcome: "completed", text: "done" });
+	expect(model.requests).toHaveLength(2);
+	expect(model.requests[1]?.messages.at(-1)).toMatchObject({
+		results: [
+			{ toolCallId: "a", result: { lat: 1 } },
+			{ toolCallId: "l", result: "seen" },
+			{ toolCallId: "b", result: "no signal", isError: true },
+		],
+	});
+	expect(await session.pending()).toEqual([]);
+});
+
+test("some answers are kept, and the run waits for the others [API-030, API-033]", async () => {
+	const { session, model, journal } = play(two, { tools: [locate] });
+	await (await session.send("go")).result();
+	const first = await session.answer([{ toolCallId: "b", output: "Oslo" }]);
+	expect(await first.result()).toMatchObject({ outcome: "waiting", pending: [{ toolCallId: "a" }] });
+	const again = await session.answer([{ toolCallId: "b", output: "Oslo" }]);
+	expect(await again.result()).toMatchObject({ outcome: "waiting", pending: [{ toolCallId: "a" }] });
+	await expect(session.answer([{ toolCallId: "b", output: "Rome" }])).rejects.toMatchObject({
+		code: "tool_result_conflict",
+	});
+	expect(model.requests).toHaveLength(1);
+	await (await session.answer([{ toolCallId: "a", output: "Rome" }])).result();
+	expect(shown(model)[1]?.at(-1)).toBe("results: Rome, Oslo");
+	const settled = (await journal.read("s")).filter(({ fact }) => fact.kind === "tool.settled");
+	expect(settled).toHaveLength(2);
+});
+
+test("answers are refused as a whole [API-031, API-032, API-034]", async () => {
+	const { session, journal } = play([{ toolCalls: [asks("early")] }, ...two], { tools: [locate] });
+	await expect(session.answer([{ toolCallId: "a", output: 1 }])).rejects.toMatchObject({
+		code: "no_pending_tool_calls",
+	});
+	await (await session.send("go")).result();
+	await (await session.answer([{ toolCallId: "early", output: 1 }])).result();
+	const refusals = [
+		["unknown_tool_call_id", [{ toolCallId: "x", output: 1 }]],
+		["tool_call_settled", [{ toolCallId: "early", output: 1 }]],
+		[
+			"duplicate_tool_result",
+			[
+				{ toolCallId: "b", output: 1 },
+				{ toolCallId: "b", output: 1 },
+			],
+		],
+		["invalid_input", [{ toolCallId: "b", approved: true }]],
+		["invalid_input", []],
+	] as const;
+	const before = await journal.read("s");
+	for (const [code, wrong] of refusals) {
+		const good = wrong.length === 0 ? [] : [{ toolCallId: "a", output: 1 }];
+		await expect(session.answer([...good, ...wrong])).rejects.toMatchObject({ code });
+	}
+	expect(await journal.read("s")).toEqual(before);
+	expect(await session.pending()).toHaveLength(2);
+});
+
+test("nobody outside is asked for a call with wrong arguments or of an unknown tool [API-023, API-024]", async () => {
+	const wrong = { toolCalls: [{ name: "locate", arguments: { town: 1 } }, { name: "fly" }] };
+	const { session, model } = play([wrong, "done"], { tools: [locate] });
+	expect(await (await session.send("go")).result()).toMatchObject({ outcome: "completed" });
+	const [results] = (model.requests[1]?.messages.slice(-1) ?? []) as unknown as [{ results: object[] }];
+	expect(results.results).toMatchObject([
+		{ isError: true, result: expect.stringContaining("city") },
+		{ isError: true, result: expect.stringContaining("locate") },
+	]);
+});
+
+test("a call that needs approval waits for it, and runs or does not", async () => {
+	const ran: unknown[] = [];
+	const write = anyTool("write", (params: unknown) => ran.push(params), {
+		needsApproval: ({ path }: { path: string }) => path !== "safe",
+	} as Partial<AnyTool>);
+	const calls = ["safe", "one", "two"].map((path) => ({ name: "write", id: path, arguments: { path } }));
+	const { session, model } = play([{ toolCalls: calls }, "done"], { tools: [write] });
+	const run = await session.send("go");
+	expect((await run.result()).pending?.map(({ toolCallId, awaits }) => [toolCallId, awaits])).toEqual([
+		["one", "approval"],
+		["two", "approval"],
+	]);
+	expect(ran).toEqual([{ path: "safe" }]);
+	await expect(session.answer([{ toolCallId: "one", output: 1 }])).rejects.toMatchObject({
+		code: "invalid_input",
+	});
+	const goneOn = await session.answer([
+		{ toolCallId: "two", approved: false, reason: "not there" },
+		{ toolCallId: "one", approved: true },
+	]);
+	expect(await goneOn.result()).toMatchObject({ outcome: "completed" });
+	expect(ran).toEqual([{ path: "safe" }, { path: "one" }]);
+	expect(lines(model.requests[1]?.messages ?? []).at(-1)).toContain(
+		'The call of "write" was not approved: not there',
+	);
+});
+
+test("a plain call cannot wait: remote calls and such that need approval get a result that says so", async () => {
+	const write = anyTool("write", () => "written", { needsApproval: true } as Partial<AnyTool>);
+	const model = scriptedModel([{ toolCalls: [asks("a"), { name: "write" }] }, "done"]);
+	await new Agent({ model, tools: [locate, write] }).generate("go");
+	expect(lines(model.requests[1]?.messages ?? []).at(-1)).toMatch(/nobody is connected.*not approved/s);
+});
+
+test("stopping a run that waits gives its calls a result, and the session goes on [API-080]", async () => {
+	const { session, model } = play([{ toolCalls: [asks("a")] }, "done"], { tools: [locate] });
+	expect(await session.stop()).toBe(false);
+	await (await session.send("go")).result();
+	expect(await session.stop()).toBe(true);
+	expect(await session.pending()).toEqual([]);
+	expect(await (await session.send("more")).result()).toMatchObject({ outcome: "completed" });
+	expect(shown(model)[1]?.at(-2)).toContain("cancelled");
+});
+
+test("turns that are sent while a run waits follow when it was answered", async () => {
+	const { session } = play([{ toolCalls: [asks("a")] }, "done", "re: behind"], { tools: [locate] });
+	await (await session.send("go")).result();
+	const behind = await session.send("behind");
+	expect(await behind.result()).toMatchObject({ outcome: "suspended", error: { code: "run_suspended" } });
+	const goneOn = await session.answer([{ toolCallId: "a", output: "Rome" }]);
+	await goneOn.result();
+	await expect
+		.poll(async () => (await session.state()).messages.at(-1))
+		.toMatchObject({ text: "re: behind" });
+});
+
+test("a waiting run is left alone by recovery, and answered in another process [API-056]", async () => {
+	const folder = mkdtempSync(join(tmpdir(), "holdfast-"));
+	const path = join(folder, "j.db");
+	const make = (script: (string | ScriptedReply)[]) =>
+		new Agent({ model: scriptedModel(script), tools: [locate], host: sqliteHost(path) });
+	const one = make([{ toolCalls: [asks("a")] }]);
+	await (await one.session("s").send("go")).result();
+	await one.close();
+	const other = make(["done"]);
+	const recovered = [];
+	for await (const run of other.recover()) recovered.push(run);
+	expect(recovered).toEqual([]);
+	expect(await other.session("s").resume()).toBeNull();
+	const session = other.session("s");
+	expect(await session.pending()).toMatchObject([{ toolCallId: "a" }]);
+	expect(await (await session.answer([{ toolCallId: "a", output: 1 }])).result()).toMatchObject({
+		text: "done",
+	});
+	await other.close();
+	rmSync(folder, { recursive: true });
+});
+
+test("of two answers at once one is taken [API-081]", async () => {
+	const { session, model } = play(two, { tools: [locate] });
+	await (await session.send("go")).result();
+	const answers = ["a", "b"].map((toolCallId) => ({ toolCallId, output: 1 }));
+	const outcomes = await Promise.allSettled([session.answer(answers), session.answer(answers)]);
+	expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+	const taken = outcomes.find(({ status }) => status === "fulfilled") as PromiseFulfilledResult<
+		Awaited<ReturnType<typeof session.answer>>
+	>;
+	await taken.value.result();
+	expect(model.requests).toHaveLength(2);
+});
