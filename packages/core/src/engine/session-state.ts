@@ -29,6 +29,7 @@ import {
 	type SubagentExecutionTrace,
 	withStepStatus,
 } from "../state/index.ts";
+import { editMessage } from "./edit-message.ts";
 import { unfold } from "./folded-state.ts";
 
 /** A tool call of the step under way. */
@@ -156,7 +157,12 @@ export function evolve(state: SessionState, entry: Entry, options: FoldOptions):
 		};
 	}
 	if (fact.kind === "message.updated" || fact.kind === "message.deleted")
-		return edit(state, seq, fact.messageId, fact.kind === "message.updated" ? fact.message : undefined);
+		return editMessage(
+			state,
+			seq,
+			fact.messageId,
+			fact.kind === "message.updated" ? fact.message : undefined,
+		);
 	const { run } = state;
 	if (run === undefined || run.runId !== entry.runId) throw corrupt(entry, "it belongs to no open run");
 	switch (fact.kind) {
@@ -382,24 +388,6 @@ function note(state: SessionState, topic: string, value: unknown): SessionState 
 		default:
 			return state;
 	}
-}
-
-function edit(
-	state: SessionState,
-	seq: number,
-	messageId: string,
-	replacement: Message | undefined,
-): SessionState {
-	const change = (list: List<Message>): List<Message> =>
-		List.from(
-			list
-				.toArray()
-				.flatMap((message) => (message.id !== messageId ? [message] : replacement ? [replacement] : [])),
-		);
-	const parts = AgentState.partsOf(state.agent);
-	const messages = change(parts.messages);
-	const context = state.context === parts.messages ? messages : change(state.context);
-	return { ...state, seq, agent: AgentState.ofParts({ ...parts, messages }), context };
 }
 
 function corrupt(entry: Entry, why: string): HoldfastError {

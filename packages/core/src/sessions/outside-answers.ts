@@ -62,10 +62,12 @@ export function answerFacts(
 	for (const answer of answers) {
 		const { toolCallId } = answer;
 		if (seen.has(toolCallId)) {
-			throw refused(
+			throw new HoldfastError(
 				"duplicate_tool_result",
-				toolCallId,
-				"it is answered twice in one batch. Send one answer a call; nothing of the batch was taken",
+				...refusal(
+					toolCallId,
+					"it is answered twice in one batch. Send one answer a call; nothing of the batch was taken",
+				),
 			);
 		}
 		seen.add(toolCallId);
@@ -107,15 +109,22 @@ function factsOf(state: SessionState, run: RunState, answer: ToolAnswer, now: nu
 		const wasCalled = state.agent.messages.some(
 			(message) => message.type === "assistant" && hasCall(message as { toolCalls?: unknown }, toolCallId),
 		);
-		throw call === undefined && wasCalled
-			? refused("tool_call_settled", toolCallId, "it has its result since an earlier round")
-			: refused("unknown_tool_call_id", toolCallId, "the run does not wait for a call of that id");
+		if (call === undefined && wasCalled) {
+			throw new HoldfastError(
+				"tool_call_settled",
+				...refusal(toolCallId, "it has its result since an earlier round"),
+			);
+		}
+		throw new HoldfastError(
+			"unknown_tool_call_id",
+			...refusal(toolCallId, "the run does not wait for a call of that id"),
+		);
 	}
 	if (pending.deadline !== undefined && pending.deadline <= now) throw expired(toolCallId);
 	if ("approved" in answer !== (pending.awaits === "approval")) {
 		const wanted =
 			pending.awaits === "approval" ? "approval: {toolCallId, approved}" : "a result: {toolCallId, output}";
-		throw refused("invalid_input", toolCallId, `it waits for ${wanted}`);
+		throw new HoldfastError("invalid_input", ...refusal(toolCallId, `it waits for ${wanted}`));
 	}
 	if (!("approved" in answer)) return [resultFact(run, call, answer)];
 	const { approved, reason } = answer;
@@ -137,28 +146,35 @@ function again({ call, settled: fact }: CallState, answer: ToolAnswer): readonly
 	if (fact?.outcome === "expired") throw expired(toolCallId);
 	if ("approved" in answer) {
 		if (!answer.approved && fact?.approved === false) return [];
-		throw refused("tool_call_settled", toolCallId, "it has its result already");
+		throw new HoldfastError("tool_call_settled", ...refusal(toolCallId, "it has its result already"));
 	}
 	const isSame =
 		JSON.stringify(plainJson(answer.output)) === JSON.stringify(fact?.result) &&
 		(answer.isError === true) === (fact?.outcome === "error");
 	if (isSame) return [];
-	throw refused("tool_result_conflict", toolCallId, "it has another result already, which stays");
+	throw new HoldfastError(
+		"tool_result_conflict",
+		...refusal(toolCallId, "it has another result already, which stays"),
+	);
 }
 
 /** What somebody says too late. */
 export function expired(toolCallId: string): HoldfastError {
-	return refused("tool_result_expired", toolCallId, "its time was over, and the run went on without it");
+	return new HoldfastError(
+		"tool_result_expired",
+		...refusal(toolCallId, "its time was over, and the run went on without it"),
+	);
 }
 
-function refused(code: string, toolCallId: string, why: string): HoldfastError {
-	return new HoldfastError(
-		code,
+/** What is said of an answer that is not taken. */
+function refusal(
+	toolCallId: string,
+	why: string,
+): [message: string, options: { data: { toolCallId: string } }] {
+	return [
 		`The answer for the call ${JSON.stringify(toolCallId)} was refused: ${why}.`,
-		{
-			data: { toolCallId },
-		},
-	);
+		{ data: { toolCallId } },
+	];
 }
 
 function resultFact(

@@ -1,0 +1,23 @@
+// A message of the history replaced or taken out: the one change to what was said (part of evolve, keeps I2).
+import type { Message } from "@holdfast/upp";
+import { AgentState, List } from "../state/index.ts";
+import type { SessionState } from "./session-state.ts";
+
+/** The state with a message replaced, or without it. */
+export function editMessage(
+	state: SessionState,
+	seq: number,
+	messageId: string,
+	replacement: Message | undefined,
+): SessionState {
+	const change = (list: List<Message>): List<Message> =>
+		List.from(
+			list
+				.toArray()
+				.flatMap((message) => (message.id !== messageId ? [message] : replacement ? [replacement] : [])),
+		);
+	const parts = AgentState.partsOf(state.agent);
+	const messages = change(parts.messages);
+	const context = state.context === parts.messages ? messages : change(state.context);
+	return { ...state, seq, agent: AgentState.ofParts({ ...parts, messages }), context };
+}
