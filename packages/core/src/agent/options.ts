@@ -2,7 +2,7 @@
 import { bindModel, HoldfastError, type LLMOptions, type ModelBinding } from "@holdfast/upp";
 import type { CheckpointStore } from "../checkpoint/index.ts";
 import type { AgentStrategy, Decider, EngineAgent, EngineModel, ModelPrice, Ports } from "../engine/index.ts";
-import { systemPorts } from "../engine/index.ts";
+import { systemPorts, textHash } from "../engine/index.ts";
 import type { ExecutionHost } from "../execution-host/index.ts";
 import type { Host, SessionStoreHost } from "../journal/index.ts";
 import type { Middleware } from "../middleware/index.ts";
@@ -206,19 +206,11 @@ function modelIdOf(options: AgentOptions): string {
 
 /** 53 bits of the agent's definition, in hexadecimal. */
 function fingerprintOf(modelId: string, system: string | undefined, tools: readonly EngineTool[]): string {
-	const text = JSON.stringify([
-		modelId,
-		system ?? "",
-		tools.map((tool) => [tool.name, tool.description, tool.parameters]),
-	]);
-	let high = 0xdeadbeef;
-	let low = 0x41c6ce57;
-	for (let at = 0; at < text.length; at++) {
-		const unit = text.charCodeAt(at);
-		high = Math.imul(high ^ unit, 2654435761);
-		low = Math.imul(low ^ unit, 1597334677);
-	}
-	high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
-	low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909);
-	return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
+	return textHash(
+		JSON.stringify([
+			modelId,
+			system ?? "",
+			tools.map((tool) => [tool.name, tool.description, tool.parameters]),
+		]),
+	);
 }

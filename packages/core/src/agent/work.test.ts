@@ -130,6 +130,18 @@ describe("what the scheduler has", () => {
 		expect(await taken(first)).toEqual([]);
 	});
 
+	test("is told by the agent whose session it is for, and by no other", async () => {
+		const theirs = worker(echo, { namespace: "theirs" });
+		const [host] = hosts as [SqliteHost];
+		await host.store.notifications.enqueue({ ...reminder("a"), ownerNamespace: "theirs" });
+		await host.scheduler.enqueueRun("run-a");
+		await host.store.notifications.enqueue(reminder("b"));
+		await host.scheduler.enqueueRun("run-b");
+		expect(await taken(theirs)).toEqual(["s: completed re: reminder a"]);
+		expect(await taken(theirs)).toEqual([]);
+		expect(await taken(worker(echo))).toEqual(["s: completed re: reminder b"]);
+	});
+
 	test("waits while a living worker's run is under way, and needs no lease's time when that is over", async () => {
 		const open = gate();
 		const busy = worker(async (request) => {

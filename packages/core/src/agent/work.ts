@@ -42,6 +42,8 @@ export interface WorkParts {
 const remindEvery = 60_000;
 /** Milliseconds to the next search after work of a dead process was found. */
 const remindAfterDeath = 2_000;
+/** Names the search among the pieces of work. */
+const reminders = "reminders";
 /** Milliseconds before work that failed is tried again, at first and at most. */
 const patience = { first: 1_000, most: 60_000 };
 
@@ -133,10 +135,7 @@ class DueWork {
 				const isEarly = (this.#later.get(piece.name)?.at ?? 0) > this.#now;
 				if (!isEarly && !this.#attempts.has(piece.name)) void this.#attempt(piece);
 			}
-			if (this.#now - this.#remindedAt >= remindEvery && !this.isStopped) {
-				this.#remindedAt = this.#now;
-				await this.#parts.table.recoverReminders();
-			}
+			if (this.#now - this.#remindedAt >= remindEvery && !this.isStopped) void this.#remind();
 		} catch (error) {
 			if (!this.isStopped) this.#failed({ error });
 		}
@@ -162,7 +161,8 @@ class DueWork {
 
 	get #isFull(): boolean {
 		const { atOnce = Number.POSITIVE_INFINITY } = this.#options;
-		return Math.max(this.#running.size, this.#attempts.size) >= atOnce;
+		const attempts = this.#attempts.size - (this.#attempts.has(reminders) ? 1 : 0);
+		return Math.max(this.#running.size, attempts) >= atOnce;
 	}
 
 	/** What nobody alive works on. */
@@ -214,6 +214,21 @@ class DueWork {
 			}
 		} finally {
 			this.#attempts.delete(name);
+			if (this.#options.until === "done") this.#happened();
+		}
+	}
+
+	/** Tells what may not have been told of work in the background. */
+	async #remind(): Promise<void> {
+		if (this.#attempts.has(reminders)) return;
+		this.#attempts.add(reminders);
+		this.#remindedAt = this.#now;
+		try {
+			await this.#parts.table.recoverReminders();
+		} catch (error) {
+			if (!this.isStopped) this.#failed({ error });
+		} finally {
+			this.#attempts.delete(reminders);
 			if (this.#options.until === "done") this.#happened();
 		}
 	}

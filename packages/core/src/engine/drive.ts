@@ -272,7 +272,8 @@ async function carryOutCalls(run: Run, answer: AssistantSaid | undefined): Promi
 			error instanceof Stopped
 				? "The call was cancelled: the run was interrupted."
 				: "The call was cancelled: the run failed.";
-		await commit(run, [...unsaid, ...round.close("cancelled", why)]);
+		// With the end of the run in one commit: else a crash in between would let it go on.
+		run.parting = [...unsaid, ...round.close("cancelled", why)];
 		throw error;
 	}
 	if (hooks.onObserve !== undefined) await run.untilStopped(hooks.onObserve(step, observations(run)));

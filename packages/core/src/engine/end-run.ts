@@ -29,6 +29,7 @@ export async function stopOrFail(run: Run, error: unknown): Promise<DriveOutcome
 	const data: { error?: ErrorData } = interrupted ? {} : { error: errorData(error) };
 	try {
 		await commit(run, [
+			...run.parting,
 			{ kind: "run.ended", outcome, ...data, ...(partial === undefined ? {} : { partial }) },
 		]);
 	} catch (failure) {

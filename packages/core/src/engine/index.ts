@@ -56,3 +56,4 @@ export {
 	type SubagentStartEvent,
 	TraceCollector,
 } from "./subagent-events.ts";
+export { textHash } from "./text-hash.ts";

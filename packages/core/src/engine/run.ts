@@ -109,6 +109,8 @@ export class Run {
 	failure: unknown;
 	/** What the model has said of the answer under way, while it speaks. */
 	speaking: { message(): AssistantMessage | undefined } | undefined;
+	/** What is to be committed with the end of a run that was stopped or failed. */
+	parting: readonly Fact[] = [];
 	readonly parentContext: ToolContext | undefined;
 	/** Records kept beside the journal. */
 	readonly ledger: Ledger | undefined;

@@ -52,7 +52,7 @@ export function agentExecution(
 			for (const { runId } of (await scheduler?.due()) ?? []) {
 				const run = await store.runs.get(runId);
 				// What nobody recorded is left for whoever will.
-				if (run === null || (run.ownerNamespace ?? namespace) !== namespace) continue;
+				if (run === null || run.ownerNamespace !== namespace) continue;
 				const isChild = run.kind === "subagent" || run.kind === "background-subagent";
 				const place = isChild ? run.sessionKey : table.placeOf(run.sessionKey);
 				const { openRunId, holder } = (await journal.head(place)) ?? {};

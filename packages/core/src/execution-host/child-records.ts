@@ -32,6 +32,7 @@ export function childRecords(
 				runId,
 				sessionKey,
 				input: text,
+				...(namespace === undefined ? {} : { ownerNamespace: namespace }),
 			});
 			if (status === "acknowledged") return;
 			await scheduler.resumeSession(sessionKey, { runId, notificationId: key, idempotencyKey: key });

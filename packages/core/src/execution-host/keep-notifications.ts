@@ -15,7 +15,8 @@ export async function enqueueNotification(
 	draft: RecordDraft,
 	given: NewNotification,
 ): Promise<NotificationRecord> {
-	const { notificationId, idempotencyKey, runId, sessionKey } = given;
+	const { notificationId, idempotencyKey, runId, sessionKey, ownerNamespace } = given;
+	const owner = ownerNamespace === undefined ? {} : { ownerNamespace };
 	const standing = await getNotification(draft, idempotencyKey);
 	if (standing !== null) return standing;
 	const input = structuredClone(given.input);
@@ -26,6 +27,7 @@ export async function enqueueNotification(
 		sessionKey,
 		input,
 		status: "pending",
+		...owner,
 	};
 	put(draft, notification);
 	await createRun(draft, {
@@ -34,6 +36,7 @@ export async function enqueueNotification(
 		status: "queued",
 		sessionKey,
 		dedupeKey: idempotencyKey,
+		...owner,
 	});
 	return notification;
 }

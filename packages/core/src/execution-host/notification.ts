@@ -12,6 +12,8 @@ export interface NewNotification {
 	readonly runId: string;
 	/** The caller's key of the session it is for. */
 	readonly sessionKey: string;
+	/** Namespace of the agent whose session that is. Default: the session is an agent's without one. */
+	readonly ownerNamespace?: string;
 	/** What the session is told. JSON-safe. */
 	readonly input: SendInput;
 }

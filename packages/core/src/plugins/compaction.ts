@@ -12,6 +12,7 @@ import { type EstimateTokens, estimateTokens, sumTokens } from "../middleware/es
 import { readCount, readNumber } from "../middleware/read-options.ts";
 import { transcript } from "../middleware/transcript.ts";
 import { cutBefore, SummaryCache } from "./compaction-cut.ts";
+import { keepSummary, keptSummary } from "./kept-summary.ts";
 import { definePlugin, type Plugin } from "./plugin.ts";
 
 /** Options of `compaction`. */
@@ -40,8 +41,9 @@ const instructions =
 
 /**
  * Shows the model a summary of the old messages and the recent ones as they are, once the history has more than
- * `maxTokens`. The user's last message always stays. Nothing of it is stored with the session. Where no summary can be
- * written, the turn goes on with the whole history and the next turn tries again.
+ * `maxTokens`. The user's last message always stays. The history itself is not changed. The latest summary is kept beside
+ * the session, so that another process shows the model the same. Where no summary can be written, the turn goes on with
+ * the whole history and the next turn tries again.
  *
  * @throws HoldfastError `invalid_option`; `conflicting_options` with both `summarise` and `model`.
  * @see keyed sessions, "Plugins, Session Storage, Memory, And Compaction"
@@ -63,9 +65,18 @@ export function compaction(options: CompactionOptions = {}): Plugin {
 			const write: Writer = given ?? ((request, _, signal) => host.ask(request, { instructions, signal }));
 			const summaries = new SummaryCache();
 			host.on("assemble", async ({ messages, sessionKey, signal }) => {
-				const known = summaries.of(sessionKey, messages);
-				const shown = known?.view(messages) ?? messages;
-				if (sumTokens(shown, estimate) <= maxTokens) return shown;
+				const isEnough = (view: readonly Message[]): boolean => sumTokens(view, estimate) <= maxTokens;
+				const tell = (error: unknown): undefined => void options.onError?.(error, sessionKey);
+				let known = summaries.of(sessionKey, messages);
+				let shown = known?.view(messages) ?? messages;
+				if (isEnough(shown)) return shown;
+				const values = host.values(sessionKey);
+				const kept = known === undefined ? await keptSummary(values, messages).catch(tell) : undefined;
+				if (kept !== undefined) {
+					known = summaries.remember(sessionKey, messages, kept.cut, kept.summary);
+					shown = known.view(messages);
+					if (isEnough(shown)) return shown;
+				}
 				const cut = cutBefore(messages, { keepRecent, tokens: maxTokens / 2, estimate });
 				const from = known?.cut ?? 0;
 				if (cut <= from || summaries.failedInThisTurn(sessionKey, messages)) return shown;
@@ -75,10 +86,11 @@ export function compaction(options: CompactionOptions = {}): Plugin {
 					const text = await write(`Summarise this conversation:\n${transcript(old)}`, old, signal);
 					const summary = new UserMessage(`[Summary of the conversation so far]\n${checked(text)}`);
 					if (estimate(summary) >= sumTokens(old, estimate)) throw noShorter();
+					await keepSummary(values, messages, cut, summary).catch(tell);
 					return summaries.remember(sessionKey, messages, cut, summary).view(messages);
 				} catch (error) {
 					summaries.failed(sessionKey, messages);
-					options.onError?.(error, sessionKey);
+					tell(error);
 					return shown;
 				}
 			});

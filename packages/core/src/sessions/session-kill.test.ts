@@ -2,6 +2,8 @@ import { AssistantMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { answer, anyTool, deafModel, lines, modelOf } from "../agent/agent.fixture.ts";
 import { Agent } from "../agent/agent.ts";
+import type { AcquireResult } from "../journal/index.ts";
+import { memoryJournal } from "../journal/memory.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { drain } from "./drain.ts";
 import { echo, eventsOf, gate, never, play, settled, shown, types } from "./sessions.fixture.ts";
@@ -35,6 +37,34 @@ describe("interrupt", () => {
 			expect(await second).toEqual({ outcome: "completed", text: "Yes." });
 		},
 	);
+
+	test("records the calls it cut off and the end of the run in one piece: a crash cannot come between", async () => {
+		const working = gate();
+		const journal = memoryJournal();
+		const batches: string[][] = [];
+		const acquire = journal.acquire.bind(journal);
+		journal.acquire = (key, options) => {
+			const acquired = acquire(key, options) as Exclude<AcquireResult, Promise<unknown>>;
+			if (!acquired.ok) return acquired;
+			const append = acquired.lease.append.bind(acquired.lease);
+			acquired.lease.append = (batch) => {
+				batches.push(batch.facts.map(({ kind }) => kind));
+				return append(batch);
+			};
+			return acquired;
+		};
+		const hang = (): Promise<never> => {
+			working.open();
+			return never;
+		};
+		const { session } = play([callLook], { tools: [anyTool("look", hang)] }, journal);
+		const run = await session.send("one");
+		const over = run.result();
+		await working.promise;
+		session.interrupt();
+		expect((await over).outcome).toBe("aborted");
+		expect(batches.at(-1)).toEqual(["tool.settled", "run.ended"]);
+	});
 
 	test("of an idle session does nothing [SES-044]", async () => {
 		const { session, journal } = play(echo);

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { anyTool, lines } from "../agent/agent.fixture.ts";
+import { memoryJournal } from "../journal/memory.ts";
 import { sqliteHost } from "../sqlite.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { drain } from "./drain.ts";
@@ -27,6 +28,29 @@ function said(text: string, placement: string) {
 const callLook = { toolCalls: [{ name: "look" }] };
 
 describe("steering", () => {
+	test("of a process that died before it took it in is taken in by the next at its first boundary", async () => {
+		const journal = memoryJournal();
+		const entered = gate();
+		const look = anyTool(
+			"look",
+			(_, { attempt }) => {
+				entered.open();
+				return attempt === 1 ? never : "seen";
+			},
+			{ retryPolicy: "pure" },
+		);
+		const first = play([callLook], { tools: [look] }, journal);
+		const run = await first.session.send("go");
+		void run.result();
+		await entered.promise;
+		await first.session.steer("also");
+		await first.agent.close();
+		const second = play(["done"], { tools: [look] }, journal);
+		await (await second.session.resume())?.result();
+		expect(shown(second.model)).toHaveLength(1);
+		expect(shown(second.model)[0]?.at(-1)).toBe("user: also");
+	});
+
 	test("at turn-start lands before step-start, behind the input of the turn [SES-034]", async () => {
 		const { session, model } = play(echo);
 		const events = await eventsWhile(await session.send("go"), "turn-start", () => session.steer("also"));

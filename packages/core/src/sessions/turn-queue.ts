@@ -44,7 +44,7 @@ export class TurnQueue {
 	#promoted: Map<string, AgentRun> | undefined;
 	/** The turn that came to the session when it was idle, and when it is accepted: what was sent later is stored later. */
 	#ahead: { readonly inputId: string; readonly accepted: Promise<unknown> } | undefined;
-	/** What the next run is to be told, as the inbox stood when it was last looked at. */
+	/** What the open or the next run is to be told, as the inbox stood when it was last looked at. */
 	notices: readonly StoredInput[] = noNotices;
 
 	constructor(journal: Journal, key: string) {
@@ -133,7 +133,12 @@ export class TurnQueue {
 		openRunId: string | undefined,
 		adopt: (input: StoredInput) => QueuedTurn,
 	): Promise<Alignment> {
-		this.notices = inbox.filter(({ id, kind }) => kind === "notice" && this.#promoted?.has(id) !== true);
+		this.notices = inbox.filter(
+			({ id, kind, runId }) =>
+				(kind === "notice" && this.#promoted?.has(id) !== true) ||
+				// What was said to the open run before its process died is not said too late.
+				(kind === "steer" && runId !== undefined && runId === openRunId),
+		);
 		const order = new Map<string, number>();
 		let awaited: StoredInput | undefined;
 		for (const input of inbox) {

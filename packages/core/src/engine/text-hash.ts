@@ -1,0 +1,15 @@
+// A short name for a long text: to see that it is still the same, not to keep anybody from making another like it.
+
+/** 53 bits of a text, in hexadecimal. */
+export function textHash(text: string): string {
+	let high = 0xdeadbeef;
+	let low = 0x41c6ce57;
+	for (let at = 0; at < text.length; at++) {
+		const unit = text.charCodeAt(at);
+		high = Math.imul(high ^ unit, 2654435761);
+		low = Math.imul(low ^ unit, 1597334677);
+	}
+	high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
+	low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909);
+	return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
+}
