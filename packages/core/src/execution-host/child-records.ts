@@ -16,6 +16,7 @@ export function childRecords(
 	return {
 		doneBy,
 		async accepted(task, by) {
+			if (doneBy === "starter") return; // its inbox tells, and its entries do
 			await store.runs.create(newChildRun(task, await rootOf(store, task.parentRunId), namespace));
 			if (by === "scheduled") await scheduler.enqueueRun(task.runId);
 		},

@@ -11,6 +11,15 @@ import { groupPrefix, type PlacedTask, readTaskPlace } from "./task-place.ts";
 /** What tells of a task that begins. */
 interface Launch {
 	readonly toolCallId: string;
+	readonly description: string;
+}
+
+/** What is known here of the tasks that one turn started. */
+interface Group {
+	/** How many of them are under way here. */
+	live: number;
+	/** Those that were started and ended here, by place: they need not be read again. */
+	readonly ended: Map<string, Pick<TaskEnd, "status"> & Pick<Launch, "description">>;
 }
 
 export class BackgroundJobs {
@@ -21,14 +30,12 @@ export class BackgroundJobs {
 	readonly #jobs = new Set<string>();
 	/** What is to be done before the journal may be closed. */
 	readonly #underWay = new Set<Promise<unknown>>();
-	/** How many tasks of a group are under way here. */
-	readonly #live = new Map<string, number>();
 	/** Tasks of a host that forgets them with the process. */
 	readonly #known = new Set<string>();
 	/** Runs of parents under way here, by place. */
 	readonly #runs = new Map<string, Run>();
-	/** Groups with tasks that were started here. */
-	readonly #groups = new Set<string>();
+	/** Groups with tasks that were started here, until they are told. */
+	readonly #groups = new Map<string, Group>();
 	/** The group that was told again last. */
 	#retold: string | undefined;
 	readonly #closing = new AbortController();
@@ -53,7 +60,7 @@ export class BackgroundJobs {
 
 	/** A task was accepted that somebody else is called to do. */
 	scheduled({ groupId }: PlacedTask): void {
-		this.#groups.add(groupId);
+		this.#group(groupId);
 	}
 
 	/** Has the records of the parent's run remember where it stands. */
@@ -68,8 +75,8 @@ export class BackgroundJobs {
 		const table = this.#tables.get(task.subagent)?.();
 		if (table === undefined) return;
 		this.#known.add(place);
-		this.#groups.add(groupId);
-		this.#live.set(groupId, (this.#live.get(groupId) ?? 0) + 1);
+		const group = this.#group(groupId);
+		group.live++;
 		const { subagent } = task;
 		const tell = (event: SubagentJobEvent): void => this.#tell(task, launch, event);
 		const followed = followTask(table, task, this.#closing.signal, ({ type }) => {
@@ -77,8 +84,9 @@ export class BackgroundJobs {
 		});
 		const job = followed.then(
 			async (end) => {
-				this.#leave(task);
 				const { status, eventCount, error } = end;
+				group.live--;
+				if (launch !== undefined) group.ended.set(place, { status, description: launch.description });
 				tell({
 					type: "subagent-job-end",
 					subagent,
@@ -89,7 +97,7 @@ export class BackgroundJobs {
 				});
 				await this.#ended(task, end);
 			},
-			() => this.#leave(task), // suspended, or the store failed: whoever recovers the session goes on with it
+			() => group.live--, // suspended, or the store failed: whoever recovers the session goes on with it
 		);
 		this.#jobs.add(place);
 		this.#settleBeforeClose(job.finally(() => this.#jobs.delete(place)));
@@ -150,10 +158,10 @@ export class BackgroundJobs {
 		return this.#table.background === "durable";
 	}
 
-	#leave({ groupId }: PlacedTask): void {
-		const left = (this.#live.get(groupId) ?? 1) - 1;
-		if (left > 0) this.#live.set(groupId, left);
-		else this.#live.delete(groupId);
+	#group(groupId: string): Group {
+		const group = this.#groups.get(groupId) ?? { live: 0, ended: new Map() };
+		this.#groups.set(groupId, group);
+		return group;
 	}
 
 	async #ended(task: PlacedTask, { status }: Pick<TaskEnd, "status">): Promise<void> {
@@ -168,16 +176,20 @@ export class BackgroundJobs {
 
 	/** Tells the successes of a group, if none of it is under way any more. */
 	async #tellGroup(parentPlace: string, groupId: string): Promise<void> {
-		if (this.#live.has(groupId) || this.#runs.get(parentPlace)?.runId === groupId) return;
+		const group = this.#groups.get(groupId);
+		const isUnderWay = (): boolean => group !== undefined && group.live > 0;
+		if (isUnderWay() || this.#runs.get(parentPlace)?.runId === groupId) return;
 		const { journal } = this.#table;
 		if ((await journal.head(parentPlace))?.openRunId === groupId) return;
 		const successes: FinishedTask[] = [];
 		for (const task of await this.#tasksOf(parentPlace, groupId)) {
-			const state = await readTask(journal, task.place, task.runId);
+			const known = group?.ended.get(task.place);
+			const state = known ?? (await readTask(journal, task.place, task.runId));
 			if (!isSettled(state)) return;
-			if (state.status === "completed") successes.push(await this.#describe(task));
+			if (state.status === "completed")
+				successes.push(known === undefined ? await this.#describe(task) : finished(task, known.description));
 		}
-		this.#groups.delete(groupId);
+		if (!isUnderWay()) this.#groups.delete(groupId);
 		if (successes.length === 0) return;
 		await this.#remind(parentPlace, `reminder.${groupId}`, reminderText(successes, "completed"));
 	}
@@ -201,10 +213,10 @@ export class BackgroundJobs {
 		return remind(this.#table, parentPlace, id, text, this.#runs.get(parentPlace));
 	}
 
-	async #describe({ place, taskId, subagent }: PlacedTask): Promise<FinishedTask> {
-		const [first] = await this.#table.journal.read(place, { limit: 1 });
+	async #describe(task: PlacedTask): Promise<FinishedTask> {
+		const [first] = await this.#table.journal.read(task.place, { limit: 1 });
 		const parent = first?.fact.kind === "run.started" ? first.fact.parent : undefined;
-		return { taskId, subagent, description: parent?.description ?? "" };
+		return finished(task, parent?.description);
 	}
 
 	/** Tells the parent's run that is under way, if there is one. */
@@ -214,4 +226,8 @@ export class BackgroundJobs {
 		const { step } = run.state.run;
 		run.tell({ type: "nested", ...run.at, step, toolCallId: launch?.toolCallId ?? "", event });
 	}
+}
+
+function finished({ taskId, subagent }: PlacedTask, description = ""): FinishedTask {
+	return { taskId, subagent, description };
 }

@@ -90,7 +90,7 @@ export async function followTask(
 }
 
 /** Whether nothing more will come of it. */
-export function isSettled({ status }: TaskState): boolean {
+export function isSettled({ status }: Pick<TaskState, "status">): boolean {
 	return status !== "queued" && status !== "running";
 }
 

@@ -120,7 +120,7 @@ export function delegateTool(
 		} satisfies SubagentJobEvent);
 		const task = readTaskPlace(place) as PlacedTask;
 		if (doneBy === "scheduled") jobs.scheduled(task);
-		else jobs.start(task, { toolCallId: context.toolCallId });
+		else jobs.start(task, { toolCallId: context.toolCallId, description: given.description ?? "" });
 		return {
 			task_id: taskId,
 			status: "running",
