@@ -5,12 +5,13 @@ import { type JsonObject, readJsonObject } from "./http/read-body.ts";
 import type { Parts } from "./parts.ts";
 import type { ExecuteRequest, SessionService, Submitted } from "./service.ts";
 import { looksLikeEventId } from "./streams/event-id.ts";
-import { openEventStream, type StartSource, type StreamEnd } from "./streams/event-stream.ts";
+import { bodyOf, type EventStreamOptions, type StartSource, type StreamEnd } from "./streams/event-stream.ts";
 import { type Until, watchFrom, watchNew } from "./streams/watch.ts";
 
-/** What the platform may know about a request: how to cut its connection. */
+/** What a platform may do with the connection of a request. */
 export interface Connection {
-	readonly disconnect?: () => void;
+	/** Writes a stream by itself, behind the head of the answer, instead of taking it as the answer's body. */
+	readonly carry?: (stream: EventStreamOptions) => void;
 }
 
 /** What the log learns while a request is answered. */
@@ -28,14 +29,14 @@ export class Exchange {
 	readonly notes: Notes = {};
 	readonly #parts: Parts;
 	readonly #connection: Connection;
-	readonly #parameters: (name: string) => string | undefined;
+	readonly #parameters: Readonly<Record<string, string>>;
 
 	constructor(
 		parts: Parts,
 		request: Request,
 		tenant: string,
 		connection: Connection,
-		parameters: (name: string) => string | undefined,
+		parameters: Readonly<Record<string, string>>,
 	) {
 		this.#parts = parts;
 		this.request = request;
@@ -51,7 +52,7 @@ export class Exchange {
 
 	/** A parameter of the path. */
 	parameter(name: string): string | undefined {
-		return this.#parameters(name);
+		return this.#parameters[name];
 	}
 
 	/** A parameter of the query. */
@@ -116,17 +117,17 @@ export class Exchange {
 			if (early === undefined) told = ended;
 			else ended(...early);
 		};
-		const body = openEventStream({
+		const stream: EventStreamOptions = {
 			start,
 			table: streams,
-			disconnect: this.#connection.disconnect,
 			ended: (end, bytes) => {
 				metrics.countStreamEnd(end);
 				early = [end, bytes];
 				told(end, bytes);
 			},
-		});
-		return new Response(body, {
+		};
+		this.#connection.carry?.(stream);
+		return new Response(this.#connection.carry === undefined ? bodyOf(stream) : null, {
 			headers: {
 				"content-type": "text/event-stream",
 				"cache-control": "no-cache",

@@ -1,37 +1,7 @@
 import { expect, test } from "vitest";
-import { createHandler, type Handler } from "./handler.ts";
-import type { HandlerOptions } from "./options.ts";
-import { deltas, type FakeService, fakeService } from "./service.fixture.ts";
+import { deltas, fakeService } from "./service.fixture.ts";
+import { hello, refusal, setUp } from "./setup.fixture.ts";
 import { readSse, until } from "./sse.fixture.ts";
-
-interface Setup {
-	readonly service: FakeService;
-	readonly handler: Handler;
-	post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
-	get(path: string, headers?: Record<string, string>): Promise<Response>;
-}
-
-function setUp(
-	service: FakeService = fakeService({ say: () => deltas(3) }),
-	options: Partial<HandlerOptions> = {},
-): Setup {
-	const handler = createHandler({ service, ...options });
-	return {
-		service,
-		handler,
-		post: (path, body, headers = {}) =>
-			handler.fetch(
-				new Request(`http://localhost${path}`, {
-					method: "POST",
-					body: typeof body === "string" ? body : JSON.stringify(body),
-					headers: { "content-type": "application/json", ...headers },
-				}),
-			),
-		get: (path, headers = {}) => handler.fetch(new Request(`http://localhost${path}`, { headers })),
-	};
-}
-
-const hello = { input: { role: "user", content: "Hello" }, context: {} };
 
 test("a POST without a session id streams a new session's run, its id in the header and in the first event [API-062]", async () => {
 	const { post } = setUp(undefined, { cors: ["https://app.example.com"] });
@@ -65,18 +35,15 @@ test("a watcher that comes back reads behind its last id, then what is live", as
 });
 
 test("closing the connection leaves the run alone", async () => {
-	const { post, get, service, handler } = setUp(fakeService({ holds: true }));
+	const { post, metric, service, handler } = setUp(fakeService({ holds: true }));
 	const watcher = readSse(await post("/api/agent/execute", { ...hello, sessionId: "s" }));
 	await watcher.next();
 	await watcher.close();
 	expect(service.session("default", "s").status).toBe("running");
-	const metrics = await (await get("/metrics")).text();
-	expect(metrics).toContain("holdfast_active_runs 1");
-	expect(metrics).toContain("holdfast_open_streams 0");
+	expect(await metric("holdfast_active_runs")).toBe(1);
+	expect(await metric("holdfast_open_streams")).toBe(0);
 	service.complete("default", "s");
-	await until("the run is counted as ended", async () =>
-		(await (await get("/metrics")).text()).includes("holdfast_active_runs 0"),
-	);
+	await until("the run is counted as ended", async () => (await metric("holdfast_active_runs")) === 0);
 	await until("nobody follows any more", () => service.followers.open === 0);
 	await handler.close();
 });
@@ -105,4 +72,137 @@ test("many watchers share one reader of the service", async () => {
 	}
 	await first.rest();
 	await until("nobody follows any more", () => service.followers.open === 0);
+});
+
+test("what is no input is refused as JSON that names the field, before any stream", async () => {
+	const { post, service } = setUp();
+	for (const [body, field] of [
+		["{", "invalid_json"],
+		["", "invalid_json"],
+		["[]", "invalid_input"],
+		["null", "invalid_input"],
+		[{ context: {} }, "`input`"],
+		[{ ...hello, sessionId: 7 }, "`sessionId`"],
+		[{ ...hello, sesionId: "s" }, "sesionId"],
+	] as const) {
+		const response = await post("/api/agent/execute", body);
+		expect(response.status).toBe(400);
+		expect(response.headers.get("content-type")).toContain("application/json");
+		const text = await response.text();
+		expect(text).toContain(field);
+	}
+	expect(service.submitted).toEqual([]);
+});
+
+test("a POST with the same idempotency key attaches to the first execution, even when it is over", async () => {
+	const { post, service, metric } = setUp();
+	const key = { "idempotency-key": "order-7" };
+	const first = await post("/api/agent/execute", hello, key);
+	const told = await readSse(first).rest();
+	const second = await post("/api/agent/execute", hello, key);
+	expect(second.headers.get("x-session-id")).toBe(first.headers.get("x-session-id"));
+	expect(await readSse(second).rest()).toEqual(told);
+	await readSse(
+		await post("/api/agent/execute", {
+			sessionId: first.headers.get("x-session-id"),
+			input: hello.input,
+		}),
+	).rest();
+	expect(await readSse(await post("/api/agent/execute", hello, key)).rest()).toEqual(told);
+	expect(service.submitted).toHaveLength(2);
+	await until("no run is counted", async () => (await metric("holdfast_active_runs")) === 0);
+	for (const wrong of ["", " ", "x".repeat(256), "a b"])
+		expect(
+			await refusal(await post("/api/agent/execute", hello, { "idempotency-key": `a${wrong}b c` })),
+		).toEqual([400, "invalid_input"]);
+});
+
+test("an events stream ends behind the last execution, and with follow=1 goes on to the next", async () => {
+	const { post, get, service } = setUp();
+	for (const input of ["one", "two"])
+		await readSse(await post("/api/agent/execute", { ...hello, sessionId: "s", input })).rest();
+	const all = await readSse(await get("/api/agent/session/s/events")).rest();
+	expect(all.map(({ id }) => id)).toEqual(service.session("default", "s").log.map(({ id }) => id));
+	expect(all.filter(({ event }) => event.type === "execute_complete")).toHaveLength(2);
+	const following = readSse(await get(`/api/agent/session/s/events?follow=1&after=${all.at(-1)?.id}`));
+	const next = following.next();
+	await readSse(await post("/api/agent/execute", { sessionId: "s", input: "three" })).rest();
+	expect((await next)?.event.type).toBe("session_start");
+	await following.close();
+});
+
+test("an unknown session is not found to read, to follow or to stop [API-069]", async () => {
+	const { get, post } = setUp();
+	const answer = { error: "Session not found", code: "session_not_found" };
+	for (const response of [
+		await get("/api/agent/session/none"),
+		await get("/api/agent/session/none/events"),
+		await get(`/api/agent/session/${"x".repeat(500)}`),
+		await post("/api/agent/session/none/stop"),
+		await post("/api/agent/session/none/approve", { toolCallId: "call-1" }),
+	]) {
+		expect(response.status).toBe(404);
+		expect(await response.json()).toEqual(answer);
+	}
+});
+
+test("an approval is an input of its own kind", async () => {
+	const { post, service } = setUp();
+	await readSse(await post("/api/agent/execute", { ...hello, sessionId: "s" })).rest();
+	const denied = { toolCallId: "call-1", reason: "Too dear." };
+	await readSse(await post("/api/agent/session/s/approve", { toolCallId: "call-1" })).rest();
+	await readSse(await post("/api/agent/session/s/deny", denied)).rest();
+	expect(service.submitted.slice(1).map(({ input }) => input)).toEqual([
+		[{ role: "approval", toolCallId: "call-1", approved: true }],
+		[{ role: "approval", toolCallId: "call-1", approved: false, reason: "Too dear." }],
+	]);
+});
+
+test("sessions are listed a page at a time", async () => {
+	const { get, post } = setUp();
+	for (const sessionId of ["a", "b", "c"])
+		await readSse(await post("/api/agent/execute", { ...hello, sessionId })).rest();
+	const first = await (await get("/api/agent/sessions?limit=2")).json();
+	expect(first.sessions.map(({ sessionId }: { sessionId: string }) => sessionId)).toEqual(["a", "b"]);
+	const second = await (await get(`/api/agent/sessions?limit=2&after=${first.next}`)).json();
+	expect(second.sessions.map(({ sessionId }: { sessionId: string }) => sessionId)).toEqual(["c"]);
+	for (const limit of ["0", "1000", "x", "1.5"])
+		expect(await refusal(await get(`/api/agent/sessions?limit=${limit}`))).toEqual([400, "invalid_input"]);
+});
+
+test("a HEAD of a stream opens none", async () => {
+	const { post, metric, handler } = setUp(fakeService({ holds: true }));
+	const own = readSse(await post("/api/agent/execute", { ...hello, sessionId: "s" }));
+	const head = await handler.fetch(
+		new Request("http://localhost/api/agent/session/s/events", { method: "HEAD" }),
+	);
+	expect(head.status).toBe(405);
+	expect(await metric("holdfast_open_streams")).toBe(1);
+	await own.close();
+});
+
+test("an error inside is answered without details and logged without its text", async () => {
+	const service = fakeService();
+	service.get = () => Promise.reject(new Error("the password is swordfish"));
+	const logged: unknown[] = [];
+	const { get } = setUp(service, { log: (entry) => logged.push(entry) });
+	const response = await get("/api/agent/session/s");
+	expect(response.status).toBe(500);
+	const text = await response.text();
+	expect(JSON.parse(text).code).toBe("internal_error");
+	expect(text + JSON.stringify(logged)).not.toContain("swordfish");
+	expect(logged).toMatchObject([
+		{ type: "error", name: "Error" },
+		{ type: "request", route: "/api/agent/session/:id", status: 500, code: "internal_error", sessionId: "s" },
+	]);
+});
+
+test("a stream is logged once, when it ends, with why it did", async () => {
+	const logged: unknown[] = [];
+	const { post } = setUp(fakeService({ holds: true }), { log: (entry) => logged.push(entry) });
+	const watcher = readSse(await post("/api/agent/execute", { ...hello, sessionId: "s" }));
+	await watcher.next();
+	expect(logged).toEqual([]);
+	await watcher.close();
+	expect(logged).toMatchObject([{ status: 200, stream: "left", sessionId: "s", tenant: "default" }]);
 });

@@ -9,7 +9,6 @@ import { refusalOf, refuse } from "./http/errors.ts";
 import { type HandlerOptions, resolveOptions } from "./options.ts";
 import { makeParts, type Parts } from "./parts.ts";
 import { type Route, routeTable } from "./routes/index.ts";
-import type { StreamEnd } from "./streams/event-stream.ts";
 
 /** A handler of requests. */
 export interface Handler {
@@ -115,9 +114,9 @@ function mount(routes: readonly Route[], parts: Parts): Hono<Environment> {
 		app.on(route.method, route.path, (context) => {
 			const { visit } = context.env;
 			visit.route = route.path;
-			visit.exchange = new Exchange(parts, visit.request, visit.tenant ?? anybody, visit.connection, (name) =>
-				context.req.param(name),
-			);
+			const parameters: Readonly<Record<string, string>> = context.req.param();
+			const { request, connection, tenant = anybody } = visit;
+			visit.exchange = new Exchange(parts, request, tenant, connection, parameters);
 			return route.handle(visit.exchange);
 		});
 	}
@@ -156,22 +155,22 @@ function answerError(error: unknown, visit: Visit, parts: Parts): Response {
 function conclude(visit: Visit, status: number, { metrics, options }: Parts): void {
 	const { request, route, tenant, exchange, code, time, startedAt } = visit;
 	metrics.countRequest(route, request.method, status);
-	const log = (stream?: { readonly end: StreamEnd; readonly bytes: number }): void => {
-		const sessionId = exchange?.notes.sessionId;
-		options.log({
-			type: "request",
-			time,
-			method: request.method.slice(0, 16),
-			route,
-			status,
-			...(code === undefined ? {} : { code }),
-			durationMs: Math.round((performance.now() - startedAt) * 10) / 10,
-			...(tenant === undefined ? {} : { tenant }),
-			...(sessionId === undefined ? {} : { sessionId }),
-			...(stream === undefined ? {} : { stream: stream.end, bytes: stream.bytes }),
-		});
-	};
+	// Made here, so that a stream that stays open keeps these few words and not its request.
+	const sessionId = exchange?.notes.sessionId;
+	const entry = {
+		type: "request",
+		time,
+		method: request.method.slice(0, 16),
+		route,
+		status,
+		...(code === undefined ? {} : { code }),
+		...(tenant === undefined ? {} : { tenant }),
+		...(sessionId === undefined ? {} : { sessionId }),
+	} as const;
+	const spent = (): { durationMs: number } => ({
+		durationMs: Math.round((performance.now() - startedAt) * 10) / 10,
+	});
 	const whenEnded = exchange?.notes.whenEnded;
-	if (whenEnded === undefined) log();
-	else whenEnded((end, bytes) => log({ end, bytes }));
+	if (whenEnded === undefined) options.log({ ...entry, ...spent() });
+	else whenEnded((stream, bytes) => options.log({ ...entry, ...spent(), stream, bytes }));
 }

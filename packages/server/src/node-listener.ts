@@ -8,9 +8,11 @@ import {
 } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { getRequestListener } from "@hono/node-server";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { HoldfastError } from "holdfast";
 import type { Connection } from "./exchange.ts";
 import { refusalOf, refuse } from "./http/errors.ts";
+import { EventStream, type EventStreamOptions } from "./streams/event-stream.ts";
 
 /** Where to listen. */
 export interface ListenOptions {
@@ -44,9 +46,15 @@ export async function listenOnNode(
 	{ port = 4280, hostname = "127.0.0.1", maxConnections }: ListenOptions,
 ): Promise<NodeListener> {
 	const answer = getRequestListener(
-		(request, env) => {
+		async (request, env) => {
 			const { outgoing } = env as { outgoing: ServerResponse };
-			return fetch(request, { disconnect: () => outgoing.destroy() });
+			let stream: EventStreamOptions | undefined;
+			const response = await fetch(request, {
+				carry: (given) => {
+					stream = given;
+				},
+			});
+			return stream === undefined ? response : carry(stream, response, outgoing);
 		},
 		{ overrideGlobalObjects: false, errorHandler: () => refuse(refusalOf(notUnderstood())) },
 	);
@@ -73,6 +81,26 @@ export async function listenOnNode(
 	};
 }
 
+/** Writes a stream straight to the socket: a body of web streams would cost each reader as much again. */
+function carry(options: EventStreamOptions, response: Response, outgoing: ServerResponse): Response {
+	outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+	outgoing.flushHeaders();
+	const ready = (): void => stream.ready();
+	const stream = new EventStream(options, {
+		write(piece) {
+			if (outgoing.write(piece)) return true;
+			outgoing.once("drain", ready);
+			return false;
+		},
+		end: () => outgoing.end(),
+		cut: () => outgoing.destroy(),
+	});
+	outgoing.once("close", () => stream.left());
+	if (outgoing.destroyed) stream.left();
+	else stream.ready();
+	return RESPONSE_ALREADY_SENT;
+}
+
 function notUnderstood(): HoldfastError {
 	return new HoldfastError(
 		"invalid_request",
@@ -83,11 +111,13 @@ function notUnderstood(): HoldfastError {
 function closeServer(server: HttpServer, graceMs: number): Promise<void> {
 	return new Promise((resolve) => {
 		const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+		// A connection that is kept alive counts as busy until its last answer is all out.
+		const sweep = setInterval(() => server.closeIdleConnections(), 20);
 		server.close(() => {
 			clearTimeout(timer);
+			clearInterval(sweep);
 			resolve();
 		});
-		server.closeIdleConnections();
 	});
 }
 

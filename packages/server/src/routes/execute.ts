@@ -1,9 +1,10 @@
 // Routes that ask for a run and stream it: a message, tool results, or the answer to an approval.
-import { HoldfastError } from "holdfast";
+import { HoldfastError, isHoldfastError } from "holdfast";
 import type { Exchange } from "../exchange.ts";
 import { idempotencyKeyOf, newSessionId, sessionIdOfBody, sessionIdOfPath } from "../http/names.ts";
 import type { JsonObject } from "../http/read-body.ts";
 import { reference, runStream } from "../openapi/schemas.ts";
+import type { Submitted } from "../service.ts";
 import type { Route } from "./route.ts";
 
 const idempotencyKey = {
@@ -101,10 +102,24 @@ async function answer(exchange: Exchange, decision: { readonly approved: boolean
 		});
 	const reason = textOf(body, "reason");
 	const key = idempotencyKeyOf(exchange.request.headers);
-	if ((await exchange.service.get(exchange.tenant, sessionId)) === undefined)
-		throw new HoldfastError("session_not_found", "Session not found");
 	const input = [{ role: "approval", toolCallId, ...decision, ...(reason === undefined ? {} : { reason }) }];
-	return exchange.streamRun(await exchange.submit(sessionId, { input }, key));
+	return exchange.streamRun(await submitToKnown(exchange, sessionId, input, key));
+}
+
+async function submitToKnown(
+	exchange: Exchange,
+	sessionId: string,
+	input: unknown,
+	key: string | undefined,
+): Promise<Submitted> {
+	try {
+		return await exchange.submit(sessionId, { input }, key);
+	} catch (error) {
+		// Without a context only a session that is there can be continued.
+		if (isHoldfastError(error) && error.code === "context_required")
+			throw new HoldfastError("session_not_found", "Session not found");
+		throw error;
+	}
 }
 
 function textOf(body: JsonObject, field: string): string | undefined {

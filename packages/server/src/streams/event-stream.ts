@@ -1,6 +1,6 @@
-// The body of a response of server-sent events. It takes a piece from its source only when the reader asks for one,
-// so a reader that is slow costs no memory here (keeps I7). Silent streams get heartbeats; a reader that takes nothing
-// for long is disconnected. Closing a stream ends the watching and nothing else (keeps I8: only a stop cancels).
+// A stream of server-sent events to one reader. It takes a piece from its source only when the reader wants one, so a
+// reader that is slow costs no memory here (keeps I7). Silent streams get heartbeats; a reader that takes nothing for
+// long is disconnected. Closing a stream ends the watching and nothing else (keeps I8: only a stop cancels).
 import type { StreamTable } from "./stream-table.ts";
 
 /** Where the pieces of a stream come from. */
@@ -17,86 +17,118 @@ export type StartSource = (wake: () => void, fail: (reason: StreamEnd) => void) 
 /** Why a stream ended: its source did, the reader left or was too slow, the server closed, or the source failed. */
 export type StreamEnd = "complete" | "left" | "slow" | "closed" | "failed";
 
+/** Where the pieces go: the reader's side of a stream. */
+export interface Sink {
+	/** Sends a piece; says whether the reader wants another one now. If not, it calls `ready` when it does. */
+	write(piece: Uint8Array): boolean;
+	/** Ends behind what was sent. */
+	end(): void;
+	/** Disconnects, and drops what was not sent. */
+	cut(): void;
+}
+
 /** What a stream is made of. */
 export interface EventStreamOptions {
 	readonly start: StartSource;
 	readonly table: StreamTable;
-	/** Cuts the connection, where the platform can; otherwise the body fails. */
-	readonly disconnect: (() => void) | undefined;
 	readonly ended: (end: StreamEnd, bytes: number) => void;
 }
 
 /** A stream that is open. */
-export interface OpenStream {
+export class EventStream {
+	readonly #table: StreamTable;
+	readonly #ended: EventStreamOptions["ended"];
+	readonly #sink: Sink;
+	#source: Source | undefined;
+	#isWanted = false;
+	#isOpen = true;
+	#bytes = 0;
+	#lastMove: number;
+
+	/** Opens a stream to a reader, who wants nothing before `ready` is called. */
+	constructor({ start, table, ended }: EventStreamOptions, sink: Sink) {
+		this.#table = table;
+		this.#ended = ended;
+		this.#sink = sink;
+		this.#lastMove = table.now();
+		table.add(this);
+		this.#source = start(
+			() => this.#move(),
+			(reason) => this.end(reason),
+		);
+	}
+
+	/** The reader wants the next piece. */
+	ready(): void {
+		this.#isWanted = true;
+		this.#lastMove = this.#table.now();
+		this.#move();
+	}
+
+	/** The reader is gone. */
+	left(): void {
+		this.#finish("left");
+	}
+
 	/** Sends a heartbeat to a silent reader, or lets one go that has stopped reading. */
-	beat(now: number): void;
+	beat(now: number): void {
+		const silence = now - this.#lastMove;
+		if (this.#isWanted) {
+			if (silence >= this.#table.silenceMs) this.#send(this.#table.heartbeat);
+		} else if (silence >= this.#table.stalledMs) this.end("slow");
+	}
+
 	/** Ends the stream from the server's side. */
-	end(reason: StreamEnd): void;
+	end(reason: StreamEnd): void {
+		if (!this.#finish(reason)) return;
+		if (reason === "complete" || reason === "closed") this.#sink.end();
+		else this.#sink.cut();
+	}
+
+	#move(): void {
+		while (this.#isOpen && this.#isWanted && this.#source !== undefined) {
+			const piece = this.#source.take();
+			if (piece === "none") return;
+			if (piece === "end") this.end("complete");
+			else this.#send(piece);
+		}
+	}
+
+	#send(piece: Uint8Array): void {
+		this.#isWanted = false;
+		this.#bytes += piece.byteLength;
+		this.#lastMove = this.#table.now();
+		if (this.#sink.write(piece)) this.#isWanted = true;
+	}
+
+	#finish(reason: StreamEnd): boolean {
+		if (!this.#isOpen) return false;
+		this.#isOpen = false;
+		this.#table.remove(this);
+		this.#source?.close();
+		this.#source = undefined;
+		this.#ended(reason, this.#bytes);
+		return true;
+	}
 }
 
-/** Opens a stream. */
-export function openEventStream({
-	start,
-	table,
-	disconnect,
-	ended,
-}: EventStreamOptions): ReadableStream<Uint8Array> {
-	let controller: ReadableStreamDefaultController<Uint8Array>;
-	let source: Source | undefined;
-	let wanted = false;
-	let isOpen = true;
-	let bytes = 0;
-	let lastMove = table.now();
-
-	const finish = (reason: StreamEnd): boolean => {
-		if (!isOpen) return false;
-		isOpen = false;
-		table.remove(stream);
-		source?.close();
-		ended(reason, bytes);
-		return true;
-	};
-	const end = (reason: StreamEnd): void => {
-		if (!finish(reason)) return;
-		if (reason === "complete" || reason === "closed") controller.close();
-		else if (disconnect !== undefined) disconnect();
-		else controller.error(new Error(`The stream was cut by the server: ${reason}.`));
-	};
-	const send = (piece: Uint8Array): void => {
-		wanted = false;
-		bytes += piece.byteLength;
-		lastMove = table.now();
-		controller.enqueue(piece);
-	};
-	const move = (): void => {
-		if (!isOpen || !wanted || source === undefined) return;
-		const piece = source.take();
-		if (piece === "end") end("complete");
-		else if (piece !== "none") send(piece);
-	};
-	const stream: OpenStream = {
-		beat(now) {
-			if (wanted) {
-				if (now - lastMove >= table.silenceMs) send(table.heartbeat);
-			} else if (now - lastMove >= table.stalledMs) end("slow");
-		},
-		end,
-	};
+/** A stream as the body of a response, for any platform. */
+export function bodyOf(options: EventStreamOptions): ReadableStream<Uint8Array> {
+	let stream: EventStream;
 	return new ReadableStream<Uint8Array>(
 		{
-			start(given) {
-				controller = given;
-				table.add(stream);
-				source = start(move, end);
+			start(controller) {
+				stream = new EventStream(options, {
+					write(piece) {
+						controller.enqueue(piece);
+						return false;
+					},
+					end: () => controller.close(),
+					cut: () => controller.error(new Error("The server has let this reader go.")),
+				});
 			},
-			pull() {
-				wanted = true;
-				lastMove = table.now();
-				move();
-			},
-			cancel() {
-				finish("left");
-			},
+			pull: () => stream.ready(),
+			cancel: () => stream.left(),
 		},
 		// Nothing is kept ahead of the reader: what waits for it waits in the source.
 		{ highWaterMark: 0 },

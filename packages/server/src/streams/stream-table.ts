@@ -1,5 +1,5 @@
 // The streams that are open, and the one timer that keeps all of them alive.
-import type { OpenStream, StreamEnd } from "./event-stream.ts";
+import type { EventStream, StreamEnd } from "./event-stream.ts";
 import { heartbeat } from "./record.ts";
 
 /** How many heartbeats' time a reader may take nothing before it is let go. */
@@ -13,7 +13,7 @@ export class StreamTable {
 	/** Milliseconds after which a reader that takes nothing is disconnected. */
 	readonly stalledMs: number;
 	readonly now: () => number = () => performance.now();
-	readonly #open = new Set<OpenStream>();
+	readonly #open = new Set<EventStream>();
 	readonly #lookMs: number;
 	#timer: ReturnType<typeof setInterval> | undefined;
 	#emptied: () => void = () => {};
@@ -29,12 +29,12 @@ export class StreamTable {
 		return this.#open.size;
 	}
 
-	add(stream: OpenStream): void {
+	add(stream: EventStream): void {
 		this.#open.add(stream);
 		this.#timer ??= unheld(setInterval(() => this.#beat(), this.#lookMs));
 	}
 
-	remove(stream: OpenStream): void {
+	remove(stream: EventStream): void {
 		this.#open.delete(stream);
 		if (this.#open.size > 0) return;
 		clearInterval(this.#timer);

@@ -1,0 +1,164 @@
+import { describe, expect, test } from "vitest";
+import { deltas, fakeService } from "../service.fixture.ts";
+import { hello, refusal, setUp } from "../setup.fixture.ts";
+import { readSse, until } from "../sse.fixture.ts";
+import { isLoopback } from "./origins.ts";
+
+const apiKeys = { "key-of-a": "a", "key-of-b": "b" };
+const bearer = (tenant: string): Record<string, string> => ({ authorization: `Bearer key-of-${tenant}` });
+
+describe("who it is", () => {
+	test("a key says whose sessions are meant, in either header", async () => {
+		const { post, get } = setUp(undefined, { apiKeys });
+		await readSse(await post("/api/agent/execute", { ...hello, sessionId: "s" }, bearer("a"))).rest();
+		expect((await get("/api/agent/session/s", bearer("a"))).status).toBe(200);
+		expect((await get("/api/agent/session/s", { "x-api-key": "key-of-a" })).status).toBe(200);
+		expect((await get("/api/agent/session/s", bearer("b"))).status).toBe(404);
+	});
+
+	test("a hook says it too, and one that throws lets nobody in", async () => {
+		const hook = setUp(undefined, {
+			authenticate: async ({ headers }) => (headers.get("cookie") === "me" ? { tenant: "a" } : undefined),
+		});
+		expect((await hook.get("/api/agent/sessions", { cookie: "me" })).status).toBe(200);
+		expect(await refusal(await hook.get("/api/agent/sessions"))).toEqual([401, "unauthorized"]);
+		const broken = setUp(undefined, {
+			authenticate: () => {
+				throw new Error("no database");
+			},
+		});
+		expect(await refusal(await broken.get("/api/agent/sessions"))).toEqual([500, "internal_error"]);
+		const empty = setUp(undefined, { authenticate: () => ({ tenant: "" }) });
+		expect(await refusal(await empty.get("/api/agent/sessions"))).toEqual([401, "unauthorized"]);
+	});
+
+	test("a public path needs no key, and no other does without", async () => {
+		const { get } = setUp(undefined, { apiKeys, publicPaths: ["/healthz"] });
+		expect((await get("/healthz")).status).toBe(200);
+		expect((await get("/metrics")).status).toBe(401);
+	});
+
+	test("options that cannot be meant are refused", () => {
+		for (const [options, code] of [
+			[{ apiKeys, authenticate: () => undefined }, "conflicting_options"],
+			[{ apiKeys: { "a b": "x" } }, "invalid_option"],
+			[{ apiKeys: { key: "" } }, "invalid_option"],
+			[{ cors: ["*"] }, "invalid_option"],
+			[{ cors: ["https://app.example.com/"] }, "invalid_option"],
+			[{ heartbeatMs: 0 }, "invalid_option"],
+			[{ maxBodyBytes: Number.NaN }, "invalid_option"],
+			[{ rateLimit: { requests: 1, windowMs: 0 } }, "invalid_option"],
+		] as const)
+			expect(() => setUp(undefined, options)).toThrow(expect.objectContaining({ code }));
+	});
+});
+
+describe("where it comes from", () => {
+	test("without authentication only loopback names are answered", async () => {
+		const { handler } = setUp(undefined, { allowedHosts: ["my.machine"] });
+		const ask = (host: string): Promise<Response> =>
+			handler.fetch(new Request("http://localhost/healthz", { headers: { host } }));
+		for (const host of [
+			"localhost",
+			"localhost:4280",
+			"127.0.0.1:1",
+			"[::1]:80",
+			"LOCALHOST",
+			"my.machine:80",
+		])
+			expect([host, (await ask(host)).status]).toEqual([host, 200]);
+		for (const host of ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "[::2]", ""])
+			expect([host, ...(await refusal(await ask(host)))]).toEqual([host, 403, "host_not_allowed"]);
+	});
+
+	test("names of loopback are known, and what only looks like one is not", () => {
+		expect(["::1", "[::1]", "127.1.2.3"].map(isLoopback)).toEqual([true, true, true]);
+		expect(["0.0.0.0", "127.0.0.1.x", "::", "128.0.0.1"].map(isLoopback)).toEqual([
+			false,
+			false,
+			false,
+			false,
+		]);
+	});
+
+	test("a page of another origin is refused, also where it could only send", async () => {
+		const { post, get, service } = setUp(fakeService({ holds: true }), { cors: ["https://app.example.com"] });
+		await (await post("/api/agent/execute", { ...hello, sessionId: "s" })).body?.cancel();
+		const foreign = { origin: "https://evil.example" };
+		expect(await refusal(await post("/api/agent/session/s/stop", undefined, foreign))).toEqual([
+			403,
+			"origin_not_allowed",
+		]);
+		expect(await refusal(await get("/api/agent/session/s", { origin: "null" }))).toEqual([
+			403,
+			"origin_not_allowed",
+		]);
+		expect(service.session("default", "s").status).toBe("running");
+		expect((await get("/healthz", { origin: "http://localhost" })).status).toBe(200);
+	});
+
+	test("a configured origin may read what it needs; others get no word of it", async () => {
+		const { handler, get } = setUp(undefined, { apiKeys, cors: ["https://app.example.com"] });
+		const preflight = (origin: string): Promise<Response> =>
+			handler.fetch(
+				new Request("http://localhost/api/agent/execute", {
+					method: "OPTIONS",
+					headers: { origin, "access-control-request-method": "POST" },
+				}),
+			);
+		const allowed = await preflight("https://app.example.com");
+		expect(allowed.status).toBe(204);
+		expect(allowed.headers.get("access-control-allow-origin")).toBe("https://app.example.com");
+		expect(allowed.headers.get("access-control-allow-headers")).toContain("last-event-id");
+		expect((await preflight("https://evil.example")).status).toBe(403);
+		const plain = await get("/healthz", bearer("a"));
+		expect(plain.headers.get("access-control-allow-origin")).toBeNull();
+		expect(plain.headers.get("access-control-expose-headers")).toBeNull();
+		expect(plain.headers.get("vary")).toBe("Origin");
+		const refused = await get("/healthz", { origin: "https://app.example.com" });
+		expect(refused.status).toBe(401);
+		expect(refused.headers.get("access-control-allow-origin")).toBe("https://app.example.com");
+	});
+});
+
+describe("how often", () => {
+	test("a tenant over its requests gets 429 and when to come back; others do not", async () => {
+		const { get, post, service } = setUp(undefined, {
+			apiKeys,
+			rateLimit: { requests: 2, windowMs: 60_000 },
+		});
+		for (let at = 0; at < 2; at++) expect((await get("/api/agent/sessions", bearer("a"))).status).toBe(200);
+		const refused = await post("/api/agent/execute", hello, bearer("a"));
+		expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+		expect(Number(refused.headers.get("retry-after"))).toBeLessThanOrEqual(60);
+		expect(await refusal(refused)).toEqual([429, "rate_limited"]);
+		expect(service.submitted).toEqual([]);
+		expect((await get("/api/agent/sessions", bearer("b"))).status).toBe(200);
+	});
+
+	test("a window that is over lets the tenant in again", async () => {
+		const { get } = setUp(undefined, { rateLimit: { requests: 1, windowMs: 20 } });
+		expect((await get("/healthz")).status).toBe(200);
+		await until("the next window has begun", async () => (await get("/healthz")).status === 200);
+	});
+
+	test("a tenant over its runs gets 429 until one has ended, watched or not; others do not", async () => {
+		const service = fakeService({ holds: true, say: () => deltas(1) });
+		const { post, metric } = setUp(service, { apiKeys, maxConcurrentRuns: 2, publicPaths: ["/metrics"] });
+		const begin = (tenant: string, sessionId: string): Promise<Response> =>
+			post("/api/agent/execute", { ...hello, sessionId }, bearer(tenant));
+		await (await begin("a", "1")).body?.cancel();
+		const watched = await begin("a", "2");
+		const refused = await begin("a", "3");
+		expect(refused.headers.get("retry-after")).toBe("1");
+		expect(await refusal(refused)).toEqual([429, "rate_limited"]);
+		expect(service.submitted).toHaveLength(2);
+		expect((await begin("b", "1")).status).toBe(200);
+		// A run that is refused for another reason takes no slot.
+		service.complete("a", "1");
+		await until("a slot is free", async () => (await metric("holdfast_active_runs")) === 2);
+		expect((await begin("a", "2")).status).toBe(409);
+		expect((await begin("a", "4")).status).toBe(200);
+		await watched.body?.cancel();
+	});
+});

@@ -1,0 +1,199 @@
+import { connect, type Socket } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import type { HandlerOptions } from "./options.ts";
+import { createServer, type Server } from "./server.ts";
+import { deltas, type FakeService, fakeService } from "./service.fixture.ts";
+import { readSse, until } from "./sse.fixture.ts";
+
+const running: Server[] = [];
+const sockets: Socket[] = [];
+
+afterEach(async () => {
+	for (const socket of sockets.splice(0)) socket.destroy();
+	for (const server of running.splice(0)) await server.close({ drainMs: 0 });
+});
+
+interface Started {
+	readonly url: string;
+	readonly port: number;
+	readonly server: Server;
+}
+
+async function start(service: FakeService, options: Partial<HandlerOptions> = {}): Promise<Started> {
+	const server = createServer({ service, ...options });
+	running.push(server);
+	return { server, ...(await server.listen({ port: 0 })) };
+}
+
+const headers = { "content-type": "application/json" };
+const begin = (sessionId: string): RequestInit => ({
+	method: "POST",
+	headers,
+	body: JSON.stringify({ sessionId, input: { role: "user", content: "Hello" }, context: {} }),
+});
+
+/** A connection that sends text and keeps what comes. */
+function dial(port: number, text: string): { readonly socket: Socket; readonly read: () => string } {
+	let read = "";
+	const socket = connect(port, "127.0.0.1");
+	sockets.push(socket);
+	socket.setEncoding("utf8");
+	socket.on("data", (more) => {
+		read += more;
+	});
+	socket.on("error", () => {});
+	socket.write(text);
+	return { socket, read: () => read };
+}
+
+async function metric(url: string, name: string): Promise<number> {
+	const text = await (await fetch(`${url}/metrics`)).text();
+	return Number(new RegExp(`^${name} (.*)$`, "m").exec(text)?.[1]);
+}
+
+test("a reader that stops is cut at the limit, the run and other watchers go on, and it resumes without loss", async () => {
+	const service = fakeService({ holds: true });
+	const { url, port } = await start(service, { maxBufferedBytes: 256 * 1024 });
+	const other = readSse(await fetch(`${url}/api/agent/execute`, begin("s")));
+	await other.next();
+	const slow = dial(port, `GET /api/agent/session/s/events?follow=1 HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+	await until("the slow reader has begun", () => slow.read().includes("session_start"));
+	slow.socket.pause();
+	let isCut = false;
+	slow.socket.on("close", () => {
+		isCut = true;
+	});
+	let said = 0;
+	// The sockets of both sides take some megabytes by themselves.
+	for (; said < 400 && (await metric(url, "holdfast_open_streams")) === 2; said++) {
+		service.emit("default", "s", deltas(64, "x".repeat(1000)));
+		for (let at = 0; at < 64; at++) await other.next();
+		expect(await metric(url, "holdfast_buffered_bytes")).toBeLessThan(256 * 1024 + 2 * 64 * 1024);
+	}
+	expect(said).toBeLessThan(400);
+	service.complete("default", "s");
+	expect((await other.rest()).at(-1)?.event.type).toBe("execute_complete");
+	slow.socket.resume();
+	await until("its connection is closed", () => isCut);
+	const seen = [...slow.read().matchAll(/^id: (\S+)\ndata: .*\n$/gm)].map(([, id]) => id as string);
+	const rest = await readSse(
+		await fetch(`${url}/api/agent/session/s/events`, {
+			headers: { "last-event-id": seen.at(-1) as string },
+		}),
+	).rest();
+	expect([...seen, ...rest.map(({ id }) => id)]).toEqual(
+		service.session("default", "s").log.map(({ id }) => id),
+	);
+}, 30_000);
+
+test("a silent stream gets heartbeats without an id, and is not ended by them [API-084]", async () => {
+	const service = fakeService({ holds: true });
+	const { url } = await start(service, { heartbeatMs: 20 });
+	const reader = readSse(await fetch(`${url}/api/agent/execute`, begin("s")));
+	await reader.next();
+	const next = reader.next();
+	await until("heartbeats came", async () => {
+		await Promise.race([next, new Promise((resolve) => setTimeout(resolve, 5))]);
+		return reader.heartbeats >= 3;
+	});
+	service.complete("default", "s");
+	expect((await next)?.event.type).toBe("execute_complete");
+	expect(await reader.next()).toBeUndefined();
+});
+
+test("a cut connection closes its stream and lets go of the session", async () => {
+	const service = fakeService({ holds: true });
+	const { url } = await start(service);
+	const open = await Promise.all(
+		Array.from({ length: 50 }, async (_, at) => {
+			const abort = new AbortController();
+			const response = await fetch(`${url}/api/agent/execute`, { ...begin(`s${at}`), signal: abort.signal });
+			await readSse(response).next();
+			return abort;
+		}),
+	);
+	expect(await metric(url, "holdfast_open_streams")).toBe(50);
+	for (const abort of open) abort.abort();
+	await until("no stream is open", async () => (await metric(url, "holdfast_open_streams")) === 0);
+	for (let at = 0; at < 50; at++) service.complete("default", `s${at}`);
+	await until("nobody follows", () => service.followers.open === 0);
+	expect(await metric(url, "holdfast_buffered_bytes")).toBe(0);
+});
+
+test("a body over the limit is refused before it has been sent, with or without its length [API-071]", async () => {
+	const { port } = await start(fakeService(), { maxBodyBytes: 1000 });
+	const post = `POST /api/agent/execute HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`;
+	const announced = dial(port, `${post}Content-Length: 100000000\r\n\r\n{`);
+	await until("the announced one is refused", () => announced.read().includes("body_too_large"));
+	expect(announced.read()).toContain("HTTP/1.1 413");
+	const chunked = dial(port, `${post}Transfer-Encoding: chunked\r\n\r\n`);
+	for (let at = 0; at < 3; at++) chunked.socket.write(`1f4\r\n${" ".repeat(500)}\r\n`);
+	await until("the other one is refused", () => chunked.read().includes("body_too_large"));
+	expect(chunked.read()).toContain("HTTP/1.1 413");
+});
+
+test("a content type other than JSON is refused, and so is a compressed body", async () => {
+	const { url } = await start(fakeService());
+	for (const more of [
+		{ "content-type": "text/plain" },
+		{ "content-type": "application/x-www-form-urlencoded" },
+		{ "content-type": "application/json; charset=latin1" },
+		{ "content-type": "application/json", "content-encoding": "gzip" },
+	]) {
+		const response = await fetch(`${url}/api/agent/execute`, { ...begin("s"), headers: more });
+		expect([response.status, (await response.json()).code]).toEqual([415, "unsupported_media_type"]);
+	}
+});
+
+test("an address that others reach needs authentication [API-060]", async () => {
+	const open = createServer({ service: fakeService() });
+	await expect(open.listen({ hostname: "0.0.0.0", port: 0 })).rejects.toMatchObject({
+		code: "unauthenticated_address",
+	});
+	for (const more of [{ apiKeys: { key: "acme" } }, { allowUnauthenticated: true }]) {
+		const server = createServer({ service: fakeService(), ...more });
+		await server.listen({ hostname: "0.0.0.0", port: 0 });
+		await server.close();
+	}
+});
+
+test("what is no HTTP gets an answer with a code", async () => {
+	const { port } = await start(fakeService());
+	for (const text of [
+		"nonsense\r\n\r\n",
+		"GET /healthz HTTP/1.1\r\n\r\n",
+		"GET /healthz HTTP/1.1\r\nHost: a b\r\n\r\n",
+		"GET \\evil HTTP/1.1\r\nHost: localhost\r\n\r\n",
+		`GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: ${"x".repeat(20_000)}\r\n\r\n`,
+	]) {
+		const { read } = dial(port, text);
+		await until(`"${text.slice(0, 40)}" is answered`, () => read().includes("invalid_request"));
+		expect(read()).toMatch(/^HTTP\/1\.1 4\d\d /);
+	}
+});
+
+test("a server that closes refuses new work, ends its streams and is gone", async () => {
+	const service = fakeService({ holds: true });
+	const { url, server } = await start(service);
+	const reader = readSse(await fetch(`${url}/api/agent/execute`, begin("s")));
+	await reader.next();
+	let finish = (): void => {};
+	const { close } = service;
+	Object.assign(service, {
+		close: () =>
+			new Promise<void>((resolve) => {
+				finish = () => void close.call(service).then(resolve);
+			}),
+	});
+	const closed = server.close();
+	const refused = await fetch(`${url}/api/agent/execute`, begin("t"));
+	expect([refused.status, (await refused.json()).code]).toEqual([503, "shutting_down"]);
+	expect(refused.headers.get("retry-after")).toBe("2");
+	expect((await fetch(`${url}/api/agent/session/s`)).status).toBe(200);
+	expect((await fetch(`${url}/healthz`)).status).toBe(503);
+	service.complete("default", "s");
+	expect((await reader.rest()).at(-1)?.event.type).toBe("execute_complete");
+	finish();
+	await closed;
+	await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+});
