@@ -15,12 +15,13 @@ export interface Moments {
 	reach(moment: string, details?: Readonly<Record<string, unknown>>): void;
 }
 
-/** Moments of this process, which ends at `killAt`. */
-export function moments(killAt: string | undefined): Moments {
+/** Moments of this process, which ends at `killAt` and stands still at `stopAt` until it is told to go on. */
+export function moments(killAt: string | undefined, stopAt?: string): Moments {
 	return {
 		reach(moment, details = {}) {
 			writeSync(1, `${JSON.stringify({ moment, ...details })}\n`);
 			if (moment === killAt) die();
+			if (moment === stopAt) process.kill(process.pid, "SIGSTOP");
 		},
 	};
 }

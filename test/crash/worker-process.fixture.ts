@@ -22,10 +22,14 @@ export interface WorkerOptions {
 		  }
 		| { readonly resume: true }
 		/** From when a line comes on. */
-		| { readonly recover: true; readonly atLine?: true };
+		| { readonly recover: true; readonly atLine?: true }
+		/** Whatever is due, until a line comes. */
+		| { readonly whatever: true };
 	readonly session?: string;
 	/** The moment at which the process kills itself. */
 	readonly killAt?: string;
+	/** The moment at which the process stops itself, for somebody to wake it up. */
+	readonly stopAt?: string;
 	/** The moment at which the run under way is suspended, or the agent closed. */
 	readonly suspendAt?: string;
 	readonly closeAt?: string;
@@ -36,7 +40,7 @@ export interface WorkerOptions {
 }
 
 const options = JSON.parse(process.argv[2] ?? "{}") as WorkerOptions;
-const told = moments(options.killAt);
+const told = moments(options.killAt, options.stopAt);
 const order = new Order();
 let active: AgentRun | undefined;
 let closing: Promise<void> | undefined;
@@ -100,6 +104,15 @@ try {
 			reach("recovering", { runId: run.runId });
 			await tell(run);
 		}
+	} else if ("whatever" in work) {
+		const stop = new AbortController();
+		void nextLine().then(() => stop.abort());
+		const results: Promise<void>[] = [];
+		for await (const run of worker.work({ signal: stop.signal })) {
+			reach("taken up", { runId: run.runId, session: run.sessionKey });
+			results.push(tell(run));
+		}
+		await Promise.all(results);
 	} else await resume(session);
 } catch (error) {
 	reach("failed", { code: (error as { code?: string }).code, message: (error as Error).message });

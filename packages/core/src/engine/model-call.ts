@@ -43,6 +43,7 @@ export async function callModel(run: Run, action: ModelAction, step: number): Pr
 			? undefined
 			: await run.untilStopped(assemble(historyFor(run.state.context, action)));
 	const request = requestFor(run, engineModel, action, step, assembled);
+	run.checkLease();
 	run.checkStopped(); // whoever was told may have stopped it
 	const startedAt = clock.monotonic();
 	const answering = model.capabilities.streaming

@@ -17,6 +17,8 @@ export interface Recorder {
 	append(batch: Append): MaybePromise<AppendResult>;
 	/** Inputs that wait for this run. */
 	inbox(): MaybePromise<readonly StoredInput[]>;
+	/** Looks whether this process may still append; when not, the run is told to stop. Absent: only an append tells. */
+	check?(): void;
 }
 
 /** Why a run was told to stop. `interrupt` ends it; the others leave it open for somebody to resume. */
@@ -203,6 +205,11 @@ export class Run {
 				cause,
 			),
 		);
+	}
+
+	/** A process that stood still may have been overtaken: asked before something begins. */
+	checkLease(): void {
+		this.#recorder.check?.();
 	}
 
 	/** Throws when the run was told to stop. */

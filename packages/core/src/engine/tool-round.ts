@@ -259,6 +259,7 @@ export class ToolRound {
 	}
 
 	#launch(launches: readonly CallInRound[]): void {
+		if (launches.length > 0) this.#run.checkLease();
 		for (const each of launches) {
 			if (this.#closed || this.#run.stopReason !== undefined) return;
 			const tool = each.tool as EngineTool;

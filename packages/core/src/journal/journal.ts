@@ -85,6 +85,11 @@ export interface Lease {
 	/** Calls `notify`, once, when the store notices that another epoch stands. One listener; undefined takes it away. */
 	whenLost(notify: (() => void) | undefined): void;
 	/**
+	 * Looks whether the epoch still stands; when not, `whenLost` is told before this returns. For stores that can tell at
+	 * once: a process that stood still asks before it begins anything that no append goes before. Must not throw.
+	 */
+	check?(): void;
+	/**
 	 * Appends in call order. Rejects with `lease_lost` when the epoch was raised, `disk_full` when there is no room,
 	 * `journal_failed` for any other failure of the store; nothing of the batch is committed then.
 	 */

@@ -22,6 +22,7 @@ function fenced(lease: Lease): Recorder {
 	let begun = false;
 	return {
 		inbox: () => lease.inbox(),
+		check: () => lease.check?.(),
 		async append(batch) {
 			try {
 				const appended = await lease.append(batch);

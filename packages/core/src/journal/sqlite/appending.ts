@@ -75,6 +75,7 @@ export class Appending implements Operation {
 		const { store, key } = this.lane;
 		if (this.#begins) store.worker.committed();
 		if (this.#before?.taken === false) this.#hold();
+		this.lane.seenAt = performance.now();
 		this.#resolve({ ok: true, seq: this.#seq });
 		store.feed.committed(key);
 	}

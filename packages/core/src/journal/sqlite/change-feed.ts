@@ -63,7 +63,7 @@ export function makeChangeFeed(statements: Statements): ChangeFeed {
 	}
 
 	function checkAll(some: ReadonlySet<SqliteLease>): void {
-		for (const lease of some) lease.check();
+		for (const lease of some) lease.look();
 	}
 
 	function start(): void {

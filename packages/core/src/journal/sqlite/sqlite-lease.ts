@@ -48,6 +48,9 @@ export interface Standing {
 	readonly runRow: number | null;
 }
 
+/** Milliseconds for which nobody takes over a worker that was just seen to hold its session: it has to stand still longer. */
+const certainFor = 100;
+
 export class SqliteLease implements Lease {
 	readonly key: string;
 	readonly storedKey: string;
@@ -56,6 +59,8 @@ export class SqliteLease implements Lease {
 	readonly mode: "polite" | "seize";
 	readonly store: Store;
 	standing: Standing;
+	/** When the epoch was last seen to stand, by this process's own time. */
+	seenAt: number = Number.NEGATIVE_INFINITY;
 	/** Appends under way. */
 	pending = 0;
 	#over = false;
@@ -93,8 +98,19 @@ export class SqliteLease implements Lease {
 		else if (!this.#over && !this.store.closed) this.store.feed.listen(this);
 	}
 
-	/** Looks whether the epoch still stands. */
 	check(): void {
+		const now = performance.now();
+		if (now - this.seenAt < certainFor || this.store.closed) return;
+		try {
+			this.look();
+			this.seenAt = now;
+		} catch {
+			// Locked for this moment: the next append tells.
+		}
+	}
+
+	/** Looks whether the epoch still stands; throws what the store throws. */
+	look(): void {
 		const { taken, session, epoch } = this.standing;
 		if (!taken || session === undefined) return;
 		const row = this.store.statements.sessionEpoch.get(session) as { epoch: number } | undefined;

@@ -50,7 +50,7 @@ function mayHaveEnded(users: Users, { key, given }: GivenInput): boolean {
 }
 
 /** What was accepted before another was given stands before it. */
-function checkOrder({ ledger }: World, { inputs }: Users): void {
+function checkOrder({ ledger }: World, { inputs, endings }: Users): void {
 	for (const life of ledger.allLives) {
 		const sent = inputs.filter(
 			({ key, text }) => key === life.key && text.startsWith("send") && life.inputs.has(text),
@@ -60,6 +60,11 @@ function checkOrder({ ledger }: World, { inputs }: Users): void {
 				if (first.accepted === undefined || first.accepted > second.given) continue;
 				const [one, other] = [life.inputs.get(first.text), life.inputs.get(second.text)];
 				if (one === undefined || other === undefined || one.seq < other.seq) continue;
+				// What a kill or deletion, asked for in between, was about to end waits for that: nobody begins it, others may.
+				const isDoomed = endings.some(
+					({ key, asked }) => key === life.key && asked > first.given && asked < second.given,
+				);
+				if (isDoomed) continue;
 				// A worker that takes too long with its turn, or was taken for dead, may be overtaken by others.
 				const inTime = other.at - (first.acceptedAt ?? 0) < yieldsFor && !first.process.hasLapsed;
 				if (first.process === second.process || inTime)
