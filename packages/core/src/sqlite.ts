@@ -4,6 +4,13 @@ import type { OwnExecutionHost } from "./execution-host/index.ts";
 import { sqliteExecution } from "./execution-host/sqlite/sqlite-execution.ts";
 import { type Host, journalHost } from "./journal/host.ts";
 import {
+	type JournalDatabase,
+	type JournalFile,
+	type JournalKey,
+	type JournalStatement,
+	openJournalFile,
+} from "./journal/sqlite/journal-file.ts";
+import {
 	type SqliteJournal,
 	type SqliteJournalOptions,
 	sqliteJournal,
@@ -15,7 +22,16 @@ export {
 	type SqliteCheckpoints,
 	sqliteCheckpoints,
 } from "./checkpoint/sqlite/sqlite-checkpoints.ts";
-export { type SqliteJournal, type SqliteJournalOptions, sqliteJournal };
+export {
+	type JournalDatabase,
+	type JournalFile,
+	type JournalKey,
+	type JournalStatement,
+	openJournalFile,
+	type SqliteJournal,
+	type SqliteJournalOptions,
+	sqliteJournal,
+};
 
 /** Options of `sqliteHost`. */
 export type SqliteHostOptions = SqliteJournalOptions;

@@ -1,6 +1,7 @@
 /** Reads the command line into one command, or says in one line what is wrong with it. */
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { type DatabaseTask, type DatabaseValues, readDatabaseTask } from "./database-task.ts";
 import type { CommandIo } from "./io.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -39,6 +40,7 @@ export type Command =
 			/** Milliseconds that runs under way have for their end after a signal. */
 			readonly drain: number;
 	  } & Common)
+	| ({ readonly name: "db"; readonly task: DatabaseTask } & Common)
 	| ({ readonly name: "sessions" } & Common)
 	| ({ readonly name: "show"; readonly session: string } & Common)
 	| { readonly name: "help"; readonly topic: string | undefined }
@@ -54,6 +56,12 @@ const options = {
 	agent: { type: "string" },
 	once: { type: "boolean" },
 	drain: { type: "string" },
+	full: { type: "boolean" },
+	force: { type: "boolean" },
+	"older-than": { type: "string" },
+	"fold-older-than": { type: "string" },
+	keep: { type: "string" },
+	"dry-run": { type: "boolean" },
 	help: { type: "boolean", short: "h" },
 	version: { type: "boolean", short: "v" },
 } as const;
@@ -69,6 +77,7 @@ const known: Readonly<Record<string, readonly OptionName[]>> = {
 	worker: ["agent", "db", "json", "once", "drain"],
 	sessions: ["db", "json"],
 	show: ["db", "json"],
+	db: ["db", "json", "full", "force", "older-than", "fold-older-than", "keep", "dry-run"],
 	help: [],
 };
 
@@ -91,7 +100,7 @@ export function parseCommand(
 	const allowed = known[name];
 	if (allowed === undefined)
 		throw new UsageError(
-			`There is no command "${name}". Commands: run, resume, worker, sessions, show. To ask something: holdfast run "${name.includes(" ") ? name : "your task"}".`,
+			`There is no command "${name}". Commands: run, resume, worker, sessions, show, db. To ask something: holdfast run "${name.includes(" ") ? name : "your task"}".`,
 		);
 	for (const option of Object.keys(values) as OptionName[])
 		if (!allowed.includes(option))
@@ -114,6 +123,7 @@ export function parseCommand(
 		if (task === "") throw new UsageError('The task is empty. Say what to do: holdfast run "your task".');
 		return { name, task, session: values.session, ...common, ...how };
 	}
+	if (name === "db") return { name, task: readDatabaseTask(rest, values, base), ...common };
 	const limit = name === "sessions" || name === "worker" ? 0 : 1;
 	if (rest.length > limit)
 		throw new UsageError(
@@ -130,7 +140,8 @@ export function parseCommand(
 	return { name: "show", session: rest[0], ...common };
 }
 
-type Values = Partial<Record<"dir" | "session" | "db" | "model" | "agent" | "drain", string>> &
+type Values = DatabaseValues &
+	Partial<Record<"dir" | "session" | "db" | "model" | "agent" | "drain", string>> &
 	Partial<Record<"allow-network" | "json" | "once" | "help" | "version", boolean>>;
 
 function parse(argv: readonly string[]): { values: Values; positionals: string[] } {

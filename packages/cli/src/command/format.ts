@@ -21,6 +21,13 @@ export function formatCount(count: number): string {
 	return count.toLocaleString("en-US");
 }
 
+/** Bytes for people: "812 bytes", "20 KB", "3.4 MB". */
+export function formatBytes(bytes: number): string {
+	if (bytes < 1_000) return `${bytes} bytes`;
+	if (bytes < 1_000_000) return `${formatCount(Math.round(bytes / 1_000))} KB`;
+	return `${(bytes / 1_000_000).toLocaleString("en-US", { maximumFractionDigits: 1 })} MB`;
+}
+
 /** Dollars with as many digits as tell something. */
 export function formatCost(dollars: number): string {
 	return `$${dollars < 0.1 ? dollars.toFixed(4) : dollars.toFixed(2)}`;

@@ -7,6 +7,7 @@ const general = `holdfast: an assistant that works on a folder of files, durably
   holdfast worker [--agent FILE]    work on what is due, as long as it is not stopped
   holdfast sessions                 list the sessions
   holdfast show KEY                 the timeline of a session
+  holdfast db <task>                check, backup, prune or vacuum the database
 
   holdfast <command> --help         more about a command
   holdfast --version
@@ -70,6 +71,30 @@ Lists the sessions, the last changed first. --json: one session a line.
 
 Shows the timeline of a session: messages, steps, tool calls with durations, retries, crashes and resumes.
 --json: one entry of the journal a line.
+`,
+	db: `holdfast db check [--full]
+holdfast db backup DEST [--force]
+holdfast db prune --older-than AGE [--keep N] [--fold-older-than AGE] [--dry-run]
+holdfast db vacuum
+
+Looks after the database, while other processes use it.
+
+  check              reads all of it and says what is damaged; exit code 1 when something is
+    --full           also compares indexes with their tables, which takes longer
+  backup DEST        a copy of one moment, checked before it gets its name
+    --force          replaces a file that is there
+  prune              makes room inside the file
+    --older-than AGE       removes sessions that nothing was said in since, with those of their sub-agents;
+                           never one with an open run or with something waiting
+    --keep N               leaves the N sessions that changed last, however old they are
+    --fold-older-than AGE  in sessions that stay, folds runs that ended before into one entry: the conversation
+                           stays, what happened inside the runs goes
+    --dry-run              only says what it would do
+  vacuum             gives free room back, and really erases what was removed; others wait while it works
+
+AGE is a number with m, h, d or w: 90m, 12h, 30d, 8w.
+  --db PATH          the database (default: .holdfast/holdfast.db in the current folder)
+  --json             one line of JSON for what was found or done; prune: one a session, and one at the end
 `,
 };
 

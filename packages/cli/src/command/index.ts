@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { parseCommand } from "./arguments.ts";
 import { helpText } from "./help.ts";
 import { type CommandIo, processIo } from "./io.ts";
+import { keepDatabase } from "./keep-database.ts";
 import { listSessions } from "./sessions.ts";
 import { showSession } from "./show.ts";
 import { exitCodes, UsageError } from "./usage-error.ts";
@@ -27,6 +28,8 @@ export async function runCommandLine(argv: readonly string[], io: CommandIo = pr
 				return await resumeSession(command, io);
 			case "worker":
 				return await runWorker(command, io);
+			case "db":
+				return await keepDatabase(command, io);
 			case "sessions":
 				return await listSessions(command, io);
 			case "show":

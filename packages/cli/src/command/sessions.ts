@@ -1,5 +1,6 @@
 /** The command `sessions`: what conversations there are, the last changed first. */
-import type { Entry, Host, SessionHead } from "holdfast";
+import { AgentState, type Entry, type Fact, type Host, type SessionHead } from "holdfast";
+import { isPruned } from "../upkeep/index.ts";
 import type { Command } from "./arguments.ts";
 import { openExisting } from "./database.ts";
 import { formatTime, oneLine } from "./format.ts";
@@ -23,7 +24,7 @@ export async function listSessions(
 ): Promise<number> {
 	const host = openExisting(command.db);
 	try {
-		const heads = host === undefined ? [] : await host.journal.list();
+		const heads = host === undefined ? [] : (await host.journal.list()).filter(({ key }) => !isPruned(key));
 		const sessions: ListedSession[] = [];
 		for (const head of heads) sessions.push(await describe(host as Host, head));
 		sessions.sort((left, right) => right.updatedAt - left.updatedAt);
@@ -45,8 +46,18 @@ async function describe(host: Host, head: SessionHead): Promise<ListedSession> {
 		state: stateOf(head, last.at(-1)),
 		updatedAt: head.updatedAt,
 		createdAt: head.createdAt,
-		task: first.flatMap(({ fact }) => (fact.kind === "input" ? [fact.message.text] : []))[0] ?? "",
+		task: first.flatMap(({ fact }) => firstTexts(fact))[0] ?? "",
 	};
+}
+
+/** What was asked, where the beginning of the session was folded too. */
+function firstTexts(fact: Fact): readonly string[] {
+	if (fact.kind === "input") return [fact.message.text];
+	return fact.kind === "folded"
+		? AgentState.fromJSON(fact.state)
+				.messages.slice(0, 1)
+				.map(({ text }) => text)
+		: [];
 }
 
 function stateOf(head: SessionHead, last: Entry | undefined): ListedSession["state"] {

@@ -1,5 +1,5 @@
 /** The command `show`: the timeline of a session, read from its journal. */
-import type { Entry, ErrorData, Fact } from "holdfast";
+import { AgentState, type Entry, type ErrorData, type Fact } from "holdfast";
 import type { Command } from "./arguments.ts";
 import { openExisting } from "./database.ts";
 import {
@@ -67,7 +67,7 @@ function timeline(entries: readonly Entry[], width: number): string[] {
 	const lines: string[] = [];
 	let run: RunSoFar | undefined;
 	let number = 0;
-	for (const { at, fact } of entries) {
+	for (const { seq, at, fact } of entries) {
 		const time = formatTime(at).slice(11);
 		// What goes on over several lines has its time on the first.
 		const line = (what: string, text: string): void => {
@@ -80,6 +80,11 @@ function timeline(entries: readonly Entry[], width: number): string[] {
 				"",
 				`run ${number}  ${formatTime(at)}${fact.runKind === "user-turn" ? "" : `  (${fact.runKind})`}`,
 			);
+		} else if (fact.kind === "folded") {
+			lines.push("", `entries 1 to ${seq} were folded: what was said stays, how it came about is gone`);
+			for (const { type, text } of AgentState.fromJSON(fact.state).messages)
+				if (type !== "tool_result" && text !== "")
+					line(type === "user" ? "you" : "answer", oneLine(text, width - 22));
 		} else if (run !== undefined) tell(fact, run, at, line, width - 22);
 	}
 	return lines;

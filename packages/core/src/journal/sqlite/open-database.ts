@@ -63,6 +63,20 @@ export function openDatabase(options: DatabaseOptions, kind: DatabaseKind): Data
 	}
 }
 
+/**
+ * Opens a database of a kind that is there, for reading only.
+ * @throws HoldfastError as `openDatabase` does.
+ */
+export function readDatabase(path: string, kind: DatabaseKind): DatabaseSync {
+	inspect(path, kind);
+	const { DatabaseSync } = loadSqlite();
+	try {
+		return new DatabaseSync(path, { readOnly: true, timeout: patience });
+	} catch (error) {
+		throw kind.errorOf(error);
+	}
+}
+
 function prepareFile(path: string, kind: DatabaseKind): void {
 	try {
 		mkdirSync(dirname(path), { recursive: true });

@@ -1,0 +1,101 @@
+/** Reads what shall be done with the database: `holdfast db <task>` and its options. */
+import { resolve } from "node:path";
+import { UsageError } from "./usage-error.ts";
+
+/** What shall be done. Ages are milliseconds. */
+export type DatabaseTask =
+	| { readonly name: "check"; readonly depth: "quick" | "full" }
+	| { readonly name: "backup"; readonly to: string; readonly existing: "keep" | "replace" }
+	| {
+			readonly name: "prune";
+			readonly olderThan: number | undefined;
+			readonly foldOlderThan: number | undefined;
+			readonly keep: number;
+			readonly mode: "plan" | "do";
+	  }
+	| { readonly name: "vacuum" };
+
+/** Options of the tasks, as they were given. */
+export type DatabaseValues = Partial<Record<"older-than" | "fold-older-than" | "keep", string>> &
+	Partial<Record<"full" | "force" | "dry-run", boolean>>;
+
+/** The options each task knows. */
+const known: Readonly<Record<DatabaseTask["name"], readonly (keyof DatabaseValues)[]>> = {
+	check: ["full"],
+	backup: ["force"],
+	prune: ["older-than", "fold-older-than", "keep", "dry-run"],
+	vacuum: [],
+};
+
+const minute = 60_000;
+const units: Readonly<Record<string, number>> = {
+	m: minute,
+	h: 60 * minute,
+	d: 24 * 60 * minute,
+	w: 7 * 24 * 60 * minute,
+};
+
+/**
+ * Reads the words behind `holdfast db`.
+ * @throws UsageError with one line that says what is wrong and what to do.
+ */
+export function readDatabaseTask(
+	words: readonly string[],
+	values: DatabaseValues,
+	base: string,
+): DatabaseTask {
+	const [name, ...rest] = words;
+	if (name === undefined || !Object.hasOwn(known, name))
+		throw new UsageError(
+			`${name === undefined ? "What shall be done" : `There is no task "${name}"`}? Tasks: check, backup, prune, vacuum. See: holdfast db --help.`,
+		);
+	const task = name as DatabaseTask["name"];
+	for (const option of allOptions)
+		if (values[option] !== undefined && !known[task].includes(option))
+			throw new UsageError(`"holdfast db ${task}" has no option --${option}. See: holdfast db --help.`);
+	const most = task === "backup" ? 1 : 0;
+	if (rest.length > most)
+		throw new UsageError(
+			`"holdfast db ${task}" takes ${most === 0 ? "no arguments" : "one path"}; "${rest[most]}" is too much.`,
+		);
+	switch (task) {
+		case "check":
+			return { name: task, depth: values.full === true ? "full" : "quick" };
+		case "vacuum":
+			return { name: task };
+		case "backup": {
+			const [to] = rest;
+			if (to === undefined || to === "")
+				throw new UsageError("Where to? Give the path of the copy: holdfast db backup DEST.");
+			return { name: task, to: resolve(base, to), existing: values.force === true ? "replace" : "keep" };
+		}
+		case "prune": {
+			const { keep, "older-than": olderThan, "fold-older-than": foldOlderThan } = values;
+			if (olderThan === undefined && foldOlderThan === undefined)
+				throw new UsageError(
+					"How old? Give an age, and look first: holdfast db prune --older-than 30d --dry-run.",
+				);
+			if (keep !== undefined && !/^\d{1,9}$/.test(keep))
+				throw new UsageError(`The option --keep takes a number of sessions; "${keep}" is none.`);
+			return {
+				name: task,
+				olderThan: readAge("older-than", olderThan),
+				foldOlderThan: readAge("fold-older-than", foldOlderThan),
+				keep: Number(keep ?? 0),
+				mode: values["dry-run"] === true ? "plan" : "do",
+			};
+		}
+	}
+}
+
+const allOptions = [...new Set(Object.values(known).flat())];
+
+function readAge(option: string, given: string | undefined): number | undefined {
+	if (given === undefined) return undefined;
+	const [, count, unit = ""] = /^(\d{1,9})([mhdw])$/.exec(given) ?? [];
+	if (count === undefined)
+		throw new UsageError(
+			`The option --${option} takes an age such as 90m, 12h, 30d or 8w; "${given}" is none.`,
+		);
+	return Number(count) * (units[unit] as number);
+}

@@ -1,0 +1,168 @@
+/** The command `db`: looks after the database while others use it. */
+import { existsSync, statSync } from "node:fs";
+import { relative } from "node:path";
+import { openJournalFile } from "holdfast/sqlite";
+import {
+	backupJournal,
+	type CheckReport,
+	checkJournal,
+	type PruneStep,
+	pruneJournal,
+	vacuumJournal,
+} from "../upkeep/index.ts";
+import type { Command } from "./arguments.ts";
+import type { DatabaseTask } from "./database-task.ts";
+import { formatBytes, formatCount, formatTime, oneLine } from "./format.ts";
+import type { CommandIo } from "./io.ts";
+import { exitCodes, UsageError } from "./usage-error.ts";
+
+type KeepCommand = Extract<Command, { name: "db" }>;
+
+/** Milliseconds of work after which a person is told how far it is. */
+const quiet = 2_000;
+
+/** Carries out a task on the database; gives the exit code. */
+export async function keepDatabase(command: KeepCommand, io: CommandIo): Promise<number> {
+	const { db, task } = command;
+	if (!existsSync(db)) throw new UsageError(`There is no database ${db}. Give its path: --db PATH.`);
+	if (statSync(db).isDirectory())
+		throw new UsageError(`The database ${db} is a folder. Give the path of a file.`);
+	switch (task.name) {
+		case "check":
+			return check(command, task.depth, io);
+		case "backup": {
+			const report = backupJournal({ from: db, to: task.to, existing: task.existing });
+			tell(io, command, { type: "backup", path: task.to, ...report.counts }, [
+				`Copied ${shown(db, io)} to ${shown(task.to, io)}: ${contents(report)}.`,
+				"Nothing is held in the copy: runs that were open when it was made are interrupted there.",
+			]);
+			return exitCodes.completed;
+		}
+		case "prune":
+			return prune(command, task, io);
+		case "vacuum": {
+			const { before, after } = vacuumJournal(db);
+			tell(io, command, { type: "vacuum", before, after }, [
+				`${shown(db, io)} had ${formatBytes(before)} and has ${formatBytes(after)}.`,
+			]);
+			return exitCodes.completed;
+		}
+	}
+}
+
+/** A path as it is seen from the current folder. */
+function shown(path: string, { folder }: CommandIo): string {
+	const near = relative(folder, path);
+	return near.startsWith("..") ? path : near;
+}
+
+/** Tells what was done: to programs in one line, to people in their own words. */
+function tell(io: CommandIo, { json }: KeepCommand, data: object, lines: readonly string[]): void {
+	io.stdout.write(json ? `${JSON.stringify(data)}\n` : `${lines.join("\n")}\n`);
+}
+
+function check(command: KeepCommand, depth: "quick" | "full", io: CommandIo): number {
+	const file = openJournalFile(command.db, "read");
+	let report: CheckReport;
+	try {
+		report = checkJournal(file, depth);
+	} finally {
+		file.database.close();
+	}
+	const { counts, problems, unlisted, version, latest } = report;
+	const found = problems.length + unlisted;
+	const width = io.stdout.isTerminal ? io.stdout.columns - 1 : 400;
+	const lines = [
+		`${shown(command.db, io)}: ${formatBytes(counts.bytes)}, of which ${formatBytes(counts.freeBytes)} free; tables of version ${version}${version < latest ? ` (brought up to ${latest} when it is opened)` : ""}`,
+		contents(report),
+		`beside them: ${formatCount(counts.inputs)} inputs waiting, ${formatCount(counts.dedupe)} dedupe keys, ${formatCount(counts.values)} values, ${formatCount(counts.records)} records, ${formatCount(counts.workers)} workers`,
+		...(counts.halfPruned > 0
+			? [`${counts.halfPruned} sessions are half removed: the next "holdfast db prune" goes on with them`]
+			: []),
+		found === 0
+			? `No problem was found (${depth} check).`
+			: `${formatCount(found)} ${found === 1 ? "problem was" : "problems were"} found (${depth} check):`,
+		...problems.map(({ what, session }) =>
+			oneLine(session === undefined ? what : `session ${session}: ${what}`, width),
+		),
+		...(unlisted > 0 ? [`and ${formatCount(unlisted)} more`] : []),
+	];
+	tell(
+		io,
+		command,
+		{ type: "check", ok: found === 0, depth, version, latest, counts, problems, unlisted },
+		lines,
+	);
+	return found === 0 ? exitCodes.completed : exitCodes.failed;
+}
+
+function contents({ counts }: CheckReport): string {
+	const { sessions, entries, runs, openRuns, folded } = counts;
+	const past = folded === 0 ? "" : `, ${formatCount(folded)} with a folded past`;
+	return `${formatCount(sessions)} sessions with ${formatCount(entries)} entries of ${formatCount(runs)} runs, ${formatCount(openRuns)} of them open${past}`;
+}
+
+async function prune(
+	command: KeepCommand,
+	task: Extract<DatabaseTask, { name: "prune" }>,
+	io: CommandIo,
+): Promise<number> {
+	const { olderThan, foldOlderThan, keep, mode } = task;
+	const now = Date.now();
+	const total = { removed: 0, folded: 0, inUse: 0, entries: 0 };
+	let interrupted = false;
+	let toldAt = now;
+	const stopListening = io.onInterrupt(() => {
+		interrupted = true;
+	});
+	const told = (step: PruneStep): void => {
+		if (step.what === "removed") total.removed += step.sessions;
+		else if (step.what === "folded") total.folded++;
+		else total.inUse++;
+		if (step.what !== "in-use") total.entries += step.entries;
+		if (command.json) {
+			const changedAt = new Date(step.changedAt).toISOString();
+			io.stdout.write(`${JSON.stringify({ type: step.what, ...step, what: undefined, changedAt })}\n`);
+		} else if (mode === "plan") io.stdout.write(`${planned(step)}\n`);
+		else if (Date.now() - toldAt > quiet) {
+			toldAt = Date.now();
+			io.stderr.write(`${summary(total, mode)} so far\n`);
+		}
+	};
+	try {
+		await pruneJournal({
+			path: command.db,
+			removeBefore: olderThan === undefined ? undefined : now - olderThan,
+			foldBefore: foldOlderThan === undefined ? undefined : now - foldOlderThan,
+			keep,
+			mode,
+			stopped: () => interrupted,
+			told,
+		});
+	} finally {
+		stopListening();
+	}
+	const left = interrupted ? " Interrupted: the same command goes on." : "";
+	const erased =
+		mode === "do" && total.entries > 0 ? ' To erase it and shrink the file: "holdfast db vacuum".' : "";
+	tell(io, command, { type: "prune", dryRun: mode === "plan", interrupted, ...total }, [
+		`${summary(total, mode)}.${left}${erased}`,
+	]);
+	return interrupted ? exitCodes.interrupted : exitCodes.completed;
+}
+
+function planned({ what, session, sessions, entries, changedAt }: PruneStep): string {
+	const more =
+		sessions === 1 ? "" : ` and ${sessions - 1} ${sessions === 2 ? "session" : "sessions"} of its sub-agents`;
+	const verb = what === "removed" ? "would remove" : "would fold";
+	return `${verb} ${oneLine(session, 80)}${more}: ${formatCount(entries)} entries, changed ${formatTime(changedAt)}`;
+}
+
+function summary(
+	{ removed, folded, inUse, entries }: Record<"removed" | "folded" | "inUse" | "entries", number>,
+	mode: "plan" | "do",
+): string {
+	const verb = mode === "plan" ? "Would remove" : "Removed";
+	const used = inUse === 0 ? "" : `; ${formatCount(inUse)} in use meanwhile and left alone`;
+	return `${verb} ${formatCount(removed)} sessions and fold${mode === "plan" ? "" : "ed"} ${formatCount(folded)}: ${formatCount(entries)} entries${used}`;
+}

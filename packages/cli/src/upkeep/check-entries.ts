@@ -1,0 +1,143 @@
+/**
+ * What the journal promises of sessions and their entries: places without gaps, facts that can be read, one end for each
+ * run and nothing behind it, and a session's row that says the same.
+ */
+import type { JournalFile } from "holdfast/sqlite";
+import { type Counts, type Finding, orphans } from "./finding.ts";
+import { isPruned } from "./pruned.ts";
+
+interface SessionRow {
+	readonly id: number;
+	readonly key: string;
+	readonly epoch: number;
+	readonly open_run: string | null;
+}
+
+interface EntryRow {
+	readonly id: number;
+	readonly seq: number;
+	readonly run: number | null;
+	readonly run_id: string | null;
+	readonly kind: string;
+	readonly version: number;
+	readonly body: string;
+}
+
+/** Facts that may stand behind the end of their run. */
+const edits: ReadonlySet<string> = new Set(["message.updated", "message.deleted"]);
+
+/** Checks all sessions, each entry by entry. */
+export function checkEntries(file: JournalFile, counts: Counts, finding: Finding): void {
+	const { database } = file;
+	orphans(file, "entries", finding);
+	const entries = database.prepare(
+		"SELECT id, seq, run, run_id, kind, version, body FROM entries WHERE session = ? ORDER BY seq",
+	);
+	const sessions = database.prepare("SELECT id, key, epoch, open_run FROM sessions ORDER BY id");
+	for (const session of sessions.iterate() as Iterable<SessionRow>) {
+		const key = file.text(session.key);
+		if (isPruned(key)) {
+			counts.halfPruned++;
+			continue;
+		}
+		counts.sessions++;
+		if (session.epoch < 0) finding.found("its epoch is below 0", key);
+		const story = new Story(file, counts, { found: (what) => finding.found(what, key) });
+		try {
+			for (const entry of entries.iterate(session.id) as Iterable<EntryRow>) story.next(entry);
+			story.end(session.open_run === null ? undefined : file.text(session.open_run));
+		} catch (error) {
+			finding.found(`its entries cannot be read: ${(error as Error).message}`, key);
+		}
+	}
+}
+
+/** The entries of one session, in order. */
+class Story {
+	readonly #file: JournalFile;
+	readonly #counts: Counts;
+	readonly #finding: Finding;
+	/** Names of runs by the row that says them. */
+	readonly #names = new Map<number, string>();
+	readonly #over = new Set<string>();
+	#seq = 0;
+	#open: string | undefined;
+
+	constructor(file: JournalFile, counts: Counts, finding: Finding) {
+		this.#file = file;
+		this.#counts = counts;
+		this.#finding = finding;
+	}
+
+	next(row: EntryRow): void {
+		const { seq, kind } = row;
+		this.#counts.entries++;
+		const isFirst = this.#seq === 0;
+		if (kind === "folded") {
+			this.#counts.folded++;
+			if (!isFirst) this.#finding.found(`entry ${seq} is folded, and others stand before it`);
+		} else if (seq !== this.#seq + 1) {
+			const missing = seq - this.#seq - 1;
+			this.#finding.found(
+				`${missing} ${missing === 1 ? "entry is" : "entries are"} missing before entry ${seq}`,
+			);
+		}
+		this.#seq = seq;
+		this.#read(row);
+		const run = this.#runOf(row);
+		if (run !== undefined) this.#follow(row, run);
+	}
+
+	/** The end of the entries; `open` is the run that the session's row says is open. */
+	end(open: string | undefined): void {
+		if (open === this.#open) return;
+		const says = open === undefined ? "no run is open" : `run ${open} is open`;
+		const is = this.#open === undefined ? "none is" : `run ${this.#open} is`;
+		this.#finding.found(`its row says that ${says}, and by its entries ${is}`);
+	}
+
+	#read({ seq, kind, version, body }: EntryRow): void {
+		try {
+			this.#file.fact(kind, version, body);
+		} catch (error) {
+			const isNewer = (error as { code?: unknown }).code === "journal_newer";
+			const why = isNewer
+				? `was written by a newer release (${kind} ${version})`
+				: `cannot be read (${kind})`;
+			this.#finding.found(`entry ${seq} ${why}`);
+		}
+	}
+
+	#runOf({ id, seq, run, run_id: name }: EntryRow): string | undefined {
+		if (name !== null) this.#names.set(id, this.#file.text(name));
+		const found = this.#names.get(run ?? id);
+		if (found === undefined) this.#finding.found(`entry ${seq} names no run`);
+		return found;
+	}
+
+	#follow({ seq, kind }: EntryRow, run: string): void {
+		if (kind === "folded" || edits.has(kind)) return;
+		if (kind === "run.started") {
+			this.#counts.runs++;
+			this.#counts.openRuns++;
+			if (this.#open !== undefined) this.#finding.found(`entry ${seq} starts a run while another is open`);
+			if (this.#over.has(run)) this.#finding.found(`entry ${seq} starts run ${run} again`);
+			this.#open = run;
+			return;
+		}
+		if (this.#over.has(run)) {
+			this.#finding.found(
+				kind === "run.ended"
+					? `run ${run} ends a second time at entry ${seq}`
+					: `entry ${seq} stands behind the end of its run`,
+			);
+			return;
+		}
+		if (this.#open !== run) this.#finding.found(`entry ${seq} belongs to a run that was not started`);
+		if (kind !== "run.ended") return;
+		this.#over.add(run);
+		if (this.#open !== run) return;
+		this.#open = undefined;
+		this.#counts.openRuns--;
+	}
+}

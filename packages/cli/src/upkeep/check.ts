@@ -1,0 +1,203 @@
+/**
+ * Looks through a journal's file for damage: SQLite's own check, and what the journal promises of its rows. It only
+ * reads, in one transaction, so what is written meanwhile neither waits nor shows.
+ */
+import type { JournalFile } from "holdfast/sqlite";
+import { checkEntries } from "./check-entries.ts";
+import { type Counts, countOf, type Finding, orphans, type Problem } from "./finding.ts";
+
+/** What a check found. */
+export interface CheckReport {
+	readonly counts: Counts;
+	readonly problems: readonly Problem[];
+	/** Problems that were found beyond those that are listed. */
+	readonly unlisted: number;
+	/** Versions of the tables: of this file, and of this release. */
+	readonly version: number;
+	readonly latest: number;
+}
+
+/** `quick` leaves out that indexes agree with their tables, and takes a fraction of the time. */
+export type Depth = "quick" | "full";
+
+/** How many problems are listed. */
+const most = 100;
+
+/** Checks an open file. What cannot be read is a problem, not an error. */
+export function checkJournal(file: JournalFile, depth: Depth): CheckReport {
+	const { database } = file;
+	const problems: Problem[] = [];
+	let unlisted = 0;
+	const finding: Finding = {
+		found(what, session) {
+			if (problems.length < most) problems.push(session === undefined ? { what } : { what, session });
+			else unlisted++;
+		},
+	};
+	const counts = noCounts();
+	/** One part of the check: damage in one table must not hide what is wrong in another. */
+	const part = (name: string, check: () => void): void => {
+		try {
+			check();
+		} catch (error) {
+			finding.found(`${name} cannot be read: ${causeOf(file, error)}`);
+		}
+	};
+	part("the file", () => database.exec("BEGIN"));
+	part("the file", () => {
+		const rows = database.prepare(`PRAGMA ${depth === "full" ? "integrity" : "quick"}_check(${most})`).all();
+		for (const row of rows as Record<string, string>[]) {
+			for (const said of Object.values(row)) if (said !== "ok") finding.found(`SQLite: ${said}`);
+		}
+	});
+	part("the file", () => {
+		const pragma = (name: string): number =>
+			Object.values(database.prepare(`PRAGMA ${name}`).get() as Record<string, number>)[0] ?? 0;
+		const pageSize = pragma("page_size");
+		counts.bytes = pragma("page_count") * pageSize;
+		counts.freeBytes = pragma("freelist_count") * pageSize;
+	});
+	part("entries", () => checkEntries(file, counts, finding));
+	const tables = new Set(
+		safely([], () => database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all()).map(
+			(row) => (row as { name: string }).name,
+		),
+	);
+	for (const { table, check } of beside) {
+		// A file that an older release made gets its newer tables when a journal opens it.
+		if (tables.has(table)) part(`table ${table}`, () => check(file, counts, finding));
+		else if (file.version === file.latest) finding.found(`table ${table} is missing`);
+	}
+	safely(undefined, () => database.exec("ROLLBACK"));
+	const { version, latest } = file;
+	return { counts, problems, unlisted, version, latest };
+}
+
+function noCounts(): Counts {
+	const file = { bytes: 0, freeBytes: 0, halfPruned: 0, workers: 0 };
+	const said = { sessions: 0, openRuns: 0, entries: 0, runs: 0, folded: 0 };
+	return { ...file, ...said, inputs: 0, dedupe: 0, values: 0, records: 0 };
+}
+
+interface TableCheck {
+	readonly table: string;
+	check(file: JournalFile, counts: Counts, finding: Finding): void;
+}
+
+/** The tables beside sessions and entries. */
+const beside: readonly TableCheck[] = [
+	{
+		table: "inputs",
+		check(file, counts, finding) {
+			for (const row of file.database
+				.prepare(
+					`SELECT i.position, i.kind, i.body, i.dedupe_key, s.key, s.inputs, d.position AS known FROM inputs i
+					LEFT JOIN sessions s ON s.id = i.session
+					LEFT JOIN dedupe d ON d.session = i.session AND d.key = i.dedupe_key`,
+				)
+				.iterate() as Iterable<InputRow>) {
+				counts.inputs++;
+				const session = row.key === null ? undefined : file.text(row.key);
+				const input = `input ${row.position}`;
+				if (session === undefined) finding.found(`${input} waits for a session that is not there`);
+				else if (row.inputs < row.position) finding.found(`${input} is not counted`, session);
+				if (row.dedupe_key !== null && row.known !== row.position && session !== undefined)
+					finding.found(`the dedupe key of ${input} is not known`, session);
+				if (!inputKinds.has(row.kind)) finding.found(`${input} is of the unknown kind ${row.kind}`, session);
+				if (!isJson(row.body)) finding.found(`the body of ${input} is damaged`, session);
+			}
+		},
+	},
+	{
+		table: "dedupe",
+		check(file, counts, finding) {
+			counts.dedupe = countOf(file, "SELECT count(*) AS count FROM dedupe");
+			orphans(file, "dedupe", finding);
+			const late = `SELECT count(*) AS count FROM dedupe d JOIN sessions s ON s.id = d.session
+				WHERE d.position > s.inputs`;
+			const count = countOf(file, late);
+			if (count > 0) finding.found(`${count} dedupe keys name inputs that never came`);
+		},
+	},
+	{
+		table: "session_values",
+		check(file, counts, finding) {
+			orphans(file, "session_values", finding);
+			const rows = file.database.prepare("SELECT owner, name, value FROM session_values").iterate();
+			for (const { owner, name, value } of rows as Iterable<Record<"owner" | "name" | "value", string>>) {
+				counts.values++;
+				if (!isValue(file, value))
+					finding.found(`the value ${file.text(name)} of ${file.text(owner)} is damaged`);
+			}
+		},
+	},
+	{
+		table: "records",
+		check(file, counts, finding) {
+			const rows = file.database.prepare("SELECT shelf, name, body FROM records").iterate();
+			for (const { shelf, name, body } of rows as Iterable<Record<"shelf" | "name" | "body", string>>) {
+				counts.records++;
+				if (!isValue(file, body))
+					finding.found(`the record ${file.text(name)} of ${file.text(shelf)} is damaged`);
+			}
+			// A record of these shelves means nothing without that of its run.
+			const lost = `SELECT shelf, count(*) AS count FROM records r WHERE shelf = 'unfinished-runs' AND NOT EXISTS
+				(SELECT 1 FROM records o WHERE o.shelf = 'runs' AND o.name = r.name) GROUP BY shelf`;
+			for (const { count } of file.database.prepare(lost).all() as { count: number }[])
+				finding.found(`${count} runs are listed as unfinished and have no record`);
+		},
+	},
+	{
+		table: "workers",
+		check(file, counts) {
+			counts.workers = countOf(file, "SELECT count(*) AS count FROM workers");
+		},
+	},
+];
+
+interface InputRow {
+	readonly position: number;
+	readonly kind: string;
+	readonly body: string;
+	readonly dedupe_key: string | null;
+	readonly key: string | null;
+	readonly inputs: number;
+	readonly known: number | null;
+}
+
+const inputKinds: ReadonlySet<string> = new Set([
+	"message",
+	"steer",
+	"stop",
+	"edit",
+	"tool-result",
+	"approval",
+	"timer",
+	"notice",
+]);
+
+function isJson(text: string): boolean {
+	return safely(false, () => {
+		JSON.parse(text);
+		return true;
+	});
+}
+
+function isValue(file: JournalFile, text: string): boolean {
+	return safely(false, () => {
+		file.value(text);
+		return true;
+	});
+}
+
+function safely<T>(otherwise: T, attempt: () => T): T {
+	try {
+		return attempt();
+	} catch {
+		return otherwise;
+	}
+}
+
+function causeOf(file: JournalFile, error: unknown): string {
+	return error instanceof Error && "errcode" in error ? error.message : file.error(error).message;
+}

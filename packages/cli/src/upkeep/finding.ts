@@ -1,0 +1,46 @@
+/** What a check finds: how much there is, and what is wrong with it. */
+import type { JournalFile } from "holdfast/sqlite";
+
+/** Something that should not be. */
+export interface Problem {
+	readonly what: string;
+	/** The session it concerns, where there is one. */
+	readonly session?: string;
+}
+
+/** How much there is of what. */
+export interface Counts {
+	bytes: number;
+	freeBytes: number;
+	sessions: number;
+	openRuns: number;
+	entries: number;
+	runs: number;
+	folded: number;
+	inputs: number;
+	dedupe: number;
+	values: number;
+	records: number;
+	workers: number;
+	/** Sessions that a prune was stopped in the middle of; the next one removes what is left. */
+	halfPruned: number;
+}
+
+/** Collects problems. */
+export interface Finding {
+	found(what: string, session?: string): void;
+}
+
+/** Rows of sessions that are not there. */
+export function orphans(file: JournalFile, table: string, finding: Finding): void {
+	const count = countOf(
+		file,
+		`SELECT count(*) AS count FROM ${table} WHERE session NOT IN (SELECT id FROM sessions)`,
+	);
+	if (count > 0) finding.found(`${count} rows of ${table} belong to sessions that are not there`);
+}
+
+/** The one number that a query gives. */
+export function countOf(file: JournalFile, sql: string): number {
+	return (file.database.prepare(sql).get() as { count: number }).count;
+}

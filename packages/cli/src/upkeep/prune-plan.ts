@@ -1,0 +1,114 @@
+/**
+ * Which sessions have had their time. A session goes with those of its sub-agents, and their sub-agents': all of them
+ * together are a family, and a family goes only when nothing of it is open, waits, or was touched since.
+ */
+import type { JournalFile } from "holdfast/sqlite";
+import { isPruned } from "./pruned.ts";
+
+/** A session as it was seen; it is removed only if it still is so. */
+export interface SeenSession {
+	readonly id: number;
+	/** As it stands in its column. */
+	readonly storedKey: string;
+	readonly key: string;
+	readonly name: string;
+	readonly epoch: number;
+	readonly changedAt: number;
+	readonly entries: number;
+	/** Whether a run is open, an input waits, or a run is recorded that has not begun. */
+	readonly busy: boolean;
+	/** Whether it belongs to a sub-agent. */
+	readonly isChild: boolean;
+}
+
+/** A session and those of its sub-agents. */
+export interface Family {
+	readonly key: string;
+	readonly members: readonly SeenSession[];
+	/** When any of them changed last. */
+	readonly changedAt: number;
+	readonly busy: boolean;
+}
+
+interface Row {
+	readonly id: number;
+	readonly key: string;
+	readonly epoch: number;
+	readonly open_run: string | null;
+	readonly changed_at: number;
+	readonly entries: number;
+	readonly waiting: number;
+}
+
+/** The time of the last change of a session, the number of its entries, and what waits: `s` is its row. */
+const columns = `s.id, s.key, s.epoch, s.open_run, (SELECT count(*) FROM inputs WHERE session = s.id) AS waiting,
+	(SELECT count(*) FROM entries WHERE session = s.id) AS entries,
+	max(s.updated_at, ifnull((SELECT at FROM entries WHERE session = s.id ORDER BY seq DESC LIMIT 1), 0)) AS changed_at`;
+
+/** All families, the one that changed last first. */
+export function readFamilies(file: JournalFile): readonly Family[] {
+	const recorded = recordedWork(file);
+	const families = new Map<string, SeenSession[]>();
+	for (const row of file.database.prepare(`SELECT ${columns} FROM sessions s`).iterate() as Iterable<Row>) {
+		const session = seen(file, row, recorded);
+		if (isPruned(session.key)) continue;
+		const root = rootOf(file, session.key);
+		const family = families.get(root);
+		if (family === undefined) families.set(root, [session]);
+		else family.push(session);
+	}
+	return [...families]
+		.map(([key, members]) => ({
+			key,
+			members,
+			changedAt: Math.max(...members.map(({ changedAt }) => changedAt)),
+			busy: members.some(({ busy }) => busy),
+		}))
+		.sort((one, other) => other.changedAt - one.changedAt);
+}
+
+/** Whether a session is still as it was seen. Within the transaction that begins its removal. */
+export function isUnchanged(file: JournalFile, session: SeenSession): boolean {
+	const row = file.database.prepare(`SELECT ${columns} FROM sessions s WHERE s.id = ?`).get(session.id);
+	if (row === undefined) return false;
+	const now = seen(file, row as Row, recordedWork(file));
+	return (
+		now.storedKey === session.storedKey &&
+		now.epoch === session.epoch &&
+		now.changedAt === session.changedAt &&
+		!now.busy
+	);
+}
+
+/** Names of sessions for which a run is recorded that has not begun, or that has begun and not ended. */
+function recordedWork(file: JournalFile): ReadonlySet<string> {
+	const names = new Set<string>();
+	// A run that ended in the journal, and whose record was not told, waits for nothing.
+	const rows = file.database
+		.prepare(
+			`SELECT DISTINCT r.name, (SELECT o.body FROM records o WHERE o.shelf = 'runs' AND o.name = r.name) AS body
+			FROM records r WHERE r.shelf IN ('unfinished-runs', 'scheduled-runs') AND NOT EXISTS (
+				SELECT 1 FROM entries e JOIN entries n ON n.session = e.session AND n.seq >= e.seq AND n.kind = 'run.ended'
+				WHERE e.run_id = r.name AND e.kind <> 'folded')`,
+		)
+		.iterate();
+	for (const { body } of rows as Iterable<{ body: string | null }>) {
+		const run = body === null ? undefined : (file.value(body) as { sessionKey?: string });
+		if (run?.sessionKey !== undefined) names.add(run.sessionKey);
+	}
+	return names;
+}
+
+function seen(file: JournalFile, row: Row, recorded: ReadonlySet<string>): SeenSession {
+	const { key, name, parent } = file.key(file.text(row.key));
+	const { id, key: storedKey, epoch, changed_at: changedAt, entries } = row;
+	// A record names a session by the key of its callers, or by its own.
+	const busy = row.open_run !== null || row.waiting > 0 || recorded.has(name) || recorded.has(key);
+	return { id, storedKey, key, name, epoch, changedAt, entries, busy, isChild: parent !== undefined };
+}
+
+function rootOf(file: JournalFile, key: string): string {
+	let root = file.key(key);
+	while (root.parent !== undefined) root = file.key(root.parent);
+	return root.key;
+}

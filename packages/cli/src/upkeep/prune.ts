@@ -1,0 +1,116 @@
+/** Removes sessions that have had their time, and folds the old runs of those that stay. */
+import { foldHistory } from "holdfast";
+import { type JournalFile, openJournalFile, sqliteJournal } from "holdfast/sqlite";
+import { readFamilies } from "./prune-plan.ts";
+import { beginRemoval, finishRemovals, removeRecordsOf } from "./remove-session.ts";
+
+/** What `pruneJournal` must know. Times are milliseconds since the epoch. */
+export interface PruneOptions {
+	readonly path: string;
+	/** Sessions that were not touched since are removed. */
+	readonly removeBefore: number | undefined;
+	/** Runs that ended before it are folded, in sessions that stay. */
+	readonly foldBefore: number | undefined;
+	/** So many sessions stay, those that changed last, however old. */
+	readonly keep: number;
+	/** `plan` changes nothing. */
+	readonly mode: "plan" | "do";
+	/** Whether to stop soon. */
+	stopped(): boolean;
+	/** Told of each session, and of what became of it. */
+	told(step: PruneStep): void;
+}
+
+/** What becomes of a session. */
+export interface PruneStep {
+	readonly what: "removed" | "folded" | "in-use";
+	readonly session: string;
+	/** How many sessions that are, with those of its sub-agents. */
+	readonly sessions: number;
+	/** Entries that are removed, or folded into one. */
+	readonly entries: number;
+	readonly changedAt: number;
+}
+
+/** Milliseconds to wait for others who write. */
+const patience = 10_000;
+
+/** Prunes a journal. Whoever uses it goes on. */
+export async function pruneJournal(options: PruneOptions): Promise<void> {
+	const { path, mode } = options;
+	const file = openJournalFile(path, mode === "plan" ? "read" : "write");
+	try {
+		if (mode === "do") file.database.exec(`PRAGMA busy_timeout = ${patience}`);
+		await remove(file, options);
+		await fold(file, options);
+	} catch (error) {
+		throw file.error(error);
+	} finally {
+		file.database.close();
+	}
+}
+
+async function remove(file: JournalFile, options: PruneOptions): Promise<void> {
+	const { removeBefore, keep, mode, stopped, told } = options;
+	// What an earlier one left when it was stopped.
+	if (mode === "do") await finishRemovals(file, stopped);
+	if (removeBefore === undefined) return;
+	for (const family of readFamilies(file).slice(keep)) {
+		if (stopped()) return;
+		if (family.changedAt >= removeBefore || family.busy) continue;
+		const { key: session, members, changedAt } = family;
+		const entries = members.reduce((sum, member) => sum + member.entries, 0);
+		const gone = mode === "plan" || beginRemoval(file, family);
+		told({ what: gone ? "removed" : "in-use", session, sessions: members.length, entries, changedAt });
+		if (mode === "do") await finishRemovals(file, stopped);
+	}
+}
+
+async function fold(file: JournalFile, options: PruneOptions): Promise<void> {
+	const { path, foldBefore, removeBefore, keep, mode, stopped, told } = options;
+	if (foldBefore === undefined) return;
+	const ends = file.database.prepare(
+		`SELECT count(*) AS entries FROM entries WHERE session = ? AND seq <= (
+			SELECT max(n.seq) FROM entries n WHERE n.session = ? AND n.kind = 'run.ended' AND n.at < ?)`,
+	);
+	const namedRuns = file.database.prepare(
+		"SELECT seq, run_id AS run FROM entries WHERE session = ? AND run_id IS NOT NULL AND kind <> 'folded'",
+	);
+	const journal = mode === "do" ? sqliteJournal({ path }) : undefined;
+	try {
+		for (const [index, family] of readFamilies(file).entries()) {
+			if (stopped()) return;
+			const goes =
+				removeBefore !== undefined && index >= keep && family.changedAt < removeBefore && !family.busy;
+			const session = family.members.find(({ isChild }) => !isChild);
+			if (goes || session === undefined || session.busy) continue;
+			const { key, changedAt } = session;
+			const { entries } = ends.get(session.id, session.id, foldBefore) as { entries: number };
+			if (entries < 2) continue;
+			const step = { session: key, sessions: 1, changedAt };
+			if (journal === undefined) {
+				told({ ...step, what: "folded", entries });
+				continue;
+			}
+			try {
+				const runs = namedRuns.all(session.id) as { seq: number; run: string }[];
+				const folded = await foldHistory(journal, key, { before: foldBefore });
+				if (folded === undefined) continue;
+				const gone = runs.filter(({ seq }) => seq <= folded.seq);
+				removeRecordsOf(
+					file,
+					gone.map(({ run }) => run),
+				);
+				told({ ...step, what: "folded", entries: folded.entries });
+			} catch (error) {
+				// Somebody began a turn meanwhile: it is folded another time.
+				if (!inUse.has((error as { code?: unknown }).code)) throw error;
+				told({ ...step, what: "in-use", entries });
+			}
+		}
+	} finally {
+		await journal?.close();
+	}
+}
+
+const inUse: ReadonlySet<unknown> = new Set(["history_unsettled", "session_held", "lease_lost"]);

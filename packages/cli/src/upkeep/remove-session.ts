@@ -1,0 +1,108 @@
+/**
+ * Removes a family of sessions in many short transactions. The first puts all of it out of reach and fences who still
+ * holds it; from then on nobody meets its rows, and they go a few at a time. Wherever it is stopped, the file is whole,
+ * and the next prune goes on.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import type { JournalFile } from "holdfast/sqlite";
+import { type Family, isUnchanged } from "./prune-plan.ts";
+import { prunedKey, prunedPrefix } from "./pruned.ts";
+
+/** How many rows of a table one transaction takes. */
+const batch = 500;
+
+/** Puts a family out of reach, if it still is as it was seen. */
+export function beginRemoval(file: JournalFile, family: Family): boolean {
+	return inTransaction(file, () => {
+		if (!family.members.every((session) => isUnchanged(file, session))) return false;
+		const { database } = file;
+		const keepEpoch = database.prepare(
+			`INSERT INTO meta (name, value) VALUES ('highest_deleted_epoch', ?)
+			ON CONFLICT (name) DO UPDATE SET value = max(value, excluded.value)`,
+		);
+		const move = database.prepare(
+			"UPDATE sessions SET key = ?, epoch = epoch + 1, owner = NULL WHERE id = ?",
+		);
+		for (const { id, epoch } of family.members) {
+			keepEpoch.run(epoch + 1);
+			move.run(prunedKey(id), id);
+		}
+		return true;
+	});
+}
+
+/** Removes all that is out of reach, batch by batch, and lets others write in between. Returns how many sessions that were. */
+export async function finishRemovals(file: JournalFile, stopped: () => boolean): Promise<number> {
+	const next = file.database.prepare(
+		"SELECT id FROM sessions WHERE key >= ? AND key < ? || char(1114111) LIMIT 1",
+	);
+	let sessions = 0;
+	while (!stopped()) {
+		const session = next.get(prunedPrefix, prunedPrefix) as { id: number } | undefined;
+		if (session === undefined) return sessions;
+		const began = performance.now();
+		if (inTransaction(file, () => removeSome(file, session.id)) === "all") sessions++;
+		// As long as it took, others have the file.
+		await pause(performance.now() - began);
+	}
+	return sessions;
+}
+
+function removeSome({ database }: JournalFile, session: number): "some" | "all" {
+	const rows = database
+		.prepare("SELECT id, run_id FROM entries WHERE session = ? LIMIT ?")
+		.all(session, batch) as { id: number; run_id: string | null }[];
+	const remove = database.prepare("DELETE FROM entries WHERE id = ?");
+	for (const { id, run_id: run } of rows) {
+		remove.run(id);
+		if (run !== null) removeRecords(database, run);
+	}
+	if (rows.length === batch) return "some";
+	const known = database
+		.prepare(
+			"DELETE FROM dedupe WHERE session = ? AND key IN (SELECT key FROM dedupe WHERE session = ? LIMIT ?)",
+		)
+		.run(session, session, batch);
+	if (Number(known.changes) === batch) return "some";
+	database.prepare("DELETE FROM session_values WHERE session = ?").run(session);
+	database.prepare("DELETE FROM inputs WHERE session = ?").run(session);
+	database.prepare("DELETE FROM sessions WHERE id = ?").run(session);
+	return "all";
+}
+
+/** Removes what an execution host kept of runs that were folded. */
+export function removeRecordsOf(file: JournalFile, runs: readonly string[]): void {
+	inTransaction(file, () => {
+		for (const run of runs) removeRecords(file.database, run);
+	});
+}
+
+/** What an execution host kept of a run. */
+function removeRecords(database: JournalFile["database"], run: string): void {
+	const byName =
+		"('runs', 'unfinished-runs', 'scheduled-runs', 'checkpoints', 'child-counts', 'event-counts')";
+	const record = database.prepare("SELECT body FROM records WHERE shelf = 'runs' AND name = ?").get(run);
+	const { dedupeKey } = JSON.parse((record as { body: string } | undefined)?.body ?? "{}") as {
+		dedupeKey?: string;
+	};
+	database.prepare(`DELETE FROM records WHERE shelf IN ${byName} AND name = ?`).run(run);
+	for (const shelf of ["checkpoints", "events", "children"])
+		database.prepare("DELETE FROM records WHERE shelf = ?").run(`${shelf} ${run}`);
+	if (typeof dedupeKey !== "string") return;
+	const stored = JSON.stringify(dedupeKey).slice(1, -1);
+	database
+		.prepare("DELETE FROM records WHERE shelf IN ('run-dedupe', 'notifications') AND name = ?")
+		.run(stored);
+}
+
+function inTransaction<T>({ database }: JournalFile, work: () => T): T {
+	database.exec("BEGIN IMMEDIATE");
+	try {
+		const result = work();
+		database.exec("COMMIT");
+		return result;
+	} catch (error) {
+		if (database.isTransaction) database.exec("ROLLBACK");
+		throw error;
+	}
+}

@@ -1,0 +1,503 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { isHoldfastError } from "holdfast";
+import { openJournalFile, type SqliteHost, sqliteHost } from "holdfast/sqlite";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { run, start } from "../command/spawn.fixture.ts";
+import { type CheckReport, checkJournal, type PruneStep, pruneJournal, vacuumJournal } from "./index.ts";
+import { addRun, childKey, day, factsOfRun, take } from "./old-sessions.fixture.ts";
+
+// Many tests start real processes, which takes its time on a busy machine.
+vi.setConfig({ testTimeout: 60_000 });
+
+let folder: string;
+let path: string;
+let opened: SqliteHost[];
+let children: ChildProcess[];
+const now = Date.now();
+
+beforeEach(() => {
+	folder = mkdtempSync(join(tmpdir(), "holdfast-upkeep-"));
+	path = join(folder, "j.db");
+	opened = [];
+	children = [];
+});
+afterEach(async () => {
+	for (const child of children) child.kill("SIGKILL");
+	for (const host of opened) await host.close();
+	rmSync(folder, { recursive: true, force: true });
+});
+
+function open(file = path): SqliteHost {
+	const host = sqliteHost(file);
+	opened.push(host);
+	return host;
+}
+
+/** Writes with a host that is closed behind it. */
+async function writing(work: (host: SqliteHost) => Promise<unknown>): Promise<void> {
+	const host = sqliteHost(path);
+	await work(host);
+	await host.close();
+}
+
+const db = (...words: string[]) => run(["db", ...words, "--db", path], { folder });
+
+function checked(file = path): CheckReport {
+	const journal = openJournalFile(file, "read");
+	try {
+		return checkJournal(journal, "full");
+	} finally {
+		journal.database.close();
+	}
+}
+
+function changed(...statements: string[]): void {
+	const database = new DatabaseSync(path);
+	for (const statement of statements) database.exec(statement);
+	database.close();
+}
+
+async function prune(options: Partial<Parameters<typeof pruneJournal>[0]>): Promise<PruneStep[]> {
+	const steps: PruneStep[] = [];
+	const rest = {
+		removeBefore: undefined,
+		foldBefore: undefined,
+		keep: 0,
+		mode: "do",
+		stopped: () => false,
+	} as const;
+	await pruneJournal({ path, ...rest, ...options, told: (step) => steps.push(step) });
+	return steps;
+}
+
+const keysOf = async (host: SqliteHost): Promise<string[]> =>
+	(await host.journal.list()).map(({ key }) => key);
+
+/** Everything that stands in the files of the journal. */
+const bytes = (): string =>
+	readdirSync(folder)
+		.filter((name) => name.startsWith("j.db"))
+		.map((name) => readFileSync(join(folder, name), "latin1"))
+		.join("");
+
+describe("check", () => {
+	const sessions = async (): Promise<void> => {
+		await writing(async (host) => {
+			const { journal, values, execution } = host as Required<SqliteHost>;
+			for (const [index, key] of ["a", "b", childKey("a", "1")].entries())
+				await addRun(journal, key, { at: now - index, runId: `run-${index}` });
+			await journal.submit("b", { id: "i", kind: "notice", dedupeKey: "d", body: { text: "hm" } });
+			await values.values("b", "notes").set("n", { text: "note" });
+			await execution.store.runs.create({
+				runId: "own",
+				kind: "notification",
+				status: "queued",
+				sessionKey: "b",
+			});
+		});
+	};
+
+	test("counts what there is, in a file that nobody has open and in one that is open", async () => {
+		await sessions();
+		const expected = { sessions: 3, entries: 21, runs: 3, openRuns: 0, inputs: 1, dedupe: 1, values: 1 };
+		const report = checked();
+		expect(report.problems).toEqual([]);
+		expect(report.counts).toMatchObject({ ...expected, folded: 0, workers: 0 });
+		expect(report.counts.records).toBeGreaterThan(0);
+		const lease = await take(open().journal, "open");
+		await lease.append({ at: now, runId: "r", facts: factsOfRun("q", "").slice(0, 2) });
+		expect(checked()).toMatchObject({ problems: [], counts: { sessions: 4, openRuns: 1, workers: 1 } });
+		const { code, stdout } = await db("check", "--json");
+		expect([code, JSON.parse(stdout)]).toMatchObject([0, { type: "check", ok: true, problems: [] }]);
+	});
+
+	test.each([
+		["UPDATE entries SET body = '{' WHERE seq = 3 AND session = 1", "entry 3 cannot be read (assistant)"],
+		["DELETE FROM entries WHERE seq IN (3, 4) AND session = 1", "2 entries are missing before entry 5"],
+		["DELETE FROM entries WHERE seq = 1 AND session = 1", "1 entry is missing before entry 2"],
+		["DELETE FROM entries WHERE seq = 7 AND session = 1", "by its entries run run-0 is"],
+		["UPDATE sessions SET open_run = 'x' WHERE id = 1", "its row says that run x is open"],
+		["UPDATE entries SET kind = 'run.ended' WHERE seq = 6 AND session = 1", "ends a second time at entry 7"],
+		["UPDATE entries SET kind = 'run.started' WHERE seq = 4 AND session = 1", "while another is open"],
+		["UPDATE entries SET kind = 'folded' WHERE seq = 4 AND session = 1", "others stand before it"],
+		[
+			"UPDATE entries SET version = 9 WHERE seq = 3 AND session = 1",
+			"was written by a newer release (assistant 9)",
+		],
+		["UPDATE entries SET run = 999 WHERE seq = 5 AND session = 1", "entry 5 names no run"],
+		[
+			"UPDATE entries SET session = 77 WHERE session = 1",
+			"7 rows of entries belong to sessions that are not there",
+		],
+		["UPDATE dedupe SET session = 77", "1 rows of dedupe belong to sessions"],
+		["UPDATE dedupe SET position = 77", "1 dedupe keys name inputs that never came"],
+		["UPDATE session_values SET session = 77", "1 rows of session_values belong to sessions"],
+		["UPDATE session_values SET value = '{'", "the value n of notes is damaged"],
+		["UPDATE inputs SET session = 77", "waits for a session that is not there"],
+		["UPDATE inputs SET body = '{'", "the body of input 1 is damaged"],
+		["UPDATE inputs SET kind = 'odd'", "is of the unknown kind odd"],
+		["UPDATE sessions SET inputs = 0", "input 1 is not counted"],
+		["UPDATE records SET body = '{' WHERE shelf = 'runs'", "the record own of runs is damaged"],
+		["DELETE FROM records WHERE shelf = 'runs'", "1 runs are listed as unfinished and have no record"],
+	])("finds what was done to a file: %s", async (statement, expected) => {
+		await sessions();
+		changed(statement);
+		const { problems } = checked();
+		expect(problems.map(({ what }) => what).join("\n")).toContain(expected);
+	});
+
+	test("tells what it found, and exits with 1", async () => {
+		await sessions();
+		changed("DELETE FROM entries WHERE seq IN (3, 4) AND session = 1");
+		const { code, stdout, stderr } = await db("check");
+		expect([code, stderr]).toEqual([1, ""]);
+		expect(stdout).toMatch(/1 problem was found .*:\nsession a: 2 entries are missing before entry 5\n/);
+		const [line = ""] = (await db("check", "--json")).stdout.split("\n");
+		const problems = [{ what: "2 entries are missing before entry 5", session: "a" }];
+		expect(JSON.parse(line)).toMatchObject({ ok: false, problems, unlisted: 0 });
+	});
+
+	test("says what is damaged wherever bytes were changed, and never fails itself", async () => {
+		await writing(async ({ journal }) => {
+			for (let each = 0; each < 40; each++)
+				await addRun(journal, `s${each % 8}`, { at: now, runId: `r${each}`, secret: "x".repeat(400) });
+		});
+		const whole = readFileSync(path);
+		const found = { whole: 0, damaged: 0, refused: new Set<string>() };
+		let seed = 7;
+		const next = (): number => (seed = (seed * 48_271) % 2_147_483_647);
+		for (let each = 0; each < 150; each++) {
+			const damaged = Buffer.from(whole);
+			const at = each < 30 ? each * 4 : next() % whole.length;
+			for (let index = 0; index < 8 && at + index < damaged.length; index++)
+				damaged[at + index] = next() % 256;
+			const copy = join(folder, `damaged-${each}.db`);
+			writeFileSync(copy, damaged);
+			try {
+				found[checked(copy).problems.length > 0 ? "damaged" : "whole"]++;
+			} catch (error) {
+				if (!isHoldfastError(error)) throw error;
+				found.refused.add(error.code);
+			}
+			rmSync(copy);
+		}
+		expect([...found.refused].filter((code) => !code.startsWith("journal_"))).toEqual([]);
+		expect(found.damaged).toBeGreaterThan(50);
+		const broken = Buffer.from(whole);
+		broken.fill(255, 4096 * 3, 4096 * 6);
+		writeFileSync(path, broken);
+		const { code, stdout, stderr } = await db("check");
+		expect([code, stderr]).toEqual([1, ""]);
+		expect(stdout).toMatch(/problems were found[\s\S]*cannot be read/);
+	});
+
+	test("refuses a file of a newer release or of another program, and leaves it as it is", async () => {
+		await sessions();
+		changed("PRAGMA user_version = 99");
+		const before = readFileSync(path);
+		for (const words of [["check"], ["backup", "copy.db"], ["prune", "--older-than", "1m"], ["vacuum"]]) {
+			const { code, stderr } = await db(...words);
+			expect(code).toBe(1);
+			expect(stderr).toContain("A newer release wrote it");
+		}
+		expect(readFileSync(path).equals(before)).toBe(true);
+		changed("PRAGMA user_version = 3; PRAGMA application_id = 5");
+		expect((await db("check")).stderr).toContain("journal_foreign");
+		expect(readdirSync(folder).filter((name) => name.includes("copy"))).toEqual([]);
+		const { code, stderr } = await run(["db", "check", "--db", "nothing.db"], { folder });
+		expect([code, stderr]).toEqual([2, expect.stringContaining("There is no database")]);
+	});
+});
+
+describe("backup", () => {
+	test("gives a copy of its own: runs that are open go on in the original, and are anyone's in the copy", async () => {
+		const host = open();
+		await addRun(host.journal, "done", { at: now, runId: "r0" });
+		const lease = await take(host.journal, "open");
+		await lease.append({ at: now, runId: "r1", facts: factsOfRun("q", "").slice(0, 2) });
+		const mine = {
+			id: "i",
+			kind: "message",
+			runId: "r2",
+			workerId: host.journal.workerId,
+			body: {},
+		} as const;
+		await host.journal.submit("mine", mine);
+		const copy = join(folder, "copies/copy.db");
+		const { code, stdout } = await db("backup", copy);
+		expect([code, stdout]).toEqual([
+			0,
+			expect.stringContaining("3 sessions with 9 entries of 2 runs, 1 of them open"),
+		]);
+		expect(readdirSync(join(folder, "copies"))).toEqual(["copy.db"]);
+		expect(statSync(copy).mode & 0o777).toBe(0o600);
+		await lease.append({ at: now, runId: "r1", facts: factsOfRun("q", "").slice(2, 3) });
+		expect((await open().journal.acquire("open")).ok).toBe(false);
+		const other = open(copy);
+		expect(checked(copy)).toMatchObject({ problems: [], counts: { workers: 0 } });
+		const orphaned = await other.journal.list({ state: "orphaned" });
+		expect(orphaned.map(({ key, seq, holder }) => [key, seq, holder])).toEqual([
+			["mine", 0, undefined],
+			["open", 2, undefined],
+		]);
+		const taken = await take(other.journal, "open");
+		expect(taken.openRunId).toBe("r1");
+		await taken.append({ at: now, runId: "r1", facts: factsOfRun("q", "").slice(6) });
+	});
+
+	test("takes nobody's place unless told to, and never that of a database that is open", async () => {
+		await writing(({ journal }) => addRun(journal, "s", { at: now, runId: "r" }));
+		const copy = join(folder, "copy.db");
+		writeFileSync(copy, "precious");
+		expect(await db("backup", copy)).toMatchObject({ code: 1, stderr: expect.stringContaining("--force") });
+		expect(readFileSync(copy, "utf8")).toBe("precious");
+		expect((await db("backup", copy, "--force")).code).toBe(0);
+		expect(checked(copy)).toMatchObject({ problems: [], counts: { entries: 7 } });
+		for (const suffix of ["-wal", "-shm"]) rmSync(copy + suffix, { force: true });
+		const used = open(copy);
+		await addRun(used.journal, "s", { at: now, runId: "r2" });
+		expect((await db("backup", copy, "--force")).stderr).toContain("is open, or was not closed");
+		expect((await used.journal.head("s"))?.seq).toBe(14);
+		expect((await db("backup", path, "--force")).stderr).toContain("would replace the journal itself");
+		expect((await db("backup", folder)).stderr).toContain("is a folder");
+	});
+
+	test("keeps no copy of a journal that is damaged", async () => {
+		await writing(({ journal }) => addRun(journal, "s", { at: now, runId: "r" }));
+		changed("DELETE FROM entries WHERE seq = 3");
+		const { code, stderr } = await db("backup", join(folder, "copy.db"));
+		expect([code, stderr]).toEqual([1, expect.stringContaining("1 entry is missing before entry 4")]);
+		expect(readdirSync(folder).filter((name) => name.includes("copy"))).toEqual([]);
+	});
+});
+
+describe("prune", () => {
+	test("removes sessions that had their time, with those of their sub-agents and all that is kept of them", async () => {
+		const host = open();
+		const { journal, values, execution } = host as Required<SqliteHost>;
+		const old = now - 40 * day;
+		for (const key of [
+			"old",
+			childKey("old", "1"),
+			childKey(childKey("old", "1"), "2"),
+			"parent",
+			"open",
+			"a\\b",
+		])
+			await addRun(journal, key, { at: old, runId: `run of ${key.length} ${key.slice(0, 4)}` });
+		await addRun(journal, childKey("parent", "1"), { at: now - 2 * day, runId: "young child" });
+		const lease = await take(journal, childKey("open", "1"));
+		await lease.append({ at: old, runId: "open child", facts: factsOfRun("q", "").slice(0, 1) });
+		await addRun(journal, "young", { at: now - day, runId: "young" });
+		await addRun(journal, "told", { at: old, runId: "told" });
+		await addRun(journal, "noted", { at: old, runId: "noted" });
+		const noted = { kind: "notification", status: "queued", sessionKey: "told" } as const;
+		await execution.store.runs.create({ ...noted, runId: "not begun" });
+		await execution.store.runs.create({ ...noted, runId: "noted", sessionKey: "noted", dedupeKey: "once" });
+		await values.values("waits", "notes").set("n", 1);
+		await journal.submit("waits", { id: "i", kind: "notice", body: {} });
+		changed(`UPDATE sessions SET updated_at = ${old} WHERE key IN ('told', 'noted', 'waits')`);
+		const planned = await prune({ removeBefore: now - 30 * day, mode: "plan" });
+		expect(planned.map(({ what, session, sessions, entries }) => [what, session, sessions, entries])).toEqual(
+			expect.arrayContaining([
+				["removed", "old", 3, 21],
+				["removed", "a\\b", 1, 7],
+				["removed", "noted", 1, 7],
+			]),
+		);
+		expect(planned).toHaveLength(3);
+		expect(checked().counts.entries).toBe(71);
+		expect(await prune({ removeBefore: now - 30 * day })).toEqual(planned);
+		const left = ["parent", childKey("parent", "1"), "open", childKey("open", "1"), "young", "told", "waits"];
+		expect((await keysOf(host)).sort()).toEqual(left.sort());
+		expect(checked()).toMatchObject({ problems: [], counts: { halfPruned: 0, entries: 36 } });
+		expect(await execution.store.runs.get("noted")).toBeNull();
+		expect(await execution.store.runs.get("not begun")).not.toBeNull();
+		await lease.append({ at: now, runId: "open child", facts: factsOfRun("q", "").slice(6) });
+		// A session of that key begins anew, and above what the one before had.
+		const again = await take(journal, "old");
+		expect([again.seq, again.epoch > 1]).toEqual([0, true]);
+	});
+
+	test("keeps so many of the youngest, and fences who held a session that went", async () => {
+		const host = open();
+		for (const [index, key] of ["a", "b", "c"].entries())
+			await addRun(host.journal, key, { at: now - (40 - index) * day, runId: key });
+		const held = await take(host.journal, "a");
+		expect((await prune({ removeBefore: now, keep: 2 })).map(({ session }) => session)).toEqual(["a"]);
+		expect(await keysOf(host)).toEqual(["b", "c"]);
+		await expect(
+			held.append({ at: now, runId: "late", facts: factsOfRun("q", "").slice(0, 1) }),
+		).rejects.toMatchObject({ code: "lease_lost" });
+		expect(checked().problems).toEqual([]);
+	});
+
+	test("folds old runs of sessions that stay, and leaves what was not settled", async () => {
+		const host = open();
+		for (const at of [60, 50, 2])
+			await addRun(host.journal, "s", { at: now - at * day, runId: `r${at}`, asks: `asked ${at}` });
+		await addRun(host.journal, childKey("s", "1"), { at: now - 60 * day, runId: "child" });
+		const lease = await take(host.journal, "open");
+		for (const fact of factsOfRun("q", ""))
+			await lease.append({ at: now - 60 * day, runId: "r", facts: [fact] });
+		await lease.append({ at: now - 60 * day, runId: "r'", facts: factsOfRun("q", "").slice(0, 1) });
+		const expected = [{ what: "folded", session: "s", sessions: 1, entries: 14, changedAt: now - 2 * day }];
+		expect(await prune({ foldBefore: now - 30 * day, mode: "plan" })).toEqual(expected);
+		expect(await prune({ foldBefore: now - 30 * day })).toEqual(expected);
+		expect(await prune({ foldBefore: now - 30 * day })).toEqual([]);
+		expect((await host.journal.read("s")).map(({ seq, fact }) => [seq, fact.kind])).toEqual([
+			[14, "folded"],
+			...factsOfRun("", "").map(({ kind }, index) => [15 + index, kind]),
+		]);
+		expect(checked()).toMatchObject({ problems: [], counts: { folded: 1, openRuns: 1 } });
+		const shown = await run(["show", "s", "--db", path], { folder });
+		expect(shown.stdout).toMatch(
+			/entries 1 to 14 were folded[\s\S]*you +asked 60[\s\S]*answer +re: asked 50[\s\S]*run 1/,
+		);
+		expect((await run(["sessions", "--db", path], { folder })).stdout).toContain("asked 60");
+	});
+
+	test("makes bodies vanish from the file, once it is vacuumed", async () => {
+		await writing(async ({ journal }) => {
+			await addRun(journal, "goes", {
+				at: now - 60 * day,
+				runId: "r1",
+				secret: "SECRET-GOES",
+				asks: "GOES-TOO",
+			});
+			for (let each = 0; each < 20; each++)
+				await addRun(journal, "stays", {
+					at: now - 20 * day,
+					runId: `r${each}`,
+					secret: "SECRET-FOLDS",
+					asks: "KEPT",
+				});
+		});
+		await prune({ removeBefore: now - 30 * day, foldBefore: now - 10 * day });
+		const { code, stdout } = await db("vacuum");
+		expect([code, stdout]).toEqual([0, expect.stringMatching(/had .* and has/)]);
+		expect(bytes()).toContain("KEPT");
+		expect(bytes()).not.toMatch(/SECRET|GOES/);
+		expect(checked().problems).toEqual([]);
+	});
+});
+
+test("vacuum says so when others keep the file busy, and the journal is as it was", async () => {
+	await writing(async ({ journal }) => {
+		for (let each = 0; each < 50; each++)
+			await addRun(journal, `s${each}`, { at: now - 60 * day, runId: `r${each}` });
+	});
+	const before = statSync(path).size;
+	const other = new DatabaseSync(path);
+	other.exec("BEGIN IMMEDIATE");
+	expect(() => vacuumJournal(path, 20)).toThrow(/The file is busy/);
+	other.exec("ROLLBACK; BEGIN; SELECT count(*) FROM entries");
+	await prune({ removeBefore: now - 30 * day });
+	expect(() => vacuumJournal(path, 20)).toThrow(/another process uses/);
+	other.exec("ROLLBACK");
+	other.close();
+	expect(vacuumJournal(path).after).toBeLessThan(before);
+	expect(checked()).toMatchObject({ problems: [], counts: { sessions: 0, freeBytes: 0 } });
+});
+
+describe("beside processes that write", () => {
+	function writer(name: string): Promise<ChildProcess> {
+		const child = fork(new URL("./writer-process.fixture.ts", import.meta.url), [path, name], {
+			execArgv: ["--conditions=holdfast-source", "--no-warnings"],
+		});
+		children.push(child);
+		return new Promise((resolve, reject) => {
+			child.once("message", () => resolve(child));
+			child.once("exit", (code) => reject(new Error(`The writer ended with ${code}.`)));
+		});
+	}
+	const stopped = (child: ChildProcess): Promise<{ turns: number; wrong: readonly string[] }> =>
+		new Promise((resolve, reject) => {
+			child.once("message", resolve);
+			child.once("exit", (code) => reject(new Error(`The writer ended with ${code}.`)));
+			child.send("stop");
+		});
+
+	test("check, backup, prune and vacuum lose nothing of what is written, and make nobody fail", async () => {
+		await writing(async ({ journal }) => {
+			for (let each = 0; each < 60; each++)
+				await addRun(journal, `old-${each}`, { at: now - 60 * day, runId: `old-${each}` });
+		});
+		const writers = [await writer("one"), await writer("two")];
+		const copies: string[] = [];
+		for (const words of [
+			["check"],
+			["backup", "1.db"],
+			["prune", "--older-than", "30d", "--fold-older-than", "0m"],
+			["vacuum"],
+			["backup", "2.db"],
+			["check", "--full"],
+		]) {
+			const { code, stdout, stderr } = await db(...words);
+			expect([words[0], code, code === 0 ? "" : stdout + stderr]).toEqual([words[0], 0, ""]);
+			if (words[0] === "backup") copies.push(join(folder, words[1] as string));
+		}
+		const told = await Promise.all(writers.map(stopped));
+		const report = checked();
+		expect(report.problems).toEqual([]);
+		expect(report.counts.sessions).toBe(10);
+		expect(told.flatMap(({ wrong }) => wrong)).toEqual([]);
+		const { journal } = open();
+		let turns = 0;
+		for (const { key } of await journal.list()) {
+			for (const { fact } of await journal.read(key)) {
+				if (fact.kind === "input") turns++;
+				if (fact.kind === "folded") turns += fact.state.messages.filter(({ type }) => type === "user").length;
+			}
+		}
+		expect(turns).toBe(told.reduce((sum, each) => sum + each.turns, 0));
+		for (const copy of copies) expect(checked(copy).problems).toEqual([]);
+	});
+
+	test("a prune that is killed at any moment leaves a whole file, and the next one goes on", async () => {
+		await writing(async ({ journal }) => {
+			for (let each = 0; each < 12; each++) {
+				const key = `old-${each}`;
+				await addRun(journal, key, { at: now - 60 * day, runId: `r${each}` });
+				await addRun(journal, childKey(key, "1"), { at: now - 60 * day, runId: `c${each}` });
+				const lease = await take(journal, key);
+				const facts = factsOfRun("much", "x".repeat(100));
+				for (let run = 0; run < 150; run++)
+					await lease.append({ at: now - 50 * day, runId: `${key}-${run}`, facts });
+			}
+			for (const runId of ["a", "b", "c"]) await addRun(journal, "stays", { at: now - 50 * day, runId });
+			await addRun(journal, "stays", { at: now, runId: "young" });
+		});
+		let killed = 0;
+		let halves = 0;
+		for (let each = 0; each < 8; each++) {
+			const pruning = start(
+				["db", "prune", "--older-than", "30d", "--fold-older-than", "30d", "--db", path],
+				{ folder },
+			);
+			const begun = checked().counts.sessions;
+			const end = Date.now() + 5_000;
+			// From its first change on, a little later each time.
+			while (checked().counts.sessions === begun && pruning.child.exitCode === null && Date.now() < end)
+				await new Promise((wake) => setImmediate(wake));
+			const until = performance.now() + each * 4;
+			while (performance.now() < until) await new Promise((wake) => setImmediate(wake));
+			if (pruning.child.exitCode === null) killed++;
+			pruning.child.kill("SIGKILL");
+			await pruning.finished;
+			const { problems, counts } = checked();
+			expect(problems).toEqual([]);
+			halves += counts.halfPruned;
+		}
+		expect(killed).toBeGreaterThan(2);
+		expect(halves).toBeGreaterThan(0);
+		expect((await db("prune", "--older-than", "30d", "--fold-older-than", "30d")).code).toBe(0);
+		expect(checked()).toMatchObject({ problems: [], counts: { sessions: 1, halfPruned: 0, folded: 1 } });
+		const [first] = await open().journal.read("stays");
+		expect(first).toMatchObject({ seq: 21, runId: "c", fact: { kind: "folded" } });
+	});
+});

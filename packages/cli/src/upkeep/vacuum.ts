@@ -1,0 +1,60 @@
+/** Gives the room of removed rows back, and with it what stood in them: the file is written anew, the log is emptied. */
+import { statSync } from "node:fs";
+import { type JournalFile, openJournalFile } from "holdfast/sqlite";
+import { UpkeepError } from "./upkeep-error.ts";
+
+/** Bytes of the file and its log. */
+export interface Vacuumed {
+	readonly before: number;
+	readonly after: number;
+}
+
+/**
+ * Vacuums a journal. Who writes meanwhile waits. `patience` is how many milliseconds it waits for others itself.
+ * @throws UpkeepError when others keep the file busy; HoldfastError `disk_full` and what opening says.
+ */
+export function vacuumJournal(path: string, patience = 10_000): Vacuumed {
+	const file = openJournalFile(path, "write");
+	const { database } = file;
+	const before = bytesOf(path);
+	try {
+		database.exec(`PRAGMA busy_timeout = ${patience}`);
+		database.exec("VACUUM");
+		if (!emptyLog(file, performance.now() + patience))
+			throw new UpkeepError(
+				"The file was written anew, but another process uses its log, so that its size and its old pages stay for now. " +
+					"Run it again when less is going on: a check, a backup or another program may read it.",
+			);
+	} catch (error) {
+		if (error instanceof UpkeepError) throw error;
+		const known = file.error(error);
+		if (known.code !== "journal_unavailable") throw known;
+		throw new UpkeepError(
+			`The file is busy: for ${patience / 1_000} seconds other processes left no moment to write it anew. ` +
+				"Nothing was changed; try again when less is going on.",
+		);
+	} finally {
+		database.close();
+	}
+	return { before, after: bytesOf(path) };
+}
+
+function bytesOf(path: string): number {
+	return ["", "-wal"].reduce(
+		(sum, suffix) => sum + (statSync(path + suffix, { throwIfNoEntry: false })?.size ?? 0),
+		0,
+	);
+}
+
+/** Moves the log into the file and empties it, in the first moment that others leave. */
+function emptyLog({ database }: JournalFile, until: number): boolean {
+	// SQLite's own waiting pauses too long to meet a moment between writers that hardly pause.
+	database.exec("PRAGMA busy_timeout = 0");
+	const attempt = database.prepare("PRAGMA wal_checkpoint(TRUNCATE)");
+	for (;;) {
+		const { busy } = attempt.get() as { busy: number };
+		if (busy === 0) return true;
+		if (performance.now() > until) return false;
+		Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+	}
+}
