@@ -2,6 +2,7 @@
 import { HoldfastError, UserMessage } from "@holdfast/upp";
 import type { Ports } from "../engine/index.ts";
 import type { Entry, Journal } from "../journal/index.ts";
+import { readKept } from "../journal/read-kept.ts";
 import { type AgentRun, acceptInput, noticeIdentity, type SessionTable } from "../sessions/index.ts";
 import { endings } from "./checkpoints-of.ts";
 import type { ExecutionHost, ExecutionStore } from "./execution-host.ts";
@@ -161,13 +162,9 @@ async function settle(
 async function* backwards(journal: Journal, place: string, seq: number): AsyncGenerator<Entry> {
 	for (let end = seq; end > 0; end -= pageSize) {
 		const after = Math.max(0, end - pageSize);
-		try {
-			yield* (await journal.read(place, { after, limit: end - after })).toReversed();
-		} catch (error) {
-			if ((error as { code?: unknown }).code !== "events_expired") throw error;
-			yield* (await journal.read(place, { limit: end })).toReversed();
-			return;
-		}
+		const entries = await readKept(journal, place, after, end - after);
+		yield* entries.toReversed();
+		if (entries[0]?.fact.kind === "folded") return;
 	}
 }
 

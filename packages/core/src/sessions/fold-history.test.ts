@@ -6,6 +6,7 @@ import { anyTool } from "../agent/agent.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import { take } from "../journal/contract/contract.ts";
 import { type Journal, journalHost, memoryJournal, storeJournal } from "../journal/index.ts";
+import { readKept } from "../journal/read-kept.ts";
 import { MemorySessionStore } from "../session-store/memory.ts";
 import { sqliteHost } from "../sqlite.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
@@ -118,4 +119,18 @@ test("a journal over a bare session store says that it does not fold", async () 
 	expect(journal.folds).toBeUndefined();
 	await expect(foldHistory(journal, "s", ever)).rejects.toMatchObject({ code: "fold_unsupported" });
 	expect(await kinds(journal)).toHaveLength(4);
+});
+
+test("looking back from the end of a session finds what is kept, wherever its past was folded", async () => {
+	const journal = memoryJournal();
+	const { agent } = on(journal);
+	for (const text of ["one", "two", "three"]) await drain(await agent.session("s").send(text));
+	await foldHistory(journal, "s", { before: (journal.read("s")[9]?.at as number) + 0.5 });
+	const seqs = async (after: number, limit?: number): Promise<number[]> =>
+		(await readKept(journal, "s", after, limit)).map(({ seq }) => seq);
+	const [first = 0] = await seqs(0);
+	expect([4, 8, 12]).toContain(first);
+	expect((await seqs(2))[0]).toBe(first);
+	expect(await seqs(2, 1)).toEqual([first]);
+	expect(await seqs(11)).toEqual([12]);
 });

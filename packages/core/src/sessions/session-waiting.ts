@@ -1,6 +1,7 @@
 // A session whose run waits for somebody outside: what is said of its calls, and their deadlines (keeps I4).
 import type { SessionState } from "../engine/index.ts";
 import type { Journal } from "../journal/index.ts";
+import { readKept } from "../journal/read-kept.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { answerFacts, expired, expiredFacts, stoppedFacts, type ToolAnswer } from "./outside-answers.ts";
 import type { SessionAgent } from "./session-agent.ts";
@@ -73,7 +74,7 @@ export class SessionWaiting {
 	/** Who answers a call too late is told so, also when the run has gone on. */
 	async #checkExpired(answers: readonly ToolAnswer[]): Promise<void> {
 		const { seq } = (await this.#journal.head(this.#place)) ?? { seq: 0 };
-		const entries = await this.#journal.read(this.#place, { after: Math.max(0, seq - recentEntries) });
+		const entries = await readKept(this.#journal, this.#place, Math.max(0, seq - recentEntries));
 		for (const { fact } of entries) {
 			if (fact.kind !== "tool.settled" || fact.outcome !== "expired") continue;
 			if (answers.some(({ toolCallId }) => toolCallId === fact.callId)) throw expired(fact.callId);
