@@ -28,9 +28,15 @@ import {
 	sessionHeld,
 } from "./session-errors.ts";
 import { SessionHold } from "./session-hold.ts";
-import { SessionOpening } from "./session-opening.ts";
+import { type OpeningParts, SessionOpening } from "./session-opening.ts";
 import type { SessionRecords } from "./session-records.ts";
-import { type ActiveRun, isRunning, SessionRunner, type Settlement } from "./session-runner.ts";
+import {
+	type ActiveRun,
+	isRunning,
+	type RunnerParts,
+	SessionRunner,
+	type Settlement,
+} from "./session-runner.ts";
 import { SessionWaiting } from "./session-waiting.ts";
 import { type QueuedTurn, TurnQueue } from "./turn-queue.ts";
 import { Turnstile } from "./turnstile.ts";
@@ -69,7 +75,6 @@ export class SessionWorker {
 	#active: ActiveRun | undefined;
 	readonly #turnstile: Turnstile;
 	readonly #pending = new PendingInputs();
-	readonly #waiting: SessionWaiting;
 	#closing = false;
 	#killed = false;
 	/** Whether the kill is recorded, or failed. */
@@ -94,15 +99,8 @@ export class SessionWorker {
 			() => this.#over && this.#leaveQueued("killed", sessionKilled()),
 			() => this.#queue.length > 0 && queueMicrotask(() => this.#pump()),
 		);
-		this.#opening = new SessionOpening({
-			agent,
-			key,
-			hold: this.#hold,
-			queue: this.#queue,
-			records,
-		});
-		this.#waiting = new SessionWaiting(journal, place, agent, (settle) => this.settle(settle));
-		this.#runner = new SessionRunner({
+		// One object for both: there are many idle sessions.
+		const shared: RunnerParts & OpeningParts = {
 			agent,
 			place,
 			key,
@@ -114,11 +112,17 @@ export class SessionWorker {
 			killed: () => this.#killed,
 			takenUp,
 			ended: (active, outcome) => this.#ended(active, outcome),
-		});
+		};
+		this.#opening = new SessionOpening(shared);
+		this.#runner = new SessionRunner(shared);
 	}
 
 	get #agent(): EngineAgent {
 		return this.#sessionAgent.engine;
+	}
+
+	get #waiting(): SessionWaiting {
+		return new SessionWaiting(this.#journal, this.place, this.#sessionAgent, (settle) => this.settle(settle));
 	}
 
 	/** Makes way for another worker of the same session, unless there is something to do or to remember. */
