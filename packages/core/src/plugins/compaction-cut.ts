@@ -1,6 +1,7 @@
 // Where a history may be cut, and which summary stands for which part of it.
 import { isToolResultMessage, isUserMessage, type Message, type UserMessage } from "@holdfast/upp";
 import type { EstimateTokens } from "../middleware/estimate-tokens.ts";
+import type { Beginning } from "./kept-summary.ts";
 
 /** Summaries of so many sessions are kept; the one used longest ago goes first (keeps I7). */
 const keptSummaries = 1_000;
@@ -24,9 +25,7 @@ export function cutBefore(
 }
 
 /** A summary and what it stands for. */
-export interface Summarised {
-	/** How many messages at the beginning it stands for. */
-	readonly cut: number;
+export interface Summarised extends Beginning {
 	readonly summary: UserMessage;
 	/** The messages with the summary in place of those. The user's last message is shown in any case. */
 	view(messages: readonly Message[]): readonly Message[];
@@ -55,10 +54,15 @@ export class SummaryCache {
 		return undefined;
 	}
 
-	remember(sessionKey: string, messages: readonly Message[], cut: number, summary: UserMessage): Summarised {
+	remember(
+		sessionKey: string,
+		messages: readonly Message[],
+		written: Beginning & { readonly summary: UserMessage },
+	): Summarised {
 		this.#failures.delete(sessionKey);
+		const { cut, summary } = written;
 		const covered = messages.slice(0, cut);
-		return this.#keep(sessionKey, { cut, summary, covered, view: viewOf(cut, summary) });
+		return this.#keep(sessionKey, { ...written, covered, view: viewOf(cut, summary) });
 	}
 
 	/** As the one used last. */

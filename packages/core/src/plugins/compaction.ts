@@ -12,7 +12,7 @@ import { type EstimateTokens, estimateTokens, sumTokens } from "../middleware/es
 import { readCount, readNumber } from "../middleware/read-options.ts";
 import { transcript } from "../middleware/transcript.ts";
 import { cutBefore, SummaryCache } from "./compaction-cut.ts";
-import { keepSummary, keptSummary } from "./kept-summary.ts";
+import { hashUpTo, keepSummary, keptSummary } from "./kept-summary.ts";
 import { definePlugin, type Plugin } from "./plugin.ts";
 
 /** Options of `compaction`. */
@@ -73,7 +73,7 @@ export function compaction(options: CompactionOptions = {}): Plugin {
 				const values = host.values(sessionKey);
 				const kept = known === undefined ? await keptSummary(values, messages).catch(tell) : undefined;
 				if (kept !== undefined) {
-					known = summaries.remember(sessionKey, messages, kept.cut, kept.summary);
+					known = summaries.remember(sessionKey, messages, kept);
 					shown = known.view(messages);
 					if (isEnough(shown)) return shown;
 				}
@@ -86,8 +86,9 @@ export function compaction(options: CompactionOptions = {}): Plugin {
 					const text = await write(`Summarise this conversation:\n${transcript(old)}`, old, signal);
 					const summary = new UserMessage(`[Summary of the conversation so far]\n${checked(text)}`);
 					if (estimate(summary) >= sumTokens(old, estimate)) throw noShorter();
-					await keepSummary(values, messages, cut, summary).catch(tell);
-					return summaries.remember(sessionKey, messages, cut, summary).view(messages);
+					const written = { cut, hash: hashUpTo(cut, messages, known), summary };
+					await keepSummary(values, written).catch(tell);
+					return summaries.remember(sessionKey, messages, written).view(messages);
 				} catch (error) {
 					summaries.failed(sessionKey, messages);
 					tell(error);

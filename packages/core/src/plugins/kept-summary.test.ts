@@ -4,7 +4,7 @@ import { Agent } from "../agent/agent.ts";
 import { memoryHost } from "../journal/index.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { compaction } from "./compaction.ts";
-import { keepSummary, keptSummary } from "./kept-summary.ts";
+import { hashUpTo, keepSummary, keptSummary } from "./kept-summary.ts";
 import { eventsOf, shownIn } from "./plugins.fixture.ts";
 import { memoryValues } from "./session-values.ts";
 
@@ -17,12 +17,31 @@ const messages: readonly Message[] = [
 describe("a summary that is kept", () => {
 	test("stands for the messages it was made of, and for no others", async () => {
 		const values = memoryValues().values("s", "compaction");
-		await keepSummary(values, messages, 2, new UserMessage("one and two"));
+		const summary = new UserMessage("one and two");
+		await keepSummary(values, { cut: 2, hash: hashUpTo(2, messages), summary });
 		const found = await keptSummary(values, messages);
 		expect([found?.cut, found?.summary.text]).toEqual([2, "one and two"]);
 		const [first, second] = messages as [Message, Message];
 		expect(await keptSummary(values, [new UserMessage("one"), second])).toBeUndefined();
 		expect(await keptSummary(values, [first])).toBeUndefined();
+	});
+
+	test("is told by a hash that goes on from a shorter beginning and looks at each message once", () => {
+		const written: string[] = [];
+		const looked = messages.map((message) => ({
+			text: message.text,
+			toJSON() {
+				written.push(message.text);
+				return message.toJSON();
+			},
+		})) as unknown as readonly Message[];
+		const beginning = { cut: 2, hash: hashUpTo(2, looked) };
+		const hash = hashUpTo(3, looked, beginning);
+		expect(written).toEqual(["one", "two", "three"]);
+		expect(hash).toBe(hashUpTo(3, messages));
+		expect(hash).not.toBe(beginning.hash);
+		const [first, , third] = messages as [Message, Message, Message];
+		expect(hashUpTo(3, [first, new AssistantMessage("other"), third])).not.toBe(hash);
 	});
 
 	test("is shown by the next process, which does not ask for it again", async () => {

@@ -6,10 +6,15 @@ import type { SessionValues } from "./session-values.ts";
 
 const name = "summary";
 
-interface Kept {
-	/** How many messages at the beginning it stands for, and what they were. */
+/** The beginning of a history, for which a summary stands. */
+export interface Beginning {
+	/** How many messages it has. */
 	readonly cut: number;
-	readonly covered: string;
+	/** What they were. */
+	readonly hash: string;
+}
+
+interface Kept extends Beginning {
 	readonly text: string;
 }
 
@@ -17,23 +22,27 @@ interface Kept {
 export async function keptSummary(
 	values: SessionValues,
 	messages: readonly Message[],
-): Promise<{ readonly cut: number; readonly summary: UserMessage } | undefined> {
+): Promise<(Beginning & { readonly summary: UserMessage }) | undefined> {
 	const kept = (await values.get(name)) as Kept | undefined;
-	if (kept === undefined || kept.cut > messages.length || kept.covered !== hashOf(messages, kept.cut))
-		return undefined;
-	return { cut: kept.cut, summary: new UserMessage(kept.text) };
+	if (kept === undefined || kept.cut > messages.length) return undefined;
+	const { cut, hash, text } = kept;
+	return hashUpTo(cut, messages) === hash ? { cut, hash, summary: new UserMessage(text) } : undefined;
 }
 
 /** Keeps it in place of the one before it. */
 export async function keepSummary(
 	values: SessionValues,
-	messages: readonly Message[],
-	cut: number,
-	{ text }: UserMessage,
+	{ cut, hash, summary }: Beginning & { readonly summary: UserMessage },
 ): Promise<void> {
-	await values.set(name, { cut, covered: hashOf(messages, cut), text } satisfies Kept);
+	await values.set(name, { cut, hash, text: summary.text } satisfies Kept);
 }
 
-function hashOf(messages: readonly Message[], cut: number): string {
-	return textHash(JSON.stringify(messages.slice(0, cut)));
+/**
+ * The hash of the messages before `cut`. It goes on from that of a shorter beginning of the same history, so that it
+ * costs what was added since (keeps I5).
+ */
+export function hashUpTo(cut: number, messages: readonly Message[], from?: Beginning): string {
+	let hash = from?.hash ?? "";
+	for (const message of messages.slice(from?.cut ?? 0, cut)) hash = textHash(hash + JSON.stringify(message));
+	return hash;
 }
