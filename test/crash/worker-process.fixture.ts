@@ -21,6 +21,7 @@ export interface WorkerOptions {
 				readonly thenResume?: true;
 		  }
 		| { readonly resume: true }
+		| { readonly release: true }
 		/** From when a line comes on. */
 		| { readonly recover: true; readonly atLine?: true }
 		/** Whatever is due, until a line comes. */
@@ -113,6 +114,9 @@ try {
 			results.push(tell(run));
 		}
 		await Promise.all(results);
+	} else if ("release" in work) {
+		const run = await session.release();
+		if (run !== null) await tell(run);
 	} else await resume(session);
 } catch (error) {
 	reach("failed", { code: (error as { code?: string }).code, message: (error as Error).message });

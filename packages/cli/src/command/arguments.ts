@@ -41,6 +41,7 @@ export type Command =
 			readonly drain: number;
 	  } & Common)
 	| ({ readonly name: "db"; readonly task: DatabaseTask } & Common)
+	| ({ readonly name: "release"; readonly session: string } & Common & WorkOptions)
 	| ({ readonly name: "sessions" } & Common)
 	| ({ readonly name: "show"; readonly session: string } & Common)
 	| { readonly name: "help"; readonly topic: string | undefined }
@@ -75,6 +76,7 @@ const known: Readonly<Record<string, readonly OptionName[]>> = {
 	run: [...work, "session"],
 	resume: work,
 	worker: ["agent", "db", "json", "once", "drain"],
+	release: work,
 	sessions: ["db", "json"],
 	show: ["db", "json"],
 	db: ["db", "json", "full", "force", "older-than", "fold-older-than", "keep", "dry-run"],
@@ -100,7 +102,7 @@ export function parseCommand(
 	const allowed = known[name];
 	if (allowed === undefined)
 		throw new UsageError(
-			`There is no command "${name}". Commands: run, resume, worker, sessions, show, db. To ask something: holdfast run "${name.includes(" ") ? name : "your task"}".`,
+			`There is no command "${name}". Commands: run, resume, release, worker, sessions, show, db. To ask something: holdfast run "${name.includes(" ") ? name : "your task"}".`,
 		);
 	for (const option of Object.keys(values) as OptionName[])
 		if (!allowed.includes(option))
@@ -136,7 +138,8 @@ export function parseCommand(
 		return { name, agent, once: values.once === true, drain: readSeconds(values.drain ?? "10"), ...common };
 	}
 	if (rest[0] === undefined)
-		throw new UsageError("Which session? Give its key: holdfast show KEY. See: holdfast sessions.");
+		throw new UsageError(`Which session? Give its key: holdfast ${name} KEY. See: holdfast sessions.`);
+	if (name === "release") return { name, session: rest[0], ...common, ...how };
 	return { name: "show", session: rest[0], ...common };
 }
 

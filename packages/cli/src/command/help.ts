@@ -5,6 +5,7 @@ const general = `holdfast: an assistant that works on a folder of files, durably
   holdfast run "<task>" [options]   work on a task; an interrupted run can be resumed
   holdfast resume [KEY]             go on with an interrupted session
   holdfast worker [--agent FILE]    work on what is due, as long as it is not stopped
+  holdfast release KEY              go on with a session that is parked
   holdfast sessions                 list the sessions
   holdfast show KEY                 the timeline of a session
   holdfast db <task>                check, backup, prune or vacuum the database
@@ -63,6 +64,12 @@ share one database; each run is taken up by one of them.
 
 Stopped, it exits with 0.
 `,
+	release: `holdfast release KEY [options]
+
+Goes on with a parked session. A run is parked when its process died again and again without finishing a step:
+\`holdfast show KEY\` tells where. Mend the cause first; from here its crashes are counted anew.
+
+${workOptions}`,
 	sessions: `holdfast sessions [--db PATH] [--json]
 
 Lists the sessions, the last changed first. --json: one session a line.

@@ -25,6 +25,7 @@ export async function runCommandLine(argv: readonly string[], io: CommandIo = pr
 			case "run":
 				return await runTask(command, io);
 			case "resume":
+			case "release":
 				return await resumeSession(command, io);
 			case "worker":
 				return await runWorker(command, io);

@@ -10,7 +10,7 @@ import { exitCodes } from "./usage-error.ts";
 /** One session in the list. */
 interface ListedSession {
 	readonly key: string;
-	readonly state: "running" | "interrupted" | "waiting" | "completed" | "failed" | "aborted";
+	readonly state: "running" | "interrupted" | "parked" | "waiting" | "completed" | "failed" | "aborted";
 	readonly updatedAt: number;
 	readonly createdAt: number;
 	/** The first thing that was asked. */
@@ -61,6 +61,7 @@ function firstTexts(fact: Fact): readonly string[] {
 }
 
 function stateOf(head: SessionHead, last: Entry | undefined): ListedSession["state"] {
+	if (head.parked === true) return "parked";
 	if (head.openRunId !== undefined) return head.holder?.alive === true ? "running" : "interrupted";
 	if (head.waiting > 0) return "waiting";
 	if (last?.fact.kind !== "run.ended" || last.fact.outcome === "completed") return "completed";

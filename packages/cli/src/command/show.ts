@@ -43,7 +43,9 @@ export async function showSession(
 			io.stdout.write(
 				alive
 					? "\nIt is running now, in another process.\n"
-					: `\nIt was interrupted. Go on: holdfast resume ${quoted(command.session)}${db}\n`,
+					: head.parked === true
+						? `\nIt is parked. Go on all the same: holdfast release ${quoted(command.session)}${db}\n`
+						: `\nIt was interrupted. Go on: holdfast resume ${quoted(command.session)}${db}\n`,
 			);
 		if (head.waiting > 0) io.stdout.write(`${head.waiting} more to come are waiting.\n`);
 		return exitCodes.completed;
@@ -61,6 +63,14 @@ interface RunSoFar {
 	/** The call behind each id: what it was given. */
 	readonly calls: Map<string, { name: string; input: unknown; attempt: number }>;
 }
+
+const resumeReasons = {
+	crash: "a crash: the process died",
+	suspended: "an interruption",
+	"lease-lost": "another process took over",
+	answered: "its calls were answered",
+	released: "it was released",
+} as const;
 
 /** The entries as lines for people. */
 function timeline(entries: readonly Entry[], width: number): string[] {
@@ -99,9 +109,15 @@ function tell(
 ): void {
 	switch (fact.kind) {
 		case "run.resumed":
+			line("resumed", `attempt ${fact.attempt}, after ${resumeReasons[fact.reason]}`);
+			if (fact.agentChanged !== undefined) line("", `the agent changed: its ${fact.agentChanged.join(", ")}`);
+			break;
+		case "run.parked":
 			line(
-				"resumed",
-				`attempt ${fact.attempt}, after ${fact.reason === "crash" ? "a crash: the process died" : fact.reason === "suspended" ? "an interruption" : "another process took over"}`,
+				"parked",
+				fact.reason === "crash"
+					? `the process died ${fact.crashes} times without finishing a step between`
+					: `the agent changed: its ${(fact.agentChanged ?? ["agent"]).join(", ")}`,
 			);
 			break;
 		case "input":

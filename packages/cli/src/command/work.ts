@@ -11,7 +11,7 @@ import { readSettings, writeSettings } from "./session-settings.ts";
 import { exitCodes, UsageError } from "./usage-error.ts";
 
 type RunCommand = Extract<Command, { name: "run" }>;
-type ResumeCommand = Extract<Command, { name: "resume" }>;
+type ResumeCommand = Extract<Command, { name: "resume" | "release" }>;
 
 /** What is asked when nothing is: sensible in any folder of files. */
 const DEFAULT_TASK = "What is this project?";
@@ -36,7 +36,7 @@ export async function runTask(command: RunCommand, io: CommandIo): Promise<numbe
 		if (command.task === undefined) work.renderer.note(`No task was given, so it is: ${task}`);
 		work.renderer.begin(work.header);
 		const session = work.agent.session(key);
-		if (head?.openRunId !== undefined) {
+		if (head?.openRunId !== undefined && head.parked !== true) {
 			work.renderer.note("This session has an interrupted run; it is finished first.");
 			const earlier = await session.resume();
 			if (earlier !== null && (await work.follow(earlier)).outcome === "suspended") return await work.end();
@@ -67,7 +67,8 @@ export async function resumeSession(command: ResumeCommand, io: CommandIo): Prom
 		if (head === undefined || (head.seq === 0 && head.waiting === 0)) throw unknownSession(key, command.db);
 		const setup = prepare(command, key, io);
 		work = startWork(setup, host, command, io);
-		const run = await work.agent.session(key).resume();
+		const session = work.agent.session(key);
+		const run = await (command.name === "release" ? session.release() : session.resume());
 		if (run === null) {
 			return nothingToResume(`Session ${key} has nothing to resume: its last run has ended.`, command, io);
 		}
@@ -197,7 +198,7 @@ function unknownSession(key: string, db: string): UsageError {
 async function lastInterrupted(host: Host): Promise<string | undefined> {
 	const heads = [...(await host.journal.list({ state: "orphaned" }))];
 	const waiting = (await host.journal.list()).filter(
-		(head) => head.waiting > 0 && head.holder?.alive !== true,
+		(head) => head.waiting > 0 && head.holder?.alive !== true && head.parked !== true,
 	);
 	return [...heads, ...waiting].sort((left, right) => right.updatedAt - left.updatedAt)[0]?.key;
 }

@@ -1,13 +1,5 @@
 // The agent: written once, run as a function (generate, stream, ask, query) or as durable sessions (send, session).
-import {
-	HoldfastError,
-	isHoldfastError,
-	isMessage,
-	type Message,
-	type Turn,
-	UserMessage,
-	uuid,
-} from "@holdfast/upp";
+import { HoldfastError, isMessage, type Message, type Turn, UserMessage, uuid } from "@holdfast/upp";
 import type { EngineAgent, GenerateResult } from "../engine/index.ts";
 import { type AgentExecution, adaptExecutionHost, agentExecution } from "../execution-host/index.ts";
 import { type Host, memoryHost, resolveHost } from "../journal/index.ts";
@@ -168,18 +160,14 @@ export class Agent {
 	/**
 	 * Finds the runs and the accepted turns that nobody alive works on, and finishes them: each session's first is
 	 * yielded as it is taken up.
-	 * Runs that another living worker holds are left alone.
+	 * Runs that another living worker holds are left alone, and so are parked ones. A run that is parked now is yielded
+	 * once, with the outcome `suspended` and the error `run_parked`.
 	 */
 	async *recover(): AsyncGenerator<AgentRun, void, void> {
 		const table = this.#table();
 		for (const { key: place } of await table.journal.list({ state: "orphaned" })) {
-			try {
-				const run = await table.recover(place);
-				if (run !== null) yield run;
-			} catch (error) {
-				// Another worker was faster: the run goes on there.
-				if (!isHoldfastError(error) || error.code !== "session_held") throw error;
-			}
+			const run = await table.takeOver(place);
+			if (run !== null) yield run;
 		}
 		await table.recoverReminders();
 	}

@@ -10,11 +10,14 @@ interface CheckedOptions {
 	readonly checkpoints?: unknown;
 	readonly prices?: unknown;
 	readonly remoteToolTimeoutMs?: unknown;
+	readonly maxRestarts?: unknown;
+	readonly onAgentChange?: unknown;
 }
 
 /** @throws TypeError naming the option, and the place in it, that is of the wrong kind. */
 export function checkOptions(options: CheckedOptions): void {
 	const { strategy, middleware, checkpoints, prices, remoteToolTimeoutMs: timeout } = options;
+	const { maxRestarts = 0, onAgentChange = "go-on" } = options;
 	if (timeout !== undefined && !(typeof timeout === "number" && timeout > 0))
 		throw new TypeError("The option `remoteToolTimeoutMs` must be a number of milliseconds above 0.");
 	if (strategy !== undefined)
@@ -22,6 +25,11 @@ export function checkOptions(options: CheckedOptions): void {
 	if (middleware !== undefined) checkMiddleware(middleware);
 	if (checkpoints !== undefined) checkStore(checkpoints);
 	if (prices !== undefined) checkPrices(prices);
+	const isCount = maxRestarts === Number.POSITIVE_INFINITY || Number.isSafeInteger(maxRestarts);
+	if (!isCount || (maxRestarts as number) < 0)
+		throw new TypeError("The option `maxRestarts` must be a whole number from 0, or Infinity.");
+	if (onAgentChange !== "go-on" && onAgentChange !== "park")
+		throw new TypeError('The option `onAgentChange` must be "go-on" or "park".');
 }
 
 function checkMiddleware(given: unknown): void {

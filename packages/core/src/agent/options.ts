@@ -2,13 +2,13 @@
 import { bindModel, HoldfastError, type LLMOptions, type ModelBinding } from "@holdfast/upp";
 import type { CheckpointStore } from "../checkpoint/index.ts";
 import type { AgentStrategy, Decider, EngineAgent, EngineModel, ModelPrice, Ports } from "../engine/index.ts";
-import { systemPorts, textHash } from "../engine/index.ts";
+import { fingerprintOf, systemPorts } from "../engine/index.ts";
 import type { ExecutionHost } from "../execution-host/index.ts";
 import type { Host, SessionStoreHost } from "../journal/index.ts";
 import type { Middleware } from "../middleware/index.ts";
 import type { Plugin } from "../plugins/index.ts";
 import { type ExecutionStrategy, isDecider, loop } from "../strategies/index.ts";
-import { type AnyTool, type EngineTool, normaliseTools, type ToolSet } from "../tools/index.ts";
+import { type AnyTool, normaliseTools, type ToolSet } from "../tools/index.ts";
 import type { Agent } from "./agent.ts";
 import type { OpaqueStrategy } from "./opaque-strategy.ts";
 import { isRuntimeLlm, type RuntimeLlm, runtimeLlmModel } from "./runtime-llm.ts";
@@ -59,6 +59,16 @@ export interface AgentOptions extends Partial<Omit<LLMOptions, "model" | "system
 	 * `timeoutMs` goes before, and approvals never run out. Default: no limit.
 	 */
 	readonly remoteToolTimeoutMs?: number;
+	/**
+	 * How often a run of a session is taken up again after its process died, without a step finished between; then it is
+	 * parked until somebody releases it. Default: 5. `Infinity` never parks, 0 takes none up again.
+	 */
+	readonly maxRestarts?: number;
+	/**
+	 * What becomes of a run that was begun with another model, other instructions or other tools than the agent has now:
+	 * `go-on` (the default) goes on with what the agent has now and tells so, `park` leaves it until somebody releases it.
+	 */
+	readonly onAgentChange?: "go-on" | "park";
 	/** Time and ids. Default: the system's. */
 	readonly ports?: Partial<Ports>;
 }
@@ -79,6 +89,8 @@ const ownOptions: ReadonlySet<string> = new Set([
 	"name",
 	"description",
 	"subagents",
+	"maxRestarts",
+	"onAgentChange",
 	"ports",
 	"remoteToolTimeoutMs",
 	"id",
@@ -202,15 +214,4 @@ function llmOptionsOf(options: AgentOptions, system: string | undefined): LLMOpt
 
 function modelIdOf(options: AgentOptions): string {
 	return (options.model as { modelId?: unknown } | undefined)?.modelId?.toString() ?? "";
-}
-
-/** 53 bits of the agent's definition, in hexadecimal. */
-function fingerprintOf(modelId: string, system: string | undefined, tools: readonly EngineTool[]): string {
-	return textHash(
-		JSON.stringify([
-			modelId,
-			system ?? "",
-			tools.map((tool) => [tool.name, tool.description, tool.parameters]),
-		]),
-	);
 }

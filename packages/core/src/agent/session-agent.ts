@@ -19,6 +19,12 @@ import { awaitedHost } from "./awaited-host.ts";
 import { type AgentOptions, resolveAgent } from "./options.ts";
 import { isRuntimeLlm } from "./runtime-llm.ts";
 
+/**
+ * A run that kills its process each time would otherwise take every worker down, one after the other, and with them the
+ * sessions of others. Five is more than bad luck, and few enough to be over soon.
+ */
+const defaultRestarts = 5;
+
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /**
@@ -31,7 +37,7 @@ export function sessionAgentOf(
 	engine: EngineAgent,
 	subagents: readonly Subagent[] = [],
 ): SessionAgent {
-	const { plugins = [], namespace } = options;
+	const { plugins = [], namespace, maxRestarts = defaultRestarts, onAgentChange = "go-on" } = options;
 	checkPlugins(plugins);
 	let ofPlugins: readonly AnyTool[] = [];
 	const engineWith = (tools: readonly AnyTool[]): EngineAgent =>
@@ -42,6 +48,7 @@ export function sessionAgentOf(
 		ready: undefined,
 		tools: isRuntimeLlm(options.model) ? "own-tools" : "engine-tools",
 		namespace,
+		restarts: { maxRestarts, onAgentChange },
 	};
 	if (subagents.length > 0) agent.inTable = (table) => delegatingAgent(agent, subagents, table, engineWith);
 	if (plugins.length === 0) return agent;

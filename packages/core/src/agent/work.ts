@@ -171,7 +171,7 @@ class DueWork {
 		const heads = await table.journal.list({ state: "orphaned" });
 		return heads.flatMap(({ key: place }) => {
 			if (!this.#isOurs(place)) return [];
-			return [{ place, name: `session ${place}`, take: () => table.recover(place) }];
+			return [{ place, name: `session ${place}`, take: () => table.takeOver(place) }];
 		});
 	}
 
@@ -206,8 +206,10 @@ class DueWork {
 			this.#remindedAt = Math.min(this.#remindedAt, this.#now - remindEvery + remindAfterDeath);
 			this.#happened();
 		} catch (error) {
-			// Another worker was faster: the run goes on there.
-			if ((error as { code?: unknown }).code === "session_held") this.#tryLater(name, 0);
+			const { code } = error as { code?: unknown };
+			// Another worker was faster: the run goes on there. A run that was scheduled may stand behind a parked one.
+			if (code === "session_held") this.#tryLater(name, 0);
+			else if (code === "run_parked") this.#tryLater(name, patience.first);
 			else if (!this.isStopped) {
 				this.#tryLater(name, patience.first);
 				this.#failed(this.#problem(place, error));
@@ -250,6 +252,8 @@ class DueWork {
 	#leftOpen(name: string, place: string, { error }: RunResult): void {
 		if (this.isStopped || error?.code === "lease_lost") return;
 		this.#tryLater(name, patience.first);
+		// Its run says so; it waits for somebody to release it.
+		if (error?.code === "run_parked") return;
 		if (error !== undefined && error.code !== "run_suspended") this.#failed(this.#problem(place, error));
 	}
 

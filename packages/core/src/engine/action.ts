@@ -2,7 +2,7 @@
 import type { JSONSchema, ToolDefinition, ToolExecution } from "@holdfast/upp";
 import type { AssistantSaid } from "../journal/fact.ts";
 import type { AgentState } from "../state/index.ts";
-import type { LastFact } from "./session-state.ts";
+import type { LastFact } from "./run-state.ts";
 
 /** Ask the model. */
 export interface ModelAction {

@@ -2,6 +2,7 @@
 // `seq` is the last committed entry, `sub` counts the events behind it: together an event's address (keeps I3).
 import type { AssistantMessage, Message, StreamEvent, TokenUsage, ToolCall } from "@holdfast/upp";
 import type {
+	AgentPart,
 	ErrorData,
 	InputTaken,
 	PendingCall,
@@ -30,6 +31,8 @@ export interface RunStartEvent extends At {
 	readonly reason?: RunResumed["reason"];
 	/** What the model had said of an answer that a crash cut off. */
 	readonly partial?: AssistantMessage;
+	/** What of the agent is not as it was when the run was started, or resumed last. */
+	readonly agentChanged?: readonly AgentPart[];
 }
 /** An input entered the conversation. */
 export interface InputEvent extends At {
@@ -140,7 +143,8 @@ export interface NoteEvent extends At {
 export interface RunSuspendedEvent extends At {
 	readonly type: "run_suspended";
 	readonly runId: string;
-	readonly reason: "suspended" | "waiting" | "lease_lost" | "journal_failed";
+	/** `parked`: nobody goes on with it by itself; it is to be released, or ended. */
+	readonly reason: "suspended" | "waiting" | "lease_lost" | "journal_failed" | "parked";
 	readonly error?: ErrorData;
 }
 /** The run ended; always its last event. */

@@ -23,6 +23,7 @@ export type {
 export { ephemeralRecorder } from "./ephemeral.ts";
 export { EventQueue } from "./event-queue.ts";
 export type * from "./events.ts";
+export { agentChange, fingerprintOf } from "./fingerprint.ts";
 export { foldedFact, withTools } from "./folded-state.ts";
 export type * from "./interceptors.ts";
 export { joinStreamEvents } from "./join-stream-events.ts";
@@ -39,12 +40,10 @@ export {
 	type StopReason,
 	stopReasonOf,
 } from "./run.ts";
+export type { CallState, LastFact, RunState } from "./run-state.ts";
 export {
-	type CallState,
 	evolve,
 	initialSession,
-	type LastFact,
-	type RunState,
 	type SessionState,
 } from "./session-state.ts";
 export {

@@ -81,6 +81,8 @@ export function project(
 			}));
 			return { type: "waiting", seq, sub, calls };
 		}
+		case "run.parked":
+			return { type: "run_suspended", seq, sub, runId: entry.runId, reason: "parked" };
 		case "run.ended":
 			return endEvent(state, entry, fact);
 		default:
@@ -106,6 +108,7 @@ function startEvent(
 	if (fact.kind === "run.resumed") {
 		event.reason = fact.reason;
 		if (fact.partial !== undefined) event.partial = fact.partial;
+		if (fact.agentChanged !== undefined) event.agentChanged = fact.agentChanged;
 	}
 	return event;
 }

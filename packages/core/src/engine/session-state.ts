@@ -1,98 +1,24 @@
 // evolve: (state, fact) → state, the only way state comes to be (keeps I2). Pure, and constant in cost (keeps I5).
 import {
-	emptyUsage,
 	HoldfastError,
 	type Message,
 	sumUsage,
 	type TokenUsage,
-	type ToolCall,
 	type ToolExecution,
 	type ToolResult,
 	ToolResultMessage,
 } from "@holdfast/upp";
-import type {
-	AssistantSaid,
-	Entry,
-	ErrorData,
-	Noted,
-	PendingCall,
-	RunOutcome,
-	RunStarted,
-	ToolCallOutcome,
-	ToolSettled,
-	ToolStarted,
-} from "../journal/fact.ts";
+import type { Entry, Noted, ToolCallOutcome, ToolSettled } from "../journal/fact.ts";
 import {
 	AgentState,
-	List,
+	type List,
 	type PlanStepChange,
 	type SubagentExecutionTrace,
 	withStepStatus,
 } from "../state/index.ts";
 import { editMessage } from "./edit-message.ts";
 import { unfold } from "./folded-state.ts";
-
-/** A tool call of the step under way. */
-export interface CallState {
-	readonly call: ToolCall;
-	/** Set once somebody outside let it run. */
-	readonly approved?: true;
-	/** Set once it was started. */
-	readonly started?: ToolStarted;
-	readonly settled?: ToolSettled;
-}
-
-/** Model calls of a run, the last one first: a chain, for it grows with every step and is read once. */
-export interface Cycle {
-	readonly usage: TokenUsage;
-	readonly before: Cycle | undefined;
-}
-
-/** What happened last in a run, as deciders see it. */
-export interface LastFact {
-	readonly kind: "input" | "assistant" | "results" | "note" | "decision";
-	/** The placement of an input, the tag of an answer, the topic of a note or decision. */
-	readonly tag: string;
-	/** What a note holds or a decision answered. */
-	readonly value?: unknown;
-	/** Set where the step ended with a note. */
-	readonly endsStep?: true;
-}
-
-/** The run under way, or the last one. */
-export interface RunState {
-	readonly runId: string;
-	readonly started: RunStarted;
-	/** Id of the message that began the turn; empty until it is known. */
-	readonly inputId: string;
-	readonly status: "running" | "waiting" | RunOutcome;
-	/** How often the run was started: 1, and one more for each resume. */
-	readonly attempt: number;
-	readonly step: number;
-	readonly rounds: number;
-	readonly last: LastFact;
-	/** Position of this run's first message within the history. */
-	readonly firstMessage: number;
-	readonly calls: readonly CallState[];
-	/** Calls of the step that have no result yet. */
-	readonly unsettled: number;
-	/** Calls that somebody outside settles, while the run waits for them and until the next step. */
-	readonly pending?: readonly PendingCall[];
-	/** The step's answer, while its calls are open and until the next answer. */
-	readonly assistant?: AssistantSaid;
-	readonly executions: List<ToolExecution>;
-	/** How many of them were run before the current step. */
-	readonly executionsBefore: number;
-	readonly usage: TokenUsage;
-	readonly cycles: number;
-	readonly lastCycle: Cycle | undefined;
-	/** Known price so far in US dollars; `unpriced` counts answers whose price is not known. */
-	readonly cost: number;
-	readonly unpriced: number;
-	readonly error?: ErrorData;
-	/** Set while the run was left open on purpose. */
-	readonly suspended?: true;
-}
+import { type CallState, crashesAfter, type LastFact, newRun, noCalls, type RunState } from "./run-state.ts";
 
 /** A session at one seq: the fold of its facts. */
 export interface SessionState {
@@ -115,8 +41,6 @@ export function initialSession(agent: AgentState): SessionState {
 	return { seq: 0, agent, context: AgentState.partsOf(agent).messages, run: undefined };
 }
 
-const noCalls: readonly CallState[] = [];
-
 /** The message that carries an interrupted call's lack of a result. */
 const withoutResult = "The run ended before this call had a result.";
 
@@ -134,26 +58,7 @@ export function evolve(state: SessionState, entry: Entry, options: FoldOptions):
 			seq,
 			agent: AgentState.ofParts({ ...parts, step: 0, usage: undefined }),
 			context: state.context,
-			run: {
-				runId: entry.runId,
-				started: fact,
-				inputId: "",
-				status: "running",
-				attempt: 1,
-				step: 0,
-				rounds: 0,
-				last: { kind: "input", tag: "turn" },
-				firstMessage: parts.messages.length,
-				calls: noCalls,
-				unsettled: 0,
-				executions: List.empty(),
-				executionsBefore: 0,
-				usage: emptyUsage(),
-				cycles: 0,
-				lastCycle: undefined,
-				cost: 0,
-				unpriced: 0,
-			},
+			run: newRun(entry.runId, fact, parts.messages.length),
 		};
 	}
 	if (fact.kind === "message.updated" || fact.kind === "message.deleted")
@@ -167,9 +72,13 @@ export function evolve(state: SessionState, entry: Entry, options: FoldOptions):
 	if (run === undefined || run.runId !== entry.runId) throw corrupt(entry, "it belongs to no open run");
 	switch (fact.kind) {
 		case "run.resumed": {
-			const { suspended: _, ...resumed } = run;
-			return { ...state, seq, run: { ...resumed, status: "running", attempt: fact.attempt } };
+			const { suspended: _, parked: __, ...left } = run;
+			const { attempt, fingerprint } = fact;
+			const crashes = crashesAfter(run, fact);
+			return { ...state, seq, run: { ...left, status: "running", attempt, fingerprint, crashes } };
 		}
+		case "run.parked":
+			return { ...state, seq, run: { ...run, parked: fact } };
 		case "input":
 			return append(
 				state,
@@ -193,6 +102,7 @@ export function evolve(state: SessionState, entry: Entry, options: FoldOptions):
 				assistant: fact,
 				calls: toolCalls.length === 0 ? noCalls : toolCalls.map((call) => ({ call })),
 				unsettled: toolCalls.length,
+				crashes: toolCalls.length === 0 ? 0 : run.crashes,
 				usage,
 				cycles: run.cycles + 1,
 				lastCycle: { usage: fact.usage, before: run.lastCycle },
@@ -329,6 +239,7 @@ function closeRound(
 	const closed: RunState = {
 		...rest,
 		rounds: run.rounds + 1,
+		crashes: run.calls.some(({ settled }) => settled?.outcome === "unknown") ? run.crashes : 0,
 		last: { kind: "results", tag: run.assistant?.tag ?? "act" },
 		executions,
 	};

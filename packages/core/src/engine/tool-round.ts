@@ -21,7 +21,7 @@ import {
 	recoverCall,
 } from "./check-call.ts";
 import type { Run } from "./run.ts";
-import type { CallState } from "./session-state.ts";
+import type { CallState } from "./run-state.ts";
 
 interface CallInRound {
 	readonly call: ToolCall;

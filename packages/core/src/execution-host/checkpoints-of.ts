@@ -37,6 +37,8 @@ export class CheckpointReader {
 				const waitsFor = this.#open.size === 0 ? [about.runId] : [...this.#open];
 				return [{ ...about, phase: "suspended", seq, waitsFor }];
 			}
+			case "run.parked":
+				return [{ ...about, phase: "suspended", seq, waitsFor: [about.runId] }];
 			case "run.ended":
 				return this.#kind === "notification" ? [{ ...about, phase: "after-notification", seq }] : [];
 			default:
@@ -57,6 +59,9 @@ export function statusAfter(facts: readonly Pick<CommittedFact, "fact">[]): RunC
 				break;
 			case "waiting":
 				change = { status: "suspended", lease: null };
+				break;
+			case "run.parked":
+				change = { status: "needs-recovery", lease: null };
 				break;
 			case "note":
 				if (fact.topic === "suspended") change = { status: "suspended", lease: null };

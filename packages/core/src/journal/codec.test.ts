@@ -38,6 +38,7 @@ const message = fc.oneof(user, assistant, results);
 const facts: Record<Fact["kind"], fc.Arbitrary<object>> = {
 	"run.started": fc.record({ runKind: fc.constant("user-turn"), agentId: word, fingerprint: word }),
 	"run.resumed": fc.record({ attempt: count, fingerprint: word, reason: fc.constant("crash") }),
+	"run.parked": fc.record({ reason: fc.constant("crash"), crashes: count }),
 	input: fc.record({ inputId: word, placement: fc.constant("turn"), shape: fc.constant("text"), message }),
 	assistant: fc
 		.tuple(

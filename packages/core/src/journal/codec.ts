@@ -40,6 +40,7 @@ export interface FactFormat {
 export const factFormats: Readonly<Record<FactKind, FactFormat>> = {
 	"run.started": format({}),
 	"run.resumed": format({ messages: ["partial"] }),
+	"run.parked": format({}),
 	input: format({ messages: ["message"] }),
 	assistant: format({ messages: ["message"], values: ["data"] }),
 	"tool.started": format({ values: ["input"] }),

@@ -46,10 +46,28 @@ export interface RunResumed {
 	/** The how-manieth start of this run this is; the first resume is 2. */
 	readonly attempt: number;
 	readonly fingerprint: string;
-	/** `answered`: what it waited for came from outside, or will not come any more. */
-	readonly reason: "crash" | "suspended" | "lease-lost" | "answered";
+	/**
+	 * `answered`: what it waited for came from outside, or will not come any more. `released`: it was parked, and somebody
+	 * said that it goes on, or ends.
+	 */
+	readonly reason: "crash" | "suspended" | "lease-lost" | "answered" | "released";
 	/** What the model had said of an answer that the crash cut off; shown, never sent to a model. */
 	readonly partial?: AssistantMessage;
+	/** What of the agent is not as it was when the run was started, or resumed last. */
+	readonly agentChanged?: readonly AgentPart[];
+}
+
+/** What a fingerprint tells of an agent; `agent` where an earlier release wrote it, which could not say. */
+export type AgentPart = "model" | "instructions" | "tools" | "agent";
+
+/** Nobody goes on with the run by itself any more: it is to be released, or ended. */
+export interface RunParked {
+	readonly kind: "run.parked";
+	/** Its process died again and again, or it would have gone on with another agent than before. */
+	readonly reason: "crash" | "agent-changed";
+	/** How often its process has died since it last finished a step. */
+	readonly crashes: number;
+	readonly agentChanged?: readonly AgentPart[];
 }
 
 /** An input was taken into the conversation. */
@@ -180,6 +198,7 @@ export interface Folded {
 export type Fact =
 	| RunStarted
 	| RunResumed
+	| RunParked
 	| InputTaken
 	| AssistantSaid
 	| ToolStarted

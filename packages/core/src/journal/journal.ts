@@ -37,6 +37,8 @@ export interface SessionHead {
 	readonly seq: number;
 	/** The run that was started and has not ended. */
 	readonly openRunId?: string;
+	/** The open run was parked: it goes on only when somebody releases it. */
+	readonly parked?: true;
 	/** The worker that holds the open run's lease, and whether it still lives. */
 	readonly holder?: { readonly workerId: string; readonly alive: boolean };
 	readonly createdAt: number;
@@ -119,8 +121,8 @@ export interface ListOptions {
 	/** At most so many. Default: all. */
 	readonly limit?: number;
 	/**
-	 * `open`: a run is unfinished. `orphaned`: nobody alive works on a run that is unfinished, or on none, while a
-	 * `message` waits whose worker is dead, or a `steer` that a dead worker put there.
+	 * `open`: a run is unfinished. `orphaned`: nobody alive works on a run that is unfinished and not parked, or on none,
+	 * while a `message` waits whose worker is dead, or a `steer` that a dead worker put there.
 	 */
 	readonly state?: "any" | "open" | "orphaned";
 }

@@ -131,12 +131,17 @@ function headOf(session: Session): SessionHead {
 	const head = { key, epoch, seq: lastSeq(session), createdAt, updatedAt, waiting };
 	if (openRunId === undefined) return head;
 	const worker = session.holder?.worker;
+	if (session.entries.at(-1)?.fact.kind === "run.parked") return { ...head, openRunId, parked: true };
 	if (worker === undefined) return { ...head, openRunId };
 	return { ...head, openRunId, holder: { workerId: worker.workerId, alive: worker.alive } };
 }
 
-function isOrphaned(store: Store, { inbox = [] }: Session, { openRunId, holder }: SessionHead): boolean {
-	if (openRunId !== undefined) return holder?.alive !== true;
+function isOrphaned(
+	store: Store,
+	{ inbox = [] }: Session,
+	{ openRunId, parked, holder }: SessionHead,
+): boolean {
+	if (openRunId !== undefined) return parked !== true && holder?.alive !== true;
 	// What was said to a run is a turn of its own when the run is over and who said it is dead.
 	return inbox.some(({ kind, workerId }) => {
 		const isTurn = kind === "message" || (kind === "steer" && workerId !== undefined);

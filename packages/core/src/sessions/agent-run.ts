@@ -148,7 +148,7 @@ export class AgentRun {
 
 	/** The run was not started by this process and will not be. @internal */
 	neverStarted(
-		reason: "suspended" | "lease_lost" | "journal_failed" | "killed",
+		reason: "suspended" | "lease_lost" | "journal_failed" | "killed" | "parked",
 		error: unknown,
 		state: AgentState,
 	): void {

@@ -49,6 +49,13 @@ export interface SessionChildren {
 	close(): Promise<void>;
 }
 
+/** When a run that was cut off is parked instead of being taken up again. */
+export interface RestartPolicy {
+	/** Deaths of its process since the last finished step, after each of which it is taken up again. */
+	readonly maxRestarts: number;
+	readonly onAgentChange: "go-on" | "park";
+}
+
 export interface SessionAgent {
 	readonly engine: EngineAgent;
 	/** Undefined while there are none, or they are not set up yet. */
@@ -59,6 +66,8 @@ export interface SessionAgent {
 	readonly tools: "engine-tools" | "own-tools";
 	/** Keeps sessions of agents that share a store apart. */
 	readonly namespace: string | undefined;
+	/** When runs that were cut off are not gone on with by themselves. */
+	readonly restarts: RestartPolicy;
 	/** Where sessions are kept when the agent was given no host: plugins may say so. */
 	readonly host?: Host | undefined;
 	/** The agent as it is in one table of sessions; absent when it is the same in all. */

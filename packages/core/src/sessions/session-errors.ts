@@ -1,5 +1,6 @@
 // What sessions say when they cannot do as they are asked (keeps I9).
 import { HoldfastError } from "@holdfast/upp";
+import type { RunParked } from "../journal/index.ts";
 
 /** The agent was closed. */
 export function agentClosed(): HoldfastError {
@@ -55,6 +56,29 @@ export function sessionHeld(key: string): HoldfastError {
 		`Another worker that is alive works on session "${key}". Wait until it is done.`,
 		{ retryable: true },
 	);
+}
+
+/** The run is parked: it goes on only when somebody says so. */
+export function runParked(
+	key: string,
+	runId: string,
+	{ reason, crashes, agentChanged = [] }: RunParked,
+): HoldfastError {
+	const why =
+		reason === "crash"
+			? `its process died ${crashes} times without finishing a step between`
+			: `the agent is not the one it was begun with: its ${agentChanged.join(", ")} changed`;
+	return new HoldfastError(
+		"run_parked",
+		`Run ${runId} of session "${key}" is parked: ${why}. What was said to the session waits. ` +
+			"Mend the cause, then call session.release() to go on with it, or session.kill() to end it.",
+		{ data: { key, runId, reason, crashes } },
+	);
+}
+
+/** Whether the error says that a run is parked. */
+export function isParked(error: unknown): boolean {
+	return (error as { code?: unknown } | null)?.code === "run_parked";
 }
 
 /** Whether an error of the store says that the session is another's, or cannot be read: it ends the run that met it. */

@@ -36,7 +36,9 @@ export class SessionOpening {
 			return "held";
 		}
 		const { openRunId } = hold;
-		if (openRunId !== undefined && (await records?.take(openRunId)) === false) {
+		// A parked run is not claimed before it is released.
+		const isParked = hold.state.run?.parked !== undefined;
+		if (openRunId !== undefined && !isParked && (await records?.take(openRunId)) === false) {
 			hold.drop();
 			return "held";
 		}

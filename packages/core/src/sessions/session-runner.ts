@@ -1,11 +1,19 @@
 // Runs of one session: made of what the session holds, begun or resumed on record, and driven (keeps I3, I4).
-import { type DriveOutcome, drive, type EngineAgent, Run } from "../engine/index.ts";
-import type { Fact, Lease } from "../journal/index.ts";
+import {
+	agentChange,
+	type DriveOutcome,
+	drive,
+	type EngineAgent,
+	Run,
+	type RunState,
+} from "../engine/index.ts";
+import type { Fact, Lease, RunParked, RunResumed } from "../journal/index.ts";
 import { AgentRun } from "./agent-run.ts";
 import { commitFirst } from "./commit-first.ts";
 import { type AcceptedInput, inputFact } from "./input.ts";
 import { recordingOf } from "./recording.ts";
 import type { SessionAgent } from "./session-agent.ts";
+import { runParked, sessionHeld } from "./session-errors.ts";
 import type { SessionHold } from "./session-hold.ts";
 import type { SessionRecords } from "./session-records.ts";
 import { TurnFrame } from "./turn-frame.ts";
@@ -84,28 +92,55 @@ export class SessionRunner {
 
 	/**
 	 * Goes on with the open run, with what was settled from outside meanwhile. Undefined when there is none, or another
-	 * worker was faster.
+	 * worker was faster. Rejects with `run_parked` when it is parked and stays so, or is parked now.
 	 */
-	async recover(settlement?: Settlement): Promise<ActiveRun | undefined> {
-		const { agent, hold, key } = this.#parts;
+	async recover(parked: "stays" | "goes-on", settlement?: Settlement): Promise<ActiveRun | undefined> {
+		const { agent, hold, key, records } = this.#parts;
 		const open = hold.state.run;
 		if (open === undefined) return undefined;
+		const { maxRestarts, onAgentChange } = agent.restarts;
+		if (parked === "stays" && open.parked !== undefined) {
+			hold.giveUp();
+			throw runParked(key, open.runId, open.parked);
+		}
+		if (open.parked !== undefined && (await records?.take(open.runId)) === false) throw sessionHeld(key);
+		const reason = reasonOf(open);
+		// Before anything of the caller's is run, which may be what crashes.
+		if (parked === "stays" && reason === "crash" && open.crashes >= maxRestarts)
+			return this.#park(open, { reason: "crash", crashes: open.crashes + 1 });
 		if (agent.ready !== undefined) await agent.ready;
 		if (hold.lease === undefined) return undefined;
-		const handle = new AgentRun(open.runId, key);
-		const { run, frame } = this.#runOf(handle, open.inputId, open.started);
-		const resumed: Fact = {
-			kind: "run.resumed",
-			attempt: open.attempt + 1,
-			fingerprint: this.#agent.fingerprint(),
-			reason: settlement !== undefined ? "answered" : open.suspended ? "suspended" : "crash",
-		};
+		const fingerprint = this.#agent.fingerprint();
+		const agentChanged = agentChange(open.fingerprint, fingerprint);
+		const change = agentChanged === undefined ? {} : { agentChanged };
+		if (parked === "stays" && agentChanged !== undefined && onAgentChange === "park")
+			return this.#park(open, { reason: "agent-changed", crashes: open.crashes, agentChanged });
+		const { run, frame, handle } = this.#runAgain(open);
+		const attempt = open.attempt + 1;
+		const resumed: Fact = { kind: "run.resumed", attempt, fingerprint, reason, ...change };
 		const settled = await admitted(run, settlement?.facts ?? []);
 		if (!(await commitFirst(hold, run, [resumed, ...settled], undefined))) return undefined;
 		if (settlement?.afterwards === "stops") run.stop("interrupt");
 		const active = this.#drive(run, handle, { recovered: true, frame });
 		if (settlement === undefined) this.#parts.takenUp(handle);
 		return active;
+	}
+
+	/** Records that nobody goes on with the run by itself, and says so; undefined when another worker was faster. */
+	async #park(open: RunState, why: Omit<RunParked, "kind">): Promise<undefined> {
+		const { hold, key } = this.#parts;
+		const { run } = this.#runAgain(open);
+		const parked: RunParked = { kind: "run.parked", ...why };
+		const isOurs = await commitFirst(hold, run, [parked], undefined);
+		run.ledger?.close();
+		if (!isOurs) return undefined;
+		hold.left();
+		throw runParked(key, open.runId, parked);
+	}
+
+	#runAgain(open: RunState): { run: Run; frame: TurnFrame; handle: AgentRun } {
+		const handle = new AgentRun(open.runId, this.#parts.key);
+		return { handle, ...this.#runOf(handle, open.inputId, open.started) };
 	}
 
 	#runOf(handle: AgentRun, inputId: string, origin: AcceptedInput["origin"]): { run: Run; frame: TurnFrame } {
@@ -165,6 +200,13 @@ async function admitted(run: Run, facts: readonly Fact[]): Promise<readonly Fact
 			return replaced.status === status ? kept : { ...kept, outcome: replaced.status };
 		}),
 	);
+}
+
+/** Why an open run is taken up again. */
+function reasonOf({ parked, status, suspended }: RunState): RunResumed["reason"] {
+	if (parked !== undefined) return "released";
+	if (status === "waiting") return "answered";
+	return suspended ? "suspended" : "crash";
 }
 
 /** Whether a run has not ended on record. */

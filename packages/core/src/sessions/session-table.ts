@@ -1,7 +1,7 @@
 // The sessions of one agent in this process: one worker object a key, kept while it works and a while after (keeps I7).
 import type { ExecutionCapabilities } from "../execution-host/index.ts";
 import type { Journal } from "../journal/index.ts";
-import type { AgentRun } from "./agent-run.ts";
+import { AgentRun } from "./agent-run.ts";
 import { killSession } from "./kill-session.ts";
 import { placesBehind } from "./places-behind.ts";
 import type { SessionAgent } from "./session-agent.ts";
@@ -111,6 +111,24 @@ export class SessionTable {
 		const found = await this.tableAt(child.parentPlace)?.agent.children?.recover(place);
 		if (found === "abandoned") await table.kill(table.worker(place));
 		return found === "under-way" ? table.worker(place).resume() : null;
+	}
+
+	/**
+	 * Like `recover`, for one session of many: null also when another worker was faster. A run that is parked now comes as
+	 * one that was left open.
+	 */
+	async takeOver(place: string): Promise<AgentRun | null> {
+		try {
+			return await this.recover(place);
+		} catch (error) {
+			const { code, data } = error as { code?: unknown; data?: { runId: string; key: string } };
+			if (code === "session_held") return null;
+			const table = this.tableAt(place);
+			if (code !== "run_parked" || data === undefined || table === undefined) throw error;
+			const run = new AgentRun(data.runId, data.key);
+			run.neverStarted("parked", error, await table.worker(data.key).state());
+			return run;
+		}
 	}
 
 	/** Tells what is to be told of work in the background that ended while nobody lived to tell it. */

@@ -11,7 +11,10 @@ import type { Settlement } from "./session-runner.ts";
 const recentEntries = 1_000;
 
 /** Goes on with the run that waits, with what is made of it; rejects with `no_pending_tool_calls` when none waits. */
-export type Settle = (settle: (state: SessionState) => Settlement) => Promise<AgentRun>;
+export type Settle = (
+	settle: (state: SessionState) => Settlement,
+	of?: "waiting" | "waiting-or-parked",
+) => Promise<AgentRun>;
 
 export class SessionWaiting {
 	readonly #journal: Journal;
@@ -56,13 +59,13 @@ export class SessionWaiting {
 		}
 	}
 
-	/** The run ends; false when none waits. */
+	/** The run ends, also a parked one, without any of its tools; false when none waits. */
 	async stop(): Promise<boolean> {
 		try {
-			const stopped = await this.#settle(({ run }) => ({
-				facts: run === undefined ? [] : stoppedFacts(run),
-				afterwards: "stops",
-			}));
+			const stopped = await this.#settle(
+				({ run }) => ({ facts: run === undefined ? [] : stoppedFacts(run), afterwards: "stops" }),
+				"waiting-or-parked",
+			);
 			await stopped.result();
 			return true;
 		} catch (error) {

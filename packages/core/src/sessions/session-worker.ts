@@ -21,6 +21,7 @@ import type { SessionAgent } from "./session-agent.ts";
 import {
 	agentClosed,
 	endsRun,
+	isParked,
 	noPendingToolCalls,
 	runBeforeSuspended,
 	runBeforeWaits,
@@ -29,6 +30,7 @@ import {
 } from "./session-errors.ts";
 import { SessionHold } from "./session-hold.ts";
 import { type OpeningParts, SessionOpening } from "./session-opening.ts";
+import type { SessionParts } from "./session-parts.ts";
 import type { SessionRecords } from "./session-records.ts";
 import {
 	type ActiveRun,
@@ -40,23 +42,6 @@ import {
 import { SessionWaiting } from "./session-waiting.ts";
 import { type QueuedTurn, TurnQueue } from "./turn-queue.ts";
 import { Turnstile } from "./turnstile.ts";
-
-/** What a worker works with. */
-export interface SessionParts {
-	readonly agent: SessionAgent;
-	readonly journal: Journal;
-	/** Where the session stands in the store. */
-	readonly place: string;
-	readonly key: string;
-	/** Undefined where no records are kept. */
-	readonly records?: SessionRecords | undefined;
-	/** Whether its runs may wait for somebody outside. Default: they may not. */
-	readonly mayWait?: boolean;
-	/** Whether other sessions are at work. Default: none are. */
-	readonly othersWork?: () => boolean;
-	/** Told of a run that others have left and that goes on here. */
-	readonly takenUp?: (run: AgentRun) => void;
-}
 
 export class SessionWorker {
 	readonly seat: Seat = { worker: this };
@@ -122,7 +107,9 @@ export class SessionWorker {
 	}
 
 	get #waiting(): SessionWaiting {
-		return new SessionWaiting(this.#journal, this.place, this.#sessionAgent, (settle) => this.settle(settle));
+		return new SessionWaiting(this.#journal, this.place, this.#sessionAgent, (...given) =>
+			this.settle(...given),
+		);
 	}
 
 	/** Makes way for another worker of the same session, unless there is something to do or to remember. */
@@ -201,7 +188,16 @@ export class SessionWorker {
 	}
 
 	/** Goes on with a run that was left open by a crash or suspension; null when there is none. */
-	async resume(): Promise<AgentRun | null> {
+	resume(): Promise<AgentRun | null> {
+		return this.#goOn("stays");
+	}
+
+	/** Like `resume`, and goes on with a run that was parked. */
+	release(): Promise<AgentRun | null> {
+		return this.#goOn("goes-on");
+	}
+
+	async #goOn(parked: "stays" | "goes-on"): Promise<AgentRun | null> {
 		this.#ensureUsable();
 		while (this.#turnstile.busy && !this.#turnstile.heldElsewhere) await this.#turnstile.passed();
 		if (this.#active !== undefined) return this.#active.handle;
@@ -215,7 +211,7 @@ export class SessionWorker {
 				if (session !== "ours") throw sessionHeld(this.key);
 				if (this.#hold.openRunId === undefined && this.#queue.first === undefined) return null;
 				if (this.#hold.waits) return null; // for somebody outside
-				if (await this.#startNext()) return this.#active?.handle ?? null;
+				if (await this.#startNext(parked)) return this.#active?.handle ?? null;
 			}
 		});
 		if (this.idle) this.#rested();
@@ -226,7 +222,10 @@ export class SessionWorker {
 	 * Goes on with a run that waits for somebody outside, with what `settle` makes of it.
 	 * Rejects with what `settle` throws, `no_pending_tool_calls` when no run waits, `session_busy` while one goes on.
 	 */
-	async settle(settle: (state: SessionState) => Settlement): Promise<AgentRun> {
+	async settle(
+		settle: (state: SessionState) => Settlement,
+		of: "waiting" | "waiting-or-parked" = "waiting",
+	): Promise<AgentRun> {
 		this.#ensureUsable();
 		while (this.#turnstile.busy && !this.#turnstile.heldElsewhere) await this.#turnstile.passed();
 		if (this.#active !== undefined || this.#turnstile.busy) throw sessionBusy(this.key);
@@ -236,8 +235,9 @@ export class SessionWorker {
 				const { ready } = this.#sessionAgent;
 				if (ready !== undefined) await ready;
 				if ((await this.#opening.open()) === "held") throw sessionBusy(this.key);
-				if (!this.#hold.waits) throw noPendingToolCalls(this.key);
-				this.#active = await this.#runner.recover(settle(this.#hold.state));
+				const isTheirs = this.#hold.waits || (of !== "waiting" && this.#hold.state.run?.parked !== undefined);
+				if (!isTheirs) throw noPendingToolCalls(this.key);
+				this.#active = await this.#runner.recover("goes-on", settle(this.#hold.state));
 				if (this.#active !== undefined) return this.#active.handle;
 			}
 		});
@@ -385,41 +385,46 @@ export class SessionWorker {
 	#pump(): void {
 		if (this.#queue.length === 0 || this.#turnstile.busy || this.#active !== undefined) return;
 		if (this.#closing || this.#killed) return;
-		const started = this.#turnstile.through(async () => {
-			while (this.#queue.length > 0 && !this.#closing && !this.#killed) {
-				const session = await this.#opening.open();
-				this.#turnstile.held(session === "held");
-				if (session !== "ours") {
-					this.#hold.drop();
-					await this.#hold.changed();
-				} else if (this.#hold.waits) {
-					// Whoever answers the calls of the run before goes on with these turns.
-					this.#hold.giveUp();
-					this.#leaveQueued("suspended", runBeforeWaits(this.key));
-				} else if (await this.#startNext()) {
-					// Nobody asked for the run of a process that died: it waits for no consumer.
-					if (this.#active?.recovered === true) void this.#active.handle.result();
-					return;
-				}
+		void this.#turnstile.through(async () => {
+			try {
+				await this.#startWaiting();
+			} catch (error) {
+				// Before the turnstile is free: whoever came through it would find the same queue, and fail at it again.
+				this.#leaveQueued(isParked(error) ? "parked" : "journal_failed", error);
 			}
 		});
-		started.catch((error) => this.#leaveQueued("journal_failed", error));
+	}
+
+	/** Starts the first of what waits, as soon as the session is ours. */
+	async #startWaiting(): Promise<void> {
+		while (this.#queue.length > 0 && !this.#closing && !this.#killed) {
+			const session = await this.#opening.open();
+			this.#turnstile.held(session === "held");
+			if (session !== "ours") {
+				this.#hold.drop();
+				await this.#hold.changed();
+			} else if (this.#hold.waits) {
+				// Whoever answers the calls of the run before goes on with these turns.
+				this.#hold.giveUp();
+				this.#leaveQueued("suspended", runBeforeWaits(this.key));
+			} else if (await this.#startNext("stays")) {
+				// Nobody asked for the run of a process that died: it waits for no consumer.
+				if (this.#active?.recovered === true) void this.#active.handle.result();
+				return;
+			}
+		}
 	}
 
 	/** Goes on with the open run, else starts the first turn. False when another worker was faster. */
-	async #startNext(): Promise<boolean> {
-		if (this.#hold.openRunId !== undefined) return this.#recover();
+	async #startNext(parked: "stays" | "goes-on"): Promise<boolean> {
 		const turn = this.#queue.first;
-		return turn === undefined ? false : this.#start(turn);
+		if (this.#hold.openRunId === undefined) return turn === undefined ? false : this.#start(turn);
+		this.#active = (await this.#runner.recover(parked)) ?? this.#active;
+		return this.#active !== undefined;
 	}
 
 	async #start(turn: QueuedTurn): Promise<boolean> {
 		this.#active = (await this.#runner.start(turn, this.#overlays)) ?? this.#active;
-		return this.#active !== undefined;
-	}
-
-	async #recover(): Promise<boolean> {
-		this.#active = (await this.#runner.recover()) ?? this.#active;
 		return this.#active !== undefined;
 	}
 
@@ -461,7 +466,7 @@ export class SessionWorker {
 	}
 
 	/** Turns that waited stay in the inbox, for whoever resumes the session. */
-	#leaveQueued(reason: "suspended" | "journal_failed" | "killed", error: unknown): void {
+	#leaveQueued(reason: "suspended" | "journal_failed" | "killed" | "parked", error: unknown): void {
 		const { agent } = this.#hold.state;
 		for (const { run } of this.#queue.removeAll()) run.neverStarted(reason, error, agent);
 	}

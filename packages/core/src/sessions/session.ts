@@ -60,7 +60,8 @@ export class Session {
 	 * Goes on with a run that a crash or suspension left open, or with turns accepted and never started; null when there
 	 * is none. Tool calls that were under way follow their `retryPolicy`.
 	 *
-	 * Rejects with `session_held` while another living worker works on the session.
+	 * Rejects with `session_held` while another living worker works on the session, with `run_parked` when the run is
+	 * parked.
 	 */
 	async resume(): Promise<AgentRun | null> {
 		return this.#current().resume();
@@ -86,11 +87,20 @@ export class Session {
 	}
 
 	/**
-	 * Ends the active run, or the one that waits for answers, and resolves when its end is on record: true when there was
-	 * one. Queued turns still run.
+	 * Ends the active run, the one that waits for answers, or the one that is parked, and resolves when its end is on
+	 * record: true when there was one. Queued turns still run.
 	 */
 	async stop(): Promise<boolean> {
 		return this.#current().stop();
+	}
+
+	/**
+	 * Like `resume`, and goes on with a run that was parked, too. Its crashes are counted anew from here.
+	 *
+	 * Rejects with `session_held` while another living worker works on the session.
+	 */
+	async release(): Promise<AgentRun | null> {
+		return this.#current().release();
 	}
 
 	/** Ends the active run; queued turns still run. Nothing happens when the session is idle. */

@@ -1,4 +1,5 @@
 // One writer: leases, epochs, and what becomes of workers that lose them (keeps I4).
+import type { Fact } from "../fact.ts";
 import type { AppendResult, Lease } from "../journal.ts";
 import {
 	append,
@@ -223,6 +224,28 @@ export const leaseCases: readonly WrittenCase[] = [
 			same([lease.seq, lease.openRunId], [2, "run-1"], "lease");
 			await append(lease, "run-1", { kind: "run.resumed", attempt: 2, fingerprint: "f", reason: "crash" });
 			same(notes(await two.read("s")), ["before"], "notes");
+		},
+	},
+	{
+		title: "a run that is parked is open and not orphaned, until it is resumed",
+		needs: "kill",
+		async run(world) {
+			const [one, two] = [await world.worker(), await world.worker()];
+			await begin(one, "s");
+			await world.kill(one);
+			await eventually("the session is free", async () => (await two.acquire("s")).ok, 2_000);
+			const lease = await take(two, "s");
+			await append(lease, "run-1", { kind: "run.parked", reason: "crash", crashes: 6 });
+			await lease.release();
+			await two.submit("s", input("i"));
+			const keys = async (state: "open" | "orphaned"): Promise<string[]> =>
+				(await two.list({ state })).map((head) => head.key);
+			const head = await two.head("s");
+			same([head?.parked, head?.openRunId, head?.waiting], [true, "run-1", 1], "the head of a parked run");
+			same([await keys("open"), await keys("orphaned")], [["s"], []], "where it is listed");
+			const fact: Fact = { kind: "run.resumed", attempt: 2, fingerprint: "f", reason: "released" };
+			await append(await take(two, "s"), "run-1", fact);
+			same((await two.head("s"))?.parked, undefined, "parked, once it was resumed");
 		},
 	},
 	{

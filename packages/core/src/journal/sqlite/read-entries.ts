@@ -59,6 +59,7 @@ export function toHead(view: SessionView, worker: WorkerRegistration): SessionHe
 		epoch: view.epoch,
 		seq: view.seq,
 		...(view.open_run === null ? {} : { openRunId: fromStored(view.open_run) }),
+		...(view.open_run !== null && view.last_kind === "run.parked" ? { parked: true } : {}),
 		...(holder === undefined ? {} : { holder: { ...holder, workerId: fromStored(holder.workerId) } }),
 		createdAt: view.created_at,
 		updatedAt: Math.max(view.updated_at, view.last_at),

@@ -121,8 +121,8 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 		}
 	}
 
-	function isOrphaned({ id }: SessionView, { openRunId, holder }: SessionHead): boolean {
-		if (openRunId !== undefined) return holder?.alive !== true;
+	function isOrphaned({ id }: SessionView, { openRunId, parked, holder }: SessionHead): boolean {
+		if (openRunId !== undefined) return parked !== true && holder?.alive !== true;
 		const workers = statements.waitingWorkers.all(id) as { worker: string | null }[];
 		return workers.some(({ worker: name }) => name === null || !worker.isAlive(name));
 	}

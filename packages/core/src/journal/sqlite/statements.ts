@@ -17,6 +17,7 @@ export interface SessionRow {
 export interface SessionView extends SessionRow {
 	readonly seq: number;
 	readonly last_at: number;
+	readonly last_kind: string | null;
 	readonly waiting: number;
 }
 
@@ -48,6 +49,7 @@ const views = `
 	SELECT s.id, s.key, s.epoch, s.owner, s.open_run, s.inputs, s.created_at, s.updated_at,
 		ifnull((SELECT max(seq) FROM entries WHERE session = s.id), 0) AS seq,
 		ifnull((SELECT at FROM entries WHERE session = s.id ORDER BY seq DESC LIMIT 1), 0) AS last_at,
+		(SELECT kind FROM entries WHERE session = s.id ORDER BY seq DESC LIMIT 1) AS last_kind,
 		(SELECT count(*) FROM inputs WHERE session = s.id) AS waiting
 	FROM sessions s`;
 const highestDeletedEpoch = "ifnull((SELECT value FROM meta WHERE name = 'highest_deleted_epoch'), 0)";

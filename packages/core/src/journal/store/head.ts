@@ -25,6 +25,8 @@ export interface Head {
 	/** Seq of the last entry. */
 	readonly seq: number;
 	readonly openRunId: string | null;
+	/** Whether the last entry parked the open run. */
+	readonly parked?: boolean;
 	/** The lease that appended last, and its worker; empty before the first append. */
 	readonly leaseId: string;
 	readonly workerId: string;

@@ -212,6 +212,7 @@ function headOf(process: StoreProcess, key: string, head: Head): SessionHead {
 	const { epoch, seq, openRunId, workerId, held, createdAt, updatedAt, inbox } = head;
 	const plain = { key, epoch, seq, createdAt, updatedAt, waiting: inbox.length };
 	if (openRunId === null) return plain;
+	if (head.parked === true) return { ...plain, openRunId, parked: true };
 	if (!held) return { ...plain, openRunId };
 	return { ...plain, openRunId, holder: { workerId, alive: process.workers.has(workerId) } };
 }
@@ -224,7 +225,7 @@ function isIn({ workers }: StoreProcess, head: Head, state: "any" | "open" | "or
 		case "open":
 			return openRunId !== null;
 		case "orphaned":
-			if (openRunId !== null) return !held || !workers.has(workerId);
+			if (openRunId !== null) return head.parked !== true && (!held || !workers.has(workerId));
 			return inbox.some(({ kind, workerId }) => {
 				const isTurn = kind === "message" || (kind === "steer" && workerId !== undefined);
 				return isTurn && !workers.has(workerId ?? "");

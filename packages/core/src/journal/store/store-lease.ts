@@ -198,6 +198,7 @@ export class StoreLease implements Lease {
 			epoch: this.epoch,
 			seq: base.seq + facts.length,
 			openRunId,
+			parked: facts.length === 0 ? base.parked === true : batch.facts.at(-1)?.kind === "run.parked",
 			leaseId: this.#id,
 			workerId: this.#journal.workerId,
 			appends: base.appends + 1,

@@ -39,6 +39,7 @@ export function delegatingAgent(
 		},
 		tools: agent.tools,
 		namespace: agent.namespace,
+		restarts: agent.restarts,
 		children: delegation,
 	};
 }

@@ -54,6 +54,7 @@ export class Process implements Owner, StoreUser {
 		this.agent = new Agent({
 			model: simulatedModel(work),
 			tools: simulatedTools(work),
+			maxRestarts: 1,
 			host: journalHost(journal),
 			ports: {
 				clock: {

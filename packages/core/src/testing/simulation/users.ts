@@ -35,6 +35,7 @@ type Deed =
 	| "kill"
 	| "delete"
 	| "resume"
+	| "release"
 	| "recover"
 	| "close";
 
@@ -48,6 +49,7 @@ const deeds: readonly (readonly [Deed, number])[] = [
 	["kill", 4],
 	["delete", 4],
 	["resume", 6],
+	["release", 2],
 	["recover", 10],
 	["close", 3],
 ];
@@ -85,6 +87,8 @@ export class Users {
 			delete ending.failed;
 			this.#do(ending.kind, process, ending.key);
 		}
+		const parked = this.#world.sessions.filter((key) => this.#world.isParked(key));
+		for (const key of parked) this.#do("release", process, key);
 		const left = this.runs.filter((each) => each.process === process && each.outcome === "suspended");
 		for (const key of new Set(left.map(({ run }) => run.sessionKey))) this.#do("resume", process, key);
 	}
@@ -133,6 +137,14 @@ export class Users {
 					.resume()
 					.then((run) => run === null || this.#look(run, process));
 				this.#follow(`resume ${key}`, process, resumed);
+				break;
+			}
+			case "release": {
+				const released = agent
+					.session(key)
+					.release()
+					.then((run) => run === null || this.#look(run, process));
+				this.#follow(`release ${key}`, process, released);
 				break;
 			}
 			case "recover":

@@ -13,6 +13,7 @@ export type Watching = "watch" | "events" | "leave";
 const toldAs: Readonly<Partial<Record<FactKind, RunEvent["type"]>>> = {
 	"run.started": "run_start",
 	"run.resumed": "run_start",
+	"run.parked": "run_suspended",
 	input: "input",
 	assistant: "message",
 	"tool.started": "tool_start",
@@ -138,6 +139,7 @@ export const expectedErrors: ReadonlySet<string> = new Set([
 	"journal_failed",
 	"lease_lost",
 	"run_failed",
+	"run_parked",
 	"run_suspended",
 	"session_held",
 	"session_killed",

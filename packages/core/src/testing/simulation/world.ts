@@ -71,6 +71,11 @@ export class World {
 		return this.processes.filter((process) => process.serves);
 	}
 
+	/** Whether nobody goes on with the open run of a session by themselves. */
+	isParked(key: string): boolean {
+		return this.store.head(key)?.parked === true;
+	}
+
 	startProcess(): Process {
 		const process = new Process(this, `w${this.processes.length + 1}`, this.#answers);
 		this.processes.push(process);
