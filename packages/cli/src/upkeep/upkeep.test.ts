@@ -205,9 +205,21 @@ describe("check", () => {
 			expect(stderr).toContain("A newer release wrote it");
 		}
 		expect(readFileSync(path).equals(before)).toBe(true);
-		changed("PRAGMA user_version = 3; PRAGMA application_id = 5");
+		changed("DROP TABLE records", "PRAGMA user_version = 2");
+		const older = await db("check");
+		expect([older.code, older.stdout]).toEqual([
+			0,
+			expect.stringContaining("brought up to 3 when it is opened"),
+		]);
+		changed("PRAGMA user_version = 3");
+		expect((await db("check")).stdout).toContain("table records is missing");
+		changed("PRAGMA application_id = 5");
 		expect((await db("check")).stderr).toContain("journal_foreign");
 		expect(readdirSync(folder).filter((name) => name.includes("copy"))).toEqual([]);
+		writeFileSync(join(folder, "empty.db"), "");
+		for (const task of ["check", "vacuum"])
+			expect((await run(["db", task, "--db", "empty.db"], { folder })).stderr).toContain("it is empty");
+		expect(statSync(join(folder, "empty.db")).size).toBe(0);
 		const { code, stderr } = await run(["db", "check", "--db", "nothing.db"], { folder });
 		expect([code, stderr]).toEqual([2, expect.stringContaining("There is no database")]);
 	});
@@ -336,6 +348,38 @@ describe("prune", () => {
 		expect(checked().problems).toEqual([]);
 	});
 
+	test("leaves a session alone that somebody turned to since it was looked at", async () => {
+		const host = open();
+		for (const [index, key] of ["a", "b", "c"].entries())
+			await addRun(host.journal, key, { at: now - (40 + index) * day, runId: key });
+		const steps: PruneStep[] = [];
+		await pruneJournal({
+			path,
+			removeBefore: now - 30 * day,
+			foldBefore: undefined,
+			keep: 0,
+			mode: "do",
+			stopped: () => steps.length === 3,
+			told(step) {
+				steps.push(step);
+				if (step.session === "a") changed(`UPDATE sessions SET updated_at = ${now} WHERE key = 'b'`);
+			},
+		});
+		expect(steps.map(({ what, session }) => [what, session])).toEqual([
+			["removed", "a"],
+			["in-use", "b"],
+			["removed", "c"],
+		]);
+		// It was stopped before the rows of the last one were gone: what is left of it is out of everyone's reach.
+		expect(checked()).toMatchObject({ problems: [], counts: { sessions: 1, halfPruned: 1 } });
+		expect(
+			(await run(["sessions", "--db", path, "--json"], { folder })).stdout.trim().split("\n"),
+		).toHaveLength(1);
+		expect(await host.journal.head("c")).toBeUndefined();
+		expect(await prune({ foldBefore: 0 })).toEqual([]);
+		expect(checked()).toMatchObject({ problems: [], counts: { sessions: 1, halfPruned: 0, entries: 7 } });
+	});
+
 	test("folds old runs of sessions that stay, and leaves what was not settled", async () => {
 		const host = open();
 		for (const at of [60, 50, 2])
@@ -456,6 +500,41 @@ describe("beside processes that write", () => {
 		}
 		expect(turns).toBe(told.reduce((sum, each) => sum + each.turns, 0));
 		for (const copy of copies) expect(checked(copy).problems).toEqual([]);
+	});
+
+	test("folding that is killed in the middle leaves all entries, or the one that stands for them", async () => {
+		const runs = 2_000;
+		await writing(async ({ journal }) => {
+			const lease = await take(journal, "s");
+			const facts = factsOfRun("much", "x".repeat(1_000));
+			const at = now - 50 * day;
+			await Promise.all(
+				Array.from({ length: runs }, async (_, index) => lease.append({ at, runId: `r${index}`, facts })),
+			);
+		});
+		const sizeOfLog = (): number => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+		const found = { whole: 0, folded: 0 };
+		for (let each = 0; each < 4; each++) {
+			await writing(async () => {}); // the last to close the file leaves no log
+			expect(sizeOfLog()).toBe(0);
+			const folding = start(["db", "prune", "--fold-older-than", "30d", "--db", path], { folder });
+			const end = Date.now() + 10_000;
+			// The log grows while the transaction is still open, for it is larger than what is kept in memory.
+			while (sizeOfLog() < 100_000 + each * 400_000 && folding.child.exitCode === null && Date.now() < end)
+				await new Promise((wake) => setImmediate(wake));
+			folding.child.kill("SIGKILL");
+			await folding.finished;
+			expect(sizeOfLog()).toBeGreaterThan(100_000);
+			const { problems, counts } = checked();
+			expect(problems).toEqual([]);
+			expect([1, runs * 7]).toContain(counts.entries);
+			found[counts.entries === 1 ? "folded" : "whole"]++;
+			if (found.folded > 0) break;
+		}
+		expect(found.whole).toBeGreaterThan(0);
+		expect((await db("prune", "--fold-older-than", "30d")).code).toBe(0);
+		const [entry] = await open().journal.read("s");
+		expect(entry).toMatchObject({ seq: runs * 7, fact: { kind: "folded" } });
 	});
 
 	test("a prune that is killed at any moment leaves a whole file, and the next one goes on", async () => {

@@ -134,3 +134,25 @@ test("looking back from the end of a session finds what is kept, wherever its pa
 	expect(await seqs(2, 1)).toEqual([first]);
 	expect(await seqs(11)).toEqual([12]);
 });
+
+test("runs that were folded are found no more by their id, and those behind them are", async () => {
+	const host = sqliteHost(file());
+	const agent = new Agent({ model: scriptedModel(echo), host });
+	const ids: string[] = [];
+	const turn = async (text: string): Promise<void> => {
+		const run = await agent.session("s").send(text);
+		ids.push(run.runId);
+		await drain(run);
+	};
+	await turn("one");
+	await turn("two");
+	await foldHistory(host.journal, "s", ever);
+	await turn("three");
+	const { runs, events } = host.store;
+	const found = await Promise.all(ids.map((id) => runs.get(id)));
+	expect(found.map((record) => record?.status)).toEqual([undefined, undefined, "completed"]);
+	const told = await Promise.all(ids.map((id) => events.read(id)));
+	expect(told.map(({ length }) => length > 0)).toEqual([false, false, true]);
+	await agent.close();
+	await host.close();
+});

@@ -1,6 +1,6 @@
 // A journal's file opened for its upkeep: by tools that check, copy or shrink it beside the agents that use it. They
 // speak SQL to the tables that docs/design.md describes; what stands in their columns is read here.
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { decodeValue, type HoldfastError, type JSONValue } from "@holdfast/upp";
 import { readChildPlace, readPlace } from "../../sessions/session-key.ts";
 import { decodeFact } from "../codec.ts";
@@ -59,7 +59,9 @@ export interface JournalFile {
  * @throws HoldfastError `journal_foreign`, `journal_newer`, `journal_corrupt`, `journal_unavailable`; the file is left alone.
  */
 export function openJournalFile(path: string, access: "read" | "write"): JournalFile {
-	if (!existsSync(path)) throw journalFile.unavailable(`there is no file ${path}`);
+	const { size } = statSync(path, { throwIfNoEntry: false }) ?? {};
+	if (size === undefined) throw journalFile.unavailable(`there is no file ${path}`);
+	if (size === 0) throw journalFile.foreign(path, "it is empty");
 	const database =
 		access === "read"
 			? readDatabase(path, journalFile)
