@@ -38,6 +38,18 @@ export type {
 	ToolCallOutcome,
 } from "./journal/index.ts";
 export { memoryHost } from "./journal/index.ts";
+export {
+	type AgentContext,
+	type AgentSession,
+	createSession,
+	type ExecuteOptions,
+	execute,
+	type PromptOptions,
+	type ToolAnswerMessage,
+} from "./serving/create-session.ts";
+export type { ExecuteEvent, PendingSessionCall, SessionStatus } from "./serving/execute-event.ts";
+export type { ExecuteResult, ExecuteStream } from "./serving/execute-stream.ts";
+export type { AbortedMessage, ErrorMessage, SessionMessage } from "./serving/session-message.ts";
 export type {
 	AgentEvent,
 	AgentRun,

@@ -12,14 +12,22 @@ interface CheckedOptions {
 	readonly remoteToolTimeoutMs?: unknown;
 	readonly maxRestarts?: unknown;
 	readonly onAgentChange?: unknown;
+	readonly keepDeltasMs?: unknown;
+	readonly maxSteps?: unknown;
 }
 
 /** @throws TypeError naming the option, and the place in it, that is of the wrong kind. */
 export function checkOptions(options: CheckedOptions): void {
-	const { strategy, middleware, checkpoints, prices, remoteToolTimeoutMs: timeout } = options;
+	const { strategy, middleware, checkpoints, prices } = options;
 	const { maxRestarts = 0, onAgentChange = "go-on" } = options;
-	if (timeout !== undefined && !(typeof timeout === "number" && timeout > 0))
-		throw new TypeError("The option `remoteToolTimeoutMs` must be a number of milliseconds above 0.");
+	for (const name of ["remoteToolTimeoutMs", "keepDeltasMs"] as const) {
+		const given = options[name];
+		if (given !== undefined && !(typeof given === "number" && given > 0))
+			throw new TypeError(`The option \`${name}\` must be a number of milliseconds above 0.`);
+	}
+	const { maxSteps } = options;
+	if (maxSteps !== undefined && !(Number.isInteger(maxSteps) && (maxSteps as number) > 0))
+		throw new TypeError("The option `maxSteps` must be a whole number above 0.");
 	if (strategy !== undefined)
 		checkFunctions("strategy", readObject(strategy, "strategy", "of hooks"), hookNames);
 	if (middleware !== undefined) checkMiddleware(middleware);

@@ -7,7 +7,7 @@ import type { ExecutionHost } from "../execution-host/index.ts";
 import type { Host, SessionStoreHost } from "../journal/index.ts";
 import type { Middleware } from "../middleware/index.ts";
 import type { Plugin } from "../plugins/index.ts";
-import { type ExecutionStrategy, isDecider, loop } from "../strategies/index.ts";
+import { type ExecutionStrategy, isDecider, limitSteps, loop } from "../strategies/index.ts";
 import { type AnyTool, normaliseTools, type ToolSet } from "../tools/index.ts";
 import type { Agent } from "./agent.ts";
 import type { OpaqueStrategy } from "./opaque-strategy.ts";
@@ -69,6 +69,14 @@ export interface AgentOptions extends Partial<Omit<LLMOptions, "model" | "system
 	 * `go-on` (the default) goes on with what the agent has now and tells so, `park` leaves it until somebody releases it.
 	 */
 	readonly onAgentChange?: "go-on" | "park";
+	/**
+	 * Keeps what the model says while it says it, for those who follow a session with offsets: deltas are gathered for so
+	 * many milliseconds and then committed. Less: they hear of it earlier; more: fewer commits. Default: deltas are told
+	 * to watchers in this process and not kept.
+	 */
+	readonly keepDeltasMs?: number;
+	/** How many steps a run may take, over all its suspensions; then it fails with `max_steps_exceeded`. Default: no limit. */
+	readonly maxSteps?: number;
 	/** Time and ids. Default: the system's. */
 	readonly ports?: Partial<Ports>;
 }
@@ -93,6 +101,8 @@ const ownOptions: ReadonlySet<string> = new Set([
 	"onAgentChange",
 	"ports",
 	"remoteToolTimeoutMs",
+	"keepDeltasMs",
+	"maxSteps",
 	"id",
 ]);
 
@@ -133,7 +143,7 @@ export function resolveAgent(id: string, options: AgentOptions): EngineAgent {
 		model: () => (model ??= bind(options, system)),
 		tools,
 		toolList,
-		decider: deciderOf(options.execution),
+		decider: deciderOf(options),
 		hooks: options.strategy ?? {},
 		toolStrategy: options.toolStrategy ?? {},
 		ports: { ...systemPorts, ...options.ports },
@@ -142,6 +152,7 @@ export function resolveAgent(id: string, options: AgentOptions): EngineAgent {
 		...(options.remoteToolTimeoutMs === undefined
 			? {}
 			: { remoteToolTimeoutMs: options.remoteToolTimeoutMs }),
+		...(options.keepDeltasMs === undefined ? {} : { keepDeltasMs: options.keepDeltasMs }),
 	};
 }
 
@@ -200,8 +211,9 @@ export function opaqueOf(options: AgentOptions): OpaqueStrategy | undefined {
 	return { strategy: execution, llmOptions: llmOptionsOf(options, options.system ?? options.instructions) };
 }
 
-function deciderOf(execution: AgentOptions["execution"]): Decider {
-	return execution !== undefined && isDecider(execution) ? execution : loop();
+function deciderOf({ execution, maxSteps }: AgentOptions): Decider {
+	const decider = execution !== undefined && isDecider(execution) ? execution : loop();
+	return maxSteps === undefined ? decider : limitSteps(decider, maxSteps);
 }
 
 /** The options of the model layer: all that are not the agent's own. */

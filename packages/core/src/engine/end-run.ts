@@ -49,6 +49,7 @@ function killed(run: Run): DriveOutcome {
 	const { runId } = run;
 	run.tell({
 		type: "run_end",
+		at: run.agent.ports.clock.now(),
 		...run.at,
 		runId,
 		outcome: "killed",

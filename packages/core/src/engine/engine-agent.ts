@@ -99,6 +99,8 @@ export interface EngineAgent {
 	readonly toolStrategy: ToolUseStrategy;
 	/** Milliseconds that somebody outside has for a remote call; undefined: for ever. A tool's own limit goes before. */
 	readonly remoteToolTimeoutMs?: number;
+	/** Milliseconds for which deltas are gathered before they are kept; undefined: they are not kept. */
+	readonly keepDeltasMs?: number;
 	readonly ports: Ports;
 	/** Names model, instructions and tools, so that a resumed run can tell whether they changed. */
 	fingerprint(): string;

@@ -23,6 +23,8 @@ interface At {
 /** A run begins, or goes on after a crash or suspension (`attempt` above 1). */
 export interface RunStartEvent extends At {
 	readonly type: "run_start";
+	/** Milliseconds since the epoch when it was committed. */
+	readonly at: number;
 	readonly runId: string;
 	readonly sessionKey?: string;
 	readonly runKind: RunKind;
@@ -113,6 +115,8 @@ export interface NestedEvent extends At {
 /** A call has its result; it was committed. */
 export interface ToolEndEvent extends At {
 	readonly type: "tool_end";
+	/** Milliseconds since the epoch when it was committed. */
+	readonly at: number;
 	readonly step: number;
 	readonly index: number;
 	readonly call: ToolCall;
@@ -135,6 +139,8 @@ export interface WaitingEvent extends At {
 }
 export interface NoteEvent extends At {
 	readonly type: "note";
+	/** Milliseconds since the epoch when it was committed. */
+	readonly at: number;
 	readonly step: number;
 	readonly topic: string;
 	readonly value: unknown;
@@ -150,6 +156,8 @@ export interface RunSuspendedEvent extends At {
 /** The run ended; always its last event. */
 export interface RunEndEvent extends At {
 	readonly type: "run_end";
+	/** Milliseconds since the epoch when it was committed. */
+	readonly at: number;
 	readonly runId: string;
 	readonly outcome: RunOutcome;
 	readonly error?: ErrorData;
@@ -187,4 +195,6 @@ export interface Watcher {
 	tell(event: RunEvent): void;
 	/** Settles when the run may go on past a boundary that was just told; undefined lets it go on at once. */
 	passed?(event: BoundaryEvent): Promise<void> | undefined;
+	/** Settles when there is room for more of the model's stream; undefined when there is. */
+	full?(): Promise<void> | undefined;
 }

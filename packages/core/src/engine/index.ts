@@ -8,6 +8,7 @@ export type {
 	NoteAction,
 	Situation,
 } from "./action.ts";
+export type { KeptEvent } from "./chunk-recorder.ts";
 export { cancelled, conclude } from "./conclude.ts";
 export { drive, turnOf } from "./drive.ts";
 export { type DriveOutcome, sessionKilled } from "./end-run.ts";
@@ -26,8 +27,9 @@ export type * from "./events.ts";
 export { agentChange, fingerprintOf } from "./fingerprint.ts";
 export { foldedFact, withTools } from "./folded-state.ts";
 export type * from "./interceptors.ts";
-export { joinStreamEvents } from "./join-stream-events.ts";
+export { joinModelEvents, joinStreamEvents } from "./join-stream-events.ts";
 export type { CommittedFact, Ledger, Mark } from "./ledger.ts";
+export { PartialAnswer } from "./partial-answer.ts";
 export { type Clock, type Ids, type Ports, systemPorts, type Timers } from "./ports.ts";
 export { project } from "./project.ts";
 export {
@@ -43,6 +45,7 @@ export {
 export type { CallState, LastFact, RunState } from "./run-state.ts";
 export {
 	evolve,
+	type FoldOptions,
 	initialSession,
 	type SessionState,
 } from "./session-state.ts";

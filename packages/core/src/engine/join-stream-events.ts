@@ -1,6 +1,13 @@
 // Joining deltas: what a buffer at its limit does instead of growing (keeps I7).
 import type { StreamEvent } from "@holdfast/upp";
+import type { ModelEvent } from "./events.ts";
 import { flat, flatFrom } from "./flat-text.ts";
+
+/** Joins two adjacent events of one model call, in the place of the later one. */
+export function joinModelEvents(last: ModelEvent, next: ModelEvent): ModelEvent | undefined {
+	const event = joinStreamEvents(last.event, next.event);
+	return event === undefined ? undefined : { ...next, event };
+}
 
 /** Joins two adjacent stream events of one content block; undefined where they differ in kind or are long enough. */
 export function joinStreamEvents(last: StreamEvent, next: StreamEvent): StreamEvent | undefined {

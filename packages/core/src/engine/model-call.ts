@@ -8,7 +8,6 @@ import {
 	type LLMRequest,
 	type LLMResponse,
 	type Message,
-	type StreamEvent,
 	type ToolCall,
 	type ToolResult,
 	UserMessage,
@@ -18,7 +17,7 @@ import type { List } from "../state/index.ts";
 import type { ModelAction } from "./action.ts";
 import { withReadableArguments } from "./deep-arguments.ts";
 import type { EngineModel, EngineResponse } from "./engine-agent.ts";
-import { GrowingText } from "./flat-text.ts";
+import { PartialAnswer } from "./partial-answer.ts";
 import { errorData, type Run } from "./run.ts";
 
 /** Up to so many messages a copy costs less than the way around it. */
@@ -200,29 +199,12 @@ async function pump(
 		}
 		const event = next.value;
 		said.add(event);
-		if (run.watched) run.tell({ type: "model", seq: run.state.seq, sub: run.nextSub(), step, tag, event });
+		if (!run.watched) continue;
+		run.tell({ type: "model", seq: run.state.seq, sub: run.nextSub(), step, tag, event });
+		const full = run.full();
+		if (full !== undefined) await full;
 	}
 	return stream.response;
-}
-
-/** What was streamed of an answer, kept in case it never finishes. */
-class PartialAnswer {
-	#blocks: { type: "text" | "reasoning"; text: GrowingText; index: number }[] = [];
-
-	add(event: StreamEvent): void {
-		const type =
-			event.type === "text_delta" ? "text" : event.type === "reasoning_delta" ? "reasoning" : undefined;
-		if (type === undefined || event.delta.text === undefined) return;
-		const last = this.#blocks.at(-1);
-		if (last !== undefined && last.type === type && last.index === event.index)
-			last.text.append(event.delta.text);
-		else this.#blocks.push({ type, text: new GrowingText(event.delta.text), index: event.index });
-	}
-
-	message(): AssistantMessage | undefined {
-		if (this.#blocks.length === 0) return undefined;
-		return new AssistantMessage(this.#blocks.map(({ type, text }) => ({ type, text: text.toString() })));
-	}
 }
 
 /**

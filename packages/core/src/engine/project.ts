@@ -12,7 +12,7 @@ export function project(
 	entry: Entry,
 	sessionKey: string | undefined,
 ): RunEvent | undefined {
-	const { seq, fact } = entry;
+	const { seq, fact, at } = entry;
 	const sub = 0;
 	switch (fact.kind) {
 		case "run.started":
@@ -58,6 +58,7 @@ export function project(
 			const call = callAt(state, index, fact.callId);
 			const event: Mutable<ToolEndEvent> = {
 				type: "tool_end",
+				at,
 				seq,
 				sub,
 				step,
@@ -73,7 +74,7 @@ export function project(
 		case "note":
 			// Retries were told when they happened.
 			if (fact.topic === "model-retry") return undefined;
-			return { type: "note", seq, sub, step: fact.step, topic: fact.topic, value: fact.value };
+			return { type: "note", at, seq, sub, step: fact.step, topic: fact.topic, value: fact.value };
 		case "waiting": {
 			const calls = fact.calls.map((pending) => ({
 				...pending,
@@ -92,12 +93,13 @@ export function project(
 
 function startEvent(
 	state: SessionState,
-	{ seq, runId, fact }: Entry,
+	{ seq, runId, fact, at }: Entry,
 	sessionKey: string | undefined,
 ): RunStartEvent {
 	const runKind = state.run?.started.runKind ?? "user-turn";
 	const event: Mutable<RunStartEvent> = {
 		type: "run_start",
+		at,
 		seq,
 		sub: 0,
 		runId,
@@ -115,13 +117,14 @@ function startEvent(
 
 function endEvent(
 	state: SessionState,
-	{ seq, runId }: Entry,
+	{ seq, runId, at }: Entry,
 	fact: Extract<Entry["fact"], { kind: "run.ended" }>,
 ): RunEndEvent {
 	const { run } = state;
 	const usage = run?.usage ?? { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 	const event: Mutable<RunEndEvent> = {
 		type: "run_end",
+		at,
 		seq,
 		sub: 0,
 		runId,

@@ -4,6 +4,7 @@ import type { Entry, ErrorData, Fact, PendingCall, Placement } from "../journal/
 import type { Append, AppendResult, MaybePromise, StoredInput } from "../journal/journal.ts";
 import type { AgentState, SubagentExecutionTrace } from "../state/index.ts";
 import { shownToModel, type ToolContext } from "../tools/index.ts";
+import { ChunkRecorder } from "./chunk-recorder.ts";
 import type { EngineAgent } from "./engine-agent.ts";
 import type { BoundaryEvent, RunEvent, Watcher } from "./events.ts";
 import type { Interceptors } from "./interceptors.ts";
@@ -77,6 +78,11 @@ export interface RunOptions {
 	readonly afterStep?: (state: AgentState) => void;
 	/** Keeps records of the run beside its journal. */
 	readonly ledger?: Ledger;
+	/**
+	 * Milliseconds for which deltas are gathered before they are kept for those who follow with offsets. Default: they
+	 * are not kept.
+	 */
+	readonly keepDeltasMs?: number;
 	/** Whether calls may be left to somebody outside: the run is on record and can go on later. Default: they may not. */
 	readonly mayWait?: boolean;
 }
@@ -97,6 +103,8 @@ export function foldOptions(agent: Pick<EngineAgent, "tools">): FoldOptions {
 		},
 	};
 }
+
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 const none: Interceptors = {};
 const noTraces: readonly SubagentExecutionTrace[] = [];
@@ -125,6 +133,8 @@ export class Run {
 	readonly #fold: FoldOptions;
 	readonly #readInput: RunOptions["readInput"];
 	readonly #watchers: Watcher[];
+	/** How many of them may be full. */
+	#bounded = 0;
 	readonly #controller = new AbortController();
 	#stopReason: StopReason | undefined;
 	#cut: ((error: Stopped) => void) | undefined;
@@ -132,6 +142,7 @@ export class Run {
 	#offered: RunInput[] = [];
 	#taken: Set<string> | undefined;
 	#traces: TraceCollector | undefined;
+	#chunks: ChunkRecorder | undefined;
 
 	constructor(options: RunOptions) {
 		this.agent = options.agent;
@@ -148,6 +159,10 @@ export class Run {
 		this.#readInput = options.readInput;
 		this.#watchers = [...(options.watchers ?? [])];
 		this.#fold = foldOptions(options.agent);
+		if (options.keepDeltasMs === undefined) return;
+		const { timers } = options.agent.ports;
+		this.#chunks = new ChunkRecorder(timers, options.keepDeltasMs, () => this.#keepChunks());
+		this.#watchers.unshift(this.#chunks);
 	}
 
 	/** Fires when the run is told to stop; handed to models and tools. */
@@ -177,9 +192,12 @@ export class Run {
 	/** Adds somebody who looks on; returns the way to leave. */
 	watch(watcher: Watcher): () => void {
 		this.#watchers.push(watcher);
+		if (watcher.full !== undefined) this.#bounded++;
 		return () => {
 			const at = this.#watchers.indexOf(watcher);
-			if (at >= 0) this.#watchers.splice(at, 1);
+			if (at < 0) return;
+			this.#watchers.splice(at, 1);
+			if (watcher.full !== undefined) this.#bounded--;
 		};
 	}
 
@@ -238,7 +256,13 @@ export class Run {
 	): MaybePromise<boolean> {
 		const at = this.agent.ports.clock.now();
 		const { runId } = this;
-		const batch: Append = options === undefined ? { at, runId, facts } : { at, runId, facts, ...options };
+		const batch: Mutable<Append> =
+			options === undefined ? { at, runId, facts } : { at, runId, facts, ...options };
+		if (this.#chunks !== undefined) {
+			// What may not be committed is not the place for what was told before.
+			if (batch.onlyIfNothingWaits) this.#keepChunks();
+			else this.#addChunks(batch, this.#chunks);
+		}
 		let appended: MaybePromise<AppendResult>;
 		try {
 			appended = this.#recorder.append(batch);
@@ -254,6 +278,22 @@ export class Run {
 			);
 		}
 		return this.#committed(batch, appended);
+	}
+
+	#addChunks(batch: Mutable<Append>, recorder: ChunkRecorder): void {
+		const chunks = recorder.take();
+		if (chunks.length > 0) batch.chunks = chunks;
+	}
+
+	/** Commits what was told since the last facts. What the store refuses, it refuses the next facts too. */
+	#keepChunks(): void {
+		const chunks = this.#chunks?.take() ?? [];
+		if (chunks.length === 0) return;
+		const { runId } = this;
+		try {
+			const kept = this.#recorder.append({ at: this.agent.ports.clock.now(), runId, facts: [], chunks });
+			if (kept instanceof Promise) kept.catch(() => {});
+		} catch {}
 	}
 
 	#committed(batch: Append, result: AppendResult): MaybePromise<boolean> {
@@ -302,6 +342,13 @@ export class Run {
 		return marked?.catch((error: unknown) => {
 			throw new CommitFailed(error);
 		});
+	}
+
+	/** Settles when every watcher has room for more of the model's stream; undefined when they have. */
+	full(): Promise<unknown> | undefined {
+		if (this.#bounded === 0) return undefined;
+		const waiting = this.#watchers.flatMap((watcher) => watcher.full?.() ?? []);
+		return waiting.length === 0 ? undefined : this.untilStopped(Promise.all(waiting));
 	}
 
 	/** The address of the next event that has no entry of its own. */

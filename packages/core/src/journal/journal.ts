@@ -47,11 +47,37 @@ export interface SessionHead {
 	readonly waiting: number;
 }
 
+/** A piece of what a run told between two facts, kept for those who follow a session with offsets. */
+export interface Chunk {
+	/** Position behind the last entry; grows, with gaps. */
+	readonly sub: number;
+	/** The event, as JSON. */
+	readonly event: unknown;
+}
+
+/** A chunk in its place. */
+export interface StoredChunk extends Chunk {
+	/** The entry it stands behind. */
+	readonly seq: number;
+}
+
+/** Which chunks to read. */
+export interface ReadChunks {
+	/** Only those behind this place. */
+	readonly after: { readonly seq: number; readonly sub: number };
+	/** Only those behind entries up to this one. */
+	readonly through: number;
+	/** At most so many. */
+	readonly limit: number;
+}
+
 /** What one append commits, all or nothing. */
 export interface Append {
 	readonly at: number;
 	readonly runId: string;
 	readonly facts: readonly Fact[];
+	/** What was told since the last entry; stands before these facts, of which there may be none. */
+	readonly chunks?: readonly Chunk[];
 	/** Ids of inputs that these facts took in; they leave the inbox in the same transaction. */
 	readonly drain?: readonly string[];
 	/**
@@ -122,9 +148,10 @@ export interface ListOptions {
 	readonly limit?: number;
 	/**
 	 * `open`: a run is unfinished. `orphaned`: nobody alive works on a run that is unfinished and not parked, or on none,
-	 * while a `message` waits whose worker is dead, or a `steer` that a dead worker put there.
+	 * while a `message` waits whose worker is dead, or a `steer` that a dead worker put there. `waiting`: the last entry
+	 * says that a run waits for somebody outside; nobody works on such, and they are not `orphaned`.
 	 */
-	readonly state?: "any" | "open" | "orphaned";
+	readonly state?: "any" | "open" | "orphaned" | "waiting";
 }
 
 export interface Journal {
@@ -146,6 +173,8 @@ export interface Journal {
 	 * `after` lies among those that were folded: what came next is gone.
 	 */
 	read(key: string, options?: ReadOptions): MaybePromise<readonly Entry[]>;
+	/** Chunks in order; they go with the entries that are folded. Absent: the journal keeps none, and ignores them. */
+	readChunks?(key: string, options: ReadChunks): MaybePromise<readonly StoredChunk[]>;
 	head(key: string): MaybePromise<SessionHead | undefined>;
 	list(options?: ListOptions): MaybePromise<readonly SessionHead[]>;
 	/** Whether that worker still lives: an input whose worker is dead is anyone's to start. Unknown workers are dead. */

@@ -69,8 +69,12 @@ export class MemoryLease implements Lease {
 		return { ok: true, seq: lastSeq(session) };
 	}
 
-	#add(session: Session, { at, runId, facts }: Append): void {
+	#add(session: Session, { at, runId, facts, chunks = [] }: Append): void {
 		let seq = lastSeq(session);
+		if (chunks.length > 0) {
+			session.chunks ??= [];
+			for (const chunk of chunks) session.chunks.push({ seq, ...chunk });
+		}
 		for (const fact of facts) {
 			session.entries.push({ seq: ++seq, at, runId, fact });
 			if (fact.kind === "run.started") session.openRunId = runId;
@@ -135,7 +139,9 @@ function checkSettled(session: Session, seq: number): void {
 	throw historyUnsettled(session.key, seq);
 }
 
-function fold({ entries }: Session, { at, runId, facts }: Append, seq: number): void {
+function fold(session: Session, { at, runId, facts }: Append, seq: number): void {
+	const { entries } = session;
+	session.chunks = session.chunks?.filter((chunk) => chunk.seq >= seq);
 	const count = seq - (entries[0]?.seq ?? seq) + 1;
 	entries.splice(0, count, ...facts.map((fact) => ({ seq, at, runId, fact })));
 }

@@ -1,6 +1,6 @@
 // What a journal in memory keeps: plain records, and nothing per session that is not needed yet (keeps I5).
 import type { Entry } from "./fact.ts";
-import type { StoredInput } from "./journal.ts";
+import type { StoredChunk, StoredInput } from "./journal.ts";
 import type { MemoryLease } from "./memory-lease.ts";
 import type { Watchers } from "./watchers.ts";
 
@@ -30,6 +30,8 @@ export interface Session {
 	epoch: number;
 	openRunId: string | undefined;
 	holder: MemoryLease | undefined;
+	/** In order; exists once there was one. */
+	chunks: StoredChunk[] | undefined;
 	/** The next three exist once an input came. */
 	inbox: StoredInput[] | undefined;
 	dedupe: Map<string, number> | undefined;
@@ -51,6 +53,7 @@ export function createSession(store: Store, key: string, at: number): Session {
 		epoch: store.highestDeletedEpoch,
 		openRunId: undefined,
 		holder: undefined,
+		chunks: undefined,
 		inbox: undefined,
 		dedupe: undefined,
 		inputs: 0,

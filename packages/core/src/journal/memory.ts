@@ -2,7 +2,15 @@
 // Everything answers at once and throws where a durable journal rejects. Entries are kept as given, nothing is
 // copied per append (keeps I5).
 import type { Entry } from "./fact.ts";
-import type { AcquireResult, Journal, ListOptions, ReadOptions, SessionHead } from "./journal.ts";
+import type {
+	AcquireResult,
+	Journal,
+	ListOptions,
+	ReadChunks,
+	ReadOptions,
+	SessionHead,
+	StoredChunk,
+} from "./journal.ts";
 import { eventsExpired, journalClosed } from "./journal-errors.ts";
 import { MemoryLease } from "./memory-lease.ts";
 import { createSession, lastSeq, type Session, type Store, type Worker } from "./memory-store.ts";
@@ -87,6 +95,13 @@ function workerOf(store: Store, workerId: string): MemoryJournal {
 			const start = Math.max(0, after - gone);
 			return entries.slice(start, options.limit === undefined ? undefined : start + options.limit);
 		},
+		readChunks(key, { after, through, limit }) {
+			ensureOpen();
+			const chunks = store.sessions.get(key)?.chunks ?? [];
+			const first = chunks.findIndex((chunk) => isBehind(chunk, after));
+			if (first < 0) return [];
+			return chunks.slice(first, first + limit).filter(({ seq }) => seq <= through);
+		},
 		head(key) {
 			ensureOpen();
 			const session = store.sessions.get(key);
@@ -125,6 +140,10 @@ function workerOf(store: Store, workerId: string): MemoryJournal {
 	};
 }
 
+function isBehind(chunk: StoredChunk, after: ReadChunks["after"]): boolean {
+	return chunk.seq > after.seq || (chunk.seq === after.seq && chunk.sub > after.sub);
+}
+
 function headOf(session: Session): SessionHead {
 	const { key, epoch, openRunId, createdAt, updatedAt } = session;
 	const waiting = session.inbox?.length ?? 0;
@@ -138,9 +157,10 @@ function headOf(session: Session): SessionHead {
 
 function isOrphaned(
 	store: Store,
-	{ inbox = [] }: Session,
+	{ entries, inbox = [] }: Session,
 	{ openRunId, parked, holder }: SessionHead,
 ): boolean {
+	if (entries.at(-1)?.fact.kind === "waiting") return false; // for somebody outside
 	if (openRunId !== undefined) return parked !== true && holder?.alive !== true;
 	// What was said to a run is a turn of its own when the run is over and who said it is dead.
 	return inbox.some(({ kind, workerId }) => {
@@ -159,6 +179,7 @@ function listSessions(store: Store, options: ListOptions): SessionHead[] {
 		const session = store.sessions.get(key) as Session;
 		const head = headOf(session);
 		if (state === "open" && head.openRunId === undefined) continue;
+		if (state === "waiting" && session.entries.at(-1)?.fact.kind !== "waiting") continue;
 		if (state === "orphaned" && !isOrphaned(store, session, head)) continue;
 		heads.push(head);
 	}

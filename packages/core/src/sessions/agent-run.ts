@@ -5,10 +5,11 @@ import {
 	type DriveOutcome,
 	EventQueue,
 	errorData,
-	joinStreamEvents,
+	joinModelEvents,
 	type Run,
 	type RunEvent,
 	turnOf,
+	type Watcher,
 } from "../engine/index.ts";
 import type { ErrorData } from "../journal/index.ts";
 import type { AgentState } from "../state/index.ts";
@@ -53,6 +54,8 @@ export class AgentRun {
 	#run: Run | undefined;
 	#consumed = false;
 	#over = false;
+	#from: number | undefined;
+	#observer: Watcher | undefined;
 
 	/** @internal */
 	constructor(runId: string, sessionKey: string) {
@@ -87,7 +90,7 @@ export class AgentRun {
 
 	/** All that happens, down to the model's deltas, for any number of watchers; the run waits for none of them. */
 	watch(): AsyncIterableIterator<RunEvent> {
-		const queue = new EventQueue<RunEvent>({ join: joinModelEvents });
+		const queue = new EventQueue<RunEvent>({ join: joinEvents });
 		for (const event of this.#early ?? []) queue.push(event);
 		if (this.#over) queue.end();
 		else this.#queues.push(queue);
@@ -120,6 +123,16 @@ export class AgentRun {
 		this.#run?.stop("suspend");
 	}
 
+	/** Seq of the last entry before those that began this part of the run; undefined before it began. @internal */
+	get from(): number | undefined {
+		return this.#from;
+	}
+
+	/** Looks on from the very beginning; to be called before the run begins. @internal */
+	observe(watcher: Watcher): void {
+		this.#observer = watcher;
+	}
+
 	/** How many events the run has told so far. @internal */
 	get eventCount(): number {
 		return this.#events.count;
@@ -133,6 +146,8 @@ export class AgentRun {
 	/** Ties this handle to the run that is about to be driven. @internal */
 	attach(run: Run, onEvent?: (event: AgentEvent) => void): void {
 		this.#run = run;
+		this.#from = run.state.seq;
+		if (this.#observer !== undefined) run.watch(this.#observer);
 		this.#events.onEvent = onEvent;
 		run.watch({
 			tell: (event) => this.#tell(event),
@@ -156,7 +171,17 @@ export class AgentRun {
 		const { runId } = this;
 		const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 		if (reason === "killed") {
-			this.#tell({ type: "run_end", seq: 0, sub: 0, runId, outcome: reason, error: data, usage, steps: 0 });
+			this.#tell({
+				type: "run_end",
+				at: 0,
+				seq: 0,
+				sub: 0,
+				runId,
+				outcome: reason,
+				error: data,
+				usage,
+				steps: 0,
+			});
 		} else this.#tell({ type: "run_suspended", seq: 0, sub: 0, runId, reason, error: data });
 		this.#settle({
 			runId,
@@ -208,8 +233,6 @@ async function resultOf(run: Run, outcome: DriveOutcome): Promise<RunResult> {
 	};
 }
 
-function joinModelEvents(last: RunEvent, next: RunEvent): RunEvent | undefined {
-	if (last.type !== "model" || next.type !== "model") return undefined;
-	const event = joinStreamEvents(last.event, next.event);
-	return event === undefined ? undefined : { ...next, event };
+function joinEvents(last: RunEvent, next: RunEvent): RunEvent | undefined {
+	return last.type === "model" && next.type === "model" ? joinModelEvents(last, next) : undefined;
 }

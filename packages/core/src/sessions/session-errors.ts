@@ -32,6 +32,14 @@ export function sessionBusy(key: string): HoldfastError {
 	});
 }
 
+/** A run of the session waits for answers. */
+export function pendingToolCalls(key: string): HoldfastError {
+	return new HoldfastError(
+		"pending_tool_calls",
+		`A run of session "${key}" waits for answers to its tool calls. Answer them, or stop it.`,
+	);
+}
+
 /** Nobody waits for an answer. */
 export function noPendingToolCalls(key: string): HoldfastError {
 	return new HoldfastError(

@@ -1,5 +1,13 @@
 // What this process holds of one session: the lease, and the state folded from its journal (keeps I2, I4).
-import { evolve, foldOptions, initialSession, type SessionState } from "../engine/index.ts";
+import { AssistantMessage } from "@holdfast/upp";
+import {
+	evolve,
+	foldOptions,
+	initialSession,
+	type KeptEvent,
+	PartialAnswer,
+	type SessionState,
+} from "../engine/index.ts";
 import type { Entry, Journal, Lease } from "../journal/index.ts";
 import { AgentState } from "../state/index.ts";
 import type { SessionAgent } from "./session-agent.ts";
@@ -58,6 +66,29 @@ export class SessionHold {
 	/** Whether the open run waits for somebody outside. */
 	get waits(): boolean {
 		return this.#state?.run?.status === "waiting";
+	}
+
+	/** What the model had said of an answer that never finished, where it was kept; empty when that was no text. */
+	async cutOff(): Promise<AssistantMessage | undefined> {
+		const { seq, run } = this.state;
+		const read = this.#journal.readChunks?.bind(this.#journal, this.#key);
+		if (read === undefined) return undefined;
+		// That a run was suspended was noted behind what it said.
+		let after = { seq: run?.suspended === true ? seq - 1 : seq, sub: 0 };
+		let said: PartialAnswer | undefined;
+		for (;;) {
+			const chunks = await read({ after, through: seq, limit: pageSize });
+			for (const { event } of chunks as readonly { event: KeptEvent }[]) {
+				if (event.type === "model_start") said = undefined;
+				if (event.type !== "model") continue;
+				said ??= new PartialAnswer();
+				said.add(event.event);
+			}
+			const last = chunks.at(-1);
+			if (last === undefined || chunks.length < pageSize) break;
+			after = last;
+		}
+		return said === undefined ? undefined : (said.message() ?? new AssistantMessage([]));
 	}
 
 	/** Takes the lease and brings the state up to date. Undefined when another living worker holds the session. */

@@ -6,6 +6,7 @@ import {
 	type EngineAgent,
 	Run,
 	type RunState,
+	type Watcher,
 } from "../engine/index.ts";
 import type { Fact, Lease, RunParked, RunResumed } from "../journal/index.ts";
 import { AgentRun } from "./agent-run.ts";
@@ -30,10 +31,14 @@ export interface ActiveRun {
 	readonly steered: Map<string, { readonly input: AcceptedInput; turn?: AgentRun }>;
 }
 
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
+
 /** What came from outside for a run that waits. */
 export interface Settlement {
 	readonly facts: readonly Fact[];
 	readonly afterwards: "goes-on" | "stops";
+	/** Looks on from the very beginning. */
+	readonly watcher?: Watcher | undefined;
 }
 
 /** What runs are made of. */
@@ -115,9 +120,11 @@ export class SessionRunner {
 		const change = agentChanged === undefined ? {} : { agentChanged };
 		if (parked === "stays" && agentChanged !== undefined && onAgentChange === "park")
 			return this.#park(open, { reason: "agent-changed", crashes: open.crashes, agentChanged });
-		const { run, frame, handle } = this.#runAgain(open);
+		const { run, frame, handle } = this.#runAgain(open, settlement?.watcher);
 		const attempt = open.attempt + 1;
-		const resumed: Fact = { kind: "run.resumed", attempt, fingerprint, reason, ...change };
+		const resumed: Mutable<RunResumed> = { kind: "run.resumed", attempt, fingerprint, reason, ...change };
+		const partial = settlement === undefined ? await hold.cutOff() : undefined;
+		if (partial !== undefined) resumed.partial = partial;
 		const settled = await admitted(run, settlement?.facts ?? []);
 		if (!(await commitFirst(hold, run, [resumed, ...settled], undefined))) return undefined;
 		if (settlement?.afterwards === "stops") run.stop("interrupt");
@@ -138,13 +145,15 @@ export class SessionRunner {
 		throw runParked(key, open.runId, parked);
 	}
 
-	#runAgain(open: RunState): { run: Run; frame: TurnFrame; handle: AgentRun } {
+	#runAgain(open: RunState, watcher?: Watcher): { run: Run; frame: TurnFrame; handle: AgentRun } {
 		const handle = new AgentRun(open.runId, this.#parts.key);
+		if (watcher !== undefined) handle.observe(watcher);
 		return { handle, ...this.#runOf(handle, open.inputId, open.started) };
 	}
 
 	#runOf(handle: AgentRun, inputId: string, origin: AcceptedInput["origin"]): { run: Run; frame: TurnFrame } {
 		const { agent, key, hold, queue, records, mayWait, steer } = this.#parts;
+		const { keepDeltasMs } = this.#agent;
 		const frame = new TurnFrame(key, inputId, handle, steer);
 		const run = new Run({
 			agent: this.#agent,
@@ -155,6 +164,7 @@ export class SessionRunner {
 			interceptors: frame.interceptors(agent),
 			mayWait,
 			readInput,
+			...(keepDeltasMs === undefined ? {} : { keepDeltasMs }),
 		});
 		frame.run = run;
 		for (const notice of queue.notices) run.offer(readInput(notice));

@@ -1,12 +1,21 @@
 // A session whose run waits for somebody outside: what is said of its calls, and their deadlines (keeps I4).
-import type { SessionState } from "../engine/index.ts";
+import type { SessionState, Watcher } from "../engine/index.ts";
 import type { Journal } from "../journal/index.ts";
 import { readKept } from "../journal/read-kept.ts";
 import type { AgentRun } from "./agent-run.ts";
-import { answerFacts, expired, expiredFacts, stoppedFacts, type ToolAnswer } from "./outside-answers.ts";
+import {
+	answerFacts,
+	expired,
+	expiredFacts,
+	nextDeadline,
+	stoppedFacts,
+	type ToolAnswer,
+} from "./outside-answers.ts";
 import type { SessionAgent } from "./session-agent.ts";
 import type { Settlement } from "./session-runner.ts";
 
+/** Milliseconds a timer can wait at most. */
+const longestTimer = 2 ** 31 - 1;
 /** How far back a late answer is looked for. */
 const recentEntries = 1_000;
 
@@ -21,6 +30,7 @@ export class SessionWaiting {
 	readonly #place: string;
 	readonly #agent: SessionAgent;
 	readonly #settle: Settle;
+	#callOff: (() => void) | undefined;
 
 	constructor(journal: Journal, place: string, agent: SessionAgent, settle: Settle) {
 		this.#journal = journal;
@@ -34,11 +44,12 @@ export class SessionWaiting {
 	}
 
 	/** The run goes on with these answers. */
-	async answer(answers: readonly ToolAnswer[]): Promise<AgentRun> {
+	async answer(answers: readonly ToolAnswer[], watcher?: Watcher): Promise<AgentRun> {
 		try {
 			return await this.#settle((state) => ({
 				facts: answerFacts(state, answers, this.#now),
 				afterwards: "goes-on",
+				watcher,
 			}));
 		} catch (error) {
 			if (isNotWaiting(error)) await this.#checkExpired(answers);
@@ -57,6 +68,29 @@ export class SessionWaiting {
 			if (isNotWaiting(error)) return null;
 			throw error;
 		}
+	}
+
+	/** Sees to it that the calls of a run that waits fail in time. */
+	watchDeadlines({ run }: SessionState): void {
+		this.close();
+		const deadline = run?.status === "waiting" ? nextDeadline(run) : undefined;
+		if (deadline === undefined) return;
+		// Timers do not reach further; what is left is waited for again.
+		const milliseconds = Math.min(Math.max(0, deadline - this.#now), longestTimer);
+		this.#callOff = this.#agent.engine.ports.timers.after(milliseconds, () => {
+			this.#callOff = undefined;
+			// Where it cannot be recorded now, whoever opens the session next sees to it.
+			this.expire().then(
+				(gone) => void gone?.result(),
+				() => {},
+			);
+		});
+	}
+
+	/** Watches no deadlines any more. */
+	close(): void {
+		this.#callOff?.();
+		this.#callOff = undefined;
 	}
 
 	/** The run ends, also a parked one, without any of its tools; false when none waits. */

@@ -7,6 +7,7 @@ import {
 	type Run,
 	type SessionState,
 	sessionKilled,
+	type Watcher,
 } from "../engine/index.ts";
 import type { Journal } from "../journal/index.ts";
 import type { AgentState } from "../state/index.ts";
@@ -23,6 +24,7 @@ import {
 	endsRun,
 	isParked,
 	noPendingToolCalls,
+	pendingToolCalls,
 	runBeforeSuspended,
 	runBeforeWaits,
 	sessionBusy,
@@ -42,6 +44,14 @@ import {
 import { SessionWaiting } from "./session-waiting.ts";
 import { type QueuedTurn, TurnQueue } from "./turn-queue.ts";
 import { Turnstile } from "./turnstile.ts";
+
+/** How a turn is started. */
+export interface StartOptions {
+	/** Id of the run. Default: a new one. */
+	readonly runId?: string | undefined;
+	/** Looks on from the very beginning. */
+	readonly watcher?: Watcher | undefined;
+}
 
 export class SessionWorker {
 	readonly seat: Seat = { worker: this };
@@ -125,6 +135,11 @@ export class SessionWorker {
 		return this.#active === undefined && this.#queue.length === 0 && !this.#turnstile.busy;
 	}
 
+	/** Whether a run is under way. */
+	get isBusy(): boolean {
+		return this.#active !== undefined;
+	}
+
 	/** Accepts a turn: durable when this resolves. It starts when the turns before it have ended. */
 	async send(input: AcceptedInput): Promise<AgentRun> {
 		this.#ensureUsable();
@@ -142,6 +157,43 @@ export class SessionWorker {
 		}
 		this.#pump();
 		return run;
+	}
+
+	/**
+	 * Begins a turn at once, or not at all. Rejects with `pending_tool_calls` while a run waits for somebody outside, and
+	 * with `session_busy` while one is under way.
+	 */
+	async start(input: AcceptedInput, { runId, watcher }: StartOptions = {}): Promise<AgentRun> {
+		this.#ensureUsable();
+		if (!this.idle) throw sessionBusy(this.key);
+		const run = new AgentRun(runId ?? this.#agent.ports.ids.uuid(), this.key);
+		if (watcher !== undefined) run.observe(watcher);
+		const turn: QueuedTurn = { run, input, inputId: input.message.id, place: "new" };
+		const begin = async (): Promise<void> => {
+			for (const hold of ["ours", "dropped"]) {
+				// What others did since this process worked on the session must be seen.
+				if (hold === "dropped") this.#hold.drop();
+				if (await this.#begins(turn)) return;
+			}
+			throw sessionBusy(this.key);
+		};
+		this.#queue.push(turn);
+		try {
+			await this.#queue.goesAhead(turn, this.#turnstile.through(begin));
+		} catch (error) {
+			this.#queue.remove(turn);
+			throw error;
+		}
+		return run;
+	}
+
+	async #begins(turn: QueuedTurn): Promise<boolean> {
+		const { ready } = this.#sessionAgent;
+		if (ready !== undefined) await ready;
+		if ((await this.#opening.open()) !== "ours") throw sessionBusy(this.key);
+		if (this.#killed) throw sessionKilled();
+		if (this.#hold.waits) throw pendingToolCalls(this.key);
+		return this.#hold.openRunId === undefined && this.#queue.first === turn && this.#start(turn);
 	}
 
 	/**
@@ -210,7 +262,10 @@ export class SessionWorker {
 				// Another living worker has the session, or the turn before ours.
 				if (session !== "ours") throw sessionHeld(this.key);
 				if (this.#hold.openRunId === undefined && this.#queue.first === undefined) return null;
-				if (this.#hold.waits) return null; // for somebody outside
+				if (this.#hold.waits) {
+					this.#waiting.watchDeadlines(this.#hold.state);
+					return null; // for somebody outside
+				}
 				if (await this.#startNext(parked)) return this.#active?.handle ?? null;
 			}
 		});
@@ -244,8 +299,8 @@ export class SessionWorker {
 	}
 
 	/** Answers calls that wait for somebody outside. */
-	answer(answers: readonly ToolAnswer[]): Promise<AgentRun> {
-		return this.#waiting.answer(answers);
+	answer(answers: readonly ToolAnswer[], watcher?: Watcher): Promise<AgentRun> {
+		return this.#waiting.answer(answers, watcher);
 	}
 
 	/** The calls that wait for somebody outside. */
@@ -344,6 +399,7 @@ export class SessionWorker {
 	/** Suspends what is under way, lets go of what waits, and gives the session up. */
 	async close(): Promise<void> {
 		this.#closing = true;
+		this.#waiting.close();
 		this.#hold.wake();
 		await this.#turnstile.quiet();
 		this.#active?.handle.suspend();
@@ -430,6 +486,7 @@ export class SessionWorker {
 
 	#ended({ run, handle, frame, steered, recovered }: ActiveRun, outcome: DriveOutcome): void {
 		this.#active = undefined;
+		this.#waiting.watchDeadlines(run.state);
 		if (outcome.kind === "ended" && outcome.outcome !== "killed") this.#hold.ended(run.state);
 		else this.#hold.left();
 		frame.close(this.#sessionAgent.plugins, outcome);

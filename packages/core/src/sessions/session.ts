@@ -4,7 +4,7 @@ import type { AgentRun } from "./agent-run.ts";
 import { acceptInput, type SendInput } from "./input.ts";
 import type { PendingToolCall, ToolAnswer } from "./outside-answers.ts";
 import type { SessionTable } from "./session-table.ts";
-import type { SessionWorker } from "./session-worker.ts";
+import type { SessionWorker, StartOptions } from "./session-worker.ts";
 
 /**
  * By this a handle knows its worker. It is empty once the worker has made way, so that handles which are held do not keep
@@ -38,6 +38,16 @@ export class Session {
 	 */
 	async send(input: SendInput): Promise<AgentRun> {
 		return this.#current().send(acceptInput(input));
+	}
+
+	/**
+	 * Like `send`, but begins the turn at once or not at all.
+	 *
+	 * Rejects with TypeError for an unknown input shape, `session_busy` while a run is under way, `pending_tool_calls`
+	 * while one waits for answers.
+	 */
+	async start(input: SendInput, options?: StartOptions): Promise<AgentRun> {
+		return this.#current().start(acceptInput(input), options);
 	}
 
 	/**
@@ -77,8 +87,16 @@ export class Session {
 	 *
 	 * @see document 3, "Remote Tool Execution"
 	 */
-	async answer(answers: readonly ToolAnswer[]): Promise<AgentRun> {
-		return this.#current().answer(answers);
+	async answer(
+		answers: readonly ToolAnswer[],
+		options: Pick<StartOptions, "watcher"> = {},
+	): Promise<AgentRun> {
+		return this.#current().answer(answers, options.watcher);
+	}
+
+	/** Whether a run is under way in this process. @internal */
+	isBusy(): boolean {
+		return this.#current().isBusy;
 	}
 
 	/** The tool calls that wait for somebody outside. */

@@ -9,6 +9,7 @@ export type {
 	StrategyAgent,
 } from "./execution-strategy.ts";
 export { type InstanceBacking, rememberInstance } from "./instance-model.ts";
+export { limitSteps } from "./limit-steps.ts";
 export { type LoopOptions, loop } from "./loop.ts";
 export { type PlanOptions, plan } from "./plan.ts";
 export { type ReactOptions, react } from "./react.ts";

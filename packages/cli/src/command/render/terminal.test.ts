@@ -47,6 +47,7 @@ const started = (id: string, name: string): RunEvent => ({
 });
 const ended = (id: string, name: string): RunEvent => ({
 	type: "tool_end",
+	at: 0,
 	...at,
 	step: 1,
 	index: 0,

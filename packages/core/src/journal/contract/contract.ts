@@ -24,9 +24,9 @@ export interface JournalContractOptions {
 	make(): MaybePromise<JournalWorld>;
 	/**
 	 * What the worlds can do to workers: `kill`, or `stop` and `wake`; and whether the journal can `fold` settled
-	 * entries. Default: all of it. Cases about what they cannot are left out.
+	 * entries and keeps `chunks`. Default: all of it. Cases about what they cannot are left out.
 	 */
-	readonly can?: readonly ("kill" | "stop" | "fold")[];
+	readonly can?: readonly ("kill" | "stop" | "fold" | "chunks")[];
 }
 
 /** One case: it is kept when `run` resolves. */
@@ -39,7 +39,7 @@ export interface ContractCase {
 export interface WrittenCase {
 	readonly title: string;
 	/** What the world must be able to do to workers, or the journal to entries. */
-	readonly needs?: "kill" | "stop" | "fold";
+	readonly needs?: "kill" | "stop" | "fold" | "chunks";
 	run(world: Required<JournalWorld>): Promise<void>;
 }
 

@@ -1,5 +1,6 @@
 // Door of the contract.
 import { appendCases } from "./append-cases.ts";
+import { chunkCases } from "./chunk-cases.ts";
 import { type ContractCase, type JournalContractOptions, toContractCase } from "./contract.ts";
 import { foldCases } from "./fold-cases.ts";
 import { inboxCases } from "./inbox-cases.ts";
@@ -35,8 +36,8 @@ export type { ContractCase, JournalContractOptions, JournalWorld } from "./contr
  * ```
  */
 export function journalContract(options: JournalContractOptions): readonly ContractCase[] {
-	const { can = ["kill", "stop", "fold"] } = options;
-	return [...appendCases, ...leaseCases, ...inboxCases, ...foldCases]
+	const { can = ["kill", "stop", "fold", "chunks"] } = options;
+	return [...appendCases, ...leaseCases, ...inboxCases, ...foldCases, ...chunkCases]
 		.filter(({ needs }) => needs === undefined || can.includes(needs))
 		.map((written) => toContractCase(options, written));
 }

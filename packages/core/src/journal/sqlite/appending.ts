@@ -14,6 +14,7 @@ export class Appending implements Operation {
 	readonly lane: SqliteLease;
 	readonly #batch: Append;
 	readonly #facts: readonly EncodedFact[];
+	readonly #chunks: readonly { readonly sub: number; readonly body: string }[];
 	readonly #runId: string;
 	readonly #resolve: (result: AppendResult) => void;
 	readonly #reject: (error: Error) => void;
@@ -33,6 +34,7 @@ export class Appending implements Operation {
 		this.#batch = batch;
 		// Written down now: what the caller changes later is not what it appended.
 		this.#facts = batch.facts.map(encodeFact);
+		this.#chunks = (batch.chunks ?? []).map(({ sub, event }) => ({ sub, body: JSON.stringify(event) }));
 		this.#runId = toStored(batch.runId);
 		this.#resolve = resolve;
 		this.#reject = reject;
@@ -142,6 +144,7 @@ export class Appending implements Operation {
 		const session = standing.session as number;
 		for (const id of drain) statements.drainInput.run(session, toStored(id));
 		let { seq, runRow } = standing;
+		for (const { sub, body } of this.#chunks) statements.insertChunk.run(session, seq, sub, body);
 		if (standing.runId !== this.#runId) runRow = null;
 		for (const { kind, version, body } of this.#facts) {
 			const runId = runRow === null ? this.#runId : null;

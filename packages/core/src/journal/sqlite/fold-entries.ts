@@ -33,4 +33,5 @@ export function foldEntries(
 	statements.nameRuns.run(session, seq, session, seq);
 	statements.foldInto.run(runId, kind, version, body, id);
 	statements.deleteBefore.run(session, seq);
+	statements.deleteChunksBefore.run(session, seq);
 }

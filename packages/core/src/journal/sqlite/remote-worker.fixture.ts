@@ -82,6 +82,7 @@ export async function startRemoteWorker(options: SqliteJournalOptions): Promise<
 		submit: (key, input) => call("submit", key, input),
 		read: async (key, readOptions) =>
 			(await call<readonly PlainEntry[]>("read", key, readOptions)).map(decodeEntry),
+		readChunks: (key, chunkOptions) => call("readChunks", key, chunkOptions),
 		head: (key) => call("head", key),
 		list: (listOptions) => call("list", listOptions),
 		isAlive: (workerId) => call("isAlive", workerId),

@@ -84,6 +84,15 @@ const migrations: readonly string[] = [
 	CREATE INDEX entries_of_run ON entries (run_id) WHERE run_id IS NOT NULL;
 	CREATE INDEX inputs_of_run ON inputs (run_id) WHERE run_id IS NOT NULL;
 	`,
+	`
+	CREATE TABLE chunks (
+		session INTEGER NOT NULL,
+		seq INTEGER NOT NULL,
+		sub INTEGER NOT NULL,
+		body TEXT NOT NULL,
+		PRIMARY KEY (session, seq, sub)
+	) STRICT, WITHOUT ROWID;
+	`,
 ];
 
 /** Journals in files. */
@@ -91,7 +100,17 @@ export const journalFile: DatabaseKind = {
 	/** "HFJL" */
 	applicationId: 0x48464a4c,
 	migrations,
-	tables: ["meta", "workers", "sessions", "entries", "inputs", "dedupe", "session_values", "records"],
+	tables: [
+		"meta",
+		"workers",
+		"sessions",
+		"entries",
+		"inputs",
+		"dedupe",
+		"session_values",
+		"records",
+		"chunks",
+	],
 	instead: "use memoryHost() for a journal in memory",
 	foreign: (path, what) =>
 		new HoldfastError(

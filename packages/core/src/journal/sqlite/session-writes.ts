@@ -44,6 +44,7 @@ export function removeSession(statements: Statements, key: string): number | und
 	if (session === undefined) return undefined;
 	statements.keepEpoch.run(session.epoch + 1);
 	statements.deleteEntries.run(session.id);
+	statements.deleteChunks.run(session.id);
 	statements.deleteInputs.run(session.id);
 	statements.deleteDedupe.run(session.id);
 	statements.deleteValues.run(session.id);

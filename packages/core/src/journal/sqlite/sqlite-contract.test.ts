@@ -10,7 +10,11 @@ import { sqliteJournal } from "./sqlite-journal.ts";
 
 const leaseTtlMs = 300;
 
-for (const { name, run } of journalContract({ name: "sqlite, one process", make: oneProcess, can: ["fold"] }))
+for (const { name, run } of journalContract({
+	name: "sqlite, one process",
+	make: oneProcess,
+	can: ["fold", "chunks"],
+}))
 	test(name, run);
 for (const { name, run } of journalContract({ name: "sqlite, two processes", make: twoProcesses })) {
 	test(name, { timeout: 20_000 }, run);

@@ -2,7 +2,7 @@
 import { resolve as resolvePath } from "node:path";
 import { HoldfastError } from "@holdfast/upp";
 import type { ValueStore } from "../../plugins/session-values.ts";
-import type { Journal, SessionHead } from "../journal.ts";
+import type { Journal, ListOptions, SessionHead } from "../journal.ts";
 import { journalClosed } from "../journal-errors.ts";
 import { makeChangeFeed } from "./change-feed.ts";
 import { openDatabase } from "./open-database.ts";
@@ -14,7 +14,7 @@ import { type Operation, shareCommits } from "./shared-commits.ts";
 import { type SeenSession, SqliteLease, type Store } from "./sqlite-lease.ts";
 import { type SqliteRecords, sqliteRecords } from "./sqlite-records.ts";
 import { sqliteValues } from "./sqlite-values.ts";
-import { prepareStatements, type SessionView } from "./statements.ts";
+import { type ChunkRow, prepareStatements, type SessionView } from "./statements.ts";
 import { toStored } from "./stored-text.ts";
 import { registerWorker } from "./worker-row.ts";
 
@@ -45,6 +45,7 @@ const viewsOf = {
 	any: "viewSessions",
 	open: "viewOpenSessions",
 	orphaned: "viewUnfinishedSessions",
+	waiting: "viewOpenSessions",
 } as const;
 
 /** A journal in a SQLite file. */
@@ -112,16 +113,22 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 		statements.findSession.get(toStored(key)) as unknown as SeenSession | undefined;
 
 	/** The heads from a key on, in order; they are read as they are taken. */
-	function* heads(after: string, prefix: string, state: "any" | "open" | "orphaned"): Generator<SessionHead> {
+	function* heads(
+		after: string,
+		prefix: string,
+		state: NonNullable<ListOptions["state"]>,
+	): Generator<SessionHead> {
 		const views = statements[viewsOf[state]].iterate(toStored(after), toStored(prefix));
 		for (const view of views as unknown as Iterable<SessionView>) {
 			const head = toHead(view, worker);
 			if (!head.key.startsWith(prefix)) return;
+			if (state === "waiting" && view.last_kind !== "waiting") continue;
 			if (state !== "orphaned" || isOrphaned(view, head)) yield head;
 		}
 	}
 
-	function isOrphaned({ id }: SessionView, { openRunId, parked, holder }: SessionHead): boolean {
+	function isOrphaned({ id, last_kind }: SessionView, { openRunId, parked, holder }: SessionHead): boolean {
+		if (last_kind === "waiting") return false; // for somebody outside
 		if (openRunId !== undefined) return parked !== true && holder?.alive !== true;
 		const workers = statements.waitingWorkers.all(id) as { worker: string | null }[];
 		return workers.some(({ worker: name }) => name === null || !worker.isAlive(name));
@@ -172,6 +179,18 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 			return reading(() => {
 				const session = statements.sessionId.get(toStored(key)) as { id: number } | undefined;
 				return session === undefined ? [] : readEntries(statements, key, session.id, options);
+			});
+		},
+		readChunks(key, { after, through, limit }) {
+			return reading(() => {
+				const session = statements.sessionId.get(toStored(key)) as { id: number } | undefined;
+				if (session === undefined) return [];
+				const rows = statements.readChunks.all(session.id, after.seq, after.sub, through, limit);
+				return (rows as unknown as ChunkRow[]).map(({ seq, sub, body }) => ({
+					seq,
+					sub,
+					event: JSON.parse(body) as unknown,
+				}));
 			});
 		},
 		head(key) {

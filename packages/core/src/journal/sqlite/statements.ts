@@ -33,6 +33,13 @@ export interface EntryRow {
 	readonly body: string;
 }
 
+/** A chunk's row. */
+export interface ChunkRow {
+	readonly seq: number;
+	readonly sub: number;
+	readonly body: string;
+}
+
 /** An input's row. */
 export interface InputRow {
 	readonly position: number;
@@ -69,6 +76,11 @@ const texts = {
 	releaseSession: "UPDATE sessions SET owner = NULL WHERE id = ? AND epoch = ?",
 	deleteSession: "DELETE FROM sessions WHERE id = ?",
 	deleteEntries: "DELETE FROM entries WHERE session = ?",
+	deleteChunks: "DELETE FROM chunks WHERE session = ?",
+	deleteChunksBefore: "DELETE FROM chunks WHERE session = ? AND seq < ?",
+	insertChunk: "INSERT INTO chunks (session, seq, sub, body) VALUES (?, ?, ?, ?)",
+	readChunks: `SELECT seq, sub, body FROM chunks WHERE session = ? AND (seq, sub) > (?, ?) AND seq <= ?
+		ORDER BY seq, sub LIMIT ?`,
 	deleteInputs: "DELETE FROM inputs WHERE session = ?",
 	deleteDedupe: "DELETE FROM dedupe WHERE session = ?",
 	deleteValues: "DELETE FROM session_values WHERE session = ?",
@@ -126,6 +138,7 @@ const texts = {
 	waitingWorkers: `SELECT DISTINCT worker FROM inputs WHERE session = ?
 		AND (kind = 'message' OR (kind = 'steer' AND worker IS NOT NULL))`,
 	positionOf: `SELECT s.id || ' ' || s.epoch || ' ' || s.inputs || ' '
+		|| ifnull((SELECT sub FROM chunks WHERE session = s.id ORDER BY seq DESC, sub DESC LIMIT 1), 0) || ' '
 		|| ifnull((SELECT max(seq) FROM entries WHERE session = s.id), 0) AS position FROM sessions s WHERE s.key = ?`,
 	addWorker: `INSERT INTO workers (name, pid, started, machine, heartbeat, beat_at) VALUES (?, ?, ?, ?, 0, ?)`,
 	restoreWorker: `INSERT INTO workers (id, name, pid, started, machine, heartbeat, beat_at)

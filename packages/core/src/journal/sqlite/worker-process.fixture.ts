@@ -34,6 +34,7 @@ const methods: Record<string, (...parts: any[]) => unknown> = {
 	release: (id) => lease(id).release(),
 	submit: (key, input) => journal.submit(key, input),
 	read: async (key, options) => (await journal.read(key, options)).map(encodeEntry),
+	readChunks: (key, options) => journal.readChunks?.(key, options),
 	head: (key) => journal.head(key),
 	list: (options) => journal.list(options),
 	isAlive: (workerId) => journal.isAlive(workerId),

@@ -217,13 +217,15 @@ function headOf(process: StoreProcess, key: string, head: Head): SessionHead {
 	return { ...plain, openRunId, holder: { workerId, alive: process.workers.has(workerId) } };
 }
 
-function isIn({ workers }: StoreProcess, head: Head, state: "any" | "open" | "orphaned"): boolean {
+function isIn({ workers }: StoreProcess, head: Head, state: NonNullable<ListOptions["state"]>): boolean {
 	const { openRunId, held, workerId, inbox } = head;
 	switch (state) {
 		case "any":
 			return true;
 		case "open":
 			return openRunId !== null;
+		case "waiting": // a head does not say more than that nobody works on it
+			return openRunId !== null && !held;
 		case "orphaned":
 			if (openRunId !== null) return head.parked !== true && (!held || !workers.has(workerId));
 			return inbox.some(({ kind, workerId }) => {

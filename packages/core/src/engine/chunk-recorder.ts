@@ -1,0 +1,61 @@
+// What a run tells between two facts, kept in pieces for those who follow it with offsets (keeps I3, I7).
+// A piece is committed before they hear of it: on its own some milliseconds after it was begun, or with the next facts.
+import type { Chunk } from "../journal/journal.ts";
+import type { ModelEvent, ModelStartEvent, RunEvent, ToolDeltaEvent, Watcher } from "./events.ts";
+import { joinModelEvents } from "./join-stream-events.ts";
+import type { Timers } from "./ports.ts";
+
+/** The events that are kept. */
+export type KeptEvent = ModelStartEvent | ModelEvent | ToolDeltaEvent;
+
+const noChunks: readonly Chunk[] = [];
+
+/** Up to how many characters tool deltas are joined. */
+const joinedTo = 8_192;
+
+export class ChunkRecorder implements Watcher {
+	readonly #timers: Timers;
+	readonly #every: number;
+	readonly #flush: () => void;
+	#pending: KeptEvent[] = [];
+	#count = 0;
+	#callOff: (() => void) | undefined;
+
+	/** `flush` commits what `take()` gives, some `every` milliseconds after the first piece. */
+	constructor(timers: Timers, every: number, flush: () => void) {
+		this.#timers = timers;
+		this.#every = every;
+		this.#flush = flush;
+	}
+
+	tell(event: RunEvent): void {
+		if (event.type !== "model" && event.type !== "model_start" && event.type !== "tool_delta") return;
+		const last = this.#pending.at(-1);
+		const joined = last === undefined ? undefined : join(last, event);
+		if (joined !== undefined) this.#pending[this.#pending.length - 1] = joined;
+		else this.#pending.push(event);
+		this.#callOff ??= this.#timers.after(this.#every, () => {
+			this.#callOff = undefined;
+			this.#flush();
+		});
+	}
+
+	/** The pieces that are not committed yet; they are no longer this recorder's. */
+	take(): readonly Chunk[] {
+		this.#callOff?.();
+		this.#callOff = undefined;
+		const pending = this.#pending;
+		if (pending.length === 0) return noChunks;
+		this.#pending = [];
+		// An event may have been told while facts were on their way: its place is where it is committed.
+		return pending.map(({ seq: _, sub: __, ...event }) => ({ sub: ++this.#count, event }));
+	}
+}
+
+/** One event for two, in the place of the later one. */
+function join(last: KeptEvent, next: KeptEvent): KeptEvent | undefined {
+	if (last.type === "model" && next.type === "model") return joinModelEvents(last, next);
+	if (last.type !== "tool_delta" || next.type !== "tool_delta") return undefined;
+	if (last.toolCallId !== next.toolCallId || last.delta.length > joinedTo) return undefined;
+	return { ...next, delta: last.delta + next.delta };
+}

@@ -1,0 +1,23 @@
+// The text of an answer while it is streamed: shown when the answer never finishes, and never sent to a model.
+import { AssistantMessage, type StreamEvent } from "@holdfast/upp";
+import { GrowingText } from "./flat-text.ts";
+
+/** What was streamed of an answer, kept in case it never finishes. */
+export class PartialAnswer {
+	#blocks: { type: "text" | "reasoning"; text: GrowingText; index: number }[] = [];
+
+	add(event: StreamEvent): void {
+		const type =
+			event.type === "text_delta" ? "text" : event.type === "reasoning_delta" ? "reasoning" : undefined;
+		if (type === undefined || event.delta.text === undefined) return;
+		const last = this.#blocks.at(-1);
+		if (last !== undefined && last.type === type && last.index === event.index)
+			last.text.append(event.delta.text);
+		else this.#blocks.push({ type, text: new GrowingText(event.delta.text), index: event.index });
+	}
+
+	message(): AssistantMessage | undefined {
+		if (this.#blocks.length === 0) return undefined;
+		return new AssistantMessage(this.#blocks.map(({ type, text }) => ({ type, text: text.toString() })));
+	}
+}

@@ -1,0 +1,19 @@
+// Sessions served to others: what a server of any kind is put on. @see document 3, "HTTP Transport Layer"
+export type {
+	ExecuteComplete,
+	ExecuteEvent,
+	PendingSessionCall,
+	SessionStatus,
+} from "./serving/execute-event.ts";
+export type { ExecuteRequest } from "./serving/execute-request.ts";
+export type { FollowOptions, LoggedEvent } from "./serving/session-log.ts";
+export type { SessionMessage } from "./serving/session-message.ts";
+export {
+	type SessionInfo,
+	type SessionPage,
+	type SessionService,
+	type SessionServiceOptions,
+	type SessionSummary,
+	type Submitted,
+	sessionService,
+} from "./serving/session-service.ts";

@@ -1,0 +1,70 @@
+// What document 3 tells of an execution: small events with message boundaries, plain JSON each.
+import type { SessionMessage, SessionToolCall } from "./session-message.ts";
+
+/** A tool call that somebody outside settles. */
+export interface PendingSessionCall extends SessionToolCall {
+	/** Set where the call waits to be let run, and not for its result. */
+	readonly approval?: true;
+	/** Milliseconds since the epoch, after which the call has failed. */
+	readonly deadline?: number;
+}
+
+/** How a session stands. `idle`: nothing was executed yet. */
+export type SessionStatus =
+	| "idle"
+	| "running"
+	| "awaiting_tool_execution"
+	| "completed"
+	| "error"
+	| "aborted";
+
+/** @see document 3, "Granular Event System" */
+export type ExecuteEvent =
+	| { readonly type: "session_start"; readonly sessionId: string }
+	/** `messages`: those of this execution. */
+	| { readonly type: "session_end"; readonly sessionId: string; readonly messages: readonly SessionMessage[] }
+	| {
+			readonly type: "awaiting_tool_execution";
+			readonly sessionId: string;
+			readonly toolCalls: readonly PendingSessionCall[];
+	  }
+	| { readonly type: "message_start"; readonly role: SessionMessage["role"] }
+	| { readonly type: "message_end"; readonly message: SessionMessage }
+	| { readonly type: "text_start" }
+	| { readonly type: "text_delta"; readonly delta: string }
+	| { readonly type: "text_end"; readonly text: string }
+	| { readonly type: "thinking_start" }
+	| { readonly type: "thinking_delta"; readonly delta: string }
+	| { readonly type: "thinking_end"; readonly thinking: string }
+	/** `index`: position of the call among those of its message, from 0. */
+	| { readonly type: "toolcall_start"; readonly index: number }
+	| { readonly type: "toolcall_delta"; readonly index: number; readonly delta: string }
+	| { readonly type: "toolcall_end"; readonly index: number; readonly toolCall: SessionToolCall }
+	| {
+			readonly type: "tool_execution_start";
+			readonly toolCallId: string;
+			readonly toolName: string;
+			readonly args: unknown;
+	  }
+	| { readonly type: "tool_execution_delta"; readonly toolCallId: string; readonly delta: string }
+	| {
+			readonly type: "tool_execution_end";
+			readonly toolCallId: string;
+			readonly output: string;
+			readonly details?: unknown;
+			readonly isError?: true;
+	  }
+	| {
+			readonly type: "error";
+			readonly error: string;
+			readonly code: string;
+			readonly message?: SessionMessage;
+	  };
+
+/** The last event of an execution in the log of its session; it is in no history. */
+export interface ExecuteComplete {
+	readonly type: "execute_complete";
+	readonly status: Exclude<SessionStatus, "idle" | "running">;
+	readonly pendingToolCalls?: readonly PendingSessionCall[];
+	readonly error?: { readonly code: string; readonly message: string };
+}

@@ -1,0 +1,215 @@
+// Document 3's events as a projection of the one event union (reading 4). Pure: the same run events give the same
+// events, whether they are told live or read from the journal, and each has its place behind the one it comes from.
+import type { AssistantMessage, ToolCall, UserMessage } from "@holdfast/upp";
+import type { MessageEvent, RunEndEvent, RunEvent, RunStartEvent, ToolEndEvent } from "../engine/index.ts";
+import { plainJson } from "../tools/plain-json.ts";
+import type { ExecuteComplete, ExecuteEvent, PendingSessionCall } from "./execute-event.ts";
+import { OpenAnswer } from "./open-answer.ts";
+import {
+	assistantMessage,
+	outputText,
+	type SessionMessage,
+	sessionCall,
+	userMessage,
+} from "./session-message.ts";
+
+export class ExecuteProjection {
+	readonly #sessionId: string;
+	#events: (ExecuteEvent | ExecuteComplete)[] = [];
+	#at = 0;
+	/** The answer that is being told. */
+	#answer: OpenAnswer | undefined;
+	/** Messages of the execution so far. */
+	#messages: SessionMessage[] = [];
+	/** Calls that have no result yet, and whether they are running. */
+	readonly #calls = new Map<string, { readonly call: ToolCall; running: boolean }>();
+	/** Set where the last answer was refused. */
+	#refused: { readonly code: string; readonly message: string } | undefined;
+
+	constructor(sessionId: string) {
+		this.#sessionId = sessionId;
+	}
+
+	/** The events of one run event. */
+	project(event: RunEvent): readonly (ExecuteEvent | ExecuteComplete)[] {
+		this.#events = [];
+		if ("at" in event) this.#at = event.at;
+		switch (event.type) {
+			case "run_start":
+				this.#started(event);
+				break;
+			case "input":
+				if (event.message.type === "user") this.#message(userMessage(event.message as UserMessage));
+				break;
+			case "model":
+				this.#answer ??= this.#begin();
+				this.#events.push(...this.#answer.add(event.event));
+				if (!this.#answer.isTold) this.#answer = undefined;
+				break;
+			case "message":
+				this.#answered(event);
+				break;
+			case "tool_start":
+				this.#toolStarted(event.call, event.input);
+				break;
+			case "tool_delta":
+				this.#tell({ type: "tool_execution_delta", toolCallId: event.toolCallId, delta: event.delta });
+				break;
+			case "tool_end":
+				this.#toolEnded(event);
+				break;
+			case "note":
+				if (event.topic === "model-failed") this.#failed(event.value as ErrorText, undefined);
+				break;
+			case "waiting":
+				this.#waits(event.calls);
+				break;
+			case "run_end":
+				this.#ended(event);
+		}
+		return this.#events;
+	}
+
+	#tell(event: ExecuteEvent | ExecuteComplete): void {
+		this.#events.push(event);
+	}
+
+	#begin(): OpenAnswer {
+		return new OpenAnswer();
+	}
+
+	#started({ reason, partial }: RunStartEvent): void {
+		if (reason === undefined || reason === "answered") {
+			this.#messages = [];
+			this.#refused = undefined;
+			this.#tell({ type: "session_start", sessionId: this.#sessionId });
+			return;
+		}
+		for (const each of this.#calls.values()) each.running = false;
+		if (partial !== undefined) this.#failed(cutOff, partial);
+	}
+
+	#answered(event: MessageEvent): void {
+		const { message, stopReason } = event;
+		const answer = this.#answer ?? this.#begin();
+		this.#answer = undefined;
+		this.#events.push(...answer.finish(message));
+		for (const call of message.toolCalls ?? []) this.#calls.set(call.toolCallId, { call, running: false });
+		const said = assistantMessage(message, event);
+		if (stopReason !== "content_filter") {
+			this.#endMessage(said);
+			return;
+		}
+		this.#refused = { code: "content_filtered", message: "The provider refused or filtered this reply." };
+		this.#endMessage(this.#errorMessage(this.#refused, said));
+	}
+
+	#toolStarted(call: ToolCall, input: unknown): void {
+		const known = this.#calls.get(call.toolCallId);
+		if (known !== undefined) known.running = true;
+		const { toolCallId, toolName } = call;
+		this.#tell({ type: "tool_execution_start", toolCallId, toolName, args: plainJson(input) });
+	}
+
+	#toolEnded({ call, outcome, result, details }: ToolEndEvent): void {
+		const { toolCallId, toolName } = call;
+		const output = outputText(result);
+		const isError = outcome !== "done";
+		const more = details === undefined ? {} : { details: plainJson(details) };
+		if (this.#calls.get(toolCallId)?.running === true) {
+			const failed = isError ? { isError: true as const } : {};
+			this.#tell({ type: "tool_execution_end", toolCallId, output, ...more, ...failed });
+		}
+		this.#calls.delete(toolCallId);
+		this.#message({ role: "tool", toolCallId, toolName, output, isError, ...more, timestamp: this.#at });
+	}
+
+	#waits(calls: Extract<RunEvent, { type: "waiting" }>["calls"]): void {
+		const toolCalls = calls.map(({ call, awaits, deadline }): PendingSessionCall => {
+			const approval = awaits === "approval" ? { approval: true as const } : {};
+			return { ...sessionCall(call), ...approval, ...(deadline === undefined ? {} : { deadline }) };
+		});
+		this.#tell({ type: "awaiting_tool_execution", sessionId: this.#sessionId, toolCalls });
+		this.#tell({ type: "execute_complete", status: "awaiting_tool_execution", pendingToolCalls: toolCalls });
+	}
+
+	#ended({ outcome, error, partial }: RunEndEvent): void {
+		// A killed run leaves calls behind, and a history holds no call without a result.
+		for (const { call } of this.#calls.values()) {
+			const { toolCallId, toolName } = call;
+			const result = { output: "The run ended before this call had a result.", isError: true };
+			this.#message({ role: "tool", toolCallId, toolName, ...result, timestamp: this.#at });
+		}
+		this.#calls.clear();
+		if (outcome === "aborted") {
+			const said = partial === undefined ? {} : { partial: assistantMessage(partial) };
+			this.#endOrMessage({ role: "aborted", ...said, timestamp: this.#at });
+			this.#end({ status: "aborted" });
+			return;
+		}
+		let failure = outcome === "completed" ? this.#refused : undefined;
+		let message: SessionMessage | undefined = failure === undefined ? undefined : this.#messages.at(-1);
+		if (outcome === "error" || outcome === "killed") {
+			failure = { code: error?.code ?? "run_failed", message: error?.message ?? "The run failed." };
+			message = this.#failed(failure, partial);
+		}
+		if (failure === undefined) {
+			this.#end({ status: "completed" });
+			return;
+		}
+		const about = message === undefined ? {} : { message };
+		this.#tell({ type: "error", error: failure.message, code: failure.code, ...about });
+		this.#end({ status: "error", error: failure });
+	}
+
+	#end(complete: Omit<ExecuteComplete, "type">): void {
+		this.#tell({ type: "session_end", sessionId: this.#sessionId, messages: this.#messages });
+		this.#tell({ type: "execute_complete", ...complete });
+		this.#messages = [];
+	}
+
+	#failed(error: ErrorText, partial: AssistantMessage | undefined): SessionMessage {
+		const said =
+			partial === undefined || partial.content.length === 0 ? undefined : assistantMessage(partial);
+		return this.#endOrMessage(this.#errorMessage(error, said));
+	}
+
+	#errorMessage(
+		{ code, message }: ErrorText,
+		partial: Extract<SessionMessage, { role: "assistant" }> | undefined,
+	): SessionMessage {
+		const said = partial === undefined ? {} : { partial };
+		return { role: "error", error: message, code, ...said, timestamp: this.#at };
+	}
+
+	/** Ends the message that is being told with this one, or tells it whole. */
+	#endOrMessage(message: SessionMessage): SessionMessage {
+		if (this.#answer === undefined) this.#message(message);
+		else {
+			this.#events.push(...this.#answer.cut());
+			this.#answer = undefined;
+			this.#endMessage(message);
+		}
+		return message;
+	}
+
+	#message(message: SessionMessage): void {
+		this.#tell({ type: "message_start", role: message.role });
+		this.#endMessage(message);
+	}
+
+	#endMessage(message: SessionMessage): void {
+		this.#messages.push(message);
+		this.#tell({ type: "message_end", message });
+	}
+}
+
+interface ErrorText {
+	readonly code: string;
+	readonly message: string;
+}
+
+const cutOff: ErrorText = {
+	code: "interrupted",
+	message: "This reply was cut off: the process that made it ended. It is made anew.",
+};

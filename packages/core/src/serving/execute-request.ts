@@ -1,0 +1,176 @@
+// What is sent to be executed, checked at the door: a user's message or answers to tool calls, the context of a new
+// session, and options (keeps I9: what is refused names its field).
+import { HoldfastError } from "@holdfast/upp";
+import type { SendInput, ToolAnswer } from "../sessions/index.ts";
+import type { UserPart } from "./session-message.ts";
+
+/** What a client sends. Nothing of it is trusted. @see document 3, "HTTP Transport Layer" */
+export interface ExecuteRequest {
+	/** A user's message, or answers to pending tool calls. */
+	readonly input: unknown;
+	/** Of a new session; ignored where the session exists. */
+	readonly context?: unknown;
+	readonly options?: unknown;
+}
+
+/** The input of an execution. */
+export type ExecuteInput =
+	| { readonly kind: "message"; readonly input: SendInput }
+	| { readonly kind: "answers"; readonly answers: readonly ToolAnswer[] };
+
+/** A tool as a client declares it: always remote. */
+export interface ClientTool {
+	readonly name: string;
+	readonly label?: string;
+	readonly description: string;
+	readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+/** The context of a session as a client gives it; its messages are checked when they are used. */
+export interface ClientContext {
+	readonly systemPrompt?: string;
+	readonly messages: readonly unknown[];
+	readonly tools: readonly ClientTool[];
+}
+
+/** What a client may choose. */
+export interface ClientOptions {
+	/** Name of a model. */
+	readonly model?: string;
+	readonly temperature?: number;
+	readonly maxTokens?: number;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads the input of an execution.
+ * @throws HoldfastError `invalid_input` naming the field.
+ */
+export function readInput(given: unknown): ExecuteInput {
+	if (Array.isArray(given)) {
+		if (given.length === 0) throw invalidInput("input", "is an empty array");
+		return { kind: "answers", answers: given.map((each, index) => readAnswer(each, `input[${index}]`)) };
+	}
+	if (typeof given === "string") return { kind: "message", input: readText(given, "input") };
+	if (!isRecord(given)) throw invalidInput("input", "must be a user message or an array of tool results");
+	if (given.role !== "user") throw invalidInput("input.role", 'must be "user"');
+	return { kind: "message", input: readContent(given.content, "input.content") };
+}
+
+/**
+ * Reads a context.
+ * @throws HoldfastError `invalid_input` naming the field.
+ */
+export function readContext(given: unknown): ClientContext {
+	if (!isRecord(given)) throw invalidInput("context", "must be an object");
+	const { systemPrompt, messages = [], tools = [] } = given;
+	if (systemPrompt !== undefined && typeof systemPrompt !== "string")
+		throw invalidInput("context.systemPrompt", "must be text");
+	if (!Array.isArray(messages)) throw invalidInput("context.messages", "must be an array");
+	if (!Array.isArray(tools)) throw invalidInput("context.tools", "must be an array");
+	return {
+		...(systemPrompt === undefined ? {} : { systemPrompt }),
+		messages,
+		tools: tools.map((tool, index) => readTool(tool, `context.tools[${index}]`)),
+	};
+}
+
+const knownOptions: ReadonlySet<string> = new Set(["model", "temperature", "maxTokens"]);
+
+/**
+ * Reads options.
+ * @throws HoldfastError `invalid_input` naming the field, `forbidden_option` for what only the server may choose.
+ */
+export function readOptions(given: unknown): ClientOptions {
+	if (given === undefined || given === null) return {};
+	if (!isRecord(given)) throw invalidInput("options", "must be an object");
+	for (const name of Object.keys(given)) {
+		if (knownOptions.has(name)) continue;
+		throw new HoldfastError(
+			"forbidden_option",
+			`The option ${JSON.stringify(name.slice(0, 50))} is not for clients to choose: ${[...knownOptions].join(", ")} are.`,
+		);
+	}
+	const { model, temperature, maxTokens } = given;
+	if (model !== undefined && typeof model !== "string") throw invalidInput("options.model", "must be a name");
+	return {
+		...(model === undefined ? {} : { model }),
+		...readNumber("temperature", temperature, 0),
+		...readNumber("maxTokens", maxTokens, 1),
+	};
+}
+
+function readNumber(name: string, given: unknown, least: number): Record<string, number> {
+	if (given === undefined) return {};
+	if (typeof given === "number" && Number.isFinite(given) && given >= least) return { [name]: given };
+	throw invalidInput(`options.${name}`, `must be a number from ${least}`);
+}
+
+function readTool(given: unknown, field: string): ClientTool {
+	if (!isRecord(given)) throw invalidInput(field, "must be a tool");
+	const { name, label, description = "", parameters = { type: "object" } } = given;
+	if (typeof name !== "string" || !/^[\w.-]{1,64}$/.test(name))
+		throw invalidInput(`${field}.name`, "must be a name of up to 64 letters, digits, `_`, `.` and `-`");
+	if (typeof description !== "string") throw invalidInput(`${field}.description`, "must be text");
+	if (!isRecord(parameters)) throw invalidInput(`${field}.parameters`, "must be a JSON Schema");
+	return { name, description, parameters, ...(typeof label === "string" ? { label } : {}) };
+}
+
+function readAnswer(given: unknown, field: string): ToolAnswer {
+	if (!isRecord(given)) throw invalidInput(field, "must be a tool result");
+	const { role, toolCallId, output, isError, details, approved, reason } = given;
+	if (typeof toolCallId !== "string" || toolCallId === "")
+		throw invalidInput(`${field}.toolCallId`, "must be the id of a tool call");
+	if (role === "approval") {
+		if (typeof approved !== "boolean") throw invalidInput(`${field}.approved`, "must be true or false");
+		if (reason !== undefined && typeof reason !== "string")
+			throw invalidInput(`${field}.reason`, "must be text");
+		return { toolCallId, approved, ...(reason === undefined ? {} : { reason }) };
+	}
+	if (role !== "tool") throw invalidInput(`${field}.role`, 'must be "tool" or "approval"');
+	if (output === undefined) throw invalidInput(`${field}.output`, "is missing");
+	if (isError !== undefined && typeof isError !== "boolean")
+		throw invalidInput(`${field}.isError`, "must be true or false");
+	return {
+		toolCallId,
+		output,
+		...(isError === undefined ? {} : { isError }),
+		...(details === undefined ? {} : { details }),
+	};
+}
+
+function readContent(given: unknown, field: string): SendInput {
+	if (typeof given === "string") return readText(given, field);
+	if (!Array.isArray(given) || given.length === 0)
+		throw invalidInput(field, "must be text or an array of parts");
+	return given.map((part, index) => readPart(part, `${field}[${index}]`));
+}
+
+function readPart(given: unknown, field: string): UserPart {
+	if (!isRecord(given)) throw invalidInput(field, "must be a part");
+	const { type, text, image, data, mediaType, filename } = given;
+	if (type === "text" && typeof text === "string") return { type, text: readText(text, `${field}.text`) };
+	if (type === "image" && typeof image === "string")
+		return { type, image, ...(typeof mediaType === "string" ? { mediaType } : {}) };
+	if (type === "file" && typeof data === "string" && typeof mediaType === "string")
+		return { type, data, mediaType, ...(typeof filename === "string" ? { filename } : {}) };
+	throw invalidInput(
+		field,
+		"must be {type: text, text}, {type: image, image} or {type: file, data, mediaType}",
+	);
+}
+
+function readText(given: string, field: string): string {
+	if (given === "") throw invalidInput(field, "is empty");
+	return given;
+}
+
+function isRecord(given: unknown): given is Fields {
+	return typeof given === "object" && given !== null && !Array.isArray(given);
+}
+
+/** What cannot be executed. */
+export function invalidInput(field: string, why: string): HoldfastError {
+	return new HoldfastError("invalid_input", `\`${field}\` ${why}.`, { data: { field } });
+}

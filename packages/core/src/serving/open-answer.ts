@@ -1,0 +1,119 @@
+// A model's answer while it is told: its blocks one after the other, each begun, continued and ended, and its tool calls
+// by their position. What the stream left out is told from the whole message at the end.
+import type { AssistantMessage, StreamEvent } from "@holdfast/upp";
+import { GrowingText } from "../engine/flat-text.ts";
+import type { ExecuteEvent } from "./execute-event.ts";
+import { sessionCall } from "./session-message.ts";
+
+type Kind = "text" | "thinking";
+
+interface Call {
+	/** Where the provider's stream places it. */
+	readonly index: number;
+	readonly id: string | undefined;
+	hasArguments: boolean;
+}
+
+export class OpenAnswer {
+	#events: ExecuteEvent[] = [];
+	/** Whether anything of it was told. */
+	isTold = false;
+	#block: { readonly kind: Kind; readonly index: number; readonly text: GrowingText } | undefined;
+	/** How many blocks of each kind were told. */
+	readonly #told = { text: 0, thinking: 0 };
+	readonly #calls: Call[] = [];
+
+	/** The events of one event of the model's stream. */
+	add({ type, index, delta }: StreamEvent): readonly ExecuteEvent[] {
+		this.#events = [];
+		if (type === "text_delta" || type === "reasoning_delta") {
+			const kind = type === "text_delta" ? "text" : "thinking";
+			if (delta.text !== undefined && delta.text !== "") this.#text(kind, index, delta.text);
+		} else if (type === "tool_call_delta") {
+			this.#call(index, delta.toolCallId, delta.argumentsJson ?? "");
+		}
+		return this.#events;
+	}
+
+	/** The rest of the answer, once it is whole. */
+	finish(message: AssistantMessage): readonly ExecuteEvent[] {
+		this.#events = [];
+		this.#start();
+		const seen = { text: 0, thinking: 0 };
+		for (const [index, block] of message.content.entries()) {
+			if ((block.type !== "text" && block.type !== "reasoning") || block.text === "") continue;
+			const kind = block.type === "text" ? "text" : "thinking";
+			if (++seen[kind] < this.#told[kind]) continue;
+			if (seen[kind] > this.#told[kind]) this.#text(kind, -1 - index, block.text);
+			else if (this.#block?.kind === kind) this.#rest(block.text);
+		}
+		this.#endBlock();
+		for (const [index, call] of (message.toolCalls ?? []).entries()) {
+			const told = this.#calls[index];
+			if (told === undefined) this.#events.push({ type: "toolcall_start", index });
+			if (told?.hasArguments !== true) {
+				const delta = JSON.stringify(call.arguments);
+				this.#events.push({ type: "toolcall_delta", index, delta });
+			}
+			this.#events.push({ type: "toolcall_end", index, toolCall: sessionCall(call) });
+		}
+		return this.#events;
+	}
+
+	/** The end of an answer that will not be whole. */
+	cut(): readonly ExecuteEvent[] {
+		this.#events = [];
+		this.#endBlock();
+		return this.#events;
+	}
+
+	#start(): void {
+		if (this.isTold) return;
+		this.isTold = true;
+		this.#events.push({ type: "message_start", role: "assistant" });
+	}
+
+	#text(kind: Kind, index: number, delta: string): void {
+		this.#start();
+		if (this.#block?.kind !== kind || this.#block.index !== index) {
+			this.#endBlock();
+			this.#block = { kind, index, text: new GrowingText(delta) };
+			this.#told[kind]++;
+			this.#events.push({ type: `${kind}_start` });
+		} else this.#block.text.append(delta);
+		this.#events.push({ type: `${kind}_delta`, delta });
+	}
+
+	/** What the whole block has beyond what was told of it. */
+	#rest(whole: string): void {
+		const block = this.#block;
+		const told = block?.text.toString() ?? "";
+		if (block !== undefined && whole.length > told.length && whole.startsWith(told))
+			this.#text(block.kind, block.index, whole.slice(told.length));
+	}
+
+	#endBlock(): void {
+		const block = this.#block;
+		this.#block = undefined;
+		if (block === undefined) return;
+		const text = block.text.toString();
+		this.#events.push(
+			block.kind === "text" ? { type: "text_end", text } : { type: "thinking_end", thinking: text },
+		);
+	}
+
+	#call(place: number, id: string | undefined, delta: string): void {
+		this.#start();
+		this.#endBlock();
+		const same = (call: Call): boolean =>
+			call.index === place && (id === undefined || call.id === undefined || call.id === id);
+		let index = this.#calls.findIndex(same);
+		if (index < 0) {
+			index = this.#calls.push({ index: place, id, hasArguments: false }) - 1;
+			this.#events.push({ type: "toolcall_start", index });
+		}
+		if (delta === "") return;
+		(this.#calls[index] as Call).hasArguments = true;
+		this.#events.push({ type: "toolcall_delta", index, delta });
+	}
+}

@@ -1,0 +1,328 @@
+// One session of document 3 on a keyed session: its agent is made of what the session keeps, and an execution is a turn
+// that begins at once or answers to the calls of one that waits (keeps I1: there is no loop here).
+import { HoldfastError } from "@holdfast/upp";
+import { Agent } from "../agent/agent.ts";
+import type { AgentOptions } from "../agent/options.ts";
+import type { Watcher } from "../engine/index.ts";
+import type { Entry, Host } from "../journal/index.ts";
+import type { AgentRun, Session } from "../sessions/index.ts";
+import { sessionPlace } from "../sessions/session-key.ts";
+import { type AnyTool, type EngineTool, normaliseTools } from "../tools/index.ts";
+import { eventId } from "./event-id.ts";
+import type { ClientContext, ClientOptions, ExecuteInput } from "./execute-request.ts";
+import { SessionView } from "./session-view.ts";
+import {
+	type SeenRequest,
+	type StoredSession,
+	type StoredTool,
+	seed,
+	servedValues,
+} from "./stored-session.ts";
+
+/** What a session is served with. */
+export interface ServingParts {
+	readonly host: Host;
+	/** Model, system prompt and tools of every session, and whatever else its agents are made with. */
+	readonly agent: AgentOptions;
+	/** The model of a name; undefined for one that may not be used. */
+	model(name: string): AgentOptions["model"] | Promise<AgentOptions["model"]>;
+	/** Functions of tools that are kept with the session, by name. */
+	readonly functions?: ReadonlyMap<string, EngineTool>;
+}
+
+/** An execution that was accepted. */
+export interface Accepted {
+	readonly run: AgentRun | undefined;
+	readonly runId: string;
+	/** Events behind this id are those of the execution. */
+	readonly after: string;
+	/** Whether it was accepted before, under the same idempotency key. */
+	readonly attached: boolean;
+}
+
+/** How an execution is asked for. */
+export interface ExecuteSettings {
+	readonly options?: ClientOptions;
+	/** The model from now on, by itself and not by its name. */
+	readonly model?: AgentOptions["model"];
+	readonly idempotencyKey?: string | undefined;
+	readonly watcher?: Watcher | undefined;
+}
+
+/** Behind all chunks of an entry. */
+const behindAll = 999_999_999_999_999;
+
+export class ServedSession {
+	readonly tenant: string | undefined;
+	readonly id: string;
+	readonly view: SessionView;
+	readonly #parts: ServingParts;
+	readonly #place: string;
+	#stored: StoredSession;
+	#agent: Agent | undefined;
+	/** The model that was given by itself. */
+	#model: AgentOptions["model"];
+	/** Executions are accepted one after the other. */
+	#accepting: Promise<unknown> = Promise.resolve();
+
+	constructor(parts: ServingParts, tenant: string | undefined, id: string, stored: StoredSession) {
+		this.#parts = parts;
+		this.tenant = tenant;
+		this.id = id;
+		this.#stored = stored;
+		this.#place = sessionPlace(tenant, id);
+		this.view = new SessionView(parts.host.journal, this.#place, stored.messages);
+	}
+
+	/** A session that is kept; undefined when there is none. */
+	static async load(
+		parts: ServingParts,
+		tenant: string | undefined,
+		id: string,
+	): Promise<ServedSession | undefined> {
+		const stored = await servedValues(parts.host, sessionPlace(tenant, id)).get("session");
+		return stored === undefined ? undefined : new ServedSession(parts, tenant, id, stored as StoredSession);
+	}
+
+	/**
+	 * A new session with this context.
+	 *
+	 * Rejects with `tool_name_conflict`, `invalid_input`.
+	 */
+	static async create(
+		parts: ServingParts,
+		tenant: string | undefined,
+		id: string,
+		context: Pick<ClientContext, "systemPrompt" | "messages"> & { readonly tools: readonly StoredTool[] },
+	): Promise<ServedSession> {
+		const { systemPrompt, messages, tools } = context;
+		const own = normaliseTools(parts.agent.tools);
+		const taken = tools.find((tool, index) => {
+			const isDouble = tools.findIndex(({ name }) => name === tool.name) !== index;
+			return isDouble || (tool.kind === "remote" && own.has(tool.name));
+		});
+		if (taken !== undefined) throw toolNameConflict(taken.name);
+		const stored: StoredSession = {
+			tools,
+			...(messages.length === 0 ? {} : { messages }),
+			...(systemPrompt === undefined ? {} : { systemPrompt }),
+		};
+		const served = new ServedSession(parts, tenant, id, stored);
+		await served.#open(); // what cannot be an agent is refused before anything is kept
+		const { journal } = parts.host;
+		const { ids, clock } = served.#ports;
+		await seed(journal, served.#place, messages, ids(), clock());
+		await servedValues(parts.host, served.#place).set("session", stored);
+		return served;
+	}
+
+	get #ports(): { ids(): string; clock(): number } {
+		const { ids, clock } = this.#parts.agent.ports ?? {};
+		return {
+			ids: () => ids?.uuid() ?? globalThis.crypto.randomUUID(),
+			clock: () => clock?.now() ?? Date.now(),
+		};
+	}
+
+	/** The model that answered last, else the one that will. */
+	get model(): string {
+		return this.view.model ?? this.#stored.model ?? modelName(this.#parts.agent.model);
+	}
+
+	/**
+	 * Accepts an execution: it is durable when this resolves.
+	 *
+	 * Rejects with `session_busy`, `pending_tool_calls`, `no_pending_tool_calls` and the other codes of
+	 * `session.start()` and `session.answer()`, `unknown_model`, `idempotency_key_reused`.
+	 */
+	execute(input: ExecuteInput, settings: ExecuteSettings = {}): Promise<Accepted> {
+		const accepted = this.#accepting.then(() => this.#execute(input, settings));
+		this.#accepting = accepted.catch(() => {});
+		return accepted;
+	}
+
+	async #execute(input: ExecuteInput, settings: ExecuteSettings): Promise<Accepted> {
+		const { options = {}, model, idempotencyKey, watcher } = settings;
+		const body = JSON.stringify([input, options]);
+		const values = servedValues(this.#parts.host, this.#place);
+		const name = `request:${idempotencyKey}`;
+		const seen =
+			idempotencyKey === undefined ? undefined : ((await values.get(name)) as SeenRequest | undefined);
+		if (seen !== undefined && seen.body !== body) throw idempotencyKeyReused();
+		const done = seen === undefined ? undefined : await this.#found(seen, input);
+		if (done !== undefined) return done;
+		await this.#choose(options, model);
+		const runId = seen?.runId ?? this.#ports.ids();
+		if (idempotencyKey !== undefined && seen === undefined) {
+			const { seq: from = 0 } = (await this.#parts.host.journal.head(this.#place)) ?? {};
+			await values.set(name, { body, from, runId } satisfies SeenRequest);
+		}
+		try {
+			const session = await this.#open();
+			const run =
+				input.kind === "message"
+					? await session.start(input.input, { runId, watcher })
+					: await session.answer(input.answers, { watcher });
+			void run.result(); // it waits for nobody
+			return { run, runId: run.runId, after: before(run.from ?? 0), attached: false };
+		} catch (error) {
+			// It was refused, so the same request may be sent again.
+			if (idempotencyKey !== undefined) await values.delete(name);
+			throw error;
+		}
+	}
+
+	/** The execution of a request that was seen before, if it came to one. */
+	async #found({ from, runId }: SeenRequest, input: ExecuteInput): Promise<Accepted | undefined> {
+		const answers = input.kind === "answers" ? input.answers : [];
+		const answered = new Set(answers.map(({ toolCallId }) => toolCallId));
+		const isOfAnswer = ({ fact }: Entry): boolean =>
+			(fact.kind === "tool.settled" && answered.has(fact.callId)) ||
+			(fact.kind === "decision" && answered.has((fact.answer as { callId?: string } | null)?.callId ?? ""));
+		let resumed: Entry | undefined;
+		for await (const entry of entriesBehind(this.#parts.host, this.#place, from)) {
+			if (entry.fact.kind === "run.started" && entry.runId === runId) return attachedTo(entry);
+			if (entry.fact.kind === "run.resumed") resumed = entry;
+			if (resumed !== undefined && isOfAnswer(entry)) return attachedTo(resumed);
+		}
+		return undefined;
+	}
+
+	/** Ends the run that is under way or waits; false when there is none. */
+	async stop(): Promise<boolean> {
+		return (await this.#open()).stop();
+	}
+
+	/** Goes on with what a dead process left, and sees to the deadlines of calls. */
+	async resume(): Promise<AgentRun | null> {
+		return (await this.#open()).resume();
+	}
+
+	/** Suspends the run under way, to be gone on with elsewhere. */
+	async close(): Promise<void> {
+		await this.#agent?.close();
+	}
+
+	/** Options of an execution apply from it on. */
+	async #choose(options: ClientOptions, model: AgentOptions["model"]): Promise<void> {
+		const next: StoredSession = { ...this.#stored, ...options };
+		const isNew = JSON.stringify(next) !== JSON.stringify(this.#stored);
+		if (!isNew && (model === undefined || model === this.#model)) return;
+		const chosen = await this.#makeAgent(next, model);
+		// A run under way goes on with the agent it has, and this execution is refused.
+		if (this.#agent?.session(this.id).isBusy() === true) return;
+		await this.#agent?.close();
+		this.#agent = chosen;
+		this.#model = model ?? this.#model;
+		this.#stored = next;
+		if (isNew) await servedValues(this.#parts.host, this.#place).set("session", next);
+	}
+
+	async #open(): Promise<Session> {
+		this.#agent ??= await this.#makeAgent(this.#stored, undefined);
+		return this.#agent.session(this.id);
+	}
+
+	async #makeAgent(stored: StoredSession, given: AgentOptions["model"]): Promise<Agent> {
+		const { agent, host, functions } = this.#parts;
+		const { systemPrompt, tools, model: name, temperature, maxTokens } = stored;
+		const model = given ?? this.#model ?? (name === undefined ? agent.model : await this.#parts.model(name));
+		if (name !== undefined && model === undefined) throw unknownModel(name);
+		const params = {
+			...agent.params,
+			...(temperature === undefined ? {} : { temperature }),
+			...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
+		};
+		const { instructions: _, ...options } = agent;
+		return new Agent({
+			...options,
+			model,
+			host,
+			...(this.tenant === undefined ? {} : { namespace: this.tenant }),
+			system: systemPrompt ?? agent.system ?? agent.instructions,
+			tools: boundTools(tools, agent.tools, functions),
+			...(Object.keys(params).length === 0 ? {} : { params }),
+		});
+	}
+}
+
+/** The tools of a session: those that are given now, and what it keeps beside them. */
+function boundTools(
+	stored: readonly StoredTool[],
+	given: AgentOptions["tools"],
+	functions: ServingParts["functions"],
+): readonly AnyTool[] {
+	const own = normaliseTools(given);
+	const registered = [...own.values()].map(({ name, source }) => ({ ...(source as AnyTool), name }));
+	const kept = stored
+		.filter(({ name }) => !own.has(name))
+		.map(({ kind, ...tool }): AnyTool => {
+			if (kind === "remote") return tool;
+			const found = functions?.get(tool.name);
+			return found === undefined ? { ...tool, run: () => missing(tool.name) } : bound(found, tool);
+		});
+	return [...registered, ...kept];
+}
+
+/** The tool with that function, as it was when the session was made. */
+function bound({ source, parameters }: EngineTool, tool: Omit<StoredTool, "kind">): AnyTool {
+	if (JSON.stringify(parameters) === JSON.stringify(tool.parameters)) return { ...source, name: tool.name };
+	const schema = "inputSchema" in source ? "inputSchema" : "parameters";
+	return { ...source, ...tool, [schema]: tool.parameters };
+}
+
+/** A local tool whose function nobody gives any more never becomes a remote one. */
+function missing(name: string): never {
+	throw new HoldfastError(
+		"tool_not_registered",
+		`The tool "${name}" had a function when this session was made, and has none now. Register it again.`,
+	);
+}
+
+/** A tool as it is kept with a session. */
+export function storedTool({ name, label, description, parameters, kind }: EngineTool): StoredTool {
+	return { name, description, parameters, kind, ...(label === undefined ? {} : { label }) };
+}
+
+function before(seq: number): string {
+	return eventId({ seq, sub: behindAll, part: 0 });
+}
+
+function attachedTo({ seq, runId }: Entry): Accepted {
+	return { run: undefined, runId, after: before(seq - 1), attached: true };
+}
+
+async function* entriesBehind(
+	{ journal }: Host,
+	place: string,
+	from: number,
+): AsyncGenerator<Entry, void, void> {
+	for (let after = from; ; ) {
+		const page = await journal.read(place, { after, limit: 500 });
+		yield* page;
+		if (page.length < 500) return;
+		after = page.at(-1)?.seq ?? after;
+	}
+}
+
+function modelName(model: AgentOptions["model"]): string {
+	return (model as { modelId?: unknown } | undefined)?.modelId?.toString() ?? "";
+}
+
+function unknownModel(name: string): HoldfastError {
+	return new HoldfastError("unknown_model", `There is no model ${JSON.stringify(name.slice(0, 100))} here.`);
+}
+
+function idempotencyKeyReused(): HoldfastError {
+	return new HoldfastError(
+		"idempotency_key_reused",
+		"This idempotency key was sent with another request before. Take a new key for each request.",
+	);
+}
+
+function toolNameConflict(name: string): HoldfastError {
+	return new HoldfastError(
+		"tool_name_conflict",
+		`There is a tool "${name}" already. Give the other one another name.`,
+	);
+}

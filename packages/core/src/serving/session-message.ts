@@ -1,0 +1,178 @@
+// Messages as document 3 tells them: plain JSON, one tool result a message, errors and aborts among them (reading 6).
+import type {
+	AssistantContent,
+	AssistantMessage,
+	Message,
+	ToolCall,
+	ToolResultMessage,
+	UserContent,
+	UserMessage,
+} from "@holdfast/upp";
+import type { MessageEvent } from "../engine/index.ts";
+import { plainJson } from "../tools/plain-json.ts";
+
+/** A part of what a user said. */
+export type UserPart =
+	| { readonly type: "text"; readonly text: string }
+	/** Base64 text or a URL. */
+	| { readonly type: "image"; readonly image: string; readonly mediaType?: string }
+	| { readonly type: "file"; readonly data: string; readonly mediaType: string; readonly filename?: string };
+
+/** A tool call as document 3 tells it. */
+export interface SessionToolCall {
+	readonly id: string;
+	readonly name: string;
+	readonly arguments: Readonly<Record<string, unknown>>;
+}
+
+/** A part of what a model answered. */
+export type AssistantPart =
+	| { readonly type: "text"; readonly text: string }
+	| { readonly type: "thinking"; readonly thinking: string }
+	| (SessionToolCall & { readonly type: "toolCall" });
+
+/** Tokens of one model call, and its price. */
+export interface MessageUsage {
+	readonly inputTokens: number;
+	readonly outputTokens: number;
+	readonly totalTokens: number;
+	/** US dollars; absent when prices are unknown. */
+	readonly cost?: number;
+}
+
+export interface UserSessionMessage {
+	readonly role: "user";
+	readonly id?: string;
+	readonly content: string | readonly UserPart[];
+	/** Milliseconds since the epoch. */
+	readonly timestamp?: number;
+}
+
+export interface AssistantSessionMessage {
+	readonly role: "assistant";
+	readonly id: string;
+	readonly content: readonly AssistantPart[];
+	/** Id of the model; empty where it is not known. */
+	readonly model: string;
+	readonly stopReason: "stop" | "length" | "tool_calls";
+	readonly usage: MessageUsage;
+	readonly timestamp: number;
+}
+
+export interface ToolSessionMessage {
+	readonly role: "tool";
+	readonly toolCallId: string;
+	readonly toolName: string;
+	readonly output: string;
+	readonly isError: boolean;
+	readonly details?: unknown;
+	readonly timestamp: number;
+}
+
+/** A model failed, or its answer was refused. Never sent to a model. */
+export interface ErrorMessage {
+	readonly role: "error";
+	readonly error: string;
+	readonly code: string;
+	/** What it had said. */
+	readonly partial?: AssistantSessionMessage;
+	readonly timestamp: number;
+}
+
+/** A run was stopped. Never sent to a model. */
+export interface AbortedMessage {
+	readonly role: "aborted";
+	readonly partial?: AssistantSessionMessage;
+	readonly timestamp: number;
+}
+
+/** @see document 3, "Message Types" */
+export type SessionMessage =
+	| UserSessionMessage
+	| AssistantSessionMessage
+	| ToolSessionMessage
+	| ErrorMessage
+	| AbortedMessage;
+
+/** The output of a tool as text. */
+export function outputText(result: unknown): string {
+	return typeof result === "string" ? result : (JSON.stringify(result) ?? "");
+}
+
+/** A call as document 3 tells it. */
+export function sessionCall({ toolCallId: id, toolName: name, arguments: given }: ToolCall): SessionToolCall {
+	return { id, name, arguments: plainJson(given) as Record<string, unknown> };
+}
+
+/** A user's message. */
+export function userMessage(message: UserMessage): UserSessionMessage {
+	const [first] = message.content;
+	const content =
+		message.content.length === 1 && first?.type === "text" ? first.text : message.content.map(userPart);
+	return { role: "user", id: message.id, content, timestamp: message.timestamp.getTime() };
+}
+
+const noUsage: MessageUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+
+/** A model's answer, whole or cut off. */
+export function assistantMessage(
+	message: AssistantMessage,
+	about: Partial<Pick<MessageEvent, "usage" | "cost" | "modelId" | "stopReason">> = {},
+): AssistantSessionMessage {
+	const { usage = noUsage, cost, modelId = "", stopReason } = about;
+	const calls = (message.toolCalls ?? []).map(
+		(call): AssistantPart => ({ type: "toolCall", ...sessionCall(call) }),
+	);
+	return {
+		role: "assistant",
+		id: message.id,
+		content: [...message.content.flatMap(assistantPart), ...calls],
+		model: modelId,
+		stopReason: message.hasToolCalls ? "tool_calls" : stopReason === "length" ? "length" : "stop",
+		usage: { ...usage, ...(cost === undefined ? {} : { cost }) },
+		timestamp: message.timestamp.getTime(),
+	};
+}
+
+/** A history as document 3 tells it, where nothing but the history is known. */
+export function sessionMessages(messages: readonly Message[]): SessionMessage[] {
+	const names = new Map<string, string>();
+	return messages.flatMap((message): SessionMessage[] => {
+		if (message.type === "user") return [userMessage(message as UserMessage)];
+		if (message.type === "assistant") {
+			for (const call of (message as AssistantMessage).toolCalls ?? [])
+				names.set(call.toolCallId, call.toolName);
+			return [assistantMessage(message as AssistantMessage)];
+		}
+		return (message as ToolResultMessage).results.map(({ toolCallId, result, isError }) => ({
+			role: "tool",
+			toolCallId,
+			toolName: names.get(toolCallId) ?? "",
+			output: outputText(result),
+			isError: isError === true,
+			timestamp: message.timestamp.getTime(),
+		}));
+	});
+}
+
+function userPart(part: UserContent): UserPart {
+	if (part.type === "text") return { type: "text", text: part.text };
+	if (part.type === "image")
+		return { type: "image", image: sourceText(part.source), mediaType: part.mimeType };
+	if (part.type === "document" && part.source.type === "text")
+		return { type: "text", text: part.source.data };
+	const data = part.type === "document" ? sourceText(part.source) : (plainJson(part.data) as string);
+	const filename = part.type === "document" && part.title !== undefined ? { filename: part.title } : {};
+	return { type: "file", data, mediaType: part.mimeType, ...filename };
+}
+
+function sourceText(source: { type: string; data?: string | Uint8Array; url?: string }): string {
+	if (source.url !== undefined) return source.url;
+	return typeof source.data === "string" ? source.data : (plainJson(source.data) as string);
+}
+
+function assistantPart(part: AssistantContent): AssistantPart[] {
+	if (part.type === "text") return part.text === "" ? [] : [{ type: "text", text: part.text }];
+	if (part.type === "reasoning") return part.text === "" ? [] : [{ type: "thinking", thinking: part.text }];
+	return [];
+}

@@ -1,0 +1,369 @@
+// Sessions served to others, by tenant and id, over one host (keeps I1, I7). Those in use are kept at hand; what a dead
+// process left is gone on with; nobody sees another tenant's.
+import { HoldfastError } from "@holdfast/upp";
+import type { AgentOptions } from "../agent/options.ts";
+import type { Host } from "../journal/index.ts";
+import { keyOfPlace, readPlace, sessionPlace } from "../sessions/session-key.ts";
+import type { PendingSessionCall, SessionStatus } from "./execute-event.ts";
+import { type ExecuteRequest, readContext, readInput, readOptions } from "./execute-request.ts";
+import { ServedSession, type ServingParts } from "./served-session.ts";
+import { type FollowOptions, followLog, type LoggedEvent } from "./session-log.ts";
+import type { SessionMessage } from "./session-message.ts";
+
+/** Options of `sessionService`. */
+export interface SessionServiceOptions {
+	/** Where the sessions live: `sqliteHost(path)`, or `memoryHost()` for such as need not survive. */
+	readonly host: Host;
+	/** What the agents of all sessions are made with: model, system prompt, tools, prices and so on. */
+	readonly agent: AgentOptions;
+	/** The model that clients mean by a name. Default: only the agent's own model, by its id. */
+	readonly models?: (name: string) => AgentOptions["model"] | Promise<AgentOptions["model"]>;
+	/** How many steps an execution may take, over all its suspensions. Default: no limit. */
+	readonly maxSteps?: number;
+	/** Milliseconds that clients have for the result of a remote tool. Default: no limit. Approvals never run out. */
+	readonly remoteToolTimeoutMs?: number;
+	/**
+	 * Milliseconds for which deltas are gathered before they are committed and told. Default 20. Less: they are told
+	 * earlier; more: fewer commits.
+	 */
+	readonly deltaFlushMs?: number;
+	/** Milliseconds between two looks for runs that a dead process left. Default 2,000. */
+	readonly recoverEveryMs?: number;
+}
+
+/** An execution that was accepted: it is durable. */
+export interface Submitted {
+	readonly sessionId: string;
+	readonly runId: string;
+	/** Events behind this id are those of the execution, from its `session_start` on. */
+	readonly after: string;
+	/** Whether the session is new. */
+	readonly created: boolean;
+	/** Whether the same request was accepted before, under the same idempotency key. */
+	readonly attached: boolean;
+}
+
+/** A session as its clients see it. */
+export interface SessionInfo {
+	readonly sessionId: string;
+	readonly status: SessionStatus;
+	readonly messages: readonly SessionMessage[];
+	/** US dollars of all answers whose price is known. */
+	readonly totalCost: number;
+	readonly pendingToolCalls?: readonly PendingSessionCall[];
+	/** The model that answered last, else the one that will. */
+	readonly model: string;
+	/** Id of the last event; absent while there is none. */
+	readonly lastEventId?: string;
+}
+
+/** A session in a list. */
+export interface SessionSummary {
+	readonly sessionId: string;
+	/** Milliseconds since the epoch. */
+	readonly createdAt: number;
+	readonly updatedAt: number;
+	/** Whether a run is under way or waits. */
+	readonly isOpen: boolean;
+}
+
+/** A page of sessions; `next` is where the following one begins. */
+export interface SessionPage {
+	readonly sessions: readonly SessionSummary[];
+	readonly next?: string;
+}
+
+/** Sessions served to others. */
+export interface SessionService {
+	/**
+	 * Accepts an execution; durable when it resolves.
+	 *
+	 * Rejects with `invalid_input`, `forbidden_option`, `unknown_model`, `context_required`, `tool_name_conflict`,
+	 * `session_busy`, `pending_tool_calls`, `no_pending_tool_calls`, `unknown_tool_call_id`, `tool_call_settled`,
+	 * `duplicate_tool_result`, `tool_result_conflict`, `tool_result_expired`, `idempotency_key_reused`, `shutting_down`.
+	 */
+	submit(
+		tenant: string,
+		sessionId: string,
+		request: ExecuteRequest,
+		options?: { readonly idempotencyKey?: string },
+	): Promise<Submitted>;
+	/** Undefined when there is no such session of this tenant. */
+	get(tenant: string, sessionId: string): Promise<SessionInfo | undefined>;
+	/** Sessions of a tenant in the order of their ids. At most 100 at a time, 50 by default. */
+	list(tenant: string, options?: { readonly after?: string; readonly limit?: number }): Promise<SessionPage>;
+	/**
+	 * Events of a session in bounded batches; an empty one says, once, that what comes is live. Its iterator rejects with
+	 * `session_not_found`, `invalid_event_id`, `events_expired`, and ends at once when it is left or the signal fires.
+	 */
+	follow(tenant: string, sessionId: string, options?: FollowOptions): AsyncIterable<readonly LoggedEvent[]>;
+	/** Ends the run that is under way or waits. Rejects with `session_not_found`. */
+	stop(tenant: string, sessionId: string): Promise<{ readonly stopped: boolean }>;
+	/** Goes on with what dead processes left, and keeps looking for such. */
+	recover(): Promise<void>;
+	/** Accepts no more; runs may finish for so many milliseconds (default 0), then they are left to be resumed. */
+	close(options?: { readonly drainMs?: number }): Promise<void>;
+}
+
+/** What the places of all tenants begin with. */
+const tenants = sessionPlace("", "").slice(0, 4);
+/** How many sessions at rest are kept at hand. */
+const kept = 1_000;
+
+/**
+ * Serves sessions over a host: what `@holdfast/server` puts on HTTP.
+ * @see document 3, "HTTP Transport Layer"
+ */
+export function sessionService(options: SessionServiceOptions): SessionService {
+	return new Service(options);
+}
+
+class Service implements SessionService {
+	readonly #options: SessionServiceOptions;
+	readonly #parts: ServingParts;
+	/** Sessions at hand, those used last at the end. */
+	readonly #sessions = new Map<string, Promise<ServedSession | undefined>>();
+	readonly #following = new Set<() => void>();
+	/** Runs under way, by place. */
+	readonly #running = new Map<string, Promise<unknown>>();
+	#sweep: ReturnType<typeof setTimeout> | undefined;
+	#closing = false;
+
+	constructor(options: SessionServiceOptions) {
+		const { host, agent, models, maxSteps, remoteToolTimeoutMs, deltaFlushMs = 20 } = options;
+		this.#options = options;
+		this.#parts = {
+			host,
+			agent: {
+				...agent,
+				keepDeltasMs: deltaFlushMs,
+				...(maxSteps === undefined ? {} : { maxSteps }),
+				...(remoteToolTimeoutMs === undefined ? {} : { remoteToolTimeoutMs }),
+			},
+			model: (name) => (name === modelName(agent) ? agent.model : models?.(name)),
+		};
+	}
+
+	async submit(
+		tenant: string,
+		sessionId: string,
+		request: ExecuteRequest,
+		{ idempotencyKey }: { readonly idempotencyKey?: string } = {},
+	): Promise<Submitted> {
+		if (this.#closing) throw shuttingDown();
+		const input = readInput(request.input);
+		const options = readOptions(request.options);
+		let created = false;
+		const session = await this.#session(tenant, sessionId, async () => {
+			if (request.context === undefined || request.context === null) throw contextRequired();
+			const context = readContext(request.context);
+			if (input.kind === "answers") throw contextRequired();
+			if (options.model !== undefined && (await this.#parts.model(options.model)) === undefined)
+				throw unknownModel(options.model);
+			created = true;
+			const tools = context.tools.map((tool) => ({ ...tool, kind: "remote" as const }));
+			return ServedSession.create(this.#parts, tenant, sessionId, { ...context, tools });
+		});
+		const accepted = await (session as ServedSession).execute(input, { options, idempotencyKey });
+		if (accepted.run !== undefined) this.#runs(sessionPlace(tenant, sessionId), accepted.run.result());
+		const { runId, after, attached } = accepted;
+		return { sessionId, runId, after, created, attached };
+	}
+
+	async get(tenant: string, sessionId: string): Promise<SessionInfo | undefined> {
+		const session = await this.#session(tenant, sessionId);
+		if (session === undefined) return undefined;
+		const { view } = session;
+		await view.refresh();
+		const { status, messages, totalCost, pendingToolCalls } = view;
+		const lastEventId = await view.lastEventId();
+		return {
+			sessionId,
+			status,
+			messages,
+			totalCost,
+			model: session.model,
+			...(pendingToolCalls === undefined ? {} : { pendingToolCalls }),
+			...(lastEventId === undefined ? {} : { lastEventId }),
+		};
+	}
+
+	async list(
+		tenant: string,
+		options: { readonly after?: string; readonly limit?: number } = {},
+	): Promise<SessionPage> {
+		const limit = Math.min(100, Math.max(1, options.limit ?? 50));
+		const heads = await this.#parts.host.journal.list({
+			prefix: sessionPlace(tenant, ""),
+			limit: limit + 1,
+			...(options.after === undefined ? {} : { after: sessionPlace(tenant, options.after) }),
+		});
+		const sessions = heads.slice(0, limit).map(({ key, createdAt, updatedAt, openRunId }) => {
+			const sessionId = keyOfPlace(tenant, key) ?? "";
+			return { sessionId, createdAt, updatedAt, isOpen: openRunId !== undefined };
+		});
+		const last = sessions.at(-1);
+		return heads.length > limit && last !== undefined ? { sessions, next: last.sessionId } : { sessions };
+	}
+
+	follow(
+		tenant: string,
+		sessionId: string,
+		{ signal, ...options }: FollowOptions = {},
+	): AsyncIterableIterator<readonly LoggedEvent[]> {
+		const left = new AbortController();
+		const either = signal === undefined ? left.signal : AbortSignal.any([left.signal, signal]);
+		const leave = (): void => {
+			left.abort();
+			this.#following.delete(leave);
+		};
+		if (this.#closing) left.abort();
+		this.#following.add(leave);
+		const events = this.#events(tenant, sessionId, { ...options, signal: either });
+		return {
+			next: async () => {
+				const next = await events.next().catch((error) => {
+					leave();
+					throw error;
+				});
+				if (next.done) leave();
+				return next;
+			},
+			async return() {
+				leave();
+				await events.return();
+				return { done: true, value: undefined };
+			},
+			[Symbol.asyncIterator]() {
+				return this;
+			},
+		};
+	}
+
+	async *#events(
+		tenant: string,
+		sessionId: string,
+		options: FollowOptions,
+	): AsyncGenerator<readonly LoggedEvent[], void, void> {
+		if ((await this.#session(tenant, sessionId)) === undefined) throw sessionNotFound();
+		yield* followLog(this.#parts.host.journal, sessionPlace(tenant, sessionId), sessionId, options);
+	}
+
+	async stop(tenant: string, sessionId: string): Promise<{ readonly stopped: boolean }> {
+		const session = await this.#session(tenant, sessionId);
+		if (session === undefined) throw sessionNotFound();
+		return { stopped: await session.stop() };
+	}
+
+	async recover(): Promise<void> {
+		const { journal } = this.#parts.host;
+		for (const state of ["orphaned", "waiting"] as const) {
+			for (const { key: place } of await journal.list({ state, prefix: tenants })) {
+				const { key, namespace } = readPlace(place);
+				if (namespace === undefined || this.#closing) continue;
+				const session = await this.#session(namespace, key);
+				// What cannot be gone on with now, another look finds again.
+				const run = await session?.resume().catch(() => null);
+				if (run != null) this.#runs(place, run.result());
+			}
+		}
+		if (this.#closing) return;
+		clearTimeout(this.#sweep);
+		this.#sweep = setTimeout(
+			() => void this.recover().catch(() => {}),
+			this.#options.recoverEveryMs ?? 2_000,
+		);
+		this.#sweep.unref?.();
+	}
+
+	async close({ drainMs = 0 }: { readonly drainMs?: number } = {}): Promise<void> {
+		this.#closing = true;
+		clearTimeout(this.#sweep);
+		if (drainMs > 0 && this.#running.size > 0) {
+			let timer: ReturnType<typeof setTimeout> | undefined;
+			const over = new Promise((resolve) => {
+				timer = setTimeout(resolve, drainMs);
+			});
+			await Promise.race([Promise.all(this.#running.values()), over]);
+			clearTimeout(timer);
+		}
+		const sessions = await Promise.all(
+			[...this.#sessions.values()].map((session) => session.catch(() => undefined)),
+		);
+		await Promise.all(sessions.map((session) => session?.close()));
+		for (const leave of [...this.#following]) leave();
+	}
+
+	/** The session, made where it is not kept. */
+	async #session(
+		tenant: string,
+		sessionId: string,
+		make: () => Promise<ServedSession | undefined> = () => Promise.resolve(undefined),
+	): Promise<ServedSession | undefined> {
+		const place = sessionPlace(tenant, sessionId);
+		const known = this.#sessions.get(place);
+		if (known !== undefined) {
+			// Who made it may have failed, and then it is not kept.
+			const session = await known.catch(() => undefined);
+			if (session === undefined) return this.#session(tenant, sessionId, make);
+			this.#keep(place, known);
+			return session;
+		}
+		const made = ServedSession.load(this.#parts, tenant, sessionId)
+			.then((session) => session ?? make())
+			.then(
+				(session) => {
+					if (session === undefined) this.#sessions.delete(place);
+					return session;
+				},
+				(error) => {
+					this.#sessions.delete(place);
+					throw error;
+				},
+			);
+		this.#keep(place, made);
+		return made;
+	}
+
+	/** Keeps a session at hand, and lets go of the one at rest that was used longest ago. */
+	#keep(place: string, session: Promise<ServedSession | undefined>): void {
+		this.#sessions.delete(place);
+		this.#sessions.set(place, session);
+		if (this.#sessions.size <= kept) return;
+		for (const oldest of this.#sessions.keys()) {
+			if (this.#running.has(oldest)) continue;
+			this.#sessions.delete(oldest);
+			return;
+		}
+	}
+
+	/** A run of the session at that place goes on. */
+	#runs(place: string, run: Promise<unknown>): void {
+		this.#running.set(place, run);
+		void run.finally(() => {
+			if (this.#running.get(place) === run) this.#running.delete(place);
+		});
+	}
+}
+
+function modelName({ model }: AgentOptions): string | undefined {
+	return (model as { modelId?: unknown } | undefined)?.modelId?.toString();
+}
+
+function contextRequired(): HoldfastError {
+	return new HoldfastError("context_required", "Context required for new session");
+}
+
+function sessionNotFound(): HoldfastError {
+	return new HoldfastError("session_not_found", "Session not found");
+}
+
+function shuttingDown(): HoldfastError {
+	return new HoldfastError("shutting_down", "The server is shutting down. Send the request again.", {
+		retryable: true,
+	});
+}
+
+function unknownModel(name: string): HoldfastError {
+	return new HoldfastError("unknown_model", `There is no model ${JSON.stringify(name.slice(0, 100))} here.`);
+}

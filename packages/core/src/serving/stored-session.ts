@@ -1,0 +1,150 @@
+// What is kept of a served session beside its journal: its context and options, and which requests were seen. The tools
+// are kept as what a model is told of them; functions are bound again by name.
+import {
+	type AssistantContent,
+	AssistantMessage,
+	type Message,
+	type ToolCall,
+	type ToolResult,
+	ToolResultMessage,
+	UserMessage,
+} from "@holdfast/upp";
+import { foldedFact } from "../engine/folded-state.ts";
+import { initialSession } from "../engine/index.ts";
+import type { Host, Journal } from "../journal/index.ts";
+import { memoryValues, type SessionValues, type ValueStore } from "../plugins/index.ts";
+import { acceptInput } from "../sessions/index.ts";
+import { AgentState } from "../state/index.ts";
+import { invalidInput } from "./execute-request.ts";
+import type { AssistantPart, SessionMessage, UserPart } from "./session-message.ts";
+
+/** A tool as it is kept. */
+export interface StoredTool {
+	readonly name: string;
+	readonly label?: string;
+	readonly description: string;
+	readonly parameters: Readonly<Record<string, unknown>>;
+	/** Whether somebody outside runs it, or a function that was given with it. */
+	readonly kind: "remote" | "local";
+}
+
+/** What a session was made with, and its options as they are now. */
+export interface StoredSession {
+	readonly systemPrompt?: string;
+	readonly tools: readonly StoredTool[];
+	/** The history it was made with, as it was given. */
+	readonly messages?: readonly unknown[];
+	/** Name of the model of the last execution that named one. */
+	readonly model?: string;
+	readonly temperature?: number;
+	readonly maxTokens?: number;
+}
+
+/** A request that was seen under an idempotency key. */
+export interface SeenRequest {
+	/** The request, so that another under the same key is told apart. */
+	readonly body: string;
+	/** Seq of the last entry before it. */
+	readonly from: number;
+	readonly runId: string;
+}
+
+const owner = "holdfast.serving";
+const inMemory = new WeakMap<Journal, ValueStore>();
+
+/** The values of one session. */
+export function servedValues({ journal, values }: Host, place: string): SessionValues {
+	let store = values ?? inMemory.get(journal);
+	if (store === undefined) {
+		store = memoryValues();
+		inMemory.set(journal, store);
+	}
+	return store.values(place, owner);
+}
+
+/** The journal's first entry of a session that begins with a history. */
+export async function seed(
+	journal: Journal,
+	place: string,
+	messages: readonly unknown[],
+	runId: string,
+	at: number,
+): Promise<void> {
+	const history = answered(messages.flatMap(historyMessage));
+	if (history.length === 0) return;
+	const state = initialSession(AgentState.initial().withMessages(history));
+	const acquired = await journal.acquire(place);
+	if (!acquired.ok) return;
+	await acquired.lease.append({ at, runId, facts: [foldedFact(state)] });
+	await acquired.lease.release();
+}
+
+/** A message of document 3 as the model layer has it. Errors and aborts are not for models. */
+function historyMessage(given: unknown, index: number): Message[] {
+	const field = `context.messages[${index}]`;
+	const message = given as SessionMessage | null;
+	switch (message?.role) {
+		case "user":
+			return [userMessage(message.content, field)];
+		case "assistant": {
+			if (!Array.isArray(message.content))
+				throw invalidInput(`${field}.content`, "must be an array of parts");
+			const calls: ToolCall[] = [];
+			const content = message.content.flatMap((part: AssistantPart): AssistantContent[] => {
+				if (part?.type === "toolCall") {
+					calls.push({
+						toolCallId: String(part.id),
+						toolName: String(part.name),
+						arguments: { ...part.arguments },
+					});
+					return [];
+				}
+				if (part?.type === "text") return [{ type: "text", text: String(part.text) }];
+				if (part?.type === "thinking") return [{ type: "reasoning", text: String(part.thinking) }];
+				throw invalidInput(`${field}.content`, "has a part of an unknown type");
+			});
+			return [new AssistantMessage(content, calls.length === 0 ? undefined : calls)];
+		}
+		case "tool": {
+			const { toolCallId, output, isError } = message;
+			if (typeof toolCallId !== "string")
+				throw invalidInput(`${field}.toolCallId`, "must be the id of a tool call");
+			return [new ToolResultMessage([{ toolCallId, result: output, ...(isError ? { isError } : {}) }])];
+		}
+		case "error":
+		case "aborted":
+			return [];
+		default:
+			throw invalidInput(`${field}.role`, "must be user, assistant, tool, error or aborted");
+	}
+}
+
+/** Results of one answer as one message, and one for each of its calls. */
+function answered(messages: readonly Message[]): readonly Message[] {
+	const history: Message[] = [];
+	for (let at = 0; at < messages.length; at++) {
+		const message = messages[at] as Message;
+		if (message.type === "tool_result") continue; // it belongs to an answer, or to none
+		history.push(message);
+		const calls = (message as AssistantMessage).toolCalls ?? [];
+		if (message.type !== "assistant" || calls.length === 0) continue;
+		const given = new Map<string, ToolResult>();
+		for (let next = at + 1; messages[next]?.type === "tool_result"; next++)
+			for (const result of (messages[next] as ToolResultMessage).results)
+				given.set(result.toolCallId, result);
+		const none = { result: "This call has no result.", isError: true };
+		history.push(
+			new ToolResultMessage(calls.map(({ toolCallId }) => given.get(toolCallId) ?? { toolCallId, ...none })),
+		);
+	}
+	return history;
+}
+
+function userMessage(content: string | readonly UserPart[], field: string): UserMessage {
+	if (typeof content === "string") return new UserMessage(content);
+	try {
+		return acceptInput({ type: "user-message", content }).message;
+	} catch {
+		throw invalidInput(`${field}.content`, "must be text or an array of parts");
+	}
+}

@@ -1,0 +1,23 @@
+// A limit of steps around any decider. @see document 3, "Open Questions": tool chaining
+import { HoldfastError } from "@holdfast/upp";
+import type { Decider } from "../engine/index.ts";
+
+/** The same decider, whose runs fail where they would begin one step more. */
+export function limitSteps(decider: Decider, maxSteps: number): Decider {
+	return {
+		name: decider.name,
+		decide(situation) {
+			const action = decider.decide(situation);
+			const begins = action?.kind === "model" && action.step === "next";
+			if (!begins || situation.step < maxSteps) return action;
+			return { kind: "finish", error: maxStepsExceeded(maxSteps) };
+		},
+	};
+}
+
+function maxStepsExceeded(maxSteps: number): HoldfastError {
+	return new HoldfastError(
+		"max_steps_exceeded",
+		`The run has taken its ${maxSteps} steps (maxSteps) and is not done. Raise the limit, or end the task earlier.`,
+	);
+}
