@@ -74,6 +74,7 @@ export class SessionWorker {
 	#killed = false;
 	/** Whether the kill is recorded, or failed. */
 	#over = false;
+	#madeWaiting: SessionWaiting | undefined;
 	/** Overlays that wait for the next turn. */
 	#overlays: AcceptedInput[] = [];
 
@@ -116,10 +117,12 @@ export class SessionWorker {
 		return this.#sessionAgent.engine;
 	}
 
+	/** Made when it is first needed, for most sessions never wait. */
 	get #waiting(): SessionWaiting {
-		return new SessionWaiting(this.#journal, this.place, this.#sessionAgent, (...given) =>
+		this.#madeWaiting ??= new SessionWaiting(this.#journal, this.place, this.#sessionAgent, (...given) =>
 			this.settle(...given),
 		);
+		return this.#madeWaiting;
 	}
 
 	/** Makes way for another worker of the same session, unless there is something to do or to remember. */
@@ -399,7 +402,7 @@ export class SessionWorker {
 	/** Suspends what is under way, lets go of what waits, and gives the session up. */
 	async close(): Promise<void> {
 		this.#closing = true;
-		this.#waiting.close();
+		this.#madeWaiting?.close();
 		this.#hold.wake();
 		await this.#turnstile.quiet();
 		this.#active?.handle.suspend();
@@ -486,7 +489,7 @@ export class SessionWorker {
 
 	#ended({ run, handle, frame, steered, recovered }: ActiveRun, outcome: DriveOutcome): void {
 		this.#active = undefined;
-		this.#waiting.watchDeadlines(run.state);
+		if (run.state.run?.status === "waiting") this.#waiting.watchDeadlines(run.state);
 		if (outcome.kind === "ended" && outcome.outcome !== "killed") this.#hold.ended(run.state);
 		else this.#hold.left();
 		frame.close(this.#sessionAgent.plugins, outcome);

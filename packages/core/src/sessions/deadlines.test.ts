@@ -1,0 +1,107 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { lines } from "../agent/agent.fixture.ts";
+import { Agent } from "../agent/agent.ts";
+import type { AgentOptions } from "../agent/options.ts";
+import { memoryHost } from "../journal/index.ts";
+import { sqliteHost } from "../sqlite.ts";
+import { type ScriptedModel, scriptedModel } from "../testing/scripted-model.ts";
+
+/** A clock and timers that go on when they are told to. */
+function handMade() {
+	let now = 1_000_000;
+	const timers = new Set<{ readonly at: number; wake(): void }>();
+	return {
+		ports: {
+			clock: { now: () => now, monotonic: () => now },
+			timers: {
+				after(milliseconds: number, wake: () => void) {
+					const timer = { at: now + milliseconds, wake };
+					timers.add(timer);
+					return () => timers.delete(timer);
+				},
+			},
+		},
+		timers,
+		pass(milliseconds: number) {
+			now += milliseconds;
+			for (const timer of [...timers].filter(({ at }) => at <= now)) {
+				timers.delete(timer);
+				timer.wake();
+			}
+		},
+	};
+}
+
+const locate = { name: "locate", description: "Where.", parameters: { type: "object" } } as const;
+const asks = { toolCalls: [{ name: "locate", id: "a" }] };
+
+function make(time: ReturnType<typeof handMade>, model: ScriptedModel, more: Partial<AgentOptions> = {}) {
+	const { ports } = time;
+	return new Agent({ model, tools: [locate], host: memoryHost(), ports, remoteToolTimeoutMs: 5_000, ...more });
+}
+
+test("a call that nobody answers in time has failed, and the run goes on by itself [API-052, API-053]", async () => {
+	const time = handMade();
+	const model = scriptedModel([asks, "done"]);
+	const session = make(time, model).session("s");
+	const { pending } = await (await session.send("go")).result();
+	expect(pending).toMatchObject([{ deadline: 1_005_000 }]);
+	time.pass(4_999);
+	expect(await session.pending()).toHaveLength(1);
+	time.pass(1);
+	await expect.poll(async () => (await session.state()).messages.at(-1)).toMatchObject({ text: "done" });
+	expect(lines(model.requests[1]?.messages ?? []).at(-1)).toContain(
+		'Nobody gave the result of "locate" within 5000 ms.',
+	);
+	await expect(session.answer([{ toolCallId: "a", output: 1 }])).rejects.toMatchObject({
+		code: "tool_result_expired",
+	});
+});
+
+test("a result that comes when its time is over is refused, though nobody has noticed yet [API-054]", async () => {
+	const time = handMade();
+	const stuck = { ...time.ports, timers: { after: () => () => {} } };
+	const session = make(time, scriptedModel([asks, "done"]), { ports: stuck }).session("s");
+	await (await session.send("go")).result();
+	time.pass(5_000);
+	await expect(session.answer([{ toolCallId: "a", output: 1 }])).rejects.toMatchObject({
+		code: "tool_result_expired",
+	});
+});
+
+test("a tool's own limit goes before, and approvals never run out [API-052]", async () => {
+	const time = handMade();
+	const tools = [
+		{ ...locate, timeoutMs: 100 },
+		{ ...locate, name: "write", execute: () => "written", needsApproval: true },
+	];
+	const model = scriptedModel([{ toolCalls: [...asks.toolCalls, { name: "write", id: "w" }] }, "done"]);
+	const session = make(time, model, { tools }).session("s");
+	const { pending } = await (await session.send("go")).result();
+	expect(pending?.map(({ deadline }) => deadline)).toEqual([1_000_100, undefined]);
+	time.pass(100);
+	await expect.poll(async () => (await session.pending()).map(({ toolCallId }) => toolCallId)).toEqual(["w"]);
+	time.pass(1e9);
+	expect(await session.pending()).toHaveLength(1);
+});
+
+test("a deadline holds across a restart [API-053]", async () => {
+	const folder = mkdtempSync(join(tmpdir(), "holdfast-"));
+	const path = join(folder, "j.db");
+	const time = handMade();
+	const one = make(time, scriptedModel([asks]), { host: sqliteHost(path) });
+	await (await one.session("s").send("go")).result();
+	await one.close();
+	expect(time.timers.size).toBe(0);
+	time.pass(4_000);
+	const other = make(time, scriptedModel(["done"]), { host: sqliteHost(path) });
+	const session = other.session("s");
+	expect(await session.resume()).toBeNull();
+	time.pass(1_000);
+	await expect.poll(async () => (await session.state()).messages.at(-1)).toMatchObject({ text: "done" });
+	await other.close();
+	rmSync(folder, { recursive: true });
+});
