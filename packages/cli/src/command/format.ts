@@ -21,6 +21,11 @@ export function formatCount(count: number): string {
 	return count.toLocaleString("en-US");
 }
 
+/** A number of things: "1 session", "1,204 sessions". */
+export function counted(count: number, one: string, many = `${one}s`): string {
+	return `${formatCount(count)} ${count === 1 ? one : many}`;
+}
+
 /** Bytes for people: "812 bytes", "20 KB", "3.4 MB". */
 export function formatBytes(bytes: number): string {
 	if (bytes < 1_000) return `${bytes} bytes`;

@@ -12,7 +12,7 @@ import {
 } from "../upkeep/index.ts";
 import type { Command } from "./arguments.ts";
 import type { DatabaseTask } from "./database-task.ts";
-import { formatBytes, formatCount, formatTime, oneLine } from "./format.ts";
+import { counted, formatBytes, formatCount, formatTime, oneLine } from "./format.ts";
 import type { CommandIo } from "./io.ts";
 import { exitCodes, UsageError } from "./usage-error.ts";
 
@@ -75,9 +75,9 @@ function check(command: KeepCommand, depth: "quick" | "full", io: CommandIo): nu
 	const lines = [
 		`${shown(command.db, io)}: ${formatBytes(counts.bytes)}, of which ${formatBytes(counts.freeBytes)} free; tables of version ${version}${version < latest ? ` (brought up to ${latest} when it is opened)` : ""}`,
 		contents(report),
-		`beside them: ${formatCount(counts.inputs)} inputs waiting, ${formatCount(counts.dedupe)} dedupe keys, ${formatCount(counts.values)} values, ${formatCount(counts.records)} records, ${formatCount(counts.workers)} workers`,
+		`beside them: ${counted(counts.inputs, "input")} waiting, ${counted(counts.dedupe, "dedupe key")}, ${counted(counts.values, "value")}, ${counted(counts.records, "record")}, ${counted(counts.workers, "worker")}`,
 		...(counts.halfPruned > 0
-			? [`${counts.halfPruned} sessions are half removed: the next "holdfast db prune" goes on with them`]
+			? [`half removed: ${counted(counts.halfPruned, "session")}; the next "holdfast db prune" goes on`]
 			: []),
 		found === 0
 			? `No problem was found (${depth} check).`
@@ -99,7 +99,7 @@ function check(command: KeepCommand, depth: "quick" | "full", io: CommandIo): nu
 function contents({ counts }: CheckReport): string {
 	const { sessions, entries, runs, openRuns, folded } = counts;
 	const past = folded === 0 ? "" : `, ${formatCount(folded)} with a folded past`;
-	return `${formatCount(sessions)} sessions with ${formatCount(entries)} entries of ${formatCount(runs)} runs, ${formatCount(openRuns)} of them open${past}`;
+	return `${counted(sessions, "session")} with ${counted(entries, "entry", "entries")} of ${counted(runs, "run")}, ${formatCount(openRuns)} of them open${past}`;
 }
 
 async function prune(
@@ -152,10 +152,9 @@ async function prune(
 }
 
 function planned({ what, session, sessions, entries, changedAt }: PruneStep): string {
-	const more =
-		sessions === 1 ? "" : ` and ${sessions - 1} ${sessions === 2 ? "session" : "sessions"} of its sub-agents`;
+	const more = sessions === 1 ? "" : ` and ${counted(sessions - 1, "session")} of its sub-agents`;
 	const verb = what === "removed" ? "would remove" : "would fold";
-	return `${verb} ${oneLine(session, 80)}${more}: ${formatCount(entries)} entries, changed ${formatTime(changedAt)}`;
+	return `${verb} ${oneLine(session, 80)}${more}: ${counted(entries, "entry", "entries")}, changed ${formatTime(changedAt)}`;
 }
 
 function summary(
@@ -164,5 +163,5 @@ function summary(
 ): string {
 	const verb = mode === "plan" ? "Would remove" : "Removed";
 	const used = inUse === 0 ? "" : `; ${formatCount(inUse)} in use meanwhile and left alone`;
-	return `${verb} ${formatCount(removed)} sessions and fold${mode === "plan" ? "" : "ed"} ${formatCount(folded)}: ${formatCount(entries)} entries${used}`;
+	return `${verb} ${counted(removed, "session")} and fold${mode === "plan" ? "" : "ed"} ${formatCount(folded)}: ${counted(entries, "entry", "entries")}${used}`;
 }
