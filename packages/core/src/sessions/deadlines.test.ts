@@ -40,7 +40,14 @@ const asks = { toolCalls: [{ name: "locate", id: "a" }] };
 
 function make(time: ReturnType<typeof handMade>, model: ScriptedModel, more: Partial<AgentOptions> = {}) {
 	const { ports } = time;
-	return new Agent({ model, tools: [locate], host: memoryHost(), ports, remoteToolTimeoutMs: 5_000, ...more });
+	return new Agent({
+		model,
+		tools: [locate],
+		host: memoryHost(),
+		ports,
+		remoteToolTimeoutMs: 5_000,
+		...more,
+	});
 }
 
 test("a call that nobody answers in time has failed, and the run goes on by itself [API-052, API-053]", async () => {

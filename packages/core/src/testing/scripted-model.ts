@@ -36,6 +36,8 @@ export interface ScriptedReply {
 	readonly error?: Error;
 	/** Awaited before the reply begins, unless the request is aborted. */
 	readonly gate?: Promise<unknown>;
+	/** Awaited before each text delta, given its number from 0, unless the request is aborted. */
+	readonly beforeDelta?: (number: number) => unknown;
 	/** How many text deltas the text is streamed in. Default: one a word. */
 	readonly deltas?: number;
 }
@@ -117,10 +119,13 @@ function streamOf(
 	async function* events(): AsyncGenerator<StreamEvent, void, void> {
 		try {
 			const scripted = await replying;
+			let deltas = 0;
 			// A reply that is nothing but an error fails as a request does: before anything is told.
 			if (scripted.error !== undefined && saysNothing(scripted)) throw scripted.error;
 			for (const event of eventsOf(scripted, scripted.number)) {
 				signal?.throwIfAborted();
+				if (event.type === "text_delta" && scripted.beforeDelta !== undefined)
+					await untilAborted(Promise.resolve(scripted.beforeDelta(deltas++)), signal);
 				yield event;
 			}
 			if (scripted.error !== undefined) throw scripted.error;
