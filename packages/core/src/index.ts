@@ -56,6 +56,7 @@ export type {
 	Drained,
 	FoldedHistory,
 	FoldHistoryOptions,
+	ForkOptions,
 	InputPart,
 	JobStatus,
 	PendingToolCall,

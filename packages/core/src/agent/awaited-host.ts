@@ -25,6 +25,7 @@ export function awaitedHost(workerId: string, known: Promise<Journal>): Host {
 		head: (key) => once((found) => found.head(key)),
 		list: (options) => once((found) => found.list(options)),
 		isAlive: (id) => once((found) => found.isAlive(id)),
+		fork: (from, to, until) => once((found) => found.fork(from, to, until)),
 		delete: (key) => once((found) => found.delete(key)),
 		watch(key, changed) {
 			if (journal !== undefined) return journal.watch(key, changed);

@@ -1,17 +1,19 @@
 // resume(runId): what a scheduler calls when a run's time has come. Calling it again, anywhere, is harmless.
 import { HoldfastError, UserMessage } from "@holdfast/upp";
 import type { Ports } from "../engine/index.ts";
-import type { Entry, Journal } from "../journal/index.ts";
-import { readKept } from "../journal/read-kept.ts";
-import { type AgentRun, acceptInput, noticeIdentity, type SessionTable } from "../sessions/index.ts";
+import type { Journal } from "../journal/index.ts";
+import {
+	type AgentRun,
+	acceptInput,
+	backwards,
+	noticeIdentity,
+	type SessionTable,
+} from "../sessions/index.ts";
 import { endings } from "./checkpoints-of.ts";
 import type { ExecutionHost, ExecutionStore } from "./execution-host.ts";
 import type { NotificationRecord } from "./notification.ts";
 import { isFinal, type RunRecord } from "./run-record.ts";
 import type { HostRecords } from "./session-records.ts";
-
-/** How many entries are read at a time. */
-const pageSize = 200;
 
 /** What a resume works with. */
 export interface ResumeParts {
@@ -155,16 +157,6 @@ async function settle(
 			await runs.update(runId, { status });
 		});
 		return;
-	}
-}
-
-/** The entries of a session, the last one first: what is looked for is seldom far back. */
-async function* backwards(journal: Journal, place: string, seq: number): AsyncGenerator<Entry> {
-	for (let end = seq; end > 0; end -= pageSize) {
-		const after = Math.max(0, end - pageSize);
-		const entries = await readKept(journal, place, after, end - after);
-		yield* entries.toReversed();
-		if (entries[0]?.fact.kind === "folded") return;
 	}
 }
 

@@ -39,6 +39,25 @@ export function foldUnsupported(journal: string): HoldfastError {
 	);
 }
 
+/** A session was to be forked where a run was open, or where it has no entry. */
+export function forkUnsettled(key: string, seq: number): HoldfastError {
+	return new HoldfastError(
+		"fork_unsettled",
+		`Session ${named(key)} cannot be forked at entry ${seq}: a run is open there, or there is no such entry. ` +
+			"Fork it where a run has ended; nothing was changed.",
+		{ data: { key, seq } },
+	);
+}
+
+/** The key of a session that was to be made is taken. */
+export function sessionExists(key: string): HoldfastError {
+	return new HoldfastError(
+		"session_exists",
+		`There is a session ${named(key)} already. Choose another key, or delete that session first; nothing was changed.`,
+		{ data: { key } },
+	);
+}
+
 /** The journal was used after `close()`. */
 export function journalClosed(): HoldfastError {
 	return new HoldfastError(

@@ -181,6 +181,12 @@ export interface Journal {
 	isAlive(workerId: string): MaybePromise<boolean>;
 	/** Calls `changed` after entries or inputs of the session were committed, by anyone in any process. Returns the way to stop. */
 	watch(key: string, changed: () => void): () => void;
+	/**
+	 * Copies the entries of a session up to a seq into a new one, all or none: facts as they are, with their runs, places and
+	 * times, but no inputs. No run may be open there: rejects with `fork_unsettled` when one is, or there is no such entry,
+	 * with `session_exists` when the new key is taken. Needs no lease, and the session that is copied goes on.
+	 */
+	fork(from: string, to: string, until: number): MaybePromise<void>;
 	/** Removes all of a session and fences its holder. Unknown keys are fine. */
 	delete(key: string): MaybePromise<void>;
 	/** Commits what is under way, gives up all leases, closes the store. */

@@ -11,9 +11,10 @@ import type {
 	SessionHead,
 	StoredChunk,
 } from "./journal.ts";
-import { eventsExpired, journalClosed } from "./journal-errors.ts";
+import { eventsExpired, forkUnsettled, journalClosed, sessionExists } from "./journal-errors.ts";
 import { MemoryLease } from "./memory-lease.ts";
 import { createSession, lastSeq, type Session, type Store, type Worker } from "./memory-store.ts";
+import { isSettledAt } from "./settled-at.ts";
 import { makeWatchers } from "./watchers.ts";
 
 /** Options of `memoryJournal`. */
@@ -114,6 +115,18 @@ function workerOf(store: Store, workerId: string): MemoryJournal {
 		watch(key, watcher) {
 			ensureOpen();
 			return store.watchers.add(key, watcher);
+		},
+		fork(from, to, until) {
+			ensureOpen();
+			const source = store.sessions.get(from);
+			const { entries, openRunId } = source ?? { entries: [], openRunId: undefined };
+			const at = entries.findLastIndex(({ seq }) => seq === until);
+			const [kind, next] = [entries[at]?.fact.kind, entries[at + 1]?.fact.kind];
+			if (!isSettledAt({ kind, next, isOpen: openRunId !== undefined })) throw forkUnsettled(from, until);
+			if (store.sessions.has(to)) throw sessionExists(to);
+			const fork = createSession(store, to, store.clock.now());
+			for (let index = 0; index <= at; index++) fork.entries.push(entries[index] as Entry);
+			store.watchers.changed(to);
 		},
 		delete(key) {
 			ensureOpen();

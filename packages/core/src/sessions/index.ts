@@ -1,8 +1,10 @@
 // Door of the sessions: durable conversations under keys.
 export { AgentRun, type RunResult } from "./agent-run.ts";
+export { backwards } from "./backwards.ts";
 export { type ChildRecords, noticeIdentity, type RecordedTask } from "./child-records.ts";
 export { type Drained, drain } from "./drain.ts";
 export { type FoldedHistory, type FoldHistoryOptions, foldHistory } from "./fold-history.ts";
+export type { ForkOptions } from "./fork-session.ts";
 export { acceptInput, type InputPart, inputFact, type SendInput, storedInput } from "./input.ts";
 export type {
 	JobStatus,

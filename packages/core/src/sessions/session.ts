@@ -1,6 +1,7 @@
 // The handle of a durable conversation. Light: handles of one key share one worker.
 import type { AgentState } from "../state/index.ts";
 import type { AgentRun } from "./agent-run.ts";
+import { type ForkOptions, forkSession } from "./fork-session.ts";
 import { acceptInput, type SendInput } from "./input.ts";
 import type { PendingToolCall, ToolAnswer } from "./outside-answers.ts";
 import type { SessionTable } from "./session-table.ts";
@@ -134,6 +135,21 @@ export class Session {
 	 */
 	kill(): Promise<void> {
 		return this.#table.kill(this.#current());
+	}
+
+	/**
+	 * Makes a session under a new key that begins with what this one has come to: with its settled entries up to the end
+	 * of the last run that ended, or up to `at`. Both go on by themselves; the fork stays when this one is deleted. Inputs
+	 * that wait, child sessions and what plugins keep for the session stay with this one.
+	 *
+	 * Rejects with `session_exists` when the key is taken, `fork_unsettled` when a run is open at that place or no run has
+	 * ended yet, `run_not_found`, or TypeError for a key that is not a non-empty string.
+	 */
+	async fork(key: string, options: ForkOptions = {}): Promise<Session> {
+		if (typeof key !== "string" || key === "") throw new TypeError("fork(key) takes a non-empty string.");
+		const table = this.#table;
+		await forkSession(table.journal, table.placeOf(this.key), table.placeOf(key), options);
+		return new Session(table, key);
 	}
 
 	/** Kills the session and removes all of it and of its child sessions from the store. Unknown keys are fine. */

@@ -3,6 +3,7 @@ import { appendCases } from "./append-cases.ts";
 import { chunkCases } from "./chunk-cases.ts";
 import { type ContractCase, type JournalContractOptions, toContractCase } from "./contract.ts";
 import { foldCases } from "./fold-cases.ts";
+import { forkCases } from "./fork-cases.ts";
 import { inboxCases } from "./inbox-cases.ts";
 import { leaseCases } from "./lease-cases.ts";
 
@@ -37,7 +38,7 @@ export type { ContractCase, JournalContractOptions, JournalWorld } from "./contr
  */
 export function journalContract(options: JournalContractOptions): readonly ContractCase[] {
 	const { can = ["kill", "stop", "fold", "chunks"] } = options;
-	return [...appendCases, ...leaseCases, ...inboxCases, ...foldCases, ...chunkCases]
+	return [...appendCases, ...leaseCases, ...inboxCases, ...foldCases, ...forkCases, ...chunkCases]
 		.filter(({ needs }) => needs === undefined || can.includes(needs))
 		.map((written) => toContractCase(options, written));
 }

@@ -95,6 +95,7 @@ export async function startRemoteWorker(options: SqliteJournalOptions): Promise<
 				void call("leave", id);
 			};
 		},
+		fork: (from, to, until) => call("fork", from, to, until),
 		delete: (key) => call("delete", key),
 		close: () => call("close"),
 		block: (milliseconds) => call("block", milliseconds),

@@ -5,6 +5,7 @@ import type { ValueStore } from "../../plugins/session-values.ts";
 import type { Journal, ListOptions, SessionHead } from "../journal.ts";
 import { journalClosed } from "../journal-errors.ts";
 import { makeChangeFeed } from "./change-feed.ts";
+import { forkEntries } from "./fork-entries.ts";
 import { openDatabase } from "./open-database.ts";
 import { makeReading } from "./patient-reads.ts";
 import { readEntries, toHead } from "./read-entries.ts";
@@ -213,6 +214,13 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 		watch(key, changed) {
 			usable();
 			return store.feed.watch(key, changed);
+		},
+		async fork(from, to, until) {
+			usable();
+			await commit(
+				() => forkEntries(statements, { from, to, until }, clock.now()),
+				() => store.feed.committed(to),
+			);
 		},
 		async delete(key) {
 			usable();

@@ -38,6 +38,7 @@ const methods: Record<string, (...parts: any[]) => unknown> = {
 	head: (key) => journal.head(key),
 	list: (options) => journal.list(options),
 	isAlive: (workerId) => journal.isAlive(workerId),
+	fork: (from, to, until) => journal.fork(from, to, until),
 	delete: (key) => journal.delete(key),
 	close: () => journal.close(),
 	watch(id, key) {

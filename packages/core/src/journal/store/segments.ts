@@ -6,7 +6,7 @@ import type { Entry } from "../fact.ts";
 import type { Append } from "../journal.ts";
 import { journalCorrupt, named } from "../journal-errors.ts";
 import { segmentKey } from "./derived-keys.ts";
-import { atOnce, loadDocument } from "./documents.ts";
+import { atOnce, commitDocument, loadDocument } from "./documents.ts";
 import { checkFormat, isSpan, type Span, type storeFormat } from "./head.ts";
 
 type StoredFact = readonly [kind: string, version: number, body: string];
@@ -108,6 +108,36 @@ async function loadSegment(
 		Number.isSafeInteger(seq) && typeof at === "number" && typeof runId === "string" && Array.isArray(facts);
 	if (!isWhole) throw journalCorrupt(`${what} lacks a part`);
 	return { ...segment, previous };
+}
+
+/** Copies the entries up to a seq, a few segments at a time, as the segments of one lease of another session. */
+export async function copySegments(
+	store: SessionStore,
+	from: { readonly key: string; readonly span: Span | null },
+	to: { readonly key: string; readonly leaseId: string },
+	until: number,
+): Promise<Span> {
+	const { leaseId } = to;
+	let number = 0;
+	for (const span of await spansBehind(store, from.key, from.span, 0)) {
+		for (let first = span.from; first <= span.to && span.seq < until; first += atOnce) {
+			const count = Math.min(atOnce, span.to - first + 1);
+			const segments = await Promise.all(
+				Array.from({ length: count }, (_, index) =>
+					loadSegment(store, from.key, span.leaseId, first + index),
+				),
+			);
+			const wanted = segments.filter(({ seq, facts }) => seq < until && facts.length > 0);
+			const written = wanted.map(({ format, seq, at, runId, facts }, index) => {
+				const copy = { format, seq, at, runId, facts: facts.slice(0, until - seq) };
+				const place = segmentKey(to.key, leaseId, number + index + 1);
+				return commitDocument(store, place, number + index === 0 ? { ...copy, previous: null } : copy, null);
+			});
+			await Promise.all(written);
+			number += wanted.length;
+		}
+	}
+	return { leaseId, from: 1, to: number, seq: 0 };
 }
 
 /** The keys of a session's segments, and with `keys-and-claims` the dedupe keys that they name. */

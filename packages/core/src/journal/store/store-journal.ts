@@ -5,11 +5,12 @@ import { uuid } from "@holdfast/upp";
 import type { SessionStore } from "../../session-store/session-store.ts";
 import type { Entry } from "../fact.ts";
 import type { Input, Journal, ListOptions, SessionHead, StoredInput } from "../journal.ts";
-import { journalClosed } from "../journal-errors.ts";
-import { claimKey, headKey } from "./derived-keys.ts";
+import { forkUnsettled, journalClosed, sessionExists } from "../journal-errors.ts";
+import { isSettledAt } from "../settled-at.ts";
+import { claimKey, headKey, segmentKey } from "./derived-keys.ts";
 import { atOnce, commitDocument, deleteDocuments, loadDocument, sessionConflict } from "./documents.ts";
 import { type Head, newHead, readHead } from "./head.ts";
-import { listSegments, readEntries } from "./segments.ts";
+import { copySegments, listSegments, readEntries } from "./segments.ts";
 import { type Seen, StoreLease } from "./store-lease.ts";
 import { fence, processOf, remember, type StoreProcess } from "./store-process.ts";
 
@@ -140,6 +141,26 @@ export function storeJournal(store: SessionStore, options: StoreJournalOptions =
 		]);
 	}
 
+	/** Everything but the head is written first: the fork is there with its head, and before it nothing is. */
+	async function fork(from: string, to: string, until: number): Promise<void> {
+		const { head: source } = await parts.look(from);
+		const around = await read(from, until - 1, 2);
+		const kind = around[0]?.seq === until ? around[0].fact.kind : undefined;
+		const next = around[1]?.fact.kind;
+		const isSettled = isSettledAt({ kind, next, isOpen: source?.openRunId !== null });
+		if (source === undefined || until < 1 || !isSettled) throw forkUnsettled(from, until);
+		if ((await parts.look(to)).head !== undefined) throw sessionExists(to);
+		const leaseId = parts.newId();
+		const span = await copySegments(store, { key: from, span: source.span }, { key: to, leaseId }, until);
+		const head: Head = { ...begun(), seq: until, leaseId, workerId, appends: 1, span };
+		if ((await commitDocument(store, headKey(to), head, null)) === undefined) {
+			const copied = Array.from({ length: span.to }, (_, index) => segmentKey(to, leaseId, index + 1));
+			await deleteDocuments(store, copied);
+			throw sessionExists(to);
+		}
+		process.watchers.changed(to);
+	}
+
 	async function list({
 		after,
 		prefix = "",
@@ -195,6 +216,12 @@ export function storeJournal(store: SessionStore, options: StoreJournalOptions =
 		watch(key, changed) {
 			ensureOpen();
 			return process.watchers.add(key, changed);
+		},
+		async fork(from, to, until) {
+			ensureOpen();
+			const forked = fork(from, to, until);
+			parts.pending(forked.catch(() => {}));
+			await forked;
 		},
 		async delete(key) {
 			ensureOpen();

@@ -9,12 +9,15 @@ export interface Attempt {
 	readonly idempotencyKey: string;
 	readonly attempt: number;
 	readonly retryPolicy: RetryPolicy;
+	/** The session that has it done. */
+	readonly sessionKey: string;
 }
 
 export class Effects {
 	readonly #ledger: Ledger;
 	readonly #subjects = new Map<string, string>();
 	readonly #keys = new Map<string, string>();
+	readonly #sessions = new Map<string, string>();
 	readonly #started = new Set<string>();
 
 	constructor(ledger: Ledger) {
@@ -22,12 +25,16 @@ export class Effects {
 	}
 
 	/** A tool begins to run: that must have been recorded, under a key of its own. */
-	begin({ subject, idempotencyKey, attempt, retryPolicy }: Attempt): void {
+	begin({ subject, idempotencyKey, attempt, retryPolicy, sessionKey }: Attempt): void {
 		const wrong = (problem: string): void => this.#ledger.wrong(problem);
 		if (!this.#ledger.attempts.has(`${idempotencyKey} ${attempt}`))
 			wrong(`attempt ${attempt} at ${subject} was not recorded`);
 		const subjectOfKey = this.#subjects.get(idempotencyKey) ?? subject;
 		if (subjectOfKey !== subject) wrong(`${subjectOfKey} and ${subject} have the same idempotency key`);
+		const session = this.#sessions.get(idempotencyKey) ?? sessionKey;
+		if (session !== sessionKey)
+			wrong(`${session} and ${sessionKey} use the same idempotency key for ${subject}`);
+		this.#sessions.set(idempotencyKey, session);
 		const keyOfSubject = this.#keys.get(subject) ?? idempotencyKey;
 		if (keyOfSubject !== idempotencyKey) wrong(`${subject} was carried out under two idempotency keys`);
 		if (retryPolicy === "manual-recovery" && this.#started.has(subject))

@@ -71,6 +71,18 @@ export class Ledger {
 			this.#checkNothingWaits(key, batch.runId);
 	}
 
+	/** A session was copied, up to some entry. */
+	forked(from: string, to: string): void {
+		const fork = this.life(to);
+		const source = this.life(from).entries;
+		for (const [at, entry] of (this.#store.read(to) as readonly Entry[]).entries()) {
+			if (entry.fact !== source[at]?.fact)
+				this.wrong(`entry ${entry.seq} of ${to} is not that of ${from}, its parent`);
+			fork.entries.push(entry);
+			fork.state = evolve(fork.state, entry, everythingShown);
+		}
+	}
+
 	deleted(key: string): void {
 		this.#lives.delete(key);
 		if (this.#store.head(key) !== undefined) this.wrong(`something of ${key} is left after its deletion`);

@@ -15,6 +15,7 @@ export const plantedFaults: Readonly<Record<PlantedFault, string>> = {
 	"ends-with-input-waiting": "a run is ended although an input for it waits",
 	"drained-without-fact": "inputs leave the inbox that no fact took in",
 	"reused-key": "ids repeat, and with them idempotency keys",
+	"key-reused-by-fork": "a fork goes on with an open run of its parent, under the same idempotency keys",
 	"attempt-not-recorded": "a call is started without its fact",
 	"lost-inbox-entry": "an input is acknowledged and not kept",
 	"doubled-append": "an append is committed twice",
@@ -34,6 +35,7 @@ export type PlantedFault =
 	| "ends-with-input-waiting"
 	| "drained-without-fact"
 	| "reused-key"
+	| "key-reused-by-fork"
 	| "attempt-not-recorded"
 	| "lost-inbox-entry"
 	| "doubled-append"
@@ -97,6 +99,19 @@ export function withFault(
 				append(lease, batch) {
 					const all = access.inbox(lease).map((input) => input.id);
 					return access.append(lease, batch.drain === undefined ? batch : { ...batch, drain: all });
+				},
+			};
+		case "key-reused-by-fork":
+			return {
+				...access,
+				fork(from, to) {
+					const acquired = access.acquire(to, "polite");
+					if (!acquired.ok) throw new Error("a new session was held");
+					// Entry by entry, as they stand, whether or not a run is open.
+					for (const { at, runId, fact } of access.read(from))
+						acquired.lease.append({ at, runId, facts: [fact] });
+					acquired.lease.release();
+					ledger.forked(from, to);
 				},
 			};
 		case "attempt-not-recorded":

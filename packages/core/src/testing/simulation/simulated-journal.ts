@@ -147,6 +147,8 @@ export function simulatedJournal(options: SimulatedJournalOptions): Journal {
 		list: (options) => operation("lists sessions", () => access.list(options), { kind: "reads" }),
 		isAlive: (workerId) =>
 			operation(`asks whether ${workerId} lives`, () => access.isAlive(workerId), { kind: "reads" }),
+		fork: (from, to, until) =>
+			operation(`forks ${from} to ${to}`, () => access.fork(from, to, until), { kind: "writes" }),
 		delete: (key) => operation(`deletes ${key}`, () => access.delete(key), { kind: "writes" }),
 		watch(key, changed) {
 			let told = false;

@@ -79,9 +79,9 @@ export function simulatedTools({
 
 	/** Begins now, and settles when the schedule says. */
 	function carryOut(retryPolicy: RetryPolicy, { subject }: Params, context: ToolContext): Promise<string> {
-		const { idempotencyKey, attempt, signal } = context;
+		const { idempotencyKey, attempt, signal, sessionKey = "" } = context;
 		schedule.note(`${owner.name}: ${context.toolName} begins ${subject}, attempt ${attempt}`);
-		effects.begin({ subject, idempotencyKey, attempt, retryPolicy });
+		effects.begin({ subject, idempotencyKey, attempt, retryPolicy, sessionKey });
 		const how = trouble("tool");
 		return new Promise((resolve, reject) => {
 			if (how !== "hangs") {

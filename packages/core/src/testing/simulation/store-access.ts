@@ -26,6 +26,7 @@ export interface StoreAccess {
 	list(options?: ListOptions): readonly SessionHead[];
 	isAlive(workerId: string): boolean;
 	watch(key: string, changed: () => void): () => void;
+	fork(from: string, to: string, until: number): void;
 	delete(key: string): void;
 }
 
@@ -63,6 +64,10 @@ export function plainAccess(user: StoreUser, ledger: Ledger, holders: Holders): 
 		list: (options) => atOnce(user.worker.list(options)),
 		isAlive: (workerId) => atOnce(user.worker.isAlive(workerId)),
 		watch: (key, changed) => user.worker.watch(key, changed),
+		fork(from, to, until) {
+			atOnce(user.worker.fork(from, to, until));
+			ledger.forked(from, to);
+		},
 		delete(key) {
 			atOnce(user.worker.delete(key));
 			holders.delete(key);

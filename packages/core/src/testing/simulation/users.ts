@@ -1,4 +1,4 @@
-// Users of the world: they send, steer, interrupt, suspend, kill and delete at moments that the seed chooses.
+// Users of the world: they send, steer, interrupt, suspend, fork, kill and delete at moments that the seed chooses.
 import type { AgentRun } from "../../sessions/index.ts";
 import type { Process } from "./process.ts";
 import { expectedErrors, WatchedRun } from "./watched-run.ts";
@@ -37,6 +37,7 @@ type Deed =
 	| "resume"
 	| "release"
 	| "recover"
+	| "fork"
 	| "close";
 
 /** What users do, and how often compared to each other. */
@@ -51,6 +52,7 @@ const deeds: readonly (readonly [Deed, number])[] = [
 	["resume", 6],
 	["release", 2],
 	["recover", 10],
+	["fork", 6],
 	["close", 3],
 ];
 
@@ -145,6 +147,15 @@ export class Users {
 					.release()
 					.then((run) => run === null || this.#look(run, process));
 				this.#follow(`release ${key}`, process, released);
+				break;
+			}
+			case "fork": {
+				const to = `${key}-${++this.#deeds}`;
+				const forked = agent
+					.session(key)
+					.fork(to)
+					.then(() => this.#world.sessions.push(to));
+				this.#follow(`fork ${key} to ${to}`, process, forked);
 				break;
 			}
 			case "recover":

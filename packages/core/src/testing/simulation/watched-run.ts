@@ -136,6 +136,7 @@ export class WatchedRun {
 /** Codes of errors that may come to pass in a world where things go wrong. */
 export const expectedErrors: ReadonlySet<string> = new Set([
 	"agent_closed",
+	"fork_unsettled",
 	"journal_failed",
 	"lease_lost",
 	"run_failed",

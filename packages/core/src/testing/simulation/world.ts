@@ -41,7 +41,7 @@ export class World {
 	readonly holders: Holders = new Map<string, Lease>();
 	readonly faults: ReadonlySet<WorldFault>;
 	readonly planted: PlantedFault | undefined;
-	readonly sessions: readonly string[];
+	readonly sessions: string[];
 	/** The living ones, and those that died. */
 	readonly processes: Process[] = [];
 	/** Nothing goes wrong of itself any more. */

@@ -1,0 +1,44 @@
+// Forks: a session that begins with a copy of another's settled entries, under a key of its own. What is copied is over;
+// runs to come have ids of their own, and with them idempotency keys that no other session ever uses (keeps I3).
+import { HoldfastError } from "@holdfast/upp";
+import type { Journal } from "../journal/index.ts";
+import { forkUnsettled } from "../journal/journal-errors.ts";
+import { backwards } from "./backwards.ts";
+
+/** Options of `session.fork`. */
+export interface ForkOptions {
+	/** Up to where: the end of the run of this id, or the entry with this seq. Default: the end of the last run that ended. */
+	readonly at?: string | number;
+}
+
+/** Copies a session up to a place where no run is open. */
+export async function forkSession(
+	journal: Journal,
+	from: string,
+	to: string,
+	{ at }: ForkOptions,
+): Promise<void> {
+	if (typeof at === "number") return journal.fork(from, to, at);
+	await journal.fork(from, to, await (at === undefined ? lastEnd(journal, from) : endOf(journal, from, at)));
+}
+
+/** The seq of the last entry that no open run stands before. */
+async function lastEnd(journal: Journal, place: string): Promise<number> {
+	const { seq = 0, openRunId } = (await journal.head(place)) ?? {};
+	if (openRunId === undefined) return seq;
+	for await (const { seq: at, runId, fact } of backwards(journal, place, seq)) {
+		if (fact.kind === "run.started" && runId === openRunId) return at - 1;
+	}
+	throw forkUnsettled(place, seq);
+}
+
+/** The seq of the last entry of a run. */
+async function endOf(journal: Journal, place: string, runId: string): Promise<number> {
+	const { seq = 0 } = (await journal.head(place)) ?? {};
+	for await (const entry of backwards(journal, place, seq)) if (entry.runId === runId) return entry.seq;
+	throw new HoldfastError(
+		"run_not_found",
+		`The session has no run "${runId}" that it could be forked at. Check the id; old runs may have been folded.`,
+		{ data: { runId } },
+	);
+}
