@@ -78,7 +78,7 @@ export interface Append {
 	readonly facts: readonly Fact[];
 	/** What was told since the last entry; stands before these facts, of which there may be none. */
 	readonly chunks?: readonly Chunk[];
-	/** Ids of inputs that these facts took in; they leave the inbox in the same transaction. */
+	/** Ids of inputs that these facts took in; they leave the inbox in the same transaction. One that is gone: `lease_lost`. */
 	readonly drain?: readonly string[];
 	/**
 	 * The one fact, of kind `folded`, takes the place of all entries up to this seq, which must be that of a `run.ended`

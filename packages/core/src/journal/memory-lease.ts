@@ -53,6 +53,10 @@ export class MemoryLease implements Lease {
 
 	append(batch: Append): AppendResult {
 		if (this.worker.closed) throw journalClosed();
+		if (!isWaiting(this.#store.sessions.get(this.key), batch.drain)) {
+			this.lose();
+			throw leaseLost(this.key);
+		}
 		const session = this.#state === "taken" ? (this.#session as Session) : this.#find(batch.at);
 		if (batch.onlyIfNothingWaits && somethingWaits(session, batch)) {
 			return { ok: false, reason: "inputs-waiting" };
@@ -144,6 +148,11 @@ function fold(session: Session, { at, runId, facts }: Append, seq: number): void
 	session.chunks = session.chunks?.filter((chunk) => chunk.seq >= seq);
 	const count = seq - (entries[0]?.seq ?? seq) + 1;
 	entries.splice(0, count, ...facts.map((fact) => ({ seq, at, runId, fact })));
+}
+
+/** What is gone from the inbox went with its session, or another has it: the session is not as it was seen. */
+function isWaiting(session: Session | undefined, ids: readonly string[] = []): boolean {
+	return ids.every((id) => session?.inbox?.some((input) => input.id === id) === true);
 }
 
 function drain(session: Session, ids: readonly string[]): void {

@@ -140,6 +140,8 @@ export class TurnQueue {
 				(kind === "steer" && runId !== undefined && runId === openRunId),
 		);
 		const order = new Map<string, number>();
+		// Asked once: were it dead for the second of its inputs only, that would go before the first.
+		const living = new Map<string, MaybePromise<boolean>>();
 		let awaited: StoredInput | undefined;
 		for (const input of inbox) {
 			// What was said to a run that is over is a turn of its own.
@@ -148,7 +150,7 @@ export class TurnQueue {
 			if (!isSaid && promoted === undefined) continue;
 			order.set(input.id, input.order);
 			if (this.#turns.some((turn) => turn.inputId === input.id)) continue;
-			const isElsewhere = input.kind !== "steer" && (await this.#isAwaited(input));
+			const isElsewhere = input.kind !== "steer" && (await this.#isAwaited(input, living));
 			if (this.#claims().has(input.id) || isElsewhere) awaited ??= input;
 			else if (promoted === undefined) this.push(adopt(input));
 			else this.push({ ...told(input), run: promoted });
@@ -164,10 +166,11 @@ export class TurnQueue {
 	}
 
 	/** Whether a living worker's caller waits for that input, so that it is the other's to start. */
-	async #isAwaited({ workerId }: StoredInput): Promise<boolean> {
-		return (
-			workerId !== undefined && workerId !== this.#journal.workerId && (await this.#journal.isAlive(workerId))
-		);
+	async #isAwaited({ workerId }: StoredInput, living: Map<string, MaybePromise<boolean>>): Promise<boolean> {
+		if (workerId === undefined || workerId === this.#journal.workerId) return false;
+		const lives = living.get(workerId) ?? this.#journal.isAlive(workerId);
+		living.set(workerId, lives);
+		return lives;
 	}
 
 	async #store(turn: QueuedTurn): Promise<"stored" | "duplicate"> {

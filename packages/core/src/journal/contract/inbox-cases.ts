@@ -115,6 +115,40 @@ export const inboxCases: readonly WrittenCase[] = [
 		},
 	},
 	{
+		title:
+			"an input that went with its session is not taken in, though the lease is older than the session was",
+		async run(world) {
+			const [one, two] = [await world.worker(), await world.worker()];
+			const lease = await take(two, "s");
+			await one.submit("s", input("a"));
+			same(
+				(await lease.inbox()).map(({ id }) => id),
+				["a"],
+				"inbox",
+			);
+			await one.delete("s");
+			await rejects("lease_lost", () =>
+				lease.append({ at: 1, runId: "run-1", facts: [started], drain: ["a"] }),
+			);
+			same(await one.head("s"), undefined, "a session that is gone");
+			// The same where the session has begun anew.
+			const again = await take(two, "s");
+			await one.submit("s", input("b"));
+			await again.inbox();
+			await one.delete("s");
+			await one.submit("s", input("c"));
+			await rejects("lease_lost", () =>
+				again.append({ at: 1, runId: "run-1", facts: [started], drain: ["b"] }),
+			);
+			const next = await take(one, "s");
+			same(
+				(await next.inbox()).map(({ id }) => id),
+				["c"],
+				"inbox of the new session",
+			);
+		},
+	},
+	{
 		title: "a run ends only if no input for it waits",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];

@@ -47,6 +47,7 @@ export class Appending implements Operation {
 		const seen = before.taken ? undefined : this.#look();
 		if (before.taken) this.#checkEpoch();
 		const session = seen?.id ?? before.session;
+		this.#checkDrained(session);
 		this.#inputsWait =
 			this.#batch.onlyIfNothingWaits === true && session !== undefined && this.#somethingWaits(session);
 		if (this.#inputsWait) return;
@@ -103,6 +104,14 @@ export class Appending implements Operation {
 			if (mode === "seize" || now.seq === standing.seq) return now;
 		}
 		throw leaseLost(this.lane.key);
+	}
+
+	/** What is gone from the inbox went with its session, or another has it: the session is not as it was seen. */
+	#checkDrained(session: number | undefined): void {
+		const { store, key } = this.lane;
+		for (const id of this.#batch.drain ?? [])
+			if (session === undefined || store.statements.findInput.get(session, toStored(id)) === undefined)
+				throw leaseLost(key);
 	}
 
 	#checkEpoch(): void {

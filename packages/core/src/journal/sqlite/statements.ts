@@ -136,6 +136,7 @@ const texts = {
 		WHERE session = ? ORDER BY position`,
 	waitingForRun: `SELECT id FROM inputs
 		WHERE session = ? AND kind <> 'message' AND (run_id IS NULL OR run_id = ?)`,
+	findInput: "SELECT 1 FROM inputs WHERE session = ? AND id = ?",
 	drainInput: "DELETE FROM inputs WHERE session = ? AND id = ?",
 	viewSession: `${views} WHERE s.key = ?`,
 	viewSessions: `${views} WHERE s.key >= max(?, ?) ORDER BY s.key`,

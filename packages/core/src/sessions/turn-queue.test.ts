@@ -1,0 +1,36 @@
+import { UserMessage } from "@holdfast/upp";
+import { expect, test } from "vitest";
+import type { StoredInput } from "../journal/index.ts";
+import { memoryJournal } from "../journal/memory.ts";
+import { AgentRun } from "./agent-run.ts";
+import { acceptInput, storedInput } from "./input.ts";
+import { storedMessage, TurnQueue } from "./turn-queue.ts";
+
+test("of a worker that dies while the inbox is looked through, all inputs are awaited or all are adopted", async () => {
+	const journal = memoryJournal();
+	const answers = [true, false];
+	journal.isAlive = () => answers.shift() ?? false;
+	const queue = new TurnQueue(journal, "s");
+	const inbox = ["one", "two"].map(
+		(text, order): StoredInput => ({
+			id: new UserMessage(text).id,
+			kind: "message",
+			workerId: "another",
+			runId: text,
+			order,
+			at: 0,
+			body: storedInput(acceptInput(text)),
+		}),
+	);
+	const adopted: string[] = [];
+	const look = () =>
+		queue.align(inbox, new Set(), undefined, (input) => {
+			adopted.push(input.runId ?? "");
+			const run = new AgentRun(input.runId ?? "", "s");
+			return { run, input: storedMessage(input), inputId: input.id, place: "stored" };
+		});
+	expect(await look()).toEqual({ gone: [], ahead: inbox[0]?.id });
+	expect(adopted).toEqual([]);
+	expect(await look()).toEqual({ gone: [] });
+	expect(adopted).toEqual(["one", "two"]);
+});
