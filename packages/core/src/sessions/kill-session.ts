@@ -1,6 +1,7 @@
-// The end of a session's runs, put on record: the epoch rises in the transaction that says so (keeps I4).
+// The end of a session's runs from outside, put on record: the epoch rises in the transaction that says so (keeps I4).
+import type { AssistantMessage } from "@holdfast/upp";
 import { errorData, type Ports, sessionKilled } from "../engine/index.ts";
-import type { Journal } from "../journal/index.ts";
+import type { Fact, Journal } from "../journal/index.ts";
 
 /**
  * Ends the open run and empties the inbox, whoever holds the session. Nothing happens to a session that is not there.
@@ -31,6 +32,40 @@ export async function killSession(
 			});
 			await lease.release();
 			return [...ended];
+		} catch (failure) {
+			// The session moved on between the look and the append: look again.
+			if ((failure as { code?: unknown }).code !== "lease_lost") throw failure;
+		}
+	}
+}
+
+/**
+ * Ends the open run as aborted, wherever it is worked on; what waits in the inbox stays. `partial` is asked for what the
+ * model had said. False when no run is open.
+ */
+export async function abortRun(
+	journal: Journal,
+	place: string,
+	{ clock }: Ports,
+	partial: () => Promise<AssistantMessage | undefined>,
+): Promise<boolean> {
+	for (;;) {
+		if ((await journal.head(place))?.openRunId === undefined) return false;
+		const acquired = await journal.acquire(place, { mode: "seize" });
+		if (!acquired.ok) continue;
+		const { lease } = acquired;
+		const { openRunId: runId } = lease;
+		if (runId === undefined) return false;
+		const said = await partial();
+		try {
+			const ended: Fact = {
+				kind: "run.ended",
+				outcome: "aborted",
+				...(said === undefined ? {} : { partial: said }),
+			};
+			await lease.append({ at: clock.now(), runId, facts: [ended] });
+			await lease.release();
+			return true;
 		} catch (failure) {
 			// The session moved on between the look and the append: look again.
 			if ((failure as { code?: unknown }).code !== "lease_lost") throw failure;

@@ -69,8 +69,7 @@ export class SessionHold {
 	}
 
 	/** What the model had said of an answer that never finished, where it was kept; empty when that was no text. */
-	async cutOff(): Promise<AssistantMessage | undefined> {
-		const { seq, run } = this.state;
+	async cutOff({ seq, run }: SessionState = this.state): Promise<AssistantMessage | undefined> {
 		const read = this.#journal.readChunks?.bind(this.#journal, this.#key);
 		if (read === undefined) return undefined;
 		// That a run was suspended was noted behind what it said.

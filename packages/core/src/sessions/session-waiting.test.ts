@@ -7,7 +7,7 @@ import { Agent } from "../agent/agent.ts";
 import { sqliteHost } from "../sqlite.ts";
 import { type ScriptedReply, scriptedModel } from "../testing/scripted-model.ts";
 import type { AnyTool } from "../tools/index.ts";
-import { eventsOf, play, shown, types } from "./sessions.fixture.ts";
+import { eventsOf, never, play, shown, types } from "./sessions.fixture.ts";
 
 const parameters = {
 	type: "object",
@@ -197,4 +197,16 @@ test("of two answers at once one is taken [API-081]", async () => {
 	>;
 	await taken.value.result();
 	expect(model.requests).toHaveLength(2);
+});
+
+test("a run that another worker is busy with is stopped from here [API-079]", async () => {
+	const { session, journal } = play(["one two three"].map((text) => ({ text, gate: never })));
+	const run = await session.send("go");
+	const ended = run.result();
+	const other = play(["again"], {}, journal.worker("other") as typeof journal);
+	expect(await other.session.stop()).toBe(true);
+	expect(await ended).toMatchObject({ outcome: "suspended", error: { code: "lease_lost" } });
+	expect((await journal.read("s")).at(-1)?.fact).toMatchObject({ kind: "run.ended", outcome: "aborted" });
+	expect(await other.session.stop()).toBe(false);
+	expect(await (await other.session.send("more")).result()).toMatchObject({ outcome: "completed" });
 });

@@ -1,6 +1,7 @@
 // One session in this process: it accepts turns, and drives one run after the other (keeps I4).
 // One thing at a time: the turnstile is busy while the session is taken and a run started, `#active` is set while one is
 // driven. Whoever ends either of them calls `#pump`, which goes on with what waits.
+import type { AssistantMessage } from "@holdfast/upp";
 import {
 	type DriveOutcome,
 	type EngineAgent,
@@ -13,7 +14,7 @@ import type { Journal } from "../journal/index.ts";
 import type { AgentState } from "../state/index.ts";
 import { AgentRun } from "./agent-run.ts";
 import { type AcceptedInput, inputFact, storedInput } from "./input.ts";
-import { killSession } from "./kill-session.ts";
+import { abortRun, killSession } from "./kill-session.ts";
 import { type PendingToolCall, pendingCalls, type ToolAnswer } from "./outside-answers.ts";
 import { ownMoment } from "./own-moment.ts";
 import { PendingInputs } from "./pending-inputs.ts";
@@ -315,10 +316,22 @@ export class SessionWorker {
 	/** Ends the active run, or the one that waits for somebody outside; resolves when its end is on record. */
 	async stop(): Promise<boolean> {
 		const active = this.#active;
-		if (active === undefined) return this.#waiting.stop();
+		if (active === undefined) return this.#stopElsewhere();
 		active.handle.interrupt();
 		await active.over;
 		return true;
+	}
+
+	/** Ends a run that waits for somebody outside, or that another worker is busy with. */
+	async #stopElsewhere(): Promise<boolean> {
+		try {
+			return await this.#waiting.stop();
+		} catch (error) {
+			if ((error as { code?: unknown }).code !== "session_busy") throw error;
+		}
+		const partial = async (): Promise<AssistantMessage | undefined> =>
+			this.#hold.cutOff(await this.#hold.readState());
+		return abortRun(this.#journal, this.place, this.#agent.ports, partial);
 	}
 
 	/** Puts an input before the active run; a turn of its own where there is none, or no more. */

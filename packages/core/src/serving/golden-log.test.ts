@@ -1,0 +1,43 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { decodeFact } from "../journal/codec.ts";
+import { memoryJournal } from "../journal/index.ts";
+import { followLog, type LoggedEvent } from "./session-log.ts";
+
+interface Golden {
+	/** Entries and chunks as they are stored, in their order. */
+	readonly stored: readonly (
+		| {
+				readonly at: number;
+				readonly runId: string;
+				readonly kind: string;
+				readonly version: number;
+				readonly body: string;
+		  }
+		| { readonly sub: number; readonly event: unknown }
+	)[];
+	readonly events: readonly LoggedEvent[];
+}
+
+const golden = JSON.parse(
+	readFileSync(new URL("./golden-log-1.fixture.json", import.meta.url), "utf8"),
+) as Golden;
+
+test("a log that was stored tells the same events under the same ids as when it was written", async () => {
+	const journal = memoryJournal();
+	const acquired = journal.acquire("s") as Awaited<ReturnType<typeof journal.acquire>>;
+	if (!acquired.ok) throw new Error("a new session is free");
+	let run = { at: 0, runId: "" };
+	for (const each of golden.stored) {
+		if ("kind" in each) {
+			run = { at: each.at, runId: each.runId };
+			const fact = decodeFact(each.kind, each.version, each.body);
+			await acquired.lease.append({ ...run, facts: [fact] });
+		} else await acquired.lease.append({ ...run, facts: [], chunks: [each] });
+	}
+	const events: LoggedEvent[] = [];
+	for await (const batch of followLog(journal, "s", "s")) events.push(...batch);
+	expect(events).toEqual(golden.events);
+	const kinds = new Set(events.map(({ event }) => event.type));
+	expect(kinds.size).toBeGreaterThanOrEqual(17);
+});
