@@ -61,6 +61,11 @@ export class EventQueue<T> implements AsyncIterableIterator<T> {
 		this.#dismiss();
 	}
 
+	/** Whether the next of them is not there yet. */
+	get isWaiting(): boolean {
+		return this.#head >= this.#items.length && this.#end === undefined && !this.#left;
+	}
+
 	next(): Promise<IteratorResult<T>> {
 		if (this.#head < this.#items.length) {
 			const value = this.#items[this.#head] as T;

@@ -8,6 +8,7 @@ export type {
 	NoteAction,
 	Situation,
 } from "./action.ts";
+export { isAwaitedBy, waiting } from "./call-scope.ts";
 export type { KeptEvent } from "./chunk-recorder.ts";
 export { cancelled, conclude } from "./conclude.ts";
 export { drive, turnOf } from "./drive.ts";

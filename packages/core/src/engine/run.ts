@@ -63,6 +63,8 @@ export interface RunOptions {
 	readonly agent: EngineAgent;
 	readonly runId: string;
 	readonly sessionKey?: string;
+	/** Names its session among all of this process: calls that wait for it are known by that. */
+	readonly place?: string;
 	readonly state: SessionState;
 	readonly recorder: Recorder;
 	readonly watchers?: readonly Watcher[];
@@ -113,6 +115,7 @@ export class Run {
 	readonly agent: EngineAgent;
 	readonly runId: string;
 	readonly sessionKey: string | undefined;
+	readonly place: string | undefined;
 	state: SessionState;
 	readonly mayWait: boolean;
 	/** The error a model, hook or tool strategy threw, as it was thrown. */
@@ -148,6 +151,7 @@ export class Run {
 		this.agent = options.agent;
 		this.runId = options.runId;
 		this.sessionKey = options.sessionKey;
+		this.place = options.place;
 		this.mayWait = options.mayWait === true;
 		this.state = options.state;
 		this.parentContext = options.parentContext;

@@ -12,6 +12,7 @@ import type {
 import type { MaybePromise } from "../journal/journal.ts";
 import { type EngineTool, orderToolCalls, runTool, type ToolOutcome } from "../tools/index.ts";
 import { CallContext } from "./call-context.ts";
+import { withinCall } from "./call-scope.ts";
 import {
 	type CallSetting,
 	type CheckedCall,
@@ -273,7 +274,9 @@ export class ToolRound {
 				each.idempotencyKey,
 			);
 			each.context = context;
-			runTool(tool, each.input, context, context.emit).then(
+			const { place } = this.#run;
+			const call = () => runTool(tool, each.input, context, context.emit);
+			(place === undefined ? call() : withinCall(place, call)).then(
 				(outcome) => this.#finish(each, tool, outcome),
 				(error) => this.#failed(error),
 			);

@@ -5,15 +5,18 @@ import {
 	type DriveOutcome,
 	EventQueue,
 	errorData,
+	isAwaitedBy,
 	joinModelEvents,
 	type Run,
 	type RunEvent,
 	turnOf,
 	type Watcher,
+	waiting,
 } from "../engine/index.ts";
 import type { ErrorData } from "../journal/index.ts";
 import type { AgentState } from "../state/index.ts";
 import { type PendingToolCall, pendingCalls } from "./outside-answers.ts";
+import { awaitsItself } from "./session-errors.ts";
 import { type AgentEvent, SessionEvents } from "./session-events.ts";
 
 /** How a run ended, as seen from this process. */
@@ -56,11 +59,14 @@ export class AgentRun {
 	#over = false;
 	#from: number | undefined;
 	#observer: Watcher | undefined;
+	/** Names its session among all of this process. */
+	#place: string | undefined;
 
 	/** @internal */
-	constructor(runId: string, sessionKey: string) {
+	constructor(runId: string, sessionKey: string, place?: string) {
 		this.runId = runId;
 		this.sessionKey = sessionKey;
+		this.#place = place;
 		this.#result = new Promise((resolve) => {
 			this.#settle = resolve;
 		});
@@ -68,6 +74,7 @@ export class AgentRun {
 
 	/**
 	 * The run's events, for one consumer; the run waits at turn-start, step-start and step-end until the next is asked for.
+	 * Inside a tool that the run would wait for, what has not happened yet rejects with `session_busy`.
 	 * @throws HoldfastError `events_already_consumed` when called a second time.
 	 */
 	events(): AsyncIterableIterator<AgentEvent> {
@@ -80,7 +87,7 @@ export class AgentRun {
 		this.#consumed = true;
 		const events = this.#events;
 		return {
-			next: () => events.next(),
+			next: () => this.#next(events),
 			return: () => events.return(),
 			[Symbol.asyncIterator]() {
 				return this;
@@ -96,7 +103,7 @@ export class AgentRun {
 		else this.#queues.push(queue);
 		this.#events.detach();
 		return {
-			next: () => queue.next(),
+			next: () => this.#next(queue),
 			return: () => {
 				this.#queues = this.#queues.filter((each) => each !== queue);
 				return queue.return();
@@ -107,10 +114,33 @@ export class AgentRun {
 		};
 	}
 
-	/** Lets the run go on by itself and gives how it ended. Failures are an outcome, not a rejection. */
+	/**
+	 * Lets the run go on by itself and gives how it ended. Failures are an outcome, not a rejection.
+	 *
+	 * Rejects with `session_busy` when a tool calls it that the run would wait for: one of its own session's run, or of
+	 * a run that waits for this session. The run goes on by itself all the same.
+	 */
 	result(): Promise<RunResult> {
+		this.letGo();
+		if (this.#over || this.#place === undefined) return this.#result;
+		return isAwaitedBy(this.#place) ? this.#refused() : waiting(this.#place, this.#result);
+	}
+
+	/** Lets the run go on by itself. @internal */
+	letGo(): void {
 		this.#events.detach();
-		return this.#result;
+	}
+
+	#next<T>(events: { readonly isWaiting: boolean; next(): Promise<T> }): Promise<T> {
+		if (!events.isWaiting || this.#place === undefined) return events.next();
+		return isAwaitedBy(this.#place) ? this.#refused() : waiting(this.#place, events.next());
+	}
+
+	/** Who does not look at it is not told. */
+	#refused(): Promise<never> {
+		const refused = Promise.reject(awaitsItself(this.sessionKey));
+		refused.catch(() => {});
+		return refused;
 	}
 
 	/** Ends the run: model and tools are told, finished results are kept. Nothing happens when it is over. */
@@ -148,6 +178,7 @@ export class AgentRun {
 		this.#run = run;
 		this.#from = run.state.seq;
 		if (this.#observer !== undefined) run.watch(this.#observer);
+		this.#place ??= run.place;
 		this.#events.onEvent = onEvent;
 		run.watch({
 			tell: (event) => this.#tell(event),

@@ -32,6 +32,15 @@ export function sessionBusy(key: string): HoldfastError {
 	});
 }
 
+/** A tool waits for its own session, or for one that waits for it. */
+export function awaitsItself(key: string): HoldfastError {
+	return new HoldfastError(
+		"session_busy",
+		`A tool waits here for a run of session "${key}", which cannot go on before the tool has its result: both would wait for ever. ` +
+			"Return first, and look at the run from outside the tool; it goes on by itself.",
+	);
+}
+
 /** A run of the session waits for answers. */
 export function pendingToolCalls(key: string): HoldfastError {
 	return new HoldfastError(

@@ -156,6 +156,10 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 		});
 	}
 
+	get isWaiting(): boolean {
+		return this.#queue.isWaiting;
+	}
+
 	next(): Promise<IteratorResult<AgentEvent>> {
 		this.#asked++;
 		if (this.#gate !== undefined && this.#asked > this.#gate.at) this.#openGate();

@@ -48,7 +48,7 @@ export class SessionOpening {
 		const aligning = queue.align(inbox, stored, openRunId, (input) => {
 			const runId = input.kind === "message" ? input.runId : undefined;
 			const run = new AgentRun(runId ?? agent.engine.ports.ids.uuid(), key);
-			void run.result();
+			run.letGo();
 			return { run, input: storedMessage(input), inputId: input.id, isAdopted: true, place: "stored" };
 		});
 		const { gone, ahead } = aligning instanceof Promise ? await aligning : aligning;

@@ -8,10 +8,11 @@ import {
 	type RunState,
 	type Watcher,
 } from "../engine/index.ts";
-import type { Fact, Lease, RunParked, RunResumed } from "../journal/index.ts";
+import type { Fact, Journal, Lease, RunParked, RunResumed } from "../journal/index.ts";
 import { AgentRun } from "./agent-run.ts";
 import { commitFirst } from "./commit-first.ts";
 import { type AcceptedInput, inputFact } from "./input.ts";
+import { processPlace } from "./process-place.ts";
 import { recordingOf } from "./recording.ts";
 import type { SessionAgent } from "./session-agent.ts";
 import { runParked, sessionHeld } from "./session-errors.ts";
@@ -44,6 +45,7 @@ export interface Settlement {
 /** What runs are made of. */
 export interface RunnerParts {
 	readonly agent: SessionAgent;
+	readonly journal: Journal;
 	readonly place: string;
 	readonly key: string;
 	readonly hold: SessionHold;
@@ -152,13 +154,14 @@ export class SessionRunner {
 	}
 
 	#runOf(handle: AgentRun, inputId: string, origin: AcceptedInput["origin"]): { run: Run; frame: TurnFrame } {
-		const { agent, key, hold, queue, records, mayWait, steer } = this.#parts;
+		const { agent, journal, place, key, hold, queue, records, mayWait, steer } = this.#parts;
 		const { keepDeltasMs } = this.#agent;
 		const frame = new TurnFrame(key, inputId, handle, steer);
 		const run = new Run({
 			agent: this.#agent,
 			runId: handle.runId,
 			sessionKey: key,
+			place: processPlace(journal, place),
 			state: hold.state,
 			...recordingOf(records, hold.lease as Lease, handle, origin),
 			interceptors: frame.interceptors(agent),

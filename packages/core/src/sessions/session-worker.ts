@@ -18,6 +18,7 @@ import { abortRun, killSession } from "./kill-session.ts";
 import { type PendingToolCall, pendingCalls, type ToolAnswer } from "./outside-answers.ts";
 import { ownMoment } from "./own-moment.ts";
 import { PendingInputs } from "./pending-inputs.ts";
+import { processPlace } from "./process-place.ts";
 import type { Seat } from "./session.ts";
 import type { SessionAgent } from "./session-agent.ts";
 import {
@@ -99,6 +100,7 @@ export class SessionWorker {
 		// One object for both: there are many idle sessions.
 		const shared: RunnerParts & OpeningParts = {
 			agent,
+			journal,
 			place,
 			key,
 			hold: this.#hold,
@@ -147,7 +149,7 @@ export class SessionWorker {
 	/** Accepts a turn: durable when this resolves. It starts when the turns before it have ended. */
 	async send(input: AcceptedInput): Promise<AgentRun> {
 		this.#ensureUsable();
-		const run = new AgentRun(this.#agent.ports.ids.uuid(), this.key);
+		const run = this.#handle(this.#agent.ports.ids.uuid());
 		const turn: QueuedTurn = { run, input, inputId: input.message.id, place: "new" };
 		const atOnce = this.idle;
 		const accept = (): Promise<void> => this.#startOrStore(turn);
@@ -170,7 +172,7 @@ export class SessionWorker {
 	async start(input: AcceptedInput, { runId, watcher }: StartOptions = {}): Promise<AgentRun> {
 		this.#ensureUsable();
 		if (!this.idle) throw sessionBusy(this.key);
-		const run = new AgentRun(runId ?? this.#agent.ports.ids.uuid(), this.key);
+		const run = this.#handle(runId ?? this.#agent.ports.ids.uuid());
 		if (watcher !== undefined) run.observe(watcher);
 		const turn: QueuedTurn = { run, input, inputId: input.message.id, place: "new" };
 		const begin = async (): Promise<void> => {
@@ -206,7 +208,7 @@ export class SessionWorker {
 	 */
 	async deliver(runId: string, input: AcceptedInput, dedupeKey: string): Promise<AgentRun | null> {
 		this.#ensureUsable();
-		const run = new AgentRun(runId, this.key);
+		const run = this.#handle(runId);
 		const turn: QueuedTurn = { run, input, inputId: input.message.id, place: "new", dedupeKey };
 		this.#queue.push(turn);
 		if ((await this.#queue.store(turn)) === "duplicate") return this.takeUp(runId);
@@ -216,7 +218,7 @@ export class SessionWorker {
 
 	/** Tells a notice that waits in a run of its own; null when another run has taken it. */
 	async tellNotice(runId: string, noticeId: string): Promise<AgentRun | null> {
-		this.#queue.promote(noticeId, new AgentRun(runId, this.key));
+		this.#queue.promote(noticeId, this.#handle(runId));
 		try {
 			return await this.takeUp(runId);
 		} finally {
@@ -236,7 +238,7 @@ export class SessionWorker {
 			const resumed = await this.resume();
 			if (resumed?.runId === runId) return resumed;
 			// Nobody else has the handle of a run that was found open, and it must not wait for a consumer.
-			if (this.#active?.recovered === true) void resumed?.result();
+			if (this.#active?.recovered === true) resumed?.letGo();
 		} catch (error) {
 			if ((error as { code?: unknown }).code !== "session_held") throw error;
 		}
@@ -369,7 +371,7 @@ export class SessionWorker {
 
 	/** A turn of what stands in the inbox, said to a run that did not take it in. */
 	#queueSteered(inputId: string, input: AcceptedInput): AgentRun {
-		const run = new AgentRun(this.#agent.ports.ids.uuid(), this.key);
+		const run = this.#handle(this.#agent.ports.ids.uuid());
 		this.#queue.push({ run, input, inputId, place: "stored" });
 		return run;
 	}
@@ -410,6 +412,10 @@ export class SessionWorker {
 	async state(): Promise<AgentState> {
 		this.#ensureUsable();
 		return this.#active?.run.state.agent ?? (await this.#hold.read());
+	}
+
+	#handle(runId: string): AgentRun {
+		return new AgentRun(runId, this.key, processPlace(this.#journal, this.place));
 	}
 
 	/** Suspends what is under way, lets go of what waits, and gives the session up. */
@@ -481,7 +487,7 @@ export class SessionWorker {
 				this.#leaveQueued("suspended", runBeforeWaits(this.key));
 			} else if (await this.#startNext("stays")) {
 				// Nobody asked for the run of a process that died: it waits for no consumer.
-				if (this.#active?.recovered === true) void this.#active.handle.result();
+				if (this.#active?.recovered === true) this.#active.handle.letGo();
 				return;
 			}
 		}
@@ -524,7 +530,7 @@ export class SessionWorker {
 		for (const [inputId, said] of steered) {
 			if (run.took(inputId)) continue;
 			said.turn = this.#queueSteered(inputId, said.input);
-			void said.turn.result(); // whoever said it has the run's own handle
+			said.turn.letGo(); // whoever said it has the run's own handle
 		}
 	}
 

@@ -1,0 +1,80 @@
+// Which tool call the code that is running belongs to, and which sessions such calls wait for: a call that waits for what
+// can only happen when it is over would wait for ever, and is told so instead (keeps I8).
+// Where the platform has no AsyncLocalStorage, nothing is known of calls and nothing is refused.
+
+/** A tool call of a session's run, from when its function is called until it has settled. */
+interface CallScope {
+	readonly place: string;
+	isOver: boolean;
+}
+
+/** A call waits for a session. */
+interface Wait {
+	readonly scope: CallScope;
+	readonly to: string;
+}
+
+interface Storage {
+	run<T>(scope: CallScope, work: () => T): T;
+	getStore(): CallScope | undefined;
+}
+
+const storage = makeStorage();
+
+/** Waits under way, by the session of the call that waits. */
+const waits = new Map<string, Set<Wait>>();
+
+/** Calls a tool of a run in the session at a place, which names it among all sessions of this process. */
+export function withinCall<T>(place: string, call: () => Promise<T>): Promise<T> {
+	if (storage === undefined) return call();
+	const scope: CallScope = { place, isOver: false };
+	const over = (): void => {
+		scope.isOver = true;
+	};
+	const called = storage.run(scope, call);
+	called.then(over, over);
+	return called;
+}
+
+/** Whether the running code belongs to a call that cannot be over before the session at that place goes on, nor it before the call is. */
+export function isAwaitedBy(place: string): boolean {
+	const scope = scopeNow();
+	return scope !== undefined && leads(place, scope.place, new Set());
+}
+
+/** Waits for something of the session at a place; while a call does, others know. */
+export function waiting<T>(place: string, what: Promise<T>): Promise<T> {
+	const scope = scopeNow();
+	if (scope === undefined) return what;
+	const wait: Wait = { scope, to: place };
+	const known = waits.get(scope.place) ?? new Set();
+	waits.set(scope.place, known.add(wait));
+	const over = (): void => {
+		known.delete(wait);
+		if (known.size === 0 && waits.get(scope.place) === known) waits.delete(scope.place);
+	};
+	what.then(over, over);
+	return what;
+}
+
+function scopeNow(): CallScope | undefined {
+	const scope = storage?.getStore();
+	return scope?.isOver === true ? undefined : scope;
+}
+
+/** Whether calls of one session wait for another, or for one whose calls do. */
+function leads(from: string, to: string, seen: Set<string>): boolean {
+	if (from === to) return true;
+	if (seen.has(from)) return false;
+	seen.add(from);
+	for (const wait of waits.get(from) ?? []) if (!wait.scope.isOver && leads(wait.to, to, seen)) return true;
+	return false;
+}
+
+function makeStorage(): Storage | undefined {
+	type Builtins = { process?: { getBuiltinModule?: (name: string) => unknown } };
+	const hooks = (globalThis as Builtins).process?.getBuiltinModule?.("node:async_hooks") as
+		| { AsyncLocalStorage: new () => Storage }
+		| undefined;
+	return hooks === undefined ? undefined : new hooks.AsyncLocalStorage();
+}
