@@ -38,7 +38,7 @@ async function runCases(
 	};
 	const argv = ["--conditions=holdfast-source", "--no-warnings", program, JSON.stringify(all)];
 	const child = spawn(process.execPath, argv, { stdio: ["ignore", "pipe", "inherit"] });
-	const timer = setTimeout(() => child.kill("SIGKILL"), 60_000);
+	const timer = setTimeout(() => child.kill("SIGKILL"), 120_000);
 	let output = "";
 	child.stdout.setEncoding("utf8").on("data", (text: string) => {
 		output += text;
@@ -228,7 +228,7 @@ beforeAll(async () => {
 	}
 	left = await killAndFinish("once", 1);
 	twice = await killAndFinish("twice", 2);
-}, 180_000);
+}, 400_000);
 
 describe.for(Object.keys(scenarios))("%s: killed before and after every write", (scenario) => {
 	test.for([
