@@ -19,6 +19,14 @@ export function eventId({ seq, sub, part }: EventPlace): string {
 	return `${seq}.${sub}.${part}`;
 }
 
+/** Behind all chunks of an entry. */
+const behindAll = 999_999_999_999_999;
+
+/** The id behind which the events of the next entry begin. */
+export function behindEntry(seq: number): string {
+	return eventId({ seq, sub: behindAll, part: 0 });
+}
+
 /**
  * Reads an id.
  * @throws HoldfastError `invalid_event_id` for what is none.

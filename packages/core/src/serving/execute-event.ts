@@ -36,8 +36,16 @@ export type ExecuteEvent =
 	| { readonly type: "thinking_start" }
 	| { readonly type: "thinking_delta"; readonly delta: string }
 	| { readonly type: "thinking_end"; readonly thinking: string }
-	/** `index`: position of the call among those of its message, from 0. */
-	| { readonly type: "toolcall_start"; readonly index: number }
+	/**
+	 * `index`: position of the call among those of its message, from 0. `id` and `name`: those of the call, where the
+	 * model's stream tells them before its arguments.
+	 */
+	| {
+			readonly type: "toolcall_start";
+			readonly index: number;
+			readonly id?: string;
+			readonly name?: string;
+	  }
 	| { readonly type: "toolcall_delta"; readonly index: number; readonly delta: string }
 	| { readonly type: "toolcall_end"; readonly index: number; readonly toolCall: SessionToolCall }
 	| {

@@ -1,6 +1,6 @@
 // A model's answer while it is told: its blocks one after the other, each begun, continued and ended, and its tool calls
 // by their position. What the stream left out is told from the whole message at the end.
-import type { AssistantMessage, StreamEvent } from "@holdfast/upp";
+import type { AssistantMessage, StreamDelta, StreamEvent } from "@holdfast/upp";
 import { GrowingText } from "../engine/flat-text.ts";
 import type { ExecuteEvent } from "./execute-event.ts";
 import { sessionCall } from "./session-message.ts";
@@ -30,7 +30,7 @@ export class OpenAnswer {
 			const kind = type === "text_delta" ? "text" : "thinking";
 			if (delta.text !== undefined && delta.text !== "") this.#text(kind, index, delta.text);
 		} else if (type === "tool_call_delta") {
-			this.#call(index, delta.toolCallId, delta.argumentsJson ?? "");
+			this.#call(index, delta);
 		}
 		return this.#events;
 	}
@@ -50,7 +50,8 @@ export class OpenAnswer {
 		this.#endBlock();
 		for (const [index, call] of (message.toolCalls ?? []).entries()) {
 			const told = this.#calls[index];
-			if (told === undefined) this.#events.push({ type: "toolcall_start", index });
+			const { toolCallId: id, toolName: name } = call;
+			if (told === undefined) this.#events.push({ type: "toolcall_start", index, id, name });
 			if (told?.hasArguments !== true) {
 				const delta = JSON.stringify(call.arguments);
 				this.#events.push({ type: "toolcall_delta", index, delta });
@@ -102,7 +103,7 @@ export class OpenAnswer {
 		);
 	}
 
-	#call(place: number, id: string | undefined, delta: string): void {
+	#call(place: number, { toolCallId: id, toolName: name, argumentsJson: delta = "" }: StreamDelta): void {
 		this.#start();
 		this.#endBlock();
 		const same = (call: Call): boolean =>
@@ -110,7 +111,8 @@ export class OpenAnswer {
 		let index = this.#calls.findIndex(same);
 		if (index < 0) {
 			index = this.#calls.push({ index: place, id, hasArguments: false }) - 1;
-			this.#events.push({ type: "toolcall_start", index });
+			const known = { ...(id === undefined ? {} : { id }), ...(name === undefined ? {} : { name }) };
+			this.#events.push({ type: "toolcall_start", index, ...known });
 		}
 		if (delta === "") return;
 		(this.#calls[index] as Call).hasArguments = true;

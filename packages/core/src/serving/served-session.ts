@@ -8,7 +8,7 @@ import type { Entry, Host } from "../journal/index.ts";
 import type { AgentRun, Session } from "../sessions/index.ts";
 import { sessionPlace } from "../sessions/session-key.ts";
 import { type AnyTool, type EngineTool, normaliseTools } from "../tools/index.ts";
-import { eventId } from "./event-id.ts";
+import { behindEntry } from "./event-id.ts";
 import type { ClientContext, ClientOptions, ExecuteInput } from "./execute-request.ts";
 import { SessionView } from "./session-view.ts";
 import {
@@ -48,9 +48,6 @@ export interface ExecuteSettings {
 	readonly idempotencyKey?: string | undefined;
 	readonly watcher?: Watcher | undefined;
 }
-
-/** Behind all chunks of an entry. */
-const behindAll = 999_999_999_999_999;
 
 export class ServedSession {
 	readonly tenant: string | undefined;
@@ -164,7 +161,7 @@ export class ServedSession {
 					? await session.start(input.input, { runId, watcher })
 					: await session.answer(input.answers, { watcher });
 			void run.result(); // it waits for nobody
-			return { run, runId: run.runId, after: before(run.from ?? 0), attached: false };
+			return { run, runId: run.runId, after: behindEntry(run.from ?? 0), attached: false };
 		} catch (error) {
 			// It was refused, so the same request may be sent again.
 			if (idempotencyKey !== undefined) await values.delete(name);
@@ -284,12 +281,8 @@ export function storedTool({ name, label, description, parameters, kind }: Engin
 	return { name, description, parameters, kind, ...(label === undefined ? {} : { label }) };
 }
 
-function before(seq: number): string {
-	return eventId({ seq, sub: behindAll, part: 0 });
-}
-
 function attachedTo({ seq, runId }: Entry): Accepted {
-	return { run: undefined, runId, after: before(seq - 1), attached: true };
+	return { run: undefined, runId, after: behindEntry(seq - 1), attached: true };
 }
 
 async function* entriesBehind(

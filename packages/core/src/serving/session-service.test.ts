@@ -43,3 +43,37 @@ test("an execution is read from its log, from any event on [API-066, API-074]", 
 	expect(await service.get("other", "s")).toBeUndefined();
 	await service.close();
 });
+
+test("a session tells where its last run begins, and events of a call name it before its arguments", async () => {
+	const add = { name: "add", description: "Adds.", parameters: { type: "object" } };
+	const service = sessionService({
+		host: memoryHost(),
+		agent: {
+			model: scriptedModel(["first", { toolCalls: [{ name: "add", arguments: { a: 1 } }] }, "done"]),
+			tools: [add],
+		},
+	});
+	expect((await service.get("t", "s"))?.lastRun).toBeUndefined();
+	const first = await service.submit("t", "s", { input: "Hi", context: {} });
+	await read(service.follow("t", "s"));
+	const second = await service.submit("t", "s", { input: "Add" });
+	const before = await read(service.follow("t", "s", { after: second.after }));
+	expect(before.map(({ event }) => event)).toContainEqual({
+		type: "toolcall_start",
+		index: 0,
+		id: "call_1_0",
+		name: "add",
+	});
+	const answer = { role: "tool", toolCallId: "call_1_0", output: "1" };
+	const third = await service.submit("t", "s", { input: [answer] });
+	const after = await read(service.follow("t", "s", { after: third.after }));
+	const info = await service.get("t", "s");
+	expect(info?.lastRun?.runId).toBe(second.runId);
+	expect(third.runId).toBe(second.runId);
+	expect(await read(service.follow("t", "s", { after: info?.lastRun?.after }))).toEqual([
+		...before,
+		...after,
+	]);
+	expect(first.runId).not.toBe(second.runId);
+	await service.close();
+});

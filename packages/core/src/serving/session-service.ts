@@ -55,6 +55,8 @@ export interface SessionInfo {
 	readonly model: string;
 	/** Id of the last event; absent while there is none. */
 	readonly lastEventId?: string;
+	/** The last run; events behind `after` are its own, over all its suspensions. Absent while there is none. */
+	readonly lastRun?: { readonly runId: string; readonly after: string };
 }
 
 /** A session in a list. */
@@ -175,7 +177,7 @@ class Service implements SessionService {
 		if (session === undefined) return undefined;
 		const { view } = session;
 		await view.refresh();
-		const { status, messages, totalCost, pendingToolCalls } = view;
+		const { status, messages, totalCost, pendingToolCalls, lastRun } = view;
 		const lastEventId = await view.lastEventId();
 		return {
 			sessionId,
@@ -185,6 +187,7 @@ class Service implements SessionService {
 			model: session.model,
 			...(pendingToolCalls === undefined ? {} : { pendingToolCalls }),
 			...(lastEventId === undefined ? {} : { lastEventId }),
+			...(lastRun === undefined ? {} : { lastRun }),
 		};
 	}
 

@@ -3,7 +3,7 @@
 import { evolve, type FoldOptions, initialSession, project, type SessionState } from "../engine/index.ts";
 import type { Entry, Journal } from "../journal/index.ts";
 import { AgentState } from "../state/index.ts";
-import { eventId } from "./event-id.ts";
+import { behindEntry, eventId } from "./event-id.ts";
 import type { PendingSessionCall, SessionStatus } from "./execute-event.ts";
 import { ExecuteProjection } from "./execute-projection.ts";
 import { type SessionMessage, sessionMessages } from "./session-message.ts";
@@ -29,6 +29,8 @@ export class SessionView {
 	/** Id of the model that answered last. */
 	model: string | undefined;
 	pendingToolCalls: readonly PendingSessionCall[] | undefined;
+	/** The last run; events behind `after` are its own, over all its suspensions. */
+	lastRun: { readonly runId: string; readonly after: string } | undefined;
 
 	/** `given`: the history the session was made with, which its first entry holds. */
 	constructor(journal: Journal, place: string, given?: readonly unknown[]) {
@@ -99,6 +101,7 @@ export class SessionView {
 		this.totalCost = 0;
 		this.status = "idle";
 		this.pendingToolCalls = undefined;
+		this.lastRun = undefined;
 	}
 
 	#add(entry: Entry): void {
@@ -116,6 +119,7 @@ export class SessionView {
 			this.totalCost += fact.cost ?? 0;
 			this.model = fact.modelId;
 		}
+		if (fact.kind === "run.started") this.lastRun = { runId: entry.runId, after: behindEntry(entry.seq - 1) };
 		if (fact.kind === "run.started" || fact.kind === "run.resumed") {
 			this.status = "running";
 			this.pendingToolCalls = undefined;

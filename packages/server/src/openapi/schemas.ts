@@ -167,6 +167,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
 		pendingToolCalls,
 		model: text,
 		lastEventId: text,
+		lastRun: shape(["runId", "after"], { runId: text, after: text }),
 	}),
 	SessionPage: shape(["sessions"], {
 		sessions: list(
@@ -198,7 +199,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
 			event("thinking_start"),
 			event("thinking_delta", ["delta"], { delta: text }),
 			event("thinking_end", ["thinking"], { thinking: text }),
-			event("toolcall_start", ["index"], { index: number }),
+			event("toolcall_start", ["index"], { index: number, id: text, name: text }),
 			event("toolcall_delta", ["index", "delta"], { index: number, delta: text }),
 			event("toolcall_end", ["index", "toolCall"], { index: number, toolCall: reference("ToolCall") }),
 			event("tool_execution_start", ["toolCallId", "toolName", "args"], {
