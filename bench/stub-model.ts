@@ -106,6 +106,16 @@ export function talkingModel(count: number): ModelReference {
 	);
 }
 
+/** A model that says one word `count` times and waits for `pace` before each. */
+export function pacedModel(count: number, pace: () => Promise<void>): ModelReference {
+	return modelOf(
+		"streamed",
+		() => ({ ...done(), message: new AssistantMessage("word ".repeat(count)) }),
+		count,
+		pace,
+	);
+}
+
 /** The trivial tool: 100 characters, at once. `ran` is told of every call. */
 export function lookTool(ran: () => void = () => {}): AnyTool {
 	return tool({
@@ -134,6 +144,7 @@ function modelOf(
 	manner: Manner,
 	answer: (request: LLMRequest) => LLMResponse | Promise<LLMResponse>,
 	deltaCount?: number,
+	pace?: () => Promise<void>,
 ): ModelReference {
 	const told = deltaCount === undefined ? spokenCall : deltas(deltaCount);
 	const provider = createProvider({
@@ -158,6 +169,7 @@ function modelOf(
 						return streamOf(
 							deltaCount === undefined && !response.message.hasToolCalls ? nothing : told,
 							response,
+							pace,
 						);
 					},
 				}),
@@ -167,14 +179,19 @@ function modelOf(
 	return provider("at-once");
 }
 
-function streamOf(events: readonly StreamEvent[], response: LLMResponse): LLMStreamResult {
+function streamOf(
+	events: readonly StreamEvent[],
+	response: LLMResponse,
+	pace?: () => Promise<void>,
+): LLMStreamResult {
 	let at = 0;
+	const next = (): Promise<IteratorResult<StreamEvent>> => {
+		const value = events[at++];
+		if (value === undefined) return Promise.resolve({ value: undefined, done: true });
+		return Promise.resolve({ value, done: false });
+	};
 	const iterator: AsyncIterator<StreamEvent> = {
-		next() {
-			const value = events[at++];
-			if (value === undefined) return Promise.resolve({ value: undefined, done: true });
-			return Promise.resolve({ value, done: false });
-		},
+		next: pace === undefined ? next : () => pace().then(next),
 	};
 	return { response: Promise.resolve(response), [Symbol.asyncIterator]: () => iterator };
 }

@@ -1,9 +1,9 @@
 // One request on its way through a route: who makes it, what it asks, and what a route may do about it. Routes use this
 // and nothing else of the server.
 import { HoldfastError } from "holdfast";
+import type { ExecuteRequest, SessionService, Submitted } from "holdfast/serving";
 import { type JsonObject, readJsonObject } from "./http/read-body.ts";
 import type { Parts } from "./parts.ts";
-import type { ExecuteRequest, SessionService, Submitted } from "./service.ts";
 import { looksLikeEventId } from "./streams/event-id.ts";
 import { bodyOf, type EventStreamOptions, type StartSource, type StreamEnd } from "./streams/event-stream.ts";
 import { type Until, watchFrom, watchNew } from "./streams/watch.ts";
@@ -98,7 +98,7 @@ export class Exchange {
 
 	/** Streams the execution that was submitted, up to its end. */
 	async streamRun({ sessionId, after, attached }: Submitted): Promise<Response> {
-		const watch = this.#watch(sessionId, after, "next end");
+		const watch = this.#watch(sessionId, after, "complete");
 		return this.stream(sessionId, attached ? await watchFrom(...watch) : watchNew(...watch));
 	}
 

@@ -1,10 +1,10 @@
 // The options of a handler, parsed once at the door.
 import { HoldfastError } from "holdfast";
+import type { SessionService } from "holdfast/serving";
 import { type Authenticate, authenticateByKey } from "./access/api-keys.ts";
 import { isLoopback, nameOf, type OriginRules } from "./access/origins.ts";
 import type { RateLimit } from "./access/rate-limit.ts";
 import type { Route } from "./routes/route.ts";
-import type { SessionService } from "./service.ts";
 import type { LogEntry } from "./telemetry/log.ts";
 
 /** What `createHandler` takes. */

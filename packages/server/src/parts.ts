@@ -1,8 +1,9 @@
 // What the requests of a handler share.
+
+import type { SessionService } from "holdfast/serving";
 import { RateLimiter } from "./access/rate-limit.ts";
 import { RunSlots } from "./access/run-slots.ts";
 import type { ResolvedOptions } from "./options.ts";
-import type { SessionService } from "./service.ts";
 import { FeedTable } from "./streams/feed-table.ts";
 import { StreamTable } from "./streams/stream-table.ts";
 import { errorEntry } from "./telemetry/log.ts";

@@ -1,9 +1,11 @@
 // A server: a handler, the address it listens on, and how both end without losing anything.
 import { HoldfastError } from "holdfast";
+import type { SessionService } from "holdfast/serving";
 import { isLoopback } from "./access/origins.ts";
 import { createHandler, type Handler } from "./handler.ts";
 import type { ListenOptions, NodeListener } from "./node-listener.ts";
 import type { HandlerOptions } from "./options.ts";
+import { makeService, type ServedAgent } from "./own-service.ts";
 
 /** What `createServer` takes. */
 export type ServerOptions = HandlerOptions;
@@ -81,8 +83,46 @@ export function createServer(options: ServerOptions): Server {
 	};
 }
 
-/** Makes a server and listens. */
-export async function listen(options: ServerOptions & ListenOptions): Promise<Listening & Server> {
-	const server = createServer(options);
-	return { ...server, ...(await server.listen(options)) };
+/** What `listen` takes: a service, or the agent to make one of. */
+export type ListeningServerOptions = ListenOptions &
+	Omit<HandlerOptions, "service"> &
+	(
+		| ({ readonly service?: never } & ServedAgent)
+		| { readonly service: SessionService; readonly agent?: never }
+	);
+
+/**
+ * Makes a server and listens on Node. Given an agent it makes the session service too: over the given host, else over a
+ * database file.
+ *
+ * @throws HoldfastError `invalid_option`, `conflicting_options`, `unauthenticated_address`.
+ * @example
+ * ```ts
+ * import { openai } from "@ai-sdk/openai";
+ *
+ * const server = await listen({ agent: { model: openai("gpt-5.2") }, port: 0 });
+ * console.log(server.url);
+ * await server.close();
+ * ```
+ */
+export async function listen(options: ListeningServerOptions): Promise<Listening & Server> {
+	const { service, closeHost } =
+		options.service === undefined
+			? await makeService(options)
+			: { service: options.service, closeHost: async () => {} };
+	try {
+		const server = createServer({ ...options, service });
+		return {
+			...server,
+			...(await server.listen(options)),
+			async close(how) {
+				await server.close(how);
+				await closeHost();
+			},
+		};
+	} catch (error) {
+		await service.close();
+		await closeHost();
+		throw error;
+	}
 }

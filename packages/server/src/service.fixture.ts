@@ -1,6 +1,6 @@
 // A session service in memory that says what a test tells it to: nothing durable, and every moment under control.
 import { HoldfastError } from "holdfast";
-import type { ExecuteRequest, LoggedEvent, SessionService, Submitted } from "./service.ts";
+import type { ExecuteRequest, LoggedEvent, SessionService, Submitted } from "holdfast/serving";
 
 type Event = LoggedEvent["event"];
 
@@ -99,18 +99,23 @@ export function fakeService({ say, holds = false, batch = 64 }: FakeOptions = {}
 			const session = sessions.get(keyOf(tenant, sessionId));
 			if (session === undefined) return undefined;
 			const { status } = session;
-			return { sessionId, status, messages: [], totalCost: 0, lastEventId: lastIdOf(session) };
+			return { sessionId, status, messages: [], totalCost: 0, model: "fake", lastEventId: lastIdOf(session) };
 		},
 		async list(tenant, { after = "", limit = 50 } = {}) {
 			const all = [...sessions]
 				.filter(([key, { sessionId }]) => key.startsWith(`${tenant}/`) && sessionId > after)
-				.map(([, { sessionId, status }]) => ({ sessionId, status, createdAt: 0, updatedAt: 0 }))
+				.map(([, { sessionId, status }]) => ({
+					sessionId,
+					createdAt: 0,
+					updatedAt: 0,
+					isOpen: status === "running",
+				}))
 				.sort((left, right) => (left.sessionId < right.sessionId ? -1 : 1));
 			const page = all.slice(0, limit);
 			const next = page.at(-1)?.sessionId;
 			return { sessions: page, ...(all.length > limit && next !== undefined ? { next } : {}) };
 		},
-		async *follow(tenant, sessionId, { after, follow, signal }) {
+		async *follow(tenant, sessionId, { after, until = "idle", signal } = {}) {
 			const session = find(tenant, sessionId);
 			let at = after === undefined ? 0 : Number(after.split(".")[0]);
 			if (at > session.log.length) throw new HoldfastError("invalid_event_id", "There is no such event.");
@@ -122,11 +127,14 @@ export function fakeService({ say, holds = false, batch = 64 }: FakeOptions = {}
 					if (signal?.aborted === true || isClosed) return;
 					const events = session.log.slice(at, at + batch);
 					at += events.length;
+					const end =
+						until === "complete" ? events.findIndex(({ event }) => event.type === "execute_complete") : -1;
 					if (events.length > 0) {
-						yield events;
+						yield end < 0 ? events : events.slice(0, end + 1);
+						if (end >= 0) return;
 						continue;
 					}
-					if (follow !== true && session.status !== "running") return;
+					if (until === "idle" && session.status !== "running") return;
 					if (!hasSaidSo) {
 						hasSaidSo = true;
 						yield [];

@@ -60,9 +60,9 @@ export function readSse(response: Response): SseReader {
 	};
 }
 
-/** Waits until something holds, for at most five seconds. */
+/** Waits until something holds, for at most twenty seconds. */
 export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-	const deadline = performance.now() + 5_000;
+	const deadline = performance.now() + 20_000;
 	while (!(await holds())) {
 		if (performance.now() > deadline) throw new Error(`It never came true: ${what}.`);
 		await new Promise((resolve) => setTimeout(resolve, 2));

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type DatabaseTask, type DatabaseValues, readDatabaseTask } from "./database-task.ts";
 import type { CommandIo } from "./io.ts";
+import { readServeOptions, type ServeOptions } from "./serve-options.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Where sessions live and how the answer is told. */
@@ -42,6 +43,7 @@ export type Command =
 	  } & Common)
 	| ({ readonly name: "db"; readonly task: DatabaseTask } & Common)
 	| ({ readonly name: "release"; readonly session: string } & Common & WorkOptions)
+	| ({ readonly name: "serve" } & ServeOptions & WorkOptions & Common)
 	| ({ readonly name: "sessions" } & Common)
 	| ({ readonly name: "show"; readonly session: string } & Common)
 	| { readonly name: "help"; readonly topic: string | undefined }
@@ -63,6 +65,11 @@ const options = {
 	"fold-older-than": { type: "string" },
 	keep: { type: "string" },
 	"dry-run": { type: "boolean" },
+	port: { type: "string" },
+	host: { type: "string" },
+	cors: { type: "string", multiple: true },
+	"api-key": { type: "string", multiple: true },
+	"allow-unauthenticated": { type: "boolean" },
 	help: { type: "boolean", short: "h" },
 	version: { type: "boolean", short: "v" },
 } as const;
@@ -77,6 +84,7 @@ const known: Readonly<Record<string, readonly OptionName[]>> = {
 	resume: work,
 	worker: ["agent", "db", "json", "once", "drain"],
 	release: work,
+	serve: [...work, "agent", "drain", "port", "host", "cors", "api-key", "allow-unauthenticated"],
 	sessions: ["db", "json"],
 	show: ["db", "json"],
 	db: ["db", "json", "full", "force", "older-than", "fold-older-than", "keep", "dry-run"],
@@ -102,13 +110,13 @@ export function parseCommand(
 	const allowed = known[name];
 	if (allowed === undefined)
 		throw new UsageError(
-			`There is no command "${name}". Commands: run, resume, release, worker, sessions, show, db. To ask something: holdfast run "${name.includes(" ") ? name : "your task"}".`,
+			`There is no command "${name}". Commands: run, resume, release, worker, serve, sessions, show, db. To ask something: holdfast run "${name.includes(" ") ? name : "your task"}".`,
 		);
 	for (const option of Object.keys(values) as OptionName[])
 		if (!allowed.includes(option))
 			throw new UsageError(`"holdfast ${name}" has no option --${option}. See: holdfast ${name} --help.`);
 	for (const [option, value] of Object.entries(values))
-		if (value === "") throw new UsageError(`The option --${option} needs a value.`);
+		if ([value].flat().includes("")) throw new UsageError(`The option --${option} needs a value.`);
 	const base = folderOfCaller(io);
 	const common: Common = {
 		db: values.db === undefined ? resolve(io.folder, defaultDatabase) : resolve(base, values.db),
@@ -126,7 +134,7 @@ export function parseCommand(
 		return { name, task, session: values.session, ...common, ...how };
 	}
 	if (name === "db") return { name, task: readDatabaseTask(rest, values, base), ...common };
-	const limit = name === "sessions" || name === "worker" ? 0 : 1;
+	const limit = name === "resume" || name === "show" || name === "release" ? 1 : 0;
 	if (rest.length > limit)
 		throw new UsageError(
 			`"holdfast ${name}" takes ${limit === 0 ? "no arguments" : "one session key"}; "${rest[limit]}" is too much.`,
@@ -137,6 +145,19 @@ export function parseCommand(
 		const agent = values.agent === undefined ? undefined : resolve(base, values.agent);
 		return { name, agent, once: values.once === true, drain: readSeconds(values.drain ?? "10"), ...common };
 	}
+	if (name === "serve") {
+		const read = readServeOptions(values, io.environment);
+		const db = values.db ?? (io.environment.HOLDFAST_DB || undefined);
+		return {
+			name,
+			...read,
+			...how,
+			...common,
+			...(db === undefined ? {} : { db: resolve(base, db), dbGiven: db }),
+			agent: read.agent === undefined ? undefined : resolve(base, read.agent),
+			drain: readSeconds(values.drain ?? (io.environment.HOLDFAST_DRAIN || "10")),
+		};
+	}
 	if (rest[0] === undefined)
 		throw new UsageError(`Which session? Give its key: holdfast ${name} KEY. See: holdfast sessions.`);
 	if (name === "release") return { name, session: rest[0], ...common, ...how };
@@ -144,8 +165,9 @@ export function parseCommand(
 }
 
 type Values = DatabaseValues &
-	Partial<Record<"dir" | "session" | "db" | "model" | "agent" | "drain", string>> &
-	Partial<Record<"allow-network" | "json" | "once" | "help" | "version", boolean>>;
+	Partial<Record<"dir" | "session" | "db" | "model" | "agent" | "drain" | "port" | "host", string>> &
+	Partial<Record<"cors" | "api-key", string[]>> &
+	Partial<Record<"allow-network" | "allow-unauthenticated" | "json" | "once" | "help" | "version", boolean>>;
 
 function parse(argv: readonly string[]): { values: Values; positionals: string[] } {
 	try {

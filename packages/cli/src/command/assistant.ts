@@ -1,6 +1,6 @@
 /** The built-in assistant: a model, tools that read one folder, and what it is told about its work. */
 import { existsSync, statSync } from "node:fs";
-import { Agent, type Host } from "holdfast";
+import { Agent, type AgentOptions, type Host } from "holdfast";
 import { createAssistantTools } from "../tools/index.ts";
 import type { ChosenModel } from "./models.ts";
 import { UsageError } from "./usage-error.ts";
@@ -21,7 +21,12 @@ export interface AssistantOptions {
 
 /** Makes the assistant. */
 export function createAssistant(options: AssistantOptions): Agent {
-	return new Agent({
+	return new Agent(assistantOptions(options));
+}
+
+/** What the assistant is made from. */
+export function assistantOptions(options: AssistantOptions): AgentOptions {
+	return {
 		model: options.model.reference,
 		instructions: INSTRUCTIONS,
 		tools: createAssistantTools({ root: options.dir, allowNetwork: options.allowNetwork }),
@@ -30,7 +35,7 @@ export function createAssistant(options: AssistantOptions): Agent {
 			? {}
 			: { prices: { [options.model.reference.modelId]: options.model.price } }),
 		name: "assistant",
-	});
+	};
 }
 
 /**

@@ -6,6 +6,7 @@ const general = `holdfast: an assistant that works on a folder of files, durably
   holdfast resume [KEY]             go on with an interrupted session
   holdfast worker [--agent FILE]    work on what is due, as long as it is not stopped
   holdfast release KEY              go on with a session that is parked
+  holdfast serve [--agent FILE]     serve an agent over HTTP
   holdfast sessions                 list the sessions
   holdfast show KEY                 the timeline of a session
   holdfast db <task>                check, backup, prune or vacuum the database
@@ -70,6 +71,32 @@ Goes on with a parked session. A run is parked when its process died again and a
 \`holdfast show KEY\` tells where. Mend the cause first; from here its crashes are counted anew.
 
 ${workOptions}`,
+	serve: `holdfast serve [--agent FILE] [--port N] [--host H] [options]
+
+Serves an agent over HTTP, with durable sessions: POST /api/agent/execute streams a run, and a watcher that was cut
+off resumes where it left. /openapi.json describes all of it. On Ctrl-C or SIGTERM it takes no new work, lets runs
+finish for a while, leaves the others resumable, and exits with 0. Each request is one line of JSON on stderr.
+
+  --agent FILE       a module whose default export is your agent: new Agent({...}), or its options.
+                     Default: the assistant, which answers about the files of --dir
+  --db PATH          the database (default: .holdfast/holdfast.db in the current folder)
+  --port N           the port (default: 4280); 0 takes a free one
+  --host H           the address to listen on (default: 127.0.0.1). Others can reach 0.0.0.0, so it needs a key
+  --api-key KEY      a key that callers must send, or TENANT=KEY; may be given again. Better in
+                     HOLDFAST_API_KEYS, which other users of the machine cannot see
+  --cors ORIGIN      an origin whose pages may call the server; may be given again
+  --allow-unauthenticated   serves everybody without a key, behind something that authenticates
+  --drain SECONDS    how long runs may go on after a signal (default: 10)
+  --dir, --model, --allow-network   of the assistant; see: holdfast run --help
+  --json             says where it listens as a line of JSON
+
+Environment: HOLDFAST_AGENT, HOLDFAST_DB, HOLDFAST_PORT, HOLDFAST_HOST, HOLDFAST_API_KEYS and HOLDFAST_CORS (with
+commas), HOLDFAST_DRAIN. An option comes before them.
+
+Examples:
+  holdfast serve
+  HOLDFAST_API_KEYS="acme=$KEY" holdfast serve --agent agent.ts --host 0.0.0.0
+`,
 	sessions: `holdfast sessions [--db PATH] [--json]
 
 Lists the sessions, the last changed first. --json: one session a line.

@@ -31,6 +31,11 @@ export async function runCommandLine(argv: readonly string[], io: CommandIo = pr
 				return await runWorker(command, io);
 			case "db":
 				return await keepDatabase(command, io);
+			case "serve": {
+				// What serves is loaded only where it is wanted: other commands start quicker without.
+				const { serveAgent } = await import("./serve.ts");
+				return await serveAgent(command, io);
+			}
 			case "sessions":
 				return await listSessions(command, io);
 			case "show":

@@ -171,11 +171,11 @@ export const schemas: Readonly<Record<string, Schema>> = {
 	}),
 	SessionPage: shape(["sessions"], {
 		sessions: list(
-			shape(["sessionId", "status", "createdAt", "updatedAt"], {
+			shape(["sessionId", "createdAt", "updatedAt", "isOpen"], {
 				sessionId: text,
-				status: text,
 				createdAt: number,
 				updatedAt: number,
+				isOpen: { type: "boolean" },
 			}),
 		),
 		next: text,

@@ -1,10 +1,10 @@
 // Routes that ask for a run and stream it: a message, tool results, or the answer to an approval.
 import { HoldfastError, isHoldfastError } from "holdfast";
+import type { Submitted } from "holdfast/serving";
 import type { Exchange } from "../exchange.ts";
 import { idempotencyKeyOf, newSessionId, sessionIdOfBody, sessionIdOfPath } from "../http/names.ts";
 import type { JsonObject } from "../http/read-body.ts";
 import { reference, runStream } from "../openapi/schemas.ts";
-import type { Submitted } from "../service.ts";
 import type { Route } from "./route.ts";
 
 const idempotencyKey = {

@@ -6,7 +6,7 @@ import { isSessionId, sessionIdOfPath } from "../http/names.ts";
 import { eventStream, json, reference } from "../openapi/schemas.ts";
 import type { Route } from "./route.ts";
 
-const mostSessions = 200;
+const mostSessions = 100;
 
 /** A session with its messages. */
 export const session: Route = {
@@ -60,7 +60,7 @@ export const events: Route = {
 				data: { allow: "GET" },
 			});
 		const after = exchange.lastEventId();
-		return exchange.streamEvents(sessionId, after, isFollowing(exchange) ? "never" : "last end");
+		return exchange.streamEvents(sessionId, after, isFollowing(exchange) ? "never" : "idle");
 	},
 };
 

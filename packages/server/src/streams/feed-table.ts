@@ -1,5 +1,5 @@
 // The feeds of a handler: one for each session that is watched or at work, opened on first use and gone when unused.
-import type { SessionService } from "../service.ts";
+import type { SessionService } from "holdfast/serving";
 import { Feed } from "./feed.ts";
 
 /** What feeds need. */
@@ -37,12 +37,7 @@ export class FeedTable {
 		if (found !== undefined) return found;
 		const { service, maxBufferedBytes, failed } = this.#options;
 		const feed = new Feed({
-			follow: (signal) =>
-				service.follow(tenant, sessionId, {
-					follow: true,
-					signal,
-					...(after === undefined ? {} : { after }),
-				}),
+			follow: (signal) => service.follow(tenant, sessionId, { after, until: "never", signal }),
 			after,
 			maxBufferedBytes,
 			failed,

@@ -1,13 +1,13 @@
 // One watcher of one session: it reads from the service at the pace of its reader until it has caught up, then it joins
 // the feed that all watchers share. Every event is sent once, in order, whichever of the two it came from.
-import type { LoggedEvent, SessionService } from "../service.ts";
+import type { LoggedEvent, SessionService } from "holdfast/serving";
 import { type Chunk, chunkBehind, chunksOf } from "./chunk.ts";
 import type { Source, StartSource, StreamEnd } from "./event-stream.ts";
 import type { Feed, FeedWatcher } from "./feed.ts";
 import type { FeedTable } from "./feed-table.ts";
 
 /** Where a watcher stops: behind the next end of an execution, behind the last one, or never. */
-export type Until = "next end" | "last end" | "never";
+export type Until = "complete" | "idle" | "never";
 
 /** What is watched, and from where. */
 export interface WatchOptions {
@@ -66,9 +66,9 @@ function readFrom(
 ): Reading {
 	const abort = new AbortController();
 	const batches = service.follow(tenant, sessionId, {
-		follow: until === "never",
+		after,
+		until,
 		signal: abort.signal,
-		...(after === undefined ? {} : { after }),
 	});
 	return { iterator: batches[Symbol.asyncIterator](), abort };
 }
@@ -139,7 +139,7 @@ class Watcher implements Source, FeedWatcher {
 		const [chunk, ...others] = this.#read;
 		if (chunk === undefined) return undefined;
 		this.#read = others;
-		if (chunk.ends && this.#options.until === "next end") this.#finish();
+		if (chunk.ends && this.#options.until === "complete") this.#finish();
 		return chunk;
 	}
 
@@ -163,7 +163,7 @@ class Watcher implements Source, FeedWatcher {
 
 	#endsWith(feed: Feed): boolean {
 		const { until } = this.#options;
-		return until === "next end" || (until === "last end" && this.next === feed.end);
+		return until === "complete" || (until === "idle" && this.next === feed.end);
 	}
 
 	/** Nothing more comes; what was taken last is still sent. */

@@ -1,0 +1,69 @@
+/** What `holdfast serve` is told: by options, else by the environment. */
+import { UsageError } from "./usage-error.ts";
+
+/** Where and for whom to serve. */
+export interface ServeOptions {
+	/** Path of a module that exports an agent; undefined for the built-in assistant. */
+	readonly agent: string | undefined;
+	readonly port: number;
+	readonly host: string;
+	/** Origins of pages. */
+	readonly cors: readonly string[];
+	/** Tenants by their keys; undefined where nobody is asked for one. */
+	readonly apiKeys: Readonly<Record<string, string>> | undefined;
+	readonly allowUnauthenticated: boolean;
+	/** Milliseconds that runs under way have for their end after a signal. */
+	readonly drain: number;
+}
+
+/** Options as they were given. */
+export type GivenServeOptions = Partial<Record<"agent" | "port" | "host", string>> &
+	Partial<Record<"cors" | "api-key", readonly string[]>> &
+	Partial<Record<"allow-unauthenticated", boolean>>;
+
+/**
+ * Reads the options.
+ * @throws UsageError when one cannot be read.
+ */
+export function readServeOptions(
+	given: GivenServeOptions,
+	environment: Readonly<Record<string, string | undefined>>,
+): Omit<ServeOptions, "drain"> {
+	return {
+		agent: given.agent ?? (environment.HOLDFAST_AGENT || undefined),
+		port: readPort(given.port ?? (environment.HOLDFAST_PORT || "4280")),
+		host: given.host ?? (environment.HOLDFAST_HOST || "127.0.0.1"),
+		cors: given.cors ?? listed(environment.HOLDFAST_CORS),
+		apiKeys: readKeys(given["api-key"] ?? listed(environment.HOLDFAST_API_KEYS)),
+		allowUnauthenticated: given["allow-unauthenticated"] === true,
+	};
+}
+
+function listed(text: string | undefined): readonly string[] {
+	return (text ?? "")
+		.split(",")
+		.map((each) => each.trim())
+		.filter((each) => each !== "");
+}
+
+function readPort(text: string): number {
+	const port = Number(text);
+	if (/^\d{1,5}$/.test(text) && port < 65_536) return port;
+	throw new UsageError(`The port is "${text}". Give a number from 0 to 65535; 0 takes a free one.`);
+}
+
+/** `KEY` is a key of the tenant "default", `TENANT=KEY` one of another. */
+function readKeys(texts: readonly string[]): Readonly<Record<string, string>> | undefined {
+	if (texts.length === 0) return undefined;
+	return Object.fromEntries(
+		texts.map((text) => {
+			const [, tenant = "default", key = ""] = /^(?:([\w.-]+)=)?(.*)$/.exec(text) ?? [];
+			// The key itself is not repeated: what is told here may end up in a log.
+			if (key.length < 8 || /\s/.test(key))
+				throw new UsageError(
+					"An API key is at least 8 characters without spaces: --api-key KEY, or --api-key TENANT=KEY.",
+				);
+			return [key, tenant];
+		}),
+	);
+}

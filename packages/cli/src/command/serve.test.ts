@@ -1,0 +1,137 @@
+// `holdfast serve` in processes of its own: what it says, that its curl works, keys, and how it ends.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { readServeOptions } from "./serve-options.ts";
+import { type ModelServer, type Started, start, startModelServer } from "./spawn.fixture.ts";
+
+// Every test starts real processes, which takes its time on a busy machine.
+vi.setConfig({ testTimeout: 60_000 });
+
+const ownAgent = join(import.meta.dirname, "own-agent.fixture.ts");
+let folder: string;
+let started: Started[];
+let models: ModelServer | undefined;
+
+beforeEach(() => {
+	folder = mkdtempSync(join(tmpdir(), "holdfast-serve-"));
+	started = [];
+});
+afterEach(async () => {
+	for (const { child } of started) child.kill("SIGKILL");
+	await Promise.all(started.map(({ finished }) => finished));
+	await models?.close();
+	rmSync(folder, { recursive: true, force: true });
+});
+
+/** A server, and where it listens. */
+async function serve(
+	argv: readonly string[],
+	environment: Record<string, string> = {},
+): Promise<Started & { readonly url: string }> {
+	const begun = start(["serve", "--port", "0", "--json", ...argv], { folder, environment });
+	started.push(begun);
+	let text = "";
+	begun.child.stdout?.on("data", (more: string) => {
+		text += more;
+	});
+	await begun.until(/"type":"begin".*\n/);
+	return { ...begun, url: (JSON.parse(text.split("\n")[0] as string) as { url: string }).url };
+}
+
+function ask(url: string, headers: Record<string, string> = {}): Promise<Response> {
+	return fetch(`${url}/api/agent/execute`, {
+		method: "POST",
+		headers: { "content-type": "application/json", ...headers },
+		body: JSON.stringify({
+			sessionId: "s",
+			input: { role: "user", content: "What does notes.md say about lamps?" },
+			context: {},
+		}),
+	});
+}
+
+describe("holdfast serve", () => {
+	test("serves the assistant of a folder and says how to try it", async () => {
+		writeFileSync(join(folder, "notes.md"), "# Notes\n\nLamps are in the cellar.\n");
+		const served = start(["serve", "--port", "0", "--model", "offline"], { folder });
+		started.push(served);
+		await served.until(/curl -N http:\/\/127\.0\.0\.1:\d+\/api\/agent\/execute /);
+		served.child.kill("SIGTERM");
+		const { code, stdout, stderr } = await served.finished;
+		expect([code, stderr]).toEqual([0, ""]);
+		expect(stdout).toContain(`the assistant of ${folder} with offline`);
+		expect(stdout).toContain("no key is asked for");
+	});
+
+	test("streams a run, keeps the session over a kill, and logs a line without what was said", async () => {
+		writeFileSync(join(folder, "notes.md"), "# Notes\n\nLamps are in the cellar.\n");
+		const first = await serve(["--model", "offline"]);
+		const text = await (await ask(first.url)).text();
+		expect(text).toContain("cellar");
+		expect(text).toMatch(/data: \{"type":"execute_complete","status":"completed"\}\n\n$/);
+		const before = await (await fetch(`${first.url}/api/agent/session/s`)).json();
+		first.child.kill("SIGKILL");
+		const { stderr } = await first.finished;
+		const [line = ""] = stderr.split("\n");
+		expect(JSON.parse(line)).toMatchObject({
+			type: "request",
+			status: 200,
+			sessionId: "s",
+			stream: "complete",
+		});
+		expect(stderr).not.toMatch(/lamps|cellar/i);
+		const second = await serve(["--model", "offline"]);
+		expect(await (await fetch(`${second.url}/api/agent/session/s`)).json()).toEqual(before);
+	});
+
+	test("serves the user's own agent to those with a key, told by the environment", async () => {
+		models = await startModelServer([{ tool: "count", arguments: {} }, { text: "There are 7." }]);
+		const environment = {
+			STUB_MODEL: /@(.*)$/.exec(models.model)?.[1] ?? "",
+			HOLDFAST_AGENT: ownAgent,
+			HOLDFAST_API_KEYS: "acme=key-of-acme, key-of-anybody",
+		};
+		const { url } = await serve([], environment);
+		expect((await ask(url)).status).toBe(401);
+		const answered = await ask(url, { authorization: "Bearer key-of-acme" });
+		expect(await answered.text()).toContain("There are 7.");
+		const other = { headers: { authorization: "Bearer key-of-anybody" } };
+		expect((await fetch(`${url}/api/agent/session/s`, other)).status).toBe(404);
+	});
+
+	test("refuses what cannot be served in one line", async () => {
+		for (const [argv, message] of [
+			[["--host", "0.0.0.0"], /unauthenticated_address/],
+			[["--cors", "everybody"], /which is no origin/],
+			[["--port", "x"], /The port is "x"/],
+			[["--api-key", "short"], /at least 8 characters/],
+			[["--agent", "none.ts"], /There is no file/],
+			[["extra"], /takes no arguments/],
+		] as const) {
+			const { code, stderr } = await start(["serve", ...argv], { folder }).finished;
+			expect([argv, code === 0]).toEqual([argv, false]);
+			expect(stderr).toMatch(message);
+			expect(stderr.trim().split("\n")).toHaveLength(1);
+		}
+	});
+});
+
+test("options come before the environment, and a key may name its tenant", () => {
+	const environment = {
+		HOLDFAST_PORT: "1",
+		HOLDFAST_HOST: "::1",
+		HOLDFAST_CORS: "https://a.example, https://b.example",
+	};
+	expect(
+		readServeOptions({ port: "2", "api-key": ["acme=k=ey-with-sign", "12345678"] }, environment),
+	).toEqual({
+		agent: undefined,
+		port: 2,
+		host: "::1",
+		cors: ["https://a.example", "https://b.example"],
+		apiKeys: { "k=ey-with-sign": "acme", "12345678": "default" },
+		allowUnauthenticated: false,
+	});
+});

@@ -1,0 +1,84 @@
+/** The command that serves an agent over HTTP until it is told to stop. */
+import { createServer, type Server } from "@holdfast/server";
+import type { AgentOptions, Host } from "holdfast";
+import { sessionService } from "holdfast/serving";
+import { loadAgent } from "./agent-file.ts";
+import type { Command } from "./arguments.ts";
+import { assistantOptions, checkFolder } from "./assistant.ts";
+import { openDatabase } from "./database.ts";
+import { quoted } from "./format.ts";
+import type { CommandIo } from "./io.ts";
+import { chooseModel } from "./models.ts";
+import { exitCodes, UsageError } from "./usage-error.ts";
+
+type ServeCommand = Extract<Command, { name: "serve" }>;
+
+/** Serves until Ctrl-C or SIGTERM; gives the exit code. */
+export async function serveAgent(command: ServeCommand, io: CommandIo): Promise<number> {
+	const stopped = Promise.withResolvers<void>();
+	let signals = 0;
+	const stopListening = io.onInterrupt(() => {
+		signals++;
+		// What is committed stays; the runs are found open and go on when a server is started again.
+		if (signals > 1) io.quit(exitCodes.interrupted);
+		stopped.resolve();
+	});
+	const { agent, host, of } = await served(command, io);
+	let server: Server | undefined;
+	try {
+		server = createServer({
+			service: sessionService({ agent, host }),
+			cors: command.cors,
+			...(command.apiKeys === undefined ? {} : { apiKeys: command.apiKeys }),
+			allowUnauthenticated: command.allowUnauthenticated,
+			log: (entry) => io.stderr.write(`${JSON.stringify(entry)}\n`),
+		});
+		const { url } = await server.listen({ port: command.port, hostname: command.host });
+		const begin = { type: "begin", url, agent: of, db: command.db };
+		io.stdout.write(command.json ? `${JSON.stringify(begin)}\n` : banner(url, of, command));
+		await stopped.promise;
+		if (!command.json) io.stdout.write("Stopping; runs may finish. Again to quit at once.\n");
+		return exitCodes.completed;
+	} finally {
+		await server?.close({ drainMs: command.drain });
+		await host.close();
+		stopListening();
+	}
+}
+
+interface Served {
+	readonly agent: AgentOptions;
+	readonly host: Host;
+	/** What is served, in a few words. */
+	readonly of: string;
+}
+
+async function served(command: ServeCommand, io: CommandIo): Promise<Served> {
+	const { agent: file, db } = command;
+	if (file !== undefined) {
+		let host: Host | undefined;
+		const loaded = await loadAgent(file, () => {
+			host = openDatabase(db);
+			return host;
+		});
+		if (host === undefined)
+			throw new UsageError(`The agent of ${file} has a host of its own. Leave it out, and give --db.`);
+		return { agent: { ...loaded.agent }, host, of: `the agent of ${file}` };
+	}
+	const dir = command.dir ?? io.folder;
+	checkFolder(dir);
+	const model = chooseModel(command.model, io.environment);
+	const host = openDatabase(db);
+	const agent = assistantOptions({ host, dir, model, allowNetwork: command.allowNetwork ?? false });
+	return { agent, host, of: `the assistant of ${dir} with ${model.name}` };
+}
+
+function banner(url: string, of: string, { db, apiKeys }: ServeCommand): string {
+	const key = apiKeys === undefined ? "" : ' -H "authorization: Bearer $KEY"';
+	const body = { input: { role: "user", content: "What is this project?" }, context: {} };
+	return `Serving ${of} at ${url}
+Sessions are in ${db}; ${apiKeys === undefined ? "no key is asked for" : "callers must send a key"}. Ctrl-C stops.
+Try:
+  curl -N ${url}/api/agent/execute${key} -H "content-type: application/json" -d ${quoted(JSON.stringify(body))}
+`;
+}

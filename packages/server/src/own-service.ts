@@ -1,0 +1,43 @@
+// The session service of a server that was given an agent and no service: over the host it was given, else over a
+// database file of its own, so that sessions survive without any configuration.
+import { HoldfastError, type Host } from "holdfast";
+import { type SessionService, type SessionServiceOptions, sessionService } from "holdfast/serving";
+
+/** What a service is made of. */
+export interface ServedAgent extends Omit<SessionServiceOptions, "host"> {
+	/** Where sessions live. The caller closes it. Default: a host of the server's own over `db`. */
+	readonly host?: Host;
+	/** Path of the SQLite file where no `host` is given. Default `.holdfast/holdfast.db` in the current folder. */
+	readonly db?: string;
+}
+
+/** A service, and how what it stands on is closed. */
+export interface OwnService {
+	readonly service: SessionService;
+	readonly closeHost: () => Promise<void>;
+}
+
+/**
+ * Makes the service.
+ * @throws HoldfastError `invalid_option`, `conflicting_options`, and what the host says of its file.
+ */
+export async function makeService({ host, db, ...options }: ServedAgent): Promise<OwnService> {
+	if (options.agent === undefined)
+		throw new HoldfastError(
+			"invalid_option",
+			"There is nothing to serve. Give `agent`, or a `service` that `sessionService()` returned.",
+		);
+	if (host !== undefined && db !== undefined)
+		throw new HoldfastError("conflicting_options", "Both `host` and `db` say where sessions live. Give one.");
+	if (host !== undefined) return { service: sessionService({ ...options, host }), closeHost: async () => {} };
+	// Loaded here: where a host is given, nothing of Node's is needed.
+	const [{ mkdirSync }, { dirname }, { sqliteHost }] = await Promise.all([
+		import("node:fs"),
+		import("node:path"),
+		import("holdfast/sqlite"),
+	]);
+	const path = db ?? ".holdfast/holdfast.db";
+	mkdirSync(dirname(path), { recursive: true });
+	const own = sqliteHost(path);
+	return { service: sessionService({ ...options, host: own }), closeHost: () => own.close() };
+}
