@@ -76,7 +76,7 @@ export function checkJournal(file: JournalFile, depth: Depth): CheckReport {
 function noCounts(): Counts {
 	const file = { bytes: 0, freeBytes: 0, halfPruned: 0, workers: 0 };
 	const said = { sessions: 0, openRuns: 0, entries: 0, runs: 0, folded: 0 };
-	return { ...file, ...said, inputs: 0, dedupe: 0, values: 0, records: 0 };
+	return { ...file, ...said, inputs: 0, dedupe: 0, chunks: 0, values: 0, records: 0 };
 }
 
 interface TableCheck {
@@ -117,6 +117,24 @@ const beside: readonly TableCheck[] = [
 				WHERE d.position > s.inputs`;
 			const count = countOf(file, late);
 			if (count > 0) finding.found(`${count} dedupe keys name inputs that never came`);
+		},
+	},
+	{
+		table: "chunks",
+		check(file, counts, finding) {
+			orphans(file, "chunks", finding);
+			const rows = file.database
+				.prepare(
+					`SELECT s.key, c.seq, c.body, (SELECT max(seq) FROM entries WHERE session = s.id) AS last
+					FROM chunks c JOIN sessions s ON s.id = c.session`,
+				)
+				.iterate() as Iterable<{ key: string; seq: number; body: string; last: number | null }>;
+			for (const { key, seq, body, last } of rows) {
+				counts.chunks++;
+				if (last === null || seq > last)
+					finding.found(`a chunk stands behind entry ${seq}, which is not there`, file.text(key));
+				if (!isJson(body)) finding.found(`a chunk behind entry ${seq} is damaged`, file.text(key));
+			}
 		},
 	},
 	{

@@ -19,6 +19,7 @@ export interface Counts {
 	folded: number;
 	inputs: number;
 	dedupe: number;
+	chunks: number;
 	values: number;
 	records: number;
 	workers: number;

@@ -92,6 +92,14 @@ describe("check", () => {
 				await addRun(journal, key, { at: now - index, runId: `run-${index}` });
 			await journal.submit("b", { id: "i", kind: "notice", dedupeKey: "d", body: { text: "hm" } });
 			await values.values("b", "notes").set("n", { text: "note" });
+			const lease = await take(journal, "a");
+			await lease.append({
+				at: now,
+				runId: "run-0",
+				facts: [],
+				chunks: [{ sub: 1, event: { type: "model" } }],
+			});
+			await lease.release();
 			await execution.store.runs.create({
 				runId: "own",
 				kind: "notification",
@@ -103,7 +111,16 @@ describe("check", () => {
 
 	test("counts what there is, in a file that nobody has open and in one that is open", async () => {
 		await sessions();
-		const expected = { sessions: 3, entries: 21, runs: 3, openRuns: 0, inputs: 1, dedupe: 1, values: 1 };
+		const expected = {
+			sessions: 3,
+			entries: 21,
+			runs: 3,
+			openRuns: 0,
+			inputs: 1,
+			dedupe: 1,
+			chunks: 1,
+			values: 1,
+		};
 		const report = checked();
 		expect(report.problems).toEqual([]);
 		expect(report.counts).toMatchObject({ ...expected, folded: 0, workers: 0 });
@@ -135,6 +152,9 @@ describe("check", () => {
 		],
 		["UPDATE dedupe SET session = 77", "1 rows of dedupe belong to sessions"],
 		["UPDATE dedupe SET position = 77", "1 dedupe keys name inputs that never came"],
+		["UPDATE chunks SET session = 77", "1 rows of chunks belong to sessions"],
+		["UPDATE chunks SET seq = 77", "a chunk stands behind entry 77, which is not there"],
+		["UPDATE chunks SET body = '{'", "is damaged"],
 		["UPDATE session_values SET session = 77", "1 rows of session_values belong to sessions"],
 		["UPDATE session_values SET value = '{'", "the value n of notes is damaged"],
 		["UPDATE inputs SET session = 77", "waits for a session that is not there"],
@@ -209,7 +229,7 @@ describe("check", () => {
 		const older = await db("check");
 		expect([older.code, older.stdout]).toEqual([
 			0,
-			expect.stringContaining("brought up to 3 when it is opened"),
+			expect.stringContaining("brought up to 4 when it is opened"),
 		]);
 		changed("PRAGMA user_version = 3");
 		expect((await db("check")).stdout).toContain("table records is missing");
