@@ -93,6 +93,7 @@ export {
 } from "./subagents/index.ts";
 export {
 	type AnyTool,
+	type Approval,
 	createSimpleTool,
 	type RetryPolicy,
 	type ToolContext,

@@ -1,6 +1,6 @@
 // What a running tool is told about the call it serves. Rarely used parts are computed when asked for.
 import type { ToolCall } from "@holdfast/upp";
-import type { EngineTool, RetryPolicy, ToolContext } from "../tools/index.ts";
+import type { Approval, EngineTool, RetryPolicy, ToolContext } from "../tools/index.ts";
 import type { Run } from "./run.ts";
 import { isSubagentEvent } from "./subagent-events.ts";
 
@@ -14,6 +14,7 @@ export class CallContext implements ToolContext {
 	readonly step: number;
 	readonly agentId: string;
 	readonly runId: string;
+	declare readonly approval?: Approval;
 	declare readonly sessionKey?: string;
 	declare readonly parentContext?: ToolContext;
 	readonly parentModel: unknown;
@@ -30,6 +31,7 @@ export class CallContext implements ToolContext {
 		tool: EngineTool,
 		attempt: number,
 		idempotencyKey: string,
+		approval: Approval | undefined,
 	) {
 		const toolCallId = call.toolCallId;
 		this.#run = run;
@@ -39,6 +41,7 @@ export class CallContext implements ToolContext {
 		this.attempt = attempt;
 		this.idempotencyKey = idempotencyKey;
 		this.retryPolicy = tool.retryPolicy;
+		if (approval !== undefined) this.approval = approval;
 		this.step = step;
 		this.agentId = run.agent.id;
 		this.runId = run.runId;

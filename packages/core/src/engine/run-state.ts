@@ -12,12 +12,13 @@ import type {
 	ToolStarted,
 } from "../journal/fact.ts";
 import { List } from "../state/index.ts";
+import type { Approval } from "../tools/index.ts";
 
 /** A tool call of the step under way. */
 export interface CallState {
 	readonly call: ToolCall;
 	/** Set once somebody outside let it run. */
-	readonly approved?: true;
+	readonly approval?: Approval;
 	/** Set once it was started. */
 	readonly started?: ToolStarted;
 	readonly settled?: ToolSettled;

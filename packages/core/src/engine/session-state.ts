@@ -129,8 +129,9 @@ export function evolve(state: SessionState, entry: Entry, options: FoldOptions):
 		case "decision":
 			// A call that may run is still to be run: deciders are not asked before it was.
 			if (fact.topic === "approval") {
-				const { callId } = fact.answer as { callId: string };
-				const calls = replaceCall(run, entry, callId, (call) => ({ ...call, approved: true }));
+				const { callId, approved, ...approval } = fact.answer as { callId: string; approved: boolean };
+				if (!approved) return { ...state, seq };
+				const calls = replaceCall(run, entry, callId, (call) => ({ ...call, approval }));
 				return { ...state, seq, run: { ...run, calls } };
 			}
 			return {

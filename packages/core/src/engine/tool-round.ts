@@ -10,7 +10,7 @@ import type {
 	ToolStarted,
 } from "../journal/fact.ts";
 import type { MaybePromise } from "../journal/journal.ts";
-import { type EngineTool, orderToolCalls, runTool, type ToolOutcome } from "../tools/index.ts";
+import { type Approval, type EngineTool, orderToolCalls, runTool, type ToolOutcome } from "../tools/index.ts";
 import { CallContext } from "./call-context.ts";
 import { withinCall } from "./call-scope.ts";
 import {
@@ -40,6 +40,8 @@ interface CallInRound {
 	tool?: EngineTool;
 	input?: unknown;
 	approved?: boolean;
+	/** What somebody outside said when it was let run. */
+	readonly approval?: Approval;
 	startedAt: number;
 	context?: CallContext;
 	/** What the tool itself came to, while a hook still looks at it. */
@@ -72,7 +74,7 @@ export class ToolRound {
 			calls.map((each) => each.call),
 			run.agent.tools,
 		);
-		this.#calls = calls.map(({ call, settled: fact, started, approved }, index): CallInRound => {
+		this.#calls = calls.map(({ call, settled: fact, started, approval }, index): CallInRound => {
 			const waits = order.waitsFor.get(call.toolCallId);
 			return {
 				call,
@@ -83,7 +85,7 @@ export class ToolRound {
 				attempt: (started?.attempt ?? 0) + 1,
 				idempotencyKey: started?.idempotencyKey ?? `${run.runId}.${answer}.${index}`,
 				startedAt: 0,
-				...(approved === undefined ? {} : { approved }),
+				...(approval === undefined ? {} : { approval, approved: true }),
 			};
 		});
 		this.#cyclic = order.cyclic;
@@ -272,6 +274,7 @@ export class ToolRound {
 				tool,
 				each.attempt,
 				each.idempotencyKey,
+				each.approval,
 			);
 			each.context = context;
 			const { place } = this.#run;

@@ -21,6 +21,11 @@ export type ToolAnswer =
 			readonly approved: boolean;
 			/** Why; the model is told why a call may not run. */
 			readonly reason?: string;
+			/**
+			 * JSON that the decision rests on, such as the version of what was looked at. It is on record with the decision, and
+			 * the tool finds it in `context.approval`: it can refuse to act on something else. The model does not see it.
+			 */
+			readonly basis?: unknown;
 	  };
 
 /** A call that somebody outside settles, as callers see it. */
@@ -127,12 +132,17 @@ function factsOf(state: SessionState, run: RunState, answer: ToolAnswer, now: nu
 		throw new HoldfastError("invalid_input", ...refusal(toolCallId, `it waits for ${wanted}`));
 	}
 	if (!("approved" in answer)) return [resultFact(run, call, answer)];
-	const { approved, reason } = answer;
+	const { approved, reason, basis } = answer;
 	const decided: Fact = {
 		kind: "decision",
 		step: run.step,
 		topic: "approval",
-		answer: { callId: toolCallId, approved, ...(reason === undefined ? {} : { reason }) },
+		answer: {
+			callId: toolCallId,
+			approved,
+			...(reason === undefined ? {} : { reason }),
+			...(basis === undefined ? {} : { basis: plainJson(basis) }),
+		},
 	};
 	if (approved) return [decided];
 	const why = reason === undefined || reason === "" ? "." : `: ${reason}`;

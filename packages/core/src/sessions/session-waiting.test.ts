@@ -135,6 +135,44 @@ test("a call that needs approval waits for it, and runs or does not", async () =
 	);
 });
 
+test("what an approval rests on reaches the tool, in another process and after a crash inside it too", async () => {
+	const folder = mkdtempSync(join(tmpdir(), "holdfast-"));
+	const path = join(folder, "j.db");
+	const asked = { toolCalls: [{ name: "write", id: "w", arguments: { path: "one" } }] };
+	const told: unknown[] = [];
+	const make = (script: (string | ScriptedReply)[], write: AnyTool["run"]) => {
+		const tool = anyTool("write", write as never, { needsApproval: true, retryPolicy: "idempotent" });
+		return new Agent({ model: scriptedModel(script), tools: [tool], host: sqliteHost(path) });
+	};
+	const one = make([asked], () => "");
+	await (await one.session("s").send("go")).result();
+	await one.close();
+	const other = make([], (_, { approval, attempt }) => {
+		told.push({ approval, attempt });
+		return new Promise(() => {});
+	});
+	const basis = { before: "1", read: [1, 2] };
+	const run = await other.session("s").answer([{ toolCallId: "w", approved: true, reason: "fine", basis }]);
+	const over = run.result();
+	await expect.poll(() => told.length).toBe(1);
+	run.suspend();
+	await over;
+	await other.close();
+	const third = make(["done"], (_, { approval, attempt }) => {
+		told.push({ approval, attempt });
+		return "written";
+	});
+	const resumed = await third.session("s").resume();
+	expect(await resumed?.result()).toMatchObject({ outcome: "completed" });
+	await third.close();
+	const approval = { reason: "fine", basis };
+	expect(told).toEqual([
+		{ approval, attempt: 1 },
+		{ approval, attempt: 2 },
+	]);
+	rmSync(folder, { recursive: true });
+});
+
 test("a plain call cannot wait: remote calls and such that need approval get a result that says so", async () => {
 	const write = anyTool("write", () => "written", { needsApproval: true } as Partial<AnyTool>);
 	const model = scriptedModel([{ toolCalls: [asks("a"), { name: "write" }] }, "done"]);

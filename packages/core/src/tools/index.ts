@@ -27,6 +27,7 @@ export {
 } from "./tool-order.ts";
 export type {
 	AnyTool,
+	Approval,
 	EngineTool,
 	Reconciliation,
 	RetryPolicy,

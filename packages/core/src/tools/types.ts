@@ -19,6 +19,13 @@ export type ToolExecutionEvent =
 	| { readonly type: "delta"; readonly delta: string }
 	| { readonly type: "complete"; readonly output: unknown; readonly details?: unknown };
 
+/** What somebody outside said when a call was let run. */
+export interface Approval {
+	readonly reason?: string;
+	/** What the decision rests on, such as the version of what was looked at. */
+	readonly basis?: unknown;
+}
+
 /** What a tool is told about the call it serves: the second argument of `run`, the third of document 3's `execute`. */
 export interface ToolContext {
 	/** The id the model gave this call; the same as in every event about it. */
@@ -31,6 +38,8 @@ export interface ToolContext {
 	/** The same for every attempt at this call, across restarts; different for every other call. */
 	readonly idempotencyKey: string;
 	readonly retryPolicy: RetryPolicy;
+	/** Set when somebody outside let the call run (`needsApproval`); the same for every attempt, across restarts. */
+	readonly approval?: Approval;
 	/** The step of the current call of the agent, counted from 1. */
 	readonly step: number;
 	readonly agentId: string;
