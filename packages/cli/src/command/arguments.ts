@@ -44,6 +44,13 @@ export type Command =
 	| ({ readonly name: "db"; readonly task: DatabaseTask } & Common)
 	| ({ readonly name: "release"; readonly session: string } & Common & WorkOptions)
 	| ({ readonly name: "serve" } & ServeOptions & WorkOptions & Common)
+	| ({
+			readonly name: "fork";
+			readonly session: string;
+			readonly to: string;
+			/** Id of the run at whose end it is forked; undefined for the last that ended. */
+			readonly at: string | undefined;
+	  } & Common)
 	| ({ readonly name: "sessions" } & Common)
 	| ({ readonly name: "show"; readonly session: string } & Common)
 	| { readonly name: "help"; readonly topic: string | undefined }
@@ -59,6 +66,7 @@ const options = {
 	agent: { type: "string" },
 	once: { type: "boolean" },
 	drain: { type: "string" },
+	at: { type: "string" },
 	full: { type: "boolean" },
 	force: { type: "boolean" },
 	"older-than": { type: "string" },
@@ -85,6 +93,7 @@ const known: Readonly<Record<string, readonly OptionName[]>> = {
 	worker: ["agent", "db", "json", "once", "drain"],
 	release: work,
 	serve: [...work, "agent", "drain", "port", "host", "cors", "api-key", "allow-unauthenticated"],
+	fork: ["db", "json", "at"],
 	sessions: ["db", "json"],
 	show: ["db", "json"],
 	db: ["db", "json", "full", "force", "older-than", "fold-older-than", "keep", "dry-run"],
@@ -110,7 +119,7 @@ export function parseCommand(
 	const allowed = known[name];
 	if (allowed === undefined)
 		throw new UsageError(
-			`There is no command "${name}". Commands: run, resume, release, worker, serve, sessions, show, db. To ask something: holdfast run "${name.includes(" ") ? name : "your task"}".`,
+			`There is no command "${name}". Commands: run, resume, release, fork, worker, serve, sessions, show, db. To ask something: holdfast run "${name.includes(" ") ? name : "your task"}".`,
 		);
 	for (const option of Object.keys(values) as OptionName[])
 		if (!allowed.includes(option))
@@ -134,6 +143,12 @@ export function parseCommand(
 		return { name, task, session: values.session, ...common, ...how };
 	}
 	if (name === "db") return { name, task: readDatabaseTask(rest, values, base), ...common };
+	if (name === "fork") {
+		const [session, to] = rest;
+		if (session === undefined || to === undefined || rest.length > 2)
+			throw new UsageError('"holdfast fork" takes two session keys: holdfast fork KEY NEWKEY.');
+		return { name, session, to, at: values.at, ...common };
+	}
 	const limit = name === "resume" || name === "show" || name === "release" ? 1 : 0;
 	if (rest.length > limit)
 		throw new UsageError(
@@ -165,7 +180,7 @@ export function parseCommand(
 }
 
 type Values = DatabaseValues &
-	Partial<Record<"dir" | "session" | "db" | "model" | "agent" | "drain" | "port" | "host", string>> &
+	Partial<Record<"dir" | "session" | "db" | "model" | "agent" | "drain" | "at" | "port" | "host", string>> &
 	Partial<Record<"cors" | "api-key", string[]>> &
 	Partial<Record<"allow-network" | "allow-unauthenticated" | "json" | "once" | "help" | "version", boolean>>;
 

@@ -223,6 +223,22 @@ describe("an interrupted run", () => {
 		expect(shown.stdout).toMatch(/ended +completed/);
 	});
 
+	test("is no part of a fork of its session, which goes on by itself", async () => {
+		server = await startModelServer([{ text: "Green." }, { text: "Blue." }]);
+		const model = ["--model", server.model];
+		await run([...question, "--session", "lamp", ...model], { folder });
+		const forked = await run(["fork", "lamp", "lamp-2"], { folder });
+		expect([forked.code, forked.stdout]).toEqual([0, expect.stringContaining("--session lamp-2")]);
+		expect((await run(["run", "And then?", "--session", "lamp-2", ...model], { folder })).stdout).toContain(
+			"Blue.",
+		);
+		expect((await run(["show", "lamp-2"], { folder })).stdout).toMatch(/Green[\s\S]*Blue/);
+		expect((await run(["show", "lamp"], { folder })).stdout).not.toContain("Blue");
+		const again = await run(["fork", "lamp", "lamp-2"], { folder });
+		expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("session_exists")]);
+		expect((await run(["fork", "lamp"], { folder })).code).toBe(2);
+	});
+
 	test("is finished before the next task of its session", async () => {
 		server = await startModelServer(["hang", { text: "First." }, { text: "Second." }]);
 		const { child, finished } = start([...question, "--session", "lamp", "--model", server.model], {

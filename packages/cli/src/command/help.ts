@@ -7,6 +7,7 @@ const general = `holdfast: an assistant that works on a folder of files, durably
   holdfast worker [--agent FILE]    work on what is due, as long as it is not stopped
   holdfast release KEY              go on with a session that is parked
   holdfast serve [--agent FILE]     serve an agent over HTTP
+  holdfast fork KEY NEWKEY          a new session that begins as this one stands
   holdfast sessions                 list the sessions
   holdfast show KEY                 the timeline of a session
   holdfast db <task>                check, backup, prune or vacuum the database
@@ -64,6 +65,11 @@ share one database; each run is taken up by one of them.
   --json             one event a line as JSON; the last line is of type "end"
 
 Stopped, it exits with 0.
+`,
+	fork: `holdfast fork KEY NEWKEY [--at RUN] [--db PATH] [--json]
+
+Makes a session under NEWKEY that begins with what KEY has come to: up to the end of the last run that ended, or of
+the run with the id RUN. Both go on by themselves: holdfast run "…" --session NEWKEY.
 `,
 	release: `holdfast release KEY [options]
 

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseCommand } from "./arguments.ts";
+import { forkSession } from "./fork.ts";
 import { helpText } from "./help.ts";
 import { type CommandIo, processIo } from "./io.ts";
 import { keepDatabase } from "./keep-database.ts";
@@ -27,6 +28,8 @@ export async function runCommandLine(argv: readonly string[], io: CommandIo = pr
 			case "resume":
 			case "release":
 				return await resumeSession(command, io);
+			case "fork":
+				return await forkSession(command, io);
 			case "worker":
 				return await runWorker(command, io);
 			case "db":

@@ -1,0 +1,31 @@
+/** The command `fork`: a session of another's settled past. */
+import { Agent } from "holdfast";
+import { offline } from "../offline/index.ts";
+import type { Command } from "./arguments.ts";
+import { openExisting } from "./database.ts";
+import { quoted } from "./format.ts";
+import type { CommandIo } from "./io.ts";
+import { readSettings, writeSettings } from "./session-settings.ts";
+import { exitCodes, UsageError } from "./usage-error.ts";
+
+/** Forks a session; gives the exit code. */
+export async function forkSession(
+	{ db, dbGiven, json, session, to, at }: Extract<Command, { name: "fork" }>,
+	io: CommandIo,
+): Promise<number> {
+	const host = openExisting(db);
+	try {
+		if (host === undefined || (await host.journal.head(session)) === undefined)
+			throw new UsageError(`There is no session "${session}" in ${db}. See: holdfast sessions.`);
+		const agent = new Agent({ model: offline, host });
+		await agent.session(session).fork(to, at === undefined ? {} : { at });
+		const settings = readSettings(db, session);
+		if (settings !== undefined) writeSettings(db, to, settings);
+		const where = dbGiven === undefined ? "" : ` --db ${quoted(dbGiven)}`;
+		const text = `Session ${quoted(to)} begins as ${quoted(session)} stands. Go on: holdfast run "…" --session ${quoted(to)}${where}`;
+		io.stdout.write(`${json ? JSON.stringify({ type: "fork", session, to }) : text}\n`);
+		return exitCodes.completed;
+	} finally {
+		await host?.close();
+	}
+}
