@@ -169,6 +169,7 @@ export class Agent {
 			const run = await table.takeOver(place);
 			if (run !== null) yield run;
 		}
+		await table.watchDeadlines();
 		await table.recoverReminders();
 	}
 

@@ -3,6 +3,7 @@
 import { HoldfastError } from "@holdfast/upp";
 import type { AgentOptions } from "../agent/options.ts";
 import type { Host } from "../journal/index.ts";
+import { WaitingSessions } from "../sessions/index.ts";
 import { keyOfPlace, readPlace, sessionPlace } from "../sessions/session-key.ts";
 import type { PendingSessionCall, SessionStatus } from "./execute-event.ts";
 import { type ExecuteRequest, readContext, readInput, readOptions } from "./execute-request.ts";
@@ -125,6 +126,7 @@ class Service implements SessionService {
 	readonly #parts: ServingParts;
 	/** Sessions at hand, those used last at the end. */
 	readonly #sessions = new Map<string, Promise<ServedSession | undefined>>();
+	readonly #waiting: WaitingSessions;
 	readonly #following = new Set<() => void>();
 	/** Runs under way, by place. */
 	readonly #running = new Map<string, Promise<unknown>>();
@@ -134,6 +136,7 @@ class Service implements SessionService {
 	constructor(options: SessionServiceOptions) {
 		const { host, agent, models, maxSteps, remoteToolTimeoutMs, deltaFlushMs = 20 } = options;
 		this.#options = options;
+		this.#waiting = new WaitingSessions(host.journal);
 		this.#parts = {
 			host,
 			agent: {
@@ -260,15 +263,15 @@ class Service implements SessionService {
 
 	async recover(): Promise<void> {
 		const { journal } = this.#parts.host;
-		for (const state of ["orphaned", "waiting"] as const) {
-			for (const { key: place } of await journal.list({ state, prefix: tenants })) {
-				const { key, namespace } = readPlace(place);
-				if (namespace === undefined || this.#closing) continue;
-				const session = await this.#session(namespace, key);
-				// What cannot be gone on with now, another look finds again.
-				const run = await session?.resume().catch(() => null);
-				if (run != null) this.#runs(place, run.result());
-			}
+		const orphaned = await journal.list({ state: "orphaned", prefix: tenants });
+		const places = orphaned.map(({ key }) => key);
+		for (const place of [...places, ...(await this.#waiting.withDeadlines(tenants))]) {
+			const { key, namespace } = readPlace(place);
+			if (namespace === undefined || this.#closing) continue;
+			const session = await this.#session(namespace, key);
+			// What cannot be gone on with now, another look finds again.
+			const run = await session?.resume().catch(() => null);
+			if (run != null) this.#runs(place, run.result());
 		}
 		if (this.#closing) return;
 		clearTimeout(this.#sweep);

@@ -2,6 +2,7 @@
 export { AgentRun, type RunResult } from "./agent-run.ts";
 export { backwards } from "./backwards.ts";
 export { type ChildRecords, noticeIdentity, type RecordedTask } from "./child-records.ts";
+export { WaitingSessions } from "./deadlines.ts";
 export { type Drained, drain } from "./drain.ts";
 export { type FoldedHistory, type FoldHistoryOptions, foldHistory } from "./fold-history.ts";
 export type { ForkOptions } from "./fork-session.ts";

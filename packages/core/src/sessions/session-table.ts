@@ -2,6 +2,7 @@
 import type { ExecutionCapabilities } from "../execution-host/index.ts";
 import type { Journal } from "../journal/index.ts";
 import { AgentRun } from "./agent-run.ts";
+import { WaitingSessions } from "./deadlines.ts";
 import { killSession } from "./kill-session.ts";
 import { placesBehind } from "./places-behind.ts";
 import type { SessionAgent } from "./session-agent.ts";
@@ -32,10 +33,12 @@ export class SessionTable {
 	readonly #idle = new Set<string>();
 	readonly #listeners = new Set<(run: AgentRun) => void>();
 	readonly #othersWork = (): boolean => this.#workers.size - this.#idle.size > 1;
+	readonly #waiting: WaitingSessions;
 	#closed = false;
 
 	constructor(agent: SessionAgent, journal: Journal, options: SessionTableOptions = {}) {
 		this.journal = journal;
+		this.#waiting = new WaitingSessions(journal);
 		this.background = options.background;
 		this.records = options.records;
 		this.#named = options.named ?? "keys";
@@ -129,6 +132,11 @@ export class SessionTable {
 			run.neverStarted("parked", error, await table.worker(data.key).state());
 			return run;
 		}
+	}
+
+	/** Sees to it that calls that wait for somebody outside fail in time, in sessions whose process may have died. */
+	async watchDeadlines(isOurs: (place: string) => boolean = () => true): Promise<void> {
+		for (const place of await this.#waiting.withDeadlines()) if (isOurs(place)) await this.takeOver(place);
 	}
 
 	/** Tells what is to be told of work in the background that ended while nobody lived to tell it. */
