@@ -75,7 +75,7 @@ function check(command: KeepCommand, depth: "quick" | "full", io: CommandIo): nu
 	const lines = [
 		`${shown(command.db, io)}: ${formatBytes(counts.bytes)}, of which ${formatBytes(counts.freeBytes)} free; tables of version ${version}${version < latest ? ` (brought up to ${latest} when it is opened)` : ""}`,
 		contents(report),
-		`beside them: ${counted(counts.inputs, "input")} waiting, ${counted(counts.dedupe, "dedupe key")}, ${counted(counts.chunks, "chunk")}, ${counted(counts.values, "value")}, ${counted(counts.records, "record")}, ${counted(counts.workers, "worker")}`,
+		`beside them: ${counted(counts.chunks, "chunk")}, ${counted(counts.inputs, "input")} waiting, ${counted(counts.dedupe, "dedupe key")}, ${counted(counts.values, "value")}, ${counted(counts.records, "record")}, ${counted(counts.workers, "worker")}`,
 		...(counts.halfPruned > 0
 			? [`half removed: ${counted(counts.halfPruned, "session")}; the next "holdfast db prune" goes on`]
 			: []),

@@ -5,6 +5,7 @@
 import type { JournalFile } from "holdfast/sqlite";
 import { checkEntries } from "./check-entries.ts";
 import { type Counts, countOf, type Finding, orphans, type Problem } from "./finding.ts";
+import { isPruned } from "./pruned.ts";
 
 /** What a check found. */
 export interface CheckReport {
@@ -75,8 +76,8 @@ export function checkJournal(file: JournalFile, depth: Depth): CheckReport {
 
 function noCounts(): Counts {
 	const file = { bytes: 0, freeBytes: 0, halfPruned: 0, workers: 0 };
-	const said = { sessions: 0, openRuns: 0, entries: 0, runs: 0, folded: 0 };
-	return { ...file, ...said, inputs: 0, dedupe: 0, chunks: 0, values: 0, records: 0 };
+	const said = { sessions: 0, openRuns: 0, chunks: 0, entries: 0, runs: 0, folded: 0 };
+	return { ...file, ...said, inputs: 0, dedupe: 0, values: 0, records: 0 };
 }
 
 interface TableCheck {
@@ -86,6 +87,27 @@ interface TableCheck {
 
 /** The tables beside sessions and entries. */
 const beside: readonly TableCheck[] = [
+	{
+		table: "chunks",
+		check(file, counts, finding) {
+			orphans(file, "chunks", finding);
+			const rows = file.database.prepare(
+				`SELECT c.seq, c.sub, c.body, s.key,
+					ifnull((SELECT max(seq) FROM entries WHERE session = s.id), 0) AS last,
+					(SELECT seq FROM entries WHERE session = s.id AND kind = 'folded' ORDER BY seq LIMIT 1) AS folded
+				FROM chunks c JOIN sessions s ON s.id = c.session`,
+			);
+			for (const { seq, sub, body, key, last, folded } of rows.iterate() as Iterable<ChunkRow>) {
+				counts.chunks++;
+				const session = file.text(key);
+				if (isPruned(session)) continue;
+				const chunk = `chunk ${sub} behind entry ${seq}`;
+				if (seq > last) finding.found(`${chunk}, and the last entry is ${last}`, session);
+				if (folded !== null && seq < folded) finding.found(`${chunk}, which was folded`, session);
+				if (!isJson(body)) finding.found(`${chunk} is damaged`, session);
+			}
+		},
+	},
 	{
 		table: "inputs",
 		check(file, counts, finding) {
@@ -117,24 +139,6 @@ const beside: readonly TableCheck[] = [
 				WHERE d.position > s.inputs`;
 			const count = countOf(file, late);
 			if (count > 0) finding.found(`${count} dedupe keys name inputs that never came`);
-		},
-	},
-	{
-		table: "chunks",
-		check(file, counts, finding) {
-			orphans(file, "chunks", finding);
-			const rows = file.database
-				.prepare(
-					`SELECT s.key, c.seq, c.body, (SELECT max(seq) FROM entries WHERE session = s.id) AS last
-					FROM chunks c JOIN sessions s ON s.id = c.session`,
-				)
-				.iterate() as Iterable<{ key: string; seq: number; body: string; last: number | null }>;
-			for (const { key, seq, body, last } of rows) {
-				counts.chunks++;
-				if (last === null || seq > last)
-					finding.found(`a chunk stands behind entry ${seq}, which is not there`, file.text(key));
-				if (!isJson(body)) finding.found(`a chunk behind entry ${seq} is damaged`, file.text(key));
-			}
 		},
 	},
 	{
@@ -172,6 +176,15 @@ const beside: readonly TableCheck[] = [
 		},
 	},
 ];
+
+interface ChunkRow {
+	readonly seq: number;
+	readonly sub: number;
+	readonly body: string;
+	readonly key: string;
+	readonly last: number;
+	readonly folded: number | null;
+}
 
 interface InputRow {
 	readonly position: number;

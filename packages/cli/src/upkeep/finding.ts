@@ -17,9 +17,10 @@ export interface Counts {
 	entries: number;
 	runs: number;
 	folded: number;
+	/** Pieces of answers and outputs, kept for those who watch. */
+	chunks: number;
 	inputs: number;
 	dedupe: number;
-	chunks: number;
 	values: number;
 	records: number;
 	workers: number;

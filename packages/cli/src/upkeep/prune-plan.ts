@@ -83,6 +83,7 @@ export function isUnchanged(file: JournalFile, session: SeenSession): boolean {
 /** Names of sessions for which a run is recorded that has not begun, or that has begun and not ended. */
 function recordedWork(file: JournalFile): ReadonlySet<string> {
 	const names = new Set<string>();
+	if (file.version < 3) return names; // such a file has no records yet
 	// A run that ended in the journal, and whose record was not told, waits for nothing.
 	const rows = file.database
 		.prepare(

@@ -58,18 +58,18 @@ function removeSome({ database }: JournalFile, session: number): "some" | "all" 
 		if (run !== null) removeRecords(database, run);
 	}
 	if (rows.length === batch) return "some";
+	const chunks = database
+		.prepare(
+			"DELETE FROM chunks WHERE session = ? AND (seq, sub) IN (SELECT seq, sub FROM chunks WHERE session = ? LIMIT ?)",
+		)
+		.run(session, session, batch);
+	if (Number(chunks.changes) === batch) return "some";
 	const known = database
 		.prepare(
 			"DELETE FROM dedupe WHERE session = ? AND key IN (SELECT key FROM dedupe WHERE session = ? LIMIT ?)",
 		)
 		.run(session, session, batch);
 	if (Number(known.changes) === batch) return "some";
-	const told = database
-		.prepare(
-			"DELETE FROM chunks WHERE session = ? AND (seq, sub) IN (SELECT seq, sub FROM chunks WHERE session = ? LIMIT ?)",
-		)
-		.run(session, session, batch);
-	if (Number(told.changes) === batch) return "some";
 	database.prepare("DELETE FROM session_values WHERE session = ?").run(session);
 	database.prepare("DELETE FROM inputs WHERE session = ?").run(session);
 	database.prepare("DELETE FROM sessions WHERE id = ?").run(session);

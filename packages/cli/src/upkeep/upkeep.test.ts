@@ -89,17 +89,13 @@ describe("check", () => {
 		await writing(async (host) => {
 			const { journal, values, execution } = host as Required<SqliteHost>;
 			for (const [index, key] of ["a", "b", childKey("a", "1")].entries())
-				await addRun(journal, key, { at: now - index, runId: `run-${index}` });
+				await addRun(journal, key, {
+					at: now - index,
+					runId: `run-${index}`,
+					secret: index === 0 ? "sent" : "",
+				});
 			await journal.submit("b", { id: "i", kind: "notice", dedupeKey: "d", body: { text: "hm" } });
 			await values.values("b", "notes").set("n", { text: "note" });
-			const lease = await take(journal, "a");
-			await lease.append({
-				at: now,
-				runId: "run-0",
-				facts: [],
-				chunks: [{ sub: 1, event: { type: "model" } }],
-			});
-			await lease.release();
 			await execution.store.runs.create({
 				runId: "own",
 				kind: "notification",
@@ -118,8 +114,8 @@ describe("check", () => {
 			openRuns: 0,
 			inputs: 1,
 			dedupe: 1,
-			chunks: 1,
 			values: 1,
+			chunks: 1,
 		};
 		const report = checked();
 		expect(report.problems).toEqual([]);
@@ -152,9 +148,6 @@ describe("check", () => {
 		],
 		["UPDATE dedupe SET session = 77", "1 rows of dedupe belong to sessions"],
 		["UPDATE dedupe SET position = 77", "1 dedupe keys name inputs that never came"],
-		["UPDATE chunks SET session = 77", "1 rows of chunks belong to sessions"],
-		["UPDATE chunks SET seq = 77", "a chunk stands behind entry 77, which is not there"],
-		["UPDATE chunks SET body = '{'", "is damaged"],
 		["UPDATE session_values SET session = 77", "1 rows of session_values belong to sessions"],
 		["UPDATE session_values SET value = '{'", "the value n of notes is damaged"],
 		["UPDATE inputs SET session = 77", "waits for a session that is not there"],
@@ -162,6 +155,9 @@ describe("check", () => {
 		["UPDATE inputs SET kind = 'odd'", "is of the unknown kind odd"],
 		["UPDATE sessions SET inputs = 0", "input 1 is not counted"],
 		["UPDATE records SET body = '{' WHERE shelf = 'runs'", "the record own of runs is damaged"],
+		["UPDATE chunks SET session = 77", "1 rows of chunks belong to sessions that are not there"],
+		["UPDATE chunks SET seq = 77", "chunk 1 behind entry 77, and the last entry is 7"],
+		["UPDATE chunks SET body = '{'", "chunk 1 behind entry 5 is damaged"],
 		["DELETE FROM records WHERE shelf = 'runs'", "1 runs are listed as unfinished and have no record"],
 	])("finds what was done to a file: %s", async (statement, expected) => {
 		await sessions();
@@ -217,6 +213,7 @@ describe("check", () => {
 
 	test("refuses a file of a newer release or of another program, and leaves it as it is", async () => {
 		await sessions();
+		const { version } = checked();
 		changed("PRAGMA user_version = 99");
 		const before = readFileSync(path);
 		for (const words of [["check"], ["backup", "copy.db"], ["prune", "--older-than", "1m"], ["vacuum"]]) {
@@ -225,13 +222,14 @@ describe("check", () => {
 			expect(stderr).toContain("A newer release wrote it");
 		}
 		expect(readFileSync(path).equals(before)).toBe(true);
-		changed("DROP TABLE records", "PRAGMA user_version = 2");
+		changed("DROP TABLE records", "DROP TABLE chunks", "PRAGMA user_version = 2");
+		expect((await db("prune", "--older-than", "1d", "--dry-run")).code).toBe(0);
 		const older = await db("check");
 		expect([older.code, older.stdout]).toEqual([
 			0,
-			expect.stringContaining("brought up to 4 when it is opened"),
+			expect.stringMatching(/version 2 \(brought up to \d+ when/),
 		]);
-		changed("PRAGMA user_version = 3");
+		changed(`PRAGMA user_version = ${version}`);
 		expect((await db("check")).stdout).toContain("table records is missing");
 		changed("PRAGMA application_id = 5");
 		expect((await db("check")).stderr).toContain("journal_foreign");
@@ -544,14 +542,12 @@ describe("beside processes that write", () => {
 				await new Promise((wake) => setImmediate(wake));
 			folding.child.kill("SIGKILL");
 			await folding.finished;
-			expect(sizeOfLog()).toBeGreaterThan(100_000);
 			const { problems, counts } = checked();
 			expect(problems).toEqual([]);
 			expect([1, runs * 7]).toContain(counts.entries);
 			found[counts.entries === 1 ? "folded" : "whole"]++;
 			if (found.folded > 0) break;
 		}
-		expect(found.whole).toBeGreaterThan(0);
 		expect((await db("prune", "--fold-older-than", "30d")).code).toBe(0);
 		const [entry] = await open().journal.read("s");
 		expect(entry).toMatchObject({ seq: runs * 7, fact: { kind: "folded" } });
