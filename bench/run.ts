@@ -25,6 +25,7 @@ const rows: ReadonlyMap<string, readonly string[]> = new Map([
 	["open-sessions", ["--expose-gc"]],
 	["recovery", []],
 	["background-jobs", []],
+	["serving", ["--expose-gc"]],
 	["import", []],
 	["installed-size", []],
 	["types", []],

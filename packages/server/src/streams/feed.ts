@@ -9,10 +9,10 @@ import { unheld } from "./stream-table.ts";
 
 /** Bytes of the window that are kept for watchers that come back, when nobody is behind. */
 const recentBytes = 64 * 1024;
-/** With this many watchers and more, telling them takes turns with everything else. */
+/** More watchers than this are a crowd: so many are told at a time, then everything else has its turn. */
 const crowd = 32;
 /** The share of the time that telling a crowd may take. */
-const crowdShare = 0.08;
+const crowdShare = 0.2;
 /** Milliseconds that a crowd waits for news at most. */
 const crowdPatience = 250;
 /** Events that are gathered for a crowd before they are told in any case. */
@@ -53,7 +53,11 @@ export class Feed {
 	#before: string | undefined;
 	#lastId: string | undefined;
 	#gathered: LoggedEvent[] = [];
-	#timer: ReturnType<typeof setTimeout> | undefined;
+	/** Whether a crowd is being told, or rested from: what comes meanwhile is gathered. */
+	#isTelling = false;
+	/** Whether something came into the window since the crowd was last told from its beginning. */
+	#hasNews = false;
+	#endRest: () => void = () => {};
 	#isOpen = true;
 	#isStarted = false;
 	/** The last end of an execution that was read. */
@@ -132,7 +136,6 @@ export class Feed {
 	close(): void {
 		if (!this.#isOpen) return;
 		this.#isOpen = false;
-		clearTimeout(this.#timer);
 		this.#abort.abort();
 		for (const { settle } of this.#completions) settle();
 		this.#completions.clear();
@@ -162,8 +165,9 @@ export class Feed {
 
 	#take(events: readonly LoggedEvent[]): void {
 		for (const event of events) this.#gathered.push(event);
-		if (this.#watchers.size < crowd || this.#gathered.length >= gathered) this.#tell();
-		else if (this.#timer === undefined) this.#timer = unheld(setTimeout(() => this.#tell(), 0));
+		const isUrgent = this.#gathered.length >= gathered || events.some(isComplete);
+		if (!this.#isTelling || isUrgent) this.#tell();
+		if (isUrgent) this.#endRest();
 	}
 
 	/** Moves what was gathered into the window and tells the watchers. */
@@ -175,30 +179,42 @@ export class Feed {
 		if (this.#watchers.size > 0) this.#extend(chunksOf(events));
 		else this.#forget();
 		this.#settle(events);
-		const isCrowd = this.#watchers.size >= crowd;
-		const started = isCrowd ? performance.now() : 0;
-		for (const watcher of [...this.#watchers]) watcher.wake();
+		if (this.#watchers.size > crowd) void this.#tellCrowd();
+		else for (const watcher of [...this.#watchers]) watcher.wake();
 		this.#dropTheSlow();
 		this.#evict();
-		if (isCrowd) this.#rest(started);
 		this.#closeIfUnused();
 	}
 
-	/** After telling a crowd, the rest of the process has its turn: the next news wait in proportion. */
-	#rest(started: number): void {
-		clearTimeout(this.#timer);
-		// The writes themselves happen right after this turn, before a timer can fire.
-		this.#timer = unheld(
-			setTimeout(() => {
-				const rest = Math.min(crowdPatience, (performance.now() - started) / crowdShare);
-				this.#timer = unheld(
-					setTimeout(() => {
-						this.#timer = undefined;
-						this.#tell();
-					}, rest),
-				);
-			}, 0),
-		);
+	/** Tells many watchers a few at a time, so that runs go on in between, and rests in proportion. */
+	async #tellCrowd(): Promise<void> {
+		this.#hasNews = true;
+		if (this.#isTelling) return;
+		this.#isTelling = true;
+		while (this.#hasNews) {
+			this.#hasNews = false;
+			let busy = 0;
+			let told = 0;
+			for (const watcher of [...this.#watchers]) {
+				const started = performance.now();
+				watcher.wake();
+				busy += performance.now() - started;
+				if (++told % crowd === 0) await turn(0);
+			}
+			if (!this.#hasNews) await this.#rest(Math.min(crowdPatience, busy / crowdShare));
+		}
+		this.#isTelling = false;
+		this.#tell();
+	}
+
+	/** Lets some milliseconds pass, or fewer when `#endRest` is called. */
+	async #rest(milliseconds: number): Promise<void> {
+		let timer: ReturnType<typeof setTimeout> | undefined;
+		await new Promise<void>((resolve) => {
+			this.#endRest = resolve;
+			timer = unheld(setTimeout(resolve, milliseconds));
+		});
+		clearTimeout(timer);
 	}
 
 	#extend(chunks: readonly Chunk[]): void {
@@ -260,4 +276,11 @@ export class Feed {
 	#closeIfUnused(): void {
 		if (this.#watchers.size === 0 && this.#completions.size === 0) this.close();
 	}
+}
+
+/** Lets everything else have its turn for some milliseconds. */
+function turn(milliseconds: number): Promise<void> {
+	return new Promise((resolve) => {
+		unheld(setTimeout(resolve, milliseconds));
+	});
 }
