@@ -1,5 +1,5 @@
 // A handler over the real session service in memory, with a model that follows a script.
-import { type AnyTool, memoryHost } from "holdfast";
+import { type AnyTool, type Host, memoryHost } from "holdfast";
 import { type SessionService, type SessionServiceOptions, sessionService } from "holdfast/serving";
 import { type Script, type ScriptedModel, scriptedModel } from "holdfast/testing";
 import { createHandler, type Handler } from "./handler.ts";
@@ -9,6 +9,7 @@ import { type Received, readSse, type SseReader } from "./sse.fixture.ts";
 /** A handler and what it stands on. */
 export interface Served {
 	readonly model: ScriptedModel;
+	readonly host: Host;
 	readonly service: SessionService;
 	readonly handler: Handler;
 	post(path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>;
@@ -54,6 +55,7 @@ export function serveScript(
 	const handler = createHandler({ service, ...options });
 	const served: Served = {
 		model,
+		host,
 		service,
 		handler,
 		post: (path, body, headers = {}) =>

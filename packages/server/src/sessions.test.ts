@@ -1,5 +1,5 @@
 // The routes over the real service: what document 3 asks of HTTP.
-import { tool } from "holdfast";
+import { foldHistory, tool } from "holdfast";
 import { afterEach, expect, test } from "vitest";
 import { type Served, type ServedOptions, say, serveScript } from "./served.fixture.ts";
 import { refusal } from "./setup.fixture.ts";
@@ -210,6 +210,25 @@ test("after a cut in the middle of a message the rest follows, and both together
 		const rest = await readSse(await get(`/api/agent/session/s/events?after=${event?.id}`)).rest();
 		expect(rest).toEqual(whole.slice(at + 1));
 	}
+});
+
+test("an id from before what is kept answers 410, one that is none 400, and nothing is skipped [API-077]", async () => {
+	const { run, get, host } = serve(["One.", "Two.", "Three."]);
+	const first = await run({ sessionId: "s", input: say("one"), context: {} });
+	await run({ sessionId: "s", input: say("two") });
+	const [head] = await host.journal.list();
+	await until("the past is folded", () =>
+		foldHistory(host.journal, head?.key as string, { before: Date.now() + 1_000 }).then(
+			(folded) => folded !== undefined,
+			() => false,
+		),
+	);
+	const third = await run({ sessionId: "s", input: say("three") });
+	const from = (id: string): Promise<Response> => get(`/api/agent/session/s/events?after=${id}`);
+	expect(await refusal(await from(first[2]?.id as string))).toEqual([410, "events_expired"]);
+	for (const none of ["x", "1", "1.2", "1.2.3.4.5", "-1.0.0", "999999.0.0"])
+		expect([none, ...(await refusal(await from(none)))]).toEqual([none, 400, "invalid_event_id"]);
+	expect(await readSse(await from(third[1]?.id as string)).rest()).toEqual(third.slice(2));
 });
 
 test("a run goes on when its connection is closed [API-078]", async () => {

@@ -1,4 +1,5 @@
 // Routes for those who run the server: whether it is up, its numbers, and what it offers.
+import { HoldfastError } from "holdfast";
 import { answerJson } from "../http/errors.ts";
 import { json } from "../openapi/schemas.ts";
 import type { Route } from "./route.ts";
@@ -18,10 +19,11 @@ export function health(isDraining: () => boolean): Route {
 			}),
 		},
 		errors: ["shutting_down"],
-		handle: () =>
-			answerJson(isDraining() ? { status: "draining" } : { status: "ok" }, {
-				status: isDraining() ? 503 : 200,
-			}),
+		handle() {
+			if (isDraining())
+				throw new HoldfastError("shutting_down", "The server is shutting down.", { retryable: true });
+			return answerJson({ status: "ok" });
+		},
 	};
 }
 
