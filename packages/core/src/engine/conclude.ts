@@ -3,7 +3,8 @@ import { HoldfastError, type Turn, UPPError } from "@holdfast/upp";
 import { turnOf } from "./drive.ts";
 import type { DriveOutcome } from "./end-run.ts";
 import type { GenerateResult } from "./engine-agent.ts";
-import { type Run, Stopped } from "./run.ts";
+import type { Run } from "./run.ts";
+import { Stopped } from "./stopped.ts";
 
 /**
  * The result of a run that completed; the hooks `onComplete` and `onError` are called here, once.

@@ -6,9 +6,11 @@ import type { MaybePromise } from "../journal/journal.ts";
 import type { Action, AskAction, ModelAction, NoteAction } from "./action.ts";
 import { commit, type DriveOutcome, stepOf, stopOrFail } from "./end-run.ts";
 import type { GenerateResult, Observation } from "./engine-agent.ts";
+import { errorData } from "./error-data.ts";
 import { callModel, resultsGivenWith } from "./model-call.ts";
-import { CommitFailed, errorData, type Run, Stopped, Waits } from "./run.ts";
+import type { Run } from "./run.ts";
 import { cycleUsage, runMessages, type SessionState } from "./session-state.ts";
+import { CommitFailed, Stopped, Waits } from "./stopped.ts";
 import { ToolRound } from "./tool-round.ts";
 
 /** Milliseconds that running tools get to finish when a run is suspended. */

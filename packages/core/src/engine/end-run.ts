@@ -1,7 +1,9 @@
 // How the drive of a run comes to its end in this process: ended on record, or left open for somebody to resume.
 import { HoldfastError } from "@holdfast/upp";
 import type { ErrorData, Fact, PendingCall, RunOutcome } from "../journal/fact.ts";
-import { CommitFailed, errorData, type Run, Stopped, Waits } from "./run.ts";
+import { errorData } from "./error-data.ts";
+import type { Run } from "./run.ts";
+import { CommitFailed, Stopped, Waits } from "./stopped.ts";
 
 /** How the drive of a run came to its end in this process. */
 export type DriveOutcome =

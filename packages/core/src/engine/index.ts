@@ -23,6 +23,7 @@ export type {
 	Observation,
 } from "./engine-agent.ts";
 export { ephemeralRecorder } from "./ephemeral.ts";
+export { errorData } from "./error-data.ts";
 export { EventQueue } from "./event-queue.ts";
 export type * from "./events.ts";
 export { agentChange, fingerprintOf } from "./fingerprint.ts";
@@ -33,16 +34,7 @@ export type { CommittedFact, Ledger, Mark } from "./ledger.ts";
 export { PartialAnswer } from "./partial-answer.ts";
 export { type Clock, type Ids, type Ports, systemPorts, type Timers } from "./ports.ts";
 export { project } from "./project.ts";
-export {
-	CommitFailed,
-	errorData,
-	foldOptions,
-	type Recorder,
-	Run,
-	type RunInput,
-	type StopReason,
-	stopReasonOf,
-} from "./run.ts";
+export { foldOptions, type Recorder, Run, type RunInput } from "./run.ts";
 export type { CallState, LastFact, RunState } from "./run-state.ts";
 export {
 	evolve,
@@ -50,6 +42,7 @@ export {
 	initialSession,
 	type SessionState,
 } from "./session-state.ts";
+export { CommitFailed, type StopReason, stopReasonOf } from "./stopped.ts";
 export {
 	executionTrace,
 	isSubagentEvent,

@@ -17,8 +17,9 @@ import type { List } from "../state/index.ts";
 import type { ModelAction } from "./action.ts";
 import { withReadableArguments } from "./deep-arguments.ts";
 import type { EngineModel, EngineResponse } from "./engine-agent.ts";
+import { errorData } from "./error-data.ts";
 import { PartialAnswer } from "./partial-answer.ts";
-import { errorData, type Run } from "./run.ts";
+import type { Run } from "./run.ts";
 
 /** Up to so many messages a copy costs less than the way around it. */
 const copiedAtOnce = 256;

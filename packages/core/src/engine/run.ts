@@ -1,6 +1,6 @@
 // A run under way: it commits facts, folds them, tells watchers, and can be stopped at any moment (keeps I1, I3, I8).
-import { type AssistantMessage, HoldfastError, UPPError } from "@holdfast/upp";
-import type { Entry, ErrorData, Fact, PendingCall, Placement } from "../journal/fact.ts";
+import { type AssistantMessage, UPPError } from "@holdfast/upp";
+import type { Entry, Fact, Placement } from "../journal/fact.ts";
 import type { Append, AppendResult, MaybePromise, StoredInput } from "../journal/journal.ts";
 import type { AgentState, SubagentExecutionTrace } from "../state/index.ts";
 import { shownToModel, type ToolContext } from "../tools/index.ts";
@@ -11,6 +11,7 @@ import type { Interceptors } from "./interceptors.ts";
 import type { CommittedFact, Ledger, Mark } from "./ledger.ts";
 import { project } from "./project.ts";
 import { evolve, type FoldOptions, type SessionState } from "./session-state.ts";
+import { CommitFailed, Stopped, type StopReason } from "./stopped.ts";
 import { TraceCollector } from "./subagent-events.ts";
 
 /** Where a run's facts go: a session's lease, or nowhere for a pure call. */
@@ -20,36 +21,6 @@ export interface Recorder {
 	inbox(): MaybePromise<readonly StoredInput[]>;
 	/** Looks whether this process may still append; when not, the run is told to stop. Absent: only an append tells. */
 	check?(): void;
-}
-
-/** Why a run was told to stop. `interrupt` ends it; the others leave it open for somebody to resume. */
-export type StopReason = "interrupt" | "suspend" | "lease-lost" | "kill";
-
-/** Thrown inside the drive when the run was told to stop. */
-export class Stopped extends Error {
-	readonly reason: StopReason;
-	constructor(reason: StopReason) {
-		super(`stopped: ${reason}`);
-		this.reason = reason;
-	}
-}
-
-/** Thrown inside the drive when the store refused a commit: nothing more can be recorded. */
-export class CommitFailed extends Error {
-	override readonly cause: unknown;
-	constructor(cause: unknown) {
-		super("the journal refused the commit");
-		this.cause = cause;
-	}
-}
-
-/** Thrown inside the drive when nothing is left to do until somebody outside settles these calls. */
-export class Waits extends Error {
-	readonly calls: readonly PendingCall[];
-	constructor(calls: readonly PendingCall[]) {
-		super("waits for somebody outside");
-		this.calls = calls;
-	}
 }
 
 /** What can be taken into the conversation of a running turn. */
@@ -425,30 +396,5 @@ export class Run {
 			if (input.kind !== "message" && (input.runId === undefined || input.runId === this.runId))
 				this.offer(readInput(input));
 		}
-	}
-}
-
-/** Why the run of this signal was stopped; undefined when it failed, or was not told to stop. */
-export function stopReasonOf(signal: AbortSignal): StopReason | undefined {
-	return (signal.reason as { stopReason?: StopReason } | undefined)?.stopReason;
-}
-
-/** An error as data for facts and events. */
-export function errorData(error: unknown): ErrorData {
-	if (error instanceof HoldfastError)
-		return { code: error.code, message: error.message, retryable: error.retryable };
-	const given = error as { code?: unknown; message?: unknown; retryable?: unknown } | undefined;
-	return {
-		code: typeof given?.code === "string" ? given.code : "run_failed",
-		message: typeof given?.message === "string" ? given.message : textOf(error),
-		retryable: given?.retryable === true,
-	};
-}
-
-function textOf(thrown: unknown): string {
-	try {
-		return String(thrown);
-	} catch {
-		return "Something was thrown that cannot be written as text.";
 	}
 }

@@ -6,6 +6,7 @@ import {
 	type AgentRun,
 	acceptInput,
 	backwards,
+	deliverTurn,
 	noticeIdentity,
 	type SessionTable,
 } from "../sessions/index.ts";
@@ -77,7 +78,7 @@ async function tell(parts: ResumeParts, run: RunRecord): Promise<AgentRun | null
 		const { id, dedupeKey } = noticeIdentity(key);
 		const same = new UserMessage([...message.content], { id });
 		const input = { shape, message: same, origin: { runKind: "notification" as const } };
-		const told = (await worker.deliver(runId, input, dedupeKey)) ?? (await worker.tellNotice(runId, id));
+		const told = (await deliverTurn(worker, runId, input, dedupeKey)) ?? (await worker.tellNotice(runId, id));
 		const handle = told ?? (await goOn(parts, run));
 		if (handle === null) await release(store, runId, claim);
 		return handle;

@@ -1,4 +1,5 @@
 // Door of the sessions: durable conversations under keys.
+export { deliverTurn, type StartOptions } from "./accept-turn.ts";
 export { AgentRun, type RunResult } from "./agent-run.ts";
 export { backwards } from "./backwards.ts";
 export { type ChildRecords, noticeIdentity, type RecordedTask } from "./child-records.ts";

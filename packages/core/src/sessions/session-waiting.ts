@@ -1,46 +1,44 @@
 // A session whose run waits for somebody outside: what is said of its calls, and their deadlines (keeps I4).
 import type { SessionState, Watcher } from "../engine/index.ts";
-import type { Journal } from "../journal/index.ts";
 import { readKept } from "../journal/read-kept.ts";
 import type { AgentRun } from "./agent-run.ts";
+import { abortRun } from "./kill-session.ts";
 import {
 	answerFacts,
 	expired,
 	expiredFacts,
 	nextDeadline,
+	type PendingToolCall,
+	pendingCalls,
 	stoppedFacts,
 	type ToolAnswer,
 } from "./outside-answers.ts";
-import type { SessionAgent } from "./session-agent.ts";
+import { noPendingToolCalls, sessionBusy } from "./session-errors.ts";
 import type { Settlement } from "./session-runner.ts";
+import type { SessionWorker } from "./session-worker.ts";
 
 /** Milliseconds a timer can wait at most. */
 const longestTimer = 2 ** 31 - 1;
 /** How far back a late answer is looked for. */
 const recentEntries = 1_000;
 
-/** Goes on with the run that waits, with what is made of it; rejects with `no_pending_tool_calls` when none waits. */
-export type Settle = (
-	settle: (state: SessionState) => Settlement,
-	of?: "waiting" | "waiting-or-parked",
-) => Promise<AgentRun>;
-
 export class SessionWaiting {
-	readonly #journal: Journal;
-	readonly #place: string;
-	readonly #agent: SessionAgent;
-	readonly #settle: Settle;
+	readonly #worker: SessionWorker;
 	#callOff: (() => void) | undefined;
 
-	constructor(journal: Journal, place: string, agent: SessionAgent, settle: Settle) {
-		this.#journal = journal;
-		this.#place = place;
-		this.#agent = agent;
-		this.#settle = settle;
+	constructor(worker: SessionWorker) {
+		this.#worker = worker;
 	}
 
 	get #now(): number {
-		return this.#agent.engine.ports.clock.now();
+		return this.#worker.agent.ports.clock.now();
+	}
+
+	/** The calls that wait. */
+	async pending(): Promise<readonly PendingToolCall[]> {
+		const { active, hold } = this.#worker;
+		this.#worker.ensureUsable();
+		return active === undefined ? pendingCalls(await hold.readState()) : [];
 	}
 
 	/** The run goes on with these answers. */
@@ -77,7 +75,7 @@ export class SessionWaiting {
 		if (deadline === undefined) return;
 		// Timers do not reach further; what is left is waited for again.
 		const milliseconds = Math.min(Math.max(0, deadline - this.#now), longestTimer);
-		this.#callOff = this.#agent.engine.ports.timers.after(milliseconds, () => {
+		this.#callOff = this.#worker.agent.ports.timers.after(milliseconds, () => {
 			this.#callOff = undefined;
 			// Where it cannot be recorded now, whoever opens the session next sees to it.
 			this.expire().then(
@@ -93,8 +91,27 @@ export class SessionWaiting {
 		this.#callOff = undefined;
 	}
 
-	/** The run ends, also a parked one, without any of its tools; false when none waits. */
+	/**
+	 * Ends the active run, or one that waits, is parked, or that another worker is busy with; resolves when its end is on
+	 * record. False when there is none.
+	 */
 	async stop(): Promise<boolean> {
+		const { active, hold, journal, place, agent } = this.#worker;
+		if (active !== undefined) {
+			active.handle.interrupt();
+			await active.over;
+			return true;
+		}
+		try {
+			return await this.#stopHere();
+		} catch (error) {
+			if ((error as { code?: unknown }).code !== "session_busy") throw error;
+		}
+		return abortRun(journal, place, agent.ports, async () => hold.cutOff(await hold.readState()));
+	}
+
+	/** Ends a run that nobody works on, without any of its tools. */
+	async #stopHere(): Promise<boolean> {
 		try {
 			const stopped = await this.#settle(
 				({ run }) => ({ facts: run === undefined ? [] : stoppedFacts(run), afterwards: "stops" }),
@@ -108,10 +125,38 @@ export class SessionWaiting {
 		}
 	}
 
+	/**
+	 * Goes on with the run that waits, with what `settle` makes of it. Rejects with what `settle` throws,
+	 * `no_pending_tool_calls` when no run waits, `session_busy` while one goes on.
+	 */
+	async #settle(
+		settle: (state: SessionState) => Settlement,
+		of: "waiting" | "waiting-or-parked" = "waiting",
+	): Promise<AgentRun> {
+		const worker = this.#worker;
+		const { key, hold, opening, runner, turnstile } = worker;
+		worker.ensureUsable();
+		while (turnstile.busy && !turnstile.heldElsewhere) await turnstile.passed();
+		if (worker.active !== undefined || turnstile.busy) throw sessionBusy(key);
+		hold.drop();
+		return turnstile.through(async () => {
+			for (;;) {
+				const { ready } = worker.sessionAgent;
+				if (ready !== undefined) await ready;
+				if ((await opening.open()) === "held") throw sessionBusy(key);
+				const isTheirs = hold.waits || (of !== "waiting" && hold.state.run?.parked !== undefined);
+				if (!isTheirs) throw noPendingToolCalls(key);
+				worker.active = await runner.recover("goes-on", settle(hold.state));
+				if (worker.active !== undefined) return worker.active.handle;
+			}
+		});
+	}
+
 	/** Who answers a call too late is told so, also when the run has gone on. */
 	async #checkExpired(answers: readonly ToolAnswer[]): Promise<void> {
-		const { seq } = (await this.#journal.head(this.#place)) ?? { seq: 0 };
-		const entries = await readKept(this.#journal, this.#place, Math.max(0, seq - recentEntries));
+		const { journal, place } = this.#worker;
+		const { seq } = (await journal.head(place)) ?? { seq: 0 };
+		const entries = await readKept(journal, place, Math.max(0, seq - recentEntries));
 		for (const { fact } of entries) {
 			if (fact.kind !== "tool.settled" || fact.outcome !== "expired") continue;
 			if (answers.some(({ toolCallId }) => toolCallId === fact.callId)) throw expired(fact.callId);

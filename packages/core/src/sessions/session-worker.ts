@@ -1,101 +1,68 @@
 // One session in this process: it accepts turns, and drives one run after the other (keeps I4).
-// One thing at a time: the turnstile is busy while the session is taken and a run started, `#active` is set while one is
-// driven. Whoever ends either of them calls `#pump`, which goes on with what waits.
-import type { AssistantMessage } from "@holdfast/upp";
-import {
-	type DriveOutcome,
-	type EngineAgent,
-	type Run,
-	type SessionState,
-	sessionKilled,
-	type Watcher,
-} from "../engine/index.ts";
+// One thing at a time: the turnstile is busy while the session is taken and a run started, `active` is set while one is
+// driven. Whoever ends either of them calls `pump`, which goes on with what waits.
+import { type DriveOutcome, type EngineAgent, type Run, sessionKilled } from "../engine/index.ts";
 import type { Journal } from "../journal/index.ts";
 import type { AgentState } from "../state/index.ts";
+import { sendTurn } from "./accept-turn.ts";
 import { AgentRun } from "./agent-run.ts";
 import { type AcceptedInput, inputFact, storedInput } from "./input.ts";
-import { abortRun, killSession } from "./kill-session.ts";
-import { type PendingToolCall, pendingCalls, type ToolAnswer } from "./outside-answers.ts";
-import { ownMoment } from "./own-moment.ts";
+import { killSession } from "./kill-session.ts";
 import { PendingInputs } from "./pending-inputs.ts";
 import { processPlace } from "./process-place.ts";
 import type { Seat } from "./session.ts";
 import type { SessionAgent } from "./session-agent.ts";
-import {
-	agentClosed,
-	endsRun,
-	isParked,
-	noPendingToolCalls,
-	pendingToolCalls,
-	runBeforeSuspended,
-	runBeforeWaits,
-	sessionBusy,
-	sessionHeld,
-} from "./session-errors.ts";
+import { agentClosed, isParked, runBeforeSuspended, runBeforeWaits, sessionHeld } from "./session-errors.ts";
 import { SessionHold } from "./session-hold.ts";
 import { type OpeningParts, SessionOpening } from "./session-opening.ts";
 import type { SessionParts } from "./session-parts.ts";
 import type { SessionRecords } from "./session-records.ts";
-import {
-	type ActiveRun,
-	isRunning,
-	type RunnerParts,
-	SessionRunner,
-	type Settlement,
-} from "./session-runner.ts";
+import { type ActiveRun, isRunning, type RunnerParts, SessionRunner } from "./session-runner.ts";
 import { SessionWaiting } from "./session-waiting.ts";
 import { type QueuedTurn, TurnQueue } from "./turn-queue.ts";
 import { Turnstile } from "./turnstile.ts";
-
-/** How a turn is started. */
-export interface StartOptions {
-	/** Id of the run. Default: a new one. */
-	readonly runId?: string | undefined;
-	/** Looks on from the very beginning. */
-	readonly watcher?: Watcher | undefined;
-}
 
 export class SessionWorker {
 	readonly seat: Seat = { worker: this };
 	/** Where the session stands in the store. */
 	readonly place: string;
-	readonly #sessionAgent: SessionAgent;
-	readonly #journal: Journal;
+	readonly sessionAgent: SessionAgent;
+	readonly journal: Journal;
 	readonly key: string;
-	readonly #records: SessionRecords | undefined;
-	readonly #othersWork: () => boolean;
+	readonly records: SessionRecords | undefined;
+	readonly othersWork: () => boolean;
 	readonly #rested: () => void;
-	readonly #hold: SessionHold;
-	readonly #queue: TurnQueue;
-	readonly #opening: SessionOpening;
-	readonly #runner: SessionRunner;
-	#active: ActiveRun | undefined;
-	readonly #turnstile: Turnstile;
-	readonly #pending = new PendingInputs();
+	readonly hold: SessionHold;
+	readonly queue: TurnQueue;
+	readonly opening: SessionOpening;
+	readonly runner: SessionRunner;
+	active: ActiveRun | undefined;
+	readonly turnstile: Turnstile;
+	readonly pendingInputs: PendingInputs = new PendingInputs();
 	#closing = false;
-	#killed = false;
+	killed = false;
 	/** Whether the kill is recorded, or failed. */
 	#over = false;
-	#madeWaiting: SessionWaiting | undefined;
+	#waiting: SessionWaiting | undefined;
 	/** Overlays that wait for the next turn. */
 	#overlays: AcceptedInput[] = [];
 
 	constructor(parts: SessionParts, rested: () => void) {
 		const { agent, journal, place, key, records } = parts;
 		const { mayWait = false, othersWork = () => false, takenUp = () => {} } = parts;
-		this.#sessionAgent = agent;
-		this.#journal = journal;
+		this.sessionAgent = agent;
+		this.journal = journal;
 		this.place = place;
 		this.key = key;
-		this.#records = records;
-		this.#othersWork = othersWork;
+		this.records = records;
+		this.othersWork = othersWork;
 		this.#rested = rested;
-		this.#hold = new SessionHold(agent, journal, place);
-		this.#queue = new TurnQueue(journal, place);
-		this.#turnstile = new Turnstile(
+		this.hold = new SessionHold(agent, journal, place);
+		this.queue = new TurnQueue(journal, place);
+		this.turnstile = new Turnstile(
 			// What was adopted while the session was killed is for the next worker of this session.
 			() => this.#over && this.#leaveQueued("killed", sessionKilled()),
-			() => this.#queue.length > 0 && queueMicrotask(() => this.#pump()),
+			() => this.queue.length > 0 && queueMicrotask(() => this.pump()),
 		);
 		// One object for both: there are many idle sessions.
 		const shared: RunnerParts & OpeningParts = {
@@ -103,134 +70,62 @@ export class SessionWorker {
 			journal,
 			place,
 			key,
-			hold: this.#hold,
-			queue: this.#queue,
+			hold: this.hold,
+			queue: this.queue,
 			records,
 			mayWait,
 			steer: (input) => this.steer(input),
-			killed: () => this.#killed,
+			killed: () => this.killed,
 			takenUp,
 			ended: (active, outcome) => this.#ended(active, outcome),
 		};
-		this.#opening = new SessionOpening(shared);
-		this.#runner = new SessionRunner(shared);
+		this.opening = new SessionOpening(shared);
+		this.runner = new SessionRunner(shared);
 	}
 
-	get #agent(): EngineAgent {
-		return this.#sessionAgent.engine;
+	get agent(): EngineAgent {
+		return this.sessionAgent.engine;
 	}
 
-	/** Made when it is first needed, for most sessions never wait. */
-	get #waiting(): SessionWaiting {
-		this.#madeWaiting ??= new SessionWaiting(this.#journal, this.place, this.#sessionAgent, (...given) =>
-			this.settle(...given),
-		);
-		return this.#madeWaiting;
+	/** What is said of it from outside. Made when it is first needed, for most sessions never wait. */
+	get waiting(): SessionWaiting {
+		this.#waiting ??= new SessionWaiting(this);
+		return this.#waiting;
 	}
 
 	/** Makes way for another worker of the same session, unless there is something to do or to remember. */
 	retire(): boolean {
 		if (!this.idle || this.#overlays.length > 0) return false;
 		this.seat.worker = undefined;
-		this.#hold.giveUp(); // stores remember the leases that stand
+		this.hold.giveUp(); // stores remember the leases that stand
 		return true;
 	}
 
 	/** Whether nothing is under way and nothing waits. */
 	get idle(): boolean {
-		return this.#active === undefined && this.#queue.length === 0 && !this.#turnstile.busy;
-	}
-
-	/** Whether a run is under way. */
-	get isBusy(): boolean {
-		return this.#active !== undefined;
+		return this.active === undefined && this.queue.length === 0 && !this.turnstile.busy;
 	}
 
 	/** Accepts a turn: durable when this resolves. It starts when the turns before it have ended. */
-	async send(input: AcceptedInput): Promise<AgentRun> {
-		this.#ensureUsable();
-		const run = this.#handle(this.#agent.ports.ids.uuid());
-		const turn: QueuedTurn = { run, input, inputId: input.message.id, place: "new" };
-		const atOnce = this.idle;
-		const accept = (): Promise<void> => this.#startOrStore(turn);
-		this.#queue.push(turn);
-		try {
-			await (atOnce ? this.#queue.goesAhead(turn, this.#turnstile.through(accept)) : this.#store(turn));
-		} catch (error) {
-			// What stands in the store is another's, or cannot be read: that is how this run ends, and there it stays.
-			if (!endsRun(error)) throw error;
-			run.neverStarted("journal_failed", error, this.#hold.state.agent);
-		}
-		this.#pump();
-		return run;
-	}
-
-	/**
-	 * Begins a turn at once, or not at all. Rejects with `pending_tool_calls` while a run waits for somebody outside, and
-	 * with `session_busy` while one is under way.
-	 */
-	async start(input: AcceptedInput, { runId, watcher }: StartOptions = {}): Promise<AgentRun> {
-		this.#ensureUsable();
-		if (!this.idle) throw sessionBusy(this.key);
-		const run = this.#handle(runId ?? this.#agent.ports.ids.uuid());
-		if (watcher !== undefined) run.observe(watcher);
-		const turn: QueuedTurn = { run, input, inputId: input.message.id, place: "new" };
-		const begin = async (): Promise<void> => {
-			for (const hold of ["ours", "dropped"]) {
-				// What others did since this process worked on the session must be seen.
-				if (hold === "dropped") this.#hold.drop();
-				if (await this.#begins(turn)) return;
-			}
-			throw sessionBusy(this.key);
-		};
-		this.#queue.push(turn);
-		try {
-			await this.#queue.goesAhead(turn, this.#turnstile.through(begin));
-		} catch (error) {
-			this.#queue.remove(turn);
-			throw error;
-		}
-		return run;
-	}
-
-	async #begins(turn: QueuedTurn): Promise<boolean> {
-		const { ready } = this.#sessionAgent;
-		if (ready !== undefined) await ready;
-		if ((await this.#opening.open()) !== "ours") throw sessionBusy(this.key);
-		if (this.#killed) throw sessionKilled();
-		if (this.#hold.waits) throw pendingToolCalls(this.key);
-		return this.#hold.openRunId === undefined && this.#queue.first === turn && this.#start(turn);
-	}
-
-	/**
-	 * Accepts a turn under an id and a dedupe key that were chosen before. Null when it was accepted before, and is over
-	 * or in other hands.
-	 */
-	async deliver(runId: string, input: AcceptedInput, dedupeKey: string): Promise<AgentRun | null> {
-		this.#ensureUsable();
-		const run = this.#handle(runId);
-		const turn: QueuedTurn = { run, input, inputId: input.message.id, place: "new", dedupeKey };
-		this.#queue.push(turn);
-		if ((await this.#queue.store(turn)) === "duplicate") return this.takeUp(runId);
-		this.#pump();
-		return run;
+	send(input: AcceptedInput): Promise<AgentRun> {
+		return sendTurn(this, input);
 	}
 
 	/** Tells a notice that waits in a run of its own; null when another run has taken it. */
 	async tellNotice(runId: string, noticeId: string): Promise<AgentRun | null> {
-		this.#queue.promote(noticeId, this.#handle(runId));
+		this.queue.promote(noticeId, this.handleOf(runId));
 		try {
 			return await this.takeUp(runId);
 		} finally {
-			this.#queue.demote(noticeId);
+			this.queue.demote(noticeId);
 		}
 	}
 
 	/** Goes on with a run that nobody works on, or starts it; null when it is over or in other hands. */
 	async takeUp(runId: string): Promise<AgentRun | null> {
 		for (;;) {
-			const active = this.#active;
-			if (active?.run.runId === runId || this.#queue.find(runId) !== undefined) return null;
+			const active = this.active;
+			if (active?.run.runId === runId || this.queue.find(runId) !== undefined) return null;
 			if (active === undefined) break;
 			await active.over;
 		}
@@ -238,11 +133,11 @@ export class SessionWorker {
 			const resumed = await this.resume();
 			if (resumed?.runId === runId) return resumed;
 			// Nobody else has the handle of a run that was found open, and it must not wait for a consumer.
-			if (this.#active?.recovered === true) resumed?.letGo();
+			if (this.active?.recovered === true) resumed?.letGo();
 		} catch (error) {
 			if ((error as { code?: unknown }).code !== "session_held") throw error;
 		}
-		return this.#queue.find(runId)?.run ?? null;
+		return this.queue.find(runId)?.run ?? null;
 	}
 
 	/** Goes on with a run that was left open by a crash or suspension; null when there is none. */
@@ -256,99 +151,42 @@ export class SessionWorker {
 	}
 
 	async #goOn(parked: "stays" | "goes-on"): Promise<AgentRun | null> {
-		this.#ensureUsable();
-		while (this.#turnstile.busy && !this.#turnstile.heldElsewhere) await this.#turnstile.passed();
-		if (this.#active !== undefined) return this.#active.handle;
-		if (this.#turnstile.busy) throw sessionHeld(this.key);
+		this.ensureUsable();
+		while (this.turnstile.busy && !this.turnstile.heldElsewhere) await this.turnstile.passed();
+		if (this.active !== undefined) return this.active.handle;
+		if (this.turnstile.busy) throw sessionHeld(this.key);
 		// What others did since this process worked on the session must be seen.
-		this.#hold.drop();
-		const handle = await this.#turnstile.through(async () => {
+		this.hold.drop();
+		const handle = await this.turnstile.through(async () => {
 			for (;;) {
-				const session = await this.#opening.open();
+				const session = await this.opening.open();
 				// Another living worker has the session, or the turn before ours.
 				if (session !== "ours") throw sessionHeld(this.key);
-				if (this.#hold.openRunId === undefined && this.#queue.first === undefined) return null;
-				if (this.#hold.waits) {
-					this.#waiting.watchDeadlines(this.#hold.state);
+				if (this.hold.openRunId === undefined && this.queue.first === undefined) return null;
+				if (this.hold.waits) {
+					this.waiting.watchDeadlines(this.hold.state);
 					return null; // for somebody outside
 				}
-				if (await this.#startNext(parked)) return this.#active?.handle ?? null;
+				if (await this.#startNext(parked)) return this.active?.handle ?? null;
 			}
 		});
 		if (this.idle) this.#rested();
 		return handle;
 	}
 
-	/**
-	 * Goes on with a run that waits for somebody outside, with what `settle` makes of it.
-	 * Rejects with what `settle` throws, `no_pending_tool_calls` when no run waits, `session_busy` while one goes on.
-	 */
-	async settle(
-		settle: (state: SessionState) => Settlement,
-		of: "waiting" | "waiting-or-parked" = "waiting",
-	): Promise<AgentRun> {
-		this.#ensureUsable();
-		while (this.#turnstile.busy && !this.#turnstile.heldElsewhere) await this.#turnstile.passed();
-		if (this.#active !== undefined || this.#turnstile.busy) throw sessionBusy(this.key);
-		this.#hold.drop();
-		return this.#turnstile.through(async () => {
-			for (;;) {
-				const { ready } = this.#sessionAgent;
-				if (ready !== undefined) await ready;
-				if ((await this.#opening.open()) === "held") throw sessionBusy(this.key);
-				const isTheirs = this.#hold.waits || (of !== "waiting" && this.#hold.state.run?.parked !== undefined);
-				if (!isTheirs) throw noPendingToolCalls(this.key);
-				this.#active = await this.#runner.recover("goes-on", settle(this.#hold.state));
-				if (this.#active !== undefined) return this.#active.handle;
-			}
-		});
-	}
-
-	/** Answers calls that wait for somebody outside. */
-	answer(answers: readonly ToolAnswer[], watcher?: Watcher): Promise<AgentRun> {
-		return this.#waiting.answer(answers, watcher);
-	}
-
-	/** The calls that wait for somebody outside. */
-	async pending(): Promise<readonly PendingToolCall[]> {
-		this.#ensureUsable();
-		return this.#active === undefined ? pendingCalls(await this.#hold.readState()) : [];
-	}
-
-	/** Ends the active run, or the one that waits for somebody outside; resolves when its end is on record. */
-	async stop(): Promise<boolean> {
-		const active = this.#active;
-		if (active === undefined) return this.#stopElsewhere();
-		active.handle.interrupt();
-		await active.over;
-		return true;
-	}
-
-	/** Ends a run that waits for somebody outside, or that another worker is busy with. */
-	async #stopElsewhere(): Promise<boolean> {
-		try {
-			return await this.#waiting.stop();
-		} catch (error) {
-			if ((error as { code?: unknown }).code !== "session_busy") throw error;
-		}
-		const partial = async (): Promise<AssistantMessage | undefined> =>
-			this.#hold.cutOff(await this.#hold.readState());
-		return abortRun(this.#journal, this.place, this.#agent.ports, partial);
-	}
-
 	/** Puts an input before the active run; a turn of its own where there is none, or no more. */
 	async steer(input: AcceptedInput): Promise<AgentRun> {
-		this.#ensureUsable();
-		while (this.#active === undefined && this.#turnstile.busy && !this.#turnstile.heldElsewhere)
-			await this.#turnstile.passed();
-		this.#ensureUsable(); // it may have been killed meanwhile
-		const active = this.#active;
+		this.ensureUsable();
+		while (this.active === undefined && this.turnstile.busy && !this.turnstile.heldElsewhere)
+			await this.turnstile.passed();
+		this.ensureUsable(); // it may have been killed meanwhile
+		const active = this.active;
 		if (active === undefined || !isRunning(active.run)) return this.send(input);
 		const inputId = input.message.id;
 		const { runId } = active.run;
-		const { workerId } = this.#journal;
-		await this.#pending.arrived(
-			this.#journal.submit(this.place, {
+		const { workerId } = this.journal;
+		await this.pendingInputs.arrived(
+			this.journal.submit(this.place, {
 				id: inputId,
 				kind: "steer",
 				runId,
@@ -365,27 +203,27 @@ export class SessionWorker {
 		// The run had ended before the input was in the inbox: there it stands, as the next turn.
 		if (said.turn !== undefined) return said.turn;
 		const turn = this.#queueSteered(inputId, input);
-		this.#pump();
+		this.pump();
 		return turn;
 	}
 
 	/** A turn of what stands in the inbox, said to a run that did not take it in. */
 	#queueSteered(inputId: string, input: AcceptedInput): AgentRun {
-		const run = this.#handle(this.#agent.ports.ids.uuid());
-		this.#queue.push({ run, input, inputId, place: "stored" });
+		const run = this.handleOf(this.agent.ports.ids.uuid());
+		this.queue.push({ run, input, inputId, place: "stored" });
 		return run;
 	}
 
 	/** Context for the rest of the active turn, else for the next. */
 	overlay(input: AcceptedInput): void {
-		this.#ensureUsable();
-		const active = this.#active;
+		this.ensureUsable();
+		const active = this.active;
 		if (active === undefined || !isRunning(active.run)) this.#overlays.push(input);
 		else active.frame.overlay(input);
 	}
 
 	interrupt(): void {
-		this.#active?.handle.interrupt();
+		this.active?.handle.interrupt();
 	}
 
 	/**
@@ -393,77 +231,49 @@ export class SessionWorker {
 	 * records the end in its own way.
 	 */
 	async kill(removed?: () => Promise<void>): Promise<void> {
-		this.#killed = true;
-		this.#hold.wake();
+		this.killed = true;
+		this.hold.wake();
 		try {
 			// What is on its way into the inbox must be there, to be taken out.
-			await this.#pending.settled();
-			await (removed?.() ?? killSession(this.#journal, this.place, this.#agent.ports));
+			await this.pendingInputs.settled();
+			await (removed?.() ?? killSession(this.journal, this.place, this.agent.ports));
 		} finally {
 			this.#over = true;
-			this.#active?.run.stop("kill");
+			this.active?.run.stop("kill");
 			this.#leaveQueued("killed", sessionKilled());
 			// Where the end could not be recorded, others may go on with the run.
-			this.#hold.giveUp();
+			this.hold.giveUp();
 		}
 	}
 
 	/** The conversation as committed, with what other processes added. */
 	async state(): Promise<AgentState> {
-		this.#ensureUsable();
-		return this.#active?.run.state.agent ?? (await this.#hold.read());
+		this.ensureUsable();
+		return this.active?.run.state.agent ?? (await this.hold.read());
 	}
 
-	#handle(runId: string): AgentRun {
-		return new AgentRun(runId, this.key, processPlace(this.#journal, this.place));
+	handleOf(runId: string): AgentRun {
+		return new AgentRun(runId, this.key, processPlace(this.journal, this.place));
 	}
 
 	/** Suspends what is under way, lets go of what waits, and gives the session up. */
 	async close(): Promise<void> {
 		this.#closing = true;
-		this.#madeWaiting?.close();
-		this.#hold.wake();
-		await this.#turnstile.quiet();
-		this.#active?.handle.suspend();
-		await this.#active?.over;
+		this.#waiting?.close();
+		this.hold.wake();
+		await this.turnstile.quiet();
+		this.active?.handle.suspend();
+		await this.active?.over;
 		this.#leaveQueued("suspended", agentClosed());
-		this.#hold.giveUp();
-		await this.#hold.released();
-	}
-
-	/** The fast way: where nothing is before this turn, its start is its acceptance. */
-	async #startOrStore(turn: QueuedTurn): Promise<void> {
-		try {
-			const { ready } = this.#sessionAgent;
-			if (ready !== undefined) await ready;
-			if (this.#othersWork()) await ownMoment();
-			const ours = (await this.#opening.open()) === "ours";
-			if (this.#killed) throw sessionKilled();
-			const first = ours && this.#hold.openRunId === undefined && this.#queue.first === turn;
-			if (first && (await this.#start(turn))) return;
-			if (this.#killed) throw sessionKilled();
-		} catch (error) {
-			this.#queue.remove(turn);
-			throw error;
-		}
-		// An unfinished run comes first, and so does whoever holds the session: this turn waits for its place.
-		await this.#store(turn);
-	}
-
-	/** Accepts a turn that does not start at once. */
-	async #store(turn: QueuedTurn): Promise<void> {
-		await this.#pending.arrived(this.#queue.store(turn));
-		const { runId } = turn.run;
-		const kind = turn.input.origin?.runKind ?? "user-turn";
-		// The turn is accepted; a record that cannot be made now is made when the run starts.
-		await this.#records?.queued({ runId, sessionKey: this.key, kind }).catch(() => {});
+		this.hold.giveUp();
+		await this.hold.released();
 	}
 
 	/** Sees to it that what waits is started, some time after this. */
-	#pump(): void {
-		if (this.#queue.length === 0 || this.#turnstile.busy || this.#active !== undefined) return;
-		if (this.#closing || this.#killed) return;
-		void this.#turnstile.through(async () => {
+	pump(): void {
+		if (this.queue.length === 0 || this.turnstile.busy || this.active !== undefined) return;
+		if (this.#closing || this.killed) return;
+		void this.turnstile.through(async () => {
 			try {
 				await this.#startWaiting();
 			} catch (error) {
@@ -475,19 +285,19 @@ export class SessionWorker {
 
 	/** Starts the first of what waits, as soon as the session is ours. */
 	async #startWaiting(): Promise<void> {
-		while (this.#queue.length > 0 && !this.#closing && !this.#killed) {
-			const session = await this.#opening.open();
-			this.#turnstile.held(session === "held");
+		while (this.queue.length > 0 && !this.#closing && !this.killed) {
+			const session = await this.opening.open();
+			this.turnstile.held(session === "held");
 			if (session !== "ours") {
-				this.#hold.drop();
-				await this.#hold.changed();
-			} else if (this.#hold.waits) {
+				this.hold.drop();
+				await this.hold.changed();
+			} else if (this.hold.waits) {
 				// Whoever answers the calls of the run before goes on with these turns.
-				this.#hold.giveUp();
+				this.hold.giveUp();
 				this.#leaveQueued("suspended", runBeforeWaits(this.key));
 			} else if (await this.#startNext("stays")) {
 				// Nobody asked for the run of a process that died: it waits for no consumer.
-				if (this.#active?.recovered === true) this.#active.handle.letGo();
+				if (this.active?.recovered === true) this.active.handle.letGo();
 				return;
 			}
 		}
@@ -495,23 +305,24 @@ export class SessionWorker {
 
 	/** Goes on with the open run, else starts the first turn. False when another worker was faster. */
 	async #startNext(parked: "stays" | "goes-on"): Promise<boolean> {
-		const turn = this.#queue.first;
-		if (this.#hold.openRunId === undefined) return turn === undefined ? false : this.#start(turn);
-		this.#active = (await this.#runner.recover(parked)) ?? this.#active;
-		return this.#active !== undefined;
+		const turn = this.queue.first;
+		if (this.hold.openRunId === undefined) return turn === undefined ? false : this.begin(turn);
+		this.active = (await this.runner.recover(parked)) ?? this.active;
+		return this.active !== undefined;
 	}
 
-	async #start(turn: QueuedTurn): Promise<boolean> {
-		this.#active = (await this.#runner.start(turn, this.#overlays)) ?? this.#active;
-		return this.#active !== undefined;
+	/** Starts the turn that is first. False when another worker was faster. */
+	async begin(turn: QueuedTurn): Promise<boolean> {
+		this.active = (await this.runner.start(turn, this.#overlays)) ?? this.active;
+		return this.active !== undefined;
 	}
 
 	#ended({ run, handle, frame, steered, recovered }: ActiveRun, outcome: DriveOutcome): void {
-		this.#active = undefined;
-		if (run.state.run?.status === "waiting") this.#waiting.watchDeadlines(run.state);
-		if (outcome.kind === "ended" && outcome.outcome !== "killed") this.#hold.ended(run.state);
-		else this.#hold.left();
-		frame.close(this.#sessionAgent.plugins, outcome);
+		this.active = undefined;
+		if (run.state.run?.status === "waiting") this.waiting.watchDeadlines(run.state);
+		if (outcome.kind === "ended" && outcome.outcome !== "killed") this.hold.ended(run.state);
+		else this.hold.left();
+		frame.close(this.sessionAgent.plugins, outcome);
 		handle.concluded(run, outcome);
 		// Behind a run that was left open the queue must wait, too, until somebody resumes it.
 		if (outcome.kind === "left" && outcome.reason !== "lease_lost")
@@ -519,8 +330,8 @@ export class SessionWorker {
 				outcome.reason === "waiting" ? "suspended" : outcome.reason,
 				outcome.error ?? (outcome.reason === "waiting" ? runBeforeWaits : runBeforeSuspended)(this.key),
 			);
-		else if (!this.#killed) this.#keepSteered(run, steered);
-		if (this.#queue.length > 0) this.#pump();
+		else if (!this.killed) this.#keepSteered(run, steered);
+		if (this.queue.length > 0) this.pump();
 		else if (recovered && outcome.kind === "ended" && outcome.outcome !== "completed") this.#lookForSteered();
 		else this.#rested();
 	}
@@ -536,8 +347,8 @@ export class SessionWorker {
 
 	/** What was said to the run in the process that left it may still stand in the inbox. */
 	#lookForSteered(): void {
-		this.#turnstile
-			.through(() => this.#opening.open())
+		this.turnstile
+			.through(() => this.opening.open())
 			.catch(() => {}) // there it stays, for who opens the session next
 			.finally(() => {
 				if (this.idle) this.#rested();
@@ -546,12 +357,12 @@ export class SessionWorker {
 
 	/** Turns that waited stay in the inbox, for whoever resumes the session. */
 	#leaveQueued(reason: "suspended" | "journal_failed" | "killed" | "parked", error: unknown): void {
-		const { agent } = this.#hold.state;
-		for (const { run } of this.#queue.removeAll()) run.neverStarted(reason, error, agent);
+		const { agent } = this.hold.state;
+		for (const { run } of this.queue.removeAll()) run.neverStarted(reason, error, agent);
 	}
 
-	#ensureUsable(): void {
-		if (this.#killed) throw sessionKilled();
+	ensureUsable(): void {
+		if (this.killed) throw sessionKilled();
 		if (this.#closing) throw agentClosed();
 	}
 }

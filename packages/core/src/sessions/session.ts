@@ -1,11 +1,12 @@
 // The handle of a durable conversation. Light: handles of one key share one worker.
 import type { AgentState } from "../state/index.ts";
+import { type StartOptions, startTurn } from "./accept-turn.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { type ForkOptions, forkSession } from "./fork-session.ts";
 import { acceptInput, type SendInput } from "./input.ts";
 import type { PendingToolCall, ToolAnswer } from "./outside-answers.ts";
 import type { SessionTable } from "./session-table.ts";
-import type { SessionWorker, StartOptions } from "./session-worker.ts";
+import type { SessionWorker } from "./session-worker.ts";
 
 /**
  * By this a handle knows its worker. It is empty once the worker has made way, so that handles which are held do not keep
@@ -48,7 +49,7 @@ export class Session {
 	 * while one waits for answers.
 	 */
 	async start(input: SendInput, options?: StartOptions): Promise<AgentRun> {
-		return this.#current().start(acceptInput(input), options);
+		return startTurn(this.#current(), acceptInput(input), options);
 	}
 
 	/**
@@ -92,17 +93,17 @@ export class Session {
 		answers: readonly ToolAnswer[],
 		options: Pick<StartOptions, "watcher"> = {},
 	): Promise<AgentRun> {
-		return this.#current().answer(answers, options.watcher);
+		return this.#current().waiting.answer(answers, options.watcher);
 	}
 
 	/** Whether a run is under way in this process. @internal */
 	isBusy(): boolean {
-		return this.#current().isBusy;
+		return this.#current().active !== undefined;
 	}
 
 	/** The tool calls that wait for somebody outside. */
 	async pending(): Promise<readonly PendingToolCall[]> {
-		return this.#current().pending();
+		return this.#current().waiting.pending();
 	}
 
 	/**
@@ -110,7 +111,7 @@ export class Session {
 	 * record: true when there was one. Queued turns still run.
 	 */
 	async stop(): Promise<boolean> {
-		return this.#current().stop();
+		return this.#current().waiting.stop();
 	}
 
 	/**

@@ -1,0 +1,37 @@
+// The ways out of a drive beside its end: told to stop, refused by the store, or left to somebody outside.
+import type { PendingCall } from "../journal/fact.ts";
+
+/** Why a run was told to stop. `interrupt` ends it; the others leave it open for somebody to resume. */
+export type StopReason = "interrupt" | "suspend" | "lease-lost" | "kill";
+
+/** Thrown inside the drive when the run was told to stop. */
+export class Stopped extends Error {
+	readonly reason: StopReason;
+	constructor(reason: StopReason) {
+		super(`stopped: ${reason}`);
+		this.reason = reason;
+	}
+}
+
+/** Thrown inside the drive when the store refused a commit: nothing more can be recorded. */
+export class CommitFailed extends Error {
+	override readonly cause: unknown;
+	constructor(cause: unknown) {
+		super("the journal refused the commit");
+		this.cause = cause;
+	}
+}
+
+/** Thrown inside the drive when nothing is left to do until somebody outside settles these calls. */
+export class Waits extends Error {
+	readonly calls: readonly PendingCall[];
+	constructor(calls: readonly PendingCall[]) {
+		super("waits for somebody outside");
+		this.calls = calls;
+	}
+}
+
+/** Why the run of this signal was stopped; undefined when it failed, or was not told to stop. */
+export function stopReasonOf(signal: AbortSignal): StopReason | undefined {
+	return (signal.reason as { stopReason?: StopReason } | undefined)?.stopReason;
+}
