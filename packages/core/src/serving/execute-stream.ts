@@ -24,7 +24,7 @@ export interface ExecuteStream extends AsyncIterable<ExecuteEvent> {
 }
 
 /** How many events may wait unread. */
-export const defaultBufferLimit = 1_000;
+const defaultBufferLimit = 1_000;
 
 export class ExecuteEvents implements ExecuteStream, Watcher {
 	readonly #projection: ExecuteProjection;

@@ -83,7 +83,7 @@ function indexOfComplete(batch: readonly LoggedEvent[]): number {
 }
 
 /** Reads on in a session's log, page by page. */
-export class LogReader {
+class LogReader {
 	readonly #journal: Journal;
 	readonly #place: string;
 	readonly #projection: ExecuteProjection;
