@@ -16,6 +16,7 @@ import {
 	type StoredSession,
 	type StoredTool,
 	seed,
+	seeded,
 	servedValues,
 } from "./stored-session.ts";
 
@@ -68,7 +69,7 @@ export class ServedSession {
 		this.id = id;
 		this.#stored = stored;
 		this.#place = sessionPlace(tenant, id);
-		this.view = new SessionView(parts.host.journal, this.#place, stored.messages);
+		this.view = new SessionView(parts.host.journal, this.#place, () => seeded(parts.host, this.#place));
 	}
 
 	/** A session that is kept; undefined when there is none. */
@@ -99,16 +100,11 @@ export class ServedSession {
 			return isDouble || (tool.kind === "remote" && own.has(tool.name));
 		});
 		if (taken !== undefined) throw toolNameConflict(taken.name);
-		const stored: StoredSession = {
-			tools,
-			...(messages.length === 0 ? {} : { messages }),
-			...(systemPrompt === undefined ? {} : { systemPrompt }),
-		};
+		const stored: StoredSession = { tools, ...(systemPrompt === undefined ? {} : { systemPrompt }) };
 		const served = new ServedSession(parts, tenant, id, stored);
 		await served.#open(); // what cannot be an agent is refused before anything is kept
-		const { journal } = parts.host;
 		const { ids, clock } = served.#ports;
-		await seed(journal, served.#place, messages, ids(), clock());
+		await seed(parts.host, served.#place, messages, { runId: ids(), at: clock() });
 		await servedValues(parts.host, served.#place).set("session", stored);
 		return served;
 	}
@@ -140,7 +136,7 @@ export class ServedSession {
 
 	async #execute(input: ExecuteInput, settings: ExecuteSettings): Promise<Accepted> {
 		const { options = {}, model, idempotencyKey, watcher } = settings;
-		const body = JSON.stringify([input, options]);
+		const body = idempotencyKey === undefined ? "" : await digest(JSON.stringify([input, options]));
 		const values = servedValues(this.#parts.host, this.#place);
 		const name = `request:${idempotencyKey}`;
 		const seen =
@@ -202,8 +198,9 @@ export class ServedSession {
 
 	/** Options of an execution apply from it on. */
 	async #choose(options: ClientOptions, model: AgentOptions["model"]): Promise<void> {
+		const names = Object.keys(options) as (keyof ClientOptions)[];
+		const isNew = names.some((name) => options[name] !== this.#stored[name]);
 		const next: StoredSession = { ...this.#stored, ...options };
-		const isNew = JSON.stringify(next) !== JSON.stringify(this.#stored);
 		if (!isNew && (model === undefined || model === this.#model)) return;
 		const chosen = await this.#makeAgent(next, model);
 		// A run under way goes on with the agent it has, and this execution is refused.
@@ -213,6 +210,7 @@ export class ServedSession {
 		this.#model = model ?? this.#model;
 		this.#stored = next;
 		if (isNew) await servedValues(this.#parts.host, this.#place).set("session", next);
+		await this.resume(); // a run that waits has its deadlines watched by the agent that is there
 	}
 
 	async #open(): Promise<Session> {
@@ -296,6 +294,12 @@ async function* entriesBehind(
 		if (page.length < 500) return;
 		after = page.at(-1)?.seq ?? after;
 	}
+}
+
+/** What tells requests apart, in place of the requests themselves. */
+async function digest(text: string): Promise<string> {
+	const hash = await globalThis.crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+	return [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 function modelName(model: AgentOptions["model"]): string {

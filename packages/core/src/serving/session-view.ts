@@ -19,7 +19,7 @@ export class SessionView {
 	#projection: ExecuteProjection;
 	#state: SessionState = initialSession(AgentState.initial());
 	#messages: SessionMessage[] = [];
-	readonly #given: readonly unknown[] | undefined;
+	readonly #given: () => Promise<readonly unknown[] | undefined>;
 	#lastPart = 0;
 	/** When the session was made: another time is another session. */
 	#createdAt: number | undefined;
@@ -33,7 +33,7 @@ export class SessionView {
 	lastRun: { readonly runId: string; readonly after: string } | undefined;
 
 	/** `given`: the history the session was made with, which its first entry holds. */
-	constructor(journal: Journal, place: string, given?: readonly unknown[]) {
+	constructor(journal: Journal, place: string, given: () => Promise<readonly unknown[] | undefined>) {
 		this.#given = given;
 		this.#journal = journal;
 		this.#place = place;
@@ -63,7 +63,7 @@ export class SessionView {
 		this.#createdAt = head?.createdAt;
 		while ((head?.seq ?? 0) > this.#state.seq) {
 			const entries = await this.#entries();
-			for (const entry of entries) this.#add(entry);
+			for (const entry of entries) this.#add(entry, entry.seq === 1 ? await this.#given() : undefined);
 			if (entries.length === 0) return;
 		}
 	}
@@ -104,15 +104,15 @@ export class SessionView {
 		this.lastRun = undefined;
 	}
 
-	#add(entry: Entry): void {
+	/** `given`: the history a session was made with, where this is its first entry. */
+	#add(entry: Entry, given: readonly unknown[] | undefined): void {
 		const { fact } = entry;
 		this.#state = evolve(this.#state, entry, asItIs);
 		this.#lastPart = 0;
 		if (fact.kind === "folded") {
-			const given = entry.seq === 1 ? this.#given : undefined;
-			this.#messages = [
-				...((given as SessionMessage[] | undefined) ?? sessionMessages(this.#state.agent.messages)),
-			];
+			// A history that is not what was given was folded since.
+			const messages = given as readonly SessionMessage[] | undefined;
+			this.#messages = [...(messages ?? sessionMessages(this.#state.agent.messages))];
 			return;
 		}
 		if (fact.kind === "assistant") {

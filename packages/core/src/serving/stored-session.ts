@@ -3,6 +3,7 @@
 import {
 	type AssistantContent,
 	AssistantMessage,
+	HoldfastError,
 	type Message,
 	type ToolCall,
 	type ToolResult,
@@ -32,8 +33,6 @@ export interface StoredTool {
 export interface StoredSession {
 	readonly systemPrompt?: string;
 	readonly tools: readonly StoredTool[];
-	/** The history it was made with, as it was given. */
-	readonly messages?: readonly unknown[];
 	/** Name of the model of the last execution that named one. */
 	readonly model?: string;
 	readonly temperature?: number;
@@ -42,7 +41,7 @@ export interface StoredSession {
 
 /** A request that was seen under an idempotency key. */
 export interface SeenRequest {
-	/** The request, so that another under the same key is told apart. */
+	/** Digest of the request, so that another under the same key is told apart. */
 	readonly body: string;
 	/** Seq of the last entry before it. */
 	readonly from: number;
@@ -62,21 +61,42 @@ export function servedValues({ journal, values }: Host, place: string): SessionV
 	return store.values(place, owner);
 }
 
-/** The journal's first entry of a session that begins with a history. */
+/**
+ * Makes a session begin with a history: it is the journal's first entry, and stands beside it as it was given.
+ *
+ * Rejects with `session_exists` when something was said in a session at that place, `invalid_input`.
+ */
 export async function seed(
-	journal: Journal,
+	host: Host,
 	place: string,
 	messages: readonly unknown[],
-	runId: string,
-	at: number,
+	about: { readonly runId: string; readonly at: number },
 ): Promise<void> {
+	const { journal } = host;
 	const history = answered(messages.flatMap(historyMessage));
-	if (history.length === 0) return;
-	const state = initialSession(AgentState.initial().withMessages(history));
+	const [first, second] = await journal.read(place, { limit: 2 });
+	// A session that was never made whole, for its process died, is begun anew.
+	if (first !== undefined && (first.fact.kind !== "folded" || second !== undefined)) throw sessionExists();
+	if (history.length === 0 && first === undefined) return;
 	const acquired = await journal.acquire(place);
-	if (!acquired.ok) return;
-	await acquired.lease.append({ at, runId, facts: [foldedFact(state)] });
+	if (!acquired.ok) throw sessionExists();
+	const state = initialSession(AgentState.initial().withMessages(history));
+	await servedValues(host, place).set("history", messages);
+	const replaced = first === undefined ? about : { at: first.at, runId: first.runId, replaces: first.seq };
+	await acquired.lease.append({ ...replaced, facts: [foldedFact(state)] });
 	await acquired.lease.release();
+}
+
+/** The history that a session was made with, as it was given. */
+export async function seeded(host: Host, place: string): Promise<readonly unknown[] | undefined> {
+	return (await servedValues(host, place).get("history")) as readonly unknown[] | undefined;
+}
+
+function sessionExists(): HoldfastError {
+	return new HoldfastError(
+		"session_exists",
+		"There is a session of that id that was made otherwise. Take another id.",
+	);
 }
 
 /** A message of document 3 as the model layer has it. Errors and aborts are not for models. */

@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import { memoryHost } from "../journal/index.ts";
+import { scriptedModel } from "../testing/scripted-model.ts";
+import { createSession, execute } from "./create-session.ts";
+import { sessionService } from "./session-service.ts";
+
+const history = [
+	{ role: "user", content: "Hi" },
+	{ role: "error", error: "It broke.", code: "x", timestamp: 1 },
+	{ role: "user", content: "Again" },
+] as const;
+
+test("a session that begins with a history keeps it as it was given, and shows it to the model [API-036]", async () => {
+	const model = scriptedModel(["Hello"]);
+	const given = [...history];
+	const session = createSession("s", { messages: given }, { model });
+	expect(session.messages).toEqual(history);
+	await execute(session, "And now?").result();
+	expect(session.messages.slice(0, 3)).toEqual(history);
+	expect(session.messages).toHaveLength(5);
+	expect(given).toEqual(history);
+	expect(model.requests[0]?.messages.map((message) => (message as { text?: string }).text)).toEqual([
+		"Hi",
+		"Again",
+		"And now?",
+	]);
+});
+
+test("a session that was never made whole is made anew; one that was made otherwise is left alone", async () => {
+	const host = memoryHost();
+	const service = sessionService({ host, agent: { model: scriptedModel(["one", "two"]) } });
+	const create = (id: string) => service.submit("t", id, { input: "Hi", context: { messages: history } });
+	const { journal } = host;
+	// The first entry of a process that died before it had kept the rest.
+	await create("first");
+	const [head] = await journal.list();
+	const [seed] = await journal.read(head?.key ?? "");
+	const place = (head?.key ?? "").replace(/first$/, "half");
+	const taken = await journal.acquire(place);
+	if (!taken.ok || seed === undefined) throw new Error("a new session is free");
+	await taken.lease.append({ at: 1, runId: "r", facts: [seed.fact] });
+	await taken.lease.release();
+	await create("half");
+	expect((await service.get("t", "half"))?.messages.slice(0, 3)).toEqual(history);
+	const other = (head?.key ?? "").replace(/first$/, "other");
+	await journal.submit(other, { id: "i", kind: "message", body: {} });
+	const lease = await journal.acquire(other);
+	if (!lease.ok) throw new Error("a new session is free");
+	const facts = [{ kind: "run.started", runKind: "user-turn", agentId: "", fingerprint: "" } as const];
+	await lease.lease.append({ at: 1, runId: "r", facts });
+	await expect(create("other")).rejects.toMatchObject({ code: "session_exists" });
+	await service.close();
+});
