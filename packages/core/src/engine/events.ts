@@ -135,6 +135,7 @@ export interface StepEndEvent extends At {
 /** The run waits for somebody outside. */
 export interface WaitingEvent extends At {
 	readonly type: "waiting";
+	readonly runId: string;
 	readonly calls: readonly (PendingCall & { readonly call: ToolCall })[];
 }
 export interface NoteEvent extends At {

@@ -80,7 +80,7 @@ export function project(
 				...pending,
 				call: callAt(state, indexOf(state, pending.callId), pending.callId),
 			}));
-			return { type: "waiting", seq, sub, calls };
+			return { type: "waiting", seq, sub, runId: entry.runId, calls };
 		}
 		case "run.parked":
 			return { type: "run_suspended", seq, sub, runId: entry.runId, reason: "parked" };

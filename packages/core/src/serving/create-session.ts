@@ -49,6 +49,8 @@ export type ToolAnswerMessage =
 	| {
 			readonly role: "tool";
 			readonly toolCallId: string;
+			/** The run it is for. Default: whichever waits. */
+			readonly runId?: string;
 			readonly output: unknown;
 			readonly isError?: boolean;
 			readonly details?: unknown;
@@ -56,6 +58,8 @@ export type ToolAnswerMessage =
 	| {
 			readonly role: "approval";
 			readonly toolCallId: string;
+			/** The run it is for. Default: whichever waits. */
+			readonly runId?: string;
 			readonly approved: boolean;
 			readonly reason?: string;
 	  };

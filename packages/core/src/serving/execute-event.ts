@@ -5,6 +5,8 @@ import type { SessionMessage, SessionToolCall } from "./session-message.ts";
 export interface PendingSessionCall extends SessionToolCall {
 	/** Set where the call waits to be let run, and not for its result. */
 	readonly approval?: true;
+	/** The run an approval is for. */
+	readonly runId?: string;
 	/** Milliseconds since the epoch, after which the call has failed. */
 	readonly deadline?: number;
 }

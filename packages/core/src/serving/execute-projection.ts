@@ -62,7 +62,7 @@ export class ExecuteProjection {
 				if (event.topic === "model-failed") this.#failed(event.value as ErrorText, undefined);
 				break;
 			case "waiting":
-				this.#waits(event.calls);
+				this.#waits(event);
 				break;
 			case "run_end":
 				this.#ended(event);
@@ -124,9 +124,9 @@ export class ExecuteProjection {
 		this.#message({ role: "tool", toolCallId, toolName, output, isError, ...more, timestamp: this.#at });
 	}
 
-	#waits(calls: Extract<RunEvent, { type: "waiting" }>["calls"]): void {
+	#waits({ runId, calls }: Extract<RunEvent, { type: "waiting" }>): void {
 		const toolCalls = calls.map(({ call, awaits, deadline }): PendingSessionCall => {
-			const approval = awaits === "approval" ? { approval: true as const } : {};
+			const approval = awaits === "approval" ? { approval: true as const, runId } : {};
 			return { ...sessionCall(call), ...approval, ...(deadline === undefined ? {} : { deadline }) };
 		});
 		this.#tell({ type: "awaiting_tool_execution", sessionId: this.#sessionId, toolCalls });

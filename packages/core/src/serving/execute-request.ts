@@ -119,21 +119,24 @@ function readTool(given: unknown, field: string): ClientTool {
 
 function readAnswer(given: unknown, field: string): ToolAnswer {
 	if (!isRecord(given)) throw invalidInput(field, "must be a tool result");
-	const { role, toolCallId, output, isError, details, approved, reason } = given;
+	const { role, toolCallId, runId, output, isError, details, approved, reason } = given;
 	if (typeof toolCallId !== "string" || toolCallId === "")
 		throw invalidInput(`${field}.toolCallId`, "must be the id of a tool call");
+	if (runId !== undefined && typeof runId !== "string")
+		throw invalidInput(`${field}.runId`, "must be the id of a run");
+	const about = { toolCallId, ...(runId === undefined ? {} : { runId }) };
 	if (role === "approval") {
 		if (typeof approved !== "boolean") throw invalidInput(`${field}.approved`, "must be true or false");
 		if (reason !== undefined && typeof reason !== "string")
 			throw invalidInput(`${field}.reason`, "must be text");
-		return { toolCallId, approved, ...(reason === undefined ? {} : { reason }) };
+		return { ...about, approved, ...(reason === undefined ? {} : { reason }) };
 	}
 	if (role !== "tool") throw invalidInput(`${field}.role`, 'must be "tool" or "approval"');
 	if (output === undefined) throw invalidInput(`${field}.output`, "is missing");
 	if (isError !== undefined && typeof isError !== "boolean")
 		throw invalidInput(`${field}.isError`, "must be true or false");
 	return {
-		toolCallId,
+		...about,
 		output,
 		...(isError === undefined ? {} : { isError }),
 		...(details === undefined ? {} : { details }),

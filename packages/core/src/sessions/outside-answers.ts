@@ -6,9 +6,12 @@ import type { Fact, PendingCall, ToolCallOutcome } from "../journal/index.ts";
 import { plainJson } from "../tools/plain-json.ts";
 
 /** The result of a remote call, or the answer to whether a call may run. @see document 3, "Remote Tool Execution" */
-export type ToolAnswer =
+export type ToolAnswer = {
+	readonly toolCallId: string;
+	/** The run it is for: an answer that is meant for another one is refused. Default: whichever waits. */
+	readonly runId?: string;
+} & (
 	| {
-			readonly toolCallId: string;
 			/** Text or JSON, for the model. */
 			readonly output: unknown;
 			/** Whether the tool failed. Default false. */
@@ -17,7 +20,6 @@ export type ToolAnswer =
 			readonly details?: unknown;
 	  }
 	| {
-			readonly toolCallId: string;
 			readonly approved: boolean;
 			/** Why; the model is told why a call may not run. */
 			readonly reason?: string;
@@ -26,10 +28,12 @@ export type ToolAnswer =
 			 * the tool finds it in `context.approval`: it can refuse to act on something else. The model does not see it.
 			 */
 			readonly basis?: unknown;
-	  };
+	  }
+);
 
 /** A call that somebody outside settles, as callers see it. */
 export interface PendingToolCall {
+	readonly runId: string;
 	readonly toolCallId: string;
 	readonly toolName: string;
 	readonly arguments: Readonly<Record<string, unknown>>;
@@ -42,6 +46,7 @@ export interface PendingToolCall {
 export function pendingCalls({ run }: SessionState): readonly PendingToolCall[] {
 	if (run?.status !== "waiting") return [];
 	return openCalls(run).map(({ call, pending: { awaits, deadline } }) => ({
+		runId: run.runId,
 		toolCallId: call.call.toolCallId,
 		toolName: call.call.toolName,
 		arguments: call.call.arguments,
@@ -109,6 +114,12 @@ function factsOf(state: SessionState, run: RunState, answer: ToolAnswer, now: nu
 	const { toolCallId } = answer;
 	const call = run.calls.find((each) => each.call.toolCallId === toolCallId);
 	const pending = run.pending?.find(({ callId }) => callId === toolCallId);
+	if (answer.runId !== undefined && answer.runId !== run.runId) {
+		throw new HoldfastError(
+			"unknown_tool_call_id",
+			...refusal(toolCallId, "it is meant for another run than the one that waits"),
+		);
+	}
 	if (call?.settled !== undefined) return again(call, answer);
 	if (call === undefined || pending === undefined) {
 		const wasCalled = state.agent.messages.some(

@@ -100,6 +100,7 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 				this.#push({
 					type: "turn-waiting",
 					toolCalls: event.calls.map(({ call, awaits, deadline }) => ({
+						runId: event.runId,
 						toolCallId: call.toolCallId,
 						toolName: call.toolName,
 						arguments: plainJson(call.arguments) as Record<string, unknown>,

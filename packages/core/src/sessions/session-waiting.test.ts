@@ -31,8 +31,8 @@ test("a run waits for its remote calls, and goes on when all are answered [API-0
 	const { outcome, pending, error } = await run.result();
 	expect({ outcome, error }).toEqual({ outcome: "waiting", error: undefined });
 	expect(pending).toEqual([
-		{ toolCallId: "a", toolName: "locate", arguments: { city: "Rome" }, awaits: "result" },
-		{ toolCallId: "b", toolName: "locate", arguments: { city: "Rome" }, awaits: "result" },
+		{ runId: run.runId, toolCallId: "a", toolName: "locate", arguments: { city: "Rome" }, awaits: "result" },
+		{ runId: run.runId, toolCallId: "b", toolName: "locate", arguments: { city: "Rome" }, awaits: "result" },
 	]);
 	expect(await agent.session("s").pending()).toEqual(pending);
 	const goneOn = await session.answer([
@@ -77,6 +77,7 @@ test("answers are refused as a whole [API-031, API-032, API-034]", async () => {
 	await (await session.answer([{ toolCallId: "early", output: 1 }])).result();
 	const refusals = [
 		["unknown_tool_call_id", [{ toolCallId: "x", output: 1 }]],
+		["unknown_tool_call_id", [{ toolCallId: "b", output: 1, runId: "another" }]],
 		["tool_call_settled", [{ toolCallId: "early", output: 1 }]],
 		[
 			"duplicate_tool_result",
