@@ -1,6 +1,6 @@
 // Finds the codes of the errors that the packages raise by reading their sources: the first parameter of
-// `new HoldfastError(…)` and of `super(…)` in classes that extend it, and the UPP codes that stand in them. An error
-// raised again with the `code` of another one raises nothing new.
+// `new HoldfastError(…)`, of `super(…)` in classes that extend it, and of `new ClientError(…)`, which has its shape,
+// and the UPP codes that stand in them. An error raised again with the `code` of another one raises nothing new.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { listSources } from "./list-sources.ts";
@@ -37,7 +37,7 @@ export function readErrorCodes(
 	const unreadable: string[] = [];
 	const calls = /extends\s+HoldfastError\b/.test(text)
 		? /\b(?:new HoldfastError|super)\(/g
-		: /\bnew HoldfastError\(/g;
+		: /\bnew (?:Holdfast|Client)Error\(/g;
 	for (const call of text.matchAll(calls)) {
 		const [first = "", ...others] = splitParameters(text, call.index + call[0].length);
 		const place = `${file}:${lineAt(text, call.index)}`;

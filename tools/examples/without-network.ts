@@ -1,5 +1,7 @@
-// Loaded before an example: provider packages resolve to the stub, and a request to the network fails clearly.
+// Loaded before an example: provider packages resolve to the stub, https://agents.example is a stub of a server, and any
+// other request to the network fails clearly.
 import { registerHooks } from "node:module";
+import { answerAsServer } from "./stub-server.ts";
 
 const stub = new URL("./stub-provider.ts", import.meta.url).href;
 const replaced: ReadonlySet<string> = new Set([
@@ -19,5 +21,7 @@ globalThis.fetch = async (input, init) => {
 	const address = input instanceof Request ? input.url : String(input);
 	// A server that the example itself started is no network.
 	if (address.startsWith("http://127.0.0.1:")) return fetchAnything(input, init);
+	const answer = answerAsServer(address, init);
+	if (answer !== undefined) return answer;
 	throw new Error(`An example asked the network for ${address}; mark the block \`ts no-run\` if it has to.`);
 };

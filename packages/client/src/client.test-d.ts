@@ -1,0 +1,45 @@
+// What the compiler says to users of the client.
+import { expectTypeOf, test } from "vitest";
+import {
+	type ClientTool,
+	createClient,
+	type ExecuteComplete,
+	type ExecuteEvent,
+	type ExecuteResult,
+	type LoggedEvent,
+	type SessionMessage,
+} from "./index.ts";
+
+const client = createClient({ url: "" });
+
+test("events are told apart by their type", async () => {
+	for await (const event of client.execute({ input: "Hi" })) {
+		expectTypeOf(event).toEqualTypeOf<ExecuteEvent | ExecuteComplete>();
+		if (event.type === "text_delta") expectTypeOf(event.delta).toBeString();
+		if (event.type === "message_end") expectTypeOf(event.message).toEqualTypeOf<SessionMessage>();
+		// @ts-expect-error there is no such event
+		if (event.type === "text_detla") throw event;
+	}
+	for await (const logged of client.watch("s")) expectTypeOf(logged).toEqualTypeOf<LoggedEvent>();
+});
+
+test("a price may be unknown", () => {
+	expectTypeOf<ExecuteResult["cost"]>().toEqualTypeOf<number | undefined>();
+});
+
+test("a tool's parameters may be typed where it is declared", () => {
+	const add: ClientTool<{ a: number }> = { name: "add", execute: (_, { a }) => ({ output: String(a) }) };
+	client.execute({
+		input: "Hi",
+		tools: [add, { name: "look", run: async ({ at }: { at: string }, { signal }) => [at, signal.aborted] }],
+	});
+	// @ts-expect-error a tool has a name
+	client.execute({ input: "Hi", tools: [{ run: () => "" }] });
+});
+
+test("what is no input is refused", () => {
+	// @ts-expect-error the server's messages are not for users to say
+	client.execute({ input: { role: "assistant", content: [] } });
+	// @ts-expect-error a decision needs to say what was decided
+	client.answer("s", [{ role: "approval", toolCallId: "c" }]);
+});

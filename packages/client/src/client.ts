@@ -1,0 +1,85 @@
+// The client: the door's one function, made of settings and routes.
+
+import { type ExecuteRequest, type ExecuteStream, startExecution } from "./execute/index.ts";
+import {
+	type ClientOptions,
+	followSession,
+	getSession,
+	listSessions,
+	randomKey,
+	readOptions,
+	sendAnswers,
+	stopSession,
+} from "./transport/index.ts";
+import type { Answer, LoggedEvent, SessionInfo, SessionPage } from "./wire/index.ts";
+
+/** What `client.watch` takes. */
+export interface WatchOptions {
+	/** The id of the last event that is known. Default: from the first event that the server keeps. */
+	readonly after?: string;
+	/** Whether to wait for further executions. Default `false`: ends with the last one. */
+	readonly follow?: boolean;
+	/** Disconnects. */
+	readonly signal?: AbortSignal;
+}
+
+/** A client of one server. It holds no connection but those of its streams. */
+export interface Client {
+	/** Starts an execution at once, follows it over every reconnect, and carries out the calls of `tools`. */
+	execute(request: ExecuteRequest): ExecuteStream;
+	/** The session with its history. @throws ClientError `session_not_found`. */
+	session(sessionId: string): Promise<SessionInfo>;
+	/** A page of the sessions; `limit` at most. */
+	sessions(page?: { readonly after?: string; readonly limit?: number }): Promise<SessionPage>;
+	/** Stops what the session is doing. Harmless when it does nothing. @throws ClientError `session_not_found`. */
+	stop(sessionId: string): Promise<{ readonly stopped: boolean }>;
+	/**
+	 * The events of a session, each once, in order, over every reconnect.
+	 *
+	 * @throws ClientError `session_not_found`; `events_expired` when some of them are no longer kept.
+	 */
+	watch(sessionId: string, options?: WatchOptions): AsyncIterable<LoggedEvent>;
+	/** Lets a call run that waits for approval. Done when the server has stored it. */
+	approve(sessionId: string, toolCallId: string): Promise<void>;
+	/** Refuses a call that waits for approval; the model is told the reason. */
+	deny(sessionId: string, toolCallId: string, reason?: string): Promise<void>;
+	/** Hands in answers to pending calls. Done when the server has stored them; `watch` shows what follows. */
+	answer(sessionId: string, answers: readonly Answer[]): Promise<void>;
+}
+
+/**
+ * Makes a client of a Holdfast server.
+ *
+ * @throws ClientError `invalid_option`.
+ * @example
+ * const client = createClient({ url: "https://agents.example" });
+ * const stream = client.execute({ input: "Hello" });
+ * for await (const event of stream) {
+ * 	if (event.type === "text_delta") console.log(event.delta);
+ * }
+ * const { status, sessionId } = await stream.result();
+ * console.log(status, sessionId);
+ */
+export function createClient(options: ClientOptions): Client {
+	const settings = readOptions(options);
+	const answer = (sessionId: string, answers: readonly Answer[]): Promise<void> =>
+		sendAnswers(settings, sessionId, answers, randomKey(settings.timers));
+
+	return {
+		execute: (request) => startExecution(settings, request),
+		session: (sessionId) => getSession(settings, sessionId),
+		sessions: (page = {}) => listSessions(settings, page),
+		stop: (sessionId) => stopSession(settings, sessionId),
+		async *watch(sessionId, { after, follow = false, signal } = {}) {
+			for await (const { id, event } of followSession({ settings, signal }, sessionId, { after, follow })) {
+				yield { id, event };
+			}
+		},
+		approve: (sessionId, toolCallId) => answer(sessionId, [{ role: "approval", toolCallId, approved: true }]),
+		deny: (sessionId, toolCallId, reason) =>
+			answer(sessionId, [
+				{ role: "approval", toolCallId, approved: false, ...(reason === undefined ? {} : { reason }) },
+			]),
+		answer,
+	};
+}

@@ -1,0 +1,49 @@
+// The error of this package (keeps I9). It has the shape and the brand of the engine's errors, so that
+// `isHoldfastError` knows it, without importing the engine.
+
+const brand = Symbol.for("holdfast.error");
+
+/** What may be said about an error besides its code and message. */
+export interface ClientErrorOptions {
+	/** The error this one was caused by. */
+	cause?: unknown;
+	/** Whether the same call may succeed when it is made again. Default `false`. */
+	retryable?: boolean;
+	/** The HTTP status of the answer, where there was one. */
+	status?: number;
+	/** Facts about the error for programs. */
+	data?: Record<string, unknown>;
+}
+
+/**
+ * An error with a stable `code`: one of the server's, with its HTTP `status`, or one of the client's own.
+ *
+ * @example
+ * const error = new ClientError("session_busy", "The session is busy.", { status: 409 });
+ * console.log(isClientError(error) && error.status);
+ */
+export class ClientError extends Error {
+	readonly code: string;
+	readonly retryable: boolean;
+	declare readonly status?: number;
+	declare readonly data?: Record<string, unknown>;
+
+	constructor(code: string, message: string, options: ClientErrorOptions = {}) {
+		super(message, "cause" in options ? { cause: options.cause } : undefined);
+		this.name = "ClientError";
+		this.code = code;
+		this.retryable = options.retryable ?? false;
+		if (options.status !== undefined) this.status = options.status;
+		if (options.data !== undefined) this.data = options.data;
+	}
+
+	static {
+		Object.defineProperty(this.prototype, brand, { value: true });
+	}
+}
+
+/** Whether a value is a ClientError, also one made by another installed copy of this package. */
+export function isClientError(value: unknown): value is ClientError {
+	if (typeof value !== "object" || value === null) return false;
+	return (value as Record<symbol, unknown>)[brand] === true && (value as Error).name === "ClientError";
+}

@@ -1,0 +1,3 @@
+// The door of the errors.
+
+export { ClientError, type ClientErrorOptions, isClientError } from "./client-error.ts";

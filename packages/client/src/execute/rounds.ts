@@ -1,0 +1,146 @@
+// Carries an execution to its end: follows it, answers the calls it waits for, hands the answers in and follows what
+// comes of them, until nothing is left to answer here. A session belongs to everybody: where calls were settled by
+// somebody else meanwhile, it goes on with what is left, or with what the session does next.
+
+import { ClientError, isClientError } from "../errors/index.ts";
+import type { Answerer } from "../tools/index.ts";
+import {
+	createBackoff,
+	type ExecuteBody,
+	type Following,
+	followExecution,
+	followSession,
+	getSession,
+	type ReceivedEvent,
+} from "../transport/index.ts";
+import type { Answer, SessionInfo } from "../wire/index.ts";
+import type { Ending, Tally } from "./tally.ts";
+
+/** What an execution needs. */
+export interface Execution {
+	readonly following: Following & { readonly signal: AbortSignal };
+	readonly body: ExecuteBody;
+	/** Key of the first request; those of later rounds are derived from it. */
+	readonly idempotencyKey: string;
+	/** Whether the key is the caller's, so that an earlier process may have come further already. */
+	readonly keyIsShared: boolean;
+	readonly answerer: Answerer;
+	readonly tally: Tally;
+}
+
+type Events = AsyncGenerator<ReceivedEvent, void, undefined>;
+
+/** Codes that may mean: somebody else was quicker. */
+const settledCodes: ReadonlySet<string> = new Set([
+	"no_pending_tool_calls",
+	"unknown_tool_call_id",
+	"tool_call_settled",
+	"tool_result_conflict",
+	"tool_result_expired",
+	"idempotency_key_reused",
+	"session_busy",
+]);
+
+/** The events of all rounds. */
+export async function* runRounds(execution: Execution): Events {
+	const { following, body, idempotencyKey, answerer } = execution;
+	const place: Place = { sessionId: body.sessionId ?? "", lastId: undefined };
+	yield* gather(followExecution(following, body, idempotencyKey), execution, place);
+	for (let round = 1; ; round++) {
+		const ending = execution.tally.ending();
+		if (ending?.status !== "awaiting_tool_execution") return;
+		if (execution.keyIsShared && (await wasLeftBehind(execution, place, ending))) {
+			yield* rejoin(execution, place);
+			continue;
+		}
+		const found = answerer.answer(place.sessionId, ending.pendingToolCalls);
+		const answers = await orAborted(found, following.signal);
+		if (answers.length === 0) return;
+		yield* handIn(execution, answers, place, `${idempotencyKey}:${round}`);
+	}
+}
+
+interface Place {
+	sessionId: string;
+	lastId: string | undefined;
+}
+
+async function* gather(events: Events, { tally }: Execution, place: Place): Events {
+	for await (const received of events) {
+		place.lastId = received.id;
+		if (received.event.type === "session_start") place.sessionId = received.event.sessionId;
+		tally.add(received.event);
+		yield received;
+	}
+}
+
+/** Whether the calls were answered long ago: a tool must not run again for what an earlier process has done. */
+async function wasLeftBehind(
+	execution: Execution,
+	place: Place,
+	{ pendingToolCalls }: Ending,
+): Promise<boolean> {
+	const open = openCalls(await currentSession(execution, place));
+	return !pendingToolCalls.some(({ id }) => open.has(id));
+}
+
+async function* handIn(execution: Execution, answers: readonly Answer[], place: Place, key: string): Events {
+	const { following } = execution;
+	const backoff = createBackoff(following.settings, following.signal);
+	let left = answers;
+	for (let attempt = 1; ; attempt++) {
+		const body = { sessionId: place.sessionId, input: left };
+		const ownKey = attempt === 1 ? key : `${key}.${attempt}`;
+		try {
+			return yield* gather(followExecution(following, body, ownKey), execution, place);
+		} catch (error) {
+			if (!isClientError(error) || !settledCodes.has(error.code)) throw error;
+			const session = await currentSession(execution, place);
+			const open = openCalls(session);
+			const rest = left.filter(({ toolCallId }) => open.has(toolCallId));
+			// What runs now may settle the rest, or wait for it again: the next round will tell.
+			if (session.status === "running" || rest.length === 0) return yield* rejoin(execution, place);
+			if (rest.length === left.length) {
+				if (error.code !== "session_busy") throw error;
+				const { message, status = 409 } = error;
+				await backoff.afterFailure(new ClientError(error.code, message, { status, retryable: true }));
+			}
+			left = rest;
+		}
+	}
+}
+
+/** Follows what the session did and does without us. */
+async function* rejoin(execution: Execution, place: Place): Events {
+	const { following, tally } = execution;
+	const before = tally.ending();
+	yield* gather(
+		followSession(following, place.sessionId, { after: place.lastId, follow: false }),
+		execution,
+		place,
+	);
+	const after = tally.ending();
+	if (after === undefined || after === before) tally.end(endingOf(await currentSession(execution, place)));
+}
+
+function currentSession({ following }: Execution, { sessionId }: Place): Promise<SessionInfo> {
+	return getSession(following.settings, sessionId, following.signal);
+}
+
+function openCalls({ pendingToolCalls = [] }: SessionInfo): ReadonlySet<string> {
+	return new Set(pendingToolCalls.map(({ id }) => id));
+}
+
+function endingOf({ status, pendingToolCalls = [] }: SessionInfo): Ending {
+	if (status === "idle" || status === "running") return { status: "completed", pendingToolCalls: [] };
+	return { status, pendingToolCalls };
+}
+
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+	return new Promise((resolve, reject) => {
+		const cancel = (): void => reject(signal.reason);
+		if (signal.aborted) cancel();
+		signal.addEventListener("abort", cancel, { once: true });
+		work.then(resolve, reject).finally(() => signal.removeEventListener("abort", cancel));
+	});
+}

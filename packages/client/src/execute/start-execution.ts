@@ -1,0 +1,93 @@
+// What an execution is asked with, and how it is set going.
+
+import { ClientError } from "../errors/index.ts";
+import { type Approve, type ClientTool, createAnswerer, describeTool, readTools } from "../tools/index.ts";
+import { type EventConnection, followSession, randomKey, type Settings } from "../transport/index.ts";
+import type { ExecuteContext, ExecuteInput, ModelOptions } from "../wire/index.ts";
+import { createExecuteStream, type ExecuteStream } from "./execute-stream.ts";
+import { runRounds } from "./rounds.ts";
+import { createTally } from "./tally.ts";
+
+/** What `client.execute` takes. */
+export interface ExecuteRequest {
+	/** The session; without it the server makes a new one. */
+	readonly sessionId?: string;
+	/** A user message, or answers to pending calls. Text alone is a user message. */
+	readonly input: string | ExecuteInput;
+	/** What a new session starts with; needed for one with a `sessionId` of yours, ignored for one that is there. */
+	readonly context?: ExecuteContext;
+	/**
+	 * Tools that are carried out here when the model calls them. Default: none, and the stream ends when it has to wait
+	 * for somebody. A new session is told about them.
+	 */
+	readonly tools?: readonly ClientTool[];
+	/** Asked about calls that need approval. Default: nobody is asked, and such calls are left open. */
+	readonly approve?: Approve;
+	/**
+	 * What to do about calls of tools that are not among `tools`. Default "refuse": they are answered with an error, so
+	 * that nothing hangs; "leave" is for sessions where other clients carry out other tools.
+	 */
+	readonly unknownTools?: "refuse" | "leave";
+	/** How the model is asked, from this execution on. */
+	readonly options?: ModelOptions;
+	/**
+	 * The same request with the same key starts one execution, however often it is sent. Default: a new key, which
+	 * covers repeats by the client itself. Give one of yours, 1 to 200 visible ASCII
+	 * characters, to repeat a request after your program was restarted.
+	 */
+	readonly idempotencyKey?: string;
+	/** Disconnects. The session goes on at the server; `client.stop` ends it. */
+	readonly signal?: AbortSignal;
+}
+
+/** Room is left for what later rounds append; the server takes 255 characters. */
+const keyPattern = /^[\x21-\x7e]{1,200}$/;
+
+/** @throws ClientError `invalid_option`, `invalid_tool`, `duplicate_tool`, `schema_not_convertible`. */
+export function startExecution(settings: Settings, request: ExecuteRequest): ExecuteStream {
+	const { input, options, approve, unknownTools = "refuse", idempotencyKey } = request;
+	const signal = request.signal ?? new AbortController().signal;
+	if (idempotencyKey !== undefined && !keyPattern.test(idempotencyKey)) {
+		throw new ClientError("invalid_option", "`idempotencyKey` must be 1 to 200 visible ASCII characters.");
+	}
+	const tools = request.tools === undefined ? undefined : readTools(request.tools);
+	const tally = createTally();
+	const body = {
+		sessionId: request.sessionId,
+		input: typeof input === "string" ? ({ role: "user", content: input } as const) : input,
+		context: contextOf(request),
+		options,
+	};
+	return createExecuteStream((name) => {
+		let connection: EventConnection | undefined;
+		const following = {
+			settings,
+			signal,
+			onConnection(opened: EventConnection) {
+				connection = opened;
+				name(opened.sessionId);
+			},
+		};
+		return {
+			events: runRounds({
+				following,
+				body,
+				idempotencyKey: idempotencyKey ?? randomKey(settings.timers),
+				keyIsShared: idempotencyKey !== undefined,
+				answerer: createAnswerer({ tools, approve, unknownTools, signal }),
+				tally,
+			}),
+			reread: (sessionId, after) => followSession({ settings, signal }, sessionId, { after, follow: true }),
+			result: (sessionId) => tally.result(sessionId),
+			disconnect: () => connection?.close(),
+			bufferCharacters: settings.bufferCharacters,
+		};
+	});
+}
+
+function contextOf({ sessionId, context, tools = [] }: ExecuteRequest): ExecuteContext | undefined {
+	// Only a session that is certainly new is given a context of ours: for another it would hide that it is gone.
+	if (context === undefined && sessionId !== undefined) return undefined;
+	const declared = [...(context?.tools ?? []), ...tools.map(describeTool)];
+	return { ...context, ...(declared.length === 0 ? {} : { tools: declared }) };
+}

@@ -1,0 +1,90 @@
+// What an execution comes to, gathered from its events.
+
+import type { ExecuteStatus, LoggedEvent, PendingToolCall, SessionMessage } from "../wire/index.ts";
+
+/** What an execution came to. */
+export interface ExecuteResult {
+	readonly sessionId: string;
+	readonly status: ExecuteStatus;
+	/** The messages it added, its input included. */
+	readonly messages: readonly SessionMessage[];
+	/** With status `awaiting_tool_execution`: the calls that are still open, for others to answer. */
+	readonly pendingToolCalls?: readonly PendingToolCall[];
+	/** US dollars; absent when the price of some model call is unknown. */
+	readonly cost?: number;
+	/** With status `error`: why. */
+	readonly error?: { readonly code: string; readonly message: string };
+}
+
+/** How the last execution seen so far ended. */
+export interface Ending {
+	readonly status: ExecuteStatus;
+	readonly pendingToolCalls: readonly PendingToolCall[];
+}
+
+/** Gathers events. */
+export interface Tally {
+	add(event: LoggedEvent["event"]): void;
+	/** How it stands where the events do not say: the session's own word. */
+	end(ending: Ending): void;
+	/** The ending of the last execution; undefined while one is under way. */
+	ending(): Ending | undefined;
+	result(sessionId: string): ExecuteResult;
+}
+
+export function createTally(): Tally {
+	const messages: SessionMessage[] = [];
+	let cost: number | undefined = 0;
+	let error: ExecuteResult["error"];
+	let ending: Ending | undefined;
+	return {
+		add(event) {
+			switch (event.type) {
+				case "session_start":
+					ending = undefined;
+					break;
+				case "message_end": {
+					messages.push(event.message);
+					const spent = costOf(event.message);
+					cost = cost === undefined || spent === undefined ? undefined : cost + spent;
+					break;
+				}
+				case "error":
+					error = { code: event.code, message: event.error };
+					break;
+				case "execute_complete":
+					error = event.error ?? error;
+					ending = { status: event.status, pendingToolCalls: event.pendingToolCalls ?? [] };
+					break;
+			}
+		},
+		end(known) {
+			ending = known;
+		},
+		ending: () => ending,
+		result(sessionId) {
+			const { status, pendingToolCalls } = ending ?? { status: "completed", pendingToolCalls: [] };
+			return {
+				sessionId,
+				status,
+				messages,
+				...(status === "awaiting_tool_execution" ? { pendingToolCalls } : {}),
+				...(cost === undefined ? {} : { cost }),
+				...(status === "error" && error !== undefined ? { error } : {}),
+			};
+		},
+	};
+}
+
+/** 0 for what no model said, undefined where the price is unknown. */
+function costOf(message: SessionMessage): number | undefined {
+	switch (message.role) {
+		case "assistant":
+			return message.usage.cost;
+		case "error":
+		case "aborted":
+			return message.partial === undefined ? 0 : message.partial.usage.cost;
+		default:
+			return 0;
+	}
+}

@@ -1,0 +1,99 @@
+// Finds answers for pending calls: results of tools that run here, and decisions of whoever may approve. A call is
+// taken up once, however often it is seen pending.
+
+import type { Answer, ApprovalAnswer, PendingToolCall, ToolAnswer } from "../wire/index.ts";
+import { type ClientTool, isLocalTool } from "./client-tool.ts";
+import { failedCall, messageOf, runCall } from "./run-call.ts";
+
+/** A decision on a call; nothing leaves it to somebody else. */
+export type Approval = boolean | { readonly approved: boolean; readonly reason?: string } | undefined;
+
+/** Decides whether a call may run. What it throws denies the call. */
+export type Approve = (call: PendingToolCall) => Approval | Promise<Approval>;
+
+/** Who answers here, and what. */
+export interface AnswererOptions {
+	/** Absent: no calls are answered, whatever they ask for. */
+	readonly tools?: ReadonlyMap<string, ClientTool> | undefined;
+	readonly approve?: Approve | undefined;
+	/** What to do about calls of tools that are not among `tools`. */
+	readonly unknownTools: "refuse" | "leave";
+	readonly signal: AbortSignal;
+}
+
+/** Answers calls. */
+export interface Answerer {
+	/** Answers to some of the calls, to hand in at once; none when all of them are for somebody else. */
+	answer(sessionId: string, calls: readonly PendingToolCall[]): Promise<readonly Answer[]>;
+}
+
+export function createAnswerer({ tools, approve, unknownTools, signal }: AnswererOptions): Answerer {
+	const results = new Map<string, Promise<ToolAnswer>>();
+	const decisions = new Map<string, Promise<ApprovalAnswer | undefined>>();
+
+	function start(sessionId: string, call: PendingToolCall): void {
+		if (call.approval === true) {
+			if (approve !== undefined && !decisions.has(call.id)) decisions.set(call.id, decide(approve, call));
+			return;
+		}
+		if (tools === undefined || results.has(call.id)) return;
+		const tool = tools.get(call.name);
+		if (tool === undefined) {
+			if (unknownTools === "refuse") results.set(call.id, Promise.resolve(refuse(tools, call)));
+		} else if (isLocalTool(tool)) {
+			const idempotencyKey = `${sessionId}/${call.id}`;
+			const context = { toolCallId: call.id, toolName: call.name, signal, idempotencyKey };
+			results.set(call.id, runCall(tool, call, context));
+		}
+	}
+
+	return {
+		async answer(sessionId, calls) {
+			forgetAllBut(results, calls);
+			forgetAllBut(decisions, calls);
+			for (const call of calls) start(sessionId, call);
+			// Results first and together; people take their time, so decisions follow as they come.
+			return results.size > 0 ? Promise.all(results.values()) : firstDecisions([...decisions.values()]);
+		},
+	};
+}
+
+function forgetAllBut(taken: Map<string, unknown>, calls: readonly PendingToolCall[]): void {
+	const ids = new Set(calls.map(({ id }) => id));
+	for (const id of taken.keys()) if (!ids.has(id)) taken.delete(id);
+}
+
+function refuse(tools: ReadonlyMap<string, ClientTool>, call: PendingToolCall): ToolAnswer {
+	const names = [...tools.keys()].map((name) => `"${name}"`).join(", ");
+	return failedCall(call, `There is no tool "${call.name}" here. There is ${names === "" ? "none" : names}.`);
+}
+
+async function decide(approve: Approve, call: PendingToolCall): Promise<ApprovalAnswer | undefined> {
+	const about = { role: "approval", toolCallId: call.id } as const;
+	try {
+		const said = await approve(call);
+		if (said === undefined) return undefined;
+		return typeof said === "boolean" ? { ...about, approved: said } : { ...about, ...said };
+	} catch (error) {
+		return { ...about, approved: false, reason: `Nobody could be asked: ${messageOf(error)}` };
+	}
+}
+
+/** Waits for a first decision and gives those made together with it; none when nobody decides. */
+function firstDecisions(
+	open: readonly Promise<ApprovalAnswer | undefined>[],
+): Promise<readonly ApprovalAnswer[]> {
+	return new Promise((resolve) => {
+		const made: ApprovalAnswer[] = [];
+		let left = open.length;
+		if (left === 0) resolve(made);
+		for (const decision of open) {
+			decision.then((answer) => {
+				left -= 1;
+				if (answer !== undefined) made.push(answer);
+				// A moment later, so that decisions that need no thought are handed in together.
+				if (made.length === 1 || left === 0) queueMicrotask(() => resolve([...made]));
+			});
+		}
+	});
+}

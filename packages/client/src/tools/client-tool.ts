@@ -1,0 +1,92 @@
+// Tools whose functions run here: how they are declared, and what of them the server is told.
+
+import { ClientError } from "../errors/index.ts";
+import type { ToolDescription } from "../wire/index.ts";
+
+/** What a tool is told about the call it serves. */
+export interface ClientToolContext {
+	readonly toolCallId: string;
+	readonly toolName: string;
+	/** Fires when the execution's signal does: nobody will hand the result in. */
+	readonly signal: AbortSignal;
+	/** The same for every attempt at this call, different for every other call. */
+	readonly idempotencyKey: string;
+}
+
+/** What a streaming tool yields: any number of deltas, then one `complete`. @see document 3, "Tool Execution" */
+export type ToolExecutionEvent =
+	| { readonly type: "delta"; readonly delta: string }
+	| { readonly type: "complete"; readonly output: unknown; readonly details?: unknown };
+
+/** JSON Schema, or a schema that can be written as such (zod 4, valibot and others). */
+export type ToolParameters = Readonly<Record<string, unknown>> | { readonly "~standard": object };
+
+/**
+ * A tool that the model may call and this program carries out: with `execute` as in document 3, or with `run` as in
+ * UPP. One with neither is declared only; its calls are left to another client.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: document 3's default
+export interface ClientTool<Params = any> {
+	readonly name: string;
+	/** What people are shown in place of the name. */
+	readonly label?: string;
+	/** What the model is told about when and how to use it. */
+	readonly description?: string;
+	/** What it takes. Default: nothing. */
+	readonly parameters?: ToolParameters;
+	/** Gives `{ output, details? }`, a promise of it, or an iterable of deltas that ends with `complete`. */
+	execute?(id: string, params: Params, context: ClientToolContext): unknown;
+	/** Gives text or JSON, a promise of it, or an iterable of pieces of text. */
+	run?(params: Params, context: ClientToolContext): unknown;
+}
+
+/** Tools by name. @throws ClientError `invalid_tool`, `duplicate_tool`. */
+export function readTools(tools: readonly ClientTool[]): ReadonlyMap<string, ClientTool> {
+	const byName = new Map<string, ClientTool>();
+	for (const tool of tools) {
+		const name: unknown = tool?.name;
+		if (typeof name !== "string" || name === "") {
+			throw new ClientError("invalid_tool", "A tool has no name. Give each tool a `name`.");
+		}
+		if (byName.has(name)) {
+			throw new ClientError("duplicate_tool", `Two tools are called "${name}". Rename one.`);
+		}
+		byName.set(name, tool);
+	}
+	return byName;
+}
+
+/** Whether the tool is carried out here. */
+export function isLocalTool({ execute, run }: ClientTool): boolean {
+	return typeof execute === "function" || typeof run === "function";
+}
+
+/** What the server is told of a tool: all but its functions. @throws ClientError `schema_not_convertible`. */
+export function describeTool({ name, label, description = "", parameters }: ClientTool): ToolDescription {
+	return {
+		name,
+		...(label === undefined ? {} : { label }),
+		description,
+		parameters: toJsonSchema(name, parameters ?? { type: "object", properties: {} }),
+	};
+}
+
+interface Convertible {
+	readonly "~standard"?: { readonly jsonSchema?: { input?(options: { target: string }): object } };
+	toJSONSchema?(options: { io: "input" }): object;
+}
+
+function toJsonSchema(name: string, parameters: ToolParameters): Readonly<Record<string, unknown>> {
+	const schema = parameters as Convertible;
+	const standard = schema["~standard"];
+	if (standard === undefined) return parameters as Readonly<Record<string, unknown>>;
+	const written =
+		standard.jsonSchema?.input?.({ target: "draft-2020-12" }) ?? schema.toJSONSchema?.({ io: "input" });
+	if (written === undefined) {
+		throw new ClientError(
+			"schema_not_convertible",
+			`The schema of the tool "${name}" does not say how it is written as JSON Schema. Give JSON Schema.`,
+		);
+	}
+	return written as Readonly<Record<string, unknown>>;
+}

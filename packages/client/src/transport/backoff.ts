@@ -1,0 +1,40 @@
+// How long to wait before the next try, and when to give up (keeps I7: tries are bounded unless told otherwise).
+
+import { ClientError } from "../errors/index.ts";
+import type { Settings } from "./options.ts";
+import { sleep } from "./timers.ts";
+
+/** Counts failures in a row. */
+export interface Backoff {
+	/** Progress was made: the next failure is the first one again. */
+	reset(): void;
+	/** Waits before another try. @throws the failure itself when it is final or there were too many. */
+	afterFailure(failure: unknown): Promise<void>;
+}
+
+export function createBackoff(settings: Settings, signal?: AbortSignal): Backoff {
+	const { timers, reconnectDelayMs, maxReconnectDelayMs, maxReconnects } = settings;
+	let failures = 0;
+	return {
+		reset() {
+			failures = 0;
+		},
+		async afterFailure(failure) {
+			signal?.throwIfAborted();
+			if (!(failure instanceof ClientError) || !failure.retryable) throw failure;
+			failures += 1;
+			if (failures > maxReconnects) throw failure;
+			const longest = Math.min(maxReconnectDelayMs, reconnectDelayMs * 2 ** (failures - 1));
+			// Half by chance: clients that lost the same server must not come back all at once.
+			const chosen = longest / 2 + (timers.random() * longest) / 2;
+			const delayMs = Math.round(Math.max(chosen, retryAfterOf(failure)));
+			settings.onReconnect({ attempt: failures, delayMs, error: failure });
+			await sleep(timers, delayMs, signal);
+		},
+	};
+}
+
+function retryAfterOf(failure: ClientError): number {
+	const { retryAfterMs } = failure.data ?? {};
+	return typeof retryAfterMs === "number" ? retryAfterMs : 0;
+}

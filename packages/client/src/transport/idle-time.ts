@@ -1,0 +1,29 @@
+// Takes a silent connection for a dead one: a phone that changed networks is never told, only silence says so.
+
+import { ClientError, isClientError } from "../errors/index.ts";
+import type { Settings } from "./options.ts";
+
+/**
+ * What `work` on a connection comes to.
+ *
+ * @throws ClientError `connection_lost` when it fails, or is not done within the idle time.
+ */
+export function withinIdleTime<T>({ timers, idleTimeoutMs }: Settings, work: Promise<T>): Promise<T> {
+	return new Promise((resolve, reject) => {
+		const handle = Number.isFinite(idleTimeoutMs)
+			? timers.setTimeout(() => reject(lost(`was silent for ${idleTimeoutMs} ms`)), idleTimeoutMs)
+			: undefined;
+		work
+			.then(resolve, (cause) => reject(isClientError(cause) ? cause : lost("broke", cause)))
+			.finally(() => timers.clearTimeout(handle));
+	});
+}
+
+/** The connection went away; what was missed can be read from where it stopped. */
+export function lost(what: string, cause?: unknown): ClientError {
+	return new ClientError(
+		"connection_lost",
+		`The connection to the server ${what}. Go on from the last event's id when the server can be reached.`,
+		{ retryable: true, ...(cause === undefined ? {} : { cause }) },
+	);
+}

@@ -1,0 +1,23 @@
+// The door of the transport: settings, unary calls, and events that survive their connections.
+
+export { createBackoff } from "./backoff.ts";
+export { type Following, followExecution, followSession } from "./follow.ts";
+export {
+	type ClientHeaders,
+	type ClientOptions,
+	type Fetch,
+	type ReconnectNotice,
+	readOptions,
+	type Settings,
+} from "./options.ts";
+export { randomKey } from "./random-key.ts";
+export type { ReceivedEvent } from "./read-events.ts";
+export {
+	type EventConnection,
+	type ExecuteBody,
+	getSession,
+	listSessions,
+	sendAnswers,
+	stopSession,
+} from "./routes.ts";
+export type { Timers } from "./timers.ts";

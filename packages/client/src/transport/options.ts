@@ -1,0 +1,103 @@
+// The options of a client, parsed once at the door.
+
+import { ClientError } from "../errors/index.ts";
+import { platformTimers, type Timers } from "./timers.ts";
+
+/** The part of `fetch` that the client uses. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** Headers of every request, or a function that is asked for them before each one, reconnects included. */
+export type ClientHeaders =
+	| Readonly<Record<string, string>>
+	| (() => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>);
+
+/** Told before the client tries again. */
+export interface ReconnectNotice {
+	/** Failures in a row, this one included. */
+	readonly attempt: number;
+	/** Milliseconds until the next try. */
+	readonly delayMs: number;
+	/** What went wrong. */
+	readonly error: ClientError;
+}
+
+/** What `createClient` takes. */
+export interface ClientOptions {
+	/** Where the server's routes begin, without `/api/agent`: `https://agents.example.com`, or `""` for a page's own origin. */
+	readonly url: string;
+	/** Sends requests. Default: the platform's. It has to give bodies that can be read as streams. */
+	readonly fetch?: Fetch;
+	/** Headers for every request, for example to authenticate. Default: none. */
+	readonly headers?: ClientHeaders;
+	/**
+	 * How many failures in a row, without one event in between, are met by another try. Default 10, about two minutes.
+	 * `Infinity` never gives up, and never tells of a wrong address either; 0 reports the first failure.
+	 */
+	readonly maxReconnects?: number;
+	/** The wait before the first further try, in milliseconds; it doubles each time, half of it by chance. Default 500. */
+	readonly reconnectDelayMs?: number;
+	/** The longest such wait, in milliseconds; only `Retry-After` may ask for more. Default 30,000. */
+	readonly maxReconnectDelayMs?: number;
+	/**
+	 * After how many milliseconds without a byte a connection is taken for dead. Default 60,000, four heartbeats of the
+	 * server's default; `Infinity` trusts every connection.
+	 */
+	readonly idleTimeoutMs?: number;
+	/** The longest event that is accepted, in characters. Default 33,554,432. */
+	readonly maxEventCharacters?: number;
+	/**
+	 * How much is kept for a loop that is slower than `result()`, in characters. Default 1,048,576. What is beyond is
+	 * read from the server again.
+	 */
+	readonly bufferCharacters?: number;
+	/** Told before each further try. Must not throw. */
+	readonly onReconnect?: (notice: ReconnectNotice) => void;
+	/** Time and chance. Default: the platform's. */
+	readonly timers?: Timers;
+}
+
+/** Options with every default in place. */
+export interface Settings {
+	readonly url: string;
+	readonly fetch: Fetch;
+	readonly headers: () => Promise<Readonly<Record<string, string>>>;
+	readonly maxReconnects: number;
+	readonly reconnectDelayMs: number;
+	readonly maxReconnectDelayMs: number;
+	readonly idleTimeoutMs: number;
+	readonly maxEventCharacters: number;
+	readonly bufferCharacters: number;
+	readonly onReconnect: (notice: ReconnectNotice) => void;
+	readonly timers: Timers;
+}
+
+/** @throws ClientError `invalid_option`. */
+export function readOptions(options: ClientOptions): Settings {
+	const { url, headers = {} } = options;
+	if (typeof url !== "string") {
+		throw new ClientError(
+			"invalid_option",
+			'createClient needs a `url`, such as "https://agents.example.com".',
+		);
+	}
+	return {
+		url: url.replace(/\/+$/, ""),
+		// Looked up late and called bare: a page may replace it, and browsers refuse it as another object's method.
+		fetch: options.fetch ?? ((to, init) => fetch(to, init)),
+		headers: async () => (typeof headers === "function" ? headers() : headers),
+		maxReconnects: atLeastZero("maxReconnects", options.maxReconnects, 10),
+		reconnectDelayMs: atLeastZero("reconnectDelayMs", options.reconnectDelayMs, 500),
+		maxReconnectDelayMs: atLeastZero("maxReconnectDelayMs", options.maxReconnectDelayMs, 30_000),
+		idleTimeoutMs: atLeastZero("idleTimeoutMs", options.idleTimeoutMs, 60_000),
+		maxEventCharacters: atLeastZero("maxEventCharacters", options.maxEventCharacters, 33_554_432),
+		bufferCharacters: atLeastZero("bufferCharacters", options.bufferCharacters, 1_048_576),
+		onReconnect: options.onReconnect ?? (() => {}),
+		timers: options.timers ?? platformTimers,
+	};
+}
+
+function atLeastZero(name: string, given: number | undefined, standard: number): number {
+	const value = given ?? standard;
+	if (typeof value === "number" && value >= 0) return value;
+	throw new ClientError("invalid_option", `\`${name}\` must be a number from 0 on, not ${String(value)}.`);
+}

@@ -1,0 +1,72 @@
+// Turns the bytes of an event stream into events. Reads only when asked for more than it has: a slow consumer slows
+// the connection down, and nothing but one chunk and one unfinished record is held (keeps I7).
+
+import { createParser, type EventSourceMessage } from "eventsource-parser";
+import { ClientError } from "../errors/index.ts";
+import type { LoggedEvent } from "../wire/index.ts";
+import { withinIdleTime } from "./idle-time.ts";
+import type { Settings } from "./options.ts";
+
+/** An event and how many characters it took on the wire. */
+export interface ReceivedEvent extends LoggedEvent {
+	readonly characters: number;
+}
+
+/**
+ * The events in the body of an answer. Ends where the body ends; a record cut short there is no event.
+ *
+ * @throws ClientError `connection_lost`, `invalid_response`.
+ */
+export async function* readEvents(
+	body: ReadableStream<Uint8Array>,
+	settings: Settings,
+): AsyncGenerator<ReceivedEvent, void, undefined> {
+	const reader = body.getReader();
+	const decoder = new TextDecoder();
+	const ready: EventSourceMessage[] = [];
+	let isTooLong = false;
+	const parser = createParser({
+		maxBufferSize: settings.maxEventCharacters,
+		onEvent: (message) => ready.push(message),
+		onError: ({ type }) => {
+			isTooLong ||= type === "max-buffer-size-exceeded";
+		},
+	});
+	try {
+		for (;;) {
+			const { done, value } = await withinIdleTime(settings, reader.read());
+			if (done) return;
+			parser.feed(decoder.decode(value, { stream: true }));
+			for (const message of ready.splice(0)) yield toEvent(message);
+			if (isTooLong) {
+				const limit = settings.maxEventCharacters;
+				throw invalidResponse(`an event is longer than the ${limit} characters of \`maxEventCharacters\``);
+			}
+		}
+	} finally {
+		// Not awaited: a connection that hangs would hang its reader too.
+		reader.cancel().catch(() => {});
+	}
+}
+
+function toEvent({ id, data }: EventSourceMessage): ReceivedEvent {
+	if (id === undefined || id === "") throw invalidResponse("an event has no id");
+	let event: unknown;
+	try {
+		event = JSON.parse(data);
+	} catch (cause) {
+		throw invalidResponse(`event ${id} is no JSON`, cause);
+	}
+	if (typeof (event as { type?: unknown } | null)?.type !== "string")
+		throw invalidResponse(`event ${id} has no type`);
+	return { id, event: event as LoggedEvent["event"], characters: data.length };
+}
+
+/** What came is not what a server of ours sends. */
+export function invalidResponse(what: string, cause?: unknown): ClientError {
+	return new ClientError(
+		"invalid_response",
+		`The server's answer cannot be understood: ${what}. Check that \`url\` leads to a Holdfast server.`,
+		cause === undefined ? {} : { cause },
+	);
+}

@@ -1,0 +1,142 @@
+// The routes of the server as functions: one unary call each, or one connection to events. Calls that are harmless to
+// repeat are repeated here; connections are taken up again by those who know the last event.
+
+import { ClientError } from "../errors/index.ts";
+import type {
+	Answer,
+	ExecuteContext,
+	ExecuteInput,
+	ModelOptions,
+	SessionInfo,
+	SessionPage,
+} from "../wire/index.ts";
+import { createBackoff } from "./backoff.ts";
+import type { Settings } from "./options.ts";
+import { invalidResponse, type ReceivedEvent, readEvents } from "./read-events.ts";
+import { type Call, type Exchange, send, sendForJson } from "./send.ts";
+
+const root = "/api/agent";
+
+/** The body of an execution. */
+export interface ExecuteBody {
+	readonly sessionId?: string | undefined;
+	readonly input: ExecuteInput;
+	readonly context?: ExecuteContext | undefined;
+	readonly options?: ModelOptions | undefined;
+}
+
+/** A connection over which events come. */
+export interface EventConnection {
+	/** The session, where the answer names it: other origins may not see that header. */
+	readonly sessionId: string | undefined;
+	readonly events: AsyncGenerator<ReceivedEvent, void, undefined>;
+	close(): void;
+}
+
+/** Starts an execution, or joins the one that the same key started. */
+export function executeCall(body: ExecuteBody, idempotencyKey: string): Call {
+	return {
+		method: "POST",
+		path: `${root}/execute`,
+		body: JSON.stringify(body),
+		headers: { "idempotency-key": idempotencyKey, accept: "text/event-stream" },
+	};
+}
+
+/** Which events of a session: those behind `after`, else all; with `follow` those of further executions, too. */
+export interface EventRange {
+	readonly after?: string | undefined;
+	readonly follow: boolean;
+}
+
+/** The events of a session. */
+export function eventsCall(sessionId: string, { after, follow }: EventRange): Call {
+	return {
+		method: "GET",
+		path: `${sessionPath(sessionId)}/events${follow ? "?follow=1" : ""}`,
+		headers: { accept: "text/event-stream", ...(after === undefined ? {} : { "last-event-id": after }) },
+	};
+}
+
+/** Opens a connection to events, once. @throws ClientError `stream_unsupported`, and see `send`. */
+export async function openEvents(
+	settings: Settings,
+	call: Call,
+	signal?: AbortSignal,
+): Promise<EventConnection> {
+	const { response, close } = await send(settings, call, signal);
+	const type = response.headers.get("content-type") ?? "";
+	if (!type.startsWith("text/event-stream")) {
+		close();
+		throw invalidResponse(`it is "${type}" and no event stream`);
+	}
+	if (response.body === null) {
+		close();
+		throw new ClientError(
+			"stream_unsupported",
+			"This `fetch` gives no body that can be read as a stream. Hand one that does to `createClient({ fetch })`; on React Native that of `expo/fetch`.",
+		);
+	}
+	const sessionId = response.headers.get("x-session-id") ?? undefined;
+	return { sessionId, events: readEvents(response.body, settings), close };
+}
+
+/** Hands answers in; done when the server has stored them. What follows from them is left to watchers. */
+export async function sendAnswers(
+	settings: Settings,
+	sessionId: string,
+	answers: readonly Answer[],
+	idempotencyKey: string,
+): Promise<void> {
+	const call = executeCall({ sessionId, input: answers }, idempotencyKey);
+	const exchange = await repeatedly(settings, () => send(settings, call));
+	exchange.close();
+}
+
+/** A session with its history. */
+export async function getSession(
+	settings: Settings,
+	sessionId: string,
+	signal?: AbortSignal,
+): Promise<SessionInfo> {
+	const call: Call = { method: "GET", path: sessionPath(sessionId) };
+	return (await repeatedly(settings, () => sendForJson(settings, call, signal), signal)) as SessionInfo;
+}
+
+/** A page of the sessions. */
+export async function listSessions(
+	settings: Settings,
+	{ after, limit }: { readonly after?: string; readonly limit?: number },
+): Promise<SessionPage> {
+	const query = [
+		...(after === undefined ? [] : [`after=${encodeURIComponent(after)}`]),
+		...(limit === undefined ? [] : [`limit=${limit}`]),
+	].join("&");
+	const call: Call = { method: "GET", path: `${root}/sessions${query === "" ? "" : `?${query}`}` };
+	return (await repeatedly(settings, () => sendForJson(settings, call))) as SessionPage;
+}
+
+/** Stops what the session is doing. Harmless to repeat. */
+export async function stopSession(settings: Settings, sessionId: string): Promise<{ stopped: boolean }> {
+	const call: Call = { method: "POST", path: `${sessionPath(sessionId)}/stop`, body: "{}" };
+	return (await repeatedly(settings, () => sendForJson(settings, call))) as { stopped: boolean };
+}
+
+function sessionPath(sessionId: string): string {
+	return `${root}/session/${encodeURIComponent(sessionId)}`;
+}
+
+async function repeatedly<T extends Exchange | unknown>(
+	settings: Settings,
+	attempt: () => Promise<T>,
+	signal?: AbortSignal,
+): Promise<T> {
+	const backoff = createBackoff(settings, signal);
+	for (;;) {
+		try {
+			return await attempt();
+		} catch (error) {
+			await backoff.afterFailure(error);
+		}
+	}
+}

@@ -1,0 +1,109 @@
+// One HTTP request: its headers, its connection, and what its failures mean.
+
+import { ClientError } from "../errors/index.ts";
+import { withinIdleTime } from "./idle-time.ts";
+import type { Settings } from "./options.ts";
+
+/** A request, below the client's `url`. */
+export interface Call {
+	readonly method: "GET" | "POST";
+	readonly path: string;
+	/** JSON, as text: it stays the same when it is sent again. */
+	readonly body?: string;
+	readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** An answer whose body was not read yet. */
+export interface Exchange {
+	readonly response: Response;
+	/** Lets go of the connection. */
+	close(): void;
+}
+
+/**
+ * Sends a request once. When `signal` fires, the connection is closed.
+ *
+ * @throws ClientError with the server's code and status; `request_failed` where it gave none; `connection_failed`,
+ * `connection_lost`; or the signal's reason.
+ */
+export async function send(settings: Settings, call: Call, signal?: AbortSignal): Promise<Exchange> {
+	signal?.throwIfAborted();
+	const connection = new AbortController();
+	const close = (): void => {
+		signal?.removeEventListener("abort", close);
+		connection.abort(signal?.reason);
+	};
+	signal?.addEventListener("abort", close, { once: true });
+	try {
+		const request = { ...call, headers: await headersOf(settings, call), signal: connection.signal };
+		connection.signal.throwIfAborted();
+		const response = await withinIdleTime(settings, reach(settings, request));
+		if (!response.ok) throw await withinIdleTime(settings, readFailure(response, settings));
+		return { response, close };
+	} catch (error) {
+		close();
+		signal?.throwIfAborted();
+		throw error;
+	}
+}
+
+/** Sends a request once and reads its JSON. */
+export async function sendForJson(settings: Settings, call: Call, signal?: AbortSignal): Promise<unknown> {
+	const { response, close } = await send(settings, call, signal);
+	try {
+		return await withinIdleTime(settings, response.json());
+	} catch (error) {
+		signal?.throwIfAborted();
+		throw error;
+	} finally {
+		close();
+	}
+}
+
+// Made here, so that a header which cannot be sent is an error of its own and not a server out of reach.
+async function headersOf(settings: Settings, call: Call): Promise<Headers> {
+	const own = await settings.headers();
+	const type = call.body === undefined ? {} : { "content-type": "application/json" };
+	return new Headers({ ...own, ...type, ...call.headers });
+}
+
+type Request = Omit<Call, "headers"> & RequestInit;
+
+async function reach({ fetch, url }: Settings, { path, ...init }: Request): Promise<Response> {
+	try {
+		return await fetch(url + path, init);
+	} catch (cause) {
+		throw new ClientError(
+			"connection_failed",
+			`The server at ${url || "this page's origin"} cannot be reached. Check \`url\` and the network.`,
+			{ cause, retryable: true },
+		);
+	}
+}
+
+async function readFailure(response: Response, { timers }: Settings): Promise<ClientError> {
+	const { status } = response;
+	const body = await response.json().catch(() => undefined);
+	const said = typeof body?.error === "string" ? body.error : `The server answered with status ${status}.`;
+	if (status === 410) {
+		const hint = "Load the session again with `client.session(id)` and watch from its `lastEventId`.";
+		return new ClientError("events_expired", `${said} ${hint}`, { status });
+	}
+	const retryAfterMs = readRetryAfter(response.headers.get("retry-after"), timers.now());
+	const retryable = status >= 500 || status === 429 || status === 408;
+	const about = { status, ...(retryAfterMs === undefined ? {} : { data: { retryAfterMs } }) };
+	return typeof body?.code === "string"
+		? new ClientError(body.code, said, { ...about, retryable })
+		: new ClientError("request_failed", `${said} Check that \`url\` leads to a Holdfast server.`, {
+				...about,
+				retryable,
+			});
+}
+
+/** `Retry-After` is a number of seconds or a date. */
+function readRetryAfter(value: string | null, now: number): number | undefined {
+	if (value === null) return undefined;
+	const seconds = Number(value);
+	const milliseconds = Number.isNaN(seconds) ? Date.parse(value) - now : seconds * 1000;
+	return milliseconds > 0 ? milliseconds : undefined;
+}

@@ -1,0 +1,35 @@
+// The port for time and chance (keeps I6): everything here that waits or draws lots asks it.
+
+/** Time and chance. `globalThis` in use, a fake in tests. */
+export interface Timers {
+	/** Milliseconds since 1970. */
+	now(): number;
+	/** From 0 to 1, 1 excluded. */
+	random(): number;
+	setTimeout(callback: () => void, milliseconds: number): unknown;
+	clearTimeout(handle: unknown): void;
+}
+
+// Wrapped, for browsers refuse timers that are called as methods of another object.
+export const platformTimers: Timers = {
+	now: () => Date.now(),
+	random: () => Math.random(),
+	setTimeout: (callback, milliseconds) => setTimeout(callback, milliseconds),
+	clearTimeout: (handle) => clearTimeout(handle as number),
+};
+
+/** Waits; rejects with the signal's reason as soon as it fires. */
+export function sleep(timers: Timers, milliseconds: number, signal?: AbortSignal): Promise<void> {
+	return new Promise((resolve, reject) => {
+		if (signal?.aborted) return reject(signal.reason);
+		const cancel = (): void => {
+			timers.clearTimeout(handle);
+			reject(signal?.reason);
+		};
+		const handle = timers.setTimeout(() => {
+			signal?.removeEventListener("abort", cancel);
+			resolve();
+		}, milliseconds);
+		signal?.addEventListener("abort", cancel, { once: true });
+	});
+}

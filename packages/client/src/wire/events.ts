@@ -1,0 +1,68 @@
+// The events of a session as they travel over HTTP. @see document 3, "Granular Event System"
+
+import type { ErrorMessage, PendingToolCall, SessionMessage, ToolCall } from "./messages.ts";
+
+/** Something that happened in a session. */
+export type ExecuteEvent =
+	| { readonly type: "session_start"; readonly sessionId: string }
+	/** `messages` are those of this execution, its input included. */
+	| {
+			readonly type: "session_end";
+			readonly sessionId: string;
+			readonly messages: readonly SessionMessage[];
+	  }
+	| {
+			readonly type: "awaiting_tool_execution";
+			readonly sessionId: string;
+			readonly toolCalls: readonly PendingToolCall[];
+	  }
+	| { readonly type: "message_start"; readonly role: SessionMessage["role"] }
+	| { readonly type: "message_end"; readonly message: SessionMessage }
+	| { readonly type: "text_start" }
+	| { readonly type: "text_delta"; readonly delta: string }
+	| { readonly type: "text_end"; readonly text: string }
+	| { readonly type: "thinking_start" }
+	| { readonly type: "thinking_delta"; readonly delta: string }
+	| { readonly type: "thinking_end"; readonly thinking: string }
+	/** `index` is the place of the call among the message's calls, from 0. */
+	| { readonly type: "toolcall_start"; readonly index: number }
+	| { readonly type: "toolcall_delta"; readonly index: number; readonly delta: string }
+	| { readonly type: "toolcall_end"; readonly index: number; readonly toolCall: ToolCall }
+	| {
+			readonly type: "tool_execution_start";
+			readonly toolCallId: string;
+			readonly toolName: string;
+			readonly args: Readonly<Record<string, unknown>>;
+	  }
+	| { readonly type: "tool_execution_delta"; readonly toolCallId: string; readonly delta: string }
+	| {
+			readonly type: "tool_execution_end";
+			readonly toolCallId: string;
+			readonly output: string;
+			readonly details?: unknown;
+			readonly isError?: boolean;
+	  }
+	| {
+			readonly type: "error";
+			readonly error: string;
+			readonly code: string;
+			readonly message?: ErrorMessage;
+	  };
+
+/** How an execution ended. */
+export type ExecuteStatus = "completed" | "awaiting_tool_execution" | "error" | "aborted";
+
+/** The last event of an execution. */
+export interface ExecuteComplete {
+	readonly type: "execute_complete";
+	readonly status: ExecuteStatus;
+	readonly pendingToolCalls?: readonly PendingToolCall[];
+	/** With status `error`: why. */
+	readonly error?: { readonly code: string; readonly message: string };
+}
+
+/** An event with its place in the session. Compare ids for equality only; hand the last one back to go on behind it. */
+export interface LoggedEvent {
+	readonly id: string;
+	readonly event: ExecuteEvent | ExecuteComplete;
+}

@@ -1,0 +1,98 @@
+// The messages of a session as they travel over HTTP. @see document 3, "Message Types"
+
+/** Tokens of one model call. */
+export interface Usage {
+	readonly inputTokens: number;
+	readonly outputTokens: number;
+	readonly totalTokens: number;
+	readonly cacheReadTokens?: number;
+	readonly cacheWriteTokens?: number;
+	/** US dollars; absent when the prices are unknown. */
+	readonly cost?: number;
+}
+
+/** A call of a tool by the model. */
+export interface ToolCall {
+	readonly id: string;
+	readonly name: string;
+	readonly arguments: Readonly<Record<string, unknown>>;
+}
+
+/** A call that waits for somebody outside the server. */
+export interface PendingToolCall extends ToolCall {
+	/** It waits for a decision whether it may run, not for a result. */
+	readonly approval?: true;
+	/** When the server stops waiting, in milliseconds since 1970. */
+	readonly deadline?: number;
+}
+
+/** A part of what a user says. */
+export type UserPart =
+	| { readonly type: "text"; readonly text: string }
+	/** `image` is base64 or a URL. */
+	| { readonly type: "image"; readonly image: string; readonly mediaType?: string }
+	/** `data` is base64. */
+	| { readonly type: "file"; readonly data: string; readonly mediaType: string; readonly filename?: string };
+
+/** A part of what the model says. */
+export type AssistantPart =
+	| { readonly type: "text"; readonly text: string }
+	| { readonly type: "thinking"; readonly thinking: string }
+	| ({ readonly type: "toolCall" } & ToolCall);
+
+/** What a user says. */
+export interface UserMessage {
+	readonly role: "user";
+	readonly id?: string;
+	readonly content: string | readonly UserPart[];
+	/** Milliseconds since 1970. */
+	readonly timestamp?: number;
+}
+
+/** What the model says. */
+export interface AssistantMessage {
+	readonly role: "assistant";
+	readonly id: string;
+	readonly content: readonly AssistantPart[];
+	readonly model: string;
+	readonly stopReason: "stop" | "length" | "tool_calls";
+	readonly usage: Usage;
+	readonly timestamp: number;
+}
+
+/** The result of a tool call. */
+export interface ToolResultMessage {
+	readonly role: "tool";
+	readonly toolCallId: string;
+	readonly toolName: string;
+	readonly output: string;
+	readonly isError: boolean;
+	readonly details?: unknown;
+	readonly timestamp: number;
+}
+
+/** A reply that failed. */
+export interface ErrorMessage {
+	readonly role: "error";
+	readonly error: string;
+	readonly code: string;
+	/** What had been said before. */
+	readonly partial?: AssistantMessage;
+	readonly timestamp: number;
+}
+
+/** A reply that was stopped. */
+export interface AbortedMessage {
+	readonly role: "aborted";
+	/** What had been said before. */
+	readonly partial?: AssistantMessage;
+	readonly timestamp: number;
+}
+
+/** A message of a session's history. */
+export type SessionMessage =
+	| UserMessage
+	| AssistantMessage
+	| ToolResultMessage
+	| ErrorMessage
+	| AbortedMessage;

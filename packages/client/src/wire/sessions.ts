@@ -1,0 +1,94 @@
+// What is sent to a session, and what the server says about sessions.
+
+import type { PendingToolCall, SessionMessage, UserMessage } from "./messages.ts";
+
+/** The result of a pending call. */
+export interface ToolAnswer {
+	readonly role: "tool";
+	readonly toolCallId: string;
+	readonly output: string;
+	/** Default `false`. */
+	readonly isError?: boolean;
+	/** For watchers; the model does not see them. */
+	readonly details?: unknown;
+}
+
+/** The decision on a pending call that asks for approval. */
+export interface ApprovalAnswer {
+	readonly role: "approval";
+	readonly toolCallId: string;
+	readonly approved: boolean;
+	/** Told to the model when it was denied. */
+	readonly reason?: string;
+}
+
+/** What a pending call waits for. */
+export type Answer = ToolAnswer | ApprovalAnswer;
+
+/** A tool as the server and the model know it. */
+export interface ToolDescription {
+	readonly name: string;
+	readonly label?: string;
+	readonly description: string;
+	/** JSON Schema. */
+	readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+/** What a new session starts with. The server ignores it for a session that is there. */
+export interface ExecuteContext {
+	readonly systemPrompt?: string;
+	readonly messages?: readonly SessionMessage[];
+	/** Tools whose calls somebody else answers; those of `tools` are added. */
+	readonly tools?: readonly ToolDescription[];
+}
+
+/** How the model is asked, from this execution on. */
+export interface ModelOptions {
+	/** One of the models that the server offers. */
+	readonly model?: string;
+	readonly temperature?: number;
+	readonly maxTokens?: number;
+}
+
+/** The input of an execution: a message, or answers to pending calls. */
+export type ExecuteInput = UserMessage | readonly Answer[];
+
+/** What a session is doing. */
+export type SessionStatus =
+	| "idle"
+	| "running"
+	| "awaiting_tool_execution"
+	| "completed"
+	| "error"
+	| "aborted";
+
+/** A session with its history. */
+export interface SessionInfo {
+	readonly sessionId: string;
+	readonly status: SessionStatus;
+	readonly messages: readonly SessionMessage[];
+	/** US dollars, of all answers whose price is known. */
+	readonly totalCost: number;
+	readonly pendingToolCalls?: readonly PendingToolCall[];
+	/** The model that answered last, else the one that will. */
+	readonly model: string;
+	/** The id of its last event, to `watch` from there. */
+	readonly lastEventId?: string;
+}
+
+/** A session in a list. */
+export interface SessionSummary {
+	readonly sessionId: string;
+	readonly status: SessionStatus;
+	/** Milliseconds since 1970. */
+	readonly createdAt: number;
+	/** Milliseconds since 1970. */
+	readonly updatedAt: number;
+}
+
+/** A page of a list of sessions. */
+export interface SessionPage {
+	readonly sessions: readonly SessionSummary[];
+	/** Hand it back as `after` for the next page; absent on the last one. */
+	readonly next?: string;
+}
