@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient, type ExecuteComplete, type ExecuteEvent, type Fetch } from "@holdfast/client";
-import { createServer, type ServerOptions } from "@holdfast/server";
+import { createServer } from "@holdfast/server";
 import { tool } from "holdfast";
 import { sessionService } from "holdfast/serving";
 import { sqliteHost } from "holdfast/sqlite";
@@ -27,8 +27,7 @@ async function start(port = 0): Promise<string> {
 		run: () => "paid",
 	});
 	const service = sessionService({ host, agent: { model, tools: [pay] } });
-	// The types of a session in a list differ; no list is asked for here.
-	const server = createServer({ service: service as unknown as ServerOptions["service"] });
+	const server = createServer({ service });
 	const { url } = await server.listen({ port });
 	running = {
 		url,
@@ -153,4 +152,8 @@ test("a suspended execution goes on over a restart of the server, and a stop end
 	expect(waiting.status).toBe("awaiting_tool_execution");
 	expect(await client.stop(sessionId)).toMatchObject({ stopped: true });
 	expect(await client.session(sessionId)).toMatchObject({ status: "aborted" });
+	const { sessions } = await client.sessions();
+	expect(sessions).toEqual([
+		{ sessionId, createdAt: expect.any(Number), updatedAt: expect.any(Number), isOpen: false },
+	]);
 });

@@ -25,7 +25,11 @@ export function answerAsServer(address: string, init: RequestInit | undefined): 
 	if (pathname === "/api/agent/execute") return execute(JSON.parse(String(init?.body)));
 	if (pathname === "/api/agent/sessions") {
 		const times = { createdAt: 0, updatedAt: 0 };
-		const list = [...sessions].map(([sessionId, { status }]) => ({ sessionId, status, ...times }));
+		const list = [...sessions].map(([sessionId, { status }]) => ({
+			sessionId,
+			...times,
+			isOpen: status === "awaiting_tool_execution",
+		}));
 		return Response.json({ sessions: list });
 	}
 	const [, id = "", rest] = /^\/api\/agent\/session\/([^/]+)(\/\w+)?$/.exec(pathname) ?? [];

@@ -1,5 +1,5 @@
-// Loaded before an example: provider packages resolve to the stub, https://agents.example is a stub of a server, and any
-// other request to the network fails clearly.
+// Loaded before an example: provider packages resolve to the stub, https://agents.example is a stub of a server, one that
+// the example started is reached, and any other request to the network fails clearly.
 import { registerHooks } from "node:module";
 import { answerAsServer } from "./stub-server.ts";
 

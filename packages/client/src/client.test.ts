@@ -158,7 +158,7 @@ test("sessions are listed page by page", async () => {
 		...(first.next === undefined ? {} : { after: first.next }),
 		limit: 2,
 	});
-	expect(second).toMatchObject({ sessions: [{ sessionId: "c", status: "completed" }] });
+	expect(second).toMatchObject({ sessions: [{ sessionId: "c", isOpen: false }] });
 	expect(second.next).toBeUndefined();
 });
 

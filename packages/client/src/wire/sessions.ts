@@ -79,11 +79,12 @@ export interface SessionInfo {
 /** A session in a list. */
 export interface SessionSummary {
 	readonly sessionId: string;
-	readonly status: SessionStatus;
 	/** Milliseconds since 1970. */
 	readonly createdAt: number;
 	/** Milliseconds since 1970. */
 	readonly updatedAt: number;
+	/** Whether an execution is under way or waits. */
+	readonly isOpen: boolean;
 }
 
 /** A page of a list of sessions. */
