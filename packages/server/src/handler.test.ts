@@ -74,6 +74,31 @@ test("many watchers share one reader of the service", async () => {
 	await until("nobody follows any more", () => service.followers.open === 0);
 });
 
+test("a watcher that comes back for what has left the window reads it from the service", async () => {
+	const { post, get, service } = setUp(fakeService({ holds: true }));
+	const first = readSse(await post("/api/agent/execute", { ...hello, sessionId: "s" }));
+	const ids: string[] = [];
+	const readOn = async (count: number): Promise<void> => {
+		for (let at = 0; at < count; at++) ids.push((await first.next())?.id as string);
+	};
+	await readOn(1);
+	// Far more than the window keeps when nobody is behind.
+	for (let at = 0; at < 10; at++) {
+		service.emit("default", "s", deltas(50, "x".repeat(1000)));
+		await readOn(50);
+	}
+	const opened = service.followers.ever;
+	const late = readSse(await get(`/api/agent/session/s/events?after=${ids.at(-3)}`));
+	expect((await late.next())?.id).toBe(ids.at(-2));
+	expect(service.followers.ever).toBe(opened);
+	const early = readSse(await get(`/api/agent/session/s/events?after=${ids[2]}`));
+	for (const id of ids.slice(3)) expect((await early.next())?.id).toBe(id);
+	expect(service.followers.ever).toBe(opened + 1);
+	service.complete("default", "s");
+	for (const reader of [first, late, early])
+		expect((await reader.rest()).at(-1)?.event.type).toBe("execute_complete");
+});
+
 test("what is no input is refused as JSON that names the field, before any stream", async () => {
 	const { post, service } = setUp();
 	for (const [body, field] of [

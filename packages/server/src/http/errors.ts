@@ -6,6 +6,8 @@ import { HoldfastError, isHoldfastError } from "holdfast";
 export const statusByCode: ReadonlyMap<string, number> = new Map([
 	["invalid_json", 400],
 	["invalid_input", 400],
+	// Of a tool that the caller declared.
+	["invalid_schema", 400],
 	["invalid_request", 400],
 	["context_required", 400],
 	["unknown_model", 400],

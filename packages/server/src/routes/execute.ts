@@ -41,7 +41,14 @@ export const execute: Route = {
 	parameters: [idempotencyKey],
 	body: reference("ExecuteRequest"),
 	answers: { 200: runStream },
-	errors: [...errors, "context_required", "unknown_model", "forbidden_option", "tool_name_conflict"],
+	errors: [
+		...errors,
+		"invalid_schema",
+		"context_required",
+		"unknown_model",
+		"forbidden_option",
+		"tool_name_conflict",
+	],
 	async handle(exchange) {
 		const body = await exchange.readJson();
 		refuseUnknown(body, members);
