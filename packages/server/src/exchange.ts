@@ -6,12 +6,19 @@ import { type JsonObject, readJsonObject } from "./http/read-body.ts";
 import type { Parts } from "./parts.ts";
 import { looksLikeEventId } from "./streams/event-id.ts";
 import { bodyOf, type EventStreamOptions, type StartSource, type StreamEnd } from "./streams/event-stream.ts";
+import { type ProjectionOptions, project } from "./streams/projected.ts";
 import { type Until, watchFrom, watchNew } from "./streams/watch.ts";
 
 /** What a platform may do with the connection of a request. */
 export interface Connection {
 	/** Writes a stream by itself, behind the head of the answer, instead of taking it as the answer's body. */
 	readonly carry?: (stream: EventStreamOptions) => void;
+}
+
+/** A session's events in the shape of another protocol. */
+export interface Projection extends Omit<ProjectionOptions, "tenant" | "sent" | "failed"> {
+	/** Headers beside those of every stream. */
+	readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** What the log learns while a request is answered. */
@@ -105,6 +112,22 @@ export class Exchange {
 	/** Streams a session's events behind an id. */
 	async streamEvents(sessionId: string, after: string | undefined, until: Until): Promise<Response> {
 		return this.stream(sessionId, await watchFrom(...this.#watch(sessionId, after, until)));
+	}
+
+	/**
+	 * Streams a session's events in the shape of another protocol.
+	 * @throws HoldfastError `session_not_found`, `invalid_event_id`, `events_expired`.
+	 */
+	async streamAs(projection: Projection): Promise<Response> {
+		const { metrics, report } = this.#parts;
+		const { headers = {}, ...told } = projection;
+		const start = await project(this.service, {
+			...told,
+			tenant: this.tenant,
+			sent: (events) => metrics.countEvents(events),
+			failed: report,
+		});
+		return this.stream(projection.sessionId, start, headers);
 	}
 
 	/** Streams what a source has, as server-sent events with heartbeats. */

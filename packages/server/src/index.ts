@@ -1,7 +1,7 @@
 // The door: HTTP for sessions.
 export type { Authenticate } from "./access/api-keys.ts";
 export type { RateLimit } from "./access/rate-limit.ts";
-export type { Connection, Exchange } from "./exchange.ts";
+export type { Connection, Exchange, Projection } from "./exchange.ts";
 export { createHandler, type Handler } from "./handler.ts";
 export type { ListenOptions } from "./node-listener.ts";
 export type { HandlerOptions } from "./options.ts";

@@ -1,6 +1,7 @@
 // The routes over the real service: what document 3 asks of HTTP.
 import { foldHistory, tool } from "holdfast";
 import { afterEach, expect, test } from "vitest";
+import type { Route } from "./routes/index.ts";
 import { type Served, type ServedOptions, say, serveScript } from "./served.fixture.ts";
 import { refusal } from "./setup.fixture.ts";
 import { readSse, until } from "./sse.fixture.ts";
@@ -396,4 +397,41 @@ test("over its limit of runs a tenant is refused before any model call, and othe
 	expect(model.requests).toHaveLength(1);
 	await (await begin({ sessionId: "2", input: say("x"), context: {} }, { "x-api-key": "key-b" })).next();
 	await until("the other tenant's model was asked", () => model.requests.length === 2);
+});
+
+test("a route of one's own tells a run in a shape of its own, at the reader's pace, to its end", async () => {
+	const shout: Route = {
+		method: "POST",
+		path: "/shout/:id",
+		name: "shout",
+		summary: "Tells the text in capitals.",
+		answers: { 200: { description: "Text." } },
+		async handle(exchange) {
+			const { text } = await exchange.readJson();
+			const sessionId = exchange.parameter("id") ?? "";
+			const { after } = await exchange.submit(sessionId, { input: text, context: {} }, undefined);
+			return exchange.streamAs({
+				sessionId,
+				after,
+				until: "complete",
+				headers: { "x-shape": "loud" },
+				write: (events) =>
+					events
+						.map(({ event }) => (event.type === "text_delta" ? `data: ${event.delta.toUpperCase()}\n\n` : ""))
+						.join(""),
+				finish: () => "data: [DONE]\n\n",
+			});
+		},
+	};
+	const { post, service } = serve(["so it is", "and again"], { routes: [shout] });
+	const response = await post("/shout/s", { text: "Is it?" });
+	expect(response.headers.get("x-shape")).toBe("loud");
+	expect((await response.text()).replaceAll(/data: |\n\n/g, "")).toBe("SO IT IS[DONE]");
+	expect(await refusal(await post("/shout/s", { text: 7 }))).toEqual([400, "invalid_input"]);
+	const left = await post("/shout/s", { text: "Again?" });
+	await left.body?.cancel();
+	await until(
+		"the run has completed",
+		async () => (await service.get("default", "s"))?.status === "completed",
+	);
 });

@@ -1,0 +1,78 @@
+// A stream of a session's events in another shape: whoever speaks another protocol says how a batch is written. It reads
+// from the service at the pace of its reader and shares nothing, for what it writes may depend on what it wrote before.
+import type { LoggedEvent, SessionService } from "holdfast/serving";
+import type { Source, StartSource } from "./event-stream.ts";
+import { encode } from "./record.ts";
+import type { Until } from "./watch.ts";
+
+/** What is told, and how it is written. */
+export interface ProjectionOptions {
+	readonly tenant: string;
+	readonly sessionId: string;
+	/** Id of the event behind which it begins; undefined: at the first that is kept. */
+	readonly after: string | undefined;
+	readonly until: Until;
+	/** The text of a batch; empty for nothing. Called with each batch once, in order; must not throw. */
+	readonly write: (events: readonly LoggedEvent[]) => string;
+	/** What comes last, when the source has ended by itself. Default: nothing. */
+	readonly finish?: () => string;
+	readonly sent: (events: number) => void;
+	readonly failed: (error: unknown) => void;
+}
+
+/**
+ * Begins to read. Settles when the service has accepted the place.
+ * @throws what the service says: `session_not_found`, `invalid_event_id`, `events_expired`.
+ */
+export async function project(service: SessionService, options: ProjectionOptions): Promise<StartSource> {
+	const { tenant, sessionId, after, until, write, finish, sent, failed } = options;
+	const abort = new AbortController();
+	const batches = service.follow(tenant, sessionId, { after, until, signal: abort.signal });
+	const iterator = batches[Symbol.asyncIterator]();
+	let next: IteratorResult<readonly LoggedEvent[]> | undefined = await iterator.next();
+	let hasEnded = false;
+	return (wake, fail): Source => {
+		let isReading = false;
+		const read = (): void => {
+			if (isReading || hasEnded) return;
+			isReading = true;
+			iterator.next().then(
+				(batch) => {
+					isReading = false;
+					next = batch;
+					wake();
+				},
+				(error) => {
+					if (hasEnded) return;
+					failed(error);
+					fail("failed");
+				},
+			);
+		};
+		return {
+			take() {
+				while (next !== undefined && !hasEnded) {
+					const { done, value } = next;
+					next = undefined;
+					if (done === true) {
+						hasEnded = true;
+						const last = finish?.() ?? "";
+						if (last !== "") return encode(last);
+						break;
+					}
+					if (value.length > 0) sent(value.length);
+					const text = value.length === 0 ? "" : write(value);
+					if (text !== "") return encode(text);
+				}
+				if (hasEnded) return "end";
+				read();
+				return "none";
+			},
+			close() {
+				hasEnded = true;
+				abort.abort();
+				iterator.return?.().catch(() => {});
+			},
+		};
+	};
+}
