@@ -4,6 +4,14 @@ import type { Approval, EngineTool, RetryPolicy, ToolContext } from "../tools/in
 import type { Run } from "./run.ts";
 import { isSubagentEvent } from "./subagent-events.ts";
 
+/** A call that is about to run. */
+export interface StartedCall {
+	readonly call: ToolCall;
+	readonly attempt: number;
+	readonly idempotencyKey: string;
+	readonly approval?: Approval | undefined;
+}
+
 export class CallContext implements ToolContext {
 	readonly toolCallId: string;
 	readonly toolName: string;
@@ -19,21 +27,14 @@ export class CallContext implements ToolContext {
 	declare readonly parentContext?: ToolContext;
 	readonly parentModel: unknown;
 	readonly parentConfig: unknown;
-	readonly emit: (delta: string) => void;
+	readonly emit: (delta: string) => Promise<unknown> | undefined;
 	readonly onSubagentEvent: (event: unknown) => void;
 	readonly #run: Run;
 	#over = false;
 
-	constructor(
-		run: Run,
-		step: number,
-		call: ToolCall,
-		tool: EngineTool,
-		attempt: number,
-		idempotencyKey: string,
-		approval: Approval | undefined,
-	) {
-		const toolCallId = call.toolCallId;
+	constructor(run: Run, step: number, tool: EngineTool, started: StartedCall) {
+		const { call, attempt, idempotencyKey, approval } = started;
+		const { toolCallId } = call;
 		this.#run = run;
 		this.toolCallId = toolCallId;
 		this.toolName = call.toolName;
@@ -50,10 +51,11 @@ export class CallContext implements ToolContext {
 		this.parentModel = run.agent.toolContext.parentModel;
 		this.parentConfig = run.agent.toolContext.parentConfig;
 		this.emit = (delta) => {
-			if (!run.watched || this.#over || run.stopReason !== undefined) return;
+			if (!run.watched || this.#over || run.stopReason !== undefined) return undefined;
 			// What may be replaced is not told before it was.
-			if (run.interceptors.toolResult !== undefined) return;
+			if (run.interceptors.toolResult !== undefined) return undefined;
 			run.tell({ type: "tool_delta", ...run.at, step, toolCallId, delta });
+			return run.heard();
 		};
 		this.onSubagentEvent = (event) => {
 			if (this.#over) return;

@@ -198,4 +198,6 @@ export interface Watcher {
 	passed?(event: BoundaryEvent): Promise<void> | undefined;
 	/** Settles when there is room for more of the model's stream; undefined when there is. */
 	full?(): Promise<void> | undefined;
+	/** Settles when whoever keeps up has what was told; asked before a tool begins or goes on. Undefined: at once. */
+	heard?(): Promise<void> | undefined;
 }

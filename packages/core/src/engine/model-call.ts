@@ -100,7 +100,12 @@ function answerOf(
 	duration: number,
 ): AssistantSaid {
 	const { uuid } = run.agent.ports.ids;
-	const message = withUsableCalls(response.message, uuid, (action.tools ?? "offered") === "offered");
+	const { stopReason } = response;
+	const offered = (action.tools ?? "offered") === "offered";
+	const message =
+		stopReason === "content_filter"
+			? withoutCalls(response.message)
+			: withUsableCalls(response.message, uuid, offered);
 	const cost = costOf(engineModel, response);
 	const answer: Mutable<AssistantSaid> = {
 		kind: "assistant",
@@ -108,7 +113,7 @@ function answerOf(
 		tag: action.tag,
 		message,
 		usage: response.usage,
-		stopReason: response.stopReason,
+		stopReason,
 		modelId: engineModel.model.modelId,
 		duration,
 	};
@@ -208,6 +213,21 @@ async function pump(
 	return stream.response;
 }
 
+/** Calls of an answer that the provider refused are not carried out. */
+function withoutCalls(message: AssistantMessage): AssistantMessage {
+	return message.hasToolCalls
+		? new AssistantMessage(message.content, undefined, identityOf(message))
+		: message;
+}
+
+function identityOf({
+	id,
+	timestamp,
+	metadata,
+}: AssistantMessage): Pick<AssistantMessage, "id" | "timestamp"> {
+	return { id, timestamp, ...(metadata === undefined ? {} : { metadata }) };
+}
+
 /**
  * Calls are addressed by id: a provider that repeats or forgets ids gets new ones; arguments nested too deeply are taken
  * for unreadable; tools not offered are not called.
@@ -215,11 +235,7 @@ async function pump(
 function withUsableCalls(message: AssistantMessage, uuid: () => string, offered: boolean): AssistantMessage {
 	const calls = message.toolCalls;
 	if (calls === undefined || calls.length === 0) return message;
-	const identity = {
-		id: message.id,
-		timestamp: message.timestamp,
-		...(message.metadata === undefined ? {} : { metadata: message.metadata }),
-	};
+	const identity = identityOf(message);
 	if (!offered) {
 		const readable = calls.map(withReadableArguments);
 		return new AssistantMessage(withIntent(message.content, readable), undefined, identity);

@@ -236,7 +236,8 @@ export class Run {
 		if (this.#chunks !== undefined) {
 			// What may not be committed is not the place for what was told before.
 			if (batch.onlyIfNothingWaits) this.#keepChunks();
-			else this.#addChunks(batch, this.#chunks);
+			const chunks = this.#chunks.take();
+			if (chunks.length > 0) batch.chunks = chunks;
 		}
 		let appended: MaybePromise<AppendResult>;
 		try {
@@ -253,11 +254,6 @@ export class Run {
 			);
 		}
 		return this.#committed(batch, appended);
-	}
-
-	#addChunks(batch: Mutable<Append>, recorder: ChunkRecorder): void {
-		const chunks = recorder.take();
-		if (chunks.length > 0) batch.chunks = chunks;
 	}
 
 	/** Commits what was told since the last facts. What the store refuses, it refuses the next facts too. */
@@ -313,17 +309,22 @@ export class Run {
 
 	/** Has the ledger remember a place of the run. */
 	mark(mark: Mark): MaybePromise<void> {
-		const marked = this.ledger?.mark(mark, this.state.seq);
-		return marked?.catch((error: unknown) => {
+		return this.ledger?.mark(mark, this.state.seq)?.catch((error: unknown) => {
 			throw new CommitFailed(error);
 		});
 	}
 
 	/** Settles when every watcher has room for more of the model's stream; undefined when they have. */
 	full(): Promise<unknown> | undefined {
+		const waiting = this.heard("full");
+		return waiting === undefined ? undefined : this.untilStopped(waiting);
+	}
+
+	/** Settles when the watchers have heard what was told, or have room. A stop does not end it. Undefined: at once. */
+	heard(what: "heard" | "full" = "heard"): Promise<unknown> | undefined {
 		if (this.#bounded === 0) return undefined;
-		const waiting = this.#watchers.flatMap((watcher) => watcher.full?.() ?? []);
-		return waiting.length === 0 ? undefined : this.untilStopped(Promise.all(waiting));
+		const waiting = this.#watchers.flatMap((watcher) => watcher[what]?.() ?? []);
+		return waiting.length === 0 ? undefined : Promise.all(waiting);
 	}
 
 	/** The address of the next event that has no entry of its own. */
@@ -392,9 +393,8 @@ export class Run {
 	async fetchInputs(): Promise<void> {
 		const readInput = this.#readInput;
 		if (readInput === undefined) return;
-		for (const input of await this.#recorder.inbox()) {
-			if (input.kind !== "message" && (input.runId === undefined || input.runId === this.runId))
+		for (const input of await this.#recorder.inbox())
+			if (input.kind !== "message" && (input.runId ?? this.runId) === this.runId)
 				this.offer(readInput(input));
-		}
 	}
 }

@@ -261,21 +261,21 @@ export class ToolRound {
 			.catch((error) => this.#failed(error instanceof HookFailed ? error.cause : error));
 	}
 
+	/** Starts the functions of calls whose start is on record and was told. */
 	#launch(launches: readonly CallInRound[]): void {
-		if (launches.length > 0) this.#run.checkLease();
+		if (launches.length === 0) return;
+		const heard = this.#run.heard();
+		if (heard === undefined) this.#startFunctions(launches);
+		else heard.then(() => this.#startFunctions(launches)).catch((error) => this.#failed(error));
+	}
+
+	#startFunctions(launches: readonly CallInRound[]): void {
+		this.#run.checkLease();
 		for (const each of launches) {
 			if (this.#closed || this.#run.stopReason !== undefined) return;
 			const tool = each.tool as EngineTool;
 			each.startedAt = this.#run.agent.ports.clock.monotonic();
-			const context = new CallContext(
-				this.#run,
-				this.#step,
-				each.call,
-				tool,
-				each.attempt,
-				each.idempotencyKey,
-				each.approval,
-			);
+			const context = new CallContext(this.#run, this.#step, tool, each);
 			each.context = context;
 			const { place } = this.#run;
 			const call = () => runTool(tool, each.input, context, context.emit);

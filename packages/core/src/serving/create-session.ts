@@ -1,9 +1,12 @@
 // Document 3's own face in this process: `createSession` and `execute`, over the same served sessions as any server's.
+import { HoldfastError } from "@holdfast/upp";
 import type { AgentOptions } from "../agent/options.ts";
 import { type Host, memoryHost } from "../journal/index.ts";
+import { processPlace } from "../sessions/process-place.ts";
+import { sessionPlace } from "../sessions/session-key.ts";
 import { normaliseTools, type ToolSet } from "../tools/index.ts";
 import type { PendingSessionCall, SessionStatus } from "./execute-event.ts";
-import { readInput } from "./execute-request.ts";
+import { readInput, readOptions } from "./execute-request.ts";
 import { ExecuteEvents, type ExecuteStream } from "./execute-stream.ts";
 import { ServedSession, type ServingParts, storedTool } from "./served-session.ts";
 import type { SessionMessage, UserSessionMessage } from "./session-message.ts";
@@ -75,16 +78,19 @@ export class AgentSession {
 	#served: ServedSession | undefined;
 	#status: SessionStatus = "idle";
 	#messages: readonly SessionMessage[];
+	/** The model an execution was given. */
 	#model: AgentOptions["model"];
+	#unwatch: (() => void) | undefined;
 
 	/** @internal */
 	constructor(id: string, context: AgentContext, options: PromptOptions) {
+		const { bufferLimit = 1 } = options;
+		if (!Number.isInteger(bufferLimit) || bufferLimit < 1) throw invalidBufferLimit();
 		this.id = id;
-		this.#context = context;
+		this.#messages = structuredClone(context.messages ?? []);
+		this.#context = { ...context, messages: this.#messages };
 		this.#options = options;
 		this.#parts = partsOf(context, options);
-		this.#messages = [...(context.messages ?? [])];
-		this.#model = options.model;
 		this.ready = this.#restore();
 		this.ready.catch(() => {}); // executions hear of it
 	}
@@ -93,10 +99,9 @@ export class AgentSession {
 		return this.#status;
 	}
 
-	/** Id of the model that answered last, else of the one that will; empty where there is none. */
+	/** Id of the model that was used last, else of the one that will be; empty where there is none. */
 	get model(): string {
-		const given = (this.#model as { modelId?: unknown } | undefined)?.modelId?.toString();
-		return this.#served?.view.model ?? given ?? "";
+		return idOf(this.#model) ?? this.#served?.view.model ?? idOf(this.#options.model) ?? "";
 	}
 
 	/** The whole conversation. */
@@ -116,49 +121,84 @@ export class AgentSession {
 
 	/** @internal */
 	execute(input: unknown, options: ExecuteOptions): ExecuteStream {
-		const events = new ExecuteEvents(this.id, this.#options.bufferLimit);
-		this.#execute(events, input, options).catch((error) => events.fail(error));
+		const events = new ExecuteEvents(this.id, {
+			limit: this.#options.bufferLimit,
+			place: processPlace(this.#parts.host.journal, sessionPlace(undefined, this.id)),
+			begun: () => {
+				this.#model = options.model ?? this.#model;
+				this.#status = "running";
+			},
+		});
+		const wanted = this.#status === "awaiting_tool_execution" ? "answers" : "message";
+		const isExpected = this.#status !== "running" && Array.isArray(input) === (wanted === "answers");
+		if (isExpected) this.#status = "running";
+		this.#execute(events, input, options).catch(async (error) => {
+			if (isExpected) await this.#look().catch(() => {}); // it stands as it stood
+			events.fail(error);
+		});
 		return events;
 	}
 
 	async #execute(events: ExecuteEvents, given: unknown, options: ExecuteOptions): Promise<void> {
-		const { signal, model, ...rest } = options;
+		const { signal, model, temperature, maxTokens } = options;
 		const input = readInput(given);
+		const chosen = readOptions({ temperature, maxTokens });
 		await this.ready;
-		const served = await this.#made();
-		const { run } = await served.execute(input, { options: rest, model, watcher: events });
-		this.#model = model ?? this.#model;
-		this.#status = "running";
+		const served = await this.#made(model);
+		await served.goOn();
+		const { run } = await served.execute(input, { options: chosen, model, watcher: events });
 		const stop = (): void => run?.interrupt();
 		if (signal?.aborted) stop();
 		else signal?.addEventListener("abort", stop, { once: true });
-		await run?.result();
+		const result = await run?.result();
 		signal?.removeEventListener("abort", stop);
 		await this.#look();
-		events.close();
+		events.close(result?.error);
 	}
 
 	async #restore(): Promise<void> {
 		this.#served = await ServedSession.load(this.#parts, undefined, this.id);
-		if (this.#served !== undefined) await this.#look();
+		if (this.#served === undefined) return;
+		await this.#look();
+		if (this.#mayChange) await this.#served.resume().catch(() => {}); // without a model nothing can go on
 	}
 
-	async #made(): Promise<ServedSession> {
+	async #made(model: AgentOptions["model"]): Promise<ServedSession> {
 		const { systemPrompt, messages = [], tools } = this.#context;
-		this.#served ??= await ServedSession.create(this.#parts, undefined, this.id, {
+		const context = {
 			messages,
 			tools: [...normaliseTools(tools).values()].map(storedTool),
 			...(systemPrompt === undefined ? {} : { systemPrompt }),
-		});
+		};
+		this.#served ??= await ServedSession.create(this.#parts, undefined, this.id, context, model);
 		return this.#served;
 	}
 
 	async #look(): Promise<void> {
+		await this.#served?.view.refresh();
 		const view = this.#served?.view;
-		if (view === undefined) return;
-		await view.refresh();
+		if (view === undefined) {
+			this.#status = "idle";
+			return;
+		}
 		this.#status = view.status;
 		this.#messages = view.messages;
+		if (this.#mayChange) this.#unwatch ??= this.#watch();
+		else {
+			this.#unwatch?.();
+			this.#unwatch = undefined;
+		}
+	}
+
+	/** Whether the session goes on by itself when the time of a call is over, or has done so and is not done. */
+	get #mayChange(): boolean {
+		if (this.#status === "running") return this.#unwatch !== undefined;
+		return this.pendingToolCalls?.some(({ deadline }) => deadline !== undefined) === true;
+	}
+
+	#watch(): () => void {
+		const place = sessionPlace(undefined, this.id);
+		return this.#parts.host.journal.watch(place, () => void this.#look().catch(() => {}));
 	}
 }
 
@@ -204,6 +244,14 @@ export function execute(
 	return session.execute(input, options);
 }
 
+function invalidBufferLimit(): HoldfastError {
+	return new HoldfastError("invalid_option", "The option `bufferLimit` must be a whole number above 0.");
+}
+
+function idOf(model: AgentOptions["model"]): string | undefined {
+	return (model as { modelId?: unknown } | undefined)?.modelId?.toString();
+}
+
 /** What the session is served with: all of its tools are kept with it, and their functions bound by name. */
 function partsOf({ tools }: AgentContext, options: PromptOptions): ServingParts {
 	const { host = memoryHost(), model, temperature, maxTokens, bufferLimit: _, ...rest } = options;
@@ -212,11 +260,10 @@ function partsOf({ tools }: AgentContext, options: PromptOptions): ServingParts 
 		...(temperature === undefined ? {} : { temperature }),
 		...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
 	};
-	const local = [...normaliseTools(tools).values()].filter(({ kind }) => kind === "local");
 	return {
 		host,
 		agent: { ...agent, model, ...(Object.keys(params).length === 0 ? {} : { params }) },
-		functions: new Map(local.map((tool) => [tool.name, tool])),
+		bound: normaliseTools(tools),
 		model: () => model,
 	};
 }

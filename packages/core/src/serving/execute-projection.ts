@@ -2,10 +2,11 @@
 // events, whether they are told live or read from the journal, and each has its place behind the one it comes from.
 import type { AssistantMessage, ToolCall, UserMessage } from "@holdfast/upp";
 import type { MessageEvent, RunEndEvent, RunEvent, RunStartEvent, ToolEndEvent } from "../engine/index.ts";
-import { plainJson } from "../tools/plain-json.ts";
+import { plainDetails, plainJson } from "../tools/plain-json.ts";
 import type { ExecuteComplete, ExecuteEvent, PendingSessionCall } from "./execute-event.ts";
 import { OpenAnswer } from "./open-answer.ts";
 import {
+	type AssistantSessionMessage,
 	assistantMessage,
 	outputText,
 	type SessionMessage,
@@ -96,26 +97,27 @@ export class ExecuteProjection {
 		this.#events.push(...answer.finish(message));
 		for (const call of message.toolCalls ?? []) this.#calls.set(call.toolCallId, { call, running: false });
 		const said = assistantMessage(message, event);
+		this.#refused = undefined;
 		if (stopReason !== "content_filter") {
 			this.#endMessage(said);
 			return;
 		}
 		this.#refused = { code: "content_filtered", message: "The provider refused or filtered this reply." };
-		this.#endMessage(this.#errorMessage(this.#refused, said));
+		this.#endMessage(this.#errorMessage(this.#refused, { partial: said }));
 	}
 
 	#toolStarted(call: ToolCall, input: unknown): void {
-		const known = this.#calls.get(call.toolCallId);
-		if (known !== undefined) known.running = true;
 		const { toolCallId, toolName } = call;
-		this.#tell({ type: "tool_execution_start", toolCallId, toolName, args: plainJson(input) });
+		// Whoever looks on since a call was let run has not heard of it before.
+		this.#calls.set(toolCallId, { call, running: true });
+		this.#tell({ type: "tool_execution_start", toolCallId, toolName, args: argumentsOf(input) });
 	}
 
 	#toolEnded({ call, outcome, result, details }: ToolEndEvent): void {
 		const { toolCallId, toolName } = call;
 		const output = outputText(result);
 		const isError = outcome !== "done";
-		const more = details === undefined ? {} : { details: plainJson(details) };
+		const more = details === undefined ? {} : { details: plainDetails(details) };
 		if (this.#calls.get(toolCallId)?.running === true) {
 			const failed = isError ? { isError: true as const } : {};
 			this.#tell({ type: "tool_execution_end", toolCallId, output, ...more, ...failed });
@@ -142,15 +144,14 @@ export class ExecuteProjection {
 		}
 		this.#calls.clear();
 		if (outcome === "aborted") {
-			const said = partial === undefined ? {} : { partial: assistantMessage(partial) };
-			this.#endOrMessage({ role: "aborted", ...said, timestamp: this.#at });
+			this.#endOrMessage({ role: "aborted", ...partialOf(partial), timestamp: this.#at });
 			this.#end({ status: "aborted" });
 			return;
 		}
 		let failure = outcome === "completed" ? this.#refused : undefined;
 		let message: SessionMessage | undefined = failure === undefined ? undefined : this.#messages.at(-1);
 		if (outcome === "error" || outcome === "killed") {
-			failure = { code: error?.code ?? "run_failed", message: error?.message ?? "The run failed." };
+			failure = failureOf(error);
 			message = this.#failed(failure, partial);
 		}
 		if (failure === undefined) {
@@ -169,16 +170,10 @@ export class ExecuteProjection {
 	}
 
 	#failed(error: ErrorText, partial: AssistantMessage | undefined): SessionMessage {
-		const said =
-			partial === undefined || partial.content.length === 0 ? undefined : assistantMessage(partial);
-		return this.#endOrMessage(this.#errorMessage(error, said));
+		return this.#endOrMessage(this.#errorMessage(error, partialOf(partial)));
 	}
 
-	#errorMessage(
-		{ code, message }: ErrorText,
-		partial: Extract<SessionMessage, { role: "assistant" }> | undefined,
-	): SessionMessage {
-		const said = partial === undefined ? {} : { partial };
+	#errorMessage({ code, message }: ErrorText, said: Said): SessionMessage {
 		return { role: "error", error: message, code, ...said, timestamp: this.#at };
 	}
 
@@ -204,9 +199,34 @@ export class ExecuteProjection {
 	}
 }
 
+/** What was said of an answer that is not whole. */
+interface Said {
+	readonly partial?: AssistantSessionMessage;
+}
+
+function partialOf(partial: AssistantMessage | undefined): Said {
+	return partial === undefined || partial.content.length === 0 ? {} : { partial: assistantMessage(partial) };
+}
+
+/** Arguments as a tool gets them: a schema may have made anything of what the model said. */
+function argumentsOf(input: unknown): unknown {
+	try {
+		return plainJson(input);
+	} catch {
+		return plainDetails(input);
+	}
+}
+
 interface ErrorText {
 	readonly code: string;
 	readonly message: string;
+}
+
+/** A provider may refuse an answer, or fail because of what it was asked: it is the same to whoever asked. */
+function failureOf(
+	{ code, message }: ErrorText = { code: "run_failed", message: "The run failed." },
+): ErrorText {
+	return { code: code === "CONTENT_FILTERED" ? "content_filtered" : code, message };
 }
 
 const cutOff: ErrorText = {

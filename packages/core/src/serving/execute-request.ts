@@ -2,6 +2,7 @@
 // session, and options (keeps I9: what is refused names its field).
 import { HoldfastError } from "@holdfast/upp";
 import type { SendInput, ToolAnswer } from "../sessions/index.ts";
+import { plainDetails, plainJson } from "../tools/plain-json.ts";
 import type { UserPart } from "./session-message.ts";
 
 /** What a client sends. Nothing of it is trusted. @see document 3, "HTTP Transport Layer" */
@@ -137,10 +138,18 @@ function readAnswer(given: unknown, field: string): ToolAnswer {
 		throw invalidInput(`${field}.isError`, "must be true or false");
 	return {
 		...about,
-		output,
+		output: readOutput(output, `${field}.output`),
 		...(isError === undefined ? {} : { isError }),
-		...(details === undefined ? {} : { details }),
+		...(details === undefined ? {} : { details: plainDetails(details) }),
 	};
+}
+
+function readOutput(given: unknown, field: string): unknown {
+	try {
+		return plainJson(given);
+	} catch {
+		throw invalidInput(field, "cannot be written as JSON");
+	}
 }
 
 function readContent(given: unknown, field: string): SendInput {

@@ -1,7 +1,18 @@
 // The events of one execution in this process, for one consumer (keeps I7): when they wait unread up to the limit, the
-// model's stream waits too. Once the result is asked for nothing waits any more, and adjacent deltas become one.
+// model's stream and the tools wait too. Once the result is asked for nothing waits any more, and adjacent deltas become
+// one. The last event is told when the session shows what it says.
 import { HoldfastError } from "@holdfast/upp";
-import { type BoundaryEvent, EventQueue, type RunEvent, type Watcher } from "../engine/index.ts";
+import { flat, flatFrom } from "../engine/flat-text.ts";
+import {
+	type BoundaryEvent,
+	EventQueue,
+	isAwaitedBy,
+	type RunEvent,
+	type Watcher,
+	waiting,
+} from "../engine/index.ts";
+import type { ErrorData } from "../journal/index.ts";
+import { awaitsItself } from "../sessions/session-errors.ts";
 import type { ExecuteComplete, ExecuteEvent, PendingSessionCall } from "./execute-event.ts";
 import { ExecuteProjection } from "./execute-projection.ts";
 import type { SessionMessage } from "./session-message.ts";
@@ -25,25 +36,45 @@ export interface ExecuteStream extends AsyncIterable<ExecuteEvent> {
 
 /** How many events may wait unread. */
 const defaultBufferLimit = 1_000;
+/** For how many turns of the promise queue a tool waits for a consumer who reads, and no longer for one who pauses. */
+const patience = 100;
+
+/** What is told of an execution, and to whom it matters. */
+export interface ExecuteEventsOptions {
+	/** Names the session among all of this process. */
+	readonly place?: string;
+	readonly limit?: number | undefined;
+	/** Called with the first event, before anybody hears of it. */
+	begun?(): void;
+}
 
 export class ExecuteEvents implements ExecuteStream, Watcher {
 	readonly #projection: ExecuteProjection;
+	readonly #sessionId: string;
 	readonly #limit: number;
+	readonly #options: ExecuteEventsOptions;
 	readonly #queue: EventQueue<ExecuteEvent>;
 	readonly #result: Promise<ExecuteResult>;
 	#settle!: (result: ExecuteResult | Promise<never>) => void;
 	readonly #messages: SessionMessage[] = [];
 	/** Whether somebody reads, and the producer waits for them. */
 	#reader: "none" | "reads" | "left" = "none";
-	#waiting = 0;
-	#room: (() => void) | undefined;
+	/** How many events wait unread, and how many are asked for. */
+	#unread = 0;
+	#asked = 0;
+	#room: PromiseWithResolvers<void> | undefined;
+	/** The last event, until the session shows what it says. */
+	#last: ExecuteEvent | undefined;
 	#outcome: ExecuteResult | undefined;
 	#over = false;
 	#isRead = false;
 
-	constructor(sessionId: string, limit: number = defaultBufferLimit) {
+	constructor(sessionId: string, options: ExecuteEventsOptions = {}) {
+		const { limit = defaultBufferLimit } = options;
+		this.#sessionId = sessionId;
 		this.#projection = new ExecuteProjection(sessionId);
 		this.#limit = limit;
+		this.#options = options;
 		this.#queue = new EventQueue({ limit, join: (last, next) => this.#join(last, next) });
 		this.#result = new Promise((resolve) => {
 			this.#settle = resolve;
@@ -53,52 +84,51 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 
 	tell(event: RunEvent): void {
 		for (const each of this.#projection.project(event)) {
+			if (each.type === "session_start") this.#options.begun?.();
 			if (each.type === "message_end") this.#messages.push(each.message);
 			if (each.type === "execute_complete") this.#complete(each);
+			else if (each.type === "session_end" || each.type === "awaiting_tool_execution") this.#last = each;
 			else this.#push(each);
 		}
-		if (event.type !== "run_suspended" || event.reason === "waiting") return;
-		const { error } = event;
-		this.fail(
-			new HoldfastError(
-				error?.code ?? "run_suspended",
-				error?.message ?? "The execution was left to be resumed.",
-				{
-					retryable: true,
-				},
-			),
-		);
+		if (event.type === "run_suspended" && event.reason !== "waiting") this.#suspended(event.error);
 	}
 
 	full(): Promise<void> | undefined {
-		if (this.#reader !== "reads" || this.#waiting < this.#limit) return undefined;
-		return new Promise((resolve) => {
-			this.#room = resolve;
-		});
+		if (this.#reader !== "reads" || this.#over || this.#unread < this.#limit) return undefined;
+		this.#room ??= Promise.withResolvers<void>();
+		return this.#room.promise;
 	}
 
 	passed(_event: BoundaryEvent): Promise<void> | undefined {
 		return this.full();
 	}
 
+	heard(): Promise<void> | undefined {
+		return this.#reader !== "reads" || this.#over ? undefined : this.#keptUp();
+	}
+
+	async #keptUp(): Promise<void> {
+		for (let turn = 0; turn < patience && (this.#unread > 0 || this.#asked === 0); turn++) await undefined;
+		await this.full();
+	}
+
 	/** The execution is over, and the session shows it. */
-	close(): void {
-		this.#over = true;
-		if (this.#outcome !== undefined) this.#settle(this.#outcome);
-		this.#queue.end();
+	close(error: ErrorData | undefined): void {
+		if (this.#outcome === undefined) this.#suspended(error);
+		else this.#settle(this.#outcome);
+		this.#end({});
 	}
 
 	/** The execution was refused, or cannot go on here. */
 	fail(error: unknown): void {
 		if (this.#over) return;
-		this.#over = true;
 		this.#settle(Promise.reject(error));
-		this.#queue.end({ error });
+		this.#end({ error });
 	}
 
 	result(): Promise<ExecuteResult> {
 		this.#release();
-		return this.#result;
+		return this.#over ? this.#result : this.#unlessAwaited(() => this.#result);
 	}
 
 	/** @throws HoldfastError `events_already_consumed` when called a second time. */
@@ -113,10 +143,11 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 		if (this.#reader === "none") this.#reader = "reads";
 		return {
 			next: async () => {
-				const next = await this.#queue.next();
+				this.#asked++;
+				const next = await this.#next().finally(() => this.#asked--);
 				if (next.done) return { done: true, value: undefined };
-				this.#waiting = Math.max(0, this.#waiting - 1);
-				if (this.#waiting < this.#limit) this.#makeRoom();
+				this.#unread--;
+				if (this.#unread < this.#limit) this.#makeRoom();
 				return next;
 			},
 			return: async () => {
@@ -127,8 +158,22 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 		};
 	}
 
+	#next(): Promise<IteratorResult<ExecuteEvent>> {
+		return this.#queue.isWaiting ? this.#unlessAwaited(() => this.#queue.next()) : this.#queue.next();
+	}
+
+	/** A tool that waits for the execution which waits for that tool is refused. */
+	#unlessAwaited<T>(what: () => Promise<T>): Promise<T> {
+		const { place } = this.#options;
+		if (place === undefined) return what();
+		if (!isAwaitedBy(place)) return waiting(place, what());
+		const refused = Promise.reject(awaitsItself(this.#sessionId));
+		refused.catch(() => {}); // who does not look at it is not told
+		return refused;
+	}
+
 	#push(event: ExecuteEvent): void {
-		this.#waiting++;
+		this.#unread++;
 		this.#queue.push(event);
 	}
 
@@ -136,8 +181,15 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 	#join(last: ExecuteEvent, next: ExecuteEvent): ExecuteEvent | undefined {
 		if (this.#reader === "reads") return undefined;
 		const joined = joinEvents(last, next);
-		if (joined !== undefined) this.#waiting--;
+		if (joined !== undefined) this.#unread--;
 		return joined;
+	}
+
+	#end(end: { readonly error?: unknown }): void {
+		if (this.#last !== undefined && !this.#over) this.#push(this.#last);
+		this.#over = true;
+		this.#queue.end(end);
+		this.#makeRoom();
 	}
 
 	#release(): void {
@@ -146,8 +198,13 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 	}
 
 	#makeRoom(): void {
-		this.#room?.();
+		this.#room?.resolve();
 		this.#room = undefined;
+	}
+
+	#suspended(error: ErrorData | undefined): void {
+		const message = error?.message ?? "The execution was left to be resumed.";
+		this.fail(new HoldfastError(error?.code ?? "run_suspended", message, { retryable: true }));
 	}
 
 	#complete({ status, pendingToolCalls, error }: ExecuteComplete): void {
@@ -172,5 +229,7 @@ function joinEvents(last: ExecuteEvent, next: ExecuteEvent): ExecuteEvent | unde
 	if (!("delta" in last) || !("delta" in next) || last.type !== next.type) return undefined;
 	if ("index" in last && "index" in next && last.index !== next.index) return undefined;
 	if ("toolCallId" in last && "toolCallId" in next && last.toolCallId !== next.toolCallId) return undefined;
-	return last.delta.length >= 16_384 ? undefined : { ...next, delta: last.delta + next.delta };
+	if (last.delta.length >= flatFrom) return undefined;
+	const delta = last.delta + next.delta;
+	return { ...next, delta: delta.length < flatFrom ? delta : flat(delta) };
 }

@@ -48,7 +48,8 @@ export class OpenAnswer {
 			else if (this.#block?.kind === kind) this.#rest(block.text);
 		}
 		this.#endBlock();
-		for (const [index, call] of (message.toolCalls ?? []).entries()) {
+		for (const [place, call] of (message.toolCalls ?? []).entries()) {
+			const index = this.#toldAs(place, call.toolCallId);
 			const told = this.#calls[index];
 			const { toolCallId: id, toolName: name } = call;
 			if (told === undefined) this.#events.push({ type: "toolcall_start", index, id, name });
@@ -66,6 +67,12 @@ export class OpenAnswer {
 		this.#events = [];
 		this.#endBlock();
 		return this.#events;
+	}
+
+	/** The position under which a call was told: its place, except where the stream had another order than the answer. */
+	#toldAs(place: number, id: string): number {
+		const index = this.#calls.findIndex((call) => call.id === id);
+		return index < 0 ? place : index;
 	}
 
 	#start(): void {

@@ -27,8 +27,8 @@ export interface ServingParts {
 	readonly agent: AgentOptions;
 	/** The model of a name; undefined for one that may not be used. */
 	model(name: string): AgentOptions["model"] | Promise<AgentOptions["model"]>;
-	/** Functions of tools that are kept with the session, by name. */
-	readonly functions?: ReadonlyMap<string, EngineTool>;
+	/** Tools that are kept with the session, as they are given now: by name they have their functions and options again. */
+	readonly bound?: ReadonlyMap<string, EngineTool>;
 }
 
 /** An execution that was accepted. */
@@ -49,6 +49,8 @@ export interface ExecuteSettings {
 	readonly idempotencyKey?: string | undefined;
 	readonly watcher?: Watcher | undefined;
 }
+
+const optionNames = ["model", "temperature", "maxTokens"] as const;
 
 export class ServedSession {
 	readonly tenant: string | undefined;
@@ -92,6 +94,7 @@ export class ServedSession {
 		tenant: string | undefined,
 		id: string,
 		context: Pick<ClientContext, "systemPrompt" | "messages"> & { readonly tools: readonly StoredTool[] },
+		model?: AgentOptions["model"],
 	): Promise<ServedSession> {
 		const { systemPrompt, messages, tools } = context;
 		const own = normaliseTools(parts.agent.tools);
@@ -102,6 +105,7 @@ export class ServedSession {
 		if (taken !== undefined) throw toolNameConflict(taken.name);
 		const stored: StoredSession = { tools, ...(systemPrompt === undefined ? {} : { systemPrompt }) };
 		const served = new ServedSession(parts, tenant, id, stored);
+		served.#model = model;
 		await served.#open(); // what cannot be an agent is refused before anything is kept
 		const { ids, clock } = served.#ports;
 		await seed(parts.host, served.#place, messages, { runId: ids(), at: clock() });
@@ -129,9 +133,34 @@ export class ServedSession {
 	 * `session.start()` and `session.answer()`, `unknown_model`, `idempotency_key_reused`.
 	 */
 	execute(input: ExecuteInput, settings: ExecuteSettings = {}): Promise<Accepted> {
-		const accepted = this.#accepting.then(() => this.#execute(input, settings));
-		this.#accepting = accepted.catch(() => {});
-		return accepted;
+		return this.#inTurn(() => this.#execute(input, settings));
+	}
+
+	/**
+	 * Goes on with what a dead process left, to its end; nothing happens where somebody works on the session.
+	 *
+	 * Rejects with `run_parked`.
+	 */
+	goOn(): Promise<void> {
+		return this.#inTurn(async () => {
+			await this.view.refresh();
+			if (this.view.status !== "running" || this.isBusy) return;
+			const run = await this.resume().catch((error) => {
+				if ((error as { code?: unknown }).code !== "session_held") throw error;
+			});
+			await run?.result();
+		});
+	}
+
+	/** Whether a run is under way here. */
+	get isBusy(): boolean {
+		return this.#agent?.session(this.id).isBusy() === true;
+	}
+
+	#inTurn<T>(act: () => Promise<T>): Promise<T> {
+		const done = this.#accepting.then(act);
+		this.#accepting = done.catch(() => {});
+		return done;
 	}
 
 	async #execute(input: ExecuteInput, settings: ExecuteSettings): Promise<Accepted> {
@@ -144,7 +173,8 @@ export class ServedSession {
 		if (seen !== undefined && seen.body !== body) throw idempotencyKeyReused();
 		const done = seen === undefined ? undefined : await this.#found(seen, input);
 		if (done !== undefined) return done;
-		await this.#choose(options, model);
+		const [stored, standing] = [this.#stored, this.#model];
+		await this.#use({ ...this.#stored, ...options }, model ?? this.#model);
 		const runId = seen?.runId ?? this.#ports.ids();
 		if (idempotencyKey !== undefined && seen === undefined) {
 			const { seq: from = 0 } = (await this.#parts.host.journal.head(this.#place)) ?? {};
@@ -159,8 +189,9 @@ export class ServedSession {
 			void run.result(); // it waits for nobody
 			return { run, runId: run.runId, after: behindEntry(run.from ?? 0), attached: false };
 		} catch (error) {
-			// It was refused, so the same request may be sent again.
+			// It was refused, so the same request may be sent again, and its options apply to nothing.
 			if (idempotencyKey !== undefined) await values.delete(name);
+			await this.#use(stored, standing);
 			throw error;
 		}
 	}
@@ -196,32 +227,31 @@ export class ServedSession {
 		await this.#agent?.close();
 	}
 
-	/** Options of an execution apply from it on. */
-	async #choose(options: ClientOptions, model: AgentOptions["model"]): Promise<void> {
-		const names = Object.keys(options) as (keyof ClientOptions)[];
-		const isNew = names.some((name) => options[name] !== this.#stored[name]);
-		const next: StoredSession = { ...this.#stored, ...options };
-		if (!isNew && (model === undefined || model === this.#model)) return;
+	/** Options of an execution apply from it on. A run under way goes on with the agent it has. */
+	async #use(next: StoredSession, model: AgentOptions["model"]): Promise<void> {
+		const isNew = optionNames.some((name) => next[name] !== this.#stored[name]);
+		if ((!isNew && model === this.#model) || this.isBusy) return;
 		const chosen = await this.#makeAgent(next, model);
-		// A run under way goes on with the agent it has, and this execution is refused.
-		if (this.#agent?.session(this.id).isBusy() === true) return;
+		if (this.isBusy) return;
 		await this.#agent?.close();
 		this.#agent = chosen;
-		this.#model = model ?? this.#model;
+		this.#model = model;
 		this.#stored = next;
 		if (isNew) await servedValues(this.#parts.host, this.#place).set("session", next);
-		await this.resume(); // a run that waits has its deadlines watched by the agent that is there
+		await this.view.refresh();
+		// A run that waits has its deadlines watched by the agent that is there.
+		if (this.view.status === "awaiting_tool_execution") await this.resume();
 	}
 
 	async #open(): Promise<Session> {
-		this.#agent ??= await this.#makeAgent(this.#stored, undefined);
+		this.#agent ??= await this.#makeAgent(this.#stored, this.#model);
 		return this.#agent.session(this.id);
 	}
 
 	async #makeAgent(stored: StoredSession, given: AgentOptions["model"]): Promise<Agent> {
-		const { agent, host, functions } = this.#parts;
+		const { agent, host, bound } = this.#parts;
 		const { systemPrompt, tools, model: name, temperature, maxTokens } = stored;
-		const model = given ?? this.#model ?? (name === undefined ? agent.model : await this.#parts.model(name));
+		const model = given ?? (name === undefined ? agent.model : await this.#parts.model(name));
 		if (name !== undefined && model === undefined) throw unknownModel(name);
 		const params = {
 			...agent.params,
@@ -235,7 +265,7 @@ export class ServedSession {
 			host,
 			...(this.tenant === undefined ? {} : { namespace: this.tenant }),
 			system: systemPrompt ?? agent.system ?? agent.instructions,
-			tools: boundTools(tools, agent.tools, functions),
+			tools: boundTools(tools, agent.tools, bound),
 			...(Object.keys(params).length === 0 ? {} : { params }),
 		});
 	}
@@ -245,16 +275,16 @@ export class ServedSession {
 function boundTools(
 	stored: readonly StoredTool[],
 	given: AgentOptions["tools"],
-	functions: ServingParts["functions"],
+	again: ServingParts["bound"],
 ): readonly AnyTool[] {
 	const own = normaliseTools(given);
 	const registered = [...own.values()].map(({ name, source }) => ({ ...(source as AnyTool), name }));
 	const kept = stored
 		.filter(({ name }) => !own.has(name))
 		.map(({ kind, ...tool }): AnyTool => {
-			if (kind === "remote") return tool;
-			const found = functions?.get(tool.name);
-			return found === undefined ? { ...tool, run: () => missing(tool.name) } : bound(found, tool);
+			const found = again?.get(tool.name);
+			if (found?.kind === kind) return bound(found, tool);
+			return kind === "remote" ? tool : { ...tool, run: () => missing(tool.name) };
 		});
 	return [...registered, ...kept];
 }
@@ -275,8 +305,17 @@ function missing(name: string): never {
 }
 
 /** A tool as it is kept with a session. */
-export function storedTool({ name, label, description, parameters, kind }: EngineTool): StoredTool {
-	return { name, description, parameters, kind, ...(label === undefined ? {} : { label }) };
+export function storedTool(tool: EngineTool): StoredTool {
+	const { name, label, description, parameters, kind, timeoutMs, source } = tool;
+	return {
+		name,
+		description,
+		parameters,
+		kind,
+		...(label === undefined ? {} : { label }),
+		...(timeoutMs === undefined ? {} : { timeoutMs }),
+		...((source as AnyTool).needsApproval === true ? { needsApproval: true } : {}),
+	};
 }
 
 function attachedTo({ seq, runId }: Entry): Accepted {

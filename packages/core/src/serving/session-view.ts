@@ -21,6 +21,7 @@ export class SessionView {
 	#messages: SessionMessage[] = [];
 	readonly #given: () => Promise<readonly unknown[] | undefined>;
 	#lastPart = 0;
+	#refreshing: Promise<void> = Promise.resolve();
 	/** When the session was made: another time is another session. */
 	#createdAt: number | undefined;
 	status: SessionStatus = "idle";
@@ -55,8 +56,14 @@ export class SessionView {
 		return run?.status === "running" || run?.status === "waiting" ? run.runId : undefined;
 	}
 
-	/** Reads what was added. */
-	async refresh(): Promise<void> {
+	/** Reads what was added; whoever asks meanwhile waits for their turn. */
+	refresh(): Promise<void> {
+		const refreshed = this.#refreshing.then(() => this.#readOn());
+		this.#refreshing = refreshed.catch(() => {});
+		return refreshed;
+	}
+
+	async #readOn(): Promise<void> {
 		const head = await this.#journal.head(this.#place);
 		if (this.#createdAt !== undefined && (head?.createdAt !== this.#createdAt || head.seq < this.#state.seq))
 			this.#reset();

@@ -27,6 +27,10 @@ export interface StoredTool {
 	readonly parameters: Readonly<Record<string, unknown>>;
 	/** Whether somebody outside runs it, or a function that was given with it. */
 	readonly kind: "remote" | "local";
+	/** Milliseconds that somebody outside has for a call of it. */
+	readonly timeoutMs?: number;
+	/** Whether every call of it needs approval. */
+	readonly needsApproval?: true;
 }
 
 /** What a session was made with, and its options as they are now. */

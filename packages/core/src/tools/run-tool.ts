@@ -8,14 +8,15 @@ import type { EngineTool, ToolContext, ToolExecutionEvent, ToolOutcome } from ".
 /**
  * Runs a tool with arguments that passed `tool.validate`.
  *
- * @param onDelta told each piece of output that a streaming tool yields, before it is asked for the next.
+ * @param onDelta told each piece of output that a streaming tool yields; the tool is asked for the next when the promise
+ *   that this may return has settled.
  * @returns how it ended, failures included. Cancelling is the caller's: it races this against the signal.
  */
 export async function runTool(
 	tool: EngineTool,
 	input: unknown,
 	context: ToolContext,
-	onDelta: (delta: string) => void,
+	onDelta: (delta: string) => unknown,
 ): Promise<ToolOutcome> {
 	try {
 		const started = tool.start(input, context);
@@ -53,7 +54,7 @@ async function drain(
 	tool: EngineTool,
 	iterable: AsyncIterable<unknown>,
 	signal: AbortSignal,
-	onDelta: (delta: string) => void,
+	onDelta: (delta: string) => unknown,
 ): Promise<ToolOutcome> {
 	const deltas: string[] = [];
 	const iterator = iterable[Symbol.asyncIterator]();
@@ -76,7 +77,8 @@ async function drain(
 		const delta = deltaOf(tool, value);
 		if (delta !== undefined) {
 			deltas.push(delta);
-			onDelta(delta);
+			const heard = onDelta(delta);
+			if (isThenable(heard)) await heard;
 		} else {
 			last = value;
 		}

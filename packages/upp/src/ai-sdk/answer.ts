@@ -98,6 +98,9 @@ export class Answer {
 			const at = this.#callPlaces[index] as number;
 			if (at < this.#content.length) places[call.toolCallId] = at;
 		});
+		// Calls may be whole in another order than they were begun and told in.
+		const begun = ({ toolCallId }: ToolCall): number => this.#callIndexes.get(toolCallId) ?? 0;
+		this.#toolCalls.sort((one, other) => begun(one) - begun(other));
 		if (Object.keys(places).length > 0) this.#carried.callPlaces = places;
 		const metadata: ProviderMetadata = { ...this.#metadata, upp: { ...this.#carried } };
 		const toolCalls = this.#toolCalls.length > 0 ? this.#toolCalls : undefined;

@@ -41,7 +41,8 @@ export function toPrompt(
 			converted = convert(message, messages, index, version);
 			if (isWhole(converted)) cache.set(message, converted);
 		}
-		prompt.push(converted);
+		// Providers refuse an answer of which nothing was said, as a refused one is.
+		if (converted.role !== "assistant" || converted.content.length > 0) prompt.push(converted);
 	}
 	return prompt;
 }
