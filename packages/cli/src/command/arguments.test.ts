@@ -29,6 +29,7 @@ function fakeIo(
 		stderr: output("err"),
 		environment,
 		folder,
+		openQuestions: () => undefined,
 		onInterrupt: () => () => {},
 		quit: () => {},
 	};
@@ -47,6 +48,9 @@ describe("wrong usage gets one line and exit code 2", () => {
 		[["run", "x", "--model", "openai:"], /is no model/],
 		[["run", "x", "--model", "openai-compatible:llama"], /needs the server's address/],
 		[["run", "x", "--json=yes"], /--json/],
+		[["resume", "s", "--approve", "c@1", "--deny", "c"], /to --approve and to --deny/],
+		[["resume", "s", "--reason", "no"], /give --deny CALL/],
+		[["serve", "--allow-write"], /has no option --allow-write/],
 		[["show"], /Which session\?/],
 		[["show", "nobody"], /There is no session "nobody"/],
 		[["resume", "nobody"], /There is no session "nobody"/],

@@ -21,6 +21,19 @@ export interface WorkOptions {
 	readonly dir: string | undefined;
 	readonly model: string | undefined;
 	readonly allowNetwork: boolean | undefined;
+	readonly allowWrite: boolean | undefined;
+}
+
+/** What is said beforehand of calls that need approval. */
+export interface ApprovalOptions {
+	/** Whether all of them may run. */
+	readonly yes: boolean;
+	/** Ids of calls that may run, each perhaps with the version that was seen: `call_7@1f3a9c02b4d1`. */
+	readonly approve: readonly string[];
+	/** Ids of calls that may not. */
+	readonly deny: readonly string[];
+	/** Why not. */
+	readonly reason: string | undefined;
 }
 
 /** A parsed command line. */
@@ -30,8 +43,11 @@ export type Command =
 			readonly task: string | undefined;
 			readonly session: string | undefined;
 	  } & Common &
-			WorkOptions)
-	| ({ readonly name: "resume"; readonly session: string | undefined } & Common & WorkOptions)
+			WorkOptions &
+			ApprovalOptions)
+	| ({ readonly name: "resume"; readonly session: string | undefined } & Common &
+			WorkOptions &
+			ApprovalOptions)
 	| ({
 			readonly name: "worker";
 			/** Absolute path of a module that exports an agent; undefined for the built-in assistant. */
@@ -42,8 +58,8 @@ export type Command =
 			readonly drain: number;
 	  } & Common)
 	| ({ readonly name: "db"; readonly task: DatabaseTask } & Common)
-	| ({ readonly name: "release"; readonly session: string } & Common & WorkOptions)
-	| ({ readonly name: "serve" } & ServeOptions & WorkOptions & Common)
+	| ({ readonly name: "release"; readonly session: string } & Common & WorkOptions & ApprovalOptions)
+	| ({ readonly name: "serve" } & ServeOptions & Omit<WorkOptions, "allowWrite"> & Common)
 	| ({
 			readonly name: "fork";
 			readonly session: string;
@@ -62,6 +78,11 @@ const options = {
 	db: { type: "string" },
 	model: { type: "string" },
 	"allow-network": { type: "boolean" },
+	"allow-write": { type: "boolean" },
+	yes: { type: "boolean" },
+	approve: { type: "string", multiple: true },
+	deny: { type: "string", multiple: true },
+	reason: { type: "string" },
 	json: { type: "boolean" },
 	agent: { type: "string" },
 	once: { type: "boolean" },
@@ -84,15 +105,16 @@ const options = {
 
 type OptionName = keyof typeof options;
 
-const work: readonly OptionName[] = ["dir", "db", "model", "allow-network", "json"];
+const look: readonly OptionName[] = ["dir", "db", "model", "allow-network", "json"];
+const work: readonly OptionName[] = [...look, "allow-write", "yes"];
 
 /** The options each command knows. */
 const known: Readonly<Record<string, readonly OptionName[]>> = {
 	run: [...work, "session"],
-	resume: work,
+	resume: [...work, "approve", "deny", "reason"],
 	worker: ["agent", "db", "json", "once", "drain"],
 	release: work,
-	serve: [...work, "agent", "drain", "port", "host", "cors", "api-key", "allow-unauthenticated"],
+	serve: [...look, "agent", "drain", "port", "host", "cors", "api-key", "allow-unauthenticated"],
 	fork: ["db", "json", "at"],
 	sessions: ["db", "json"],
 	show: ["db", "json"],
@@ -132,15 +154,17 @@ export function parseCommand(
 		dbGiven: values.db,
 		json: values.json === true,
 	};
-	const how: WorkOptions = {
+	const how: Omit<WorkOptions, "allowWrite"> = {
 		dir: values.dir === undefined ? undefined : resolve(base, values.dir),
 		model: values.model,
 		allowNetwork: values["allow-network"],
 	};
+	const approvals = readApprovals(values);
+	const mayWrite = { allowWrite: values["allow-write"], ...approvals };
 	if (name === "run") {
 		const task = rest.length === 0 ? undefined : rest.join(" ").trim();
 		if (task === "") throw new UsageError('The task is empty. Say what to do: holdfast run "your task".');
-		return { name, task, session: values.session, ...common, ...how };
+		return { name, task, session: values.session, ...common, ...how, ...mayWrite };
 	}
 	if (name === "db") return { name, task: readDatabaseTask(rest, values, base), ...common };
 	if (name === "fork") {
@@ -154,7 +178,7 @@ export function parseCommand(
 		throw new UsageError(
 			`"holdfast ${name}" takes ${limit === 0 ? "no arguments" : "one session key"}; "${rest[limit]}" is too much.`,
 		);
-	if (name === "resume") return { name, session: rest[0], ...common, ...how };
+	if (name === "resume") return { name, session: rest[0], ...common, ...how, ...mayWrite };
 	if (name === "sessions") return { name, ...common };
 	if (name === "worker") {
 		const agent = values.agent === undefined ? undefined : resolve(base, values.agent);
@@ -175,14 +199,27 @@ export function parseCommand(
 	}
 	if (rest[0] === undefined)
 		throw new UsageError(`Which session? Give its key: holdfast ${name} KEY. See: holdfast sessions.`);
-	if (name === "release") return { name, session: rest[0], ...common, ...how };
+	if (name === "release") return { name, session: rest[0], ...common, ...how, ...mayWrite };
 	return { name: "show", session: rest[0], ...common };
 }
 
 type Values = DatabaseValues &
 	Partial<Record<"dir" | "session" | "db" | "model" | "agent" | "drain" | "at" | "port" | "host", string>> &
-	Partial<Record<"cors" | "api-key", string[]>> &
-	Partial<Record<"allow-network" | "allow-unauthenticated" | "json" | "once" | "help" | "version", boolean>>;
+	Partial<Record<"reason", string>> &
+	Partial<Record<"cors" | "api-key" | "approve" | "deny", string[]>> &
+	Partial<
+		Record<
+			| "allow-network"
+			| "allow-write"
+			| "yes"
+			| "allow-unauthenticated"
+			| "json"
+			| "once"
+			| "help"
+			| "version",
+			boolean
+		>
+	>;
 
 function parse(argv: readonly string[]): { values: Values; positionals: string[] } {
 	try {
@@ -192,6 +229,19 @@ function parse(argv: readonly string[]): { values: Values; positionals: string[]
 		const [first = "The command line cannot be read"] = (error as Error).message.split(/\.\s|\n/);
 		throw new UsageError(`${first.replace(/\.$/, "")}. See: holdfast --help.`);
 	}
+}
+
+function readApprovals({ yes = false, approve = [], deny = [], reason }: Values): ApprovalOptions {
+	if (reason !== undefined && deny.length === 0)
+		throw new UsageError("The option --reason says why a call may not run: give --deny CALL with it.");
+	const both = approve.find((name) => deny.some((other) => callOf(other) === callOf(name)));
+	if (both !== undefined) throw new UsageError(`The call "${both}" is given to --approve and to --deny.`);
+	return { yes, approve, deny, reason };
+}
+
+/** The id of a call that is named with a version or without. */
+function callOf(name: string): string {
+	return name.replace(/@[^@]*$/, "");
 }
 
 /** Seconds as they are given to an option, in milliseconds. */

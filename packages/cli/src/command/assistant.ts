@@ -1,4 +1,4 @@
-/** The built-in assistant: a model, tools that read one folder, and what it is told about its work. */
+/** The built-in assistant: a model, tools for one folder, and what it is told about its work. */
 import { existsSync, statSync } from "node:fs";
 import { Agent, type AgentOptions, type Host } from "holdfast";
 import { createAssistantTools } from "../tools/index.ts";
@@ -10,6 +10,13 @@ Look before you answer: list files, search, and read what matters; make calls th
 Rest every statement on what you read and cite it as path:line. If the files do not say it, say so plainly.
 Paths are relative to the folder. Be brief.`;
 
+const WRITING_INSTRUCTIONS = `You work on the files of one folder: you answer questions about them, and change them where that is asked.
+Look before you answer or change: list files, search, and read what matters; make calls that do not depend on each other at once.
+Rest every statement on what you read and cite it as path:line. If the files do not say it, say so plainly.
+Change with edit_file, and with write_file what is new or altogether different; no more than was asked.
+The user sees each change and may refuse it. Take a refusal and its reason for an answer: do not try the same again.
+Paths are relative to the folder. Be brief.`;
+
 /** What an assistant is made of. */
 export interface AssistantOptions {
 	readonly host: Host;
@@ -17,6 +24,8 @@ export interface AssistantOptions {
 	readonly dir: string;
 	readonly model: ChosenModel;
 	readonly allowNetwork: boolean;
+	/** Whether it may change files; each change needs approval. */
+	readonly allowWrite: boolean;
 }
 
 /** Makes the assistant. */
@@ -26,10 +35,11 @@ export function createAssistant(options: AssistantOptions): Agent {
 
 /** What the assistant is made from. */
 export function assistantOptions(options: AssistantOptions): AgentOptions {
+	const { dir: root, allowNetwork, allowWrite } = options;
 	return {
 		model: options.model.reference,
-		instructions: INSTRUCTIONS,
-		tools: createAssistantTools({ root: options.dir, allowNetwork: options.allowNetwork }),
+		instructions: allowWrite ? WRITING_INSTRUCTIONS : INSTRUCTIONS,
+		tools: createAssistantTools({ root, allowNetwork, allowWrite }),
 		host: options.host,
 		...(options.model.price === undefined
 			? {}

@@ -50,6 +50,13 @@ export function printable(text: string): string {
 	return stripVTControlCharacters(text).replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, "");
 }
 
+/** Text in which every character is seen: controls, marks that turn the direction of writing, and the like. */
+export function spelledOut(text: string): string {
+	return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+		character === "\t" ? character : `\\u{${character.codePointAt(0)?.toString(16)}}`,
+	);
+}
+
 /** Arguments of a tool call: `path=src/a.ts from=1`. */
 export function formatArguments(input: unknown): string {
 	if (typeof input !== "object" || input === null) return input === undefined ? "" : JSON.stringify(input);

@@ -1,4 +1,5 @@
 /** What the command touches of its process, so that tests can stand in for it. */
+import { createInterface } from "node:readline";
 
 /** A place to write text to. */
 export interface Output {
@@ -13,6 +14,13 @@ export interface Output {
 	readonly rows: number;
 }
 
+/** Asks the user, line by line. */
+export interface Questions {
+	/** What was typed after the question; undefined when there is no more to come, or `signal` is aborted. */
+	ask(question: string, signal: AbortSignal): Promise<string | undefined>;
+	close(): void;
+}
+
 /** The process around a command. */
 export interface CommandIo {
 	readonly stdout: Output;
@@ -20,6 +28,8 @@ export interface CommandIo {
 	readonly environment: Readonly<Record<string, string | undefined>>;
 	/** The current folder. */
 	readonly folder: string;
+	/** Undefined where nobody sits at a terminal. */
+	openQuestions(): Questions | undefined;
 	/** Calls `interrupted` on Ctrl-C and the like; returns the way to stop. */
 	onInterrupt(interrupted: () => void): () => void;
 	/** Ends the process at once. */
@@ -36,6 +46,8 @@ export function processIo(): CommandIo {
 		stderr: outputOf(process.stderr),
 		environment: process.env,
 		folder: process.cwd(),
+		openQuestions: () =>
+			process.stdin.isTTY === true && process.stdout.isTTY === true ? terminalQuestions() : undefined,
 		onInterrupt(interrupted) {
 			let last = Number.NEGATIVE_INFINITY;
 			const heard = (): void => {
@@ -50,6 +62,38 @@ export function processIo(): CommandIo {
 			};
 		},
 		quit: (code) => process.exit(code),
+	};
+}
+
+function terminalQuestions(): Questions {
+	// The terminal's own line editing stays, and so does what it makes of Ctrl-C: a signal.
+	const lines = createInterface({ input: process.stdin, terminal: false });
+	let answer: (line: string | undefined) => void = () => {};
+	let closed = false;
+	// What is typed while nothing is asked was not meant for a question that nobody had seen.
+	lines.on("line", (line) => answer(line));
+	lines.on("close", () => {
+		closed = true;
+		answer(undefined);
+	});
+	return {
+		async ask(question, signal) {
+			if (closed || signal.aborted) return undefined;
+			const { promise, resolve } = Promise.withResolvers<string | undefined>();
+			const leave = (): void => resolve(undefined);
+			answer = resolve;
+			signal.addEventListener("abort", leave);
+			process.stdout.write(question);
+			try {
+				const said = await promise;
+				if (said === undefined) process.stdout.write("\n");
+				return said;
+			} finally {
+				answer = () => {};
+				signal.removeEventListener("abort", leave);
+			}
+		},
+		close: () => lines.close(),
 	};
 }
 

@@ -69,7 +69,13 @@ async function served(command: ServeCommand, io: CommandIo): Promise<Served> {
 	checkFolder(dir);
 	const model = chooseModel(command.model, io.environment);
 	const host = openDatabase(db);
-	const agent = assistantOptions({ host, dir, model, allowNetwork: command.allowNetwork ?? false });
+	const agent = assistantOptions({
+		host,
+		dir,
+		model,
+		allowNetwork: command.allowNetwork ?? false,
+		allowWrite: false,
+	});
 	return { agent, host, of: `the assistant of ${dir} with ${model.name}` };
 }
 

@@ -1,5 +1,5 @@
 /**
- * How a session works (folder, model, network), kept beside the database, so that `resume` goes on the same
+ * How a session works (folder, model, what it may), kept beside the database, so that `resume` goes on the same
  * way from anywhere. What the conversation is stands in the journal; without this file the defaults hold.
  */
 import { createHash } from "node:crypto";
@@ -13,6 +13,7 @@ export interface SessionSettings {
 	/** As given to --model. */
 	readonly model: string;
 	readonly allowNetwork: boolean;
+	readonly allowWrite: boolean;
 }
 
 /** The settings a session was last used with, if they can be read. */
@@ -20,7 +21,12 @@ export function readSettings(db: string, key: string): SessionSettings | undefin
 	try {
 		const read = JSON.parse(readFileSync(fileOf(db, key), "utf8")) as Partial<SessionSettings>;
 		if (typeof read.dir !== "string" || typeof read.model !== "string") return undefined;
-		return { dir: read.dir, model: read.model, allowNetwork: read.allowNetwork === true };
+		return {
+			dir: read.dir,
+			model: read.model,
+			allowNetwork: read.allowNetwork === true,
+			allowWrite: read.allowWrite === true,
+		};
 	} catch {
 		return undefined;
 	}

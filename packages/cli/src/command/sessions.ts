@@ -10,7 +10,16 @@ import { exitCodes } from "./usage-error.ts";
 /** One session in the list. */
 interface ListedSession {
 	readonly key: string;
-	readonly state: "running" | "interrupted" | "parked" | "waiting" | "completed" | "failed" | "aborted";
+	readonly state:
+		| "running"
+		| "interrupted"
+		| "parked"
+		| "waiting"
+		| "waiting_for_approval"
+		| "waiting_for_result"
+		| "completed"
+		| "failed"
+		| "aborted";
 	readonly updatedAt: number;
 	readonly createdAt: number;
 	/** The first thing that was asked. */
@@ -62,6 +71,10 @@ function firstTexts(fact: Fact): readonly string[] {
 
 function stateOf(head: SessionHead, last: Entry | undefined): ListedSession["state"] {
 	if (head.parked === true) return "parked";
+	if (last?.fact.kind === "waiting")
+		return last.fact.calls.some(({ awaits }) => awaits === "approval")
+			? "waiting_for_approval"
+			: "waiting_for_result";
 	if (head.openRunId !== undefined) return head.holder?.alive === true ? "running" : "interrupted";
 	if (head.waiting > 0) return "waiting";
 	if (last?.fact.kind !== "run.ended" || last.fact.outcome === "completed") return "completed";
@@ -79,9 +92,11 @@ function asJson(session: ListedSession): object {
 function table(sessions: readonly ListedSession[], width: number): string {
 	const shown = sessions.map((session) => ({ ...session, key: oneLine(session.key, session.key.length) }));
 	const keys = Math.min(60, Math.max(3, ...shown.map(({ key }) => key.length)));
+	const words = (state: ListedSession["state"]): string => state.replaceAll("_", " ");
+	const states = Math.max(11, ...shown.map(({ state }) => state.length));
 	const rows = shown.map(({ key, state, updatedAt, task }) => {
-		const head = `${key.padEnd(keys)}  ${state.padEnd(11)}  ${formatTime(updatedAt)}  `;
+		const head = `${key.padEnd(keys)}  ${words(state).padEnd(states)}  ${formatTime(updatedAt)}  `;
 		return `${head}${oneLine(task, Math.max(10, width - head.length))}`;
 	});
-	return `${["KEY".padEnd(keys), "STATE      ", "CHANGED            ", "TASK"].join("  ")}\n${rows.join("\n")}\n`;
+	return `${["KEY".padEnd(keys), "STATE".padEnd(states), "CHANGED            ", "TASK"].join("  ")}\n${rows.join("\n")}\n`;
 }

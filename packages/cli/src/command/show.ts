@@ -43,9 +43,11 @@ export async function showSession(
 			io.stdout.write(
 				alive
 					? "\nIt is running now, in another process.\n"
-					: head.parked === true
-						? `\nIt is parked. Go on all the same: holdfast release ${quoted(command.session)}${db}\n`
-						: `\nIt was interrupted. Go on: holdfast resume ${quoted(command.session)}${db}\n`,
+					: entries.at(-1)?.fact.kind === "waiting"
+						? `\nIt waits for answers. Look and say: holdfast resume ${quoted(command.session)}${db}\n`
+						: head.parked === true
+							? `\nIt is parked. Go on all the same: holdfast release ${quoted(command.session)}${db}\n`
+							: `\nIt was interrupted. Go on: holdfast resume ${quoted(command.session)}${db}\n`,
 			);
 		if (head.waiting > 0) io.stdout.write(`${head.waiting} more to come are waiting.\n`);
 		return exitCodes.completed;
@@ -62,6 +64,12 @@ interface RunSoFar {
 	steps: number;
 	/** The call behind each id: what it was given. */
 	readonly calls: Map<string, { name: string; input: unknown; attempt: number }>;
+}
+
+interface ApprovalAnswer {
+	readonly callId: string;
+	readonly approved: boolean;
+	readonly reason?: string;
 }
 
 const resumeReasons = {
@@ -164,7 +172,11 @@ function tell(
 			break;
 		}
 		case "waiting":
-			line("waiting", `for ${fact.calls.length} answers from outside`);
+			for (const { callId, awaits } of fact.calls) {
+				const call = run.calls.get(callId);
+				const text = `for ${awaits === "approval" ? "approval" : "the result"} of ${call?.name ?? callId} ${formatArguments(call?.input)}`;
+				line("waiting", oneLine(text, width));
+			}
 			break;
 		case "run.ended": {
 			const words = { completed: "completed", error: "failed", aborted: "aborted", killed: "killed" };
@@ -190,6 +202,13 @@ function tell(
 			line(fact.kind, oneLine(fact.topic, width));
 			break;
 		case "decision":
+			if (fact.topic === "approval") {
+				const { callId, approved, reason } = fact.answer as ApprovalAnswer;
+				const name = run.calls.get(callId)?.name ?? callId;
+				const why = reason === undefined ? "" : `: ${reason}`;
+				line(approved ? "approved" : "denied", oneLine(`${name}${why}`, width));
+				break;
+			}
 			line(fact.kind, oneLine(fact.topic, width));
 			break;
 		default:

@@ -19,6 +19,8 @@ export interface Started {
 	readonly finished: Promise<Finished>;
 	/** Settles when the output so far matches. */
 	until(pattern: RegExp): Promise<void>;
+	/** Types into the terminal it was started through. */
+	type(text: string): void;
 }
 
 /** Starts `holdfast` with arguments; keys of the surroundings do not reach it. */
@@ -27,6 +29,7 @@ export function start(
 	options: {
 		readonly folder: string;
 		readonly environment?: Record<string, string>;
+		/** The program that gives it a terminal. */
 		readonly through?: string;
 	},
 ): Started {
@@ -53,8 +56,10 @@ export function start(
 	const child = spawn(file, rest, {
 		cwd: options.folder,
 		env: environment,
-		stdio: ["ignore", "pipe", "pipe"],
+		stdio: ["pipe", "pipe", "pipe"],
 	});
+	// A terminal stays open to be typed into; anything else gets nothing to read.
+	if (options.through === undefined) child.stdin.end();
 	let stdout = "";
 	let stderr = "";
 	const waiting: { pattern: RegExp; settle: () => void }[] = [];
@@ -72,6 +77,7 @@ export function start(
 	return {
 		child,
 		finished,
+		type: (text) => void child.stdin.write(text),
 		until: (pattern) =>
 			Promise.race([
 				new Promise<void>((settle) => {
@@ -110,6 +116,11 @@ export type Reply =
 			readonly after?: Promise<void>;
 	  }
 	| { readonly tool: string; readonly arguments: object }
+	| {
+			readonly calls: readonly { readonly id: string; readonly tool: string; readonly arguments: object }[];
+			/** Held back until then. */
+			readonly after?: Promise<void>;
+	  }
 	| { readonly status: number }
 	| "hang";
 
@@ -166,13 +177,14 @@ function answer(response: ServerResponse, reply: Reply): void {
 			{ usage: { total_tokens: 12, prompt_tokens: 10, completion_tokens: 2, ...reply.usage } },
 		);
 	} else {
-		const call = {
-			index: 0,
-			id: "call-1",
+		const calls = "calls" in reply ? reply.calls : [{ ...reply, id: "call-1" }];
+		const tool_calls = calls.map(({ id, tool: name, arguments: given }, index) => ({
+			index,
+			id,
 			type: "function",
-			function: { name: reply.tool, arguments: JSON.stringify(reply.arguments) },
-		};
-		send({ index: 0, delta: { role: "assistant", tool_calls: [call] }, finish_reason: null });
+			function: { name, arguments: JSON.stringify(given) },
+		}));
+		send({ index: 0, delta: { role: "assistant", tool_calls }, finish_reason: null });
 		send({ index: 0, delta: {}, finish_reason: "tool_calls" });
 	}
 	response.end("data: [DONE]\n\n");

@@ -8,4 +8,6 @@ export const exitCodes = {
 	usage: 2,
 	/** Interrupted, and to be resumed. */
 	interrupted: 3,
+	/** Calls wait for approval. */
+	waiting: 4,
 } as const;

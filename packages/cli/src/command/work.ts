@@ -1,12 +1,21 @@
 /** The commands that work: `run` sends a task to a session, `resume` goes on with one that was interrupted. */
-import { type Agent, type AgentRun, type Host, isHoldfastError, type RunResult } from "holdfast";
+import {
+	type Agent,
+	type AgentRun,
+	type Host,
+	isHoldfastError,
+	type PendingToolCall,
+	type RunResult,
+	type Session,
+} from "holdfast";
+import { Approvals } from "./approvals.ts";
 import type { Command, WorkOptions } from "./arguments.ts";
 import { checkFolder, createAssistant } from "./assistant.ts";
 import { openDatabase, openExisting } from "./database.ts";
 import { quoted, sessionKeyFor } from "./format.ts";
 import type { CommandIo } from "./io.ts";
 import { type ChosenModel, chooseModel } from "./models.ts";
-import { chooseRenderer, type Renderer, type RunHeader } from "./render/index.ts";
+import { chooseRenderer, type Renderer } from "./render/index.ts";
 import { readSettings, writeSettings } from "./session-settings.ts";
 import { exitCodes, UsageError } from "./usage-error.ts";
 
@@ -32,14 +41,17 @@ export async function runTask(command: RunCommand, io: CommandIo): Promise<numbe
 			dir: setup.dir,
 			model: setup.model.name,
 			allowNetwork: setup.allowNetwork,
+			allowWrite: setup.allowWrite,
 		});
 		if (command.task === undefined) work.renderer.note(`No task was given, so it is: ${task}`);
-		work.renderer.begin(work.header);
+		work.begin();
 		const session = work.agent.session(key);
 		if (head?.openRunId !== undefined && head.parked !== true) {
-			work.renderer.note("This session has an interrupted run; it is finished first.");
-			const earlier = await session.resume();
-			if (earlier !== null && (await work.follow(earlier)).outcome === "suspended") return await work.end();
+			const waits = (await session.pending()).length > 0;
+			const what = waits ? "a run that waits for approval" : "an interrupted run";
+			work.renderer.note(`This session has ${what}; it is finished first.`);
+			const earlier = await work.goOn(session, "resume");
+			if (earlier !== null && /^(?:suspended|waiting)$/.test(earlier.outcome)) return await work.end();
 		}
 		await work.follow(await session.send(task));
 		const code = await work.end();
@@ -67,13 +79,9 @@ export async function resumeSession(command: ResumeCommand, io: CommandIo): Prom
 		if (head === undefined || (head.seq === 0 && head.waiting === 0)) throw unknownSession(key, command.db);
 		const setup = prepare(command, key, io);
 		work = startWork(setup, host, command, io);
-		const session = work.agent.session(key);
-		const run = await (command.name === "release" ? session.release() : session.resume());
-		if (run === null) {
+		if ((await work.goOn(work.agent.session(key), command.name)) === null) {
 			return nothingToResume(`Session ${key} has nothing to resume: its last run has ended.`, command, io);
 		}
-		work.renderer.begin(work.header);
-		await work.follow(run);
 		return await work.end();
 	} finally {
 		await (work === undefined ? host.close() : work.close());
@@ -91,6 +99,7 @@ interface Setup {
 	readonly dir: string;
 	readonly model: ChosenModel;
 	readonly allowNetwork: boolean;
+	readonly allowWrite: boolean;
 }
 
 /** What was asked for comes first, then how the session worked before, then the defaults. */
@@ -103,15 +112,19 @@ function prepare(command: WorkOptions & { readonly db: string }, key: string, io
 		dir,
 		model: chooseModel(command.model ?? before?.model, io.environment),
 		allowNetwork: command.allowNetwork ?? before?.allowNetwork ?? false,
+		allowWrite: command.allowWrite ?? before?.allowWrite ?? false,
 	};
 }
 
 interface Work {
 	readonly agent: Agent;
 	readonly renderer: Renderer;
-	readonly header: RunHeader;
-	/** Shows a run until it ends or is interrupted. */
+	/** Says what works where, once. */
+	begin(): void;
+	/** Shows a run until it ends, is interrupted, or waits for approvals that nobody gives now. */
 	follow(run: AgentRun): Promise<RunResult>;
+	/** Goes on with the run that is open or waits for approval; null when there is none. */
+	goOn(session: Session, how: "resume" | "release"): Promise<RunResult | null>;
 	/** Shows how the last followed run ended; gives the exit code. */
 	end(): Promise<number>;
 	close(): Promise<void>;
@@ -126,7 +139,11 @@ function startWork(setup: Setup, host: Host, command: RunCommand | ResumeCommand
 		reason: setup.model.reason,
 		dir: setup.dir,
 	};
+	// In JSON nobody reads a question; without a tool that asks there is none.
+	const questions = command.json || !setup.allowWrite ? undefined : io.openQuestions();
+	const approvals = new Approvals({ dir: setup.dir, options: command, renderer, questions });
 	const started = performance.now();
+	let begun = false;
 	let active: AgentRun | undefined;
 	let last: RunResult | undefined;
 	let interrupts = 0;
@@ -137,20 +154,50 @@ function startWork(setup: Setup, host: Host, command: RunCommand | ResumeCommand
 			io.quit(exitCodes.interrupted);
 			return;
 		}
-		renderer.note("Interrupting; press Ctrl-C again to quit at once.");
+		if (active !== undefined) renderer.note("Interrupting; press Ctrl-C again to quit at once.");
 		active?.suspend();
+		approvals.interrupt();
 	});
+	async function show(run: AgentRun): Promise<RunResult> {
+		active = run;
+		if (interrupts > 0) run.suspend();
+		for await (const event of run.watch()) renderer.event(event);
+		const result = await run.result();
+		active = undefined;
+		return result;
+	}
+	/** Gives the answers there are, one by one: what is approved next is what the change before has left. */
+	async function settle(result: RunResult): Promise<RunResult> {
+		last = result;
+		while (last.outcome === "waiting") {
+			const answer = await approvals.next(last.pending ?? []);
+			if (answer === undefined) break;
+			last = await show(await agent.session(setup.key).answer([answer]));
+		}
+		return last;
+	}
 	return {
 		agent,
 		renderer,
-		header,
-		async follow(run) {
-			active = run;
-			if (interrupts > 0) run.suspend();
-			for await (const event of run.watch()) renderer.event(event);
-			last = await run.result();
-			active = undefined;
-			return last;
+		begin() {
+			if (begun) return;
+			begun = true;
+			renderer.begin(header);
+			if (setup.allowWrite && setup.model.name === "offline")
+				renderer.note("The offline model only reads: it will change no file.");
+		},
+		follow: async (run) => settle(await show(run)),
+		async goOn(session, how) {
+			const pending = await session.pending();
+			approvals.check(pending);
+			if (pending.length > 0) {
+				this.begin();
+				return settle(await waitingResult(session, pending));
+			}
+			const run = await session[how]();
+			if (run === null) return null;
+			this.begin();
+			return settle(await show(run));
 		},
 		async end() {
 			const result = last as RunResult;
@@ -158,6 +205,7 @@ function startWork(setup: Setup, host: Host, command: RunCommand | ResumeCommand
 			const program = io.environment.npm_lifecycle_event === undefined ? "holdfast" : "npx holdfast";
 			const db = command.dbGiven === undefined ? "" : ` --db ${quoted(command.dbGiven)}`;
 			const key = quoted(setup.key);
+			const waiting = result.outcome === "waiting" ? await approvals.leave(result.pending ?? []) : [];
 			if (result.error !== undefined && exitCode === exitCodes.failed)
 				io.stderr.write(`${describeFailure(result)}\n`);
 			renderer.end({
@@ -167,19 +215,29 @@ function startWork(setup: Setup, host: Host, command: RunCommand | ResumeCommand
 				duration: performance.now() - started,
 				resumeCommand: `${program} resume ${key}${db}`,
 				showCommand: `${program} show ${key}${db}`,
+				waiting,
 				continueCommand: `${program} run "…" --session ${key}${db}`,
 			});
 			return exitCode;
 		},
 		async close() {
 			stopListening();
+			approvals.close();
 			await agent.close();
 			await host.close();
 		},
 	};
 }
 
+/** How a run stands that waits and was not gone on with. */
+async function waitingResult(session: Session, pending: readonly PendingToolCall[]): Promise<RunResult> {
+	const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+	const state = await session.state();
+	return { runId: "", outcome: "waiting", pending, text: "", state, usage, steps: 0 };
+}
+
 function exitCodeOf(result: RunResult): number {
+	if (result.outcome === "waiting") return exitCodes.waiting;
 	if (result.outcome === "completed") return exitCodes.completed;
 	// A run that the store could not keep is left open, but it failed here.
 	const broken = result.error !== undefined && !/^(?:run_suspended|lease_lost)$/.test(result.error.code);
@@ -194,9 +252,12 @@ function unknownSession(key: string, db: string): UsageError {
 	return new UsageError(`There is no session "${key}" in ${db}. See: holdfast sessions.`);
 }
 
-/** The session that changed last among those nobody works on. */
+/** The session that changed last among those nobody works on, the ones that wait for approval among them. */
 async function lastInterrupted(host: Host): Promise<string | undefined> {
-	const heads = [...(await host.journal.list({ state: "orphaned" }))];
+	const heads = [
+		...(await host.journal.list({ state: "orphaned" })),
+		...(await host.journal.list({ state: "waiting" })),
+	];
 	const waiting = (await host.journal.list()).filter(
 		(head) => head.waiting > 0 && head.holder?.alive !== true && head.parked !== true,
 	);

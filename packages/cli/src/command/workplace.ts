@@ -60,6 +60,7 @@ function assistants(command: WorkerCommand, io: CommandIo, options: WorkOptions)
 		dir: io.folder,
 		model: chooseModel(undefined, io.environment).name,
 		allowNetwork: false,
+		allowWrite: false,
 	};
 	const host = openDatabase(command.db);
 	const agents = new Map<string, Agent>();
@@ -68,12 +69,13 @@ function assistants(command: WorkerCommand, io: CommandIo, options: WorkOptions)
 	const without = new Set<string>();
 
 	/** The assistant with these settings; a new one begins to work at once. */
-	function assistantWith({ dir, model, allowNetwork }: SessionSettings): Agent {
-		const settings = JSON.stringify([dir, model, allowNetwork]);
+	function assistantWith({ model, ...may }: SessionSettings): Agent {
+		const { dir, allowNetwork, allowWrite } = may;
+		const settings = JSON.stringify([dir, model, allowNetwork, allowWrite]);
 		const known = agents.get(settings);
 		if (known !== undefined) return known;
 		checkFolder(dir);
-		const made = createAssistant({ host, dir, allowNetwork, model: chooseModel(model, io.environment) });
+		const made = createAssistant({ host, ...may, model: chooseModel(model, io.environment) });
 		agents.set(settings, made);
 		runs.add(made.work({ ...options, sessions: (key) => assistantOf(key) === made }));
 		return made;

@@ -1,12 +1,17 @@
 /**
  * The shape of the built-in assistant's tools, and the error they give to the model.
- * Every tool here only reads, so each may be run again freely after a crash ("pure").
+ * Each may be run again after a crash: those that read freely ("pure"), those that change files because they find out what
+ * an earlier attempt did ("idempotent").
  */
 
 /** What the engine hands to a tool beside its arguments, as far as these tools use it. */
 export interface AssistantToolContext {
 	/** Aborted when the run is stopped. */
 	readonly signal?: AbortSignal;
+	/** The same for every attempt at the call. */
+	readonly idempotencyKey?: string;
+	/** Set when somebody let the call run. */
+	readonly approval?: { readonly basis?: unknown };
 }
 
 /** A tool the engine can run: JSON Schema parameters and a function that answers with text for the model. */
@@ -19,9 +24,11 @@ export interface AssistantTool {
 		readonly required: string[];
 		readonly additionalProperties: false;
 	};
-	readonly retryPolicy: "pure";
+	readonly retryPolicy: "pure" | "idempotent";
 	/** Characters of an answer that reach the model; the whole answer stays in the journal. */
 	readonly maxModelCharacters: number;
+	/** Whether somebody has to let a call run. Absent: nobody. */
+	needsApproval?(params: Record<string, unknown>): Promise<boolean>;
 	run(params: Record<string, unknown>, context?: AssistantToolContext): Promise<string>;
 }
 

@@ -20,6 +20,11 @@ const SKIPPED_DIRECTORIES = new Set([
 	".pnpm-store",
 ]);
 
+/** Whether a directory of this name is passed over; files are not written in one either. */
+export function isSkippedDirectory(name: string): boolean {
+	return SKIPPED_DIRECTORIES.has(name);
+}
+
 /** One line of a .gitignore file, bound to the directory it stands in. */
 interface IgnoreRule {
 	readonly base: string;

@@ -1,26 +1,34 @@
-/** The built-in assistant's tools: they read, inside one directory, and change nothing. */
+/** The built-in assistant's tools: they work inside one directory, and change nothing unless they are allowed to. */
 import type { AssistantTool } from "./assistant-tool.ts";
+import { createChangeFiles } from "./change-files.ts";
 import { createFetchUrl } from "./fetch-url.ts";
 import { createListFiles } from "./list-files.ts";
 import { createReadFile } from "./read-file.ts";
 import { createSearchText } from "./search-text.ts";
 import { createTextFiles } from "./text-files.ts";
 
+export { ToolRefusal } from "./assistant-tool.ts";
+export { endsWithReturns, isChangingTool, type PlannedChange, planChange } from "./planned-change.ts";
+export { type DiffHunk, diffTexts } from "./text-diff.ts";
+
 /** Options of `createAssistantTools`. */
 export interface AssistantToolsOptions {
-	/** The directory to read in; links that lead out of it are refused. */
+	/** The directory to work in; links that lead out of it are refused. */
 	readonly root: string;
 	/** Adds `fetch_url`. Default: off. */
 	readonly allowNetwork?: boolean;
+	/** Adds `write_file` and `edit_file`, each call of which needs approval. Default: off. */
+	readonly allowWrite?: boolean;
 }
 
-/** Makes `list_files`, `read_file` and `search_text` for one directory, and `fetch_url` when allowed. */
+/** Makes `list_files`, `read_file` and `search_text` for one directory, and the others when they are allowed. */
 export function createAssistantTools(options: AssistantToolsOptions): AssistantTool[] {
 	const textFiles = createTextFiles();
 	return [
 		createListFiles(options.root),
 		createReadFile(options.root, textFiles),
 		createSearchText(options.root, textFiles),
+		...(options.allowWrite === true ? createChangeFiles(options.root, textFiles) : []),
 		...(options.allowNetwork === true ? [createFetchUrl()] : []),
 	];
 }

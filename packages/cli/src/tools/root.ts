@@ -50,14 +50,16 @@ export function isInside(root: string, path: string): boolean {
 	return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }
 
-function outside(path: string): ToolRefusal {
+/** Said of a path that leads out of the root. */
+export function outside(path: string): ToolRefusal {
 	return new ToolRefusal(
 		"path_outside_root",
-		`"${path}" leads out of the working directory. Only files inside it can be read; use relative paths.`,
+		`"${path}" leads out of the working directory. Only files inside it can be used; give relative paths.`,
 	);
 }
 
-function unreadable(path: string, error: NodeJS.ErrnoException): ToolRefusal {
+/** Said of a path that the disk gives nothing for. */
+export function unreadable(path: string, error: NodeJS.ErrnoException): ToolRefusal {
 	if (error.code === "ENOENT" || error.code === "ENOTDIR")
 		return new ToolRefusal("path_not_found", `There is no "${path}". Call list_files to see what there is.`);
 	if (error.code === "ELOOP")

@@ -15,6 +15,8 @@ export interface TextFiles {
 		readonly size: number;
 		readonly modified: number;
 	}): Promise<readonly string[] | undefined>;
+	/** What was kept of a file is not good any more: a new one may look as old and be as large. */
+	forget(absolute: string): void;
 }
 
 /** A reader of text files with a cache of its own. */
@@ -40,6 +42,13 @@ export function createTextFiles(): TextFiles {
 				}
 			}
 			return lines;
+		},
+		forget(absolute) {
+			for (const [key, entry] of cache) {
+				if (!key.startsWith(`${absolute}\0`)) continue;
+				cache.delete(key);
+				cached -= entry.cost;
+			}
 		},
 	};
 }

@@ -1,6 +1,7 @@
 /** Shows a run as JSON, one event a line; the last line is of type "end" and says how it ended. */
 import type { RunEvent } from "holdfast";
 import type { Output } from "../io.ts";
+import { changeLines } from "./change-lines.ts";
 import type { Renderer } from "./renderer.ts";
 
 /** Makes the renderer for programs. */
@@ -13,8 +14,26 @@ export function jsonRenderer(output: Output): Renderer {
 			const told = projectEvent(event);
 			if (told !== undefined) line(told);
 		},
+		proposed: ({ call, word, change, refusal }) =>
+			line({
+				type: "pending",
+				id: call.toolCallId,
+				tool: call.toolName,
+				input: call.arguments,
+				...(change === undefined
+					? {}
+					: {
+							approve: word,
+							path: change.place.relative,
+							versions: change.versions,
+							diff: changeLines(change)
+								.map(({ text }) => `${text}\n`)
+								.join(""),
+						}),
+				...(refusal === undefined ? {} : { error: { message: refusal } }),
+			}),
 		note: (text) => line({ type: "note", text }),
-		end({ result, exitCode, header, duration, resumeCommand }) {
+		end({ result, exitCode, header, duration, resumeCommand, waiting }) {
 			line({
 				type: "end",
 				outcome:
@@ -33,7 +52,8 @@ export function jsonRenderer(output: Output): Renderer {
 				cost: header.model === "offline" ? 0 : result.cost || null,
 				duration: Math.round(duration),
 				...(result.error === undefined ? {} : { error: result.error }),
-				...(result.outcome === "suspended" ? { resume: resumeCommand } : {}),
+				...(result.outcome === "suspended" || result.outcome === "waiting" ? { resume: resumeCommand } : {}),
+				...(result.outcome === "waiting" ? { waiting } : {}),
 			});
 		},
 	};

@@ -1,6 +1,16 @@
 /** The lines that terminals and pipes share: headers, tool calls, endings. */
 import type { RunEvent } from "holdfast";
-import { formatArguments, formatCost, formatCount, formatDuration, oneLine, summarise } from "../format.ts";
+import {
+	formatArguments,
+	formatCost,
+	formatCount,
+	formatDuration,
+	oneLine,
+	quoted,
+	summarise,
+} from "../format.ts";
+import type { Proposal } from "../proposal.ts";
+import { type ChangeLine, changeLines } from "./change-lines.ts";
 import type { RunHeader, RunSummary } from "./renderer.ts";
 
 type ToolEnd = Extract<RunEvent, { type: "tool_end" }>;
@@ -34,12 +44,13 @@ export function toolLine(event: ToolEnd, input: unknown, attempt: number, width:
 export function endLines(summary: RunSummary): string[] {
 	const { result, header } = summary;
 	const parts = [
-		`${endWord(summary)} in ${formatDuration(summary.duration)}`,
+		`${endWord(summary)} ${result.outcome === "waiting" ? "after" : "in"} ${formatDuration(summary.duration)}`,
 		`${formatCount(result.steps)} ${result.steps === 1 ? "step" : "steps"}`,
 		...costParts(summary),
 	];
 	const lines = [parts.join(" · ")];
 	if (result.outcome === "suspended") lines.push(`go on with it:  ${summary.resumeCommand}`);
+	else if (result.outcome === "waiting") lines.push(...waitingLines(summary));
 	else lines.push(`ask further:  ${summary.continueCommand}`);
 	lines.push(`look back:    ${summary.showCommand}`);
 	if (result.outcome === "error" && header.model !== "offline")
@@ -47,7 +58,30 @@ export function endLines(summary: RunSummary): string[] {
 	return lines;
 }
 
-function endWord({ result }: RunSummary): string {
+function waitingLines({ resumeCommand, waiting }: RunSummary): string[] {
+	const one = waiting.length === 1 ? quoted(waiting[0] as string) : "CALL";
+	return [
+		`look and say:   ${resumeCommand}`,
+		`approve all:    ${resumeCommand} --yes`,
+		`or each:        ${resumeCommand} --approve ${one}`,
+		`                ${resumeCommand} --deny ${one} --reason "…"`,
+	];
+}
+
+/** A call that waits for approval: its name, and what it would change. */
+export function proposalLines({ title, word, change, refusal }: Proposal): ChangeLine[] {
+	return [
+		{ kind: "remark", text: `${title} needs approval: ${oneLine(word, 200)}` },
+		...(change === undefined ? [] : changeLines(change)),
+		...(refusal === undefined
+			? []
+			: [{ kind: "remark" as const, text: `It cannot be carried out now: ${oneLine(refusal, 400)}` }]),
+	];
+}
+
+function endWord({ result, waiting }: RunSummary): string {
+	if (result.outcome === "waiting")
+		return `waiting for approval of ${waiting.length === 1 ? "a call" : `${waiting.length} calls`}`;
 	if (result.outcome === "suspended") return "interrupted";
 	return result.outcome === "error" ? "failed" : result.outcome;
 }

@@ -2,7 +2,7 @@
 import type { RunEvent } from "holdfast";
 import { formatDuration, oneLine, printable } from "../format.ts";
 import type { Output } from "../io.ts";
-import { endLines, headerLine, toolLine } from "./lines.ts";
+import { endLines, headerLine, proposalLines, toolLine } from "./lines.ts";
 import type { Renderer } from "./renderer.ts";
 
 const WIDTH = 200;
@@ -29,7 +29,7 @@ export function plainRenderer(output: Output): Renderer {
 		event(event: RunEvent) {
 			switch (event.type) {
 				case "run_start":
-					if (event.attempt > 1) line(`resumed (attempt ${event.attempt})`);
+					if (event.attempt > 1 && event.reason !== "answered") line(`resumed (attempt ${event.attempt})`);
 					break;
 				case "model":
 					if (event.event.type === "text_delta") textOf(printable(event.event.delta.text ?? ""));
@@ -54,6 +54,9 @@ export function plainRenderer(output: Output): Renderer {
 					break;
 				default:
 			}
+		},
+		proposed(proposal) {
+			for (const { text } of proposalLines(proposal)) line(text);
 		},
 		note: line,
 		end(summary) {

@@ -1,5 +1,6 @@
 /** What shows a run while it happens: one interface, and a renderer for terminals, for pipes and for programs. */
 import type { RunEvent, RunResult } from "holdfast";
+import type { Proposal } from "../proposal.ts";
 
 /** What is known before a run starts. */
 export interface RunHeader {
@@ -21,12 +22,16 @@ export interface RunSummary {
 	readonly resumeCommand: string;
 	readonly showCommand: string;
 	readonly continueCommand: string;
+	/** The words that approve the calls that wait. */
+	readonly waiting: readonly string[];
 }
 
 /** Shows a run. */
 export interface Renderer {
 	begin(header: RunHeader): void;
 	event(event: RunEvent): void;
+	/** A call that waits for approval, and what it would do. */
+	proposed(proposal: Proposal): void;
 	/** A line of our own between the events. */
 	note(text: string): void;
 	end(summary: RunSummary): void;

@@ -6,12 +6,21 @@ import { styleText } from "node:util";
 import type { RunEvent } from "holdfast";
 import { formatArguments, formatDuration, oneLine, printable } from "../format.ts";
 import type { Output } from "../io.ts";
-import { endLines, headerLine, outcomeMarks, toolLine } from "./lines.ts";
+import type { ChangeLine } from "./change-lines.ts";
+import { endLines, headerLine, outcomeMarks, proposalLines, toolLine } from "./lines.ts";
 import type { Renderer } from "./renderer.ts";
 
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const FRAME_MS = 80;
 const MOST_LINES = 10;
+const changeColours: Readonly<Record<ChangeLine["kind"], Parameters<typeof styleText>[0] | undefined>> = {
+	file: "bold",
+	place: "cyan",
+	kept: undefined,
+	removed: "red",
+	added: "green",
+	remark: "yellow",
+};
 
 interface RunningCall {
 	readonly text: string;
@@ -96,7 +105,8 @@ export function terminalRenderer(output: Output, now: () => number = () => perfo
 		event(event: RunEvent) {
 			switch (event.type) {
 				case "run_start":
-					if (event.attempt > 1) line(colour("yellow", `resumed (attempt ${event.attempt})`));
+					if (event.attempt > 1 && event.reason !== "answered")
+						line(colour("yellow", `resumed (attempt ${event.attempt})`));
 					break;
 				case "model_start":
 					thinkingSince = now();
@@ -151,13 +161,19 @@ export function terminalRenderer(output: Output, now: () => number = () => perfo
 				default:
 			}
 		},
+		proposed(proposal) {
+			for (const { kind, text } of proposalLines(proposal)) {
+				const style = changeColours[kind];
+				line(style === undefined ? text : colour(style, text));
+			}
+		},
 		note: (text) => line(colour("yellow", text)),
 		end(summary) {
 			calls.clear();
 			thinkingSince = undefined;
 			line("");
 			const [first = "", ...rest] = endLines(summary);
-			line(colour(summary.exitCode === 0 ? "green" : summary.exitCode === 3 ? "yellow" : "red", first));
+			line(colour(summary.exitCode === 0 ? "green" : summary.exitCode >= 3 ? "yellow" : "red", first));
 			for (const text of rest) line(colour("dim", text));
 		},
 	};

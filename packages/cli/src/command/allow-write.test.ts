@@ -1,0 +1,334 @@
+import {
+	existsSync,
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+	writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
+import { sqliteHost } from "holdfast/sqlite";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { type ModelServer, type Reply, run, type Started, start, startModelServer } from "./spawn.fixture.ts";
+
+// Every test starts real processes, which takes its time on a busy machine.
+vi.setConfig({ testTimeout: 60_000 });
+
+let folder: string;
+let server: ModelServer;
+
+beforeEach(() => {
+	folder = mkdtempSync(join(tmpdir(), "holdfast-write-"));
+	mkdirSync(join(folder, "project"));
+	writeFileSync(file("lamp.txt"), "The lamp is green.\nIt is small.\n");
+});
+afterEach(async () => {
+	await server.close();
+	rmSync(folder, { recursive: true, force: true });
+});
+
+const file = (name: string): string => join(folder, "project", name);
+const lamp = (): string => readFileSync(file("lamp.txt"), "utf8");
+const edit = (id: string, find: string, replace: string) => ({
+	id,
+	tool: "edit_file",
+	arguments: { path: "lamp.txt", find, replace },
+});
+const paint = edit("paint", "green", "red");
+const note = { id: "note", tool: "write_file", arguments: { path: "notes/new.txt", content: "Painted.\n" } };
+const jsonLines = (stdout: string): Record<string, unknown>[] =>
+	stdout
+		.trim()
+		.split("\n")
+		.map((line) => JSON.parse(line));
+
+async function task(replies: readonly Reply[], ...more: string[]): Promise<string[]> {
+	server = await startModelServer(replies);
+	return [
+		"run",
+		"Paint it.",
+		"--dir",
+		"project",
+		"--session",
+		"s",
+		"--allow-write",
+		"--model",
+		server.model,
+		...more,
+	];
+}
+
+/** What the model was told of its calls last. */
+const told = (): string => JSON.stringify(server.requests.at(-1)?.messages.slice(-2));
+
+describe("without a terminal", () => {
+	test("a change waits: its diff is shown, the file stays, and the exit code is 4", async () => {
+		const { code, stdout } = await run(await task([{ calls: [paint] }, { text: "Done." }]), { folder });
+		expect(code).toBe(4);
+		expect(lamp()).toContain("green");
+		expect(stdout).toContain(
+			"--- lamp.txt\n+++ lamp.txt\n@@ -1,2 +1,2 @@\n-The lamp is green.\n+The lamp is red.\n It is small.\n",
+		);
+		expect(stdout).toContain("waiting for approval of a call");
+		expect(stdout).toMatch(/holdfast resume s --approve paint@[0-9a-f]{12}/);
+		expect((await run(["sessions"], { folder })).stdout).toMatch(/s +waiting for approval /);
+		const shown = (await run(["show", "s"], { folder })).stdout;
+		expect(shown).toMatch(/waiting +for approval of edit_file path=lamp\.txt/);
+		expect(shown).toContain("holdfast resume s");
+		expect((await run(["resume"], { folder })).code).toBe(4);
+		const resumed = await run(["resume", "s", "--yes"], { folder });
+		expect([resumed.code, lamp()]).toEqual([0, "The lamp is red.\nIt is small.\n"]);
+		expect(resumed.stdout).toContain("Done.");
+		expect((await run(["show", "s"], { folder })).stdout).toMatch(/approved +edit_file/);
+	});
+
+	test("--yes lets every change run, and still shows what it was", async () => {
+		const { code, stdout } = await run(await task([{ calls: [paint, note] }, { text: "Done." }], "--yes"), {
+			folder,
+		});
+		expect(code).toBe(0);
+		expect(stdout).toContain("+The lamp is red.");
+		expect(lamp()).toContain("red");
+		expect(readFileSync(file("notes/new.txt"), "utf8")).toBe("Painted.\n");
+	});
+
+	test("--json tells the calls that wait, and calls are approved and denied by name", async () => {
+		const { code, stdout } = await run(await task([{ calls: [paint, note] }, { text: "Done." }], "--json"), {
+			folder,
+		});
+		expect(code).toBe(4);
+		const pending = jsonLines(stdout).filter(({ type }) => type === "pending");
+		expect(pending).toMatchObject([
+			{
+				id: "paint",
+				tool: "edit_file",
+				path: "lamp.txt",
+				diff: expect.stringContaining("+The lamp is red."),
+			},
+			{ id: "note", approve: "note@new", versions: { before: null } },
+		]);
+		expect(jsonLines(stdout).at(-1)).toMatchObject({ type: "end", outcome: "waiting", exitCode: 4 });
+		const approve = String(pending[0]?.approve);
+		const resumed = await run(
+			["resume", "s", "--approve", approve, "--deny", "note", "--reason", "no notes here"],
+			{ folder },
+		);
+		expect(resumed.code).toBe(0);
+		expect(lamp()).toContain("red");
+		expect(existsSync(file("notes"))).toBe(false);
+		expect(told()).toContain("no notes here");
+	});
+
+	test("one of two calls may be answered; the other goes on waiting", async () => {
+		await run(await task([{ calls: [paint, note] }, { text: "Done." }]), { folder });
+		const one = await run(["resume", "s", "--approve", "note"], { folder });
+		expect([one.code, existsSync(file("notes/new.txt")), lamp().includes("green")]).toEqual([4, true, true]);
+		expect((await run(["resume", "s", "--deny", "paint"], { folder })).code).toBe(0);
+	});
+
+	test("what was shown is what is approved: another version of the file is shown again instead", async () => {
+		const { stdout } = await run(await task([{ calls: [paint] }, { text: "Done." }]), { folder });
+		const [word = ""] = /paint@\w+/.exec(stdout) ?? [];
+		writeFileSync(file("lamp.txt"), "A green lamp.\n");
+		const stale = await run(["resume", "s", "--approve", word], { folder });
+		expect([stale.code, lamp()]).toEqual([4, "A green lamp.\n"]);
+		expect(stale.stdout).toContain("+A red lamp.");
+		const [fresh = ""] = /paint@\w+/.exec(stale.stdout.slice(stale.stdout.indexOf("+A red"))) ?? [];
+		expect((await run(["resume", "s", "--approve", fresh], { folder })).code).toBe(0);
+		expect(lamp()).toBe("A red lamp.\n");
+	});
+
+	test("a call that does not wait cannot be named, and one that cannot be carried out any more is refused", async () => {
+		await run(await task([{ calls: [paint] }, { text: "Done." }]), { folder });
+		const wrong = await run(["resume", "s", "--approve", "other"], { folder });
+		expect([wrong.code, wrong.stderr]).toEqual([
+			2,
+			'holdfast: No call "other" waits in this session. Waiting: paint.\n',
+		]);
+		writeFileSync(file("lamp.txt"), "Gone.\n");
+		expect((await run(["resume", "s", "--yes"], { folder })).code).toBe(0);
+		expect(told()).toContain("not in");
+		expect(lamp()).toBe("Gone.\n");
+	});
+
+	test("several changes of one file follow each other, and what cannot be done is nobody's question", async () => {
+		const calls = [paint, edit("size", "small", "large"), edit("no", "nowhere", "x")];
+		const { code, stdout } = await run(await task([{ calls }, { text: "Done." }], "--yes"), { folder });
+		expect([code, lamp()]).toEqual([0, "The lamp is red.\nIt is large.\n"]);
+		expect(stdout).not.toContain("edit_file lamp.txt needs approval: no");
+		expect(told()).toContain("is not in");
+	});
+
+	test("the next task of a session that waits is not begun before", async () => {
+		await run(await task([{ calls: [paint] }, { text: "First." }, { text: "Second." }]), { folder });
+		const waits = await run(["run", "And then?", "--session", "s"], { folder });
+		expect([waits.code, server.requests.length]).toEqual([4, 1]);
+		const { code, stdout } = await run(["run", "And then?", "--session", "s", "--yes"], { folder });
+		expect(code).toBe(0);
+		expect(stdout).toMatch(/First\.[\s\S]*Second\./);
+	});
+
+	test("the offline model says that it changes nothing; without --allow-write there is no tool that could", async () => {
+		server = await startModelServer([{ text: "Yes." }]);
+		const ask = ["run", "What is green?", "--dir", "project"];
+		const { code, stdout } = await run([...ask, "--allow-write"], { folder });
+		expect([code, stdout.includes("it will change no file")]).toEqual([0, true]);
+		await run([...ask, "--model", server.model], { folder });
+		expect(JSON.stringify(server.requests)).not.toContain("write_file");
+	});
+});
+
+const script = "/usr/bin/script";
+
+describe.skipIf(!existsSync(script))("in a terminal", () => {
+	const terminal = { through: script, environment: { TERM: "xterm-256color", NO_COLOR: "" } };
+	const question = (started: Started, title: string): Promise<void> =>
+		started.until(new RegExp(`${title}\\? \\[y\\]es`));
+
+	test("each change is shown in colours and asked for; a reason not to reaches the model", async () => {
+		const argv = await task([{ calls: [paint, note] }, { text: "Done." }]);
+		const started = start(argv, { folder, ...terminal });
+		await question(started, "edit_file lamp\\.txt");
+		expect(lamp()).toContain("green");
+		started.type("y\n");
+		await question(started, "write_file notes/new\\.txt");
+		started.type("we take no notes\n");
+		const { code, stdout } = await started.finished;
+		expect(code).toBe(0);
+		expect(stdout).toContain("\x1b[32m+The lamp is red.");
+		expect(stripVTControlCharacters(stdout)).not.toContain("resumed");
+		expect(lamp()).toContain("red");
+		expect(existsSync(file("notes"))).toBe(false);
+		expect(told()).toContain("we take no notes");
+	});
+
+	test("all means all from there on", async () => {
+		const argv = await task([{ calls: [paint] }, { calls: [note] }, { text: "Done." }]);
+		const started = start(argv, { folder, ...terminal });
+		await question(started, "edit_file lamp\\.txt");
+		started.type("a\n");
+		expect((await started.finished).code).toBe(0);
+		expect([lamp().includes("red"), existsSync(file("notes/new.txt"))]).toEqual([true, true]);
+	});
+
+	test("Ctrl-C leaves the change waiting and says how to go on; resume asks again", async () => {
+		const started = start(await task([{ calls: [paint] }, { text: "Done." }]), { folder, ...terminal });
+		await question(started, "edit_file lamp\\.txt");
+		started.type("\x03");
+		const { code, stdout } = await started.finished;
+		expect([code, lamp().includes("green")]).toEqual([4, true]);
+		expect(stdout).toContain("holdfast resume s");
+		const resumed = start(["resume", "s"], { folder, ...terminal });
+		await question(resumed, "edit_file lamp\\.txt");
+		resumed.type("y\n");
+		expect((await resumed.finished).code).toBe(0);
+		expect(lamp()).toContain("red");
+	});
+
+	test("what is typed before a question is no answer to it", async () => {
+		const shown = Promise.withResolvers<void>();
+		const argv = await task([{ calls: [paint], after: shown.promise }, { text: "Done." }]);
+		const started = start(argv, { folder, ...terminal });
+		await server.asked(1);
+		started.type("yes\n");
+		await started.until(/yes\r?\n/);
+		shown.resolve();
+		await question(started, "edit_file lamp\\.txt");
+		started.type("n\n");
+		expect((await started.finished).code).toBe(0);
+		expect(lamp()).toContain("green");
+	});
+
+	test("killed while it asks, the change waits and is asked for again", async () => {
+		const started = start(await task([{ calls: [paint] }, { text: "Done." }]), { folder, ...terminal });
+		await question(started, "edit_file lamp\\.txt");
+		process.kill(lastDescendant(started.child.pid as number), "SIGKILL");
+		await started.finished;
+		expect((await run(["sessions"], { folder })).stdout).toMatch(/s +waiting for approval /);
+		const { code } = await run(["resume", "s", "--yes"], { folder });
+		expect([code, lamp().includes("red")]).toEqual([0, true]);
+	});
+});
+
+/** The command itself, which the program that gives it a terminal has started. */
+function lastDescendant(pid: number): number {
+	const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean);
+	return child === undefined ? pid : lastDescendant(Number(child));
+}
+
+describe("a process that is killed", () => {
+	// Made twice, this would show.
+	const double = edit("double", "green", "green green");
+	const hold = (moment: string) => ({
+		folder,
+		environment: {
+			HOLD_FILE_CALL: moment,
+			NODE_OPTIONS: `--import=${join(import.meta.dirname, "hold-file-calls.fixture.ts")}`,
+		},
+	});
+	const isClean = (): boolean =>
+		!readdirSync(join(folder, "project")).some((name) => name.startsWith(".holdfast-"));
+
+	async function killedAt(moment: string): Promise<void> {
+		await run(await task([{ calls: [double] }, { text: "Done." }]), { folder });
+		const started = start(["resume", "s", "--yes"], hold(moment));
+		await started.until(/^held /m);
+		started.child.kill("SIGKILL");
+		await started.finished;
+	}
+
+	test.each(["mkdir:before", "open:after", "chmod:after", "rename:before", "rename:after", "rm:after"])(
+		"at %s of the write leaves a whole file, and resume makes the approved change once",
+		async (moment) => {
+			await killedAt(moment);
+			expect(["The lamp is green.\nIt is small.\n", "The lamp is green green.\nIt is small.\n"]).toContain(
+				lamp(),
+			);
+			const { code, stdout } = await run(["resume", "s"], { folder });
+			expect([code, lamp(), isClean()]).toEqual([0, "The lamp is green green.\nIt is small.\n", true]);
+			expect(stdout).not.toContain("needs approval");
+			expect(told()).toMatch(/is now as it was approved|1 place replaced/);
+		},
+	);
+
+	test("in the write, with the file changed before it is resumed, overwrites nothing", async () => {
+		await killedAt("chmod:after");
+		writeFileSync(file("lamp.txt"), "Mine is green.\n");
+		expect((await run(["resume", "s"], { folder })).code).toBe(0);
+		expect([lamp(), isClean()]).toEqual(["Mine is green.\n", true]);
+		expect(told()).toContain("is not what it was when this change was approved");
+	});
+
+	test("after the approval and before the write began makes the change when it is resumed", async () => {
+		await run(await task([{ calls: [double] }, { text: "Done." }]), { folder });
+		const [proposal] = jsonLines((await run(["resume", "s", "--json"], { folder })).stdout).filter(
+			({ type }) => type === "pending",
+		);
+		const host = sqliteHost(join(folder, ".holdfast/holdfast.db"));
+		const runId = (await host.journal.head("s"))?.openRunId as string;
+		const taken = await host.journal.acquire("s");
+		if (!taken.ok) throw new Error("The session is held.");
+		const [first] = await host.journal.read("s");
+		if (first?.fact.kind !== "run.started") throw new Error("The session has no run.");
+		const { fingerprint } = first.fact;
+		await taken.lease.append({
+			at: Date.now(),
+			runId,
+			facts: [
+				{ kind: "run.resumed", attempt: 2, fingerprint, reason: "answered" },
+				{
+					kind: "decision",
+					step: 1,
+					topic: "approval",
+					answer: { callId: "double", approved: true, basis: proposal?.versions },
+				},
+			],
+		});
+		await host.close();
+		expect((await run(["resume", "s"], { folder })).code).toBe(0);
+		expect(lamp()).toBe("The lamp is green green.\nIt is small.\n");
+	});
+});

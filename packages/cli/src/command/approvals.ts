@@ -1,0 +1,145 @@
+/**
+ * Says of calls that wait whether they may run: as the options tell, else as the user answers in the terminal. An approval
+ * names the versions of the file that were shown, so that nothing else is written. Where nobody says anything, calls wait.
+ */
+import type { PendingToolCall, ToolAnswer } from "holdfast";
+import type { ApprovalOptions } from "./arguments.ts";
+import { oneLine } from "./format.ts";
+import type { Questions } from "./io.ts";
+import { type Proposal, propose } from "./proposal.ts";
+import type { Renderer } from "./render/index.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** What approvals are made with. */
+export interface ApprovalParts {
+	/** Absolute path of the folder that is worked in. */
+	readonly dir: string;
+	readonly options: ApprovalOptions;
+	readonly renderer: Renderer;
+	/** Undefined where nobody can be asked. */
+	readonly questions: Questions | undefined;
+}
+
+/** Answers to calls, one after the other. */
+export class Approvals {
+	readonly #parts: ApprovalParts;
+	/** What was named on the command line and has not been used: an id may come again in a later round. */
+	readonly #approve: Set<string>;
+	readonly #deny: Set<string>;
+	#all: boolean;
+	readonly #shown = new Set<string>();
+	readonly #left = new AbortController();
+
+	constructor(parts: ApprovalParts) {
+		this.#parts = parts;
+		this.#approve = new Set(parts.options.approve);
+		this.#deny = new Set(parts.options.deny);
+		this.#all = parts.options.yes;
+	}
+
+	/**
+	 * Checks that the calls named on the command line are among those that wait.
+	 * @throws UsageError when one is not.
+	 */
+	check(pending: readonly PendingToolCall[]): void {
+		for (const name of [...this.#approve, ...this.#deny]) {
+			if (pending.some((call) => names(name, call))) continue;
+			const waiting = pending.map(({ toolCallId }) => oneLine(toolCallId, 80)).join(", ");
+			throw new UsageError(
+				`No call "${name}" waits in this session. ${waiting === "" ? "None does." : `Waiting: ${waiting}.`}`,
+			);
+		}
+	}
+
+	/** The answer to one of the calls; undefined when nothing is said of any. */
+	async next(pending: readonly PendingToolCall[]): Promise<ToolAnswer | undefined> {
+		for (const call of pending) {
+			if (this.#left.signal.aborted) return undefined;
+			if (call.awaits !== "approval") continue;
+			const answer = await this.#decide(await propose(this.#parts.dir, call));
+			if (answer !== undefined) return answer;
+		}
+		return undefined;
+	}
+
+	/** Shows calls that stay, where they were not shown; gives the words that approve them. */
+	async leave(pending: readonly PendingToolCall[]): Promise<readonly string[]> {
+		const words: string[] = [];
+		for (const call of pending) {
+			const proposal = await propose(this.#parts.dir, call);
+			this.#show(proposal);
+			words.push(proposal.word);
+		}
+		return words;
+	}
+
+	/** Asks nothing more: what waits is left. */
+	interrupt(): void {
+		this.#left.abort();
+	}
+
+	close(): void {
+		this.#parts.questions?.close();
+	}
+
+	async #decide(proposal: Proposal): Promise<ToolAnswer | undefined> {
+		const { options, renderer, questions } = this.#parts;
+		const { toolCallId } = proposal.call;
+		if (take(this.#deny, proposal.call) !== undefined) return denied(toolCallId, options.reason);
+		const named = take(this.#approve, proposal.call);
+		if (named === toolCallId || named === proposal.word || this.#all) return this.#approved(proposal);
+		if (named !== undefined)
+			renderer.note(`${oneLine(toolCallId, 80)} is not what was approved: its file has changed. Look again.`);
+		if (questions === undefined) return undefined;
+		if (proposal.refusal !== undefined) return this.#approved(proposal);
+		this.#show(proposal);
+		return this.#ask(proposal, questions);
+	}
+
+	async #ask(proposal: Proposal, questions: Questions): Promise<ToolAnswer | undefined> {
+		const { toolCallId } = proposal.call;
+		for (;;) {
+			const said = await questions.ask(
+				`${proposal.title}? [y]es, [n]o, [a]ll from now on, or a reason not to: `,
+				this.#left.signal,
+			);
+			const answer = said?.trim();
+			if (answer === undefined) return undefined;
+			if (/^(?:a|all)$/i.test(answer)) this.#all = true;
+			if (/^(?:y|yes|a|all)$/i.test(answer)) return this.#approved(proposal);
+			if (/^(?:n|no)$/i.test(answer)) return denied(toolCallId, undefined);
+			if (answer !== "") return denied(toolCallId, answer);
+		}
+	}
+
+	/** It may run, unless it cannot be carried out any more: the model is told why. */
+	#approved(proposal: Proposal): ToolAnswer {
+		this.#show(proposal);
+		const { call, change, refusal } = proposal;
+		if (refusal !== undefined) return denied(call.toolCallId, refusal);
+		const basis = change === undefined ? {} : { basis: change.versions };
+		return { toolCallId: call.toolCallId, approved: true, ...basis };
+	}
+
+	#show(proposal: Proposal): void {
+		if (this.#shown.has(proposal.word)) return;
+		this.#shown.add(proposal.word);
+		this.#parts.renderer.proposed(proposal);
+	}
+}
+
+function denied(toolCallId: string, reason: string | undefined): ToolAnswer {
+	return { toolCallId, approved: false, ...(reason === undefined ? {} : { reason }) };
+}
+
+/** Takes the word out that names a call. */
+function take(words: Set<string>, call: PendingToolCall): string | undefined {
+	const word = [...words].find((each) => names(each, call));
+	if (word !== undefined) words.delete(word);
+	return word;
+}
+
+/** Whether a word of the command line means this call, in whatever version. */
+function names(word: string, { toolCallId }: PendingToolCall): boolean {
+	return word === toolCallId || word.startsWith(`${toolCallId}@`);
+}

@@ -1,0 +1,19 @@
+/**
+ * Loaded before the command by a test: stops for ever in one call of node:fs/promises, named by HOLD_FILE_CALL as
+ * "rename:before" or "rename:after", and says so, so that the process can be killed just there.
+ */
+import { promises, writeSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+
+const [name = "", moment] = (process.env.HOLD_FILE_CALL ?? "").split(":");
+const functions = promises as unknown as Record<string, (...given: unknown[]) => Promise<unknown>>;
+const original = functions[name];
+if (original !== undefined) {
+	functions[name] = async (...given) => {
+		if (moment === "after") await original(...given);
+		writeSync(1, `held ${moment} ${name}\n`);
+		setInterval(() => {}, 60_000);
+		return new Promise(() => {});
+	};
+	syncBuiltinESMExports();
+}

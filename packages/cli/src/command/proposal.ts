@@ -1,0 +1,33 @@
+/** A call that waits for approval, as it is shown: what it would change, or why it cannot be carried out any more. */
+import type { PendingToolCall } from "holdfast";
+import { isChangingTool, type PlannedChange, planChange, ToolRefusal } from "../tools/index.ts";
+import { formatArguments, oneLine, spelledOut } from "./format.ts";
+
+/** A call and what it would do. */
+export interface Proposal {
+	readonly call: PendingToolCall;
+	/** Names the call and the version of its file that is shown: `call_7@1f3a9c02b4d1`. */
+	readonly word: string;
+	/** The tool and its file, in one line. */
+	readonly title: string;
+	/** Undefined for tools that change no file, and where the change cannot be made. */
+	readonly change: PlannedChange | undefined;
+	/** Why it cannot be made. */
+	readonly refusal: string | undefined;
+}
+
+/** Works out what a call would do now. */
+export async function propose(dir: string, call: PendingToolCall): Promise<Proposal> {
+	const { toolCallId, toolName, arguments: given } = call;
+	const titled = (what: string): string => spelledOut(oneLine(`${toolName} ${what}`, 120));
+	const nothing = { call, word: toolCallId, title: titled(formatArguments(given)), change: undefined };
+	if (!isChangingTool(toolName)) return { ...nothing, refusal: undefined };
+	try {
+		const change = await planChange(dir, toolName, given);
+		const word = `${toolCallId}@${change.versions.before?.slice(0, 12) ?? "new"}`;
+		return { ...nothing, word, title: titled(change.place.relative), change, refusal: undefined };
+	} catch (error) {
+		if (!(error instanceof ToolRefusal)) throw error;
+		return { ...nothing, refusal: error.message };
+	}
+}

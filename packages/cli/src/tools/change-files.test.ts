@@ -1,0 +1,233 @@
+import {
+	chmodSync,
+	existsSync,
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+	statSync,
+	symlinkSync,
+	writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { AssistantTool } from "./assistant-tool.ts";
+import { type AssistantToolsOptions, createAssistantTools, planChange } from "./index.ts";
+
+let folder: string;
+let root: string;
+let tools: AssistantTool[];
+
+beforeEach(() => {
+	folder = mkdtempSync(join(tmpdir(), "holdfast-change-"));
+	root = join(folder, "project");
+	mkdirSync(join(root, ".git"), { recursive: true });
+	mkdirSync(join(root, "src"));
+	put("lamp.txt", "The lamp is green.\n");
+	put(".git/config", "horn\n");
+	writeFileSync(join(folder, "secret.txt"), "secret\n");
+	symlinkSync(join(folder, "secret.txt"), join(root, "leak.txt"));
+	symlinkSync(folder, join(root, "up"));
+	symlinkSync(join(root, ".git"), join(root, "vcs"));
+	symlinkSync(join(folder, "nothing.txt"), join(root, "dangling.txt"));
+	symlinkSync(join(root, "lamp.txt"), join(root, "again.txt"));
+	const options: AssistantToolsOptions = { root, allowWrite: true };
+	tools = createAssistantTools(options);
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const put = (path: string, text: string | Uint8Array): void => writeFileSync(join(root, path), text);
+const textOf = (path: string): string => readFileSync(join(root, path), "utf8");
+const toolNamed = (name: string): AssistantTool => tools.find((tool) => tool.name === name) as AssistantTool;
+
+type Name = "write_file" | "edit_file";
+
+/** Runs a call as it is after somebody has looked at it. */
+async function approved(
+	name: Name,
+	params: Record<string, unknown>,
+	idempotencyKey = "key",
+): Promise<string> {
+	const { versions } = await planChange(root, name, params);
+	return toolNamed(name).run(params, { approval: { basis: versions }, idempotencyKey });
+}
+
+const write = (path: string, content = "new\n"): Promise<string> => approved("write_file", { path, content });
+const edit = (params: Record<string, unknown>): Promise<string> =>
+	approved("edit_file", { path: "lamp.txt", ...params });
+
+test("there are no tools that write unless it is allowed", () => {
+	expect(createAssistantTools({ root }).map(({ name }) => name)).not.toContain("write_file");
+	expect(tools.map(({ name }) => name)).toEqual([
+		"list_files",
+		"read_file",
+		"search_text",
+		"write_file",
+		"edit_file",
+	]);
+});
+
+describe("where files are written", () => {
+	test.each([
+		"../secret.txt",
+		"src/../../secret.txt",
+		"/etc/holdfast-test",
+		"leak.txt",
+		"up/secret.txt",
+		"up/new/file.txt",
+	])("%s is refused as a place outside", async (path) => {
+		await expect(write(path)).rejects.toMatchObject({ code: "path_outside_root" });
+	});
+
+	test.each([
+		".git/config",
+		".GIT/hooks/post-commit",
+		"vcs/config",
+		"vcs/hooks/new",
+		"src/node_modules/x.js",
+		".holdfast/x",
+	])("%s is refused as protected", async (path) => {
+		await expect(write(path)).rejects.toMatchObject({ code: "path_protected" });
+		expect(textOf(".git/config")).toBe("horn\n");
+	});
+
+	test.each([
+		["dangling.txt", "path_invalid"],
+		["dangling.txt/x", "path_invalid"],
+		["a\0b", "path_invalid"],
+		["src", "path_not_a_file"],
+		["src/", "path_not_a_file"],
+		["", "path_not_a_file"],
+		["lamp.txt/below", "path_not_found"],
+	])("%j is refused with %s", async (path, code) => {
+		await expect(write(path)).rejects.toMatchObject({ code });
+	});
+
+	test("folders are made, links inside are followed, and an absolute path inside is fine", async () => {
+		expect(await write("deep/er/new.txt")).toBe("Created deep/er/new.txt: 1 line.");
+		await write("again.txt", "through the link\n");
+		expect(textOf("lamp.txt")).toBe("through the link\n");
+		await write(join(root, "src/absolute.txt"));
+		expect(textOf("src/absolute.txt")).toBe("new\n");
+	});
+
+	test("a write-protected file stays, and so do binary and very large ones", async () => {
+		chmodSync(join(root, "lamp.txt"), 0o444);
+		await expect(write("lamp.txt")).rejects.toMatchObject({ code: "path_protected" });
+		put("blob.bin", new Uint8Array([0xff, 0xfe, 0x00, 0x41]));
+		await expect(write("blob.bin")).rejects.toMatchObject({ code: "file_not_text" });
+		await expect(write("large.txt", "x".repeat(3_000_000))).rejects.toMatchObject({ code: "file_too_large" });
+		expect(readdirSync(root).filter((name) => name.startsWith(".holdfast"))).toEqual([]);
+	});
+
+	test("a file keeps its mode", async () => {
+		chmodSync(join(root, "lamp.txt"), 0o751);
+		await edit({ find: "green", replace: "red" });
+		expect(statSync(join(root, "lamp.txt")).mode & 0o7777).toBe(0o751);
+	});
+});
+
+describe("edit_file", () => {
+	test("wants its text to be there once, or all of it", async () => {
+		put("lamp.txt", "a lamp\na lamp\nno lamp\n");
+		await expect(edit({ find: "a lamp", replace: "x" })).rejects.toThrow(/more than once \(lines 1, 2\)/);
+		await expect(edit({ find: "horn", replace: "x" })).rejects.toThrow(/has to match exactly/);
+		await expect(edit({ find: "", replace: "x" })).rejects.toMatchObject({ code: "tool_input_invalid" });
+		await expect(edit({ path: "none.txt", find: "a", replace: "b" })).rejects.toThrow(/with write_file/);
+		expect(await edit({ find: "a lamp\n", replace: "", all: true })).toBe(
+			"Edited lamp.txt: 2 places replaced.",
+		);
+		expect(textOf("lamp.txt")).toBe("no lamp\n");
+		put("lamp.txt", "aaa");
+		await expect(edit({ find: "aa", replace: "b" })).rejects.toMatchObject({ code: "text_not_unique" });
+	});
+
+	test("leaves line ends, marks and dollars as they are", async () => {
+		put("lamp.txt", "\ufeffone\r\ntwo\r\nthree\r\n");
+		await edit({ find: "one\ntwo", replace: "1 $& $1\n2" });
+		expect(textOf("lamp.txt")).toBe("\ufeff1 $& $1\r\n2\r\nthree\r\n");
+	});
+
+	test("replaces just the place it names, in any text", async () => {
+		const piece = fc.stringMatching(/^[ab\n$&]{0,8}$/);
+		await fc.assert(
+			fc.asyncProperty(piece, piece, piece, piece, async (start, find, replace, end) => {
+				const before = start + find + end;
+				fc.pre(find !== "" && before.indexOf(find) === before.lastIndexOf(find));
+				put("lamp.txt", before);
+				const { after } = await planChange(root, "edit_file", { path: "lamp.txt", find, replace });
+				expect(after).toBe(start + replace + end);
+			}),
+			{ numRuns: 100 },
+		);
+	});
+
+	test("is seen by read_file at once, however alike the new file looks", async () => {
+		const read = toolNamed("read_file");
+		for (const [find, replace] of [
+			["green", "brown"],
+			["brown", "white"],
+		]) {
+			await read.run({ path: "lamp.txt" });
+			await edit({ find, replace });
+			expect(await read.run({ path: "lamp.txt" })).toContain(replace);
+		}
+	});
+});
+
+describe("approval", () => {
+	const params = { path: "lamp.txt", find: "green", replace: "green green" };
+
+	test("is asked for what changes a file, and not for what cannot be done or changes nothing", async () => {
+		const asks = (name: Name, given: Record<string, unknown>) => toolNamed(name).needsApproval?.(given);
+		expect(await asks("edit_file", params)).toBe(true);
+		expect(await asks("write_file", { path: "new.txt", content: "" })).toBe(true);
+		expect(await asks("edit_file", { ...params, find: "horn" })).toBe(false);
+		expect(await asks("write_file", { path: "../x", content: "" })).toBe(false);
+		expect(await asks("write_file", { path: "lamp.txt", content: "The lamp is green.\n" })).toBe(false);
+	});
+
+	test("without one nothing is written, whoever calls", async () => {
+		for (const approval of [undefined, {}, { basis: "yes" }, { basis: { before: null } }])
+			await expect(
+				toolNamed("edit_file").run(params, approval === undefined ? {} : { approval }),
+			).rejects.toMatchObject({ code: "file_changed" });
+		expect(textOf("lamp.txt")).toBe("The lamp is green.\n");
+	});
+
+	test("holds for the file as it was shown, and for what was to become of it", async () => {
+		const { versions } = await planChange(root, "edit_file", params);
+		put("lamp.txt", "The lamp is quite green.\n");
+		const context = { approval: { basis: versions } };
+		await expect(toolNamed("edit_file").run(params, context)).rejects.toMatchObject({ code: "file_changed" });
+		put("lamp.txt", "The lamp is green.\n");
+		await expect(toolNamed("edit_file").run({ ...params, replace: "red" }, context)).rejects.toMatchObject({
+			code: "file_changed",
+		});
+		const fresh = await planChange(root, "write_file", { path: "new.txt", content: "mine\n" });
+		put("new.txt", "theirs\n");
+		await expect(
+			toolNamed("write_file").run(
+				{ path: "new.txt", content: "mine\n" },
+				{ approval: { basis: fresh.versions } },
+			),
+		).rejects.toMatchObject({ code: "file_changed" });
+		expect(textOf("new.txt")).toBe("theirs\n");
+	});
+
+	test("makes a change once, however often the call is run", async () => {
+		const { versions } = await planChange(root, "edit_file", params);
+		const context = { approval: { basis: versions }, idempotencyKey: "k" };
+		const answers = await Promise.all([1, 2, 3].map(() => toolNamed("edit_file").run(params, context)));
+		expect(answers).toEqual([
+			"Edited lamp.txt: 1 place replaced.",
+			"lamp.txt is now as it was approved.",
+			"lamp.txt is now as it was approved.",
+		]);
+		expect(textOf("lamp.txt")).toBe("The lamp is green green.\n");
+		expect(existsSync(join(root, "lamp.txt"))).toBe(true);
+	});
+});

@@ -1,0 +1,119 @@
+/**
+ * The tools `write_file` and `edit_file`. A call runs only with an approval that names both versions of the file: from the
+ * first it makes the second, where the second is there already it is done, and anything else it leaves alone. So it may
+ * be run again after a crash, and never changes a file twice.
+ */
+import { createHash } from "node:crypto";
+import { type AssistantTool, type AssistantToolContext, ToolRefusal } from "./assistant-tool.ts";
+import { type ChangingTool, currentVersion, placeOf, planChange, type Versions } from "./planned-change.ts";
+import { removeDraft, replaceFile } from "./replace-file.ts";
+import type { TextFiles } from "./text-files.ts";
+
+const path = { type: "string", description: "The file, relative to the working directory." };
+
+/** Makes `write_file` and `edit_file` for one root directory. */
+export function createChangeFiles(root: string, textFiles: TextFiles): AssistantTool[] {
+	let last: Promise<unknown> = Promise.resolve();
+	/** One change after the other: each is made of what the ones before it left. */
+	const inTurn = <Value>(change: () => Promise<Value>): Promise<Value> => {
+		const made = last.then(change);
+		last = made.catch(() => {});
+		return made;
+	};
+	const shared = (name: ChangingTool) => ({
+		name,
+		retryPolicy: "idempotent" as const,
+		maxModelCharacters: 10_000,
+		// What cannot be done, or changes nothing, is no question to anybody: it runs, and the model is told.
+		needsApproval: (params: Record<string, unknown>): Promise<boolean> =>
+			planChange(root, name, params).then(
+				({ versions }) => versions.before !== versions.after,
+				() => false,
+			),
+		run: (params: Record<string, unknown>, context?: AssistantToolContext): Promise<string> =>
+			inTurn(() => change(root, name, params, context, textFiles)),
+	});
+	return [
+		{
+			...shared("write_file"),
+			description:
+				"Create a text file, or replace all of it. Folders that are missing are made. For a change inside a file use edit_file.",
+			parameters: {
+				type: "object",
+				properties: { path, content: { type: "string", description: "All of the file's new text." } },
+				required: ["path", "content"],
+				additionalProperties: false,
+			},
+		},
+		{
+			...shared("edit_file"),
+			description:
+				'Replace a piece of a text file. "find" must be in the file exactly once, character by character; give as many ' +
+				'lines as make it unique, or set "all".',
+			parameters: {
+				type: "object",
+				properties: {
+					path,
+					find: { type: "string", description: "The text to replace, without line numbers." },
+					replace: { type: "string", description: "What takes its place; empty to remove it." },
+					all: {
+						type: "boolean",
+						description: "Replace every occurrence (default: there must be just one).",
+					},
+				},
+				required: ["path", "find", "replace"],
+				additionalProperties: false,
+			},
+		},
+	];
+}
+
+async function change(
+	root: string,
+	tool: ChangingTool,
+	params: Record<string, unknown>,
+	context: AssistantToolContext | undefined,
+	textFiles: TextFiles,
+): Promise<string> {
+	const approved = versionsOf(context?.approval?.basis);
+	const found = await placeOf(root, params);
+	const draft = createHash("sha256")
+		.update(context?.idempotencyKey ?? "")
+		.digest("hex")
+		.slice(0, 24);
+	if (approved !== undefined) {
+		// An attempt that died may have left something: its draft, or the file as it is to be.
+		await removeDraft(found, draft);
+		const current = await currentVersion(found);
+		if (current === approved.after) return `${found.relative} is now as it was approved.`;
+		if (current !== approved.before) throw changed(found.relative);
+	}
+	const { place, after, versions, done } = await planChange(root, tool, params);
+	if (versions.before === versions.after) return `${place.relative} has this content already.`;
+	if (approved?.before !== versions.before || approved.after !== versions.after)
+		throw changed(place.relative);
+	await replaceFile(place, {
+		text: after,
+		draft,
+		async stillHolds() {
+			if ((await currentVersion(place)) !== versions.before) throw changed(place.relative);
+		},
+	});
+	textFiles.forget(place.absolute);
+	return done;
+}
+
+function versionsOf(basis: unknown): Versions | undefined {
+	const { before, after } = (basis ?? {}) as Partial<Versions>;
+	return typeof after === "string" && (before === null || typeof before === "string")
+		? { before, after }
+		: undefined;
+}
+
+function changed(relative: string): ToolRefusal {
+	return new ToolRefusal(
+		"file_changed",
+		`"${relative}" is not what it was when this change was approved, so nothing was written. Read it again, and call again ` +
+			"if the change is still wanted.",
+	);
+}
