@@ -15,13 +15,14 @@ const general = `holdfast: an assistant that works on a folder of files, durably
   holdfast <command> --help         more about a command
   holdfast --version
 
-The assistant only reads, and only inside its folder. Without a model and without a key it uses "offline",
+The assistant only reads, and only inside its folder; with --allow-write it changes files there, each change approved
+by you. Without a model and without a key it uses "offline",
 which searches and cites and needs no network.
 
-Exit codes: 0 completed, 1 failed, 2 wrong usage, 3 interrupted and resumable.
+Exit codes: 0 completed, 1 failed, 2 wrong usage, 3 interrupted and resumable, 4 waiting for approval.
 `;
 
-const workOptions = `  --dir PATH         the folder to work in (default: here); links that lead out are refused
+const readOptions = `  --dir PATH         the folder to work in (default: here); links that lead out are refused
   --db PATH          the database (default: .holdfast/holdfast.db in the current folder)
   --model ID         openai:gpt-5.2, anthropic:claude-sonnet-4-5, google:gemini-2.5-pro,
                      openai-compatible:NAME@http://host:port/v1, or offline.
@@ -30,6 +31,11 @@ const workOptions = `  --dir PATH         the folder to work in (default: here);
                      HOLDFAST_PRICE="IN,OUT" is its price, dollars for a million tokens
   --allow-network    adds the tool fetch_url for public web pages
   --json             one event a line as JSON; the last line says how it ended
+`;
+
+const workOptions = `${readOptions}  --allow-write      adds the tools write_file and edit_file. Each change is shown as a diff and needs your approval:
+                     in a terminal you are asked, elsewhere the run waits and the command exits with 4
+  --yes              approves every change without asking
 `;
 
 const topics: Readonly<Record<string, string>> = {
@@ -47,9 +53,14 @@ Examples:
 	resume: `holdfast resume [KEY] [options]
 
 Goes on with the interrupted run of a session; without KEY, of the session that changed last.
-It works in the folder and with the model it was started with, unless others are given.
+It works in the folder and with the model it was started with, unless others are given. Changes that wait for approval
+are shown again and asked for; without a terminal the options answer them, and what they do not name goes on waiting.
 
-${workOptions}`,
+${workOptions}  --approve CALL     lets a change run; CALL is shown with its diff, as call_7@1f3a9c02b4d1: that version and no other.
+                     May be given several times
+  --deny CALL        refuses one, may be given several times
+  --reason TEXT      tells the model why
+`,
 	worker: `holdfast worker [--agent FILE] [--db PATH] [--once] [--drain SECONDS] [--json]
 
 Works on what is due until it is stopped: runs and turns that a dead or stopped process left, notifications and
