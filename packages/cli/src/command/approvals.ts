@@ -85,7 +85,7 @@ export class Approvals {
 	async #decide(proposal: Proposal): Promise<ToolAnswer | undefined> {
 		const { options, renderer, questions } = this.#parts;
 		const { toolCallId } = proposal.call;
-		if (take(this.#deny, proposal.call) !== undefined) return denied(toolCallId, options.reason);
+		if (take(this.#deny, proposal.call) !== undefined) return denied(proposal.call, options.reason);
 		const named = take(this.#approve, proposal.call);
 		if (named === toolCallId || named === proposal.word || this.#all) return this.#approved(proposal);
 		if (named !== undefined)
@@ -97,7 +97,6 @@ export class Approvals {
 	}
 
 	async #ask(proposal: Proposal, questions: Questions): Promise<ToolAnswer | undefined> {
-		const { toolCallId } = proposal.call;
 		for (;;) {
 			const said = await questions.ask(
 				`${proposal.title}? [y]es, [n]o, [a]ll from now on, or a reason not to: `,
@@ -107,8 +106,8 @@ export class Approvals {
 			if (answer === undefined) return undefined;
 			if (/^(?:a|all)$/i.test(answer)) this.#all = true;
 			if (/^(?:y|yes|a|all)$/i.test(answer)) return this.#approved(proposal);
-			if (/^(?:n|no)$/i.test(answer)) return denied(toolCallId, undefined);
-			if (answer !== "") return denied(toolCallId, answer);
+			if (/^(?:n|no)$/i.test(answer)) return denied(proposal.call, undefined);
+			if (answer !== "") return denied(proposal.call, answer);
 		}
 	}
 
@@ -116,9 +115,9 @@ export class Approvals {
 	#approved(proposal: Proposal): ToolAnswer {
 		this.#show(proposal);
 		const { call, change, refusal } = proposal;
-		if (refusal !== undefined) return denied(call.toolCallId, refusal);
+		if (refusal !== undefined) return denied(call, refusal);
 		const basis = change === undefined ? {} : { basis: change.versions };
-		return { toolCallId: call.toolCallId, approved: true, ...basis };
+		return { ...idOf(call), approved: true, ...basis };
 	}
 
 	#show(proposal: Proposal): void {
@@ -128,8 +127,13 @@ export class Approvals {
 	}
 }
 
-function denied(toolCallId: string, reason: string | undefined): ToolAnswer {
-	return { toolCallId, approved: false, ...(reason === undefined ? {} : { reason }) };
+/** An answer is for the run that was shown: ids of calls may come again in another one. */
+function idOf({ runId, toolCallId }: PendingToolCall): Pick<PendingToolCall, "runId" | "toolCallId"> {
+	return { runId, toolCallId };
+}
+
+function denied(call: PendingToolCall, reason: string | undefined): ToolAnswer {
+	return { ...idOf(call), approved: false, ...(reason === undefined ? {} : { reason }) };
 }
 
 /** Takes the word out that names a call. */

@@ -233,7 +233,7 @@ function startWork(setup: Setup, host: Host, command: RunCommand | ResumeCommand
 async function waitingResult(session: Session, pending: readonly PendingToolCall[]): Promise<RunResult> {
 	const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 	const state = await session.state();
-	return { runId: "", outcome: "waiting", pending, text: "", state, usage, steps: 0 };
+	return { runId: pending[0]?.runId ?? "", outcome: "waiting", pending, text: "", state, usage, steps: 0 };
 }
 
 function exitCodeOf(result: RunResult): number {

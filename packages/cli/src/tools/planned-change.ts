@@ -8,7 +8,7 @@ import { counted, grouped, ToolRefusal, textArgument } from "./assistant-tool.ts
 import { type PlaceToWrite, placeToWrite } from "./place-to-write.ts";
 
 /** The tools that change files. */
-export const changingTools = ["write_file", "edit_file"] as const;
+const changingTools = ["write_file", "edit_file"] as const;
 export type ChangingTool = (typeof changingTools)[number];
 
 /** A file before and after a change, by the SHA-256 of its bytes; null where there is none. */
@@ -29,7 +29,7 @@ export interface PlannedChange {
 }
 
 /** Bytes of a file before and after a change, at most: what is approved has to be looked at. */
-export const LARGEST_CHANGED_FILE: number = 2 * 1024 * 1024;
+const LARGEST_CHANGED_FILE: number = 2 * 1024 * 1024;
 
 /** Whether a tool of this name changes files. */
 export function isChangingTool(name: string): name is ChangingTool {
