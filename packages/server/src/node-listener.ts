@@ -39,7 +39,7 @@ type Fetch = (request: Request, connection: Connection) => Promise<Response>;
 
 /**
  * Listens.
- * @throws what Node says when the address cannot be had.
+ * @throws HoldfastError `address_unavailable`.
  */
 export async function listenOnNode(
 	fetch: Fetch,
@@ -68,9 +68,9 @@ export async function listenOnNode(
 	if (maxConnections !== undefined) server.maxConnections = maxConnections;
 	server.on("clientError", answerNoHttp);
 	await new Promise<void>((resolve, reject) => {
-		server.once("error", reject);
+		server.once("error", (cause: NodeJS.ErrnoException) => reject(unavailable(hostname, port, cause)));
 		server.listen(port, hostname, () => {
-			server.off("error", reject);
+			server.removeAllListeners("error");
 			resolve();
 		});
 	});
@@ -105,6 +105,15 @@ function notUnderstood(): HoldfastError {
 	return new HoldfastError(
 		"invalid_request",
 		"The request cannot be understood. Check its address and headers.",
+	);
+}
+
+function unavailable(hostname: string, port: number, cause: NodeJS.ErrnoException): HoldfastError {
+	const why = cause.code === "EADDRINUSE" ? "something listens there already" : (cause.code ?? cause.message);
+	return new HoldfastError(
+		"address_unavailable",
+		`The server cannot listen on ${hostname}, port ${port}: ${why}. Choose another port; 0 takes a free one.`,
+		{ cause },
 	);
 }
 

@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import type { HandlerOptions } from "./options.ts";
-import { createServer, type Server } from "./server.ts";
+import { createServer, listen, type Server } from "./server.ts";
 import { deltas, type FakeService, fakeService } from "./service.fixture.ts";
 import { readSse, until } from "./sse.fixture.ts";
 
@@ -155,6 +155,20 @@ test("an address that others reach needs authentication [API-060]", async () => 
 		await server.listen({ hostname: "0.0.0.0", port: 0 });
 		await server.close();
 	}
+});
+
+test("an address that is taken is told so, and nothing is begun there", async () => {
+	const { port } = await start(fakeService());
+	const service = fakeService();
+	let recovered = 0;
+	service.recover = async () => {
+		recovered++;
+	};
+	const second = createServer({ service });
+	await expect(second.listen({ port })).rejects.toMatchObject({ code: "address_unavailable" });
+	await expect(listen({ service, port })).rejects.toMatchObject({ code: "address_unavailable" });
+	expect(recovered).toBe(0);
+	await second.close();
 });
 
 test("what is no HTTP gets an answer with a code", async () => {

@@ -31,8 +31,9 @@ export interface Server {
 	/** Answers one request, wherever it came from. */
 	readonly fetch: Handler["fetch"];
 	/**
-	 * Goes on with what an earlier process left, then listens on Node.
-	 * @throws HoldfastError `unauthenticated_address` when others could reach it and nobody is asked who they are.
+	 * Listens on Node, and goes on with what an earlier process left.
+	 * @throws HoldfastError `unauthenticated_address` when others could reach it and nobody is asked who they are;
+	 * `address_unavailable` when the address cannot be had.
 	 */
 	listen(options?: ListenOptions): Promise<Listening>;
 	/**
@@ -70,9 +71,10 @@ export function createServer(options: ServerOptions): Server {
 					`Others can reach ${hostname}, and nobody would be asked who they are. Give \`apiKeys\` or \`authenticate\`, listen on 127.0.0.1, or set \`allowUnauthenticated\` behind something that authenticates.`,
 				);
 			const { listenOnNode } = await import("./node-listener.ts");
-			await service.recover();
+			// First the address: where it is taken, another server may be at work on the same sessions.
 			const listener = await listenOnNode(handler.fetch, { ...where, hostname });
 			listeners.push(listener);
+			await service.recover();
 			const name = hostname.includes(":") ? `[${hostname}]` : hostname;
 			return { port: listener.port, url: `http://${name}:${listener.port}` };
 		},
@@ -95,7 +97,7 @@ export type ListeningServerOptions = ListenOptions &
  * Makes a server and listens on Node. Given an agent it makes the session service too: over the given host, else over a
  * database file.
  *
- * @throws HoldfastError `invalid_option`, `conflicting_options`, `unauthenticated_address`.
+ * @throws HoldfastError `invalid_option`, `conflicting_options`, `unauthenticated_address`, `address_unavailable`.
  * @example
  * ```ts
  * import { openai } from "@ai-sdk/openai";
@@ -110,18 +112,20 @@ export async function listen(options: ListeningServerOptions): Promise<Listening
 		options.service === undefined
 			? await makeService(options)
 			: { service: options.service, closeHost: async () => {} };
+	let server: Server | undefined;
 	try {
-		const server = createServer({ ...options, service });
+		server = createServer({ ...options, service });
+		const { close } = server;
 		return {
 			...server,
 			...(await server.listen(options)),
 			async close(how) {
-				await server.close(how);
+				await close(how);
 				await closeHost();
 			},
 		};
 	} catch (error) {
-		await service.close();
+		await server?.close({ drainMs: 0 });
 		await closeHost();
 		throw error;
 	}
