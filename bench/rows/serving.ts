@@ -121,7 +121,7 @@ async function watchedRun(watchers: number): Promise<{ wall: number; cpu: number
 		await begin;
 		await new Promise((resolve) => setTimeout(resolve, 5));
 	};
-	const model = pacedModel(effort.size(400, 100), pace);
+	const model = pacedModel(400, pace);
 	const service = sessionService({ host: memoryHost(), agent: { model } });
 	const server = createServer({ service });
 	const { port, url } = await server.listen({ port: 0 });
@@ -170,7 +170,7 @@ async function crowd(): Promise<readonly Measurement[]> {
 }
 
 async function idleStreams(): Promise<Measurement> {
-	const count = effort.size(10_000, 2_000);
+	const count = 10_000;
 	const service = sessionService({ host: memoryHost(), agent: { model: oneStepModel() } });
 	const server = createServer({ service });
 	const { port, url } = await server.listen({ port: 0 });
