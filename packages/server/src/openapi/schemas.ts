@@ -59,7 +59,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
 		}),
 		options: shape([], { model: text, temperature: number, maxTokens: { type: "integer" } }),
 	}),
-	ApprovalRequest: shape(["toolCallId"], { toolCallId: text, reason: text }),
+	ApprovalRequest: shape(["toolCallId"], { toolCallId: text, runId: text, reason: text }),
 	RemoteTool: shape(["name", "description", "parameters"], {
 		name: text,
 		label: text,
@@ -95,19 +95,21 @@ export const schemas: Readonly<Record<string, Schema>> = {
 	ToolResult: shape(["role", "toolCallId", "output"], {
 		role: { const: "tool" },
 		toolCallId: text,
-		output: text,
+		runId: text,
+		output: {},
 		isError: { type: "boolean" },
 		details: {},
 	}),
 	Approval: shape(["role", "toolCallId", "approved"], {
 		role: { const: "approval" },
 		toolCallId: text,
+		runId: text,
 		approved: { type: "boolean" },
 		reason: text,
 	}),
 	ToolCall: shape(["id", "name", "arguments"], { id: text, name: text, arguments: { type: "object" } }),
 	PendingToolCall: {
-		allOf: [reference("ToolCall"), shape([], { approval: { const: true }, deadline: number })],
+		allOf: [reference("ToolCall"), shape([], { approval: { const: true }, runId: text, deadline: number })],
 	},
 	Usage: shape(["inputTokens", "outputTokens", "totalTokens"], {
 		inputTokens: number,
@@ -159,7 +161,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
 			}),
 		],
 	},
-	Session: shape(["sessionId", "status", "messages", "totalCost"], {
+	Session: shape(["sessionId", "status", "messages", "totalCost", "model"], {
 		sessionId: text,
 		status: { enum: ["idle", "running", ...status.enum] },
 		messages: list(reference("Message")),

@@ -101,15 +101,17 @@ function answerRoute(name: string, summary: string): Omit<Route, "handle"> {
 async function answer(exchange: Exchange, decision: { readonly approved: boolean }): Promise<Response> {
 	const sessionId = sessionIdOfPath(exchange.parameter("id"));
 	const body = await exchange.readJson();
-	refuseUnknown(body, new Set(["toolCallId", "reason"]));
+	refuseUnknown(body, new Set(["toolCallId", "runId", "reason"]));
 	const toolCallId = textOf(body, "toolCallId");
 	if (toolCallId === undefined)
 		throw new HoldfastError("invalid_input", "`toolCallId` is missing. Name the call that waits.", {
 			data: { field: "toolCallId" },
 		});
+	const runId = textOf(body, "runId");
 	const reason = textOf(body, "reason");
 	const key = idempotencyKeyOf(exchange.request.headers);
-	const input = [{ role: "approval", toolCallId, ...decision, ...(reason === undefined ? {} : { reason }) }];
+	const about = { toolCallId, ...(runId === undefined ? {} : { runId }) };
+	const input = [{ role: "approval", ...about, ...decision, ...(reason === undefined ? {} : { reason }) }];
 	return exchange.streamRun(await submitToKnown(exchange, sessionId, input, key));
 }
 
