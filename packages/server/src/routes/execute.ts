@@ -1,20 +1,22 @@
 // Routes that ask for a run and stream it: a message, tool results, or the answer to an approval.
 import { HoldfastError, isHoldfastError } from "holdfast";
-import type { Submitted } from "holdfast/serving";
+import type { ExecuteRequest, Submitted } from "holdfast/serving";
 import type { Exchange } from "../exchange.ts";
 import { idempotencyKeyOf, newSessionId, sessionIdOfBody, sessionIdOfPath } from "../http/names.ts";
 import type { JsonObject } from "../http/read-body.ts";
 import { reference, runStream } from "../openapi/schemas.ts";
 import type { Route } from "./route.ts";
 
-const idempotencyKey = {
+/** The header that names a request, so that a repeat is known. */
+export const idempotencyKey = {
 	in: "header",
 	name: "Idempotency-Key",
 	description: "A repeat with the same key attaches to the first execution instead of starting another.",
 	schema: { type: "string", minLength: 1, maxLength: 255 },
 } as const;
 
-const errors = [
+/** The codes of what may be wrong with an input. */
+export const executeErrors = [
 	"invalid_json",
 	"invalid_input",
 	"body_too_large",
@@ -42,7 +44,7 @@ export const execute: Route = {
 	body: reference("ExecuteRequest"),
 	answers: { 200: runStream },
 	errors: [
-		...errors,
+		...executeErrors,
 		"invalid_schema",
 		"context_required",
 		"unknown_model",
@@ -94,7 +96,7 @@ function answerRoute(name: string, summary: string): Omit<Route, "handle"> {
 		parameters: [idempotencyKey],
 		body: reference("ApprovalRequest"),
 		answers: { 200: runStream },
-		errors: [...errors, "session_not_found"],
+		errors: [...executeErrors, "session_not_found"],
 	};
 }
 
@@ -112,17 +114,21 @@ async function answer(exchange: Exchange, decision: { readonly approved: boolean
 	const key = idempotencyKeyOf(exchange.request.headers);
 	const about = { toolCallId, ...(runId === undefined ? {} : { runId }) };
 	const input = [{ role: "approval", ...about, ...decision, ...(reason === undefined ? {} : { reason }) }];
-	return exchange.streamRun(await submitToKnown(exchange, sessionId, input, key));
+	return exchange.streamRun(await submitToKnown(exchange, sessionId, { input }, key));
 }
 
-async function submitToKnown(
+/**
+ * Asks a session that is there for a run.
+ * @throws HoldfastError `session_not_found`, and what `submit` says.
+ */
+export async function submitToKnown(
 	exchange: Exchange,
 	sessionId: string,
-	input: unknown,
+	request: ExecuteRequest,
 	key: string | undefined,
 ): Promise<Submitted> {
 	try {
-		return await exchange.submit(sessionId, { input }, key);
+		return await exchange.submit(sessionId, request, key);
 	} catch (error) {
 		// Without a context only a session that is there can be continued.
 		if (isHoldfastError(error) && error.code === "context_required")

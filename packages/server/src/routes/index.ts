@@ -1,5 +1,7 @@
 // The one table of routes: what it lists is mounted and described, nothing else is.
 
+import { agUi } from "../ag-ui/route.ts";
+import { chat, loadChat, resumeChat, stopChat } from "../ai-sdk/routes.ts";
 import { openApiDocument } from "../openapi/document.ts";
 import type { Parts } from "../parts.ts";
 import { approve, deny, execute } from "./execute.ts";
@@ -12,6 +14,7 @@ export type { DescribedAnswer, Route, Schema } from "./route.ts";
 /** All routes of a handler. */
 export function routeTable(parts: Parts, isDraining: () => boolean): readonly Route[] {
 	const table: Route[] = [execute, session, events, stop, approve, deny, sessions];
+	table.push(chat, loadChat, resumeChat, stopChat, agUi);
 	table.push(...parts.options.routes);
 	table.push(
 		health(isDraining),

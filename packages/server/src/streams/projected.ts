@@ -14,8 +14,13 @@ export interface ProjectionOptions {
 	readonly until: Until;
 	/** The text of a batch; empty for nothing. Called with each batch once, in order; must not throw. */
 	readonly write: (events: readonly LoggedEvent[]) => string;
-	/** What comes last, when the source has ended by itself. Default: nothing. */
-	readonly finish?: () => string;
+	/** Whether it ends behind this event, though more may come. Default: it does not. */
+	readonly isLast?: (event: LoggedEvent) => boolean;
+	/**
+	 * What comes last, when the source has ended by itself; undefined where what was told is not whole: then the reader
+	 * is cut off, and can tell. Default: nothing.
+	 */
+	readonly finish?: () => string | undefined;
 	readonly sent: (events: number) => void;
 	readonly failed: (error: unknown) => void;
 }
@@ -25,7 +30,8 @@ export interface ProjectionOptions {
  * @throws what the service says: `session_not_found`, `invalid_event_id`, `events_expired`.
  */
 export async function project(service: SessionService, options: ProjectionOptions): Promise<StartSource> {
-	const { tenant, sessionId, after, until, write, finish, sent, failed } = options;
+	const { tenant, sessionId, after, until, write, isLast = () => false, sent, failed } = options;
+	const finish = options.finish ?? (() => "");
 	const abort = new AbortController();
 	const batches = service.follow(tenant, sessionId, { after, until, signal: abort.signal });
 	const iterator = batches[Symbol.asyncIterator]();
@@ -54,14 +60,20 @@ export async function project(service: SessionService, options: ProjectionOption
 				while (next !== undefined && !hasEnded) {
 					const { done, value } = next;
 					next = undefined;
-					if (done === true) {
+					const end = done === true ? -1 : value.findIndex(isLast);
+					const events = done === true ? [] : end < 0 ? value : value.slice(0, end + 1);
+					if (events.length > 0) sent(events.length);
+					let text = events.length === 0 ? "" : write(events);
+					if (done === true || end >= 0) {
+						const last = finish();
 						hasEnded = true;
-						const last = finish?.() ?? "";
-						if (last !== "") return encode(last);
-						break;
+						abort.abort();
+						if (last === undefined) {
+							fail("failed");
+							return "none";
+						}
+						text += last;
 					}
-					if (value.length > 0) sent(value.length);
-					const text = value.length === 0 ? "" : write(value);
 					if (text !== "") return encode(text);
 				}
 				if (hasEnded) return "end";

@@ -1,0 +1,67 @@
+// What this server says in AG-UI, protocol version 1.0. The types stand on their own; a type test holds them against the
+// real package.
+
+/** Something that a run waits for beside the results of the front end's tools. */
+export interface AgUiInterrupt {
+	readonly id: string;
+	readonly reason: string;
+	readonly message: string;
+	readonly toolCallId: string;
+	readonly responseSchema: Readonly<Record<string, unknown>>;
+}
+
+/** Tokens of a model in a run. */
+export interface AgUiUsage {
+	readonly model?: string;
+	readonly inputTokens: number;
+	readonly outputTokens: number;
+	readonly totalTokens: number;
+}
+
+/** How a run ended. */
+export type AgUiOutcome =
+	| { readonly type: "success"; readonly pendingToolCallIds?: string[] }
+	| { readonly type: "interrupt"; readonly interrupts: AgUiInterrupt[] }
+	| { readonly type: "cancelled" };
+
+interface OfRun {
+	readonly threadId: string;
+	readonly runId: string;
+}
+
+/** An event. */
+export type AgUiEvent =
+	| ({ readonly type: "RUN_STARTED"; readonly protocolVersion: "1.0" } & OfRun)
+	| ({
+			readonly type: "RUN_FINISHED";
+			readonly outcome: AgUiOutcome;
+			readonly usage?: AgUiUsage[];
+	  } & OfRun)
+	| { readonly type: "RUN_ERROR"; readonly message: string; readonly code: string }
+	| { readonly type: "TEXT_MESSAGE_START"; readonly messageId: string; readonly role: "assistant" }
+	| { readonly type: "TEXT_MESSAGE_CONTENT"; readonly messageId: string; readonly delta: string }
+	| { readonly type: "TEXT_MESSAGE_END"; readonly messageId: string }
+	| { readonly type: "REASONING_START" | "REASONING_END"; readonly messageId: string }
+	| { readonly type: "REASONING_MESSAGE_START"; readonly messageId: string; readonly role: "reasoning" }
+	| { readonly type: "REASONING_MESSAGE_CONTENT"; readonly messageId: string; readonly delta: string }
+	| { readonly type: "REASONING_MESSAGE_END"; readonly messageId: string }
+	| {
+			readonly type: "TOOL_CALL_START";
+			readonly toolCallId: string;
+			readonly toolCallName: string;
+			readonly parentMessageId: string;
+	  }
+	| { readonly type: "TOOL_CALL_ARGS"; readonly toolCallId: string; readonly delta: string }
+	| { readonly type: "TOOL_CALL_END"; readonly toolCallId: string }
+	| {
+			readonly type: "TOOL_CALL_RESULT";
+			readonly messageId: string;
+			readonly toolCallId: string;
+			readonly role: "tool";
+			readonly content: string;
+	  }
+	| {
+			readonly type: "CUSTOM";
+			readonly name: "tool_execution_delta";
+			readonly value: { readonly toolCallId: string; readonly delta: string };
+	  };

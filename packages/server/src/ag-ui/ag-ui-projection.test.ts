@@ -1,0 +1,82 @@
+import type { LoggedEvent } from "holdfast/serving";
+import { expect, test } from "vitest";
+import type { AgUiEvent } from "./ag-ui-event.ts";
+import { AgUiProjection } from "./ag-ui-projection.ts";
+
+type Event = LoggedEvent["event"];
+
+function project(events: readonly Event[], answered: readonly string[] = []): readonly AgUiEvent[] {
+	const projection = new AgUiProjection({ threadId: "t", runId: "r", answered: new Set(answered) });
+	return events.flatMap((event, index) => projection.add({ id: `${index}.0.0`, event }));
+}
+
+const begin: readonly Event[] = [
+	{ type: "session_start", sessionId: "t" },
+	{ type: "message_start", role: "assistant" },
+];
+const toolCall = { id: "c", name: "add", arguments: { a: 1 } };
+const text = (said: string): readonly Event[] => [
+	{ type: "text_start" },
+	{ type: "text_delta", delta: said },
+	{ type: "text_end", text: said },
+];
+
+test("a message's first text has the message's id, a further one an id of its own", () => {
+	const ids = project([...begin, ...text("one"), ...text("two")]).map(
+		(event) => "messageId" in event && event.messageId,
+	);
+	expect(ids).toEqual([...Array(3).fill("message-1.0.0"), ...Array(3).fill("message-1.0.0-1")]);
+});
+
+test("a call belongs to its message, and one without an early id is told at its end", () => {
+	expect(
+		project([
+			...begin,
+			{ type: "toolcall_start", index: 0 },
+			{ type: "toolcall_delta", index: 0, delta: "{" },
+			{ type: "toolcall_end", index: 0, toolCall },
+		]),
+	).toEqual([
+		{ type: "TOOL_CALL_START", toolCallId: "c", toolCallName: "add", parentMessageId: "message-1.0.0" },
+		{ type: "TOOL_CALL_ARGS", toolCallId: "c", delta: '{"a":1}' },
+		{ type: "TOOL_CALL_END", toolCallId: "c" },
+	]);
+});
+
+test("a result is told once, and not to the front end that gave it", () => {
+	const settled: readonly Event[] = [
+		...begin,
+		{ type: "tool_execution_end", toolCallId: "c", output: "1" },
+		{
+			type: "message_end",
+			message: { role: "tool", toolCallId: "c", toolName: "add", output: "1", isError: false, timestamp: 0 },
+		},
+	];
+	expect(project(settled)).toMatchObject([{ type: "TOOL_CALL_RESULT", toolCallId: "c", content: "1" }]);
+	expect(project(settled, ["c"])).toEqual([]);
+});
+
+test("what a tool says while it runs is a custom event", () => {
+	expect(project([{ type: "tool_execution_delta", toolCallId: "c", delta: "half" }])).toEqual([
+		{ type: "CUSTOM", name: "tool_execution_delta", value: { toolCallId: "c", delta: "half" } },
+	]);
+});
+
+test("a run ends as a success, an interrupt, cancelled, or with its error", () => {
+	const end = (complete: Omit<Extract<Event, { type: "execute_complete" }>, "type">): AgUiEvent | undefined =>
+		project([...begin, { type: "execute_complete", ...complete }]).at(-1);
+	const status = "awaiting_tool_execution";
+	expect(end({ status: "completed" })).toMatchObject({ outcome: { type: "success" } });
+	expect(end({ status: "aborted" })).toMatchObject({ outcome: { type: "cancelled" } });
+	expect(end({ status, pendingToolCalls: [toolCall] })).toMatchObject({
+		outcome: { type: "success", pendingToolCallIds: ["c"] },
+	});
+	expect(end({ status, pendingToolCalls: [{ ...toolCall, approval: true }] })).toMatchObject({
+		outcome: { type: "interrupt", interrupts: [{ id: "c", toolCallId: "c" }] },
+	});
+	expect(end({ status: "error", error: { code: "boom", message: "It broke." } })).toEqual({
+		type: "RUN_ERROR",
+		code: "boom",
+		message: "It broke.",
+	});
+});

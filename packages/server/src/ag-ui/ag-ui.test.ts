@@ -1,0 +1,243 @@
+// The real `HttpAgent` of AG-UI, with its own checks of the protocol, against the route.
+import { type BaseEvent, HttpAgent, type RunAgentParameters } from "@ag-ui/client";
+import { tool } from "holdfast";
+import { expect, test } from "vitest";
+import { type Served, serveScript } from "../served.fixture.ts";
+import { refusal } from "../setup.fixture.ts";
+
+interface Ran {
+	readonly events: readonly (BaseEvent & { readonly [member: string]: unknown })[];
+	readonly error: Error | undefined;
+}
+
+function agentFor({ handler }: Served): HttpAgent {
+	return new HttpAgent({
+		url: "http://localhost/api/ag-ui",
+		threadId: "thread-1",
+		fetch: (url, init) => handler.fetch(new Request(url, init)),
+	});
+}
+
+async function run(agent: HttpAgent, parameters: RunAgentParameters = {}): Promise<Ran> {
+	const events: Ran["events"][number][] = [];
+	let error: Error | undefined;
+	await agent
+		.runAgent(parameters, {
+			onEvent: ({ event }) => void events.push(event),
+			onRunFailed: (failed) => {
+				error = failed.error;
+			},
+		})
+		.catch((failure) => {
+			error ??= failure as Error;
+		});
+	return { events, error };
+}
+
+function say(agent: HttpAgent, content: string): void {
+	agent.addMessage({ id: crypto.randomUUID(), role: "user", content });
+}
+
+const typesOf = ({ events }: Ran): readonly string[] => [...new Set(events.map(({ type }) => type))];
+const brief = ({ messages }: HttpAgent): readonly object[] =>
+	messages.map(({ role, ...message }) => {
+		const { content, toolCalls } = message as { content?: unknown; toolCalls?: { id: string }[] };
+		return {
+			role,
+			...(content === undefined || content === "" ? {} : { content }),
+			...(toolCalls === undefined ? {} : { calls: toolCalls.map(({ id }) => id) }),
+		};
+	});
+
+const ask = { name: "ask", description: "Asks the user.", parameters: { type: "object" } };
+const look = tool({
+	name: "look",
+	description: "Looks.",
+	parameters: { type: "object" },
+	run: () => "a cat",
+});
+const erase = tool({
+	name: "erase",
+	description: "Erases.",
+	parameters: { type: "object" },
+	needsApproval: true,
+	run: () => "erased",
+});
+
+test("a run streams reasoning, text, a tool call and its result, and the next run continues the thread", async () => {
+	const served = serveScript(
+		[
+			{ reasoning: "I look.", text: "One moment.", toolCalls: [{ name: "look", arguments: { at: "sofa" } }] },
+			"It is a cat.",
+			"You are welcome.",
+		],
+		{ tools: [look], heartbeatMs: 1 },
+	);
+	const agent = agentFor(served);
+	say(agent, "What is it?");
+	const first = await run(agent, { runId: "run-1" });
+	expect(first.error).toBeUndefined();
+	expect(typesOf(first)).toEqual([
+		"RUN_STARTED",
+		"REASONING_START",
+		"REASONING_MESSAGE_START",
+		"REASONING_MESSAGE_CONTENT",
+		"REASONING_MESSAGE_END",
+		"REASONING_END",
+		"TEXT_MESSAGE_START",
+		"TEXT_MESSAGE_CONTENT",
+		"TEXT_MESSAGE_END",
+		"TOOL_CALL_START",
+		"TOOL_CALL_ARGS",
+		"TOOL_CALL_END",
+		"TOOL_CALL_RESULT",
+		"RUN_FINISHED",
+	]);
+	expect(first.events.at(-1)).toMatchObject({
+		threadId: "thread-1",
+		runId: "run-1",
+		outcome: { type: "success" },
+		usage: [{ model: "scripted", inputTokens: 20, outputTokens: 10, totalTokens: 30 }],
+	});
+	expect(brief(agent)).toEqual([
+		{ role: "user", content: "What is it?" },
+		{ role: "reasoning", content: "I look." },
+		{ role: "assistant", content: "One moment.", calls: ["call_0_0"] },
+		{ role: "tool", content: "a cat" },
+		{ role: "assistant", content: "It is a cat." },
+	]);
+	say(agent, "Thanks");
+	expect((await run(agent)).error).toBeUndefined();
+	expect(brief(agent).at(-1)).toEqual({ role: "assistant", content: "You are welcome." });
+	expect((await served.session("thread-1")).messages).toHaveLength(6);
+	await served.close();
+});
+
+test("a tool of the front end ends the run, and its tool message in the next run goes on", async () => {
+	const served = serveScript([{ toolCalls: [{ name: "ask", arguments: { q: "?" } }] }, "Thanks."]);
+	const agent = agentFor(served);
+	say(agent, "Go");
+	const first = await run(agent, { tools: [ask] });
+	expect(first.error).toBeUndefined();
+	expect(first.events.at(-1)).toMatchObject({
+		outcome: { type: "success", pendingToolCallIds: ["call_0_0"] },
+	});
+	agent.addMessage({ id: "result", role: "tool", toolCallId: "call_0_0", content: "yes" });
+	const second = await run(agent, { tools: [ask] });
+	expect(second.error).toBeUndefined();
+	expect(brief(agent)).toEqual([
+		{ role: "user", content: "Go" },
+		{ role: "assistant", calls: ["call_0_0"] },
+		{ role: "tool", content: "yes" },
+		{ role: "assistant", content: "Thanks." },
+	]);
+	await served.close();
+});
+
+test.each([
+	[{ status: "resolved", payload: { approved: true } }, "erased"],
+	[{ status: "resolved", payload: { approved: false, reason: "too much" } }, "too much"],
+	[{ status: "cancelled" }, "not approved"],
+] as const)("an approval is an interrupt, and %j answers it", async (answer, told) => {
+	const served = serveScript([{ toolCalls: [{ name: "erase" }] }, "Well."], { tools: [erase] });
+	const agent = agentFor(served);
+	say(agent, "Erase");
+	const first = await run(agent);
+	expect(first.error).toBeUndefined();
+	expect(agent.pendingInterrupts).toMatchObject([{ toolCallId: "call_0_0", reason: "tool_approval" }]);
+	const second = await run(agent, {
+		resume: [{ interruptId: agent.pendingInterrupts[0]?.id ?? "", ...answer }],
+	});
+	expect(second.error).toBeUndefined();
+	expect(brief(agent).slice(2)).toEqual([
+		{ role: "tool", content: expect.stringContaining(told) },
+		{ role: "assistant", content: "Well." },
+	]);
+	await served.close();
+});
+
+test("a tool of the front end and an approval in one step are answered in one run", async () => {
+	const served = serveScript([{ toolCalls: [{ name: "ask" }, { name: "erase" }] }, "Both."], {
+		tools: [erase],
+	});
+	const agent = agentFor(served);
+	say(agent, "Go");
+	await run(agent, { tools: [ask] });
+	agent.addMessage({ id: "result", role: "tool", toolCallId: "call_0_0", content: "yes" });
+	const second = await run(agent, {
+		tools: [ask],
+		resume: [
+			{ interruptId: agent.pendingInterrupts[0]?.id ?? "", status: "resolved", payload: { approved: true } },
+		],
+	});
+	expect(second.error).toBeUndefined();
+	expect(brief(agent).slice(2)).toEqual([
+		{ role: "tool", content: "yes" },
+		{ role: "tool", content: "erased" },
+		{ role: "assistant", content: "Both." },
+	]);
+	await served.close();
+});
+
+test("a failed run ends with its error, and the thread goes on", async () => {
+	const served = serveScript([{ text: "I will", error: new Error("The provider is down.") }, "Again."]);
+	const agent = agentFor(served);
+	say(agent, "Go");
+	const first = await run(agent);
+	expect(first.events.at(-1)).toMatchObject({
+		type: "RUN_ERROR",
+		message: expect.stringContaining("The provider is down."),
+	});
+	say(agent, "Again");
+	expect((await run(agent)).error).toBeUndefined();
+	expect(brief(agent).at(-1)).toEqual({ role: "assistant", content: "Again." });
+	await served.close();
+});
+
+test("a run that is stopped is cancelled", async () => {
+	const served = serveScript([
+		{ text: "one two", beforeDelta: (at) => (at === 1 ? new Promise(() => {}) : 0) },
+	]);
+	const agent = agentFor(served);
+	say(agent, "Go");
+	const events: BaseEvent[] = [];
+	await agent.runAgent(
+		{},
+		{
+			onEvent: ({ event }) => void events.push(event),
+			onTextMessageContentEvent: () => void served.post("/api/agent/session/thread-1/stop"),
+		},
+	);
+	expect(events.at(-1)).toMatchObject({ type: "RUN_FINISHED", outcome: { type: "cancelled" } });
+	await served.close();
+});
+
+test("what cannot be run is refused, and a repeated run is joined", async () => {
+	const served = serveScript(["Hello.", "Never."]);
+	const input = {
+		threadId: "t",
+		runId: "r",
+		messages: [{ id: "1", role: "user", content: "Hi" }],
+		tools: [],
+	};
+	expect(await refusal(await served.post("/api/ag-ui", { ...input, threadId: undefined }))).toEqual([
+		400,
+		"invalid_input",
+	]);
+	expect(await refusal(await served.post("/api/ag-ui", { ...input, runId: "" }))).toEqual([
+		400,
+		"invalid_input",
+	]);
+	expect(await refusal(await served.post("/api/ag-ui", { ...input, messages: [] }))).toEqual([
+		404,
+		"session_not_found",
+	]);
+	const first = await (await served.post("/api/ag-ui", input)).text();
+	expect(await (await served.post("/api/ag-ui", input)).text()).toBe(first);
+	expect(await refusal(await served.post("/api/ag-ui", { ...input, runId: "s", messages: [] }))).toEqual([
+		400,
+		"invalid_input",
+	]);
+	expect(served.model.requests).toHaveLength(1);
+	await served.close();
+});

@@ -1,0 +1,70 @@
+// The route for front ends that speak AG-UI: a thread is a session, under the thread's id.
+import { HoldfastError } from "holdfast";
+import { executeErrors, submitToKnown } from "../routes/execute.ts";
+import type { DescribedAnswer, Route } from "../routes/route.ts";
+import { toldRun } from "../streams/told-records.ts";
+import type { AgUiEvent } from "./ag-ui-event.ts";
+import { AgUiProjection } from "./ag-ui-projection.ts";
+import { awaitedOf, readAgUiRequest } from "./ag-ui-request.ts";
+
+const events: DescribedAnswer = {
+	description:
+		"Server-sent events with an AG-UI event each, from `RUN_STARTED` to `RUN_FINISHED` or `RUN_ERROR`.",
+	content: { "text/event-stream": { type: "object" } },
+};
+
+/** Runs a thread. */
+export const agUi: Route = {
+	method: "POST",
+	path: "/api/ag-ui",
+	name: "agUi",
+	summary: "Takes an AG-UI `RunAgentInput`: its last message, or results and answers, and streams the run.",
+	body: {
+		type: "object",
+		required: ["threadId", "runId", "messages"],
+		properties: {
+			threadId: { type: "string" },
+			runId: { type: "string" },
+			messages: { type: "array" },
+			tools: { type: "array" },
+			resume: { type: "array" },
+		},
+	},
+	answers: { 200: events },
+	errors: [...executeErrors, "tool_name_conflict", "session_not_found"],
+	async handle(exchange) {
+		const request = readAgUiRequest(await exchange.readJson());
+		const { threadId, runId, message, context } = request;
+		// The front end names its runs, so a repeat of a request finds the run it began.
+		const key = `ag-ui:${runId}`;
+		const started: AgUiEvent = { type: "RUN_STARTED", threadId, runId, protocolVersion: "1.0" };
+		const stream = {
+			sessionId: threadId,
+			until: "next end",
+			opening: `data: ${JSON.stringify(started)}\n\n`,
+		} as const;
+		if (message !== undefined) {
+			const { after } = await exchange.submit(threadId, { input: message, context }, key);
+			const projection = new AgUiProjection({ threadId, runId });
+			const project = projection.add.bind(projection);
+			return exchange.streamAs(toldRun({ ...stream, after, from: after, project }));
+		}
+		const info = await exchange.service.get(exchange.tenant, threadId);
+		if (info === undefined) throw new HoldfastError("session_not_found", "Session not found");
+		const input = awaitedOf(request, info.pendingToolCalls);
+		if (input.length === 0)
+			throw new HoldfastError(
+				"invalid_input",
+				"`messages` must end with a message of the user or of a tool.",
+				{
+					data: { field: "messages" },
+				},
+			);
+		const { after: from } = await submitToKnown(exchange, threadId, { input }, key);
+		const results = input.flatMap(({ role, toolCallId }) => (role === "tool" ? [toolCallId] : []));
+		const projection = new AgUiProjection({ threadId, runId, answered: new Set(results) });
+		const project = projection.add.bind(projection);
+		const after = info.lastRun?.after ?? from;
+		return exchange.streamAs(toldRun({ ...stream, after, from, project }));
+	},
+};

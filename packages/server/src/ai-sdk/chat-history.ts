@@ -1,0 +1,91 @@
+// A session's messages as the messages of a page: what was said for one message of the user is one message, as in the
+// stream, and under the same id. Pure.
+import type { PendingSessionCall, SessionMessage } from "holdfast/serving";
+import {
+	answerIdOf,
+	approvalIdOf,
+	outputOf,
+	type UiMessage,
+	type UiPart,
+	type UiToolPart,
+} from "./ui-chunk.ts";
+
+type MessageOf<Role extends SessionMessage["role"]> = Extract<SessionMessage, { readonly role: Role }>;
+
+/** The messages of a session for a page. */
+export function chatHistory(
+	messages: readonly SessionMessage[],
+	pending: readonly PendingSessionCall[] = [],
+): readonly UiMessage[] {
+	const shown: (UiMessage & { readonly parts: UiPart[] })[] = [];
+	const calls = new Map<string, UiToolPart>();
+	const answer = (): UiPart[] => {
+		const last = shown.at(-1);
+		if (last?.role === "assistant") return last.parts;
+		const parts: UiPart[] = [];
+		shown.push({ id: answerIdOf(last?.id ?? "first"), role: "assistant", parts });
+		return parts;
+	};
+	for (const [index, message] of messages.entries()) {
+		if (message.role === "user") {
+			shown.push({ id: message.id ?? `user-${index}`, role: "user", parts: userParts(message) });
+		} else if (message.role === "assistant") {
+			answer().push({ type: "step-start" }, ...answerParts(message, calls));
+		} else if (message.role === "tool") {
+			settle(calls.get(message.toolCallId), message);
+		} else if (message.partial !== undefined && messages[index + 1]?.role !== "assistant") {
+			// What was cut off and made anew is not shown twice.
+			answer().push({ type: "step-start" }, ...answerParts(message.partial, calls));
+		}
+	}
+	for (const { id, approval, runId } of pending) {
+		const part = calls.get(id);
+		if (part === undefined) continue;
+		delete part.providerExecuted;
+		if (approval !== true) continue;
+		part.state = "approval-requested";
+		part.approval = { id: approvalIdOf(runId, id) };
+	}
+	return shown;
+}
+
+function userParts({ content }: MessageOf<"user">): UiPart[] {
+	if (typeof content === "string") return [{ type: "text", text: content }];
+	return content.map((part): UiPart => {
+		if (part.type === "text") return part;
+		if (part.type === "image") {
+			const { image, mediaType = "image/*" } = part;
+			return { type: "file", mediaType, url: urlOf(image, mediaType) };
+		}
+		const { data, mediaType, filename } = part;
+		const named = filename === undefined ? {} : { filename };
+		return { type: "file", mediaType, url: urlOf(data, mediaType), ...named };
+	});
+}
+
+function urlOf(data: string, mediaType: string): string {
+	return /^(?:https?|data):/.test(data) ? data : `data:${mediaType};base64,${data}`;
+}
+
+function answerParts({ content }: MessageOf<"assistant">, calls: Map<string, UiToolPart>): UiPart[] {
+	return content.map((part): UiPart => {
+		if (part.type === "text") return { type: "text", text: part.text, state: "done" };
+		if (part.type === "thinking") return { type: "reasoning", text: part.thinking, state: "done" };
+		const call: UiToolPart = {
+			type: `tool-${part.name}`,
+			toolCallId: part.id,
+			input: part.arguments,
+			state: "input-available",
+			providerExecuted: true,
+		};
+		calls.set(part.id, call);
+		return call;
+	});
+}
+
+function settle(part: UiToolPart | undefined, { output, isError }: MessageOf<"tool">): void {
+	if (part === undefined) return;
+	part.state = isError ? "output-error" : "output-available";
+	if (isError) part.errorText = output;
+	else part.output = outputOf(output);
+}

@@ -1,0 +1,243 @@
+// Document 3's events as chunks of the AI SDK's UI message stream (reading 4). Pure: the same events give the same
+// chunks. It is fed a run from its beginning, over all its suspensions: all of them build one message.
+//
+// A call's input is told as available when it is known who carries it out: once the run waits for the page, or marked
+// when it was not the page's, so that no page carries out a call that somebody else does.
+import type { LoggedEvent, SessionMessage } from "holdfast/serving";
+import { answerIdOf, approvalIdOf, outputOf, type UiChunk } from "./ui-chunk.ts";
+
+type Event = LoggedEvent["event"];
+type EventOf<Type extends Event["type"]> = Extract<Event, { readonly type: Type }>;
+
+/** How many characters of what a tool has said so far are told while it runs: each delta tells them anew. */
+const preliminaryCharacters = 4_096;
+
+/** What is known of calls beside the events. */
+export interface CallsKnown {
+	/** Calls that have a result already, somewhere behind: nobody is to carry them out. */
+	readonly answered?: ReadonlySet<string>;
+	/** Calls that the page has refused. */
+	readonly denied?: ReadonlySet<string>;
+}
+
+/** A call that is written. */
+interface Writing {
+	readonly toolCallId: string | undefined;
+}
+
+interface Call {
+	readonly toolName: string;
+	readonly input: unknown;
+	isTold: boolean;
+	/** Set where it was asked whether it may run. */
+	approvalId: string | undefined;
+	isSettled: boolean;
+	said: string;
+}
+
+export class ChatProjection {
+	readonly #known: CallsKnown;
+	#chunks: UiChunk[] = [];
+	#hasStarted = false;
+	#isStepOpen = false;
+	/** Whether an answer is being told, and whether the last one was cut off. */
+	#isAnswering = false;
+	#isCut = false;
+	#block = "";
+	#length = false;
+	readonly #writing = new Map<number, Writing>();
+	readonly #calls = new Map<string, Call>();
+
+	constructor(known: CallsKnown = {}) {
+		this.#known = known;
+	}
+
+	/** The chunks of an event. */
+	add({ id, event }: LoggedEvent): readonly UiChunk[] {
+		this.#chunks = [];
+		switch (event.type) {
+			case "message_start":
+				if (event.role === "assistant") this.#answerBegins();
+				break;
+			case "message_end":
+				this.#messageEnded(event.message);
+				break;
+			case "text_start":
+			case "thinking_start":
+				this.#block = id;
+				this.#tell({ type: event.type === "text_start" ? "text-start" : "reasoning-start", id });
+				break;
+			case "text_delta":
+				this.#tell({ type: "text-delta", id: this.#block, delta: event.delta });
+				break;
+			case "thinking_delta":
+				this.#tell({ type: "reasoning-delta", id: this.#block, delta: event.delta });
+				break;
+			case "text_end":
+				this.#tell({ type: "text-end", id: this.#block });
+				break;
+			case "thinking_end":
+				this.#tell({ type: "reasoning-end", id: this.#block });
+				break;
+			case "toolcall_start":
+				this.#callBegins(event);
+				break;
+			case "toolcall_delta":
+				this.#callGoesOn(event);
+				break;
+			case "toolcall_end":
+				this.#callEnds(event);
+				break;
+			case "awaiting_tool_execution":
+				this.#waits(event);
+				break;
+			case "tool_execution_start":
+				this.#runs(event.toolCallId);
+				break;
+			case "tool_execution_delta":
+				this.#says(event);
+				break;
+			case "tool_execution_end":
+				this.#settled(event.toolCallId, event.output, event.isError === true);
+				break;
+			case "error":
+				this.#start(undefined);
+				this.#tell({ type: "error", errorText: event.error });
+				break;
+			case "execute_complete":
+				this.#ended(event);
+		}
+		return this.#chunks;
+	}
+
+	#tell(chunk: UiChunk): void {
+		this.#chunks.push(chunk);
+	}
+
+	#start(messageId: string | undefined): void {
+		if (this.#hasStarted) return;
+		this.#hasStarted = true;
+		this.#tell({ type: "start", ...(messageId === undefined ? {} : { messageId }) });
+	}
+
+	#answerBegins(): void {
+		this.#start(undefined);
+		if (this.#isCut) this.#tell({ type: "reset-step" });
+		else {
+			this.#endStep();
+			this.#tell({ type: "start-step" });
+		}
+		this.#isStepOpen = true;
+		this.#isAnswering = true;
+		this.#isCut = false;
+		this.#writing.clear();
+	}
+
+	#endStep(): void {
+		if (this.#isStepOpen) this.#tell({ type: "finish-step" });
+		this.#isStepOpen = false;
+	}
+
+	#messageEnded(message: SessionMessage): void {
+		if (message.role === "user") this.#start(message.id === undefined ? undefined : answerIdOf(message.id));
+		else if (message.role === "tool") this.#settled(message.toolCallId, message.output, message.isError);
+		else {
+			// What an answer has said before it was cut off goes if another is made in its place.
+			this.#isCut = this.#isAnswering && message.role === "error";
+			this.#isAnswering = false;
+			this.#length = message.role === "assistant" && message.stopReason === "length";
+		}
+	}
+
+	#callBegins({ index, id: toolCallId, name: toolName }: EventOf<"toolcall_start">): void {
+		if (toolCallId === undefined || toolName === undefined) {
+			this.#writing.set(index, { toolCallId: undefined });
+			return;
+		}
+		this.#writing.set(index, { toolCallId });
+		this.#tell({ type: "tool-input-start", toolCallId, toolName });
+	}
+
+	#callGoesOn({ index, delta }: EventOf<"toolcall_delta">): void {
+		const { toolCallId } = this.#writing.get(index) ?? {};
+		if (toolCallId !== undefined) this.#tell({ type: "tool-input-delta", toolCallId, inputTextDelta: delta });
+	}
+
+	#callEnds({ index, toolCall }: EventOf<"toolcall_end">): void {
+		const { id: toolCallId, name: toolName, arguments: input } = toolCall;
+		if (this.#writing.get(index)?.toolCallId !== toolCallId)
+			this.#tell({ type: "tool-input-start", toolCallId, toolName });
+		const state = { isTold: false, approvalId: undefined, isSettled: false, said: "" };
+		this.#calls.set(toolCallId, { toolName, input, ...state });
+	}
+
+	#tellInput(toolCallId: string, executor: "page" | "others"): void {
+		const call = this.#calls.get(toolCallId);
+		if (call === undefined || call.isTold) return;
+		call.isTold = true;
+		const { toolName, input } = call;
+		this.#tell({
+			type: "tool-input-available",
+			toolCallId,
+			toolName,
+			input,
+			...(executor === "others" ? { providerExecuted: true } : {}),
+		});
+	}
+
+	#waits({ toolCalls }: EventOf<"awaiting_tool_execution">): void {
+		for (const { id: toolCallId, approval, runId } of toolCalls) {
+			const call = this.#calls.get(toolCallId);
+			const isAnswered = this.#known.answered?.has(toolCallId) === true;
+			// A call that waits to be let run is not marked: pages count marked calls as done.
+			this.#tellInput(toolCallId, isAnswered ? "others" : "page");
+			if (approval !== true || call === undefined || call.approvalId !== undefined) continue;
+			call.approvalId = approvalIdOf(runId, toolCallId);
+			this.#tell({ type: "tool-approval-request", approvalId: call.approvalId, toolCallId });
+		}
+	}
+
+	#runs(toolCallId: string): void {
+		this.#tellInput(toolCallId, "others");
+		const { approvalId } = this.#calls.get(toolCallId) ?? {};
+		if (approvalId !== undefined)
+			this.#tell({
+				type: "tool-approval-response",
+				approvalId,
+				approved: true,
+				providerExecuted: true,
+			});
+	}
+
+	#says({ toolCallId, delta }: EventOf<"tool_execution_delta">): void {
+		const call = this.#calls.get(toolCallId);
+		if (call === undefined) return;
+		call.said = (call.said + delta).slice(-preliminaryCharacters);
+		this.#tell({ type: "tool-output-available", toolCallId, output: call.said, preliminary: true });
+	}
+
+	#settled(toolCallId: string, output: string, isError: boolean): void {
+		const call = this.#calls.get(toolCallId);
+		if (call === undefined || call.isSettled) return;
+		call.isSettled = true;
+		call.said = "";
+		this.#tellInput(toolCallId, "others");
+		if (this.#known.denied?.has(toolCallId) === true) this.#tell({ type: "tool-output-denied", toolCallId });
+		else if (isError) this.#tell({ type: "tool-output-error", toolCallId, errorText: output });
+		else this.#tell({ type: "tool-output-available", toolCallId, output: outputOf(output) });
+	}
+
+	#ended({ status }: EventOf<"execute_complete">): void {
+		this.#start(undefined);
+		this.#endStep();
+		if (status === "aborted") this.#tell({ type: "abort" });
+		const ended = this.#length ? "length" : "stop";
+		const reasons = {
+			completed: ended,
+			awaiting_tool_execution: "tool-calls",
+			error: "error",
+			aborted: "interrupted",
+		} as const;
+		this.#tell({ type: "finish", finishReason: reasons[status] });
+	}
+}

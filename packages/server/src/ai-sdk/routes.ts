@@ -1,0 +1,166 @@
+// Routes for pages that use the AI SDK's `useChat`: a chat is a session, under the chat's id.
+import { HoldfastError } from "holdfast";
+import type { SessionInfo, Submitted } from "holdfast/serving";
+import type { Exchange } from "../exchange.ts";
+import { answerJson } from "../http/errors.ts";
+import { idempotencyKeyOf, isSessionId, sessionIdOfPath } from "../http/names.ts";
+import { json } from "../openapi/schemas.ts";
+import { executeErrors, idempotencyKey, submitToKnown } from "../routes/execute.ts";
+import type { DescribedAnswer, Route } from "../routes/route.ts";
+import { stop as stopSession } from "../routes/sessions.ts";
+import { compareEventIds } from "../streams/event-id.ts";
+import { toldRun } from "../streams/told-records.ts";
+import { chatHistory } from "./chat-history.ts";
+import { type CallsKnown, ChatProjection } from "./chat-projection.ts";
+import { awaitedAnswers, type CallAnswer, readChatRequest } from "./chat-request.ts";
+
+const chunks: DescribedAnswer = {
+	description:
+		"The AI SDK's UI message stream, v1: server-sent events with a chunk each, and `[DONE]` last. Each has an `id:` to resume behind.",
+	content: { "text/event-stream": { type: "object" } },
+};
+const headers = { "x-vercel-ai-ui-message-stream": "v1" };
+const closing = "data: [DONE]\n\n";
+
+/** Sends the last message of a chat, or what it says of calls, and streams the answer. */
+export const chat: Route = {
+	method: "POST",
+	path: "/api/chat",
+	name: "chat",
+	summary: "Takes the last message of a chat, or its tool results and approvals, and streams the answer.",
+	parameters: [idempotencyKey],
+	body: {
+		type: "object",
+		required: ["id", "messages"],
+		properties: {
+			id: { type: "string" },
+			messages: { type: "array", minItems: 1 },
+			context: {},
+			options: {},
+		},
+	},
+	answers: { 200: chunks },
+	errors: [...executeErrors, "unknown_model", "forbidden_option", "tool_name_conflict", "session_not_found"],
+	async handle(exchange) {
+		const { sessionId, input, context, options } = readChatRequest(await exchange.readJson());
+		const key = idempotencyKeyOf(exchange.request.headers);
+		const chosen = options === undefined ? {} : { options };
+		if (input.kind === "answers") return answerCalls(exchange, sessionId, input.answers, key, chosen);
+		const request = { input: input.message, context, ...chosen };
+		const submitted = await exchange.submit(sessionId, request, key);
+		return streamChat(exchange, submitted, submitted.after);
+	},
+};
+
+/** Streams the answer that is being made, from its beginning or from where a page was cut off. */
+export const resumeChat: Route = {
+	method: "GET",
+	path: "/api/chat/:id/stream",
+	name: "resumeChat",
+	summary:
+		"Streams the answer of a chat that is being made, again from its beginning; 204 when there is none.",
+	parameters: [
+		{
+			in: "header",
+			name: "Last-Event-ID",
+			description: "The id of the last chunk seen: only what comes behind it is streamed.",
+			schema: { type: "string" },
+		},
+	],
+	answers: { 200: chunks, 204: { description: "No answer is being made." } },
+	errors: ["invalid_event_id", "events_expired"],
+	async handle(exchange) {
+		// A stream without a reader would stay open.
+		if (exchange.request.method === "HEAD")
+			throw new HoldfastError("method_not_allowed", "A stream has no HEAD. Use GET.", {
+				data: { allow: "GET" },
+			});
+		const sessionId = sessionIdOfPath(exchange.parameter("id"));
+		const from = exchange.lastEventId();
+		const info = await exchange.service.get(exchange.tenant, sessionId);
+		// A page asks before it knows whether there is anything.
+		if (info?.lastRun === undefined || (from === undefined && !isOpen(info)))
+			return new Response(null, { status: 204 });
+		const { after } = info.lastRun;
+		if (from !== undefined && compareEventIds(from, after) < 0)
+			throw new HoldfastError("events_expired", "Another answer has begun since. Load the chat again.");
+		const answered = new Set(
+			info.messages
+				.slice(info.messages.findLastIndex(({ role }) => role === "user") + 1)
+				.flatMap((message) => (message.role === "tool" ? message.toolCallId : [])),
+		);
+		const projection = new ChatProjection({ answered });
+		const project = projection.add.bind(projection);
+		const told = { sessionId, after, from: from ?? after, until: "rest", project, closing } as const;
+		return exchange.streamAs({ ...toldRun(told), headers });
+	},
+};
+
+/** Stops the answer of a chat. */
+export const stopChat: Route = {
+	method: "POST",
+	path: "/api/chat/:id/stop",
+	name: "stopChat",
+	summary: "Stops the answer that is being made; a page that only disconnects does not.",
+	answers: stopSession.answers,
+	errors: ["session_not_found"],
+	handle: stopSession.handle,
+};
+
+/** The messages of a chat. */
+export const loadChat: Route = {
+	method: "GET",
+	path: "/api/chat/:id",
+	name: "loadChat",
+	summary: "The messages of a chat, for a page that is opened again; none for a chat that is not known.",
+	answers: {
+		200: json("The messages.", {
+			type: "object",
+			required: ["id", "messages"],
+			properties: { id: { type: "string" }, messages: { type: "array", items: { type: "object" } } },
+		}),
+	},
+	async handle(exchange) {
+		const id = exchange.parameter("id");
+		const info = isSessionId(id) ? await exchange.service.get(exchange.tenant, id) : undefined;
+		return answerJson({
+			id,
+			messages: info === undefined ? [] : chatHistory(info.messages, info.pendingToolCalls),
+		});
+	},
+};
+
+function isOpen({ status }: SessionInfo): boolean {
+	return status === "running" || status === "awaiting_tool_execution";
+}
+
+async function answerCalls(
+	exchange: Exchange,
+	sessionId: string,
+	given: readonly CallAnswer[],
+	key: string | undefined,
+	chosen: { readonly options?: unknown },
+): Promise<Response> {
+	const info = await exchange.service.get(exchange.tenant, sessionId);
+	if (info === undefined) throw new HoldfastError("session_not_found", "Session not found");
+	const answers = awaitedAnswers(given, info.pendingToolCalls);
+	if (answers.length === 0)
+		throw new HoldfastError("no_pending_tool_calls", "The last message answers no call. Send a message.");
+	const submitted = await submitToKnown(exchange, sessionId, { input: answers, ...chosen }, key);
+	const denied = answers.flatMap((answer) =>
+		answer.role === "approval" && !answer.approved ? [answer.toolCallId] : [],
+	);
+	return streamChat(exchange, submitted, info.lastRun?.after ?? submitted.after, { denied: new Set(denied) });
+}
+
+function streamChat(
+	exchange: Exchange,
+	{ sessionId, after: from }: Submitted,
+	after: string,
+	known: CallsKnown = {},
+): Promise<Response> {
+	const projection = new ChatProjection(known);
+	const project = projection.add.bind(projection);
+	const told = { sessionId, after, from, until: "next end", project, closing } as const;
+	return exchange.streamAs({ ...toldRun(told), headers });
+}

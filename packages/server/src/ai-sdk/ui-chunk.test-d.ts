@@ -1,0 +1,8 @@
+// What is sent is what the AI SDK reads.
+import type { UIMessageChunk } from "ai";
+import { expectTypeOf, test } from "vitest";
+import type { UiChunk } from "./ui-chunk.ts";
+
+test("every chunk is one of the protocol's", () => {
+	expectTypeOf<UiChunk>().toExtend<UIMessageChunk>();
+});

@@ -1,0 +1,93 @@
+// What this server says in the AI SDK's UI message stream protocol, version v1: chunks that build one message, and the
+// message itself. The types stand on their own; a type test holds them against the real package.
+
+/** A chunk of a message. */
+export type UiChunk =
+	| { readonly type: "start"; readonly messageId?: string }
+	| { readonly type: "start-step" | "finish-step" | "reset-step" | "abort" }
+	| {
+			readonly type: "finish";
+			readonly finishReason: "stop" | "length" | "tool-calls" | "error" | "interrupted";
+	  }
+	| { readonly type: "text-start" | "text-end" | "reasoning-start" | "reasoning-end"; readonly id: string }
+	| { readonly type: "text-delta" | "reasoning-delta"; readonly id: string; readonly delta: string }
+	| { readonly type: "tool-input-start"; readonly toolCallId: string; readonly toolName: string }
+	| { readonly type: "tool-input-delta"; readonly toolCallId: string; readonly inputTextDelta: string }
+	| {
+			readonly type: "tool-input-available";
+			readonly toolCallId: string;
+			readonly toolName: string;
+			readonly input: unknown;
+			/** Set for calls that are not the page's to carry out. */
+			readonly providerExecuted?: true;
+	  }
+	| { readonly type: "tool-approval-request"; readonly approvalId: string; readonly toolCallId: string }
+	| {
+			readonly type: "tool-approval-response";
+			readonly approvalId: string;
+			readonly approved: true;
+			readonly providerExecuted: true;
+	  }
+	| {
+			readonly type: "tool-output-available";
+			readonly toolCallId: string;
+			readonly output: unknown;
+			/** Set while the tool has not ended. */
+			readonly preliminary?: true;
+	  }
+	| { readonly type: "tool-output-error"; readonly toolCallId: string; readonly errorText: string }
+	| { readonly type: "tool-output-denied"; readonly toolCallId: string }
+	| { readonly type: "error"; readonly errorText: string };
+
+/** A tool call in a message. */
+export interface UiToolPart {
+	readonly type: `tool-${string}`;
+	readonly toolCallId: string;
+	readonly input: unknown;
+	state: "input-available" | "approval-requested" | "output-available" | "output-error";
+	providerExecuted?: true;
+	approval?: { readonly id: string };
+	output?: unknown;
+	errorText?: string;
+}
+
+/** A part of a message. */
+export type UiPart =
+	| { readonly type: "step-start" }
+	| { readonly type: "text" | "reasoning"; readonly text: string; readonly state?: "done" }
+	| { readonly type: "file"; readonly mediaType: string; readonly url: string; readonly filename?: string }
+	| UiToolPart;
+
+/** A message as a page shows it: all that an agent did for one message of the user is one message. */
+export interface UiMessage {
+	readonly id: string;
+	readonly role: "user" | "assistant";
+	readonly parts: readonly UiPart[];
+}
+
+/** The id of the answer to a message: the same in a stream, in a replay and in a history. */
+export function answerIdOf(userMessageId: string): string {
+	return `${userMessageId}.answer`;
+}
+
+/** The id of an approval names the run it is for: a call of another run may have the same id. */
+export function approvalIdOf(runId: string | undefined, toolCallId: string): string {
+	return runId === undefined ? toolCallId : `${runId}/${toolCallId}`;
+}
+
+/** The call, and the run, that an approval is for. */
+export function readApprovalId(approvalId: string): { readonly toolCallId: string; readonly runId?: string } {
+	const at = approvalId.indexOf("/");
+	if (at < 0) return { toolCallId: approvalId };
+	return { runId: approvalId.slice(0, at), toolCallId: approvalId.slice(at + 1) };
+}
+
+/** What a tool gave: JSON that was written as text is told as what it stands for, other text as it is. */
+export function outputOf(text: string): unknown {
+	if (!/^\s*[[{]/.test(text)) return text;
+	try {
+		return JSON.parse(text);
+	} catch {
+		return text;
+	}
+}
