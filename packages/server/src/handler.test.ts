@@ -119,6 +119,17 @@ test("what is no input is refused as JSON that names the field, before any strea
 	expect(service.submitted).toEqual([]);
 });
 
+test("a body may have four MiB and no more, unless it is set", async () => {
+	const { post } = setUp();
+	const body = (bytes: number): string => {
+		const text = JSON.stringify({ ...hello, input: "" });
+		return JSON.stringify({ ...hello, input: "x".repeat(bytes - text.length) });
+	};
+	const limit = 4 * 1024 * 1024;
+	expect((await post("/api/agent/execute", body(limit))).status).toBe(200);
+	expect(await refusal(await post("/api/agent/execute", body(limit + 1)))).toEqual([413, "body_too_large"]);
+});
+
 test("a POST with the same idempotency key attaches to the first execution, even when it is over", async () => {
 	const { post, service, metric } = setUp();
 	const key = { "idempotency-key": "order-7" };

@@ -65,7 +65,7 @@ describe("holdfast serve", () => {
 		expect(stdout).toContain("no key is asked for");
 	});
 
-	test("streams a run, keeps the session over a kill, and logs a line without what was said", async () => {
+	test("streams a run, keeps the session over a kill without being told where, and logs no word of it [API-055]", async () => {
 		writeFileSync(join(folder, "notes.md"), "# Notes\n\nLamps are in the cellar.\n");
 		const first = await serve(["--model", "offline"]);
 		const text = await (await ask(first.url)).text();
