@@ -162,6 +162,27 @@ describe("without a terminal", () => {
 		expect(told()).toContain("is not in");
 	});
 
+	test("a name means the call that waits now, not one of a later round with the same id", async () => {
+		const later = edit("paint", "small", "large");
+		await run(await task([{ calls: [paint] }, { calls: [later] }, { text: "Done." }]), { folder });
+		const { code, stdout } = await run(["resume", "s", "--approve", "paint"], { folder });
+		expect([code, lamp()]).toEqual([4, "The lamp is red.\nIt is small.\n"]);
+		expect(stdout).toContain("+It is large.");
+	});
+
+	test("a worker takes such a session up and leaves its changes waiting", async () => {
+		const argv = await task(["hang", { calls: [paint] }, { text: "Done." }]);
+		const { child, finished } = start(argv, { folder });
+		await server.asked(1);
+		child.kill("SIGKILL");
+		await finished;
+		const worked = await run(["worker", "--once"], { folder });
+		expect([worked.code, lamp().includes("green")]).toEqual([0, true]);
+		expect(worked.stdout).toMatch(/^waiting +session s/m);
+		expect((await run(["resume", "s", "--yes"], { folder })).code).toBe(0);
+		expect(lamp()).toContain("red");
+	});
+
 	test("the next task of a session that waits is not begun before", async () => {
 		await run(await task([{ calls: [paint] }, { text: "First." }, { text: "Second." }]), { folder });
 		const waits = await run(["run", "And then?", "--session", "s"], { folder });

@@ -61,10 +61,10 @@ export function endLines(summary: RunSummary): string[] {
 function waitingLines({ resumeCommand, waiting }: RunSummary): string[] {
 	const one = waiting.length === 1 ? quoted(waiting[0] as string) : "CALL";
 	return [
-		`look and say:   ${resumeCommand}`,
-		`approve all:    ${resumeCommand} --yes`,
-		`or each:        ${resumeCommand} --approve ${one}`,
-		`                ${resumeCommand} --deny ${one} --reason "…"`,
+		`look and say: ${resumeCommand}`,
+		`approve all:  ${resumeCommand} --yes`,
+		`or each:      ${resumeCommand} --approve ${one}`,
+		`              ${resumeCommand} --deny ${one} --reason "…"`,
 	];
 }
 
