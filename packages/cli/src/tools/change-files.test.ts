@@ -8,6 +8,7 @@ import {
 	rmSync,
 	statSync,
 	symlinkSync,
+	utimesSync,
 	writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,6 +17,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AssistantTool } from "./assistant-tool.ts";
 import { type AssistantToolsOptions, createAssistantTools, planChange } from "./index.ts";
+import { replaceFile } from "./replace-file.ts";
 
 let folder: string;
 let root: string;
@@ -123,6 +125,16 @@ describe("where files are written", () => {
 		expect(readdirSync(root).filter((name) => name.startsWith(".holdfast"))).toEqual([]);
 	});
 
+	test("what the disk refuses is told without places of this machine", async () => {
+		const absolute = join(root, "lamp.txt/below.txt");
+		const place = { absolute, relative: "lamp.txt/below.txt", kind: "nothing" as const, size: 0 };
+		const replaced = replaceFile(place, { text: "", draft: "d", stillHolds: async () => {} });
+		await expect(replaced).rejects.toMatchObject({
+			code: "path_unwritable",
+			message: expect.stringMatching(/^"lamp\.txt\/below\.txt" cannot be written: E[A-Z]+\.$/),
+		});
+	});
+
 	test("a file keeps its mode", async () => {
 		chmodSync(join(root, "lamp.txt"), 0o751);
 		await edit({ find: "green", replace: "red" });
@@ -167,14 +179,12 @@ describe("edit_file", () => {
 
 	test("is seen by read_file at once, however alike the new file looks", async () => {
 		const read = toolNamed("read_file");
-		for (const [find, replace] of [
-			["green", "brown"],
-			["brown", "white"],
-		]) {
-			await read.run({ path: "lamp.txt" });
-			await edit({ find, replace });
-			expect(await read.run({ path: "lamp.txt" })).toContain(replace);
-		}
+		const time = new Date(1_700_000_000_000);
+		utimesSync(join(root, "lamp.txt"), time, time);
+		expect(await read.run({ path: "lamp.txt" })).toContain("green");
+		await edit({ find: "green", replace: "brown" });
+		utimesSync(join(root, "lamp.txt"), time, time);
+		expect(await read.run({ path: "lamp.txt" })).toContain("brown");
 	});
 });
 
@@ -200,9 +210,14 @@ describe("approval", () => {
 
 	test("holds for the file as it was shown, and for what was to become of it", async () => {
 		const { versions } = await planChange(root, "edit_file", params);
-		put("lamp.txt", "The lamp is quite green.\n");
 		const context = { approval: { basis: versions } };
-		await expect(toolNamed("edit_file").run(params, context)).rejects.toMatchObject({ code: "file_changed" });
+		for (const changed of ["The lamp is quite green.\n", "No lamp.\n"]) {
+			put("lamp.txt", changed);
+			await expect(toolNamed("edit_file").run(params, context)).rejects.toMatchObject({
+				code: "file_changed",
+			});
+			expect(textOf("lamp.txt")).toBe(changed);
+		}
 		put("lamp.txt", "The lamp is green.\n");
 		await expect(toolNamed("edit_file").run({ ...params, replace: "red" }, context)).rejects.toMatchObject({
 			code: "file_changed",
@@ -218,6 +233,25 @@ describe("approval", () => {
 		expect(textOf("new.txt")).toBe("theirs\n");
 	});
 
+	test("is looked at once more right before the new file takes its place", async () => {
+		const { place, after } = await planChange(root, "edit_file", params);
+		const seen: string[] = [];
+		const replaced = replaceFile(place, {
+			text: after,
+			draft: "d",
+			async stillHolds() {
+				seen.push(textOf(".holdfast-d.tmp"), textOf("lamp.txt"));
+				throw new Error("changed");
+			},
+		});
+		await expect(replaced).rejects.toThrow("changed");
+		expect(seen).toEqual(["The lamp is green green.\n", "The lamp is green.\n"]);
+		expect([textOf("lamp.txt"), existsSync(join(root, ".holdfast-d.tmp"))]).toEqual([
+			"The lamp is green.\n",
+			false,
+		]);
+	});
+
 	test("makes a change once, however often the call is run", async () => {
 		const { versions } = await planChange(root, "edit_file", params);
 		const context = { approval: { basis: versions }, idempotencyKey: "k" };
@@ -228,6 +262,5 @@ describe("approval", () => {
 			"lamp.txt is now as it was approved.",
 		]);
 		expect(textOf("lamp.txt")).toBe("The lamp is green green.\n");
-		expect(existsSync(join(root, "lamp.txt"))).toBe(true);
 	});
 });

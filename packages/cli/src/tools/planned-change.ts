@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { counted, grouped, ToolRefusal, textArgument } from "./assistant-tool.ts";
 import { type PlaceToWrite, placeToWrite } from "./place-to-write.ts";
+import { unreadable } from "./root.ts";
 
 /** The tools that change files. */
 const changingTools = ["write_file", "edit_file"] as const;
@@ -76,7 +77,9 @@ function hashOf(text: string): string {
 async function currentText(place: PlaceToWrite): Promise<string | undefined> {
 	if (place.kind === "nothing") return undefined;
 	if (place.size > LARGEST_CHANGED_FILE) throw tooLarge(place, place.size);
-	const bytes = await readFile(place.absolute);
+	const bytes = await readFile(place.absolute).catch((error: NodeJS.ErrnoException) => {
+		throw unreadable(place.relative, error);
+	});
 	try {
 		// The mark at the beginning belongs to the file; what is no UTF-8 would come back as something else.
 		const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);

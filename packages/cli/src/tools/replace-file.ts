@@ -18,6 +18,16 @@ export interface Replacement {
 
 /** Writes the text. Folders that are missing are made. */
 export async function replaceFile(place: PlaceToWrite, replacement: Replacement): Promise<void> {
+	try {
+		await replace(place, replacement);
+	} catch (error) {
+		const { code } = error as NodeJS.ErrnoException;
+		if (error instanceof ToolRefusal || code === undefined) throw error;
+		throw new ToolRefusal("path_unwritable", `"${place.relative}" cannot be written: ${code}.`);
+	}
+}
+
+async function replace(place: PlaceToWrite, replacement: Replacement): Promise<void> {
 	const folder = dirname(place.absolute);
 	await mkdir(folder, { recursive: true });
 	// Somebody may have put a link in the way meanwhile.
