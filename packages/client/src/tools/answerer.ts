@@ -69,7 +69,8 @@ function refuse(tools: ReadonlyMap<string, ClientTool>, call: PendingToolCall): 
 }
 
 async function decide(approve: Approve, call: PendingToolCall): Promise<ApprovalAnswer | undefined> {
-	const about = { role: "approval", toolCallId: call.id } as const;
+	const run = call.runId === undefined ? {} : { runId: call.runId };
+	const about = { role: "approval", toolCallId: call.id, ...run } as const;
 	try {
 		const said = await approve(call);
 		if (said === undefined) return undefined;

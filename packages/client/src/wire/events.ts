@@ -1,6 +1,6 @@
 // The events of a session as they travel over HTTP. @see document 3, "Granular Event System"
 
-import type { ErrorMessage, PendingToolCall, SessionMessage, ToolCall } from "./messages.ts";
+import type { PendingToolCall, SessionMessage, ToolCall } from "./messages.ts";
 
 /** Something that happened in a session. */
 export type ExecuteEvent =
@@ -25,14 +25,15 @@ export type ExecuteEvent =
 	| { readonly type: "thinking_delta"; readonly delta: string }
 	| { readonly type: "thinking_end"; readonly thinking: string }
 	/** `index` is the place of the call among the message's calls, from 0. */
-	| { readonly type: "toolcall_start"; readonly index: number }
+	| { readonly type: "toolcall_start"; readonly index: number; readonly id?: string; readonly name?: string }
 	| { readonly type: "toolcall_delta"; readonly index: number; readonly delta: string }
 	| { readonly type: "toolcall_end"; readonly index: number; readonly toolCall: ToolCall }
 	| {
 			readonly type: "tool_execution_start";
 			readonly toolCallId: string;
 			readonly toolName: string;
-			readonly args: Readonly<Record<string, unknown>>;
+			/** As the tool gets them. */
+			readonly args: unknown;
 	  }
 	| { readonly type: "tool_execution_delta"; readonly toolCallId: string; readonly delta: string }
 	| {
@@ -46,7 +47,7 @@ export type ExecuteEvent =
 			readonly type: "error";
 			readonly error: string;
 			readonly code: string;
-			readonly message?: ErrorMessage;
+			readonly message?: SessionMessage;
 	  };
 
 /** How an execution ended. */

@@ -22,6 +22,8 @@ export interface ToolCall {
 export interface PendingToolCall extends ToolCall {
 	/** It waits for a decision whether it may run, not for a result. */
 	readonly approval?: true;
+	/** The run the decision is for. */
+	readonly runId?: string;
 	/** When the server stops waiting, in milliseconds since 1970. */
 	readonly deadline?: number;
 }

@@ -6,6 +6,8 @@ import type { PendingToolCall, SessionMessage, UserMessage } from "./messages.ts
 export interface ToolAnswer {
 	readonly role: "tool";
 	readonly toolCallId: string;
+	/** The run it is for: meant for another, it is refused. Default: whichever waits. */
+	readonly runId?: string;
 	readonly output: string;
 	/** Default `false`. */
 	readonly isError?: boolean;
@@ -17,6 +19,8 @@ export interface ToolAnswer {
 export interface ApprovalAnswer {
 	readonly role: "approval";
 	readonly toolCallId: string;
+	/** The run it is for: meant for another, it is refused. Default: whichever waits. */
+	readonly runId?: string;
 	readonly approved: boolean;
 	/** Told to the model when it was denied. */
 	readonly reason?: string;
