@@ -235,10 +235,13 @@ describe.skipIf(!existsSync(script))("in a terminal", () => {
 		expect([lamp().includes("red"), existsSync(file("notes/new.txt"))]).toEqual([true, true]);
 	});
 
-	test("Ctrl-C leaves the change waiting and says how to go on; resume asks again", async () => {
+	test.each([
+		["Ctrl-C", "\x03"],
+		["the end of input", "\x04"],
+	])("%s leaves the change waiting and says how to go on; resume asks again", async (_name, keys) => {
 		const started = start(await task([{ calls: [paint] }, { text: "Done." }]), { folder, ...terminal });
 		await question(started, "edit_file lamp\\.txt");
-		started.type("\x03");
+		started.type(keys);
 		const { code, stdout } = await started.finished;
 		expect([code, lamp().includes("green")]).toEqual([4, true]);
 		expect(stdout).toContain("holdfast resume s");
