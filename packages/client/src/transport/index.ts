@@ -2,6 +2,7 @@
 
 export { createBackoff } from "./backoff.ts";
 export { type Following, followExecution, followSession } from "./follow.ts";
+export { lost } from "./idle-time.ts";
 export {
 	type ClientHeaders,
 	type ClientOptions,
@@ -11,13 +12,15 @@ export {
 	type Settings,
 } from "./options.ts";
 export { randomKey } from "./random-key.ts";
-export type { ReceivedEvent } from "./read-events.ts";
+export { type ReceivedEvent, readRecords } from "./read-events.ts";
 export {
 	type EventConnection,
 	type ExecuteBody,
 	getSession,
 	listSessions,
+	repeatedly,
 	sendAnswers,
 	stopSession,
 } from "./routes.ts";
+export { type Call, send, sendForJson } from "./send.ts";
 export type { Timers } from "./timers.ts";

@@ -21,6 +21,18 @@ export async function* readEvents(
 	body: ReadableStream<Uint8Array>,
 	settings: Settings,
 ): AsyncGenerator<ReceivedEvent, void, undefined> {
+	for await (const record of readRecords(body, settings)) yield toEvent(record);
+}
+
+/**
+ * The records in the body of an answer, whatever they hold.
+ *
+ * @throws ClientError `connection_lost`, `invalid_response`.
+ */
+export async function* readRecords(
+	body: ReadableStream<Uint8Array>,
+	settings: Settings,
+): AsyncGenerator<EventSourceMessage, void, undefined> {
 	const reader = body.getReader();
 	const decoder = new TextDecoder();
 	const ready: EventSourceMessage[] = [];
@@ -37,7 +49,7 @@ export async function* readEvents(
 			const { done, value } = await withinIdleTime(settings, reader.read());
 			if (done) return;
 			parser.feed(decoder.decode(value, { stream: true }));
-			for (const message of ready.splice(0)) yield toEvent(message);
+			yield* ready.splice(0);
 			if (isTooLong) {
 				const limit = settings.maxEventCharacters;
 				throw invalidResponse(`an event is longer than the ${limit} characters of \`maxEventCharacters\``);

@@ -126,7 +126,8 @@ function sessionPath(sessionId: string): string {
 	return `${root}/session/${encodeURIComponent(sessionId)}`;
 }
 
-async function repeatedly<T extends Exchange | unknown>(
+/** Makes a call that is harmless to repeat, until it succeeds or there were too many tries. */
+export async function repeatedly<T extends Exchange | unknown>(
 	settings: Settings,
 	attempt: () => Promise<T>,
 	signal?: AbortSignal,

@@ -1,0 +1,81 @@
+// The chunks of a chat's answer over connections that come and go, each once, in order: a connection is taken up again
+// behind the last chunk that was passed on.
+import { ClientError } from "../errors/index.ts";
+import { type Call, createBackoff, lost, readRecords, type Settings, send } from "../transport/index.ts";
+
+/** Where a chat is found. */
+export function chatPath(chatId: string): string {
+	return `/api/chat/${encodeURIComponent(chatId)}`;
+}
+
+/** The stream of the answer that is being made, behind a chunk. */
+export function resumeCall(chatId: string, lastId: string | undefined, headers: Call["headers"]): Call {
+	return {
+		method: "GET",
+		path: `${chatPath(chatId)}/stream`,
+		headers: { ...headers, ...(lastId === undefined ? {} : { "last-event-id": lastId }) },
+	};
+}
+
+/** A connection to chunks; undefined where no answer is being made. */
+export type ChatConnection = Awaited<ReturnType<typeof openChat>>;
+
+/** Opens a connection, once. */
+export async function openChat(
+	settings: Settings,
+	call: Call,
+	signal: AbortSignal | undefined,
+): Promise<{ readonly body: ReadableStream<Uint8Array>; close(): void } | undefined> {
+	const { response, close } = await send(settings, call, signal);
+	if (response.status !== 204 && response.body !== null) return { body: response.body, close };
+	close();
+	if (response.status === 204) return undefined;
+	throw new ClientError("stream_unsupported", "This `fetch` gives no body that can be read as a stream.");
+}
+
+/**
+ * The chunks of an answer. `call` is made again until its first chunk came; `first` is its connection, if it is open.
+ *
+ * @throws ClientError what the server says; `connection_failed` and `connection_lost` after too many failures in a row.
+ */
+export async function* followChat(
+	settings: Settings,
+	chatId: string,
+	call: Call,
+	signal: AbortSignal | undefined,
+	first?: ChatConnection,
+): AsyncGenerator<unknown, void, undefined> {
+	const backoff = createBackoff(settings, signal);
+	let connection = first;
+	let lastId: string | undefined;
+	for (;;) {
+		let failure: unknown;
+		try {
+			const next = lastId === undefined ? call : resumeCall(chatId, lastId, authOf(call));
+			connection ??= await openChat(settings, next, signal);
+			if (connection === undefined) return;
+			try {
+				for await (const { id, data } of readRecords(connection.body, settings)) {
+					if (data === "[DONE]") return;
+					lastId = id ?? lastId;
+					backoff.reset();
+					yield JSON.parse(data);
+				}
+			} finally {
+				connection.close();
+			}
+			failure = lost("ended too early");
+		} catch (error) {
+			signal?.throwIfAborted();
+			failure = error;
+		}
+		connection = undefined;
+		await backoff.afterFailure(failure);
+	}
+}
+
+/** The headers of a call, without that which names a new request. */
+function authOf({ headers }: Call): Call["headers"] {
+	const { "idempotency-key": _, ...others } = headers ?? {};
+	return others;
+}

@@ -1,0 +1,11 @@
+// The transport is one for the AI SDK.
+import type { ChatTransport, UIMessage } from "ai";
+import { expectTypeOf, test } from "vitest";
+import { HoldfastChatTransport } from "../ai-sdk.ts";
+
+test("useChat takes it, with messages of any type", () => {
+	type Mine = UIMessage<{ readonly at: number }>;
+	expectTypeOf<HoldfastChatTransport>().toExtend<ChatTransport<UIMessage>>();
+	expectTypeOf<HoldfastChatTransport<Mine>>().toExtend<ChatTransport<Mine>>();
+	expectTypeOf(new HoldfastChatTransport<Mine>().load("id")).toEqualTypeOf<Promise<Mine[]>>();
+});

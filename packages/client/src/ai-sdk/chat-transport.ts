@@ -1,0 +1,128 @@
+// The transport of `useChat` to a Holdfast server. Beyond what the AI SDK's own does: a dropped connection is taken up
+// where it broke, a message that is sent again is taken once, and `stop()` stops the run and not only the connection.
+import {
+	type Call,
+	type ClientOptions,
+	randomKey,
+	readOptions,
+	repeatedly,
+	type Settings,
+	sendForJson,
+} from "../transport/index.ts";
+import { chatPath, followChat, openChat, resumeCall } from "./chat-stream.ts";
+import type { ChatChunk, ChatMessage, ReconnectOptions, SendOptions } from "./chat-types.ts";
+
+/** What `new HoldfastChatTransport` takes: the options of a client. */
+export interface HoldfastChatTransportOptions extends Omit<ClientOptions, "url"> {
+	/** Where the server's routes begin, without `/api/chat`. Default: the page's own origin. */
+	readonly url?: string;
+}
+
+/**
+ * Connects `useChat` of the AI SDK, version 7, to a Holdfast server. `Message` is the page's type of messages.
+ *
+ * `stop()` of `useChat` stops the run on the server, and `useChat` calls it when its component goes, too. A `Chat` that is
+ * made outside of the component and handed to `useChat({ chat })` lives on, and so does its run.
+ *
+ * @throws ClientError `invalid_option`.
+ * @example
+ * const transport = new HoldfastChatTransport({ url: "https://agents.example" });
+ * console.log(transport.resumeStreamIsReplay);
+ */
+export class HoldfastChatTransport<Message extends ChatMessage = ChatMessage> {
+	/** A stream that is resumed tells its message from the beginning. */
+	readonly resumeStreamIsReplay = true;
+	readonly #settings: Settings;
+	/** Stops that were asked for and are not answered yet. */
+	readonly #stopping = new Map<string, Promise<unknown>>();
+
+	constructor(options: HoldfastChatTransportOptions = {}) {
+		this.#settings = readOptions({ ...options, url: options.url ?? "" });
+	}
+
+	/** Sends the last message, which is all that the server takes. */
+	async sendMessages(options: SendOptions<Message>): Promise<ReadableStream<ChatChunk>> {
+		const { chatId, messages, trigger, messageId, abortSignal, body } = options;
+		const named = messages.filter(({ id }) => id === messageId);
+		const sent = {
+			...body,
+			id: chatId,
+			messages: named.length > 0 ? named : messages.slice(-1),
+			trigger,
+			...(messageId === undefined ? {} : { messageId }),
+		};
+		const headers = { ...plainHeaders(options.headers), "idempotency-key": randomKey(this.#settings.timers) };
+		const call: Call = { method: "POST", path: "/api/chat", body: JSON.stringify(sent), headers };
+		// A run that is being stopped would refuse the message.
+		await this.#stopping.get(chatId);
+		return this.#stream(chatId, abortSignal, followChat(this.#settings, chatId, call, abortSignal));
+	}
+
+	/** The answer that is being made, from its beginning; null when there is none. */
+	async reconnectToStream(options: ReconnectOptions): Promise<ReadableStream<ChatChunk> | null> {
+		const { chatId, abortSignal } = options;
+		const call = resumeCall(chatId, undefined, plainHeaders(options.headers));
+		const settings = this.#settings;
+		const connection = await repeatedly(settings, () => openChat(settings, call, abortSignal), abortSignal);
+		if (connection === undefined) return null;
+		return this.#stream(chatId, abortSignal, followChat(settings, chatId, call, abortSignal, connection));
+	}
+
+	/** The messages of a chat, for a page that is opened again. */
+	async load(chatId: string): Promise<Message[]> {
+		const call: Call = { method: "GET", path: chatPath(chatId) };
+		const loaded = await repeatedly(this.#settings, () => sendForJson(this.#settings, call));
+		return (loaded as { messages: Message[] }).messages;
+	}
+
+	/** Stops the answer that is being made; harmless when there is none. Calls that wait are cancelled. */
+	async stop(chatId: string): Promise<{ readonly stopped: boolean }> {
+		const call: Call = { method: "POST", path: `${chatPath(chatId)}/stop`, body: "{}" };
+		const stopped = await repeatedly(this.#settings, () => sendForJson(this.#settings, call));
+		return stopped as { stopped: boolean };
+	}
+
+	#stream(
+		chatId: string,
+		signal: AbortSignal | undefined,
+		chunks: AsyncGenerator<unknown, void, undefined>,
+	): ReadableStream<ChatChunk> {
+		const stop = (): void => {
+			const stopping = this.stop(chatId)
+				// The page has moved on; a run that could not be stopped goes on and is there when it comes back.
+				.catch(() => {})
+				.finally(() => this.#stopping.delete(chatId));
+			this.#stopping.set(chatId, stopping);
+		};
+		signal?.addEventListener("abort", stop, { once: true });
+		const leave = (): void => signal?.removeEventListener("abort", stop);
+		return new ReadableStream<ChatChunk>(
+			{
+				async pull(controller) {
+					try {
+						const { done, value } = await chunks.next();
+						if (!done) {
+							controller.enqueue(value as ChatChunk);
+							return;
+						}
+						leave();
+						controller.close();
+					} catch (error) {
+						leave();
+						controller.error(error);
+					}
+				},
+				async cancel() {
+					leave();
+					// Not awaited: a read that hangs would hang its reader too.
+					chunks.return().catch(() => {});
+				},
+			},
+			{ highWaterMark: 0 },
+		);
+	}
+}
+
+function plainHeaders(headers: Headers | Record<string, string> | undefined): Record<string, string> {
+	return Object.fromEntries(headers instanceof Headers ? headers : Object.entries(headers ?? {}));
+}

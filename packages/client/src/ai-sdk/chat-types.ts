@@ -1,0 +1,55 @@
+// What the AI SDK asks of a transport, as far as this one needs it, without depending on it; a type test holds these types
+// against the real package.
+
+/** A message of a page. */
+export interface ChatMessage {
+	readonly id: string;
+	readonly role: "system" | "user" | "assistant";
+	readonly parts: readonly { readonly type: string }[];
+}
+
+/** A chunk of a message, as the server tells it. */
+export type ChatChunk =
+	| { type: "start"; messageId?: string }
+	| { type: "start-step" | "finish-step" | "reset-step" | "abort" }
+	| { type: "finish"; finishReason: "stop" | "length" | "tool-calls" | "error" | "interrupted" }
+	| { type: "text-start" | "text-end" | "reasoning-start" | "reasoning-end"; id: string }
+	| { type: "text-delta" | "reasoning-delta"; id: string; delta: string }
+	| { type: "tool-input-start"; toolCallId: string; toolName: string }
+	| { type: "tool-input-delta"; toolCallId: string; inputTextDelta: string }
+	| {
+			type: "tool-input-available";
+			toolCallId: string;
+			toolName: string;
+			input: unknown;
+			providerExecuted?: true;
+	  }
+	| { type: "tool-approval-request"; approvalId: string; toolCallId: string }
+	| { type: "tool-approval-response"; approvalId: string; approved: boolean; providerExecuted?: true }
+	| { type: "tool-output-available"; toolCallId: string; output: unknown; preliminary?: true }
+	| { type: "tool-output-error"; toolCallId: string; errorText: string }
+	| { type: "tool-output-denied"; toolCallId: string }
+	| { type: "error"; errorText: string };
+
+/** What a page may say of each request. */
+interface RequestOptions {
+	readonly chatId: string;
+	readonly headers?: Record<string, string> | Headers | undefined;
+}
+
+/** How a page sends. */
+export interface SendOptions<Message extends ChatMessage = ChatMessage> extends RequestOptions {
+	readonly trigger: "submit-message" | "regenerate-message";
+	readonly messageId: string | undefined;
+	readonly messages: readonly Message[];
+	/** Stops the run. */
+	readonly abortSignal: AbortSignal | undefined;
+	/** Members beside the message: `context` of a new chat, and `options`. */
+	readonly body?: object | undefined;
+}
+
+/** How a page comes back. */
+export interface ReconnectOptions extends RequestOptions {
+	/** Stops the run. */
+	readonly abortSignal?: AbortSignal | undefined;
+}

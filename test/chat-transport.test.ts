@@ -1,0 +1,169 @@
+// The transport of @holdfast/client under the AI SDK's own `Chat`, against a server: connections that break, stops, and
+// pages that are opened again.
+import { Chat } from "@ai-sdk/react";
+import { HoldfastChatTransport, type HoldfastChatTransportOptions } from "@holdfast/client/ai-sdk";
+import { createHandler } from "@holdfast/server";
+import type { UIMessage } from "ai";
+import { memoryHost } from "holdfast";
+import { type SessionService, sessionService } from "holdfast/serving";
+import { type Script, type ScriptedModel, scriptedModel } from "holdfast/testing";
+import { afterEach, expect, test } from "vitest";
+
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+	for (const close of closing.splice(0)) await close();
+});
+
+interface World {
+	readonly service: SessionService;
+	readonly model: ScriptedModel;
+	/** Requests as they were sent. */
+	readonly sent: string[];
+	/** How many characters of the next answers arrive before their connection breaks. */
+	readonly cuts: number[];
+	chat(options?: HoldfastChatTransportOptions, messages?: UIMessage[]): Chat<UIMessage>;
+	transport(options?: HoldfastChatTransportOptions): HoldfastChatTransport<UIMessage>;
+}
+
+function serve(script: Script): World {
+	const model = scriptedModel(script);
+	const host = memoryHost();
+	const service = sessionService({ host, agent: { model }, deltaFlushMs: 1 });
+	const handler = createHandler({ service });
+	closing.push(async () => {
+		await service.close();
+		await handler.close();
+		await host.close();
+	});
+	const sent: string[] = [];
+	const cuts: number[] = [];
+	const transport: World["transport"] = (options = {}) =>
+		new HoldfastChatTransport<UIMessage>({
+			url: "http://localhost",
+			reconnectDelayMs: 1,
+			fetch: async (url, init) => {
+				const request = new Request(url, init);
+				sent.push(`${request.method} ${new URL(url).pathname}`);
+				const response = await handler.fetch(request);
+				const cut = response.headers.has("x-vercel-ai-ui-message-stream") ? cuts.shift() : undefined;
+				return cut === undefined ? response : cutBehind(response, cut);
+			},
+			...options,
+		});
+	return {
+		service,
+		model,
+		sent,
+		cuts,
+		transport,
+		chat: (options, messages = []) => new Chat({ id: "chat-1", transport: transport(options), messages }),
+	};
+}
+
+/** The answer as it comes over a connection that breaks. */
+function cutBehind(response: Response, characters: number): Response {
+	let left = characters;
+	const cut = new TransformStream<string, string>({
+		transform(text, controller) {
+			controller.enqueue(text.slice(0, left));
+			left -= text.length;
+			if (left <= 0) controller.error(new TypeError("network error"));
+		},
+	});
+	const body = response.body?.pipeThrough(new TextDecoderStream()).pipeThrough(cut) as ReadableStream<string>;
+	return new Response(body.pipeThrough(new TextEncoderStream()), response);
+}
+
+async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+	const deadline = performance.now() + 5_000;
+	while (!(await holds())) {
+		if (performance.now() > deadline) throw new Error(`It never came true: ${what}.`);
+		await new Promise((resolve) => setTimeout(resolve, 2));
+	}
+}
+
+const textOf = ({ lastMessage }: Chat<UIMessage>): string =>
+	(lastMessage?.parts ?? []).map((part) => (part.type === "text" ? part.text : "")).join("");
+const never = new Promise<void>(() => {});
+const half = { text: "one two three", beforeDelta: (at: number) => (at === 2 ? never : undefined) };
+const statusOf = async ({ service }: World) => (await service.get("default", "chat-1"))?.status;
+
+test("wherever its connection breaks, an answer is told once and whole", async () => {
+	const whole = "one two three four five";
+	for (let cut = 0; cut < 600; cut += 37) {
+		const world = serve([whole]);
+		world.cuts.push(cut, 90);
+		const chat = world.chat();
+		await chat.sendMessage({ text: "Count" });
+		expect(chat.error).toBeUndefined();
+		expect(textOf(chat)).toBe(whole);
+		expect(chat.messages).toHaveLength(2);
+		expect(world.model.requests).toHaveLength(1);
+	}
+});
+
+test("stop() of a chat stops the run, and the next message may follow at once", async () => {
+	const world = serve([half, "Again."]);
+	const chat = world.chat();
+	const sending = chat.sendMessage({ text: "Count" });
+	await until("half is told", () => textOf(chat) === "one two");
+	await chat.stop();
+	await sending;
+	expect(chat.status).toBe("ready");
+	await chat.sendMessage({ text: "Once more" });
+	expect(chat.error).toBeUndefined();
+	expect(textOf(chat)).toBe("Again.");
+	expect(world.sent).toEqual(["POST /api/chat", "POST /api/chat/chat-1/stop", "POST /api/chat"]);
+	const messages = (await world.service.get("default", "chat-1"))?.messages ?? [];
+	expect(messages.map(({ role }) => role)).toEqual(["user", "aborted", "user", "assistant"]);
+});
+
+test("stop() of a resumed chat stops the run, too", async () => {
+	const world = serve([half]);
+	void world.chat().sendMessage({ text: "Count" });
+	await until("it runs", async () => (await statusOf(world)) === "running");
+	const chat = world.chat({}, await world.transport().load("chat-1"));
+	const resuming = chat.resumeStream();
+	await until("half is told", () => textOf(chat) === "one two");
+	await chat.stop();
+	await resuming;
+	await until("it was stopped", async () => (await statusOf(world)) === "aborted");
+});
+
+test("a stream that is left is not a stop", async () => {
+	const world = serve([half]);
+	const message = { id: "m", role: "user", parts: [{ type: "text", text: "Count" }] } as const;
+	const stream = await world.transport().sendMessages({
+		chatId: "chat-1",
+		messages: [{ ...message, parts: [...message.parts] }],
+		trigger: "submit-message",
+		messageId: undefined,
+		abortSignal: new AbortController().signal,
+	});
+	const reader = stream.getReader();
+	await reader.read();
+	await reader.cancel();
+	expect(await statusOf(world)).toBe("running");
+	expect(await world.transport().stop("chat-1")).toMatchObject({ stopped: true });
+});
+
+test("a server that refuses is heard, and one that cannot be reached is tried again so often", async () => {
+	const world = serve(["Never."]);
+	const busy = world.chat();
+	await busy.sendMessage({ text: "" });
+	expect(busy.status).toBe("error");
+	expect(busy.error).toMatchObject({ code: "invalid_input", status: 400 });
+	let tries = 0;
+	const lost = world.chat({
+		maxReconnects: 2,
+		fetch: () => {
+			tries++;
+			return Promise.reject(new TypeError("fetch failed"));
+		},
+	});
+	await lost.sendMessage({ text: "Hello" });
+	expect(lost.error).toMatchObject({ code: "connection_failed" });
+	expect(tries).toBe(3);
+	expect(await world.transport().reconnectToStream({ chatId: "nobody" })).toBeNull();
+	expect(await world.transport().load("nobody")).toEqual([]);
+});
