@@ -129,29 +129,104 @@ const body = fc.record(
 	{ requiredKeys: ["input", "context"] },
 );
 
+const uiPart = fc.oneof(
+	fc.record({ type: nearly(fc.constant("text")), text: nearly(text) }),
+	fc.record({ type: fc.constant("step-start") }),
+	fc.record({
+		type: nearly(fc.constant("file")),
+		url: nearly(fc.constantFrom("data:image/png;base64,iVBORw0KGgo=", "https://example.com/a.png")),
+		mediaType: nearly(fc.constantFrom("image/png", "application/pdf")),
+		filename: nearly(text),
+	}),
+	fc.record(
+		{
+			type: nearly(fc.constant("tool-look")),
+			toolCallId: nearly(fc.constantFrom("call_0_0", "call-1")),
+			state: nearly(fc.constantFrom("output-available", "output-error", "approval-responded")),
+			output: anything,
+			errorText: nearly(text),
+			approval: nearly(fc.record({ id: nearly(text), approved: nearly(fc.boolean()), reason: nearly(text) })),
+		},
+		{ requiredKeys: ["type", "toolCallId", "state"] },
+	),
+);
+const chatBody = fc.record(
+	{
+		id: nearly(fc.constantFrom("a", "b")),
+		trigger: nearly(fc.constant("submit-message")),
+		messageId: fc.constantFrom(undefined, undefined, "m"),
+		messages: nearly(
+			fc.array(
+				fc.record({
+					id: nearly(fc.constant("m")),
+					role: nearly(fc.constantFrom("user", "user", "assistant")),
+					parts: nearly(fc.array(uiPart, { minLength: 1, maxLength: 3 })),
+				}),
+				{ minLength: 1, maxLength: 2 },
+			),
+		),
+	},
+	{ requiredKeys: ["id", "messages"] },
+);
+const agUiBody = fc.record(
+	{
+		threadId: nearly(fc.constantFrom("a", "c")),
+		runId: nearly(fc.uuid()),
+		messages: nearly(
+			fc.array(
+				fc.record(
+					{
+						id: nearly(text),
+						role: nearly(fc.constantFrom("user", "user", "tool")),
+						content: nearly(
+							fc.oneof(
+								text,
+								fc.array(fc.record({ type: fc.constant("text"), text: nearly(text) }), { maxLength: 2 }),
+							),
+						),
+						toolCallId: nearly(fc.constant("call-1")),
+						error: nearly(text),
+					},
+					{ requiredKeys: ["role", "content"] },
+				),
+				{ minLength: 1, maxLength: 2 },
+			),
+		),
+		tools: nearly(fc.array(nearly(tool), { maxLength: 2 })),
+		resume: nearly(
+			fc.array(
+				fc.record({ interruptId: nearly(text), status: nearly(fc.constant("resolved")), payload: anything }),
+				{ maxLength: 1 },
+			),
+		),
+	},
+	{ requiredKeys: ["threadId", "runId", "messages"] },
+);
+
 test("bodies that are almost right get a clear answer, and a good one is answered as before", async () => {
 	const logged: LogEntry[] = [];
 	const served = serveScript(() => "Fine.", { log: (entry) => logged.push(entry) });
 	let streamed = 0;
+	const asked = fc.oneof(
+		fc.tuple(fc.constantFrom("agent/execute", "agent/session/a/approve", "agent/session/a/deny"), body),
+		fc.tuple(fc.constant("chat"), chatBody),
+		fc.tuple(fc.constant("ag-ui"), agUiBody),
+	);
 	await fc.assert(
-		fc.asyncProperty(
-			body,
-			fc.constantFrom("execute", "execute", "session/a/approve", "session/a/deny"),
-			async (value, route) => {
-				const response = await served.post(`/api/agent/${route}`, value);
-				const answer = await response.text();
-				if (response.status === 200) {
-					streamed++;
-					expect(answer).toMatch(/"type":"execute_complete".*\n\n$/);
-					return;
-				}
-				const { code } = JSON.parse(answer) as { code: string };
-				expect(statusByCode.get(code), answer).toBe(response.status);
-				expect(code, `${answer} for ${JSON.stringify(value)}`).not.toBe("internal_error");
-				expect(JSON.stringify(logged.filter(({ type }) => type === "error"))).toBe("[]");
-			},
-		),
-		{ numRuns: 1_500 },
+		fc.asyncProperty(asked, async ([route, value]) => {
+			const response = await served.post(`/api/${route}`, value);
+			const answer = await response.text();
+			if (response.status === 200) {
+				streamed++;
+				expect(answer).toMatch(/("execute_complete".*|"RUN_FINISHED".*|"RUN_ERROR".*|\[DONE\])\n\n$/);
+				return;
+			}
+			const { code } = JSON.parse(answer) as { code: string };
+			expect(statusByCode.get(code), answer).toBe(response.status);
+			expect(code, `${answer} for ${JSON.stringify(value)}`).not.toBe("internal_error");
+			expect(JSON.stringify(logged.filter(({ type }) => type === "error"))).toBe("[]");
+		}),
+		{ numRuns: 3_000 },
 	);
 	// Not everything was refused at the door.
 	expect(streamed).toBeGreaterThan(20);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { Route } from "./routes/index.ts";
 import { deltas, fakeService } from "./service.fixture.ts";
 import { hello, refusal, setUp } from "./setup.fixture.ts";
 import { readSse, until } from "./sse.fixture.ts";
@@ -72,6 +73,49 @@ test("many watchers share one reader of the service", async () => {
 	}
 	await first.rest();
 	await until("nobody follows any more", () => service.followers.open === 0);
+});
+
+test("a run is told to whoever asked for it, also where nobody watched the one before", async () => {
+	const quiet: Route = {
+		method: "POST",
+		path: "/quiet",
+		name: "quiet",
+		summary: "Begins a run and watches nothing.",
+		answers: { 204: { description: "It has begun." } },
+		async handle(exchange) {
+			await exchange.submit("s", { input: "quiet", context: {} }, undefined);
+			return new Response(null, { status: 204 });
+		},
+	};
+	const { post } = setUp(undefined, { routes: [quiet] });
+	for (let at = 1; at <= 3; at++) {
+		// Its events are still unread when the next run is asked for.
+		expect((await post("/quiet")).status).toBe(204);
+		const told = await readSse(await post("/api/agent/execute", { ...hello, sessionId: "s" })).rest();
+		expect(told.map(({ event }) => event.type)).toEqual([
+			"session_start",
+			"text_delta",
+			"text_delta",
+			"text_delta",
+			"execute_complete",
+		]);
+	}
+});
+
+test("an events stream ends at once where there is nothing more, even while somebody follows the session", async () => {
+	const { post, get, service } = setUp();
+	await readSse(await post("/api/agent/execute", { ...hello, sessionId: "s" })).rest();
+	const last = service.session("default", "s").log.at(-1)?.id;
+	const follower = readSse(await get(`/api/agent/session/s/events?follow=1&after=${last}`));
+	const next = follower.next();
+	await readSse(await post("/api/agent/execute", { sessionId: "s", input: "two" })).rest();
+	await next;
+	const end = service.session("default", "s").log.at(-1)?.id;
+	expect(await readSse(await get(`/api/agent/session/s/events?after=${end}`)).rest()).toEqual([]);
+	const before = service.session("default", "s").log.at(-3)?.id;
+	const rest = await readSse(await get(`/api/agent/session/s/events?after=${before}`)).rest();
+	expect(rest.at(-1)?.id).toBe(end);
+	await follower.close();
 });
 
 test("a watcher that comes back for what has left the window reads it from the service", async () => {

@@ -84,6 +84,11 @@ export class Feed {
 		return this.#isOpen;
 	}
 
+	/** Whether the last event that was read ends an execution. */
+	get isAtRest(): boolean {
+		return this.#lastEnd !== undefined && this.#lastEnd === this.#lastId;
+	}
+
 	/** Whether `after` is a place that this feed has seen, with everything behind it in the window. */
 	holds(after: string | undefined): boolean {
 		if (!this.covers(after)) return false;

@@ -46,7 +46,9 @@ export function watchNew(ports: WatchPorts, options: WatchOptions): StartSource 
  */
 export async function watchFrom(ports: WatchPorts, options: WatchOptions): Promise<StartSource> {
 	const feed = ports.feeds.find(options.tenant, options.sessionId);
-	if (feed?.holds(options.after) === true)
+	// Where nothing is under way, only the service knows that this is the end.
+	const mayJoin = options.until !== "idle" || feed?.isAtRest === false;
+	if (mayJoin && feed?.holds(options.after) === true)
 		return (wake, fail) => new Watcher(ports, options, wake, fail, feed);
 	const reading = readFrom(ports.service, options, options.after);
 	const first = await reading.iterator.next();
@@ -153,10 +155,10 @@ class Watcher implements Source, FeedWatcher {
 			}
 			this.next++;
 			const behind = this.#after === undefined ? chunk : chunkBehind(chunk, this.#after);
-			const isLast = chunk.ends && this.#endsWith(feed);
-			if (isLast) this.#finish();
-			if (behind !== undefined) return behind;
-			if (isLast) return undefined;
+			// What ends in a chunk that it has already ended before its time.
+			if (behind === undefined) continue;
+			if (chunk.ends && this.#endsWith(feed)) this.#finish();
+			return behind;
 		}
 		return undefined;
 	}
