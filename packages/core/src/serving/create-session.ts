@@ -152,6 +152,7 @@ export class AgentSession {
 		else signal?.addEventListener("abort", stop, { once: true });
 		const result = await run?.result();
 		signal?.removeEventListener("abort", stop);
+		await events.keptUp();
 		await this.#look();
 		events.close(result?.error);
 	}

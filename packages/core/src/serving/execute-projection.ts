@@ -205,7 +205,8 @@ interface Said {
 }
 
 function partialOf(partial: AssistantMessage | undefined): Said {
-	return partial === undefined || partial.content.length === 0 ? {} : { partial: assistantMessage(partial) };
+	const said = partial === undefined ? undefined : assistantMessage(partial);
+	return said === undefined || said.content.length === 0 ? {} : { partial: said };
 }
 
 /** Arguments as a tool gets them: a schema may have made anything of what the model said. */

@@ -104,12 +104,16 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 	}
 
 	heard(): Promise<void> | undefined {
-		return this.#reader !== "reads" || this.#over ? undefined : this.#keptUp();
+		return this.#reader !== "reads" || this.#over ? undefined : this.keptUp().then(() => this.full());
 	}
 
-	async #keptUp(): Promise<void> {
-		for (let turn = 0; turn < patience && (this.#unread > 0 || this.#asked === 0); turn++) await undefined;
-		await this.full();
+	/** Settles when whoever reads has all that was told, or pauses. */
+	async keptUp(): Promise<void> {
+		for (let turns = 0, unread = this.#unread; this.#reader === "reads" && turns < patience; turns++) {
+			if (this.#unread === 0 && this.#asked > 0) return;
+			await undefined;
+			if (this.#unread < unread) [unread, turns] = [this.#unread, 0];
+		}
 	}
 
 	/** The execution is over, and the session shows it. */

@@ -252,7 +252,7 @@ export class ServedSession {
 		const { agent, host, bound } = this.#parts;
 		const { systemPrompt, tools, model: name, temperature, maxTokens } = stored;
 		const model = given ?? (name === undefined ? agent.model : await this.#parts.model(name));
-		if (name !== undefined && model === undefined) throw unknownModel(name);
+		if (model === undefined) throw name === undefined ? modelMissing() : unknownModel(name);
 		const params = {
 			...agent.params,
 			...(temperature === undefined ? {} : { temperature }),
@@ -343,6 +343,13 @@ async function digest(text: string): Promise<string> {
 
 function modelName(model: AgentOptions["model"]): string {
 	return (model as { modelId?: unknown } | undefined)?.modelId?.toString() ?? "";
+}
+
+function modelMissing(): HoldfastError {
+	return new HoldfastError(
+		"model_missing",
+		"The session has no model. Give `model` with it, or with the execution.",
+	);
 }
 
 function unknownModel(name: string): HoldfastError {
