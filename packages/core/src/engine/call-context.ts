@@ -55,7 +55,7 @@ export class CallContext implements ToolContext {
 			// What may be replaced is not told before it was.
 			if (run.interceptors.toolResult !== undefined) return undefined;
 			run.tell({ type: "tool_delta", ...run.at, step, toolCallId, delta });
-			return run.heard();
+			return run.ready("heard");
 		};
 		this.onSubagentEvent = (event) => {
 			if (this.#over) return;

@@ -207,7 +207,7 @@ async function pump(
 		said.add(event);
 		if (!run.watched) continue;
 		run.tell({ type: "model", seq: run.state.seq, sub: run.nextSub(), step, tag, event });
-		const full = run.full();
+		const full = run.ready("full");
 		if (full !== undefined) await full;
 	}
 	return stream.response;

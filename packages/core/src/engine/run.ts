@@ -314,14 +314,11 @@ export class Run {
 		});
 	}
 
-	/** Settles when every watcher has room for more of the model's stream; undefined when they have. */
-	full(): Promise<unknown> | undefined {
-		const waiting = this.heard("full");
-		return waiting === undefined ? undefined : this.untilStopped(waiting);
-	}
-
-	/** Settles when the watchers have heard what was told, or have room. A stop does not end it. Undefined: at once. */
-	heard(what: "heard" | "full" = "heard"): Promise<unknown> | undefined {
+	/**
+	 * Settles when every watcher has room for more, or has heard what was told; undefined when they have. A stop does not
+	 * end it: whoever waits here is waited for by somebody whom a stop reaches.
+	 */
+	ready(what: "full" | "heard"): Promise<unknown> | undefined {
 		if (this.#bounded === 0) return undefined;
 		const waiting = this.#watchers.flatMap((watcher) => watcher[what]?.() ?? []);
 		return waiting.length === 0 ? undefined : Promise.all(waiting);

@@ -264,7 +264,7 @@ export class ToolRound {
 	/** Starts the functions of calls whose start is on record and was told. */
 	#launch(launches: readonly CallInRound[]): void {
 		if (launches.length === 0) return;
-		const heard = this.#run.heard();
+		const heard = this.#run.ready("heard");
 		if (heard === undefined) this.#startFunctions(launches);
 		else heard.then(() => this.#startFunctions(launches)).catch((error) => this.#failed(error));
 	}

@@ -219,6 +219,27 @@ describe("a consumer that pauses", () => {
 	});
 });
 
+test("a model that waited for its reader once, and then never ends, may be stopped by a signal", async () => {
+	const model = modelOf({
+		stream() {
+			const never = new Promise<never>(() => {});
+			return {
+				response: never,
+				async *[Symbol.asyncIterator](): AsyncGenerator<StreamEvent> {
+					for (let at = 0; at < 20; at++) yield { type: "text_delta", index: 0, delta: { text: "." } };
+					await never;
+				},
+			};
+		},
+	});
+	const session = createSession("s", {}, { model, bufferLimit: 2 });
+	const stop = new AbortController();
+	const stream = execute(session, says("go"), { signal: stop.signal });
+	let pieces = 0;
+	for await (const event of stream) if (event.type === "text_delta" && ++pieces === 20) stop.abort();
+	expect((await stream.result()).status).toBe("aborted");
+});
+
 test("what is told while nobody may make the producer wait is the same, in larger pieces", async () => {
 	const script = () => scriptedModel([{ reasoning: "a b c", text: "x y z", toolCalls: [asks("a")] }, "done"]);
 	const rows = [];
