@@ -6,6 +6,7 @@ export type {
 	SessionStatus,
 } from "./serving/execute-event.ts";
 export type { ExecuteRequest } from "./serving/execute-request.ts";
+export { readServedKey, servedKey } from "./serving/served-key.ts";
 export type { FollowOptions, LoggedEvent } from "./serving/session-log.ts";
 export type { SessionMessage } from "./serving/session-message.ts";
 export {

@@ -116,7 +116,7 @@ Examples:
 `,
 	sessions: `holdfast sessions [--db PATH] [--json]
 
-Lists the sessions, the last changed first. --json: one session a line.
+Lists the sessions, the last changed first; those of a server as TENANT/ID. --json: one session a line.
 `,
 	show: `holdfast show KEY [--db PATH] [--json]
 

@@ -82,6 +82,11 @@ describe("holdfast serve", () => {
 			stream: "complete",
 		});
 		expect(stderr).not.toMatch(/lamps|cellar/i);
+		const listed = await start(["sessions"], { folder }).finished;
+		expect(listed.stdout).toMatch(/^default\/s {2}/m);
+		const shown = await start(["show", "default/s"], { folder }).finished;
+		expect(shown.stdout).toMatch(/^session default\/s\n/);
+		expect(shown.stdout).toContain("lamps");
 		const second = await serve(["--model", "offline"]);
 		expect(await (await fetch(`${second.url}/api/agent/session/s`)).json()).toEqual(before);
 	});

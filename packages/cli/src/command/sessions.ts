@@ -5,6 +5,7 @@ import type { Command } from "./arguments.ts";
 import { openExisting } from "./database.ts";
 import { formatTime, oneLine } from "./format.ts";
 import type { CommandIo } from "./io.ts";
+import { nameOfSession } from "./session-name.ts";
 import { exitCodes } from "./usage-error.ts";
 
 /** One session in the list. */
@@ -51,7 +52,7 @@ async function describe(host: Host, head: SessionHead): Promise<ListedSession> {
 	const first = await host.journal.read(head.key, { limit: 3 });
 	const last = head.seq > 0 ? await host.journal.read(head.key, { after: head.seq - 1 }) : [];
 	return {
-		key: head.key,
+		key: nameOfSession(head.key),
 		state: stateOf(head, last.at(-1)),
 		updatedAt: head.updatedAt,
 		createdAt: head.createdAt,

@@ -15,6 +15,7 @@ import {
 } from "./format.ts";
 import type { CommandIo } from "./io.ts";
 import { outcomeMarks } from "./render/lines.ts";
+import { findSession } from "./session-name.ts";
 import { exitCodes, UsageError } from "./usage-error.ts";
 
 /** Shows a session. */
@@ -24,12 +25,13 @@ export async function showSession(
 ): Promise<number> {
 	const host = openExisting(command.db);
 	try {
-		const head = await host?.journal.head(command.session);
+		const key = host === undefined ? command.session : await findSession(host, command.session);
+		const head = await host?.journal.head(key);
 		if (host === undefined || head === undefined)
 			throw new UsageError(
 				`There is no session "${command.session}" in ${command.db}. See: holdfast sessions.`,
 			);
-		const entries = await host.journal.read(command.session);
+		const entries = await host.journal.read(key);
 		if (command.json) {
 			for (const entry of entries)
 				io.stdout.write(`${JSON.stringify({ ...entry, at: new Date(entry.at).toISOString() })}\n`);
@@ -39,15 +41,18 @@ export async function showSession(
 		const alive = head.holder?.alive === true;
 		const db = command.dbGiven === undefined ? "" : ` --db ${quoted(command.dbGiven)}`;
 		io.stdout.write(`session ${oneLine(command.session, width)}\n${timeline(entries, width).join("\n")}\n`);
+		const isServed = key !== command.session;
 		if (head.openRunId !== undefined)
 			io.stdout.write(
-				alive
-					? "\nIt is running now, in another process.\n"
-					: entries.at(-1)?.fact.kind === "waiting"
-						? `\nIt waits for answers. Look and say: holdfast resume ${quoted(command.session)}${db}\n`
-						: head.parked === true
-							? `\nIt is parked. Go on all the same: holdfast release ${quoted(command.session)}${db}\n`
-							: `\nIt was interrupted. Go on: holdfast resume ${quoted(command.session)}${db}\n`,
+				isServed
+					? "\nIt is not done. A server goes on with it: holdfast serve\n"
+					: alive
+						? "\nIt is running now, in another process.\n"
+						: entries.at(-1)?.fact.kind === "waiting"
+							? `\nIt waits for answers. Look and say: holdfast resume ${quoted(command.session)}${db}\n`
+							: head.parked === true
+								? `\nIt is parked. Go on all the same: holdfast release ${quoted(command.session)}${db}\n`
+								: `\nIt was interrupted. Go on: holdfast resume ${quoted(command.session)}${db}\n`,
 			);
 		if (head.waiting > 0) io.stdout.write(`${head.waiting} more to come are waiting.\n`);
 		return exitCodes.completed;

@@ -1,0 +1,17 @@
+/** How sessions are called on the command line: by their key, and those of a server as `TENANT/ID`. */
+import type { Host } from "holdfast";
+import { readServedKey, servedKey } from "holdfast/serving";
+
+/** The name of the session under a key of the journal. */
+export function nameOfSession(key: string): string {
+	const served = readServedKey(key);
+	return served === undefined ? key : `${served.tenant}/${served.sessionId}`;
+}
+
+/** The key of a session by its name: a key as it is comes before a server's session of that name. */
+export async function findSession({ journal }: Host, name: string): Promise<string> {
+	// An id has no slash, so the last one ends the tenant.
+	const slash = name.lastIndexOf("/");
+	if (slash < 0 || (await journal.head(name)) !== undefined) return name;
+	return servedKey(name.slice(0, slash), name.slice(slash + 1));
+}
