@@ -21,6 +21,8 @@ interface World {
 	readonly sent: string[];
 	/** How many characters of the next answers arrive before their connection breaks. */
 	readonly cuts: number[];
+	/** What requests to stop wait for, before they are sent on. */
+	holdStops: Promise<void> | undefined;
 	chat(options?: HoldfastChatTransportOptions, messages?: UIMessage[]): Chat<UIMessage>;
 	transport(options?: HoldfastChatTransportOptions): HoldfastChatTransport<UIMessage>;
 }
@@ -44,20 +46,23 @@ function serve(script: Script): World {
 			fetch: async (url, init) => {
 				const request = new Request(url, init);
 				sent.push(`${request.method} ${new URL(url).pathname}`);
+				if (request.url.endsWith("/stop")) await world.holdStops;
 				const response = await handler.fetch(request);
 				const cut = response.headers.has("x-vercel-ai-ui-message-stream") ? cuts.shift() : undefined;
 				return cut === undefined ? response : cutBehind(response, cut);
 			},
 			...options,
 		});
-	return {
+	const world: World = {
 		service,
 		model,
 		sent,
 		cuts,
+		holdStops: undefined,
 		transport,
 		chat: (options, messages = []) => new Chat({ id: "chat-1", transport: transport(options), messages }),
 	};
+	return world;
 }
 
 /** The answer as it comes over a connection that breaks. */
@@ -102,15 +107,24 @@ test("wherever its connection breaks, an answer is told once and whole", async (
 	}
 });
 
-test("stop() of a chat stops the run, and the next message may follow at once", async () => {
+test("stop() of a chat stops the run, and the next message waits until it has stopped", async () => {
 	const world = serve([half, "Again."]);
+	let letStop = (): void => {};
+	world.holdStops = new Promise((resolve) => {
+		letStop = resolve;
+	});
 	const chat = world.chat();
 	const sending = chat.sendMessage({ text: "Count" });
 	await until("half is told", () => textOf(chat) === "one two");
 	await chat.stop();
 	await sending;
 	expect(chat.status).toBe("ready");
-	await chat.sendMessage({ text: "Once more" });
+	const next = chat.sendMessage({ text: "Once more" });
+	await until("it is to be sent", () => chat.status === "submitted");
+	await new Promise((resolve) => setImmediate(resolve));
+	expect(world.sent).toEqual(["POST /api/chat", "POST /api/chat/chat-1/stop"]);
+	letStop();
+	await next;
 	expect(chat.error).toBeUndefined();
 	expect(textOf(chat)).toBe("Again.");
 	expect(world.sent).toEqual(["POST /api/chat", "POST /api/chat/chat-1/stop", "POST /api/chat"]);

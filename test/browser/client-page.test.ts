@@ -1,0 +1,82 @@
+// @holdfast/client in a real browser, over connections that break and servers that are killed.
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { half, story } from "./agent-process.fixture.ts";
+import { openStage, type Stage, whyNot } from "./browser.fixture.ts";
+import type { Seen } from "./client-page.fixture.ts";
+
+describe.skipIf(whyNot !== undefined)(`the client in a page${whyNot ?? ""}`, () => {
+	let stage: Stage;
+	let page: Page;
+	/** Events of earlier executions. */
+	const seen: Seen["events"][number][] = [];
+
+	beforeAll(async () => {
+		stage = await openStage("client", "client-page.fixture.ts");
+		page = await stage.browser.newPage({ viewport: { width: 700, height: 500 } });
+		page.setDefaultTimeout(10_000);
+		await page.goto(`${stage.line.url}/client`);
+	}, 30_000);
+	afterAll(() => stage?.close());
+
+	/** Sends a message; gives what the page sees of it to its end. */
+	function send(input: string): Promise<Seen> {
+		return page.evaluate((text) => window.send(text), input);
+	}
+
+	/** Every event of the session that the server has, against those that the page has seen. */
+	async function expectAllSeenOnce({ events }: Seen): Promise<void> {
+		seen.push(...events);
+		const response = await fetch(`${stage.line.url}/api/agent/session/client-session/events`);
+		const records = (await response.text()).split("\n\n").filter((record) => record.startsWith("id:"));
+		const logged = records.map((record) => JSON.parse(record.slice(record.indexOf("data: ") + 6)));
+		expect(seen).toEqual(logged);
+	}
+
+	const lastText = () => page.locator("p").last();
+	const says = (text: string) => page.getByText(text, { exact: true }).waitFor();
+
+	test("an answer streams, its connection breaks in the middle, and every event is seen once", async () => {
+		const sending = send("Tell a story");
+		await says(half);
+		stage.line.cut();
+		await page.waitForFunction(() => window.reconnects > 0);
+		stage.agent.go();
+		const told = await sending;
+		expect(told.result.status).toBe("completed");
+		expect(await lastText().textContent()).toBe(story);
+		await expectAllSeenOnce(told);
+	}, 15_000);
+
+	test("a tool runs in the page", async () => {
+		const told = await send("where am I?");
+		expect(told.result.status).toBe("completed");
+		expect(await lastText().textContent()).toContain('on the page \\"client\\"');
+		await expectAllSeenOnce(told);
+	}, 15_000);
+
+	test("a call waits until somebody lets it run", async () => {
+		const sending = send("erase it");
+		await page.getByRole("button", { name: "Let erase run" }).click();
+		const told = await sending;
+		expect(told.result.status).toBe("completed");
+		expect(await page.locator("pre").last().textContent()).toBe('{"erased":true}');
+		await expectAllSeenOnce(told);
+	}, 15_000);
+
+	test("a server that is killed in the middle of an answer and started again loses and repeats nothing", async () => {
+		const sending = send("Tell it again");
+		await page.waitForFunction(
+			(text) => document.querySelector("p:last-of-type")?.textContent === text,
+			half,
+		);
+		await stage.agent.kill();
+		await stage.start("never waits");
+		const told = await sending;
+		expect(told.result.status).toBe("completed");
+		expect(await lastText().textContent()).toBe(story);
+		await expectAllSeenOnce(told);
+		const screenshot = process.env.HOLDFAST_SCREENSHOTS;
+		if (screenshot !== undefined) await page.screenshot({ path: `${screenshot}/client.png`, fullPage: true });
+	}, 20_000);
+});
