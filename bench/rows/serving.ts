@@ -8,7 +8,7 @@ import { type SessionService, sessionService } from "holdfast/serving";
 import { sqliteHost } from "holdfast/sqlite";
 import { startClients, type Told } from "../http-client.ts";
 import { collector, effort, type Measurement, median, mustBe, p99, report } from "../measure.ts";
-import { oneStepModel, pacedModel } from "../stub-model.ts";
+import { lookTool, oneStepModel, pacedModel } from "../stub-model.ts";
 
 const collect = collector();
 const deltaCount = effort.size(400_000, 100_000);
@@ -210,7 +210,9 @@ async function idleStreams(): Promise<Measurement> {
 async function shortRuns(): Promise<Measurement> {
 	const count = effort.size(4_000, 1_000);
 	const host = sqliteHost("short-runs.db");
-	const server = createServer({ service: sessionService({ host, agent: { model: oneStepModel() } }) });
+	const server = createServer({
+		service: sessionService({ host, agent: { model: oneStepModel(), tools: [lookTool()] } }),
+	});
 	const { port } = await server.listen({ port: 0 });
 	const rates: number[] = [];
 	const cpu: number[] = [];
