@@ -21,8 +21,8 @@ interface World {
 	readonly sent: string[];
 	/** How many characters of the next answers arrive before their connection breaks. */
 	readonly cuts: number[];
-	/** What requests to stop wait for, before they are sent on. */
-	holdStops: Promise<void> | undefined;
+	/** What requests of a kind wait for, before they are sent on. */
+	readonly holds: Map<"/stop" | "/chat", Promise<void>>;
 	chat(options?: HoldfastChatTransportOptions, messages?: UIMessage[]): Chat<UIMessage>;
 	transport(options?: HoldfastChatTransportOptions): HoldfastChatTransport<UIMessage>;
 }
@@ -39,6 +39,7 @@ function serve(script: Script): World {
 	});
 	const sent: string[] = [];
 	const cuts: number[] = [];
+	const holds: World["holds"] = new Map();
 	const transport: World["transport"] = (options = {}) =>
 		new HoldfastChatTransport<UIMessage>({
 			url: "http://localhost",
@@ -46,7 +47,7 @@ function serve(script: Script): World {
 			fetch: async (url, init) => {
 				const request = new Request(url, init);
 				sent.push(`${request.method} ${new URL(url).pathname}`);
-				if (request.url.endsWith("/stop")) await world.holdStops;
+				for (const [ending, gate] of holds) if (request.url.endsWith(ending)) await gate;
 				const response = await handler.fetch(request);
 				const cut = response.headers.has("x-vercel-ai-ui-message-stream") ? cuts.shift() : undefined;
 				return cut === undefined ? response : cutBehind(response, cut);
@@ -58,7 +59,7 @@ function serve(script: Script): World {
 		model,
 		sent,
 		cuts,
-		holdStops: undefined,
+		holds,
 		transport,
 		chat: (options, messages = []) => new Chat({ id: "chat-1", transport: transport(options), messages }),
 	};
@@ -87,6 +88,13 @@ async function until(what: string, holds: () => boolean | Promise<boolean>): Pro
 	}
 }
 
+/** Holds requests of a kind; gives what lets them go. */
+function hold({ holds }: World, ending: "/stop" | "/chat"): () => void {
+	const { promise, resolve } = Promise.withResolvers<void>();
+	holds.set(ending, promise);
+	return resolve;
+}
+
 const textOf = ({ lastMessage }: Chat<UIMessage>): string =>
 	(lastMessage?.parts ?? []).map((part) => (part.type === "text" ? part.text : "")).join("");
 const never = new Promise<void>(() => {});
@@ -109,10 +117,7 @@ test("wherever its connection breaks, an answer is told once and whole", async (
 
 test("stop() of a chat stops the run, and the next message waits until it has stopped", async () => {
 	const world = serve([half, "Again."]);
-	let letStop = (): void => {};
-	world.holdStops = new Promise((resolve) => {
-		letStop = resolve;
-	});
+	const letStop = hold(world, "/stop");
 	const chat = world.chat();
 	const sending = chat.sendMessage({ text: "Count" });
 	await until("half is told", () => textOf(chat) === "one two");
@@ -130,6 +135,37 @@ test("stop() of a chat stops the run, and the next message waits until it has st
 	expect(world.sent).toEqual(["POST /api/chat", "POST /api/chat/chat-1/stop", "POST /api/chat"]);
 	const messages = (await world.service.get("default", "chat-1"))?.messages ?? [];
 	expect(messages.map(({ role }) => role)).toEqual(["user", "aborted", "user", "assistant"]);
+});
+
+test("a stop that is faster than the message stops it, too", async () => {
+	const world = serve([half]);
+	const arrive = hold(world, "/chat");
+	const chat = world.chat();
+	const sending = chat.sendMessage({ text: "Count" });
+	await until("it is sent", () => world.sent.length === 1);
+	await chat.stop();
+	await sending;
+	arrive();
+	await until("it was stopped", async () => (await statusOf(world)) === "aborted");
+});
+
+test("an answer that ends while the page is opened is told to its end", async () => {
+	let go = (): void => {};
+	const gate = new Promise<void>((resolve) => {
+		go = resolve;
+	});
+	const world = serve([{ text: "one two three", beforeDelta: (at) => (at === 2 ? gate : undefined) }]);
+	void world.chat().sendMessage({ text: "Count" });
+	await until("it runs", async () => (await statusOf(world)) === "running");
+	const transport = world.transport();
+	const messages = await transport.load("chat-1");
+	go();
+	await until("it has ended", async () => (await statusOf(world)) === "completed");
+	const chat = new Chat({ id: "chat-1", transport, messages });
+	await chat.resumeStream();
+	expect(chat.messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
+	expect(textOf(chat)).toBe("one two three");
+	expect(await transport.reconnectToStream({ chatId: "chat-1" })).toBeNull();
 });
 
 test("stop() of a resumed chat stops the run, too", async () => {

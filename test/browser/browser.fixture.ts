@@ -40,12 +40,12 @@ export interface Stage {
 	readonly line: Line;
 	/** The server that runs now. */
 	readonly agent: AgentProcess;
-	/** Starts a server over the same database, and leads the line to it. */
+	/** Starts a server over the same database in place of the one before, and leads the line to it. */
 	start(waits?: "waits" | "never waits"): Promise<void>;
 	close(): Promise<void>;
 }
 
-/** Sets a stage for a page. */
+/** Sets a stage for a page, still without a server. */
 export async function openStage(name: string, source: string): Promise<Stage> {
 	const folder = mkdtempSync(join(tmpdir(), "holdfast-browser-"));
 	const [script, line, browser] = await Promise.all([
@@ -59,7 +59,7 @@ export async function openStage(name: string, source: string): Promise<Stage> {
 	const file = join(folder, "page.js");
 	writeFileSync(file, script);
 	let agent: AgentProcess | undefined;
-	const stage = {
+	return {
 		browser,
 		line,
 		get agent() {
@@ -67,6 +67,7 @@ export async function openStage(name: string, source: string): Promise<Stage> {
 			return agent;
 		},
 		async start(waits: "waits" | "never waits" = "waits") {
+			await agent?.kill();
 			agent = await startAgent(join(folder, "sessions.db"), { [name]: file }, waits);
 			line.lead(agent.port);
 		},
@@ -77,6 +78,4 @@ export async function openStage(name: string, source: string): Promise<Stage> {
 			rmSync(folder, { recursive: true, force: true });
 		},
 	};
-	await stage.start();
-	return stage;
 }

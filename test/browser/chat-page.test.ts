@@ -1,23 +1,31 @@
 // `useChat` of the AI SDK in a real browser: with the transport of the AI SDK, and with ours.
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { half, story } from "./agent-process.fixture.ts";
 import { openStage, type Stage, whyNot } from "./browser.fixture.ts";
 
 let stage: Stage;
+let chatId: string;
+/** What went wrong in a page, beyond what it shows. */
 const errors: string[] = [];
 
 describe.skipIf(whyNot !== undefined)(`useChat in a page${whyNot ?? ""}`, () => {
 	beforeAll(async () => {
 		stage = await openStage("chat", "chat-page.fixture.ts");
 	}, 60_000);
+	beforeEach(async () => {
+		errors.length = 0;
+		chatId = crypto.randomUUID();
+		await stage.start();
+	}, 15_000);
+	afterEach(() => expect(errors).toEqual([]));
 	afterAll(() => stage?.close());
 
 	async function open(transport: "default" | "holdfast"): Promise<Page> {
 		const page = await stage.browser.newPage({ viewport: { width: 700, height: 700 } });
 		page.setDefaultTimeout(10_000);
 		page.on("pageerror", (error) => errors.push(error.message));
-		await page.goto(`${stage.line.url}/chat?id=${transport}&transport=${transport}`);
+		await page.goto(`${stage.line.url}/chat?id=${chatId}&transport=${transport}`);
 		return page;
 	}
 
@@ -81,8 +89,7 @@ describe.skipIf(whyNot !== undefined)(`useChat in a page${whyNot ?? ""}`, () => 
 
 	test("with our transport neither a broken connection nor a killed server is an error, and Stop stops the run", async () => {
 		const page = await open("holdfast");
-		await page.locator("section").last().waitFor();
-		await say(page, "Tell it again");
+		await say(page, "Tell a story");
 		await says(page, half);
 		stage.line.cut();
 		stage.agent.go();
@@ -99,19 +106,17 @@ describe.skipIf(whyNot !== undefined)(`useChat in a page${whyNot ?? ""}`, () => 
 		await ready(page);
 		expect(await lastOf(page).locator("p").count()).toBe(1);
 		expect(await page.locator(".error").count()).toBe(0);
-		await stage.agent.kill();
 		await stage.start();
 
 		await say(page, "And again");
 		await says(page, half);
 		await page.getByRole("button", { name: "Stop" }).click();
 		await ready(page);
-		const session = await fetch(`${stage.line.url}/api/agent/session/holdfast`);
+		const session = await fetch(`${stage.line.url}/api/agent/session/${chatId}`);
 		const { status, messages } = (await session.json()) as { status: string; messages: { role: string }[] };
 		expect(status).toBe("aborted");
 		expect(messages.at(-1)?.role).toBe("aborted");
 		await shoot(page, "chat-stopped");
 		await page.close();
-		expect(errors).toEqual([]);
 	}, 20_000);
 });

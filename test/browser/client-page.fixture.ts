@@ -9,8 +9,8 @@ export interface Seen {
 
 declare global {
 	interface Window {
-		/** Sends a message; settles at its end. */
-		send(input: string): Promise<Seen>;
+		/** Sends a message to a new session; settles at its end. */
+		send(sessionId: string, input: string): Promise<Seen>;
 		/** How often the connection was taken up again. */
 		reconnects: number;
 	}
@@ -45,11 +45,11 @@ function ask(name: string): Promise<boolean> {
 	});
 }
 
-window.send = async (input) => {
+window.send = async (sessionId, input) => {
 	const said = show("p", "");
 	const events: (ExecuteEvent | { readonly type: "execute_complete" })[] = [];
 	const stream = client.execute({
-		sessionId: "client-session",
+		sessionId,
 		input,
 		context: {},
 		tools: [{ name: "where", run: () => `on the page "${document.title}"` }],

@@ -1,6 +1,6 @@
 // @holdfast/client in a real browser, over connections that break and servers that are killed.
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { half, story } from "./agent-process.fixture.ts";
 import { openStage, type Stage, whyNot } from "./browser.fixture.ts";
 import type { Seen } from "./client-page.fixture.ts";
@@ -8,29 +8,31 @@ import type { Seen } from "./client-page.fixture.ts";
 describe.skipIf(whyNot !== undefined)(`the client in a page${whyNot ?? ""}`, () => {
 	let stage: Stage;
 	let page: Page;
-	/** Events of earlier executions. */
-	const seen: Seen["events"][number][] = [];
+	let sessionId: string;
 
 	beforeAll(async () => {
 		stage = await openStage("client", "client-page.fixture.ts");
 		page = await stage.browser.newPage({ viewport: { width: 700, height: 500 } });
 		page.setDefaultTimeout(10_000);
-		await page.goto(`${stage.line.url}/client`);
 	}, 30_000);
+	beforeEach(async () => {
+		sessionId = crypto.randomUUID();
+		await stage.start();
+		await page.goto(`${stage.line.url}/client`);
+	}, 15_000);
 	afterAll(() => stage?.close());
 
 	/** Sends a message; gives what the page sees of it to its end. */
 	function send(input: string): Promise<Seen> {
-		return page.evaluate((text) => window.send(text), input);
+		return page.evaluate(([session = "", text = ""]) => window.send(session, text), [sessionId, input]);
 	}
 
 	/** Every event of the session that the server has, against those that the page has seen. */
 	async function expectAllSeenOnce({ events }: Seen): Promise<void> {
-		seen.push(...events);
-		const response = await fetch(`${stage.line.url}/api/agent/session/client-session/events`);
+		const response = await fetch(`${stage.line.url}/api/agent/session/${sessionId}/events`);
 		const records = (await response.text()).split("\n\n").filter((record) => record.startsWith("id:"));
 		const logged = records.map((record) => JSON.parse(record.slice(record.indexOf("data: ") + 6)));
-		expect(seen).toEqual(logged);
+		expect(events).toEqual(logged);
 	}
 
 	const lastText = () => page.locator("p").last();
@@ -66,10 +68,7 @@ describe.skipIf(whyNot !== undefined)(`the client in a page${whyNot ?? ""}`, () 
 
 	test("a server that is killed in the middle of an answer and started again loses and repeats nothing", async () => {
 		const sending = send("Tell it again");
-		await page.waitForFunction(
-			(text) => document.querySelector("p:last-of-type")?.textContent === text,
-			half,
-		);
+		await says(half);
 		await stage.agent.kill();
 		await stage.start("never waits");
 		const told = await sending;

@@ -35,6 +35,7 @@ export async function openChat(
 
 /**
  * The chunks of an answer. `call` is made again until its first chunk came; `first` is its connection, if it is open.
+ * `opening` is told of every connection that sends a message.
  *
  * @throws ClientError what the server says; `connection_failed` and `connection_lost` after too many failures in a row.
  */
@@ -44,6 +45,7 @@ export async function* followChat(
 	call: Call,
 	signal: AbortSignal | undefined,
 	first?: ChatConnection,
+	opening: (connection: Promise<ChatConnection>) => void = () => {},
 ): AsyncGenerator<unknown, void, undefined> {
 	const backoff = createBackoff(settings, signal);
 	let connection = first;
@@ -52,7 +54,12 @@ export async function* followChat(
 		let failure: unknown;
 		try {
 			const next = lastId === undefined ? call : resumeCall(chatId, lastId, authOf(call));
-			connection ??= await openChat(settings, next, signal);
+			if (connection === undefined && next.method === "POST") {
+				// Not cut when it is aborted: the server might have taken the message, and must be told to stop after that.
+				const opened = openChat(settings, next, undefined);
+				opening(opened);
+				connection = await orAborted(opened, signal);
+			} else connection ??= await openChat(settings, next, signal);
 			if (connection === undefined) return;
 			try {
 				for await (const { id, data } of readRecords(connection.body, settings)) {
@@ -78,4 +85,24 @@ export async function* followChat(
 function authOf({ headers }: Call): Call["headers"] {
 	const { "idempotency-key": _, ...others } = headers ?? {};
 	return others;
+}
+
+/** What opens, or the signal's reason at once; then the connection is closed as soon as it is there. */
+function orAborted(
+	opened: Promise<ChatConnection>,
+	signal: AbortSignal | undefined,
+): Promise<ChatConnection> {
+	if (signal === undefined) return opened;
+	return new Promise((resolve, reject) => {
+		const abort = (): void => {
+			reject(signal.reason);
+			opened.then(
+				(connection) => connection?.close(),
+				() => {},
+			);
+		};
+		if (signal.aborted) abort();
+		signal.addEventListener("abort", abort, { once: true });
+		opened.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+	});
 }

@@ -33,6 +33,8 @@ export class HoldfastChatTransport<Message extends ChatMessage = ChatMessage> {
 	/** A stream that is resumed tells its message from the beginning. */
 	readonly resumeStreamIsReplay = true;
 	readonly #settings: Settings;
+	/** Chats that were loaded while an answer was being made. */
+	readonly #loadedOpen = new Set<string>();
 	/** Stops that were asked for and are not answered yet. */
 	readonly #stopping = new Map<string, Promise<unknown>>();
 
@@ -55,13 +57,20 @@ export class HoldfastChatTransport<Message extends ChatMessage = ChatMessage> {
 		const call: Call = { method: "POST", path: "/api/chat", body: JSON.stringify(sent), headers };
 		// A run that is being stopped would refuse the message.
 		await this.#stopping.get(chatId);
-		return this.#stream(chatId, abortSignal, followChat(this.#settings, chatId, call, abortSignal));
+		let opening: Promise<unknown> | undefined;
+		const chunks = followChat(this.#settings, chatId, call, abortSignal, undefined, (connection) => {
+			opening = connection;
+		});
+		return this.#stream(chatId, abortSignal, chunks, () => opening);
 	}
 
 	/** The answer that is being made, from its beginning; null when there is none. */
 	async reconnectToStream(options: ReconnectOptions): Promise<ReadableStream<ChatChunk> | null> {
 		const { chatId, abortSignal } = options;
-		const call = resumeCall(chatId, undefined, plainHeaders(options.headers));
+		// An answer that ended since the chat was loaded is told, too: what was loaded is not all of it.
+		const again = this.#loadedOpen.delete(chatId) ? "?again=1" : "";
+		const resume = resumeCall(chatId, undefined, plainHeaders(options.headers));
+		const call = { ...resume, path: resume.path + again };
 		const settings = this.#settings;
 		const connection = await repeatedly(settings, () => openChat(settings, call, abortSignal), abortSignal);
 		if (connection === undefined) return null;
@@ -72,7 +81,9 @@ export class HoldfastChatTransport<Message extends ChatMessage = ChatMessage> {
 	async load(chatId: string): Promise<Message[]> {
 		const call: Call = { method: "GET", path: chatPath(chatId) };
 		const loaded = await repeatedly(this.#settings, () => sendForJson(this.#settings, call));
-		return (loaded as { messages: Message[] }).messages;
+		const { messages, isOpen } = loaded as { messages: Message[]; isOpen: boolean };
+		if (isOpen) this.#loadedOpen.add(chatId);
+		return messages;
 	}
 
 	/** Stops the answer that is being made; harmless when there is none. Calls that wait are cancelled. */
@@ -86,9 +97,12 @@ export class HoldfastChatTransport<Message extends ChatMessage = ChatMessage> {
 		chatId: string,
 		signal: AbortSignal | undefined,
 		chunks: AsyncGenerator<unknown, void, undefined>,
+		opening: () => Promise<unknown> | undefined = () => undefined,
 	): ReadableStream<ChatChunk> {
 		const stop = (): void => {
-			const stopping = this.stop(chatId)
+			const stopping = Promise.resolve(opening())
+				.catch(() => {}) // it may have been taken all the same
+				.then(() => this.stop(chatId))
 				// The page has moved on; a run that could not be stopped goes on and is there when it comes back.
 				.catch(() => {})
 				.finally(() => this.#stopping.delete(chatId));

@@ -323,7 +323,11 @@ test("a page that is opened again while the run waits is asked again, and may an
 test("there is nothing to resume for a chat that is not known or at rest", async () => {
 	const served = serveScript(["done"]);
 	expect((await served.get("/api/chat/nobody/stream")).status).toBe(204);
-	expect(await (await served.get("/api/chat/nobody")).json()).toEqual({ id: "nobody", messages: [] });
+	expect(await (await served.get("/api/chat/nobody")).json()).toEqual({
+		id: "nobody",
+		messages: [],
+		isOpen: false,
+	});
 	const chat = chatWith(served);
 	await chat.sendMessage({ text: "Go" });
 	expect((await served.get("/api/chat/chat-1/stream")).status).toBe(204);

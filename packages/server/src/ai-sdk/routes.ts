@@ -66,6 +66,12 @@ export const resumeChat: Route = {
 			description: "The id of the last chunk seen: only what comes behind it is streamed.",
 			schema: { type: "string" },
 		},
+		{
+			in: "query",
+			name: "again",
+			description: "`1` streams the last answer also if it has ended.",
+			schema: { type: "string", enum: ["1"] },
+		},
 	],
 	answers: { 200: chunks, 204: { description: "No answer is being made." } },
 	errors: ["invalid_event_id", "events_expired"],
@@ -79,7 +85,8 @@ export const resumeChat: Route = {
 		const from = exchange.lastEventId();
 		const info = await exchange.service.get(exchange.tenant, sessionId);
 		// A page asks before it knows whether there is anything.
-		if (info?.lastRun === undefined || (from === undefined && !isOpen(info)))
+		const isWanted = from !== undefined || exchange.query("again") === "1";
+		if (info?.lastRun === undefined || !(isWanted || isOpen(info)))
 			return new Response(null, { status: 204 });
 		const { after } = info.lastRun;
 		if (from !== undefined && compareEventIds(from, after) < 0)
@@ -116,8 +123,12 @@ export const loadChat: Route = {
 	answers: {
 		200: json("The messages.", {
 			type: "object",
-			required: ["id", "messages"],
-			properties: { id: { type: "string" }, messages: { type: "array", items: { type: "object" } } },
+			required: ["id", "messages", "isOpen"],
+			properties: {
+				id: { type: "string" },
+				messages: { type: "array", items: { type: "object" } },
+				isOpen: { type: "boolean", description: "Whether an answer is being made, or waits." },
+			},
 		}),
 	},
 	async handle(exchange) {
@@ -126,6 +137,7 @@ export const loadChat: Route = {
 		return answerJson({
 			id,
 			messages: info === undefined ? [] : chatHistory(info.messages, info.pendingToolCalls),
+			isOpen: info !== undefined && isOpen(info),
 		});
 	},
 };
