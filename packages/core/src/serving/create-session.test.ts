@@ -260,7 +260,8 @@ test("options of an execution that is refused apply to nothing [API-044]", async
 	const refused = execute(session, [tells("x")], { model: other, temperature: 0.9 });
 	expect(await refusal(refused)).toBe("unknown_tool_call_id");
 	expect(session.model).toBe("scripted");
-	await execute(session, [tells("a")]).result();
+	expect((await execute(session, [tells("a")]).result()).status).toBe("completed");
+	expect(model.requests).toHaveLength(2);
 	expect(model.requests[1]?.params?.temperature).toBeUndefined();
 	expect(await refusal(execute(session, says("2"), { temperature: Number.NaN }))).toBe("invalid_input");
 });

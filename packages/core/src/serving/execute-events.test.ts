@@ -164,6 +164,13 @@ describe("an answer", () => {
 		expect(only(events, "thinking_delta").map(({ delta }) => delta)).toEqual(["x"]);
 	});
 
+	test("of two texts without anything between is told as two [API-005]", async () => {
+		const content = ["one", "two"].map((said) => ({ type: "text", text: said }) as const);
+		const { events } = await streamed([text(0, "one"), text(1, "two")], whole(content));
+		expect(faultsOf(events)).toEqual([]);
+		expect(only(events, "text_end").map(({ text }) => text)).toEqual(["one", "two"]);
+	});
+
 	test("of a model that does not stream is told whole", async () => {
 		const { events } = await streamed(
 			[],

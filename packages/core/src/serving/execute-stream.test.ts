@@ -139,6 +139,7 @@ test("leaving the events does not end the execution [API-041]", async () => {
 	const session = createSession("s", { tools: [look] }, { model, bufferLimit: 5 });
 	const stream = execute(session, says("Hi"));
 	for await (const event of stream) if (event.type === "text_delta") break;
+	await expect.poll(() => session.status).toBe("completed");
 	expect((await stream.result()).status).toBe("completed");
 	expect(ran).toEqual(["l"]);
 	expect(session.messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "assistant"]);

@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { AssistantMessage, UserMessage } from "../messages/message.ts";
+import type { StreamEvent } from "../stream/stream-event.ts";
+import { Answer } from "./answer.ts";
+import { toPrompt } from "./prompt.ts";
+
+test("calls stand in the order in which they were begun, whichever is whole first", () => {
+	const events: StreamEvent[] = [];
+	const answer = new Answer((event) => events.push(event), "text");
+	answer.take({ type: "tool-input-start", id: "a", toolName: "look" });
+	answer.take({ type: "tool-input-start", id: "b", toolName: "look" });
+	answer.take({ type: "tool-call", toolCallId: "b", toolName: "look", input: "{}" });
+	answer.take({ type: "tool-call", toolCallId: "a", toolName: "look", input: "{}" });
+	const { message } = answer.finish();
+	expect(message.toolCalls?.map(({ toolCallId }) => toolCallId)).toEqual(["a", "b"]);
+	expect(events.map(({ index, delta }) => [index, delta.toolCallId])).toEqual([
+		[0, "a"],
+		[1, "b"],
+	]);
+});
+
+test("an answer of which nothing was said is not sent to a provider", () => {
+	const messages = [new UserMessage("One?"), new AssistantMessage([]), new UserMessage("Two?")];
+	expect(toPrompt(messages, undefined, "v3").map(({ role }) => role)).toEqual(["user", "user"]);
+});
