@@ -3,6 +3,7 @@
 import { HoldfastError } from "@holdfast/upp";
 import type { SendInput, ToolAnswer } from "../sessions/index.ts";
 import { plainDetails, plainJson } from "../tools/plain-json.ts";
+import { withoutPatterns } from "./client-schema.ts";
 import type { UserPart } from "./session-message.ts";
 
 /** What a client sends. Nothing of it is trusted. @see document 3, "HTTP Transport Layer" */
@@ -115,6 +116,7 @@ function readTool(given: unknown, field: string): ClientTool {
 		throw invalidInput(`${field}.name`, "must be a name of up to 64 letters, digits, `_`, `.` and `-`");
 	if (typeof description !== "string") throw invalidInput(`${field}.description`, "must be text");
 	if (!isRecord(parameters)) throw invalidInput(`${field}.parameters`, "must be a JSON Schema");
+	withoutPatterns(parameters, `${field}.parameters`);
 	return { name, description, parameters, ...(typeof label === "string" ? { label } : {}) };
 }
 

@@ -8,6 +8,8 @@ import type { Entry, Host } from "../journal/index.ts";
 import type { AgentRun, Session } from "../sessions/index.ts";
 import { sessionPlace } from "../sessions/session-key.ts";
 import { type AnyTool, type EngineTool, normaliseTools } from "../tools/index.ts";
+import { validatingSchema } from "../tools/tool-input.ts";
+import { withoutPatterns } from "./client-schema.ts";
 import { behindEntry } from "./event-id.ts";
 import type { ClientContext, ClientOptions, ExecuteInput } from "./execute-request.ts";
 import { SessionView } from "./session-view.ts";
@@ -284,7 +286,9 @@ function boundTools(
 		.map(({ kind, ...tool }): AnyTool => {
 			const found = again?.get(tool.name);
 			if (found?.kind === kind) return bound(found, tool);
-			return kind === "remote" ? tool : { ...tool, run: () => missing(tool.name) };
+			if (kind === "local") return { ...tool, run: () => missing(tool.name) };
+			const checked = withoutPatterns(tool.parameters, `the parameters of ${tool.name}`);
+			return { ...tool, [validatingSchema]: checked } as AnyTool;
 		});
 	return [...registered, ...kept];
 }

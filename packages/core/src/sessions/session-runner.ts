@@ -111,6 +111,7 @@ export class SessionRunner {
 			throw runParked(key, open.runId, open.parked);
 		}
 		if (open.parked !== undefined && (await records?.take(open.runId)) === false) throw sessionHeld(key);
+		if (hold.lease === undefined) return undefined;
 		const reason = reasonOf(open);
 		// Before anything of the caller's is run, which may be what crashes.
 		if (parked === "stays" && reason === "crash" && open.crashes >= maxRestarts)

@@ -56,11 +56,12 @@ export function readToolInput(tool: AnyTool, name: string): ToolInput {
 		);
 	}
 	if (isAiSdkSchema(given, name)) return aiSdkInput(given, name);
-	return jsonSchemaInput(given as JSONSchema, name);
+	const shown = isJsonSchema(tool.parameters) ? tool.parameters : (given as JSONSchema);
+	return jsonSchemaInput(given as JSONSchema, name, shown);
 }
 
-function jsonSchemaInput(parameters: JSONSchema, name: string): ToolInput {
-	const issuesOf = compileSchema(parameters);
+function jsonSchemaInput(schema: JSONSchema, name: string, parameters: JSONSchema = schema): ToolInput {
+	const issuesOf = compileSchema(schema);
 	return {
 		parameters,
 		validate(input) {

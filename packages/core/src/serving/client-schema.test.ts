@@ -1,0 +1,63 @@
+import { expect, test } from "vitest";
+import { memoryHost } from "../journal/index.ts";
+import { scriptedModel } from "../testing/scripted-model.ts";
+import { withoutPatterns } from "./client-schema.ts";
+import { sessionService } from "./session-service.ts";
+
+test("a client's regular expressions are left out of its schema, wherever they stand, and nothing else is", () => {
+	const schema = {
+		type: "object",
+		properties: {
+			pattern: { type: "string", pattern: "(a+)+$", minLength: 2 },
+			list: { items: [{ pattern: "b" }], const: { pattern: "c" } },
+		},
+		patternProperties: { "(x+)+$": { type: "number" } },
+		additionalProperties: false,
+		anyOf: [{ required: ["pattern"] }, { not: { pattern: "d" } }],
+		$defs: { one: { pattern: "e" } },
+	};
+	expect(withoutPatterns(schema, "s")).toEqual({
+		type: "object",
+		properties: {
+			pattern: { type: "string", minLength: 2 },
+			list: { items: [{}], const: { pattern: "c" } },
+		},
+		additionalProperties: true,
+		anyOf: [{ required: ["pattern"] }, { not: {} }],
+		$defs: { one: {} },
+	});
+});
+
+test("a tool whose schema would stop the server stops nobody, and what the model sees of it is whole", async () => {
+	const parameters = {
+		type: "object",
+		properties: { text: { type: "string", pattern: "^(a+)+$" }, count: { type: "number" } },
+	};
+	const slow = `${"a".repeat(40)}!`;
+	const call = (id: string, given: object) => ({
+		name: "match",
+		id,
+		arguments: given as Record<string, unknown>,
+	});
+	const model = scriptedModel([{ toolCalls: [call("a", { text: slow }), call("b", { count: "no" })] }]);
+	const service = sessionService({ host: memoryHost(), agent: { model } });
+	const tools = [{ name: "match", description: "Matches.", parameters }];
+	const { after } = await service.submit("t", "s", { input: "go", context: { tools } });
+	for await (const batch of service.follow("t", "s", { after, until: "complete" })) void batch;
+	const info = await service.get("t", "s");
+	expect(info?.pendingToolCalls).toMatchObject([{ id: "a", arguments: { text: slow } }]);
+	expect(info?.messages.at(-1)).toMatchObject({ role: "tool", toolCallId: "b", isError: true });
+	expect(model.requests[0]?.tools?.[0]?.parameters).toEqual(parameters);
+	await service.close();
+});
+
+test("a schema that is nested without end is refused", async () => {
+	const deep = JSON.parse(`${'{"items":'.repeat(5_000)}{}${"}".repeat(5_000)}`) as Record<string, unknown>;
+	const service = sessionService({ host: memoryHost(), agent: { model: scriptedModel([]) } });
+	const context = { tools: [{ name: "deep", description: "", parameters: deep }] };
+	await expect(service.submit("t", "s", { input: "go", context })).rejects.toMatchObject({
+		code: "invalid_input",
+		message: expect.stringContaining("context.tools[0].parameters"),
+	});
+	await service.close();
+});
