@@ -241,3 +241,50 @@ test("what cannot be run is refused, and a repeated run is joined", async () => 
 	expect(served.model.requests).toHaveLength(1);
 	await served.close();
 });
+
+test("parts of a message reach the model, and those that are not sent along are refused", async () => {
+	const served = serveScript(["A dot."]);
+	const send = (content: unknown) =>
+		served.post("/api/ag-ui", { threadId: "t", runId: "r", messages: [{ id: "1", role: "user", content }] });
+	const file = { type: "document", source: { type: "file", value: "file-1" } };
+	const link = { type: "document", source: { type: "url", value: "https://example.com/a.pdf" } };
+	for (const part of [file, link, 7])
+		expect(await refusal(await send([part]))).toEqual([400, "invalid_input"]);
+	const response = await send([
+		{ type: "text", text: "What is it?" },
+		{ type: "image", source: { type: "data", value: "iVBORw0KGgo=", mimeType: "image/png" } },
+		{ type: "document", source: { type: "data", value: "JVBERg==", mimeType: "application/pdf" } },
+	]);
+	expect(response.status).toBe(200);
+	await response.text();
+	expect(served.model.requests[0]?.messages[0]).toMatchObject({
+		content: [{ type: "text" }, { type: "image", mimeType: "image/png" }, { mimeType: "application/pdf" }],
+	});
+	await served.close();
+});
+
+test("an interrupt takes no answer but yes and no", async () => {
+	const served = serveScript([{ toolCalls: [{ name: "erase" }] }], { tools: [erase] });
+	const agent = agentFor(served);
+	say(agent, "Erase");
+	await run(agent);
+	const interruptId = agent.pendingInterrupts[0]?.id;
+	const answer = (entry: object) =>
+		served.post("/api/ag-ui", {
+			threadId: "thread-1",
+			runId: crypto.randomUUID(),
+			messages: [],
+			resume: [entry],
+		});
+	for (const entry of [
+		{ interruptId, status: "resolved" },
+		{ interruptId, payload: "yes" },
+		{ payload: true },
+	])
+		expect(await refusal(await answer(entry))).toEqual([400, "invalid_input"]);
+	// An approval of another run is none of this one.
+	const other = { interruptId: "another-run/call_0_0", status: "resolved", payload: { approved: true } };
+	expect((await answer(other)).status).toBe(409);
+	expect((await served.session("thread-1")).pendingToolCalls).toHaveLength(1);
+	await served.close();
+});

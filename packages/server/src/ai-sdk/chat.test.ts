@@ -390,6 +390,17 @@ test.each([
 	["another answer", { id: "c", messages: [user], trigger: "regenerate-message" }, 400, "invalid_input"],
 	["an edited message", { id: "c", messages: [user], messageId: "m" }, 400, "invalid_input"],
 	[
+		"a file that is not sent along",
+		{
+			id: "c",
+			messages: [
+				{ ...user, parts: [{ type: "file", mediaType: "text/plain", url: "https://example.com/a.txt" }] },
+			],
+		},
+		400,
+		"invalid_input",
+	],
+	[
 		"results for nobody",
 		{ id: "c", messages: [{ id: "a", role: "assistant", parts: [] }] },
 		404,
