@@ -25,5 +25,5 @@ export function forkEntries(statements: Statements, { from, to, until }: Fork, n
 	if (statements.sessionId.get(toStored(to)) !== undefined) throw sessionExists(to);
 	const created = statements.createSession.get(toStored(to), now, now) as { id: number };
 	const last = statements.lastEntryId.get() as { id: number };
-	statements.copyEntries.run(last.id, created.id, source.id, until);
+	statements.copyEntries.run(last.id, created.id, last.id, source.id, until);
 }

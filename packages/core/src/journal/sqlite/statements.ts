@@ -122,10 +122,10 @@ const texts = {
 	lastEntryId: "SELECT ifnull(max(id), 0) AS id FROM entries",
 	// The rows of a copy stand one behind the other: where the row stands that names a run follows from its seq.
 	copyEntries: `INSERT INTO entries (id, session, seq, run, run_id, kind, version, at, body)
-		SELECT ?1 + e.seq, ?2, e.seq,
-			CASE WHEN e.run IS NULL THEN NULL ELSE ?1 + (SELECT o.seq FROM entries o WHERE o.id = e.run) END,
+		SELECT ? + e.seq, ?, e.seq,
+			CASE WHEN e.run IS NULL THEN NULL ELSE ? + (SELECT o.seq FROM entries o WHERE o.id = e.run) END,
 			e.run_id, e.kind, e.version, e.at, e.body
-		FROM entries e WHERE e.session = ?3 AND e.seq <= ?4 ORDER BY e.seq`,
+		FROM entries e WHERE e.session = ? AND e.seq <= ? ORDER BY e.seq`,
 	runOfEntry: "SELECT run_id FROM entries WHERE id = ?",
 	countInput: "UPDATE sessions SET inputs = inputs + 1, updated_at = ? WHERE id = ? RETURNING inputs",
 	insertInput: `INSERT INTO inputs (session, position, id, kind, run_id, dedupe_key, worker, at, body)
