@@ -97,7 +97,7 @@ async function executed(provider: string, name: string, others: readonly string[
 
 describe.skipIf(folder === undefined)(title, () => {
 	test.each(streams)(
-		"of %s, %s, are told by the grammar and whole [API-004, API-005, API-006, API-007, API-008, API-009]",
+		"of %s, %s, are told by the grammar and whole [API-004, API-005, API-008]",
 		async (provider, name) => {
 			const { events, result, session } = await executed(provider, name);
 			expect(faultsOf(events)).toEqual([]);
