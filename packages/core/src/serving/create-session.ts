@@ -119,6 +119,17 @@ export class AgentSession {
 		return this.#status === "awaiting_tool_execution" ? this.#served?.view.pendingToolCalls : undefined;
 	}
 
+	/**
+	 * Ends the execution that is under way or waits: its calls without a result get one that says so. Resolves when that is
+	 * on record: false when there is none.
+	 */
+	async stop(): Promise<boolean> {
+		await this.ready;
+		const stopped = (await this.#served?.stop()) ?? false;
+		await this.#look();
+		return stopped;
+	}
+
 	/** @internal */
 	execute(input: unknown, options: ExecuteOptions): ExecuteStream {
 		const events = new ExecuteEvents(this.id, {

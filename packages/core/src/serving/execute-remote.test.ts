@@ -342,3 +342,12 @@ describe("a call that needs approval", () => {
 		expect(shownLast(model)).toMatchObject([{ isError: true, result: expect.stringContaining("not there") }]);
 	});
 });
+
+test("a session that waits is stopped, its calls get results that say so, and it goes on [API-080]", async () => {
+	const { session } = await begun([two, "done"]);
+	expect(await session.stop()).toBe(true);
+	expect([session.status, session.pendingToolCalls]).toEqual(["aborted", undefined]);
+	expect(session.messages.slice(2).map(({ role }) => role)).toEqual(["tool", "tool", "aborted"]);
+	expect(await session.stop()).toBe(false);
+	expect(await execute(session, says("more")).result()).toMatchObject({ status: "completed" });
+});
