@@ -48,8 +48,11 @@ export async function watchFrom(ports: WatchPorts, options: WatchOptions): Promi
 	const feed = ports.feeds.find(options.tenant, options.sessionId);
 	// Where nothing is under way, only the service knows that this is the end.
 	const mayJoin = options.until !== "idle" || feed?.isAtRest === false;
-	if (mayJoin && feed?.holds(options.after) === true)
-		return (wake, fail) => new Watcher(ports, options, wake, fail, feed);
+	if (mayJoin && feed?.holds(options.after) === true) {
+		// The feed may have moved on before the stream begins; then it begins with the service.
+		return (wake, fail) =>
+			new Watcher(ports, options, wake, fail, feed.holds(options.after) ? feed : undefined);
+	}
 	const reading = readFrom(ports.service, options, options.after);
 	const first = await reading.iterator.next();
 	return (wake, fail) => new Watcher(ports, options, wake, fail, undefined, { ...reading, first });
