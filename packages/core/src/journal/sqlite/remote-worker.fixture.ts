@@ -89,10 +89,10 @@ export async function startRemoteWorker(options: SqliteJournalOptions): Promise<
 		watch(key, changed) {
 			const id = ++count;
 			watchers.set(id, changed);
-			void call("watch", id, key);
+			call("watch", id, key).catch(() => {}); // its process may be killed meanwhile
 			return () => {
 				watchers.delete(id);
-				void call("leave", id);
+				call("leave", id).catch(() => {});
 			};
 		},
 		fork: (from, to, until) => call("fork", from, to, until),
