@@ -147,7 +147,7 @@ export function resolveAgent(id: string, options: AgentOptions): EngineAgent {
 		hooks: options.strategy ?? {},
 		toolStrategy: options.toolStrategy ?? {},
 		ports: { ...systemPorts, ...options.ports },
-		fingerprint: () => (fingerprint ??= fingerprintOf(modelIdOf(options), system, toolList)),
+		fingerprint: () => (fingerprint ??= fingerprintOf(modelIdOf(options.model) ?? "", system, toolList)),
 		toolContext: { parentModel: options.model, parentConfig: options.config },
 		...(options.remoteToolTimeoutMs === undefined
 			? {}
@@ -224,6 +224,7 @@ function llmOptionsOf(options: AgentOptions, system: string | undefined): LLMOpt
 	return passed as unknown as LLMOptions;
 }
 
-function modelIdOf(options: AgentOptions): string {
-	return (options.model as { modelId?: unknown } | undefined)?.modelId?.toString() ?? "";
+/** The id of a model, however it was given; undefined where there is none. */
+export function modelIdOf(model: AgentOptions["model"]): string | undefined {
+	return (model as { modelId?: unknown } | undefined)?.modelId?.toString();
 }

@@ -1,6 +1,6 @@
 // Document 3's own face in this process: `createSession` and `execute`, over the same served sessions as any server's.
 import { HoldfastError } from "@holdfast/upp";
-import type { AgentOptions } from "../agent/options.ts";
+import { type AgentOptions, modelIdOf } from "../agent/options.ts";
 import { type Host, memoryHost } from "../journal/index.ts";
 import { processPlace } from "../sessions/process-place.ts";
 import { sessionPlace } from "../sessions/session-key.ts";
@@ -101,7 +101,7 @@ export class AgentSession {
 
 	/** Id of the model that was used last, else of the one that will be; empty where there is none. */
 	get model(): string {
-		return idOf(this.#model) ?? this.#served?.view.model ?? idOf(this.#options.model) ?? "";
+		return modelIdOf(this.#model) ?? this.#served?.view.model ?? modelIdOf(this.#options.model) ?? "";
 	}
 
 	/** The whole conversation. */
@@ -258,10 +258,6 @@ export function execute(
 
 function invalidBufferLimit(): HoldfastError {
 	return new HoldfastError("invalid_option", "The option `bufferLimit` must be a whole number above 0.");
-}
-
-function idOf(model: AgentOptions["model"]): string | undefined {
-	return (model as { modelId?: unknown } | undefined)?.modelId?.toString();
 }
 
 /** What the session is served with: all of its tools are kept with it, and their functions bound by name. */

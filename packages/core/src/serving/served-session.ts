@@ -2,7 +2,7 @@
 // that begins at once or answers to the calls of one that waits (keeps I1: there is no loop here).
 import { HoldfastError } from "@holdfast/upp";
 import { Agent } from "../agent/agent.ts";
-import type { AgentOptions } from "../agent/options.ts";
+import { type AgentOptions, modelIdOf } from "../agent/options.ts";
 import type { Watcher } from "../engine/index.ts";
 import type { Entry, Host } from "../journal/index.ts";
 import type { AgentRun, Session } from "../sessions/index.ts";
@@ -125,7 +125,7 @@ export class ServedSession {
 
 	/** The model that answered last, else the one that will. */
 	get model(): string {
-		return this.view.model ?? this.#stored.model ?? modelName(this.#parts.agent.model);
+		return this.view.model ?? this.#stored.model ?? modelIdOf(this.#parts.agent.model) ?? "";
 	}
 
 	/**
@@ -345,10 +345,6 @@ async function digest(text: string): Promise<string> {
 	return [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-function modelName(model: AgentOptions["model"]): string {
-	return (model as { modelId?: unknown } | undefined)?.modelId?.toString() ?? "";
-}
-
 function modelMissing(): HoldfastError {
 	return new HoldfastError(
 		"model_missing",
@@ -356,7 +352,8 @@ function modelMissing(): HoldfastError {
 	);
 }
 
-function unknownModel(name: string): HoldfastError {
+/** A name that nothing is served under. */
+export function unknownModel(name: string): HoldfastError {
 	return new HoldfastError("unknown_model", `There is no model ${JSON.stringify(name.slice(0, 100))} here.`);
 }
 

@@ -39,7 +39,7 @@ const pageSize = 100;
 const batchSize = 256;
 
 /** What is shown to a model of a result does not matter here. */
-const asItIs: FoldOptions = { show: (_, result) => result };
+export const asItIs: FoldOptions = { show: (_, result) => result };
 
 /**
  * Reads a log. Batches are bounded; an empty one says, once, that all that is there was given and what comes is live.

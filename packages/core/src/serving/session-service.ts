@@ -1,13 +1,13 @@
 // Sessions served to others, by tenant and id, over one host (keeps I1, I7). Those in use are kept at hand; what a dead
 // process left is gone on with; nobody sees another tenant's.
 import { HoldfastError } from "@holdfast/upp";
-import type { AgentOptions } from "../agent/options.ts";
+import { type AgentOptions, modelIdOf } from "../agent/options.ts";
 import type { Host } from "../journal/index.ts";
 import { WaitingSessions } from "../sessions/index.ts";
 import { keyOfPlace, readPlace, sessionPlace } from "../sessions/session-key.ts";
 import type { PendingSessionCall, SessionStatus } from "./execute-event.ts";
 import { type ExecuteRequest, readContext, readInput, readOptions } from "./execute-request.ts";
-import { ServedSession, type ServingParts } from "./served-session.ts";
+import { ServedSession, type ServingParts, unknownModel } from "./served-session.ts";
 import { type FollowOptions, followLog, type LoggedEvent } from "./session-log.ts";
 import type { SessionMessage } from "./session-message.ts";
 
@@ -145,7 +145,7 @@ class Service implements SessionService {
 				...(maxSteps === undefined ? {} : { maxSteps }),
 				...(remoteToolTimeoutMs === undefined ? {} : { remoteToolTimeoutMs }),
 			},
-			model: (name) => (name === modelName(agent) ? agent.model : models?.(name)),
+			model: (name) => (name === modelIdOf(agent.model) ? agent.model : models?.(name)),
 		};
 	}
 
@@ -352,10 +352,6 @@ class Service implements SessionService {
 	}
 }
 
-function modelName({ model }: AgentOptions): string | undefined {
-	return (model as { modelId?: unknown } | undefined)?.modelId?.toString();
-}
-
 function contextRequired(): HoldfastError {
 	return new HoldfastError("context_required", "Context required for new session");
 }
@@ -368,8 +364,4 @@ function shuttingDown(): HoldfastError {
 	return new HoldfastError("shutting_down", "The server is shutting down. Send the request again.", {
 		retryable: true,
 	});
-}
-
-function unknownModel(name: string): HoldfastError {
-	return new HoldfastError("unknown_model", `There is no model ${JSON.stringify(name.slice(0, 100))} here.`);
 }

@@ -1,17 +1,16 @@
 // A session as document 3 shows it, folded from its journal: messages, cost, status (keeps I2). It reads on from where it
 // stands, so that looking again costs what is new.
-import { evolve, type FoldOptions, initialSession, project, type SessionState } from "../engine/index.ts";
+import { evolve, initialSession, project, type SessionState } from "../engine/index.ts";
 import type { Entry, Journal } from "../journal/index.ts";
 import { AgentState } from "../state/index.ts";
 import { behindEntry, eventId } from "./event-id.ts";
 import type { PendingSessionCall, SessionStatus } from "./execute-event.ts";
 import { ExecuteProjection } from "./execute-projection.ts";
+import { asItIs } from "./session-log.ts";
 import { type SessionMessage, sessionMessages } from "./session-message.ts";
 
 /** How many entries are read at a time. */
 const pageSize = 1_000;
-/** What is shown to a model of a result does not matter here. */
-const asItIs: FoldOptions = { show: (_, result) => result };
 
 export class SessionView {
 	readonly #journal: Journal;
