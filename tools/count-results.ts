@@ -1,12 +1,28 @@
-// Prints `N passed, N failed` from reports of vitest: what passed in the first, what failed in any of them.
-// A report that is missing or empty, and a file that could not run at all, count as one failure.
+// Prints the tests that failed with the first lines of their messages, then `N passed, N failed` from reports of
+// vitest: what passed in the first, what failed in any of them. A report that is missing or empty, and a file that
+// could not run at all, count as one failure.
 import { existsSync, readFileSync } from "node:fs";
+import { relative } from "node:path";
 
 interface Report {
 	readonly success: boolean;
 	readonly numPassedTests: number;
 	readonly numFailedTests: number;
+	readonly testResults?: readonly FileReport[];
 }
+
+interface FileReport {
+	readonly name: string;
+	readonly status: string;
+	readonly message: string;
+	readonly assertionResults: readonly {
+		readonly fullName: string;
+		readonly status: string;
+		readonly failureMessages: readonly string[];
+	}[];
+}
+
+const messageLines = 6;
 
 /** Reads one report; none, or one that cannot be read, is a failed run without tests. */
 export function readReport(file: string): Report {
@@ -23,8 +39,28 @@ export function countResults(reports: readonly Report[]): {
 	return { passed: reports[0]?.numPassedTests ?? 0, failed: failures.reduce((sum, each) => sum + each, 0) };
 }
 
+/** Every failed test of a report as its file, its name and the first lines of what went wrong. */
+export function listFailures(report: Report): string[] {
+	return (report.testResults ?? []).flatMap(({ name: file, status, message, assertionResults }) => {
+		const failed = assertionResults.filter((test) => test.status === "failed");
+		const ownFailure =
+			failed.length === 0 && status === "failed" ? [describe(file, "(the file)", [message])] : [];
+		return [...failed.map((test) => describe(file, test.fullName, test.failureMessages)), ...ownFailure];
+	});
+}
+
+function describe(file: string, name: string, messages: readonly string[]): string {
+	const ours = (line: string): boolean => !line.includes("node_modules") && !line.includes("<anonymous>");
+	const lines = messages.flatMap((message) => message.split("\n").filter(ours).slice(0, messageLines));
+	return [`FAILED ${relative(process.cwd(), file)}: ${name}`, ...lines.map((line) => `    ${line}`)].join(
+		"\n",
+	);
+}
+
 if (import.meta.main) {
-	const { passed, failed } = countResults(process.argv.slice(2).map(readReport));
+	const reports = process.argv.slice(2).map(readReport);
+	for (const failure of reports.flatMap(listFailures)) console.log(failure);
+	const { passed, failed } = countResults(reports);
 	console.log(`${passed} passed, ${failed} failed`);
 	process.exitCode = failed === 0 ? 0 : 1;
 }
