@@ -81,7 +81,7 @@ function cutBehind(response: Response, characters: number): Response {
 }
 
 async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-	const deadline = performance.now() + 5_000;
+	const deadline = performance.now() + 20_000;
 	while (!(await holds())) {
 		if (performance.now() > deadline) throw new Error(`It never came true: ${what}.`);
 		await new Promise((resolve) => setTimeout(resolve, 2));

@@ -54,7 +54,7 @@ describe("the entries", () => {
 				"-e",
 				source,
 			],
-			{ folder: root, timeout: 20_000 },
+			{ folder: root, timeout: 60_000 },
 		);
 		expect(code, output).toBe(0);
 		const exported = new Map(JSON.parse(output) as [string, string][]);

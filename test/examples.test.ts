@@ -25,13 +25,13 @@ describe.concurrent("examples", () => {
 						`--import=${join(root, "tools/examples/without-network.ts")}`,
 						join(root, ".examples", exampleFile(example)),
 					],
-					{ folder, timeout: 20_000, environment: { OPENAI_API_KEY: "none", ANTHROPIC_API_KEY: "none" } },
+					{ folder, timeout: 60_000, environment: { OPENAI_API_KEY: "none", ANTHROPIC_API_KEY: "none" } },
 				);
 				expect(code, output).toBe(0);
 			} finally {
 				rmSync(folder, { recursive: true, force: true });
 			}
-		}, 30_000);
+		});
 	}
 });
 

@@ -15,7 +15,7 @@ test("the configuration of the type tests covers every source, test and tool", a
 	);
 	const seen = new Set(output.split("\n"));
 	expect(listSources(root).filter((file) => !seen.has(join(root, file)))).toEqual([]);
-}, 30_000);
+});
 
 test("a type test with a wrong expectation fails, one with a right expectation passes", async () => {
 	const folder = mkdtempSync(join(tmpdir(), "holdfast-types-"));
@@ -49,4 +49,4 @@ test("a type test with a wrong expectation fails, one with a right expectation p
 	} finally {
 		rmSync(folder, { recursive: true, force: true });
 	}
-}, 60_000);
+});

@@ -12,12 +12,12 @@ const errors: string[] = [];
 describe.skipIf(whyNot !== undefined)(`useChat in a page${whyNot ?? ""}`, () => {
 	beforeAll(async () => {
 		stage = await openStage("chat", "chat-page.fixture.ts");
-	}, 60_000);
+	});
 	beforeEach(async () => {
 		errors.length = 0;
 		chatId = crypto.randomUUID();
 		await stage.start();
-	}, 15_000);
+	});
 	afterEach(() => expect(errors).toEqual([]));
 	afterAll(() => stage?.close());
 
@@ -118,5 +118,5 @@ describe.skipIf(whyNot !== undefined)(`useChat in a page${whyNot ?? ""}`, () => 
 		expect(messages.at(-1)?.role).toBe("aborted");
 		await shoot(page, "chat-stopped");
 		await page.close();
-	}, 20_000);
+	});
 });

@@ -14,12 +14,12 @@ describe.skipIf(whyNot !== undefined)(`the client in a page${whyNot ?? ""}`, () 
 		stage = await openStage("client", "client-page.fixture.ts");
 		page = await stage.browser.newPage({ viewport: { width: 700, height: 500 } });
 		page.setDefaultTimeout(10_000);
-	}, 30_000);
+	});
 	beforeEach(async () => {
 		sessionId = crypto.randomUUID();
 		await stage.start();
 		await page.goto(`${stage.line.url}/client`);
-	}, 15_000);
+	});
 	afterAll(() => stage?.close());
 
 	/** Sends a message; gives what the page sees of it to its end. */
@@ -48,14 +48,14 @@ describe.skipIf(whyNot !== undefined)(`the client in a page${whyNot ?? ""}`, () 
 		expect(told.result.status).toBe("completed");
 		expect(await lastText().textContent()).toBe(story);
 		await expectAllSeenOnce(told);
-	}, 15_000);
+	});
 
 	test("a tool runs in the page", async () => {
 		const told = await send("where am I?");
 		expect(told.result.status).toBe("completed");
 		expect(await lastText().textContent()).toContain('on the page \\"client\\"');
 		await expectAllSeenOnce(told);
-	}, 15_000);
+	});
 
 	test("a call waits until somebody lets it run", async () => {
 		const sending = send("erase it");
@@ -64,7 +64,7 @@ describe.skipIf(whyNot !== undefined)(`the client in a page${whyNot ?? ""}`, () 
 		expect(told.result.status).toBe("completed");
 		expect(await page.locator("pre").last().textContent()).toBe('{"erased":true}');
 		await expectAllSeenOnce(told);
-	}, 15_000);
+	});
 
 	test("a server that is killed in the middle of an answer and started again loses and repeats nothing", async () => {
 		const sending = send("Tell it again");
@@ -77,5 +77,5 @@ describe.skipIf(whyNot !== undefined)(`the client in a page${whyNot ?? ""}`, () 
 		await expectAllSeenOnce(told);
 		const screenshot = process.env.HOLDFAST_SCREENSHOTS;
 		if (screenshot !== undefined) await page.screenshot({ path: `${screenshot}/client.png`, fullPage: true });
-	}, 20_000);
+	});
 });

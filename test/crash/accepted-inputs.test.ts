@@ -27,7 +27,7 @@ async function answers(world: World): Promise<readonly string[]> {
 		.filter((text) => text.includes("is done"));
 }
 
-describe("a process killed right after `send` resolved", { timeout: 20_000 }, () => {
+describe("a process killed right after `send` resolved", () => {
 	test("has its turn run by the next process", () =>
 		inWorld(async (world) => {
 			const killed = await world.run({ killAt: "sent 1", work: { send: [planned("one")] } });
@@ -72,7 +72,7 @@ describe("a process killed right after `send` resolved", { timeout: 20_000 }, ()
 		}));
 });
 
-describe("turns that wait", { timeout: 60_000 }, () => {
+describe("turns that wait", () => {
 	test.for([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])(
 		"are each run once and in order when the process is killed after append %i",
 		(number) =>
@@ -89,7 +89,7 @@ describe("turns that wait", { timeout: 60_000 }, () => {
 	);
 });
 
-describe("a new agent, in a process of its own, for every turn", { timeout: 30_000 }, () => {
+describe("a new agent, in a process of its own, for every turn", () => {
 	test("shows the model the same as one agent that lives through all five [SES-115]", () =>
 		inWorld(async (fresh) => {
 			const turns = ["one", "two", "three", "four", "five"].map((task) =>

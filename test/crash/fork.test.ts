@@ -11,9 +11,7 @@ import { expect, onTestFinished, test } from "vitest";
 const program = join(import.meta.dirname, "fork-process.fixture.ts");
 const entries = 3_000;
 
-test("forks of a process that is killed at any moment are whole or not there", {
-	timeout: 60_000,
-}, async () => {
+test("forks of a process that is killed at any moment are whole or not there", async () => {
 	const folder = mkdtempSync(join(tmpdir(), "holdfast-fork-"));
 	onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
 	const path = join(folder, "journal.db");

@@ -64,7 +64,7 @@ function smallDisk(size: number): SmallDisk | undefined {
 	};
 }
 
-describe("without room for the journal", { timeout: 20_000 }, () => {
+describe("without room for the journal", () => {
 	test("a file at its limit: the run fails with disk_full, and goes on when the limit is raised", async ({
 		onTestFinished,
 	}) => {

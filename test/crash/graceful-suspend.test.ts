@@ -27,7 +27,7 @@ async function expectResumable(): Promise<void> {
 	expect(factsOf(entries, "tool.settled").every(({ outcome }) => outcome === "done")).toBe(true);
 }
 
-describe("a run that is left on purpose", { timeout: 20_000 }, () => {
+describe("a run that is left on purpose", () => {
 	test.for([
 		"model 1 asked",
 		"model 2 half said",

@@ -40,7 +40,7 @@ beforeAll(async () => {
 	alone = await traceOf(world);
 	expect(factsOf(alone.entries, "assistant")).toHaveLength(6);
 	await world.end();
-}, 20_000);
+});
 
 /** Kills a run at a moment; returns what stood in the journal then. */
 async function kill(world: World, killAt: string, work: "send" | "resume"): Promise<Trace> {
@@ -106,7 +106,7 @@ function inWorld(work: (world: World) => Promise<void>): Promise<void> {
 	});
 }
 
-describe("a process killed around an append", { timeout: 60_000 }, () => {
+describe("a process killed around an append", () => {
 	test.concurrent("before the first one: nothing was accepted, and nothing is there to resume", () =>
 		inWorld(async (world) => {
 			expect((await kill(world, "append 1 before", "send")).entries).toEqual([]);
@@ -142,7 +142,7 @@ describe("a process killed around an append", { timeout: 60_000 }, () => {
 	);
 });
 
-describe("a process killed inside a call", { timeout: 60_000 }, () => {
+describe("a process killed inside a call", () => {
 	function goesOn(moment: string): Promise<void> {
 		return inWorld(async (world) => {
 			const killed = await kill(world, moment, "send");
@@ -219,7 +219,7 @@ describe("a process killed inside a call", { timeout: 60_000 }, () => {
 		}));
 });
 
-describe("a process killed while it recovers a run", { timeout: 60_000 }, () => {
+describe("a process killed while it recovers a run", () => {
 	const again = ["append 1 before", "append 1 after", "append 2 before", "append 2 after"];
 	const cases = [1, 4, 5, 6, 10, 13].flatMap((number) => again.map((second) => [number, second] as const));
 	test.concurrent.for(cases)(
@@ -234,7 +234,7 @@ describe("a process killed while it recovers a run", { timeout: 60_000 }, () => 
 	);
 });
 
-describe("calls that end at the same time and share a commit", { timeout: 60_000 }, () => {
+describe("calls that end at the same time and share a commit", () => {
 	const wide: Plan = {
 		task: "wide",
 		rounds: [

@@ -68,7 +68,7 @@ test("a tool that kills its process is run six times, then its run is parked, an
 	expect(factsOf(entries, "run.resumed")[5]?.reason).toBe("released");
 	expect(factsOf(entries, "run.ended").map(({ outcome }) => outcome)).toEqual(["completed", "completed"]);
 	expect(await head("s")).not.toHaveProperty("parked");
-}, 60_000);
+});
 
 test("a run that was released and crashes again is parked again after as many restarts", async () => {
 	await world.run({ work: { send: [planned("one", [["lookup:deadly"]])] }, ...deadly });
@@ -79,4 +79,4 @@ test("a run that was released and crashes again is parked again after as many re
 		expect((await world.run({ work: { recover: true }, ...deadly })).signal).toBe("SIGKILL");
 	expect((await world.run({ work: { recover: true }, ...deadly })).signal).toBeNull();
 	expect(factsOf(await world.entries(), "run.parked")).toHaveLength(2);
-}, 60_000);
+});

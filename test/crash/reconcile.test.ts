@@ -31,7 +31,7 @@ async function recovered(
 	return { outcome: String(settled?.outcome), result: told?.result, isError: told?.isError === true };
 }
 
-describe("reconcile, after a crash inside the call", { timeout: 20_000 }, () => {
+describe("reconcile, after a crash inside the call", () => {
 	test("finds the result: the effect happened once, and the model gets what was found", async () => {
 		expect(await recovered("record-checked", "effected")).toEqual({
 			outcome: "done",

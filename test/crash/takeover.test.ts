@@ -26,7 +26,7 @@ async function tasks(): Promise<readonly string[]> {
 	});
 }
 
-describe("a process that is killed", { timeout: 20_000 }, () => {
+describe("a process that is killed", () => {
 	test("has its run taken over in under two seconds by one that waits for its turn", async () => {
 		const first = world.start({ work: { send: [planned("one", [["lookup:a"], ["wait:b"]])] } });
 		await first.reached("wait b entered");
@@ -77,7 +77,7 @@ describe("a process that is killed", { timeout: 20_000 }, () => {
 	});
 });
 
-describe("a process that is stopped", { timeout: 20_000 }, () => {
+describe("a process that is stopped", () => {
 	test.for(["its tool still runs", "its tool ends"])(
 		"is taken over when its lease lapsed; it wakes, %s, and it commits nothing [SES-101]",
 		async (then) => {
@@ -116,7 +116,7 @@ describe("a process that is stopped", { timeout: 20_000 }, () => {
 	});
 });
 
-describe("a process that is busy for longer than its lease's time", { timeout: 30_000 }, () => {
+describe("a process that is busy for longer than its lease's time", () => {
 	test.for(["at once", "after its heart began to beat"])(
 		"keeps its session and commits, busy %s [SES-100]",
 		async (when) => {
@@ -141,7 +141,7 @@ describe("a process that is busy for longer than its lease's time", { timeout: 3
 	);
 });
 
-describe("two processes that live", { timeout: 20_000 }, () => {
+describe("two processes that live", () => {
 	test("take turns on one session and never mix their runs", async () => {
 		const work = (name: string): readonly string[] =>
 			[1, 2, 3, 4].map((number) => planned(`${name}${number}`, [["lookup:x"], ["post:y"]]));

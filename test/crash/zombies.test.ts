@@ -100,7 +100,7 @@ describe.skipIf(process.platform !== "linux")("a worker that wakes up when other
 });
 
 describe("two workers", () => {
-	test("share what a dead process left, and do none of it twice", { timeout: 60_000 }, async () => {
+	test("share what a dead process left, and do none of it twice", async () => {
 		const sessions = Array.from({ length: 8 }, (_, index) => `s${index}`);
 		const twoAtOnce = pool(2);
 		await Promise.all(
@@ -123,9 +123,7 @@ describe("two workers", () => {
 		expect([...world.received().values()]).toEqual(Array(2 * sessions.length).fill(1));
 	});
 
-	test("are one when one of them dies: the other goes on in under two seconds", {
-		timeout: 60_000,
-	}, async () => {
+	test("are one when one of them dies: the other goes on in under two seconds", async () => {
 		const send = [planned("one", [["wait:a"], ["wait:b"]])];
 		const sender = world.start({ work: { send } });
 		await sender.reached("wait a entered");

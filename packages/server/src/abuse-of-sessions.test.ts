@@ -1,14 +1,12 @@
 // Bad input on the real service: whatever is sent, the answer has a code, nothing fails inside, and a good request is
 // answered as before.
 import fc from "fast-check";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { statusByCode } from "./http/errors.ts";
 import { say, serveScript } from "./served.fixture.ts";
 import type { LogEntry } from "./telemetry/log.ts";
 
 // Thousands of requests take their time on a busy machine.
-vi.setConfig({ testTimeout: 60_000 });
-
 const anything = fc.anything({ maxDepth: 2, withBigInt: false });
 /** Mostly what is right, sometimes anything. */
 const nearly = (right: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>

@@ -2,14 +2,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Session, say } from "./served.fixture.ts";
 import { type ServerProcess, startServer } from "./server-process.fixture.ts";
 import { type Received, readSse, until } from "./sse.fixture.ts";
 
 // Every test starts real processes, which takes its time on a busy machine.
-vi.setConfig({ testTimeout: 60_000 });
-
 const half = "one two three four five ";
 const rest = "six seven.";
 let folder: string;

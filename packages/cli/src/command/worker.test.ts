@@ -2,12 +2,10 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type ModelServer, type Reply, run, type Started, start, startModelServer } from "./spawn.fixture.ts";
 
 // Every test starts real processes, which takes its time on a busy machine.
-vi.setConfig({ testTimeout: 60_000 });
-
 const ownAgent = join(import.meta.dirname, "own-agent.fixture.ts");
 let folder: string;
 let server: ModelServer;

@@ -5,14 +5,12 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { isHoldfastError } from "holdfast";
 import { openJournalFile, type SqliteHost, sqliteHost } from "holdfast/sqlite";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { run, start } from "../command/spawn.fixture.ts";
 import { type CheckReport, checkJournal, type PruneStep, pruneJournal, vacuumJournal } from "./index.ts";
 import { addRun, childKey, day, factsOfRun, take } from "./old-sessions.fixture.ts";
 
 // Many tests start real processes, which takes its time on a busy machine.
-vi.setConfig({ testTimeout: 60_000 });
-
 let folder: string;
 let path: string;
 let opened: SqliteHost[];

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { collect, contentOf, withoutIdentity } from "../agent/agent.fixture.ts";
 import { Agent, agent } from "../agent/agent.ts";
 import { resolveAgent } from "../agent/options.ts";
@@ -20,8 +20,6 @@ import type { RunEvent } from "./events.ts";
 import { project } from "./project.ts";
 import { foldOptions } from "./run.ts";
 import { evolve, initialSession, type SessionState } from "./session-state.ts";
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const executions = fc.constantFrom(loop(), react());
 const runs = { numRuns: 150 };

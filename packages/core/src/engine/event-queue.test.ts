@@ -1,9 +1,7 @@
 import fc from "fast-check";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { EventQueue } from "./event-queue.ts";
 import { joinStreamEvents } from "./join-stream-events.ts";
-
-vi.setConfig({ testTimeout: 30_000 });
 
 type Item = { readonly kind: string; readonly text: string };
 

@@ -1,6 +1,6 @@
 import { UserMessage } from "@holdfast/upp";
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { resolveAgent } from "../agent/options.ts";
 import type { Entry } from "../journal/index.ts";
 import { AgentState } from "../state/index.ts";
@@ -10,8 +10,6 @@ import { ephemeralRecorder } from "./ephemeral.ts";
 import type { RunEvent } from "./events.ts";
 import { foldOptions, type Recorder, Run } from "./run.ts";
 import { evolve, initialSession } from "./session-state.ts";
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const unhandled: unknown[] = [];
 const note = (reason: unknown): void => void unhandled.push(reason);

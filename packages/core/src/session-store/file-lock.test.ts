@@ -36,7 +36,7 @@ test("those that ask for a lock have it one after the other, and leave nothing b
 
 // Without seeing that the owner is dead, it would take twice the patience of ten seconds.
 test("a dead owner's lock is broken at once by many, one at a time, though a breaker died before [SES-084]", {
-	timeout: 9_000,
+	timeout: 18_000,
 }, async () => {
 	leaveLock("lock", "first");
 	leaveLock("lock.first", "second");

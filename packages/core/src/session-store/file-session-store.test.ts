@@ -8,8 +8,7 @@ import { oddKeys } from "./contract/contract.ts";
 import { sessionStoreContract } from "./contract/index.ts";
 import { FileSessionStore } from "./file.ts";
 
-for (const { name, run } of sessionStoreContract({ name: "files", make }))
-	test(name, { timeout: 20_000 }, run);
+for (const { name, run } of sessionStoreContract({ name: "files", make })) test(name, run);
 
 let dir: string;
 beforeEach(() => {
@@ -34,9 +33,7 @@ async function startRacer(): Promise<ChildProcess> {
 	return child;
 }
 
-test("of twenty commits by two processes at once, exactly one succeeds [SES-078]", {
-	timeout: 30_000,
-}, async () => {
+test("of twenty commits by two processes at once, exactly one succeeds [SES-078]", async () => {
 	const children = await Promise.all([startRacer(), startRacer()]);
 	const store = new FileSessionStore(dir);
 	let version: string | null = null;
@@ -65,9 +62,7 @@ function interruptedAt(place: number): Promise<string> {
 	});
 }
 
-test("a process killed at any file operation leaves the old state or the new one, and blocks nobody [SES-084]", {
-	timeout: 60_000,
-}, async () => {
+test("a process killed at any file operation leaves the old state or the new one, and blocks nobody [SES-084]", async () => {
 	const store = new FileSessionStore(dir);
 	const fresh = "new".repeat(10_000);
 	await store.commit("k", { state: "old" }, { expectedVersion: null });

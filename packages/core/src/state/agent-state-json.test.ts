@@ -18,7 +18,7 @@ function objectsIn(value: unknown, found: Set<object> = new Set()): Set<object> 
 }
 
 describe("a state that went through JSON text", () => {
-	test("is what it was, whatever it holds [UAP-070]", { timeout: 60_000 }, () => {
+	test("is what it was, whatever it holds [UAP-070]", () => {
 		fc.assert(
 			fc.property(anyState, (state) => {
 				const back = throughText(state);
@@ -145,9 +145,7 @@ describe("a state that went through JSON text", () => {
 });
 
 describe("a state's JSON data", () => {
-	test("names what there is, equals what JSON text gives back, and is shared with nobody [UAP-066]", {
-		timeout: 60_000,
-	}, () => {
+	test("names what there is, equals what JSON text gives back, and is shared with nobody [UAP-066]", () => {
 		expect(Object.keys(AgentState.initial().toJSON())).toEqual([
 			"version",
 			"id",

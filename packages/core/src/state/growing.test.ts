@@ -33,9 +33,7 @@ function append(times: number): void {
 	for (let index = 0; index < times; index++) state = state.withMessage(message);
 }
 
-test("appending messages one by one takes time in proportion to their number [UAP-065]", {
-	timeout: 60_000,
-}, () => {
+test("appending messages one by one takes time in proportion to their number [UAP-065]", () => {
 	const [few, many] = best(
 		12,
 		() => append(5_000),
@@ -52,7 +50,7 @@ test("appending messages one by one takes time in proportion to their number [UA
 	}
 });
 
-test("a state of 10,000 messages forks as fast as one of 10", { timeout: 60_000 }, () => {
+test("a state of 10,000 messages forks as fast as one of 10", () => {
 	const [small, large] = [grow(10).at(-1), grow(10_000).at(-1)] as [AgentState, AgentState];
 	const message = new UserMessage("fork");
 	const forks = (state: AgentState): void => {

@@ -110,7 +110,7 @@ describe("the history of a tree", () => {
 });
 
 describe("a tree that went through JSON text", () => {
-	test("is the same tree with the same current node [UAP-074]", { timeout: 60_000 }, () => {
+	test("is the same tree with the same current node [UAP-074]", () => {
 		const branching = fc.array(fc.tuple(fc.nat(), fc.option(fc.string(), { nil: undefined }), anyState), {
 			maxLength: 6,
 		});

@@ -1,6 +1,6 @@
 // Random scripts of models and tools under every strategy: watching changes nothing, and the journal is the state.
 import fc from "fast-check";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { collect, contentOf, withoutIdentity } from "../agent/agent.fixture.ts";
 import { Agent, agent } from "../agent/agent.ts";
 import { type AgentOptions, resolveAgent } from "../agent/options.ts";
@@ -10,8 +10,6 @@ import { memoryHost } from "../journal/index.ts";
 import { AgentState, type PlanStep } from "../state/index.ts";
 import type { ScriptedReply } from "../testing/scripted-model.ts";
 import { type DecidingStrategy, type ExecutionStrategy, loop, plan, react } from "./index.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 interface Case {
 	readonly execution: DecidingStrategy;

@@ -1,9 +1,7 @@
 import { type LLMRequest, llm, type StreamEvent, UPPError } from "@holdfast/upp";
 import fc from "fast-check";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { type ScriptedReply, scriptedModel } from "./scripted-model.ts";
-
-vi.setConfig({ testTimeout: 30_000 });
 
 /** What one reply streams. */
 async function streamed(reply: string | ScriptedReply): Promise<StreamEvent[]> {

@@ -110,6 +110,6 @@ test("each watcher is told each event once, in order [API-074]", async () => {
 				await handler.close();
 			},
 		),
-		{ numRuns: 150, timeout: 10_000, examples: [[leftBehind, 64]] },
+		{ numRuns: 150, timeout: 30_000, examples: [[leftBehind, 64]] },
 	);
 }, 120_000);

@@ -241,7 +241,7 @@ describe("checkpoints in files", () => {
 		expect(await stores[1].load("other")).toEqual(stateOf(42));
 	});
 
-	test("of several processes are whole at every moment [UAP-145]", { timeout: 60_000 }, async () => {
+	test("of several processes are whole at every moment [UAP-145]", async () => {
 		const store = fileCheckpoints({ dir });
 		await store.save("s", stateOf(0, 50_000));
 		const writers = [1_000, 2_000, 3_000].map((from) => saveElsewhere("s", from, 25, 50_000));

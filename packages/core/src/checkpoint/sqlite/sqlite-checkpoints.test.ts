@@ -117,7 +117,7 @@ describe("checkpoints in a SQLite file", () => {
 		}
 		const [short, long] = sizes as [number, number];
 		expect(long).toBeLessThan(short * 3.3);
-	}, 30_000);
+	});
 
 	test("write only what is new with each save", async () => {
 		const store = open();

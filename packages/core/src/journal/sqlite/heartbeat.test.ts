@@ -18,9 +18,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-test("a worker busy for three lease times keeps its run, and loses it when it stops [SES-100]", {
-	timeout: 20_000,
-}, async () => {
+test("a worker busy for three lease times keeps its run, and loses it when it stops [SES-100]", async () => {
 	const leaseTtlMs = 300;
 	const worker = await startRemoteWorker({ path, leaseTtlMs });
 	const journal = sqliteJournal({ path, leaseTtlMs });
@@ -79,16 +77,14 @@ test("neither heartbeat nor watching keeps a process alive", () => {
 	`;
 	const flags = ["--conditions=holdfast-source", "--input-type=module", "-e", script];
 	const output = execFileSync(process.execPath, flags, {
-		timeout: 10_000,
+		timeout: 60_000,
 		encoding: "utf8",
 		stdio: ["ignore", "pipe", "pipe"],
 	});
 	expect(output).toBe("left\n");
 });
 
-test("the write-ahead log stays small under a long run, and closing ends the heartbeat", {
-	timeout: 20_000,
-}, async () => {
+test("the write-ahead log stays small under a long run, and closing ends the heartbeat", async () => {
 	const journal = sqliteJournal({ path, leaseTtlMs: 200 });
 	const lease = await begin(journal, "s");
 	for (let index = 0; index < 3_000; index++) await append(lease, "run-1", note("x".repeat(4_000)));

@@ -172,9 +172,7 @@ test.skipIf(process.getuid?.() === 0)("a file this user may not write is refused
 	expectRefusal("journal_unavailable");
 });
 
-test("a file another program keeps locked is refused after a short wait, and may be tried again", {
-	timeout: 20_000,
-}, async () => {
+test("a file another program keeps locked is refused after a short wait, and may be tried again", async () => {
 	await makeJournal();
 	const database = raw(path);
 	database.exec("PRAGMA locking_mode = EXCLUSIVE; UPDATE meta SET value = value; BEGIN EXCLUSIVE");
@@ -186,9 +184,7 @@ test("a file another program keeps locked is refused after a short wait, and may
 	await sqliteJournal({ path }).close();
 });
 
-test("processes that open a new file at the same time all get the one journal", {
-	timeout: 20_000,
-}, async () => {
+test("processes that open a new file at the same time all get the one journal", async () => {
 	const workers = await Promise.all(Array.from({ length: 4 }, () => startRemoteWorker({ path })));
 	await Promise.all(
 		workers.map(async (worker, index) => append(await take(worker, `s${index}`), "run-1", note(index))),

@@ -17,7 +17,7 @@ for (const { name, run } of journalContract({
 }))
 	test(name, run);
 for (const { name, run } of journalContract({ name: "sqlite, two processes", make: twoProcesses })) {
-	test(name, { timeout: 20_000 }, run);
+	test(name, run);
 }
 
 function oneProcess(): JournalWorld {

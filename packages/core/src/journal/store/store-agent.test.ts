@@ -210,9 +210,7 @@ describe("a session over a bare store", () => {
 		}
 	});
 
-	test("costs at turn 1,000 what it costs at turn 10, in calls and in bytes [SES-089]", {
-		timeout: 60_000,
-	}, async () => {
+	test("costs at turn 1,000 what it costs at turn 10, in calls and in bytes [SES-089]", async () => {
 		const sessionStore = new OpenStore();
 		const agent = new Agent({ model: echo(), host: { sessionStore } });
 		const session = agent.session("k");
@@ -341,9 +339,7 @@ describe("where sessions live", () => {
 		expect(shown(model)).toEqual(["b"]);
 	});
 
-	test("is the folder of a FileSessionStore, where a new process goes on with the conversation [SES-083]", {
-		timeout: 30_000,
-	}, async () => {
+	test("is the folder of a FileSessionStore, where a new process goes on with the conversation [SES-083]", async () => {
 		const key = "room:1/../user:ü";
 		await inProcess("house", key, "one");
 		expect(await inProcess("house", key, "two")).toEqual({
