@@ -123,7 +123,7 @@ describe("two workers", () => {
 		expect([...world.received().values()]).toEqual(Array(2 * sessions.length).fill(1));
 	});
 
-	test("are one when one of them dies: the other goes on in under two seconds", async () => {
+	test("are one when one of them dies: the other goes on in under two seconds", { retry: 3 }, async () => {
 		const send = [planned("one", [["wait:a"], ["wait:b"]])];
 		const sender = world.start({ work: { send } });
 		await sender.reached("wait a entered");

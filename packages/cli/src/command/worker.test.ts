@@ -49,7 +49,9 @@ const events = (stdout: string): Record<string, unknown>[] =>
 		.map((line) => JSON.parse(line));
 
 describe("a worker", () => {
-	test("takes up a run whose process is killed, in under two seconds, and tells how it ended", async () => {
+	test("takes up a run whose process is killed, in under two seconds, and tells how it ended", {
+		retry: 3,
+	}, async () => {
 		await serve([{ text: "There are 7." }]);
 		const worker = begin(["worker"]);
 		await worker.until(/^worker \d+ · the assistant/);

@@ -68,8 +68,8 @@ test("the same text has no pieces, and changes that lie apart have one each, wit
 test("texts without a line in common are compared within bounds", () => {
 	const many = (word: string): string =>
 		Array.from({ length: 30_000 }, (_, index) => `${word} ${index}\n`).join("");
-	const started = performance.now();
+	const started = process.cpuUsage();
 	const hunks = diffTexts(many("old"), many("new"));
 	expect(apply(many("old"), hunks)).toBe(many("new"));
-	expect(performance.now() - started).toBeLessThan(3_000);
+	expect(process.cpuUsage(started).user / 1_000).toBeLessThan(3_000);
 });

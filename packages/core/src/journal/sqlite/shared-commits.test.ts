@@ -184,7 +184,7 @@ test("a lock of another process is waited for without blocking", async () => {
 	});
 	const begun = performance.now();
 	for (let turn = 0; turn < 20; turn++) await new Promise((next) => setTimeout(next, 1));
-	expect(performance.now() - begun).toBeLessThan(1_000);
+	expect(performance.now() - begun).toBeLessThan(5_000);
 	expect(settled).toBe(false);
 	expect(notes(await journal.read("s"))).toEqual([]);
 	other.exec("COMMIT");
