@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { LLMRequest } from "@holdfast/upp";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { reminder } from "../execution-host/execution-host.fixture.ts";
 import { type AgentRun, acceptInput, noticeIdentity, storedInput } from "../sessions/index.ts";
 import { gate, never } from "../sessions/sessions.fixture.ts";
