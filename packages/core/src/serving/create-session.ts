@@ -8,8 +8,9 @@ import { normaliseTools, type ToolSet } from "../tools/index.ts";
 import type { PendingSessionCall, SessionStatus } from "./execute-event.ts";
 import { readInput, readOptions } from "./execute-request.ts";
 import { ExecuteEvents, type ExecuteStream } from "./execute-stream.ts";
-import { ServedSession, type ServingParts, storedTool } from "./served-session.ts";
+import { ServedSession, type ServingParts } from "./served-session.ts";
 import type { SessionMessage, UserSessionMessage } from "./session-message.ts";
+import { storedTool } from "./session-tools.ts";
 
 /** What a session begins with. @see document 3, "New API Design" */
 export interface AgentContext {

@@ -7,11 +7,10 @@ import type { Watcher } from "../engine/index.ts";
 import type { Entry, Host } from "../journal/index.ts";
 import type { AgentRun, Session } from "../sessions/index.ts";
 import { sessionPlace } from "../sessions/session-key.ts";
-import { type AnyTool, type EngineTool, normaliseTools } from "../tools/index.ts";
-import { validatingSchema } from "../tools/tool-input.ts";
-import { withoutPatterns } from "./client-schema.ts";
+import { type EngineTool, normaliseTools } from "../tools/index.ts";
 import { behindEntry } from "./event-id.ts";
 import type { ClientContext, ClientOptions, ExecuteInput } from "./execute-request.ts";
+import { boundTools } from "./session-tools.ts";
 import { SessionView } from "./session-view.ts";
 import {
 	type SeenRequest,
@@ -66,6 +65,9 @@ export class ServedSession {
 	#model: AgentOptions["model"];
 	/** Executions are accepted one after the other. */
 	#accepting: Promise<unknown> = Promise.resolve();
+	/** How many are at it. */
+	#users = 0;
+	#isClosed = false;
 
 	constructor(parts: ServingParts, tenant: string | undefined, id: string, stored: StoredSession) {
 		this.#parts = parts;
@@ -159,10 +161,29 @@ export class ServedSession {
 		return this.#agent?.session(this.id).isBusy() === true;
 	}
 
+	/** Whether nothing would be missed here: nobody is at it, no run is under way, and no deadline is seen to. */
+	get isAtRest(): boolean {
+		return this.#users === 0 && this.#agent?.session(this.id).isAtRest() !== false;
+	}
+
+	/** Settles when no run is under way here any more: it has ended, waits, or was suspended. */
+	async quiet(): Promise<void> {
+		await this.#agent?.session(this.id).quiet();
+	}
+
 	#inTurn<T>(act: () => Promise<T>): Promise<T> {
-		const done = this.#accepting.then(act);
+		const done = this.#using(() => this.#accepting.then(act));
 		this.#accepting = done.catch(() => {});
 		return done;
+	}
+
+	async #using<T>(act: () => Promise<T>): Promise<T> {
+		this.#users++;
+		try {
+			return await act();
+		} finally {
+			this.#users--;
+		}
 	}
 
 	async #execute(input: ExecuteInput, settings: ExecuteSettings): Promise<Accepted> {
@@ -215,18 +236,27 @@ export class ServedSession {
 	}
 
 	/** Ends the run that is under way or waits; false when there is none. */
-	async stop(): Promise<boolean> {
-		return (await this.#open()).stop();
+	stop(): Promise<boolean> {
+		return this.#using(async () => (await this.#open()).stop());
 	}
 
 	/** Goes on with what a dead process left, and sees to the deadlines of calls. */
-	async resume(): Promise<AgentRun | null> {
-		return (await this.#open()).resume();
+	resume(): Promise<AgentRun | null> {
+		return this.#using(async () => (await this.#open()).resume());
 	}
 
-	/** Suspends the run under way, to be gone on with elsewhere. */
+	/** Suspends the run under way, to be gone on with elsewhere. Nothing is begun here any more. */
 	async close(): Promise<void> {
+		this.#isClosed = true;
 		await this.#agent?.close();
+	}
+
+	/** Gives up what it holds; whoever uses it again takes it anew. */
+	async rest(): Promise<void> {
+		const agent = this.#agent;
+		this.#agent = undefined;
+		// A lease that cannot be given up now is no worse than one that was kept.
+		await agent?.close().catch(() => {});
 	}
 
 	/** Options of an execution apply from it on. A run under way goes on with the agent it has. */
@@ -246,6 +276,7 @@ export class ServedSession {
 	}
 
 	async #open(): Promise<Session> {
+		if (this.#isClosed) throw shuttingDown();
 		this.#agent ??= await this.#makeAgent(this.#stored, this.#model);
 		return this.#agent.session(this.id);
 	}
@@ -271,55 +302,6 @@ export class ServedSession {
 			...(Object.keys(params).length === 0 ? {} : { params }),
 		});
 	}
-}
-
-/** The tools of a session: those that are given now, and what it keeps beside them. */
-function boundTools(
-	stored: readonly StoredTool[],
-	given: AgentOptions["tools"],
-	again: ServingParts["bound"],
-): readonly AnyTool[] {
-	const own = normaliseTools(given);
-	const registered = [...own.values()].map(({ name, source }) => ({ ...(source as AnyTool), name }));
-	const kept = stored
-		.filter(({ name }) => !own.has(name))
-		.map(({ kind, ...tool }): AnyTool => {
-			const found = again?.get(tool.name);
-			if (found?.kind === kind) return bound(found, tool);
-			if (kind === "local") return { ...tool, run: () => missing(tool.name) };
-			const checked = withoutPatterns(tool.parameters, `the parameters of ${tool.name}`);
-			return { ...tool, [validatingSchema]: checked } as AnyTool;
-		});
-	return [...registered, ...kept];
-}
-
-/** The tool with that function, as it was when the session was made. */
-function bound({ source, parameters }: EngineTool, tool: Omit<StoredTool, "kind">): AnyTool {
-	if (JSON.stringify(parameters) === JSON.stringify(tool.parameters)) return { ...source, name: tool.name };
-	const schema = "inputSchema" in source ? "inputSchema" : "parameters";
-	return { ...source, ...tool, [schema]: tool.parameters };
-}
-
-/** A local tool whose function nobody gives any more never becomes a remote one. */
-function missing(name: string): never {
-	throw new HoldfastError(
-		"tool_not_registered",
-		`The tool "${name}" had a function when this session was made, and has none now. Register it again.`,
-	);
-}
-
-/** A tool as it is kept with a session. */
-export function storedTool(tool: EngineTool): StoredTool {
-	const { name, label, description, parameters, kind, timeoutMs, source } = tool;
-	return {
-		name,
-		description,
-		parameters,
-		kind,
-		...(label === undefined ? {} : { label }),
-		...(timeoutMs === undefined ? {} : { timeoutMs }),
-		...((source as AnyTool).needsApproval === true ? { needsApproval: true } : {}),
-	};
 }
 
 function attachedTo({ seq, runId }: Entry): Accepted {
@@ -350,6 +332,13 @@ function modelMissing(): HoldfastError {
 		"model_missing",
 		"The session has no model. Give `model` with it, or with the execution.",
 	);
+}
+
+/** The server ends, and begins nothing more. */
+export function shuttingDown(): HoldfastError {
+	return new HoldfastError("shutting_down", "The server is shutting down. Send the request again.", {
+		retryable: true,
+	});
 }
 
 /** A name that nothing is served under. */

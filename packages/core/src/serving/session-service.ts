@@ -2,14 +2,16 @@
 // process left is gone on with; nobody sees another tenant's.
 import { HoldfastError } from "@holdfast/upp";
 import { type AgentOptions, modelIdOf } from "../agent/options.ts";
+import type { Timers } from "../engine/index.ts";
 import type { Host } from "../journal/index.ts";
 import { WaitingSessions } from "../sessions/index.ts";
 import { keyOfPlace, readPlace, sessionPlace } from "../sessions/session-key.ts";
 import type { PendingSessionCall, SessionStatus } from "./execute-event.ts";
 import { type ExecuteRequest, readContext, readInput, readOptions } from "./execute-request.ts";
-import { ServedSession, type ServingParts, unknownModel } from "./served-session.ts";
+import { ServedSession, type ServingParts, shuttingDown, unknownModel } from "./served-session.ts";
 import { type FollowOptions, followLog, type LoggedEvent } from "./session-log.ts";
 import type { SessionMessage } from "./session-message.ts";
+import { SessionsAtHand } from "./sessions-at-hand.ts";
 
 /** Options of `sessionService`. */
 export interface SessionServiceOptions {
@@ -110,8 +112,14 @@ export interface SessionService {
 
 /** What the places of all tenants begin with. */
 const tenants = sessionPlace("", "").slice(0, 4);
-/** How many sessions at rest are kept at hand. */
-const kept = 1_000;
+/** Nobody's process lives on for a look. */
+const unheldTimers: Timers = {
+	after(milliseconds, wake) {
+		const timer = setTimeout(wake, milliseconds);
+		timer.unref?.();
+		return () => clearTimeout(timer);
+	},
+};
 
 /**
  * Serves sessions over a host: what `@holdfast/server` puts on HTTP.
@@ -124,19 +132,20 @@ export function sessionService(options: SessionServiceOptions): SessionService {
 class Service implements SessionService {
 	readonly #options: SessionServiceOptions;
 	readonly #parts: ServingParts;
-	/** Sessions at hand, those used last at the end. */
-	readonly #sessions = new Map<string, Promise<ServedSession | undefined>>();
+	readonly #sessions = new SessionsAtHand();
 	readonly #waiting: WaitingSessions;
 	readonly #following = new Set<() => void>();
-	/** Runs under way, by place. */
-	readonly #running = new Map<string, Promise<unknown>>();
-	#sweep: ReturnType<typeof setTimeout> | undefined;
+	/** Executions that are being accepted. */
+	readonly #accepting = new Set<Promise<Submitted>>();
+	readonly #timers: Timers;
+	#callOffLook: (() => void) | undefined;
 	#closing = false;
 
 	constructor(options: SessionServiceOptions) {
 		const { host, agent, models, maxSteps, remoteToolTimeoutMs, deltaFlushMs = 20 } = options;
 		this.#options = options;
 		this.#waiting = new WaitingSessions(host.journal);
+		this.#timers = agent.ports?.timers ?? unheldTimers;
 		this.#parts = {
 			host,
 			agent: {
@@ -156,6 +165,24 @@ class Service implements SessionService {
 		{ idempotencyKey }: { readonly idempotencyKey?: string } = {},
 	): Promise<Submitted> {
 		if (this.#closing) throw shuttingDown();
+		const accepting = this.#accept(tenant, sessionId, request, idempotencyKey);
+		this.#accepting.add(accepting);
+		try {
+			return await accepting;
+		} catch (error) {
+			if (this.#closing && (error as { code?: unknown }).code === "agent_closed") throw shuttingDown();
+			throw error;
+		} finally {
+			this.#accepting.delete(accepting);
+		}
+	}
+
+	async #accept(
+		tenant: string,
+		sessionId: string,
+		request: ExecuteRequest,
+		idempotencyKey: string | undefined,
+	): Promise<Submitted> {
 		const input = readInput(request.input);
 		const options = readOptions(request.options);
 		let created = false;
@@ -169,9 +196,10 @@ class Service implements SessionService {
 			const tools = context.tools.map((tool) => ({ ...tool, kind: "remote" as const }));
 			return ServedSession.create(this.#parts, tenant, sessionId, { ...context, tools });
 		});
-		const accepted = await (session as ServedSession).execute(input, { options, idempotencyKey });
-		if (accepted.run !== undefined) this.#runs(sessionPlace(tenant, sessionId), accepted.run.result());
-		const { runId, after, attached } = accepted;
+		const { runId, after, attached } = await (session as ServedSession).execute(input, {
+			options,
+			idempotencyKey,
+		});
 		return { sessionId, runId, after, created, attached };
 	}
 
@@ -262,93 +290,61 @@ class Service implements SessionService {
 	}
 
 	async recover(): Promise<void> {
+		await this.#look();
+		this.#lookAgain();
+	}
+
+	/** Goes on with what nobody alive works on. One session that cannot be gone on with keeps back none of the others. */
+	async #look(): Promise<void> {
 		const { journal } = this.#parts.host;
 		const orphaned = await journal.list({ state: "orphaned", prefix: tenants });
 		const places = orphaned.map(({ key }) => key);
 		for (const place of [...places, ...(await this.#waiting.withDeadlines(tenants))]) {
 			const { key, namespace } = readPlace(place);
 			if (namespace === undefined || this.#closing) continue;
-			const session = await this.#session(namespace, key);
+			const resumed = this.#session(namespace, key).then((session) => session?.resume());
 			// What cannot be gone on with now, another look finds again.
-			const run = await session?.resume().catch(() => null);
-			if (run != null) this.#runs(place, run.result());
+			const run = await resumed.catch(() => this.#waiting.missed(place));
+			void run?.result();
 		}
+	}
+
+	/** Looks again in a while, also after a look that failed. */
+	#lookAgain(): void {
+		this.#callOffLook?.();
 		if (this.#closing) return;
-		clearTimeout(this.#sweep);
-		this.#sweep = setTimeout(
-			() => void this.recover().catch(() => {}),
-			this.#options.recoverEveryMs ?? 2_000,
-		);
-		this.#sweep.unref?.();
+		this.#callOffLook = this.#timers.after(this.#options.recoverEveryMs ?? 2_000, () => {
+			this.#look()
+				.catch(() => {})
+				.finally(() => this.#lookAgain());
+		});
 	}
 
 	async close({ drainMs = 0 }: { readonly drainMs?: number } = {}): Promise<void> {
 		this.#closing = true;
-		clearTimeout(this.#sweep);
-		if (drainMs > 0 && this.#running.size > 0) {
-			let timer: ReturnType<typeof setTimeout> | undefined;
-			const over = new Promise((resolve) => {
-				timer = setTimeout(resolve, drainMs);
-			});
-			await Promise.race([Promise.all(this.#running.values()), over]);
-			clearTimeout(timer);
-		}
-		const sessions = await Promise.all(
-			[...this.#sessions.values()].map((session) => session.catch(() => undefined)),
-		);
-		await Promise.all(sessions.map((session) => session?.close()));
+		this.#callOffLook?.();
+		let timer: ReturnType<typeof setTimeout> | undefined;
+		const over = new Promise<void>((resolve) => {
+			timer = setTimeout(resolve, drainMs);
+		});
+		// What was asked for before belongs to what may finish.
+		await Promise.race([Promise.allSettled(this.#accepting), over]);
+		await Promise.race([this.#sessions.quiet(), over]);
+		clearTimeout(timer);
+		await this.#sessions.close();
 		for (const leave of [...this.#following]) leave();
 	}
 
 	/** The session, made where it is not kept. */
-	async #session(
+	#session(
 		tenant: string,
 		sessionId: string,
 		make: () => Promise<ServedSession | undefined> = () => Promise.resolve(undefined),
 	): Promise<ServedSession | undefined> {
-		const place = sessionPlace(tenant, sessionId);
-		const known = this.#sessions.get(place);
-		if (known !== undefined) {
-			// Who made it may have failed, and then it is not kept.
-			const session = await known.catch(() => undefined);
-			if (session === undefined) return this.#session(tenant, sessionId, make);
-			this.#keep(place, known);
-			return session;
-		}
-		const made = ServedSession.load(this.#parts, tenant, sessionId)
-			.then((session) => session ?? make())
-			.then(
-				(session) => {
-					if (session === undefined) this.#sessions.delete(place);
-					return session;
-				},
-				(error) => {
-					this.#sessions.delete(place);
-					throw error;
-				},
-			);
-		this.#keep(place, made);
-		return made;
-	}
-
-	/** Keeps a session at hand, and lets go of the one at rest that was used longest ago. */
-	#keep(place: string, session: Promise<ServedSession | undefined>): void {
-		this.#sessions.delete(place);
-		this.#sessions.set(place, session);
-		if (this.#sessions.size <= kept) return;
-		for (const oldest of this.#sessions.keys()) {
-			if (this.#running.has(oldest)) continue;
-			this.#sessions.delete(oldest);
-			return;
-		}
-	}
-
-	/** A run of the session at that place goes on. */
-	#runs(place: string, run: Promise<unknown>): void {
-		this.#running.set(place, run);
-		void run.finally(() => {
-			if (this.#running.get(place) === run) this.#running.delete(place);
-		});
+		return this.#sessions.open(
+			sessionPlace(tenant, sessionId),
+			async () => (await ServedSession.load(this.#parts, tenant, sessionId)) ?? make(),
+		);
 	}
 }
 
@@ -358,10 +354,4 @@ function contextRequired(): HoldfastError {
 
 function sessionNotFound(): HoldfastError {
 	return new HoldfastError("session_not_found", "Session not found");
-}
-
-function shuttingDown(): HoldfastError {
-	return new HoldfastError("shutting_down", "The server is shutting down. Send the request again.", {
-		retryable: true,
-	});
 }

@@ -5,35 +5,10 @@ import { expect, test } from "vitest";
 import { lines } from "../agent/agent.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
+import { handMade } from "../engine/hand-made-time.fixture.ts";
 import { memoryHost } from "../journal/index.ts";
 import { sqliteHost } from "../sqlite.ts";
 import { type ScriptedModel, scriptedModel } from "../testing/scripted-model.ts";
-
-/** A clock and timers that go on when they are told to. */
-function handMade() {
-	let now = 1_000_000;
-	const timers = new Set<{ readonly at: number; wake(): void }>();
-	return {
-		ports: {
-			clock: { now: () => now, monotonic: () => now },
-			timers: {
-				after(milliseconds: number, wake: () => void) {
-					const timer = { at: now + milliseconds, wake };
-					timers.add(timer);
-					return () => timers.delete(timer);
-				},
-			},
-		},
-		timers,
-		pass(milliseconds: number) {
-			now += milliseconds;
-			for (const timer of [...timers].filter(({ at }) => at <= now)) {
-				timers.delete(timer);
-				timer.wake();
-			}
-		},
-	};
-}
 
 const locate = { name: "locate", description: "Where.", parameters: { type: "object" } } as const;
 const asks = { toolCalls: [{ name: "locate", id: "a" }] };

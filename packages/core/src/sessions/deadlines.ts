@@ -12,6 +12,11 @@ export class WaitingSessions {
 		this.#journal = journal;
 	}
 
+	/** Nobody sees to the session at this place: the next look finds it again. */
+	missed(place: string): void {
+		this.#seen.delete(place);
+	}
+
 	/** Places of the sessions that began to wait since the last look. */
 	async withDeadlines(prefix = ""): Promise<readonly string[]> {
 		const seen = new Map<string, number>();

@@ -85,6 +85,10 @@ export class SessionWaiting {
 		});
 	}
 
+	get watchesDeadline(): boolean {
+		return this.#callOff !== undefined;
+	}
+
 	/** Watches no deadlines any more. */
 	close(): void {
 		this.#callOff?.();

@@ -95,7 +95,7 @@ export class SessionWorker {
 
 	/** Makes way for another worker of the same session, unless there is something to do or to remember. */
 	retire(): boolean {
-		if (!this.idle || this.#overlays.length > 0) return false;
+		if (!this.idle || this.watchesDeadline || this.#overlays.length > 0) return false;
 		this.seat.worker = undefined;
 		this.hold.giveUp(); // stores remember the leases that stand
 		return true;
@@ -104,6 +104,11 @@ export class SessionWorker {
 	/** Whether nothing is under way and nothing waits. */
 	get idle(): boolean {
 		return this.active === undefined && this.queue.length === 0 && !this.turnstile.busy;
+	}
+
+	/** Whether it sees to it that a call fails in time. */
+	get watchesDeadline(): boolean {
+		return this.#waiting?.watchesDeadline === true;
 	}
 
 	/** Accepts a turn: durable when this resolves. It starts when the turns before it have ended. */

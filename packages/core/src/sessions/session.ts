@@ -101,6 +101,18 @@ export class Session {
 		return this.#current().active !== undefined;
 	}
 
+	/** Whether nothing is under way in this process, and no deadline is seen to. @internal */
+	isAtRest(): boolean {
+		const worker = this.#current();
+		return worker.idle && !worker.watchesDeadline;
+	}
+
+	/** Settles when no run is under way in this process. @internal */
+	async quiet(): Promise<void> {
+		const worker = this.#current();
+		while (worker.active !== undefined) await worker.active.over;
+	}
+
 	/** The tool calls that wait for somebody outside. */
 	async pending(): Promise<readonly PendingToolCall[]> {
 		return this.#current().waiting.pending();

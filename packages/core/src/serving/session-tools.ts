@@ -1,0 +1,57 @@
+// The tools of a served session: as they are kept with it, and as its agent has them. A function is bound again by its
+// tool's name, and a tool that had one never becomes one of the caller's.
+import { HoldfastError } from "@holdfast/upp";
+import type { AgentOptions } from "../agent/options.ts";
+import { type AnyTool, type EngineTool, normaliseTools } from "../tools/index.ts";
+import { validatingSchema } from "../tools/tool-input.ts";
+import { withoutPatterns } from "./client-schema.ts";
+import type { StoredTool } from "./stored-session.ts";
+
+/** The tools of a session: those that are given now, and what it keeps beside them. */
+export function boundTools(
+	stored: readonly StoredTool[],
+	given: AgentOptions["tools"],
+	again: ReadonlyMap<string, EngineTool> | undefined,
+): readonly AnyTool[] {
+	const own = normaliseTools(given);
+	const registered = [...own.values()].map(({ name, source }) => ({ ...(source as AnyTool), name }));
+	const kept = stored
+		.filter(({ name }) => !own.has(name))
+		.map(({ kind, ...tool }): AnyTool => {
+			const found = again?.get(tool.name);
+			if (found?.kind === kind) return bound(found, tool);
+			if (kind === "local") return { ...tool, run: () => missing(tool.name) };
+			const checked = withoutPatterns(tool.parameters, `the parameters of ${tool.name}`);
+			return { ...tool, [validatingSchema]: checked } as AnyTool;
+		});
+	return [...registered, ...kept];
+}
+
+/** The tool with that function, as it was when the session was made. */
+function bound({ source, parameters }: EngineTool, tool: Omit<StoredTool, "kind">): AnyTool {
+	if (JSON.stringify(parameters) === JSON.stringify(tool.parameters)) return { ...source, name: tool.name };
+	const schema = "inputSchema" in source ? "inputSchema" : "parameters";
+	return { ...source, ...tool, [schema]: tool.parameters };
+}
+
+/** A local tool whose function nobody gives any more never becomes a remote one. */
+function missing(name: string): never {
+	throw new HoldfastError(
+		"tool_not_registered",
+		`The tool "${name}" had a function when this session was made, and has none now. Register it again.`,
+	);
+}
+
+/** A tool as it is kept with a session. */
+export function storedTool(tool: EngineTool): StoredTool {
+	const { name, label, description, parameters, kind, timeoutMs, source } = tool;
+	return {
+		name,
+		description,
+		parameters,
+		kind,
+		...(label === undefined ? {} : { label }),
+		...(timeoutMs === undefined ? {} : { timeoutMs }),
+		...((source as AnyTool).needsApproval === true ? { needsApproval: true } : {}),
+	};
+}
