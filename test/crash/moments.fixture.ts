@@ -1,5 +1,5 @@
 // Moments of a worker's life, told to its parent line by line; at the one it was told it kills itself. The watched host
-// makes moments of appends: before one is called, and after it is committed but before anybody knows.
+// makes moments of appends and inputs: before one is called, and after it is committed but before anybody knows.
 import { writeSync } from "node:fs";
 import type { Append, AppendResult, Host, Lease } from "holdfast";
 
@@ -52,10 +52,18 @@ export class Order {
 	}
 }
 
-/** The host with moments `append <n> before` and `append <n> after`. */
+/** The host with moments `append <n> before`, `append <n> after`, `input <n> before` and `input <n> after`. */
 export function watchedHost(host: Host, { reach }: Moments, order: Order): Host {
 	let appends = 0;
+	let inputs = 0;
 	const journal = overlay(host.journal, {
+		async submit(key, input) {
+			const number = ++inputs;
+			reach(`input ${number} before`, { session: key });
+			const submitted = await host.journal.submit(key, input);
+			reach(`input ${number} after`);
+			return submitted;
+		},
 		async acquire(key, options) {
 			const acquired = await host.journal.acquire(key, options);
 			return acquired.ok ? { ok: true, lease: watchedLease(acquired.lease) } : acquired;

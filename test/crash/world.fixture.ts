@@ -30,13 +30,16 @@ export interface WorkerProcess {
 	say(line: string): void;
 }
 
+/** The programs that can be started: one that sends and resumes, and one that works at what a host has scheduled. */
+const programs = { sends: "worker-process.fixture.ts", works: "scheduled-process.fixture.ts" } as const;
+
 type Start = Omit<WorkerOptions, "host" | "receiver" | "effects" | "requests"> & {
 	readonly host?: Partial<WorkerOptions["host"]>;
 };
 
 export interface World {
 	readonly path: string;
-	start(options: Start): WorkerProcess;
+	start(options: Start, program?: keyof typeof programs): WorkerProcess;
 	/** Starts a worker and waits until its process is gone. */
 	run(options: Start): Promise<Ended>;
 	entries(session?: string): Promise<readonly Entry[]>;
@@ -51,8 +54,6 @@ export interface World {
 	end(): Promise<void>;
 }
 
-const program = join(import.meta.dirname, "worker-process.fixture.ts");
-
 /** Makes a world; `folder` may be one of the caller's, on a small disk say. */
 export async function makeWorld(folder?: string): Promise<World> {
 	const home = mkdtempSync(join(tmpdir(), "holdfast-crash-"));
@@ -64,7 +65,7 @@ export async function makeWorld(folder?: string): Promise<World> {
 	const running = new Set<ChildProcess>();
 	const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 
-	function start({ host, ...rest }: Start): WorkerProcess {
+	function start({ host, ...rest }: Start, program: keyof typeof programs = "sends"): WorkerProcess {
 		const options: WorkerOptions = {
 			...rest,
 			host: { path, ...host },
@@ -72,9 +73,10 @@ export async function makeWorld(folder?: string): Promise<World> {
 			effects,
 			requests,
 		};
+		const file = join(import.meta.dirname, programs[program]);
 		const child = spawn(
 			process.execPath,
-			["--conditions=holdfast-source", "--no-warnings", program, JSON.stringify(options)],
+			["--conditions=holdfast-source", "--no-warnings", file, JSON.stringify(options)],
 			{ stdio: ["pipe", "pipe", "inherit"] },
 		);
 		running.add(child);

@@ -2,8 +2,8 @@
 import type { Ports } from "../engine/index.ts";
 import type { Host } from "../journal/index.ts";
 import type { AgentRun, SessionTable } from "../sessions/index.ts";
+import { defaultLease } from "./claims.ts";
 import type { ExecutionHost } from "./execution-host.ts";
-import { defaultLease } from "./keep-runs.ts";
 import type { OwnScheduler } from "./record-scheduler.ts";
 import { resumeRun } from "./resume-run.ts";
 import { isFinal } from "./run-record.ts";

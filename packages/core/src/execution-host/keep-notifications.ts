@@ -1,5 +1,6 @@
 // Notifications as records: pending, claimed by one for a time, acknowledged once and for all.
-import { createRun, defaultLease, type KeepingPorts } from "./keep-runs.ts";
+import { claimUntil, isClaimed, type KeepingPorts } from "./claims.ts";
+import { createRun } from "./keep-runs.ts";
 import type {
 	ClaimNotificationOptions,
 	ClaimNotificationResult,
@@ -56,17 +57,13 @@ export async function claimNotification(
 ): Promise<ClaimNotificationResult> {
 	const standing = await getNotification(draft, idempotencyKey);
 	if (standing === null) return { ok: false, reason: "not-found" };
-	const now = ports.now();
-	const free =
+	const isFree =
 		standing.status === "pending" ||
-		(standing.status === "claimed" && !(Number(standing.lease?.leaseUntilMs) > now));
-	if (!free) return { ok: false, reason: "already-claimed" };
-	const { leaseMs = defaultLease, leaseId = ports.newId() } = options;
-	const notification: NotificationRecord = {
-		...standing,
-		status: "claimed",
-		lease: { leaseId, leaseUntilMs: now + leaseMs },
-	};
+		(standing.status === "claimed" && !(await isClaimed(ports, standing.lease)));
+	if (!isFree) return { ok: false, reason: "already-claimed" };
+	const { leaseMs, leaseId = ports.newId() } = options;
+	const lease = { leaseId, ...claimUntil(ports, leaseMs) };
+	const notification: NotificationRecord = { ...standing, status: "claimed", lease };
 	put(draft, notification);
 	return { ok: true, notification };
 }

@@ -1,4 +1,5 @@
 // Runs as records: created once, claimed by one at a time, and never changed after their end.
+import { claimUntil, isClaimed, type KeepingPorts } from "./claims.ts";
 import type { RecordDraft } from "./records.ts";
 import { numbered } from "./records.ts";
 import {
@@ -13,16 +14,6 @@ import {
 	type UpdateRunOptions,
 	type UpdateRunResult,
 } from "./run-record.ts";
-
-/** Where time and ids come from. */
-export interface KeepingPorts {
-	/** Milliseconds since the epoch. */
-	now(): number;
-	newId(): string;
-}
-
-/** Milliseconds a claim stands when nothing else is said. */
-export const defaultLease = 30_000;
 
 /** Shelf of the runs that have not ended, by id. */
 export const unfinishedShelf = "unfinished-runs";
@@ -79,17 +70,16 @@ export async function claimRun(
 	const run = await getRun(draft, runId);
 	if (run === null) return { ok: false, reason: "not-found" };
 	if (isFinal(run.status)) return { ok: false, reason: "final" };
-	const now = ports.now();
-	const leaseUntilMs = now + (options.leaseMs ?? defaultLease);
+	const claim = claimUntil(ports, options.leaseMs);
 	const { lease } = run;
 	if (options.leaseId !== undefined) {
 		if (lease?.leaseId !== options.leaseId) return { ok: false, reason: "lease-lost" };
-		const renewed = { ...run, lease: { ...lease, leaseUntilMs } };
+		const renewed = { ...run, lease: { ...lease, ...claim } };
 		putRun(draft, renewed);
 		return { ok: true, run: renewed };
 	}
-	if (lease !== undefined && lease.leaseUntilMs > now) return { ok: false, reason: "leased" };
-	const taken: RunLease = { attempt: (lease?.attempt ?? 0) + 1, leaseId: ports.newId(), leaseUntilMs };
+	if (await isClaimed(ports, lease)) return { ok: false, reason: "leased" };
+	const taken: RunLease = { attempt: (lease?.attempt ?? 0) + 1, leaseId: ports.newId(), ...claim };
 	const claimed = { ...run, status: "leased" as const, lease: taken };
 	putRun(draft, claimed);
 	return { ok: true, run: claimed };

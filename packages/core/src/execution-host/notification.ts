@@ -25,6 +25,8 @@ export interface NotificationRecord extends NewNotification {
 		readonly leaseId: string;
 		/** Milliseconds since the epoch, by the host's clock. */
 		readonly leaseUntilMs: number;
+		/** Whose claim it is, on a host that knows its workers: it ends early when that one is dead. */
+		readonly workerId?: string;
 	};
 }
 

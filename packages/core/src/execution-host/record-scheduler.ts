@@ -1,7 +1,8 @@
 // The scheduler of a host of ours: what is to be delivered lies beside the runs, and whoever works asks for what is due.
 // Delivery happens at least once; claiming a run makes it count once.
+
+import type { KeepingPorts } from "./claims.ts";
 import type { ExecutionScheduler } from "./execution-host.ts";
-import type { KeepingPorts } from "./keep-runs.ts";
 import { onDraft, type RecordDraft, type RecordSpace } from "./records.ts";
 
 const shelf = "scheduled-runs";

@@ -1,6 +1,7 @@
 // The store of an execution host over records: every call is a small transaction, and `transaction` a larger one.
 import type { SessionStore } from "../session-store/session-store.ts";
 import type { Checkpoint, CheckpointStore } from "./checkpoint.ts";
+import type { KeepingPorts } from "./claims.ts";
 import type { ExecutionStore, ExecutionTransaction } from "./execution-host.ts";
 import { appendCheckpoint, latestCheckpoint, listCheckpoints } from "./keep-checkpoints.ts";
 import { appendEvent, readEvents } from "./keep-events.ts";
@@ -16,7 +17,6 @@ import {
 	createRun,
 	getByDedupeKey,
 	getRun,
-	type KeepingPorts,
 	listByParentRunId,
 	noteEnd,
 	unfinishedShelf,

@@ -20,6 +20,8 @@ export interface RunLease {
 	readonly leaseId: string;
 	/** Milliseconds since the epoch, by the host's clock. */
 	readonly leaseUntilMs: number;
+	/** Whose claim it is, on a host that knows its workers: it ends early when that one is dead. */
+	readonly workerId?: string;
 }
 
 /** @see keyed sessions, RunRecord */

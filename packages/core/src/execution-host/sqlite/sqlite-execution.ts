@@ -12,7 +12,9 @@ export function sqliteExecution(
 	clock: { now(): number } = { now: () => Date.now() },
 ): OwnExecutionHost {
 	const records = journalRecords(journal.records, journal);
-	const ports = { now: () => clock.now(), newId: uuid };
+	const { workerId } = journal;
+	const workers = { ownId: workerId, isDead: (other: string) => journal.records.isDead(other) };
+	const ports = { now: () => clock.now(), newId: uuid, workers };
 	return {
 		capabilities: { backgroundSubagents: "durable" },
 		scheduler: recordScheduler(records, ports),

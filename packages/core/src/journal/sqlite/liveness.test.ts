@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { expect, test } from "vitest";
-import { isWorkerAlive, ownIdentity, type WorkerRow } from "./liveness.ts";
+import { isWorkerAlive, isWorkerDead, ownIdentity, type WorkerRow } from "./liveness.ts";
 
 const ttl = 1_000;
 const own = ownIdentity();
@@ -10,6 +10,13 @@ test("a worker elsewhere lives as long as it beats", () => {
 	const elsewhere = { ...other, machine: "elsewhere" };
 	expect(isWorkerAlive(elsewhere, own, ttl, ttl)).toBe(true);
 	expect(isWorkerAlive(elsewhere, own, ttl + 1, ttl)).toBe(false);
+});
+
+test("a worker that cannot be seen is not known to be dead, however late its beat", () => {
+	expect(isWorkerDead({ ...other, machine: "elsewhere" }, own, 100 * ttl, ttl)).toBe(false);
+	const unknown = { ...own, started: "" };
+	expect(isWorkerDead({ ...other, started: "" }, unknown, 100 * ttl, ttl)).toBe(false);
+	expect(isWorkerDead({ ...other, started: "", pid: 2 ** 30 }, unknown, 0, ttl)).toBe(true);
 });
 
 test("a worker of this very process lives, however late its beat", () => {
@@ -35,11 +42,13 @@ test.runIf(process.platform === "linux")(
 			beat_at: 0,
 		};
 		expect(isWorkerAlive(row, own, 100 * ttl, ttl)).toBe(true);
+		expect(isWorkerDead(row, own, 100 * ttl, ttl)).toBe(false);
 		expect(isWorkerAlive({ ...row, heartbeat: 1 }, own, 100 * ttl, ttl)).toBe(false);
 		expect(isWorkerAlive({ ...row, heartbeat: 1 }, own, ttl, ttl)).toBe(true);
 		const gone = new Promise((resolve) => child.once("exit", resolve));
 		child.kill("SIGKILL");
 		await gone;
 		expect(isWorkerAlive(row, own, 0, ttl)).toBe(false);
+		expect(isWorkerDead(row, own, 0, ttl)).toBe(true);
 	},
 );

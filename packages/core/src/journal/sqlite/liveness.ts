@@ -51,6 +51,15 @@ export function isWorkerAlive(row: WorkerRow, own: Identity, now: number, ttl: n
 	}
 }
 
+/**
+ * Whether the worker is known to be dead. Unlike `!isWorkerAlive` never for want of a heartbeat alone where the process
+ * itself cannot be seen: a worker that holds no session does not beat.
+ */
+export function isWorkerDead(row: WorkerRow, own: Identity, now: number, ttl: number): boolean {
+	if (row.machine !== own.machine) return false;
+	return own.started === "" ? !isPidTaken(row.pid) : !isWorkerAlive(row, own, now, ttl);
+}
+
 /** State and start of a process, from Linux's /proc; undefined when there is none. */
 function processStat(pid: number): { state: string; started: string } | undefined {
 	let stat: string;

@@ -140,9 +140,10 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 	};
 	const parts = {
 		statements,
-		async commit<T>(apply: () => T): Promise<T> {
+		worker,
+		async commit<T>(apply: () => T, committed?: () => void): Promise<T> {
 			usable();
-			return commit(apply);
+			return commit(apply, committed);
 		},
 		reading,
 	};

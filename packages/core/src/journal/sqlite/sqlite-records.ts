@@ -4,6 +4,7 @@ import type { RecordSpace, StoredRecord } from "../../execution-host/records.ts"
 import type { MaybePromise } from "../journal.ts";
 import type { Statements } from "./statements.ts";
 import { fromStored, toStored } from "./stored-text.ts";
+import type { WorkerRegistration } from "./worker-row.ts";
 
 /** Where a run stands in the journal. */
 export interface RunLocation {
@@ -20,20 +21,23 @@ export interface SqliteRecords extends RecordSpace {
 	locate(runId: string): MaybePromise<RunLocation | undefined>;
 	/** Ids of the runs that have begun and not ended, or wait for their start. */
 	unfinishedRuns(): MaybePromise<readonly string[]>;
+	/** Whether a worker that has written records is known to be dead, or left; false where in doubt. */
+	isDead(workerId: string): MaybePromise<boolean>;
 }
 
 /** What records need of their journal. */
 export interface RecordsParts {
 	readonly statements: Statements;
+	readonly worker: WorkerRegistration;
 	/** Runs within a transaction and resolves when it is committed. */
-	commit<T>(apply: () => T): Promise<T>;
+	commit<T>(apply: () => T, committed: () => void): Promise<T>;
 	reading<T>(read: () => T): MaybePromise<T>;
 }
 
 const nothing: StoredRecord = { revision: 0, value: undefined };
 
 /** The records beside a journal. */
-export function sqliteRecords({ statements, commit, reading }: RecordsParts): SqliteRecords {
+export function sqliteRecords({ statements, worker, commit, reading }: RecordsParts): SqliteRecords {
 	const revisionOf = (shelf: string, name: string): number =>
 		(statements.recordRevision.get(toStored(shelf), toStored(name)) as { revision: number } | undefined)
 			?.revision ?? 0;
@@ -59,13 +63,15 @@ export function sqliteRecords({ statements, commit, reading }: RecordsParts): Sq
 			}));
 			return commit(() => {
 				if (expected.some(({ shelf, name, revision }) => revisionOf(shelf, name) !== revision)) return false;
+				// What is written may be a claim, which others take once its worker is dead: it must be seen to live.
+				worker.present();
 				const { value: revision } = statements.nextRevision.get() as { value: number };
 				for (const { place, body } of texts) {
 					if (body === undefined) statements.deleteRecord.run(...place);
 					else statements.writeRecord.run(...place, revision, body);
 				}
 				return true;
-			});
+			}, worker.committed);
 		},
 		locate: (runId) =>
 			reading(() => {
@@ -80,6 +86,7 @@ export function sqliteRecords({ statements, commit, reading }: RecordsParts): Sq
 			}),
 		unfinishedRuns: () =>
 			reading(() => (statements.unfinishedRuns.all() as { id: string }[]).map(({ id }) => fromStored(id))),
+		isDead: (workerId) => reading(() => worker.isDead(toStored(workerId))),
 	};
 }
 

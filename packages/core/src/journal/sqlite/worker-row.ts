@@ -1,7 +1,7 @@
-// This worker's row: written with the first lease it takes or the first input it waits for, beaten with later ones,
-// and by the heartbeat's thread once leases are held for a while. Leaving takes the row away.
+// This worker's row: written with the first lease it takes, the first input it waits for or the first record it writes,
+// which may be a claim; beaten with later ones, and by the heartbeat's thread once leases are held for a while. Leaving takes the row away.
 import { type Heartbeat, startHeartbeat } from "./heartbeat.ts";
-import { type Identity, isWorkerAlive, ownIdentity, type WorkerRow } from "./liveness.ts";
+import { type Identity, isWorkerAlive, isWorkerDead, ownIdentity, type WorkerRow } from "./liveness.ts";
 import type { Statements } from "./statements.ts";
 import { toStored } from "./stored-text.ts";
 
@@ -29,6 +29,8 @@ export interface WorkerRegistration {
 	/** The worker of that row, and whether it lives; undefined when it left. */
 	find(row: number): { readonly workerId: string; readonly alive: boolean } | undefined;
 	isAlive(storedName: string): boolean;
+	/** Whether the worker is known to be dead, or left. */
+	isDead(storedName: string): boolean;
 	isOwn(row: number | null): boolean;
 	/** Ends the heartbeat. */
 	stop(): Promise<void>;
@@ -99,6 +101,11 @@ export function registerWorker(options: WorkerOptions): WorkerRegistration {
 		isAlive(storedName) {
 			const worker = statements.workerByName.get(storedName) as unknown as WorkerRow | undefined;
 			return worker !== undefined && lives(worker);
+		},
+		isDead(storedName) {
+			if (storedName === name) return false;
+			const worker = statements.workerByName.get(storedName) as unknown as WorkerRow | undefined;
+			return worker === undefined || isWorkerDead(worker, self(), clock.now(), leaseTtlMs);
 		},
 		isOwn: (id) => id !== null && id === row,
 		async stop() {

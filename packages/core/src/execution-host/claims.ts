@@ -1,0 +1,40 @@
+// Claims as records: each stands for a time, and on a host that knows its workers no longer than its worker lives. A
+// claim that is over is replaced by one of another id, so that whoever had it can be told (keeps I4).
+import type { MaybePromise } from "../journal/index.ts";
+
+/** Where time and ids come from, and what is known of those who claim. */
+export interface KeepingPorts {
+	/** Milliseconds since the epoch. */
+	now(): number;
+	newId(): string;
+	/** Absent where only time tells. */
+	readonly workers?: {
+		/** The worker in whose name claims are made here. What it writes stands only while others can see it live. */
+		readonly ownId: string;
+		/** Whether that worker is known to be dead; false where in doubt. */
+		isDead(workerId: string): MaybePromise<boolean>;
+	};
+}
+
+/** Until when a claim stands, and whose it is. */
+interface Claim {
+	/** Milliseconds since the epoch, by the host's clock. */
+	readonly leaseUntilMs: number;
+	readonly workerId?: string;
+}
+
+/** Milliseconds a claim stands when nothing else is said. */
+export const defaultLease = 30_000;
+
+/** A claim made or renewed now. */
+export function claimUntil({ now, workers }: KeepingPorts, leaseMs: number = defaultLease): Claim {
+	const leaseUntilMs = now() + leaseMs;
+	return workers === undefined ? { leaseUntilMs } : { leaseUntilMs, workerId: workers.ownId };
+}
+
+/** Whether somebody has what was claimed. */
+export async function isClaimed({ now, workers }: KeepingPorts, claim: Claim | undefined): Promise<boolean> {
+	if (claim === undefined || !(claim.leaseUntilMs > now())) return false;
+	if (workers === undefined || claim.workerId === undefined) return true;
+	return !(await workers.isDead(claim.workerId));
+}

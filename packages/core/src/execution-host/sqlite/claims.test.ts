@@ -1,0 +1,116 @@
+// A claim on a SQLite host is its worker's: it is free when that worker is known to be dead, and no earlier than that or
+// the end of its time.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { loadSqlite } from "../../journal/sqlite/load-sqlite.ts";
+import { type SqliteHost, sqliteHost } from "../../sqlite.ts";
+import { reminder } from "../execution-host.fixture.ts";
+
+let folder: string;
+let path: string;
+let hosts: SqliteHost[];
+let time: number;
+beforeEach(() => {
+	folder = mkdtempSync(join(tmpdir(), "holdfast-claims-"));
+	path = join(folder, "host.db");
+	hosts = [];
+	time = Date.now();
+});
+afterEach(async () => {
+	for (const host of hosts) await host.close();
+	rmSync(folder, { recursive: true });
+});
+
+function open(): SqliteHost {
+	const host = sqliteHost({ path, clock: { now: () => time } });
+	hosts.push(host);
+	return host;
+}
+
+/** Says of the one worker that has a row what a worker elsewhere would say of itself. */
+function disguise(change: string): void {
+	const database = new (loadSqlite().DatabaseSync)(path);
+	database.exec(`UPDATE workers SET ${change}`);
+	database.close();
+}
+
+/** Claims the reminder "a" and its run. Undefined when somebody has either. */
+async function claim({ store }: SqliteHost, leaseMs = 30_000): Promise<string | undefined> {
+	return store.transaction(async ({ runs, notifications }) => {
+		const claimed = await runs.claim("run-a", { leaseMs });
+		if (!claimed.ok) return undefined;
+		const { leaseId } = claimed.run.lease;
+		return (await notifications.claimByIdempotencyKey("key-a", { leaseMs, leaseId })).ok
+			? leaseId
+			: undefined;
+	});
+}
+
+/** A host that has claimed the reminder. */
+async function claimer(): Promise<{ readonly host: SqliteHost; readonly leaseId: string }> {
+	const host = open();
+	const scheduling = open();
+	await scheduling.store.notifications.enqueue(reminder("a"));
+	await scheduling.close();
+	const leaseId = await claim(host);
+	if (leaseId === undefined) throw new Error("It was claimed before.");
+	return { host, leaseId };
+}
+
+describe("a claim on a SQLite host", () => {
+	test("says whose it is, and stands while that worker lives, until its time is over [SES-100]", async () => {
+		const { host, leaseId } = await claimer();
+		const other = open();
+		const lease = { leaseId, workerId: host.journal.workerId };
+		expect(await other.store.runs.get("run-a")).toMatchObject({ status: "leased", lease });
+		expect(await other.store.notifications.getByIdempotencyKey("key-a")).toMatchObject({ lease });
+		time += 29_999;
+		expect(await claim(other)).toBeUndefined();
+		time += 1;
+		expect(await claim(other)).toBeDefined();
+	});
+
+	test("is free when its host was closed before it came to anything", async () => {
+		const { host } = await claimer();
+		await host.close();
+		expect(await claim(open())).toBeDefined();
+	});
+
+	test.runIf(process.platform === "linux")(
+		"of a dead process is had by one of those who want it, and the dead one's id opens nothing any more [SES-098] [SES-101]",
+		async () => {
+			const { host, leaseId } = await claimer();
+			disguise("started = 'before this process'");
+			const others = Array.from({ length: 8 }, open);
+			const claims = (await Promise.all(others.map((other) => claim(other)))).filter(Boolean);
+			expect(claims).toHaveLength(1);
+			expect(claims).not.toEqual([leaseId]);
+			expect((await host.store.runs.get("run-a"))?.lease?.attempt).toBe(2);
+			const { runs, notifications } = host.store;
+			expect(await runs.claim("run-a", { leaseId })).toEqual({ ok: false, reason: "lease-lost" });
+			expect(await runs.update("run-a", { status: "running" }, { leaseId })).toMatchObject({ ok: false });
+			expect(await notifications.acknowledge("key-a", { leaseId })).toBe(false);
+			expect(await notifications.releaseByIdempotencyKey("key-a", { leaseId })).toBe(false);
+		},
+	);
+
+	test.runIf(process.platform === "linux")("goes over to who renews it", async () => {
+		const { leaseId } = await claimer();
+		const heir = open();
+		expect(await heir.store.runs.claim("run-a", { leaseId })).toMatchObject({ ok: true });
+		disguise(`started = 'before this process' WHERE name <> '${heir.journal.workerId}'`);
+		expect(await open().store.runs.claim("run-a")).toEqual({ ok: false, reason: "leased" });
+	});
+
+	test("of a worker on another machine stands for its time: that it does not beat says nothing", async () => {
+		await claimer();
+		disguise("machine = 'another', beat_at = 0");
+		const other = open();
+		time += 29_999;
+		expect(await claim(other)).toBeUndefined();
+		time += 1;
+		expect(await claim(other)).toBeDefined();
+	});
+});
