@@ -57,11 +57,12 @@ export class MemoryLease implements Lease {
 			this.lose();
 			throw leaseLost(this.key);
 		}
-		const session = this.#state === "taken" ? (this.#session as Session) : this.#find(batch.at);
-		if (batch.onlyIfNothingWaits && somethingWaits(session, batch)) {
+		const found = this.#state === "taken" ? this.#session : this.#find();
+		if (batch.onlyIfNothingWaits && somethingWaits(found, batch)) {
 			return { ok: false, reason: "inputs-waiting" };
 		}
-		if (batch.replaces !== undefined) checkSettled(session, batch.replaces);
+		if (batch.replaces !== undefined) checkSettled(this.key, found, batch.replaces);
+		const session = found ?? createSession(this.#store, this.key, batch.at);
 		const before = this.#state === "looked" ? this.#take(session) : undefined;
 		if (batch.replaces !== undefined) fold(session, batch, batch.replaces);
 		else this.#add(session, batch);
@@ -92,18 +93,21 @@ export class MemoryLease implements Lease {
 	}
 
 	release(): void {
-		if (this.#state === "taken" && this.#session?.holder === this) this.#session.holder = undefined;
+		// Of a session without a run that is open the holder says only that it was taken once.
+		const session = this.#state === "taken" ? this.#session : undefined;
+		if (session?.holder === this && session.openRunId !== undefined) session.holder = undefined;
 		this.#state = "lost";
+		this.#notify = undefined;
 	}
 
-	/** The session as it was seen, or the end of this lease. */
-	#find(at: number): Session {
+	/** The session as it was seen, if there is one by now; or the end of this lease. */
+	#find(): Session | undefined {
 		const session = this.#store.sessions.get(this.key);
-		if (this.#state === "looked") {
-			if (session === undefined && this.#session === undefined)
-				return createSession(this.#store, this.key, at);
-			if (session !== undefined && this.#stands(session)) return session;
-		}
+		if (
+			this.#state === "looked" &&
+			(session === undefined ? this.#session === undefined : this.#stands(session))
+		)
+			return session;
 		this.lose();
 		throw leaseLost(this.key);
 	}
@@ -126,8 +130,8 @@ export class MemoryLease implements Lease {
 	}
 }
 
-function somethingWaits(session: Session, batch: Append): boolean {
-	if (session.inbox === undefined) return false;
+function somethingWaits(session: Session | undefined, batch: Append): boolean {
+	if (session?.inbox === undefined) return false;
 	return session.inbox.some(
 		(input) =>
 			input.kind !== "message" &&
@@ -137,10 +141,10 @@ function somethingWaits(session: Session, batch: Append): boolean {
 }
 
 /** What is folded must be over: nothing of it is told, resumed or settled any more. */
-function checkSettled(session: Session, seq: number): void {
-	const kind = session.entries.find((entry) => entry.seq === seq)?.fact.kind;
-	if (session.openRunId === undefined && (kind === "run.ended" || kind === "folded")) return;
-	throw historyUnsettled(session.key, seq);
+function checkSettled(key: string, session: Session | undefined, seq: number): void {
+	const kind = session?.entries.find((entry) => entry.seq === seq)?.fact.kind;
+	if (session?.openRunId === undefined && (kind === "run.ended" || kind === "folded")) return;
+	throw historyUnsettled(key, seq);
 }
 
 function fold(session: Session, { at, runId, facts }: Append, seq: number): void {

@@ -163,9 +163,11 @@ function headOf(session: Session): SessionHead {
 	const head = { key, epoch, seq: lastSeq(session), createdAt, updatedAt, waiting };
 	if (openRunId === undefined) return head;
 	const worker = session.holder?.worker;
-	if (session.entries.at(-1)?.fact.kind === "run.parked") return { ...head, openRunId, parked: true };
-	if (worker === undefined) return { ...head, openRunId };
-	return { ...head, openRunId, holder: { workerId: worker.workerId, alive: worker.alive } };
+	const parked = session.entries.at(-1)?.fact.kind === "run.parked" ? { parked: true as const } : {};
+	const open = { ...head, openRunId, ...parked };
+	return worker === undefined
+		? open
+		: { ...open, holder: { workerId: worker.workerId, alive: worker.alive } };
 }
 
 function isOrphaned(
@@ -191,7 +193,7 @@ function listSessions(store: Store, options: ListOptions): SessionHead[] {
 		if (after !== undefined && key <= after) continue;
 		const session = store.sessions.get(key) as Session;
 		const head = headOf(session);
-		if (state === "open" && head.openRunId === undefined) continue;
+		if ((state === "open" || state === "waiting") && head.openRunId === undefined) continue;
 		if (state === "waiting" && session.entries.at(-1)?.fact.kind !== "waiting") continue;
 		if (state === "orphaned" && !isOrphaned(store, session, head)) continue;
 		heads.push(head);

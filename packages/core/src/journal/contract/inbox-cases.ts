@@ -116,6 +116,18 @@ export const inboxCases: readonly WrittenCase[] = [
 	},
 	{
 		title:
+			"what follows an append that lost its lease is lost with it, also when both are under way together",
+		async run(world) {
+			const lease = await begin(await world.worker(), "s");
+			const both = [["gone"], []].map(async (drain) =>
+				lease.append({ at: 1, runId: "run-1", facts: [note(drain)], drain }),
+			);
+			for (const each of both) await rejects("lease_lost", () => each);
+			same((await (await world.worker()).read("s")).length, 1, "entries");
+		},
+	},
+	{
+		title:
 			"an input that went with its session is not taken in, though the lease is older than the session was",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];

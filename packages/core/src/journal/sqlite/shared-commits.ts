@@ -8,7 +8,7 @@ import { isBusy, journalError } from "./sqlite-errors.ts";
 
 /** Something to be committed. */
 export interface Operation {
-	/** Operations of one lane depend on each other, in order: when one fails, the later ones fail with it. */
+	/** Operations of one lane depend on each other, in order: when one fails or loses its lease, so do the later ones. */
 	readonly lane: unknown;
 	/**
 	 * Reads and writes within the transaction. May be called again after `undo`. A HoldfastError thrown before the
@@ -98,15 +98,22 @@ export function shareCommits(database: DatabaseSync): SharedCommits {
 		} catch (error) {
 			return isBusy(error) ? "busy" : { error };
 		}
+		const lanesLost = new Map<unknown, Error>();
 		let applied = 0;
 		try {
 			for (; applied < batch.length; applied++) {
 				const operation = batch[applied] as Operation;
+				const lost = lanesLost.get(operation.lane);
+				if (lost !== undefined) {
+					refused.set(operation, lost);
+					continue;
+				}
 				try {
 					operation.apply();
 				} catch (error) {
 					if (!isHoldfastError(error)) throw error;
 					refused.set(operation, error);
+					if (error.code === "lease_lost") lanesLost.set(operation.lane, error);
 				}
 			}
 			commit.run();

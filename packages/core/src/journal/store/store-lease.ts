@@ -112,6 +112,7 @@ export class StoreLease implements Lease {
 		if (!this.#taken && this.#mode === "seize") await this.#lookAgain();
 		let written: string | undefined;
 		try {
+			await this.#checkDrained(batch.drain ?? []);
 			for (;;) {
 				if (batch.onlyIfNothingWaits && somethingWaits(this.#base, batch)) {
 					if (written !== undefined) await deleteDocuments(this.#journal.store, [written]);
@@ -142,6 +143,15 @@ export class StoreLease implements Lease {
 			this.#end();
 			throw error;
 		}
+	}
+
+	/** What is gone from the inbox went with its session, or another has it: the session is not as it was seen. */
+	async #checkDrained(drain: readonly string[]): Promise<void> {
+		const waits = (id: string): boolean => this.#base.inbox.some((input) => input.id === id);
+		if (drain.every(waits)) return;
+		const seen = await this.#journal.look(this.key);
+		if (this.#onlyInputsCame(seen.head)) this.#see(seen);
+		if (!drain.every(waits)) throw leaseLost(this.key);
 	}
 
 	/** Writes a segment. What stands under its key already is the same one: nobody else has such keys. */
