@@ -9,8 +9,10 @@ import { bodyOf, type EventStreamOptions, type StartSource, type StreamEnd } fro
 import { type ProjectionOptions, project } from "./streams/projected.ts";
 import { type Until, watchFrom, watchNew } from "./streams/watch.ts";
 
-/** What a platform may do with the connection of a request. */
+/** What a platform knows of the connection of a request, and may do with it. */
 export interface Connection {
+	/** Address of the peer. Where the platform does not tell it, failed attempts to authenticate are not limited. */
+	readonly address?: string | undefined;
 	/** Writes a stream by itself, behind the head of the answer, instead of taking it as the answer's body. */
 	readonly carry?: (stream: EventStreamOptions) => void;
 }

@@ -4,6 +4,7 @@
 import { HoldfastError } from "holdfast";
 import { Hono } from "hono";
 import { answerPreflight, checkOrigin, corsHeaders } from "./access/origins.ts";
+import { addressInHeader, peerName } from "./access/peer.ts";
 import { type Connection, Exchange } from "./exchange.ts";
 import { refusalOf, refuse } from "./http/errors.ts";
 import { type HandlerOptions, resolveOptions } from "./options.ts";
@@ -56,7 +57,7 @@ export function createHandler(given: HandlerOptions): Handler {
 		checkOrigin(request, options.origins);
 		const preflight = answerPreflight(request);
 		if (preflight !== undefined) return preflight;
-		visit.tenant = await tenantOf(request, parts);
+		visit.tenant = await tenantOf(visit, parts);
 		if (isDraining && request.method === "POST")
 			throw new HoldfastError("shutting_down", "The server is shutting down. Send the request again soon.", {
 				retryable: true,
@@ -101,7 +102,7 @@ export function createHandler(given: HandlerOptions): Handler {
 			await parts.streams.whenEmpty(graceMs);
 			parts.streams.end("closed");
 		},
-		isAuthenticated: options.authenticate !== undefined,
+		isAuthenticated: options.authenticator !== undefined,
 	};
 }
 
@@ -136,12 +137,29 @@ function mount(routes: readonly Route[], parts: Parts): Hono<Environment> {
 	return app;
 }
 
-async function tenantOf(request: Request, { options }: Parts): Promise<string | undefined> {
-	if (options.authenticate === undefined) return anybody;
-	if (options.publicPaths.has(new URL(request.url).pathname)) return undefined;
-	const found = await options.authenticate(request);
-	if (typeof found?.tenant === "string" && found.tenant !== "") return found.tenant;
-	throw new HoldfastError("unauthorized", "The credentials are missing or not valid. Send a key.");
+async function tenantOf(
+	{ request, connection }: Visit,
+	{ options, attempts }: Parts,
+): Promise<string | undefined> {
+	const { authenticator, publicPaths, peerHeader } = options;
+	if (authenticator === undefined) return anybody;
+	if (publicPaths.has(new URL(request.url).pathname)) return undefined;
+	const shown = await authenticator.shownIn(request.headers);
+	if (shown === undefined) throw unauthorized();
+	const told = peerHeader === undefined ? undefined : addressInHeader(request.headers, peerHeader);
+	const peer = peerName(told ?? connection.address);
+	const look = async (): Promise<string | undefined> => {
+		const found = await authenticator.tenantOf(request, shown);
+		return typeof found?.tenant === "string" && found.tenant !== "" ? found.tenant : undefined;
+	};
+	const tenant =
+		attempts === undefined || peer === undefined ? await look() : await attempts.attempt(peer, shown, look);
+	if (tenant === undefined) throw unauthorized();
+	return tenant;
+}
+
+function unauthorized(): HoldfastError {
+	return new HoldfastError("unauthorized", "The credentials are missing or not valid. Send a key.");
 }
 
 function answerError(error: unknown, visit: Visit, parts: Parts): Response {

@@ -1,5 +1,6 @@
 // The door: HTTP for sessions.
-export type { Authenticate } from "./access/api-keys.ts";
+export type { Authenticate } from "./access/authenticate.ts";
+export type { FailedAttempts } from "./access/failed-attempts.ts";
 export type { RateLimit } from "./access/rate-limit.ts";
 export type { Connection, Exchange, Projection } from "./exchange.ts";
 export { createHandler, type Handler } from "./handler.ts";

@@ -47,9 +47,10 @@ export async function listenOnNode(
 ): Promise<NodeListener> {
 	const answer = getRequestListener(
 		async (request, env) => {
-			const { outgoing } = env as { outgoing: ServerResponse };
+			const { incoming, outgoing } = env as { incoming: IncomingMessage; outgoing: ServerResponse };
 			let stream: EventStreamOptions | undefined;
 			const response = await fetch(request, {
+				address: incoming.socket.remoteAddress,
 				carry: (given) => {
 					stream = given;
 				},

@@ -1,7 +1,13 @@
 // The options of a handler, parsed once at the door.
 import { HoldfastError } from "holdfast";
 import type { SessionService } from "holdfast/serving";
-import { type Authenticate, authenticateByKey } from "./access/api-keys.ts";
+import {
+	type Authenticate,
+	type Authenticator,
+	authenticateByHook,
+	authenticateByKey,
+} from "./access/authenticate.ts";
+import type { FailedAttempts } from "./access/failed-attempts.ts";
 import { isLoopback, nameOf, type OriginRules } from "./access/origins.ts";
 import type { RateLimit } from "./access/rate-limit.ts";
 import type { Route } from "./routes/route.ts";
@@ -21,6 +27,20 @@ export interface HandlerOptions {
 	 * `authenticate` for servers whose keys are known when they start. Default: none.
 	 */
 	readonly apiKeys?: Readonly<Record<string, string>>;
+	/**
+	 * Attempts to authenticate that may fail from one address (of IPv6, one /64 network) in a window. Beyond them it gets
+	 * 429 until the window is over, and what it sends is not looked at, save what that address was let in with before, for
+	 * many may share one. A request without a key is no attempt. Less stops a guesser earlier, and sooner keeps out those
+	 * who share its address and come for the first time. Counted in this process. `"unlimited"` leaves it to whatever stands
+	 * before the server. Default 100 in 60,000 ms.
+	 */
+	readonly failedAttempts?: FailedAttempts | "unlimited";
+	/**
+	 * Header in which a proxy before this server says who calls: `X-Real-IP`, or `X-Forwarded-For`, whose last address
+	 * counts. Only where nobody reaches the server but through the proxy, since others could say anything. Default: none,
+	 * the connection tells.
+	 */
+	readonly peerHeader?: string;
 	/**
 	 * Answers everybody, also on an address that others reach. Only for a server behind something that authenticates.
 	 * Default `false`: without authentication only loopback is served.
@@ -68,7 +88,10 @@ export interface HandlerOptions {
 export interface ResolvedOptions {
 	readonly service: SessionService;
 	/** Undefined where everybody is let in. */
-	readonly authenticate: Authenticate | undefined;
+	readonly authenticator: Authenticator | undefined;
+	/** Undefined for no limit. */
+	readonly failedAttempts: FailedAttempts | undefined;
+	readonly peerHeader: string | undefined;
 	readonly publicPaths: ReadonlySet<string>;
 	readonly origins: OriginRules;
 	readonly maxBodyBytes: number;
@@ -94,15 +117,16 @@ export function resolveOptions(options: HandlerOptions): ResolvedOptions {
 			"conflicting_options",
 			"Both `authenticate` and `apiKeys` say who a caller is. Give one of them.",
 		);
-	const authenticate =
-		options.authenticate ?? (options.apiKeys === undefined ? undefined : authenticateByKey(options.apiKeys));
+	const authenticator = authenticatorOf(options);
 	return {
 		service: options.service,
-		authenticate,
+		authenticator,
+		failedAttempts: checkedAttempts(options.failedAttempts),
+		peerHeader: checkedHeader(options.peerHeader),
 		publicPaths: new Set(options.publicPaths),
 		origins: {
 			cors: new Set(options.cors?.map(checkedOrigin)),
-			hosts: allowedHosts(options, authenticate !== undefined || options.allowUnauthenticated === true),
+			hosts: allowedHosts(options, authenticator !== undefined || options.allowUnauthenticated === true),
 		},
 		maxBodyBytes: atLeast("maxBodyBytes", 1, options.maxBodyBytes ?? 4 * MiB),
 		heartbeatMs: atLeast("heartbeatMs", 1, options.heartbeatMs ?? 15_000),
@@ -115,6 +139,11 @@ export function resolveOptions(options: HandlerOptions): ResolvedOptions {
 		log: quiet(options.log),
 		routes: options.routes ?? [],
 	};
+}
+
+function authenticatorOf({ authenticate, apiKeys }: HandlerOptions): Authenticator | undefined {
+	if (authenticate !== undefined) return authenticateByHook(authenticate);
+	return apiKeys === undefined ? undefined : authenticateByKey(apiKeys);
 }
 
 function allowedHosts(
@@ -140,6 +169,20 @@ function checkedRate(limit: RateLimit | undefined): RateLimit | undefined {
 		requests: atLeast("rateLimit.requests", 1, limit.requests),
 		windowMs: atLeast("rateLimit.windowMs", 1, limit.windowMs),
 	};
+}
+
+function checkedAttempts(limit: HandlerOptions["failedAttempts"]): FailedAttempts | undefined {
+	if (limit === "unlimited") return undefined;
+	const { attempts, windowMs } = limit ?? { attempts: 100, windowMs: 60_000 };
+	return {
+		attempts: atLeast("failedAttempts.attempts", 1, attempts),
+		windowMs: atLeast("failedAttempts.windowMs", 1, windowMs),
+	};
+}
+
+function checkedHeader(name: string | undefined): string | undefined {
+	if (name === undefined || /^[\w!#$%&'*+.^`|~-]+$/.test(name)) return name;
+	throw new HoldfastError("invalid_option", "`peerHeader` is no name of a header. Give one: `X-Real-IP`.");
 }
 
 function atLeast(name: string, least: number, value: number): number {

@@ -1,6 +1,7 @@
 // What the requests of a handler share.
 
 import type { SessionService } from "holdfast/serving";
+import { AttemptLimiter } from "./access/failed-attempts.ts";
 import { RateLimiter } from "./access/rate-limit.ts";
 import { RunSlots } from "./access/run-slots.ts";
 import type { ResolvedOptions } from "./options.ts";
@@ -17,6 +18,7 @@ export interface Parts {
 	readonly streams: StreamTable;
 	readonly slots: RunSlots;
 	readonly rate: RateLimiter | undefined;
+	readonly attempts: AttemptLimiter | undefined;
 	readonly metrics: Metrics;
 	/** Logs an error that no caller is told. */
 	readonly report: (error: unknown) => void;
@@ -29,13 +31,15 @@ export function makeParts(options: ResolvedOptions): Parts {
 	const feeds = new FeedTable({ service, maxBufferedBytes, failed: report });
 	const streams = new StreamTable(options.heartbeatMs);
 	const slots = new RunSlots(options.maxConcurrentRuns);
+	const now = (): number => performance.now();
 	return {
 		options,
 		service,
 		feeds,
 		streams,
 		slots,
-		rate: options.rateLimit && new RateLimiter(options.rateLimit, () => performance.now()),
+		rate: options.rateLimit && new RateLimiter(options.rateLimit, now),
+		attempts: options.failedAttempts && new AttemptLimiter(options.failedAttempts, now),
 		metrics: new Metrics({
 			openStreams: () => streams.size,
 			activeRuns: () => slots.size,

@@ -211,3 +211,17 @@ test("a server that closes refuses new work, ends its streams and is gone", asyn
 	await closed;
 	await expect(fetch(`${url}/healthz`)).rejects.toThrow();
 });
+
+test("who tries keys over one connection after the other is stopped, for it has one address [API-060]", async () => {
+	const service = fakeService();
+	const failedAttempts = { attempts: 5, windowMs: 60_000 };
+	const { port } = await start(service, { apiKeys: { "the-key": "a" }, failedAttempts });
+	const answers: string[] = [];
+	for (let at = 0; at < 8; at++) {
+		const head = `GET /api/agent/sessions HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n`;
+		const { socket, read } = dial(port, `${head}X-API-Key: guess-${at}\r\n\r\n`);
+		await new Promise((resolve) => socket.once("close", resolve));
+		answers.push(read().slice(9, 12));
+	}
+	expect(answers).toEqual(["401", "401", "401", "401", "401", "429", "429", "429"]);
+});

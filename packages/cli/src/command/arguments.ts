@@ -99,6 +99,7 @@ const options = {
 	cors: { type: "string", multiple: true },
 	"api-key": { type: "string", multiple: true },
 	"allow-unauthenticated": { type: "boolean" },
+	"peer-header": { type: "string" },
 	help: { type: "boolean", short: "h" },
 	version: { type: "boolean", short: "v" },
 } as const;
@@ -114,7 +115,17 @@ const known: Readonly<Record<string, readonly OptionName[]>> = {
 	resume: [...work, "approve", "deny", "reason"],
 	worker: ["agent", "db", "json", "once", "drain"],
 	release: work,
-	serve: [...look, "agent", "drain", "port", "host", "cors", "api-key", "allow-unauthenticated"],
+	serve: [
+		...look,
+		"agent",
+		"drain",
+		"port",
+		"host",
+		"cors",
+		"api-key",
+		"allow-unauthenticated",
+		"peer-header",
+	],
 	fork: ["db", "json", "at"],
 	sessions: ["db", "json"],
 	show: ["db", "json"],
@@ -205,7 +216,7 @@ export function parseCommand(
 
 type Values = DatabaseValues &
 	Partial<Record<"dir" | "session" | "db" | "model" | "agent" | "drain" | "at" | "port" | "host", string>> &
-	Partial<Record<"reason", string>> &
+	Partial<Record<"reason" | "peer-header", string>> &
 	Partial<Record<"cors" | "api-key" | "approve" | "deny", string[]>> &
 	Partial<
 		Record<

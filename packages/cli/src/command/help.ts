@@ -103,12 +103,14 @@ finish for a while, leaves the others resumable, and exits with 0. Each request 
                      HOLDFAST_API_KEYS, which other users of the machine cannot see
   --cors ORIGIN      an origin whose pages may call the server; may be given again
   --allow-unauthenticated   serves everybody without a key, behind something that authenticates
+  --peer-header NAME   behind a proxy: the header in which it says who calls, such as X-Real-IP. Who sends a hundred
+                     wrong keys in a minute is refused for the rest of it, by address
   --drain SECONDS    how long runs may go on after a signal (default: 10)
   --dir, --model, --allow-network   of the assistant; see: holdfast run --help
   --json             says where it listens as a line of JSON
 
 Environment: HOLDFAST_AGENT, HOLDFAST_DB, HOLDFAST_PORT, HOLDFAST_HOST, HOLDFAST_API_KEYS and HOLDFAST_CORS (with
-commas), HOLDFAST_DRAIN. An option comes before them.
+commas), HOLDFAST_PEER_HEADER, HOLDFAST_DRAIN. An option comes before them.
 
 Examples:
   holdfast serve

@@ -12,12 +12,14 @@ export interface ServeOptions {
 	/** Tenants by their keys; undefined where nobody is asked for one. */
 	readonly apiKeys: Readonly<Record<string, string>> | undefined;
 	readonly allowUnauthenticated: boolean;
+	/** Header in which a proxy says who calls. */
+	readonly peerHeader: string | undefined;
 	/** Milliseconds that runs under way have for their end after a signal. */
 	readonly drain: number;
 }
 
 /** Options as they were given. */
-export type GivenServeOptions = Partial<Record<"agent" | "port" | "host", string>> &
+export type GivenServeOptions = Partial<Record<"agent" | "port" | "host" | "peer-header", string>> &
 	Partial<Record<"cors" | "api-key", readonly string[]>> &
 	Partial<Record<"allow-unauthenticated", boolean>>;
 
@@ -36,6 +38,7 @@ export function readServeOptions(
 		cors: given.cors ?? listed(environment.HOLDFAST_CORS),
 		apiKeys: readKeys(given["api-key"] ?? listed(environment.HOLDFAST_API_KEYS)),
 		allowUnauthenticated: given["allow-unauthenticated"] === true,
+		peerHeader: given["peer-header"] ?? (environment.HOLDFAST_PEER_HEADER || undefined),
 	};
 }
 

@@ -104,6 +104,19 @@ describe("holdfast serve", () => {
 		expect((await fetch(`${url}/api/agent/session/s`, other)).status).toBe(404);
 	});
 
+	test("counts who tries keys by what the proxy before it says", async () => {
+		writeFileSync(join(folder, "notes.md"), "# Notes\n");
+		const argv = ["--model", "offline", "--api-key", "key-of-anybody", "--peer-header", "X-Real-IP"];
+		const { url } = await serve(argv);
+		const status = async (key: string, from: string): Promise<number> => {
+			const headers = { "x-api-key": key, "x-real-ip": from };
+			return (await fetch(`${url}/api/agent/sessions`, { headers })).status;
+		};
+		for (let at = 0; at < 100; at++) expect(await status(`guess-${at}`, "192.0.2.1")).toBe(401);
+		expect(await status("key-of-anybody", "192.0.2.1")).toBe(429);
+		expect(await status("key-of-anybody", "192.0.2.2")).toBe(200);
+	});
+
 	test("refuses what cannot be served in one line", async () => {
 		for (const [argv, message] of [
 			[["--host", "0.0.0.0"], /unauthenticated_address/],
@@ -136,5 +149,8 @@ test("options come before the environment, and a key may name its tenant", () =>
 		cors: ["https://a.example", "https://b.example"],
 		apiKeys: { "k=ey-with-sign": "acme", "12345678": "default" },
 		allowUnauthenticated: false,
+		peerHeader: undefined,
 	});
+	expect(readServeOptions({}, { HOLDFAST_PEER_HEADER: "X-Real-IP" }).peerHeader).toBe("X-Real-IP");
+	expect(readServeOptions({ "peer-header": "X-B" }, { HOLDFAST_PEER_HEADER: "X-A" }).peerHeader).toBe("X-B");
 });

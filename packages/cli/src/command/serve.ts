@@ -31,6 +31,7 @@ export async function serveAgent(command: ServeCommand, io: CommandIo): Promise<
 			cors: command.cors,
 			...(command.apiKeys === undefined ? {} : { apiKeys: command.apiKeys }),
 			allowUnauthenticated: command.allowUnauthenticated,
+			...(command.peerHeader === undefined ? {} : { peerHeader: command.peerHeader }),
 			log: (entry) => io.stderr.write(`${JSON.stringify(entry)}\n`),
 		});
 		const { url } = await server.listen({ port: command.port, hostname: command.host });

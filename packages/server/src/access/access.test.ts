@@ -48,6 +48,9 @@ describe("who it is", () => {
 			[{ heartbeatMs: 0 }, "invalid_option"],
 			[{ maxBodyBytes: Number.NaN }, "invalid_option"],
 			[{ rateLimit: { requests: 1, windowMs: 0 } }, "invalid_option"],
+			[{ failedAttempts: { attempts: 0, windowMs: 1 } }, "invalid_option"],
+			[{ failedAttempts: { attempts: 1, windowMs: Number.POSITIVE_INFINITY } }, "invalid_option"],
+			[{ peerHeader: "X Real IP" }, "invalid_option"],
 		] as const)
 			expect(() => setUp(undefined, options)).toThrow(expect.objectContaining({ code }));
 	});
@@ -160,5 +163,99 @@ describe("how often", () => {
 		expect((await begin("a", "2")).status).toBe(409);
 		expect((await begin("a", "4")).status).toBe(200);
 		await watched.body?.cancel();
+	});
+});
+
+describe("who tries keys", () => {
+	const failedAttempts = { attempts: 3, windowMs: 60_000 };
+	/** Asks as somebody at an address; gives the status. */
+	function door(options: Parameters<typeof setUp>[1] = { apiKeys, failedAttempts }) {
+		const { handler } = setUp(undefined, options);
+		const ask = (address: string | undefined, headers: Record<string, string>): Promise<Response> =>
+			handler.fetch(new Request("http://localhost/api/agent/sessions", { headers }), { address });
+		const status = async (
+			address: string | undefined,
+			headers: Record<string, string> = {},
+		): Promise<number> => (await ask(address, headers)).status;
+		return { ask, status };
+	}
+	const guess = (word: number | string): Record<string, string> => ({ "x-api-key": `guess-${word}` });
+
+	test("finds 429 and when to come back behind so many failures, even with the right key; other addresses do not", async () => {
+		const { ask, status } = door();
+		for (let at = 0; at < 3; at++) expect(await status("192.0.2.1", guess(at))).toBe(401);
+		const refused = await ask("192.0.2.1", bearer("a"));
+		expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(50);
+		expect(Number(refused.headers.get("retry-after"))).toBeLessThanOrEqual(60);
+		expect(await refusal(refused)).toEqual([429, "rate_limited"]);
+		expect(await status("192.0.2.2", bearer("a"))).toBe(200);
+	});
+
+	test("shuts out nobody who came from there with a valid key before", async () => {
+		const { status } = door();
+		expect(await status("192.0.2.1", bearer("a"))).toBe(200);
+		for (let at = 0; at < 5; at++) await status("192.0.2.1", guess(at));
+		expect(await status("192.0.2.1", bearer("a"))).toBe(200);
+		expect(await status("192.0.2.1", { "x-api-key": "key-of-a" })).toBe(200);
+		expect(await status("192.0.2.1", bearer("b"))).toBe(429);
+	});
+
+	test("is no one without a key: that is 401, however often, and counts for nothing", async () => {
+		const { status } = door();
+		for (let at = 0; at < 10; at++) expect(await status("192.0.2.1")).toBe(401);
+		expect(await status("192.0.2.1", bearer("a"))).toBe(200);
+		for (let at = 0; at < 3; at++) await status("192.0.2.1", guess(at));
+		expect(await status("192.0.2.1")).toBe(401);
+	});
+
+	test("may be many at once and gets no more tries for it", async () => {
+		const { status } = door();
+		const answers = await Promise.all(Array.from({ length: 200 }, (_, at) => status("192.0.2.1", guess(at))));
+		expect(answers.filter((each) => each === 401)).toHaveLength(3);
+		expect(answers.filter((each) => each === 429)).toHaveLength(197);
+	});
+
+	test("is counted where a hook says who callers are, whatever header it reads", async () => {
+		let asked = 0;
+		const { status } = door({
+			failedAttempts,
+			authenticate: ({ headers }) => {
+				asked++;
+				return headers.get("x-pin") === "0000" ? { tenant: "a" } : undefined;
+			},
+		});
+		expect(await status("192.0.2.1", { "x-pin": "0000" })).toBe(200);
+		for (let at = 1; at < 20; at++) await status("192.0.2.1", { "x-pin": String(at) });
+		expect(asked).toBe(4);
+	});
+
+	test("has a hundred tries a minute where nothing is said, and all of them where nobody shall count", async () => {
+		const byDefault = door({ apiKeys });
+		for (let at = 0; at < 100; at++) expect(await byDefault.status("192.0.2.1", guess(at))).toBe(401);
+		expect(await byDefault.status("192.0.2.1", guess("last"))).toBe(429);
+		const unlimited = door({ apiKeys, failedAttempts: "unlimited" });
+		for (let at = 0; at < 200; at++) expect(await unlimited.status("192.0.2.1", guess(at))).toBe(401);
+	});
+
+	test("is known by what a proxy says only where that was configured", async () => {
+		const from = (address: string): Record<string, string> => ({ "x-real-ip": address });
+		const behind = door({ apiKeys, failedAttempts, peerHeader: "X-Real-IP" });
+		for (let at = 0; at < 4; at++) await behind.status("127.0.0.1", { ...guess(at), ...from("192.0.2.1") });
+		expect(await behind.status("127.0.0.1", { ...bearer("a"), ...from("192.0.2.1") })).toBe(429);
+		expect(await behind.status("127.0.0.1", { ...bearer("a"), ...from("192.0.2.2") })).toBe(200);
+		const open = door();
+		for (let at = 0; at < 4; at++) await open.status("192.0.2.9", { ...guess(at), ...from(`192.0.2.${at}`) });
+		expect(await open.status("192.0.2.9", bearer("a"))).toBe(429);
+	});
+
+	test("finds public paths open all the same", async () => {
+		const { handler } = setUp(undefined, { apiKeys, failedAttempts, publicPaths: ["/healthz"] });
+		const get = (path: string): Promise<Response> =>
+			handler.fetch(new Request(`http://localhost${path}`, { headers: guess("x") }), {
+				address: "192.0.2.1",
+			});
+		for (let at = 0; at < 4; at++) await get("/metrics");
+		expect((await get("/metrics")).status).toBe(429);
+		expect((await get("/healthz")).status).toBe(200);
 	});
 });

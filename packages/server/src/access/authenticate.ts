@@ -1,0 +1,80 @@
+// Who callers are: by their keys, or by what a hook says. Keys are kept as digests only, and every comparison looks at all
+// of them for the same time, so neither memory nor timing tells a key.
+import { HoldfastError } from "holdfast";
+
+/** Finds the tenant of a request. */
+export type Authenticate = (
+	request: Request,
+) => { readonly tenant: string } | undefined | Promise<{ readonly tenant: string } | undefined>;
+
+/** Looks at the credentials of requests. */
+export interface Authenticator {
+	/**
+	 * A digest of what a request shows for itself. Undefined where it shows nothing, which cannot be a guess; empty where
+	 * only the hook knows what it looks at.
+	 */
+	readonly shownIn: (headers: Headers) => Promise<string | undefined>;
+	/** The tenant of a request that shows this. */
+	readonly tenantOf: (request: Request, shown: string) => ReturnType<Authenticate>;
+}
+
+interface KnownKey {
+	readonly digest: Promise<string>;
+	readonly tenant: string;
+}
+
+/**
+ * Authenticates by `Authorization: Bearer KEY` or `X-API-Key: KEY`.
+ * @throws HoldfastError `invalid_option` for a key or a tenant that is empty or has spaces.
+ */
+export function authenticateByKey(keys: Readonly<Record<string, string>>): Authenticator {
+	const known: readonly KnownKey[] = Object.entries(keys).map(([key, tenant]) => {
+		if (!/^[\x21-\x7e]+$/.test(key) || typeof tenant !== "string" || tenant === "")
+			throw new HoldfastError(
+				"invalid_option",
+				"`apiKeys` maps keys to tenants: a key is visible ASCII without spaces, a tenant is not empty.",
+			);
+		return { digest: digestOf(key), tenant };
+	});
+	return {
+		async shownIn(headers) {
+			const key = keyOf(headers);
+			return key === undefined ? undefined : digestOf(key);
+		},
+		async tenantOf(_, shown) {
+			let tenant: string | undefined;
+			for (const candidate of known) {
+				if (isSame(await candidate.digest, shown)) tenant = candidate.tenant;
+			}
+			return tenant === undefined ? undefined : { tenant };
+		},
+	};
+}
+
+/** Authenticates by a hook. */
+export function authenticateByHook(hook: Authenticate): Authenticator {
+	return {
+		async shownIn(headers) {
+			const shown = ["authorization", "x-api-key", "cookie"].map((name) => headers.get(name));
+			return shown.every((value) => value === null) ? "" : digestOf(JSON.stringify(shown));
+		},
+		tenantOf: (request) => hook(request),
+	};
+}
+
+function keyOf(headers: Headers): string | undefined {
+	const [, bearer] = /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "") ?? [];
+	return bearer ?? headers.get("x-api-key") ?? undefined;
+}
+
+async function digestOf(text: string): Promise<string> {
+	const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+	return [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Of digests: the time it takes does not tell where they differ. */
+function isSame(left: string, right: string): boolean {
+	let difference = left.length ^ right.length;
+	for (let at = 0; at < left.length; at++) difference |= left.charCodeAt(at) ^ right.charCodeAt(at);
+	return difference === 0;
+}

@@ -1,0 +1,133 @@
+// How often a peer may fail to say who it is, so that nobody tries keys without end. It is exact: an attempt is begun only
+// where it may still fail, and others wait for it. What a peer was let in with before is looked at all the same, for many
+// may share an address. Peers without failures cost nothing, and of all others a bounded number is kept (keeps I7).
+import { HoldfastError } from "holdfast";
+
+/** Failed attempts in a window. */
+export interface FailedAttempts {
+	/** Attempts. */
+	readonly attempts: number;
+	/** Milliseconds, from the first of them on. */
+	readonly windowMs: number;
+}
+
+interface Peer {
+	startedAt: number;
+	failed: number;
+	/** Attempts that are looked at now. */
+	pending: number;
+	/** Attempts that come after those. */
+	readonly waiting: (() => void)[];
+}
+
+/** How many peers with failures, and how many credentials that were let in, are kept. */
+const most = 10_000;
+
+/** How many peers are looked at for such as may be forgotten, so that it costs the same whoever is at it. */
+const looks = 16;
+
+/** Counts the failed attempts of each peer. */
+export class AttemptLimiter {
+	readonly #limit: FailedAttempts;
+	readonly #now: () => number;
+	/** In the order in which their windows began. */
+	readonly #peers = new Map<string, Peer>();
+	/** Peers with what they were let in with, those used last at the end. */
+	readonly #letIn = new Set<string>();
+
+	constructor(limit: FailedAttempts, now: () => number) {
+		this.#limit = limit;
+		this.#now = now;
+	}
+
+	/** How much is kept. */
+	get size(): number {
+		return this.#peers.size + this.#letIn.size;
+	}
+
+	/**
+	 * Looks whether a peer is let in with its credentials, given as a digest; empty where they cannot be told apart.
+	 * @throws HoldfastError `rate_limited` with `data.retryAfterMs`, without a look.
+	 */
+	async attempt<Found>(
+		address: string,
+		credentials: string,
+		look: () => Found | undefined | Promise<Found | undefined>,
+	): Promise<Found | undefined> {
+		const both = `${address} ${credentials}`;
+		const peer = await this.#admit(address, both);
+		let found: Found | undefined;
+		let failures = 0;
+		try {
+			found = await look();
+			failures = found === undefined ? 1 : 0;
+		} finally {
+			this.#settle(address, peer, failures);
+		}
+		this.#letIn.delete(both);
+		if (found !== undefined && credentials !== "") {
+			this.#letIn.add(both);
+			if (this.#letIn.size > most) this.#letIn.delete(this.#letIn.values().next().value as string);
+		}
+		return found;
+	}
+
+	/** Begins an attempt of a peer; undefined for one that was let in before, which does not count. */
+	async #admit(address: string, both: string): Promise<Peer | undefined> {
+		for (;;) {
+			if (this.#letIn.has(both)) return undefined;
+			const peer = this.#windowOf(address);
+			if (peer.failed >= this.#limit.attempts) throw this.#refusal(peer);
+			if (peer.failed + peer.pending < this.#limit.attempts) {
+				peer.pending++;
+				return peer;
+			}
+			await new Promise<void>((resolve) => peer.waiting.push(resolve));
+		}
+	}
+
+	/** An attempt is over; one that did not count counts when it has failed. Whoever waits is woken by the one before. */
+	#settle(address: string, admitted: Peer | undefined, failures: number): void {
+		const peer = admitted ?? (failures > 0 ? this.#windowOf(address) : this.#peers.get(address));
+		if (peer === undefined) return;
+		if (admitted !== undefined) peer.pending--;
+		peer.failed += failures;
+		const isOver = peer.failed >= this.#limit.attempts;
+		for (const go of peer.waiting.splice(0, isOver ? peer.waiting.length : 1)) go();
+		const isIdle = peer.failed === 0 && peer.pending === 0 && peer.waiting.length === 0;
+		if (isIdle && this.#peers.get(address) === peer) this.#peers.delete(address);
+	}
+
+	/** The window of a peer, a new one where it is over. */
+	#windowOf(address: string): Peer {
+		const now = this.#now();
+		const known = this.#peers.get(address);
+		if (known !== undefined && now - known.startedAt < this.#limit.windowMs) return known;
+		const peer = known ?? { startedAt: now, failed: 0, pending: 0, waiting: [] };
+		peer.startedAt = now;
+		peer.failed = 0;
+		this.#peers.delete(address);
+		this.#forget(now);
+		this.#peers.set(address, peer);
+		return peer;
+	}
+
+	/** Forgets windows that are over, and the oldest where there are too many; none of somebody who is at it. */
+	#forget(now: number): void {
+		let looked = 0;
+		for (const [address, { startedAt, pending, waiting }] of this.#peers) {
+			const isOver = now - startedAt >= this.#limit.windowMs;
+			if ((!isOver && this.#peers.size < most) || looked++ === looks) return;
+			if (pending === 0 && waiting.length === 0) this.#peers.delete(address);
+		}
+	}
+
+	#refusal({ startedAt }: Peer): HoldfastError {
+		const { attempts, windowMs } = this.#limit;
+		return new HoldfastError(
+			"rate_limited",
+			`From this address ${attempts} attempts to authenticate have failed. Wait as long as \`Retry-After\` says, and send a valid key.`,
+			{ retryable: true, data: { retryAfterMs: startedAt + windowMs - this.#now() } },
+		);
+	}
+}
