@@ -53,6 +53,7 @@ export function runtimeLlmModel(call: RuntimeLlm): EngineModel {
 	};
 	return {
 		model,
+		isFunction: true,
 		request: (messages, { signal }) => ({
 			messages: typeof messages === "function" ? messages() : messages,
 			config: {},

@@ -1,8 +1,8 @@
-// Which tool call the code that is running belongs to, and which sessions such calls wait for: a call that waits for what
-// can only happen when it is over would wait for ever, and is told so instead (keeps I8).
+// Which call of a tool or hook the code that is running belongs to, and which sessions such calls wait for: a call that
+// waits for what can only happen when it is over would wait for ever, and is told so instead (keeps I8).
 // Where the platform has no AsyncLocalStorage, nothing is known of calls and nothing is refused.
 
-/** A tool call of a session's run, from when its function is called until it has settled. */
+/** A call of a tool or hook by a session's run, from when its function is called until it has settled. */
 interface CallScope {
 	readonly place: string;
 	isOver: boolean;
@@ -24,15 +24,26 @@ const storage = makeStorage();
 /** Waits under way, by the session of the call that waits. */
 const waits = new Map<string, Set<Wait>>();
 
-/** Calls a tool of a run in the session at a place, which names it among all sessions of this process. */
-export function withinCall<T>(place: string, call: () => Promise<T>): Promise<T> {
-	if (storage === undefined) return call();
+/**
+ * Calls a function of the caller's for which a run in the session at a place waits; the place is named among all sessions
+ * of this process. Of a run in no session nothing more is known than of whoever runs it.
+ */
+export function withinCall<T>(place: string | undefined, call: () => T): T {
+	if (storage === undefined || place === undefined) return call();
 	const scope: CallScope = { place, isOver: false };
 	const over = (): void => {
 		scope.isOver = true;
 	};
-	const called = storage.run(scope, call);
-	called.then(over, over);
+	let called: T;
+	try {
+		called = storage.run(scope, call);
+	} catch (error) {
+		over();
+		throw error;
+	}
+	// Another thenable than a promise may begin its work whenever it is asked: it is not asked twice.
+	if (called instanceof Promise) called.then(over, over);
+	else over();
 	return called;
 }
 

@@ -2,6 +2,7 @@
 import type { Tool, ToolCall } from "@holdfast/upp";
 import type { PendingCall, ToolCallOutcome, ToolStarted } from "../journal/fact.ts";
 import type { EngineTool } from "../tools/index.ts";
+import { withinCall } from "./call-scope.ts";
 import type { EngineAgent } from "./engine-agent.ts";
 import type { Interceptors, ToolCallDecision } from "./interceptors.ts";
 
@@ -39,6 +40,8 @@ const unknownOutcome =
 export interface CallSetting {
 	readonly agent: EngineAgent;
 	readonly interceptors: Interceptors;
+	/** Names the session of its run among all of this process. */
+	readonly place: string | undefined;
 	/** Whether it may be left to somebody outside. */
 	readonly mayWait: boolean;
 	/** Whether somebody outside let it run. */
@@ -116,6 +119,7 @@ export function recoverCall(
 	tool: EngineTool | undefined,
 	call: ToolCall,
 	started: ToolStarted,
+	place: string | undefined,
 ): CheckedCall | Promise<CheckedCall> {
 	const unknown: CheckedCall = { kind: "settled", outcome: "unknown", result: unknownOutcome };
 	if (tool === undefined) return unknown;
@@ -123,7 +127,8 @@ export function recoverCall(
 	const again: CheckedCall = { kind: "start", tool, input };
 	if (tool.retryPolicy !== "manual-recovery") return again;
 	if (tool.reconcile === undefined) return unknown;
-	return reconciled(tool.reconcile, started.idempotencyKey, input, again);
+	const { reconcile } = tool;
+	return withinCall(place, () => reconciled(reconcile, started.idempotencyKey, input, again));
 }
 
 /** The result of a call that cannot or may not run. */
@@ -142,7 +147,7 @@ function permit(
 	const asks = onToolCall ?? onBeforeCall ?? approval ?? needsApproval;
 	return asks === undefined
 		? passed(tool, checked.value, setting.approved)
-		: asked(setting, tool, checked.value);
+		: withinCall(setting.place, () => asked(setting, tool, checked.value));
 }
 
 /** Nothing stands in the way of the call any more. */

@@ -12,6 +12,7 @@ import type { Run } from "./run.ts";
 import { cycleUsage, runMessages, type SessionState } from "./session-state.ts";
 import { CommitFailed, Stopped, Waits } from "./stopped.ts";
 import { ToolRound } from "./tool-round.ts";
+import { untilAnswered } from "./until-answered.ts";
 
 /** Milliseconds that running tools get to finish when a run is suspended. */
 const suspendGrace = 250;
@@ -86,13 +87,13 @@ async function goOnWithCalls(run: Run, answer: AssistantSaid | undefined): Promi
 async function noteStep(run: Run, action: NoteAction): Promise<boolean> {
 	await commit(run, [noteOf(run, action)]);
 	if (action.topic === "reasoning") {
-		await run.untilStopped(run.agent.hooks.onReason?.(stepOf(run), String(action.value)));
+		await untilAnswered(run, () => run.agent.hooks.onReason?.(stepOf(run), String(action.value)));
 	}
 	return action.afterwards === "ends-step" ? endStep(run) : false;
 }
 
 async function askStep(run: Run, action: AskAction): Promise<boolean> {
-	const answer = await run.untilStopped(action.question(run.state.agent));
+	const answer = await untilAnswered(run, () => action.question(run.state.agent));
 	await commit(run, [{ kind: "decision", step: stepOf(run), topic: action.topic, answer }]);
 	return false;
 }
@@ -171,7 +172,7 @@ async function modelStep(run: Run, action: ModelAction): Promise<boolean> {
 	if (action.step === "next") {
 		const { hooks } = run.agent;
 		if (hooks.onStepStart !== undefined)
-			await run.untilStopped(hooks.onStepStart(step, run.state.agent.withStep(step)));
+			await untilAnswered(run, () => hooks.onStepStart?.(step, run.state.agent.withStep(step)));
 		if (run.interceptors.stepBefore !== undefined) await run.untilStopped(run.interceptors.stepBefore(step));
 		run.checkStopped();
 		if (run.watched) {
@@ -212,8 +213,8 @@ async function recordRetries(run: Run): Promise<void> {
 async function recordCarriedOut(run: Run, answer: AssistantSaid, results: readonly Fact[]): Promise<void> {
 	await commit(run, [answer, ...results]);
 	const { hooks } = run.agent;
-	await run.untilStopped(hooks.onAct?.(answer.step, answer.message.toolCalls ?? []));
-	await run.untilStopped(hooks.onObserve?.(answer.step, observations(run)));
+	await untilAnswered(run, () => hooks.onAct?.(answer.step, answer.message.toolCalls ?? []));
+	await untilAnswered(run, () => hooks.onObserve?.(answer.step, observations(run)));
 }
 
 /** The answer, or a note of the failure for the decider to look at. */
@@ -236,18 +237,12 @@ async function carryOutCalls(run: Run, answer: AssistantSaid | undefined): Promi
 	const { hooks, toolStrategy } = run.agent;
 	const limit = toolStrategy.maxIterations;
 	if (answer !== undefined && limit !== undefined && (open?.rounds ?? 0) >= limit) {
-		await refuseRound(
-			run,
-			answer,
-			calls.map((each) => each.call),
-			limit,
-		);
+		await refuseRound(run, answer, answer.message.toolCalls ?? [], limit);
 	}
 	const round = new ToolRound(run, step, (open?.cycles ?? 0) + (answer === undefined ? 0 : 1), calls);
 	try {
 		if (answer !== undefined && hooks.onAct !== undefined) {
-			const actions = calls.map((each) => each.call);
-			await run.untilStopped(hooks.onAct(step, actions));
+			await untilAnswered(run, () => hooks.onAct?.(step, answer.message.toolCalls ?? []));
 		}
 		run.checkStopped();
 		const begun = round.begin(answer);
@@ -278,7 +273,8 @@ async function carryOutCalls(run: Run, answer: AssistantSaid | undefined): Promi
 		run.parting = [...unsaid, ...round.close("cancelled", why)];
 		throw error;
 	}
-	if (hooks.onObserve !== undefined) await run.untilStopped(hooks.onObserve(step, observations(run)));
+	if (hooks.onObserve !== undefined)
+		await untilAnswered(run, () => hooks.onObserve?.(step, observations(run)));
 }
 
 /** The limit of tool rounds is reached: the calls get results that say so, and the run fails. */
@@ -302,7 +298,7 @@ async function refuseRound(
 			}),
 		),
 	]);
-	await run.untilStopped(run.agent.toolStrategy.onMaxIterations?.(limit));
+	await untilAnswered(run, () => run.agent.toolStrategy.onMaxIterations?.(limit));
 	throw new UPPError(`${message} Raise it, or end the task earlier.`, "INVALID_REQUEST", "holdfast", "llm");
 }
 
@@ -316,7 +312,7 @@ function endStep(run: Run): MaybePromise<boolean> {
 }
 
 async function endStepWithHooks(run: Run): Promise<boolean> {
-	await run.untilStopped(run.agent.hooks.onStepEnd?.(stepOf(run), stepResult(run.state)));
+	await untilAnswered(run, () => run.agent.hooks.onStepEnd?.(stepOf(run), stepResult(run.state)));
 	await run.untilStopped(run.interceptors.stepAfter?.(stepOf(run)));
 	return afterStepEnd(run, tellStepEnd(run));
 }
@@ -331,7 +327,10 @@ async function afterStepEnd(run: Run, passed: Promise<unknown> | undefined): Pro
 async function isStopAsked(run: Run): Promise<boolean> {
 	const state = run.state.agent;
 	const { hooks } = run.agent;
-	if (hooks.stopCondition !== undefined && (await run.untilStopped(hooks.stopCondition(state))) === true) {
+	if (
+		hooks.stopCondition !== undefined &&
+		(await untilAnswered(run, () => hooks.stopCondition?.(state))) === true
+	) {
 		return true;
 	}
 	return run.stopCondition !== undefined && (await run.untilStopped(run.stopCondition(state))) === true;

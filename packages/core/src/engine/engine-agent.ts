@@ -85,6 +85,8 @@ export interface EngineModel {
 		},
 	): LLMRequest;
 	readonly price?: ModelPrice;
+	/** A function of the caller's, which may use sessions like a tool. */
+	readonly isFunction?: true;
 }
 
 /** An agent as the engine drives it. */

@@ -15,11 +15,13 @@ import {
 import type { AssistantSaid, Fact } from "../journal/fact.ts";
 import type { List } from "../state/index.ts";
 import type { ModelAction } from "./action.ts";
+import { withinCall } from "./call-scope.ts";
 import { withReadableArguments } from "./deep-arguments.ts";
 import type { EngineModel, EngineResponse } from "./engine-agent.ts";
 import { errorData } from "./error-data.ts";
 import { PartialAnswer } from "./partial-answer.ts";
 import type { Run } from "./run.ts";
+import { untilAnswered } from "./until-answered.ts";
 
 /** Up to so many messages a copy costs less than the way around it. */
 const copiedAtOnce = 256;
@@ -48,7 +50,9 @@ export async function callModel(run: Run, action: ModelAction, step: number): Pr
 	const startedAt = clock.monotonic();
 	const answering = model.capabilities.streaming
 		? pump(run, step, tag, model.stream(request))
-		: model.complete(request);
+		: engineModel.isFunction
+			? withinCall(run.place, () => model.complete(request))
+			: model.complete(request);
 	const response: EngineResponse = await run.untilStopped(answering);
 	run.speaking = undefined;
 	if (response.preceding !== undefined) await recordPreceding(run, step, tag, model.modelId, response);
@@ -169,7 +173,8 @@ async function recordPreceding(
 				duration: 0,
 			} as const;
 			facts.push({ ...answer, stopReason: message.hasToolCalls ? "tool_calls" : "stop", ...resultsId });
-			if (message.toolCalls !== undefined) await run.untilStopped(hooks.onAct?.(step, message.toolCalls));
+			if (message.toolCalls !== undefined)
+				await untilAnswered(run, () => hooks.onAct?.(step, message.toolCalls ?? []));
 		}
 		if (!isToolResultMessage(message)) continue;
 		for (const { toolCallId, result, isError } of message.results) {
@@ -181,7 +186,7 @@ async function recordPreceding(
 	if (committed instanceof Promise) await committed;
 	if (executions.length > 0) {
 		const observations = executions.map((each) => ({ ...each, isError: each.isError === true }));
-		await run.untilStopped(hooks.onObserve?.(step, observations));
+		await untilAnswered(run, () => hooks.onObserve?.(step, observations));
 	}
 }
 

@@ -159,17 +159,17 @@ export class ToolRound {
 		const tool = this.#run.agent.tools.get(call.toolName);
 		if (tool !== undefined) each.tool = tool;
 		const { started } = each;
-		const { interceptors } = this.#run;
+		const { interceptors, place } = this.#run;
 		const checked =
 			started === undefined
 				? checkCall(this.#setting(each.approved), call)
-				: recoverCall(tool, call, started);
+				: recoverCall(tool, call, started, place);
 		return interceptors.toolResult === undefined ? checked : this.#admitSettled(call, checked);
 	}
 
 	#setting(approved: boolean | undefined): CallSetting {
-		const { agent, interceptors, mayWait } = this.#run;
-		return { agent, interceptors, mayWait, approved: approved === true ? true : undefined };
+		const { agent, interceptors, place, mayWait } = this.#run;
+		return { agent, interceptors, place, mayWait, approved: approved === true ? true : undefined };
 	}
 
 	/** A result that no tool gave is replaced like any other. */
@@ -277,9 +277,7 @@ export class ToolRound {
 			each.startedAt = this.#run.agent.ports.clock.monotonic();
 			const context = new CallContext(this.#run, this.#step, tool, each);
 			each.context = context;
-			const { place } = this.#run;
-			const call = () => runTool(tool, each.input, context, context.emit);
-			(place === undefined ? call() : withinCall(place, call)).then(
+			withinCall(this.#run.place, () => runTool(tool, each.input, context, context.emit)).then(
 				(outcome) => this.#finish(each, tool, outcome),
 				(error) => this.#failed(error),
 			);
@@ -310,13 +308,15 @@ export class ToolRound {
 	}
 
 	async #afterCall(each: CallInRound, tool: EngineTool, outcome: ToolOutcome): Promise<void> {
-		const strategy = this.#run.agent.toolStrategy;
+		const { toolStrategy: strategy } = this.#run.agent;
+		const source = tool.source as Tool;
+		const ask = <T>(hook: () => T): T => withinCall(this.#run.place, hook);
 		let result = outcome.output;
 		if (outcome.isError) {
 			const error = outcome.error instanceof Error ? outcome.error : new Error(String(outcome.output));
-			await strategy.onError?.(tool.source as Tool, each.input, error);
+			await ask(() => strategy.onError?.(source, each.input, error));
 		} else {
-			const replaced = await strategy.onAfterCall?.(tool.source as Tool, each.input, result);
+			const replaced = await ask(() => strategy.onAfterCall?.(source, each.input, outcome.output));
 			if (replaced !== undefined) result = replaced;
 		}
 		const status = outcome.isError ? "error" : "done";

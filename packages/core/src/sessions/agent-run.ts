@@ -74,7 +74,7 @@ export class AgentRun {
 
 	/**
 	 * The run's events, for one consumer; the run waits at turn-start, step-start and step-end until the next is asked for.
-	 * Inside a tool that the run would wait for, what has not happened yet rejects with `session_busy`.
+	 * Inside a tool or hook that the run would wait for, what has not happened yet rejects with `session_busy`.
 	 * @throws HoldfastError `events_already_consumed` when called a second time.
 	 */
 	events(): AsyncIterableIterator<AgentEvent> {
@@ -117,8 +117,8 @@ export class AgentRun {
 	/**
 	 * Lets the run go on by itself and gives how it ended. Failures are an outcome, not a rejection.
 	 *
-	 * Rejects with `session_busy` when a tool calls it that the run would wait for: one of its own session's run, or of
-	 * a run that waits for this session. The run goes on by itself all the same.
+	 * Rejects with `session_busy` when a tool or hook calls it that the run would wait for: one of its own session's run, or
+	 * of a run that waits for this session. The run goes on by itself all the same.
 	 */
 	result(): Promise<RunResult> {
 		this.letGo();

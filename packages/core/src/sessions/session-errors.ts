@@ -36,8 +36,8 @@ export function sessionBusy(key: string): HoldfastError {
 export function awaitsItself(key: string): HoldfastError {
 	return new HoldfastError(
 		"session_busy",
-		`A tool waits here for a run of session "${key}", which cannot go on before the tool has its result: both would wait for ever. ` +
-			"Return first, and look at the run from outside the tool; it goes on by itself.",
+		`A tool or hook waits here for a run of session "${key}", which cannot go on before it has returned: both would wait for ever. ` +
+			"Return first, and look at the run from outside; it goes on by itself.",
 	);
 }
 

@@ -1,6 +1,6 @@
 // What is about one turn and not of its history: overlays, and where plugins step in.
 import type { Message } from "@holdfast/upp";
-import type { DriveOutcome, Interceptors, Run } from "../engine/index.ts";
+import { type DriveOutcome, type Interceptors, type Run, withinCall } from "../engine/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { type AcceptedInput, acceptInput, type SendInput } from "./input.ts";
 import type { PluginTurn, SessionAgent, SessionPlugins } from "./session-agent.ts";
@@ -33,10 +33,20 @@ export class TurnFrame implements PluginTurn {
 	/** Where the run is intercepted; more is added when an overlay comes. */
 	interceptors({ plugins, tools }: SessionAgent): Interceptors {
 		if (plugins !== undefined) {
-			this.#ofPlugins = plugins.interceptors(this, tools);
+			this.#ofPlugins = this.#awaited(plugins.interceptors(this, tools));
 			Object.assign(this.#interceptors, this.#ofPlugins);
 		}
 		return this.#interceptors;
+	}
+
+	/** What the run waits for belongs to it while it works. */
+	#awaited(interceptors: Interceptors): Interceptors {
+		const calls = Object.entries(interceptors) as [string, (...given: unknown[]) => unknown][];
+		const awaited = calls.map(([name, call]) => [
+			name,
+			(...given: unknown[]) => withinCall(this.run.place, () => call(...given)),
+		]);
+		return Object.fromEntries(awaited);
 	}
 
 	get signal(): AbortSignal {
