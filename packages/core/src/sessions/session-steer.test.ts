@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { HoldfastError } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { anyTool, lines } from "../agent/agent.fixture.ts";
+import type { AcquireResult, Lease } from "../journal/index.ts";
 import { memoryJournal } from "../journal/memory.ts";
 import { sqliteHost } from "../sqlite.ts";
 import type { AgentRun } from "./agent-run.ts";
@@ -49,6 +51,56 @@ describe("steering", () => {
 		await (await second.session.resume())?.result();
 		expect(shown(second.model)).toHaveLength(1);
 		expect(shown(second.model)[0]?.at(-1)).toBe("user: also");
+	});
+
+	test("that came too late is begun as a turn once the store, which refused it, can be written again", async () => {
+		const journal = memoryJournal();
+		const [ending, mayEnd] = [gate(), gate()];
+		const timers = new Set<() => void>();
+		let ends = 0;
+		let refused = 0;
+		/** Holds the end of the first run, and refuses the beginning of the second once. */
+		const hinder = (lease: Lease): void => {
+			const append = lease.append.bind(lease);
+			lease.append = (batch) => {
+				const kind = batch.facts[0]?.kind;
+				if (kind === "run.started" && ends > 0 && refused++ === 0)
+					throw new HoldfastError("journal_failed", "No room for a moment.", { retryable: true });
+				if (kind !== "run.ended" || ends++ > 0) return append(batch);
+				ending.open();
+				return mayEnd.promise.then(() => append(batch));
+			};
+		};
+		const acquire = journal.acquire.bind(journal);
+		journal.acquire = (key, options) => {
+			const acquired = acquire(key, options) as AcquireResult;
+			if (acquired.ok) hinder(acquired.lease);
+			return acquired;
+		};
+		const after = (_: number, wake: () => void): (() => void) => {
+			timers.add(wake);
+			return () => timers.delete(wake);
+		};
+		const { session, model } = play(
+			[{ error: new Error("no line") }, "re: also"],
+			{ ports: { timers: { after } } },
+			journal,
+		);
+		const run = await session.send("go");
+		const result = run.result();
+		await ending.promise;
+		expect(await session.steer("also")).toBe(run);
+		mayEnd.open();
+		await result;
+		await settled();
+		expect([refused, model.requests.length, journal.head("s")?.waiting]).toEqual([1, 1, 1]);
+		for (const wake of timers) wake();
+		await settled();
+		expect(lines((await session.state()).messages)).toEqual([
+			"user: go",
+			"user: also",
+			"assistant: re: also",
+		]);
 	});
 
 	test("at turn-start lands before step-start, behind the input of the turn [SES-034]", async () => {

@@ -22,6 +22,9 @@ import { SessionWaiting } from "./session-waiting.ts";
 import { type QueuedTurn, TurnQueue } from "./turn-queue.ts";
 import { Turnstile } from "./turnstile.ts";
 
+/** Milliseconds after which an inbox is looked at again that could not be worked off. */
+const lookAgainAfter = 1_000;
+
 export class SessionWorker {
 	readonly seat: Seat = { worker: this };
 	/** Where the session stands in the store. */
@@ -44,6 +47,7 @@ export class SessionWorker {
 	/** Whether the kill is recorded, or failed. */
 	#over = false;
 	#waiting: SessionWaiting | undefined;
+	#callOffLook: (() => void) | undefined;
 	/** Overlays that wait for the next turn. */
 	#overlays: AcceptedInput[] = [];
 
@@ -96,6 +100,7 @@ export class SessionWorker {
 	/** Makes way for another worker of the same session, unless there is something to do or to remember. */
 	retire(): boolean {
 		if (!this.idle || this.watchesDeadline || this.#overlays.length > 0) return false;
+		if (this.#callOffLook !== undefined) return false;
 		this.seat.worker = undefined;
 		this.hold.giveUp(); // stores remember the leases that stand
 		return true;
@@ -215,7 +220,7 @@ export class SessionWorker {
 	/** A turn of what stands in the inbox, said to a run that did not take it in. */
 	#queueSteered(inputId: string, input: AcceptedInput): AgentRun {
 		const run = this.handleOf(this.agent.ports.ids.uuid());
-		this.queue.push({ run, input, inputId, place: "stored" });
+		this.queue.push({ run, input, inputId, place: "stored", isLeftOver: true });
 		return run;
 	}
 
@@ -264,6 +269,7 @@ export class SessionWorker {
 	/** Suspends what is under way, lets go of what waits, and gives the session up. */
 	async close(): Promise<void> {
 		this.#closing = true;
+		this.#callOffLook?.();
 		this.#waiting?.close();
 		this.hold.wake();
 		await this.turnstile.quiet();
@@ -350,20 +356,33 @@ export class SessionWorker {
 		}
 	}
 
-	/** What was said to the run in the process that left it may still stand in the inbox. */
+	/** What was said to a run that ended without it may still stand in the inbox. */
 	#lookForSteered(): void {
 		this.turnstile
 			.through(() => this.opening.open())
-			.catch(() => {}) // there it stays, for who opens the session next
+			.catch(() => this.#lookLater())
 			.finally(() => {
 				if (this.idle) this.#rested();
 			});
 	}
 
+	#lookLater(): void {
+		this.#callOffLook?.();
+		if (this.#closing || this.killed) return;
+		this.#callOffLook = this.agent.ports.timers.after(lookAgainAfter, () => {
+			this.#callOffLook = undefined;
+			if (this.active !== undefined || this.turnstile.busy) this.#lookLater();
+			else if (!this.#closing && !this.killed) this.#lookForSteered();
+		});
+	}
+
 	/** Turns that waited stay in the inbox, for whoever resumes the session. */
 	#leaveQueued(reason: "suspended" | "journal_failed" | "killed" | "parked", error: unknown): void {
 		const { agent } = this.hold.state;
-		for (const { run } of this.queue.removeAll()) run.neverStarted(reason, error, agent);
+		const left = this.queue.removeAll();
+		for (const { run } of left) run.neverStarted(reason, error, agent);
+		// Nobody was told of these.
+		if (reason === "journal_failed" && left.some((turn) => turn.isLeftOver)) this.#lookLater();
 	}
 
 	ensureUsable(): void {

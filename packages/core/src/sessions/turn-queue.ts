@@ -15,6 +15,8 @@ export interface QueuedTurn {
 	readonly dedupeKey?: string;
 	/** Whether it was accepted by a process that died. */
 	readonly isAdopted?: true;
+	/** Whether it was said to a run that ended without it, so that nobody has the handle of this turn. */
+	readonly isLeftOver?: true;
 	/** `new`: only in memory, and its `send` has not resolved. `storing`: on its way into the inbox. */
 	place: "new" | "storing" | "stored";
 	/** Settles when the inbox has the turn or refused it; set from `storing` on. */

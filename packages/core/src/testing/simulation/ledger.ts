@@ -6,7 +6,10 @@ import { AgentState } from "../../state/index.ts";
 /** One life of a session: from its first entry until it is deleted. */
 export interface SessionLife {
 	readonly key: string;
+	/** All that was ever committed, also what was folded since. */
 	readonly entries: Entry[];
+	/** The entry that stands for all up to it. */
+	folded?: Entry;
 	state: SessionState;
 	/** The text of each input, with the seq of its fact and the world's time. */
 	readonly inputs: Map<string, { readonly seq: number; readonly at: number }>;
@@ -62,6 +65,10 @@ export class Ledger {
 	appended(key: string, writer: string, epoch: number, batch: Append): void {
 		this.#checkWriter(key, writer, epoch);
 		const life = this.life(key);
+		if (batch.replaces !== undefined) {
+			this.#folded(life, batch.replaces);
+			return;
+		}
 		const added = this.#store.read(key, { after: life.entries.length }) as readonly Entry[];
 		if (added.length !== batch.facts.length)
 			this.wrong(`${writer} appended ${batch.facts.length} facts to ${key}, and ${added.length} came`);
@@ -74,13 +81,14 @@ export class Ledger {
 	/** A session was copied, up to some entry. */
 	forked(from: string, to: string): void {
 		const fork = this.life(to);
-		const source = this.life(from).entries;
-		for (const [at, entry] of (this.#store.read(to) as readonly Entry[]).entries()) {
-			if (entry.fact !== source[at]?.fact)
-				this.wrong(`entry ${entry.seq} of ${to} is not that of ${from}, its parent`);
+		const source = this.life(from);
+		const until = this.#store.head(to)?.seq ?? 0;
+		for (const entry of source.entries.slice(0, until)) {
 			fork.entries.push(entry);
 			fork.state = evolve(fork.state, entry, everythingShown);
 		}
+		if (source.folded !== undefined) fork.folded = source.folded;
+		this.#checkKept(fork, `${to}, a fork of ${from},`);
 	}
 
 	deleted(key: string): void {
@@ -90,12 +98,31 @@ export class Ledger {
 
 	/** Nothing that was committed is gone or was changed. */
 	checkAll(): void {
-		for (const [key, life] of this.#lives) {
-			const entries = this.#store.read(key) as readonly Entry[];
-			const same =
-				entries.length === life.entries.length && entries.every((entry, at) => entry === life.entries[at]);
-			if (!same) this.wrong(`the journal of ${key} is not what was committed`);
+		for (const [key, life] of this.#lives) this.#checkKept(life, `the journal of ${key}`);
+	}
+
+	/** The past of a session has become one entry. It says the same of the conversation, and what comes after it stays. */
+	#folded(life: SessionLife, seq: number): void {
+		const [first] = this.#store.read(life.key, { limit: 1 }) as readonly Entry[];
+		if (first?.fact.kind !== "folded" || first.seq !== seq) {
+			this.wrong(`${life.key} was folded up to ${seq} and begins with ${first?.fact.kind} ${first?.seq}`);
+			return;
 		}
+		life.folded = first;
+		this.#checkKept(life, `the journal of ${life.key}, which was folded,`);
+		const [before, after] = [life.entries.slice(0, seq), [first]].map((entries) => {
+			let state = initialSession(AgentState.initial());
+			for (const entry of entries) state = evolve(state, entry, everythingShown);
+			return JSON.stringify(state.agent.messages);
+		});
+		if (before !== after) this.wrong(`${life.key} tells another conversation since it was folded`);
+	}
+
+	#checkKept({ key, entries, folded }: SessionLife, what: string): void {
+		const kept = this.#store.read(key) as readonly Entry[];
+		const expected = folded === undefined ? entries : [folded, ...entries.slice(folded.seq)];
+		const same = kept.length === expected.length && kept.every((entry, at) => entry === expected[at]);
+		if (!same) this.wrong(`${what} is not what was committed`);
 	}
 
 	#checkWriter(key: string, writer: string, epoch: number): void {

@@ -1,6 +1,6 @@
 // A process of the world: a worker with an agent. It can be stopped, wake up late, lose its lease while it lives, and die.
 import { Agent } from "../../agent/agent.ts";
-import { journalHost, type MemoryJournal } from "../../journal/index.ts";
+import { type Journal, journalHost, type MemoryJournal } from "../../journal/index.ts";
 import type { ToolContext } from "../../tools/index.ts";
 import { withFault } from "./planted-faults.ts";
 import type { Owner, Step } from "./schedule.ts";
@@ -12,6 +12,7 @@ import type { World } from "./world.ts";
 export class Process implements Owner, StoreUser {
 	readonly name: string;
 	readonly agent: Agent;
+	readonly journal: Journal;
 	worker: MemoryJournal;
 	stopped = false;
 	dead = false;
@@ -38,7 +39,7 @@ export class Process implements Owner, StoreUser {
 			holders,
 			random,
 		});
-		const journal = simulatedJournal({
+		this.journal = simulatedJournal({
 			schedule,
 			owner: this,
 			workerId: name,
@@ -55,7 +56,7 @@ export class Process implements Owner, StoreUser {
 			model: simulatedModel(work),
 			tools: simulatedTools(work),
 			maxRestarts: 1,
-			host: journalHost(journal),
+			host: journalHost(this.journal),
 			ports: {
 				clock: {
 					now: () => 1_700_000_000_000 + schedule.now + this.#clockError,

@@ -128,6 +128,7 @@ export function simulatedJournal(options: SimulatedJournalOptions): Journal {
 
 	return {
 		name: "simulated",
+		folds: true,
 		workerId: options.workerId,
 		acquire(key, { mode = "polite" } = {}) {
 			const acquired = operation(

@@ -1,5 +1,5 @@
-// Users of the world: they send, steer, interrupt, suspend, fork, kill and delete at moments that the seed chooses.
-import type { AgentRun } from "../../sessions/index.ts";
+// Users of the world: they send, steer, interrupt, suspend, fork, fold, kill and delete at moments that the seed chooses.
+import { type AgentRun, foldHistory } from "../../sessions/index.ts";
 import type { Process } from "./process.ts";
 import { expectedErrors, WatchedRun } from "./watched-run.ts";
 import type { World } from "./world.ts";
@@ -38,6 +38,7 @@ type Deed =
 	| "release"
 	| "recover"
 	| "fork"
+	| "fold"
 	| "close";
 
 /** What users do, and how often compared to each other. */
@@ -53,6 +54,7 @@ const deeds: readonly (readonly [Deed, number])[] = [
 	["release", 2],
 	["recover", 10],
 	["fork", 6],
+	["fold", 6],
 	["close", 3],
 ];
 
@@ -156,6 +158,11 @@ export class Users {
 					.fork(to)
 					.then(() => this.#world.sessions.push(to));
 				this.#follow(`fork ${key} to ${to}`, process, forked);
+				break;
+			}
+			case "fold": {
+				const folded = foldHistory(process.journal, key, { before: Number.POSITIVE_INFINITY });
+				this.#follow(`fold ${key}`, process, folded);
 				break;
 			}
 			case "recover":

@@ -136,7 +136,9 @@ export class WatchedRun {
 /** Codes of errors that may come to pass in a world where things go wrong. */
 export const expectedErrors: ReadonlySet<string> = new Set([
 	"agent_closed",
+	"events_expired",
 	"fork_unsettled",
+	"history_unsettled",
 	"journal_failed",
 	"lease_lost",
 	"run_failed",
