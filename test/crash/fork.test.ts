@@ -1,15 +1,17 @@
-// A process that is killed while it forks sessions: each fork is whole, or is not there.
+// A process that is killed while it forks sessions: each fork is whole, or is not there, and what is half copied goes.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { DatabaseSync } from "node:sqlite";
 import { sqliteJournal } from "holdfast/sqlite";
 import { expect, onTestFinished, test } from "vitest";
 
 const program = join(import.meta.dirname, "fork-process.fixture.ts");
-const entries = 3_000;
+/** So many that a copy takes several transactions. */
+const entries = 20_000;
 
 test("forks of a process that is killed at any moment are whole or not there", async () => {
 	const folder = mkdtempSync(join(tmpdir(), "holdfast-fork-"));
@@ -28,7 +30,12 @@ test("forks of a process that is killed at any moment are whole or not there", a
 			{ kind: "run.ended", outcome: "completed" },
 		],
 	});
+	const looker = new DatabaseSync(path, { timeout: 5_000 });
+	const countOf = (sql: string): number => (looker.prepare(sql).get() as { count: number }).count;
+	const hiddenKeys = "SELECT key FROM sessions WHERE key LIKE '\"%'";
+	const hidden = (): number => looker.prepare(hiddenKeys).all().length;
 	let made = 0;
+	const halves = new Set<string>();
 	for (let round = 0; round < 12; round++) {
 		const child = spawn(
 			process.execPath,
@@ -37,18 +44,30 @@ test("forks of a process that is killed at any moment are whole or not there", a
 		);
 		const told = createInterface({ input: child.stdout });
 		await once(told, "line");
-		await new Promise((resolve) => setTimeout(resolve, round * 7));
+		await new Promise((resolve) => setTimeout(resolve, round * 20));
 		child.kill("SIGKILL");
 		await once(child, "exit");
+		for (const { key } of looker.prepare(hiddenKeys).all() as { key: string }[]) halves.add(key);
 	}
 	for (const { key, seq } of await journal.list()) {
 		expect([key, seq]).toEqual([key, entries]);
 		expect((await journal.read(key)).length).toBe(entries);
 		made++;
 	}
-	console.log(`${made - 1} forks were made in 12 processes that were killed.`);
+	console.log(
+		`${made - 1} forks were made in 12 processes that were killed, and ${halves.size} were half made.`,
+	);
 	expect(made).toBeGreaterThan(3);
-	await journal.fork("s", "afterwards", entries);
-	expect((await journal.head("afterwards"))?.seq).toBe(entries);
+	expect(halves.size).toBeGreaterThan(1);
 	await journal.close();
+
+	const next = sqliteJournal({ path });
+	const end = Date.now() + 20_000;
+	while (hidden() > 0 && Date.now() < end) await new Promise((wake) => setTimeout(wake, 5));
+	expect([hidden(), countOf("SELECT count(*) AS count FROM entries")]).toEqual([0, made * entries]);
+	await next.fork("s", "afterwards", entries);
+	expect((await next.head("afterwards"))?.seq).toBe(entries);
+	expect(await next.read("afterwards")).toEqual(await next.read("s"));
+	await next.close();
+	looker.close();
 });

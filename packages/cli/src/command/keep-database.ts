@@ -76,8 +76,10 @@ function check(command: KeepCommand, depth: "quick" | "full", io: CommandIo): nu
 		`${shown(command.db, io)}: ${formatBytes(counts.bytes)}, of which ${formatBytes(counts.freeBytes)} free; tables of version ${version}${version < latest ? ` (brought up to ${latest} when it is opened)` : ""}`,
 		contents(report),
 		`beside them: ${counted(counts.chunks, "chunk")}, ${counted(counts.inputs, "input")} waiting, ${counted(counts.dedupe, "dedupe key")}, ${counted(counts.values, "value")}, ${counted(counts.records, "record")}, ${counted(counts.workers, "worker")}`,
-		...(counts.halfPruned > 0
-			? [`half removed: ${counted(counts.halfPruned, "session")}; the next "holdfast db prune" goes on`]
+		...(counts.hidden > 0
+			? [
+					`out of reach: ${counted(counts.hidden, "session")}, half copied or half removed; "holdfast db prune" removes what nobody is at work on`,
+				]
 			: []),
 		found === 0
 			? `No problem was found (${depth} check).`

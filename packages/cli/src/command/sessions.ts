@@ -1,6 +1,5 @@
 /** The command `sessions`: what conversations there are, the last changed first. */
 import { AgentState, type Entry, type Fact, type Host, type SessionHead } from "holdfast";
-import { isPruned } from "../upkeep/index.ts";
 import type { Command } from "./arguments.ts";
 import { openExisting } from "./database.ts";
 import { formatTime, oneLine } from "./format.ts";
@@ -34,7 +33,7 @@ export async function listSessions(
 ): Promise<number> {
 	const host = openExisting(command.db);
 	try {
-		const heads = host === undefined ? [] : (await host.journal.list()).filter(({ key }) => !isPruned(key));
+		const heads = host === undefined ? [] : await host.journal.list();
 		const sessions: ListedSession[] = [];
 		for (const head of heads) sessions.push(await describe(host as Host, head));
 		sessions.sort((left, right) => right.updatedAt - left.updatedAt);

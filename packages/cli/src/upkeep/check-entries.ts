@@ -4,7 +4,6 @@
  */
 import type { JournalFile } from "holdfast/sqlite";
 import { type Counts, type Finding, orphans } from "./finding.ts";
-import { isPruned } from "./pruned.ts";
 
 interface SessionRow {
 	readonly id: number;
@@ -35,11 +34,11 @@ export function checkEntries(file: JournalFile, counts: Counts, finding: Finding
 	);
 	const sessions = database.prepare("SELECT id, key, epoch, open_run FROM sessions ORDER BY id");
 	for (const session of sessions.iterate() as Iterable<SessionRow>) {
-		const key = file.text(session.key);
-		if (isPruned(key)) {
-			counts.halfPruned++;
+		if (file.isHidden(session.key)) {
+			counts.hidden++;
 			continue;
 		}
+		const key = file.text(session.key);
 		counts.sessions++;
 		if (session.epoch < 0) finding.found("its epoch is below 0", key);
 		const story = new Story(file, counts, { found: (what) => finding.found(what, key) });

@@ -5,7 +5,6 @@
 import type { JournalFile } from "holdfast/sqlite";
 import { checkEntries } from "./check-entries.ts";
 import { type Counts, countOf, type Finding, orphans, type Problem } from "./finding.ts";
-import { isPruned } from "./pruned.ts";
 
 /** What a check found. */
 export interface CheckReport {
@@ -75,7 +74,7 @@ export function checkJournal(file: JournalFile, depth: Depth): CheckReport {
 }
 
 function noCounts(): Counts {
-	const file = { bytes: 0, freeBytes: 0, halfPruned: 0, workers: 0 };
+	const file = { bytes: 0, freeBytes: 0, hidden: 0, workers: 0 };
 	const said = { sessions: 0, openRuns: 0, chunks: 0, entries: 0, runs: 0, folded: 0 };
 	return { ...file, ...said, inputs: 0, dedupe: 0, values: 0, records: 0 };
 }
@@ -99,8 +98,8 @@ const beside: readonly TableCheck[] = [
 			);
 			for (const { seq, sub, body, key, last, folded } of rows.iterate() as Iterable<ChunkRow>) {
 				counts.chunks++;
+				if (file.isHidden(key)) continue;
 				const session = file.text(key);
-				if (isPruned(session)) continue;
 				const chunk = `chunk ${sub} behind entry ${seq}`;
 				if (seq > last) finding.found(`${chunk}, and the last entry is ${last}`, session);
 				if (folded !== null && seq < folded) finding.found(`${chunk}, which was folded`, session);

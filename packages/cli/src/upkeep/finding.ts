@@ -24,8 +24,8 @@ export interface Counts {
 	values: number;
 	records: number;
 	workers: number;
-	/** Sessions that a prune was stopped in the middle of; the next one removes what is left. */
-	halfPruned: number;
+	/** Sessions out of everyone's reach: being copied to or removed, or left so by somebody who was stopped. */
+	hidden: number;
 }
 
 /** Collects problems. */

@@ -2,5 +2,4 @@
 export { backupJournal } from "./backup.ts";
 export { type CheckReport, checkJournal, type Depth } from "./check.ts";
 export { type PruneStep, pruneJournal } from "./prune.ts";
-export { isPruned } from "./pruned.ts";
 export { vacuumJournal } from "./vacuum.ts";

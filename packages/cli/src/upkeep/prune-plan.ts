@@ -3,7 +3,6 @@
  * together are a family, and a family goes only when nothing of it is open, waits, or was touched since.
  */
 import type { JournalFile } from "holdfast/sqlite";
-import { isPruned } from "./pruned.ts";
 
 /** A session as it was seen; it is removed only if it still is so. */
 export interface SeenSession {
@@ -50,8 +49,8 @@ export function readFamilies(file: JournalFile): readonly Family[] {
 	const recorded = recordedWork(file);
 	const families = new Map<string, SeenSession[]>();
 	for (const row of file.database.prepare(`SELECT ${columns} FROM sessions s`).iterate() as Iterable<Row>) {
+		if (file.isHidden(row.key)) continue;
 		const session = seen(file, row, recorded);
-		if (isPruned(session.key)) continue;
 		const root = rootOf(file, session.key);
 		const family = families.get(root);
 		if (family === undefined) families.set(root, [session]);

@@ -1,6 +1,6 @@
 /** Removes sessions that have had their time, and folds the old runs of those that stay. */
 import { foldHistory } from "holdfast";
-import { type JournalFile, openJournalFile, sqliteJournal } from "holdfast/sqlite";
+import { type JournalFile, openJournalFile, type SqliteJournal, sqliteJournal } from "holdfast/sqlite";
 import { readFamilies } from "./prune-plan.ts";
 import { beginRemoval, finishRemovals, removeRecordsOf } from "./remove-session.ts";
 
@@ -39,13 +39,20 @@ const patience = 10_000;
 export async function pruneJournal(options: PruneOptions): Promise<void> {
 	const { path, mode } = options;
 	const file = openJournalFile(path, mode === "plan" ? "read" : "write");
+	let journal: SqliteJournal | undefined;
 	try {
-		if (mode === "do") file.database.exec(`PRAGMA busy_timeout = ${patience}`);
+		if (mode === "do") {
+			file.database.exec(`PRAGMA busy_timeout = ${patience}`);
+			journal = sqliteJournal({ path });
+			// What forks and removals left that were stopped.
+			await journal.sweep();
+		}
 		await remove(file, options);
-		await fold(file, options);
+		await fold(file, journal, options);
 	} catch (error) {
 		throw file.error(error);
 	} finally {
+		await journal?.close();
 		file.database.close();
 	}
 }
@@ -66,8 +73,12 @@ async function remove(file: JournalFile, options: PruneOptions): Promise<void> {
 	}
 }
 
-async function fold(file: JournalFile, options: PruneOptions): Promise<void> {
-	const { path, foldBefore, removeBefore, keep, mode, stopped, told } = options;
+async function fold(
+	file: JournalFile,
+	journal: SqliteJournal | undefined,
+	options: PruneOptions,
+): Promise<void> {
+	const { foldBefore, removeBefore, keep, stopped, told } = options;
 	if (foldBefore === undefined) return;
 	const ends = file.database.prepare(
 		`SELECT count(*) AS entries FROM entries WHERE session = ? AND seq <= (
@@ -76,40 +87,35 @@ async function fold(file: JournalFile, options: PruneOptions): Promise<void> {
 	const namedRuns = file.database.prepare(
 		"SELECT seq, run_id AS run FROM entries WHERE session = ? AND run_id IS NOT NULL AND kind <> 'folded'",
 	);
-	const journal = mode === "do" ? sqliteJournal({ path }) : undefined;
-	try {
-		for (const [index, family] of readFamilies(file).entries()) {
-			if (stopped()) return;
-			const goes =
-				removeBefore !== undefined && index >= keep && family.changedAt < removeBefore && !family.busy;
-			const session = family.members.find(({ isChild }) => !isChild);
-			if (goes || session === undefined || session.busy) continue;
-			const { key, changedAt } = session;
-			const { entries } = ends.get(session.id, session.id, foldBefore) as { entries: number };
-			if (entries < 2) continue;
-			const step = { session: key, sessions: 1, changedAt };
-			if (journal === undefined) {
-				told({ ...step, what: "folded", entries });
-				continue;
-			}
-			try {
-				const runs = namedRuns.all(session.id) as { seq: number; run: string }[];
-				const folded = await foldHistory(journal, key, { before: foldBefore });
-				if (folded === undefined) continue;
-				const gone = runs.filter(({ seq }) => seq <= folded.seq);
-				removeRecordsOf(
-					file,
-					gone.map(({ run }) => run),
-				);
-				told({ ...step, what: "folded", entries: folded.entries });
-			} catch (error) {
-				// Somebody began a turn meanwhile: it is folded another time.
-				if (!inUse.has((error as { code?: unknown }).code)) throw error;
-				told({ ...step, what: "in-use", entries });
-			}
+	for (const [index, family] of readFamilies(file).entries()) {
+		if (stopped()) return;
+		const goes =
+			removeBefore !== undefined && index >= keep && family.changedAt < removeBefore && !family.busy;
+		const session = family.members.find(({ isChild }) => !isChild);
+		if (goes || session === undefined || session.busy) continue;
+		const { key, changedAt } = session;
+		const { entries } = ends.get(session.id, session.id, foldBefore) as { entries: number };
+		if (entries < 2) continue;
+		const step = { session: key, sessions: 1, changedAt };
+		if (journal === undefined) {
+			told({ ...step, what: "folded", entries });
+			continue;
 		}
-	} finally {
-		await journal?.close();
+		try {
+			const runs = namedRuns.all(session.id) as { seq: number; run: string }[];
+			const folded = await foldHistory(journal, key, { before: foldBefore });
+			if (folded === undefined) continue;
+			const gone = runs.filter(({ seq }) => seq <= folded.seq);
+			await removeRecordsOf(
+				file,
+				gone.map(({ run }) => run),
+			);
+			told({ ...step, what: "folded", entries: folded.entries });
+		} catch (error) {
+			// Somebody began a turn meanwhile: it is folded another time.
+			if (!inUse.has((error as { code?: unknown }).code)) throw error;
+			told({ ...step, what: "in-use", entries });
+		}
 	}
 }
 

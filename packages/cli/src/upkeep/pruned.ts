@@ -1,16 +1,12 @@
-/** Sessions that are being removed: out of reach under a key of their own, until all of their rows are gone. */
+/**
+ * Sessions that are being pruned: hidden under a key of their own, until all of their rows are gone. The journals that
+ * use the file leave them to the next prune, which also removes what is kept of their runs.
+ */
 
-const mark = "\0pruned\0";
+/** What such keys begin with, as they stand in their column: with the quotation mark that hides a session. */
+export const prunedPrefix = '"pruned ';
 
-/** Whether a key is that of a session whose removal was begun. */
-export function isPruned(key: string): boolean {
-	return key.startsWith(mark);
-}
-
-/** The key of such a session, as it stands in its column. */
+/** The key of such a session. */
 export function prunedKey(id: number): string {
-	return JSON.stringify(`${mark}${id}`).slice(1, -1);
+	return `${prunedPrefix}${id}`;
 }
-
-/** What such keys begin with, as they stand in their column. */
-export const prunedPrefix: string = JSON.stringify(mark).slice(1, -1);

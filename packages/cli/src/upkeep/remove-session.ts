@@ -40,10 +40,7 @@ export async function finishRemovals(file: JournalFile, stopped: () => boolean):
 	while (!stopped()) {
 		const session = next.get(prunedPrefix, prunedPrefix) as { id: number } | undefined;
 		if (session === undefined) return sessions;
-		const began = performance.now();
-		if (inTransaction(file, () => removeSome(file, session.id)) === "all") sessions++;
-		// As long as it took, others have the file.
-		await pause(performance.now() - began);
+		if ((await inTurn(file, () => removeSome(file, session.id))) === "all") sessions++;
 	}
 	return sessions;
 }
@@ -76,15 +73,18 @@ function removeSome({ database }: JournalFile, session: number): "some" | "all" 
 	return "all";
 }
 
-/** Removes what an execution host kept of runs that were folded. */
-export function removeRecordsOf(file: JournalFile, runs: readonly string[]): void {
-	inTransaction(file, () => {
-		for (const run of runs) removeRecords(file.database, run);
-	});
+/** Removes what an execution host kept of runs that were folded, batch by batch. */
+export async function removeRecordsOf(file: JournalFile, runs: readonly string[]): Promise<void> {
+	for (let at = 0; at < runs.length; at += batch)
+		await inTurn(file, () => {
+			for (const run of runs.slice(at, at + batch)) removeRecords(file.database, run);
+		});
 }
 
-/** What an execution host kept of a run. */
+/** What an execution host kept of a run, unless a session still has it: a fork, or the one that was forked. */
 function removeRecords(database: JournalFile["database"], run: string): void {
+	const kept = database.prepare("SELECT 1 FROM entries WHERE run_id = ? AND kind <> 'folded' LIMIT 1");
+	if (kept.get(run) !== undefined) return;
 	const byName =
 		"('runs', 'unfinished-runs', 'scheduled-runs', 'checkpoints', 'child-counts', 'event-counts')";
 	const record = database.prepare("SELECT body FROM records WHERE shelf = 'runs' AND name = ?").get(run);
@@ -99,6 +99,14 @@ function removeRecords(database: JournalFile["database"], run: string): void {
 	database
 		.prepare("DELETE FROM records WHERE shelf IN ('run-dedupe', 'notifications') AND name = ?")
 		.run(stored);
+}
+
+/** One transaction; then, as long as it took, others have the file. */
+async function inTurn<T>(file: JournalFile, work: () => T): Promise<T> {
+	const began = performance.now();
+	const result = inTransaction(file, work);
+	await pause(performance.now() - began);
+	return result;
 }
 
 function inTransaction<T>({ database }: JournalFile, work: () => T): T {

@@ -342,7 +342,7 @@ describe("prune", () => {
 		expect(await prune({ removeBefore: now - 30 * day })).toEqual(planned);
 		const left = ["parent", childKey("parent", "1"), "open", childKey("open", "1"), "young", "told", "waits"];
 		expect((await keysOf(host)).sort()).toEqual(left.sort());
-		expect(checked()).toMatchObject({ problems: [], counts: { halfPruned: 0, entries: 36 } });
+		expect(checked()).toMatchObject({ problems: [], counts: { hidden: 0, entries: 36 } });
 		expect(await execution.store.runs.get("noted")).toBeNull();
 		expect(await execution.store.runs.get("not begun")).not.toBeNull();
 		await lease.append({ at: now, runId: "open child", facts: factsOfRun("q", "").slice(6) });
@@ -387,13 +387,58 @@ describe("prune", () => {
 			["removed", "c"],
 		]);
 		// It was stopped before the rows of the last one were gone: what is left of it is out of everyone's reach.
-		expect(checked()).toMatchObject({ problems: [], counts: { sessions: 1, halfPruned: 1 } });
+		expect(checked()).toMatchObject({ problems: [], counts: { sessions: 1, hidden: 1 } });
 		expect(
 			(await run(["sessions", "--db", path, "--json"], { folder })).stdout.trim().split("\n"),
 		).toHaveLength(1);
 		expect(await host.journal.head("c")).toBeUndefined();
 		expect(await prune({ foldBefore: 0 })).toEqual([]);
-		expect(checked()).toMatchObject({ problems: [], counts: { sessions: 1, halfPruned: 0, entries: 7 } });
+		expect(checked()).toMatchObject({ problems: [], counts: { sessions: 1, hidden: 0, entries: 7 } });
+	});
+
+	test("removes what a fork left that was killed, and leaves one alone that is under way", async () => {
+		await writing(async ({ journal }) => addRun(journal, "s", { at: now, runId: "r", secret: "chunk" }));
+		changed(
+			`INSERT INTO sessions (key, epoch, owner, inputs, created_at, updated_at)
+				SELECT '"sweep 1', 0, 123456, 0, 1, 1`,
+			`INSERT INTO entries (session, seq, run_id, kind, version, at, body)
+				SELECT 2, e.seq, 'r', e.kind, e.version, e.at, e.body FROM entries e WHERE e.seq < 6`,
+			"INSERT INTO chunks SELECT 2, 9, sub, body FROM chunks",
+		);
+		expect(checked()).toMatchObject({ problems: [], counts: { sessions: 1, hidden: 1, entries: 7 } });
+		expect((await db("check")).stdout).toMatch("out of reach: 1 session, half copied or half removed");
+		expect((await db("backup", join(folder, "copy.db"))).code).toBe(0);
+		expect(await prune({ removeBefore: now + day, mode: "plan" })).toMatchObject([{ session: "s" }]);
+		expect(await prune({ removeBefore: 0 })).toEqual([]);
+		expect(checked()).toMatchObject({ problems: [], counts: { sessions: 1, hidden: 0, entries: 7 } });
+		// Whoever is at work on it lives: this process, as its row says.
+		const host = open();
+		const lease = await take(host.journal, "t");
+		await lease.append({ at: now, runId: "open", facts: factsOfRun("q", "").slice(0, 1) });
+		changed(`INSERT INTO sessions (key, epoch, owner, inputs, created_at, updated_at)
+			SELECT '"sweep 2', 0, id, 0, 1, 1 FROM workers`);
+		expect((await db("prune", "--older-than", "30d")).code).toBe(0);
+		expect(checked()).toMatchObject({ problems: [], counts: { sessions: 2, hidden: 1 } });
+	});
+
+	test("keeps what a host knows of a run as long as a fork has it", async () => {
+		const host = open();
+		const { journal, execution } = host as Required<SqliteHost>;
+		await addRun(journal, "s", { at: now - 50 * day, runId: "r" });
+		await addRun(journal, "s", { at: now, runId: "young" });
+		const known = { kind: "notification", status: "completed", sessionKey: "s" } as const;
+		await execution.store.runs.create({ ...known, runId: "r" });
+		await journal.fork("s", "first", 7);
+		await journal.fork("s", "second", 7);
+		const pruned = async (options: Parameters<typeof prune>[0]): Promise<boolean> => {
+			await prune(options);
+			return (await execution.store.runs.get("r")) === null;
+		};
+		changed(`UPDATE sessions SET updated_at = ${now - 50 * day} WHERE key = 'first'`);
+		expect(await pruned({ removeBefore: now - 30 * day })).toBe(false);
+		expect(await keysOf(host)).toEqual(["s", "second"]);
+		changed(`UPDATE sessions SET updated_at = ${now} WHERE key = 'second'`);
+		expect(await pruned({ removeBefore: now - 30 * day, foldBefore: now - 30 * day })).toBe(true);
 	});
 
 	test("folds old runs of sessions that stay, and leaves what was not settled", async () => {
@@ -588,12 +633,12 @@ describe("beside processes that write", () => {
 			look.close();
 			const { problems, counts } = checked();
 			expect(problems).toEqual([]);
-			halves += counts.halfPruned;
+			halves += counts.hidden;
 		}
 		expect(killed).toBeGreaterThan(2);
 		expect(halves).toBeGreaterThan(0);
 		expect((await db("prune", "--older-than", "30d", "--fold-older-than", "30d")).code).toBe(0);
-		expect(checked()).toMatchObject({ problems: [], counts: { sessions: 1, halfPruned: 0, folded: 1 } });
+		expect(checked()).toMatchObject({ problems: [], counts: { sessions: 1, hidden: 0, folded: 1 } });
 		const [first] = await open().journal.read("stays");
 		expect(first).toMatchObject({ seq: 21, runId: "c", fact: { kind: "folded" } });
 	});

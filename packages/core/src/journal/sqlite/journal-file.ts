@@ -5,6 +5,7 @@ import { decodeValue, type HoldfastError, type JSONValue } from "@holdfast/upp";
 import { readChildPlace, readPlace } from "../../sessions/session-key.ts";
 import { decodeFact } from "../codec.ts";
 import type { Fact } from "../fact.ts";
+import { isHidden } from "./hidden-sessions.ts";
 import { openDatabase, readDatabase } from "./open-database.ts";
 import { journalFile } from "./schema.ts";
 import { fromStored } from "./stored-text.ts";
@@ -42,6 +43,8 @@ export interface JournalFile {
 	readonly version: number;
 	/** How many this release knows: a file with fewer is brought up to date when a journal opens it. */
 	readonly latest: number;
+	/** Whether a key, as it stands in its column, is that of a session which is half copied or half removed: nobody meets it. */
+	isHidden(storedKey: string): boolean;
 	/** Text as it was given, from how it stands in a column. */
 	text(stored: string): string;
 	/** What a session's key says. */
@@ -71,6 +74,7 @@ export function openJournalFile(path: string, access: "read" | "write"): Journal
 		database: database as JournalDatabase,
 		version,
 		latest: journalFile.migrations.length,
+		isHidden,
 		text: fromStored,
 		key(key) {
 			const child = readChildPlace(key);

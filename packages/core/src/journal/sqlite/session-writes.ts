@@ -1,5 +1,6 @@
 // Writes that need no lease, each within a transaction of its caller: inputs, and the removal of a session.
 import type { Input } from "../journal.ts";
+import { hiddenKey, removeRows, type Spent } from "./hidden-sessions.ts";
 import type { Store } from "./sqlite-lease.ts";
 import type { Statements } from "./statements.ts";
 import { toStored } from "./stored-text.ts";
@@ -38,18 +39,22 @@ export function insertInput(
 	return { duplicate: false, order };
 }
 
-/** Removes all of a session and keeps its epoch, raised, for the next one. Returns its number, if there was one. */
-export function removeSession(statements: Statements, key: string): number | undefined {
-	const session = statements.findSession.get(toStored(key)) as { id: number; epoch: number } | undefined;
-	if (session === undefined) return undefined;
-	statements.keepEpoch.run(session.epoch + 1);
-	statements.deleteEntries.run(session.id);
-	statements.deleteChunks.run(session.id);
-	statements.deleteInputs.run(session.id);
-	statements.deleteDedupe.run(session.id);
-	statements.deleteValues.run(session.id);
-	statements.deleteSession.run(session.id);
-	return session.id;
+/** What a removal did. */
+export interface Removed {
+	readonly session: number;
+	/** `some`: the others are hidden, and have to be swept. */
+	readonly rows: "all" | "some";
+}
+
+/** Removes a session and keeps its epoch, raised, for the next one; undefined when there is none. */
+export function removeSession(statements: Statements, key: string, spent: Spent): Removed | undefined {
+	const found = statements.findSession.get(toStored(key)) as { id: number; epoch: number } | undefined;
+	if (found === undefined) return undefined;
+	const { id: session, epoch } = found;
+	statements.keepEpoch.run(epoch + 1);
+	const rows = removeRows(statements, session, spent);
+	if (rows === "some") statements.hideSession.run(hiddenKey(), session);
+	return { session, rows };
 }
 
 function storedOrNull(text: string | undefined): string | null {

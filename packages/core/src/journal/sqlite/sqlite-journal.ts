@@ -5,12 +5,12 @@ import type { ValueStore } from "../../plugins/session-values.ts";
 import type { Journal, ListOptions, SessionHead } from "../journal.ts";
 import { journalClosed } from "../journal-errors.ts";
 import { makeChangeFeed } from "./change-feed.ts";
-import { forkEntries } from "./fork-entries.ts";
+import { makeLongWork } from "./long-work.ts";
 import { openDatabase } from "./open-database.ts";
 import { makeReading } from "./patient-reads.ts";
 import { readEntries, toHead } from "./read-entries.ts";
 import { journalFile } from "./schema.ts";
-import { insertInput, removeSession } from "./session-writes.ts";
+import { insertInput } from "./session-writes.ts";
 import { type Operation, shareCommits } from "./shared-commits.ts";
 import { type SeenSession, SqliteLease, type Store } from "./sqlite-lease.ts";
 import { type SqliteRecords, sqliteRecords } from "./sqlite-records.ts";
@@ -60,6 +60,11 @@ export interface SqliteJournal extends Journal {
 	readonly values: ValueStore;
 	/** Records kept beside the sessions, in the same file: what `sqliteHost` makes its execution store of. */
 	readonly records: SqliteRecords;
+	/**
+	 * Removes what forks and removals of long sessions have left whose process died meanwhile. A journal does so by itself
+	 * when it opens the file; until then such rows take room, and nobody meets them.
+	 */
+	sweep(): Promise<void>;
 }
 
 /**
@@ -109,6 +114,17 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 			commits.add(operation);
 		});
 	}
+
+	const longWork = makeLongWork({
+		statements,
+		worker,
+		now: () => clock.now(),
+		commit,
+		reading,
+		isClosed: () => store.closed,
+	});
+	// What cannot be swept now is left to the next one that sweeps.
+	void longWork.sweep().catch(() => {});
 
 	const find = (key: string): SeenSession | undefined =>
 		statements.findSession.get(toStored(key)) as unknown as SeenSession | undefined;
@@ -218,21 +234,20 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 		},
 		async fork(from, to, until) {
 			usable();
-			await commit(
-				() => forkEntries(statements, { from, to, until }, clock.now()),
-				() => store.feed.committed(to),
-			);
+			await longWork.fork({ from, to, until });
+			store.feed.committed(to);
 		},
 		async delete(key) {
 			usable();
-			await commit(
-				() => removeSession(statements, key),
-				(session) => {
-					if (session === undefined) return;
-					held.get(session)?.lose();
-					store.feed.committed(key);
-				},
-			);
+			await longWork.remove(key, (session) => {
+				if (session === undefined) return;
+				held.get(session)?.lose();
+				store.feed.committed(key);
+			});
+		},
+		async sweep() {
+			usable();
+			await longWork.sweep();
 		},
 		close() {
 			closing ??= close();

@@ -52,6 +52,8 @@ export interface InputRow {
 	readonly body: string;
 }
 
+/** Whether a key is of a session that can be reached: see hidden-sessions.ts. */
+const isVisible = (key: string): string => `NOT (${key} >= '"' AND ${key} < '#')`;
 const views = `
 	SELECT s.id, s.key, s.epoch, s.owner, s.open_run, s.inputs, s.created_at, s.updated_at,
 		ifnull((SELECT max(seq) FROM entries WHERE session = s.id), 0) AS seq,
@@ -75,14 +77,27 @@ const texts = {
 	setOpenRun: "UPDATE sessions SET open_run = ?, updated_at = ? WHERE id = ?",
 	releaseSession: "UPDATE sessions SET owner = NULL WHERE id = ? AND epoch = ?",
 	deleteSession: "DELETE FROM sessions WHERE id = ?",
-	deleteEntries: "DELETE FROM entries WHERE session = ?",
-	deleteChunks: "DELETE FROM chunks WHERE session = ?",
+	hiddenSessions: `SELECT id, owner FROM sessions WHERE key >= '"sweep ' AND key < '"sweep!'`,
+	hiddenOwner: "SELECT owner FROM sessions WHERE id = ? AND key = ?",
+	// A lease on it that stands somewhere is lost, and its run is nobody's to recover.
+	hideSession: "UPDATE sessions SET key = ?, epoch = epoch + 1, owner = NULL, open_run = NULL WHERE id = ?",
+	ownSession: "UPDATE sessions SET owner = ? WHERE id = ?",
+	disownSession: "UPDATE sessions SET owner = NULL WHERE id = ?",
+	disownCopy: "UPDATE sessions SET owner = NULL WHERE id = ? AND key = ?",
+	// What was deleted while it was copied may have had its new key, and a higher epoch.
+	showSession: `UPDATE sessions SET key = ?, epoch = ${highestDeletedEpoch}, owner = NULL, created_at = ?, updated_at = ?
+		WHERE id = ?`,
+	deleteSomeEntries: `DELETE FROM entries WHERE id IN (
+		SELECT id FROM entries WHERE session = :session ORDER BY seq LIMIT :count)`,
+	deleteSomeChunks: `DELETE FROM chunks WHERE session = :session AND (seq, sub) IN (
+		SELECT seq, sub FROM chunks WHERE session = :session ORDER BY seq, sub LIMIT :count)`,
+	deleteSomeDedupe: `DELETE FROM dedupe WHERE session = :session AND key IN (
+		SELECT key FROM dedupe WHERE session = :session ORDER BY key LIMIT :count)`,
 	deleteChunksBefore: "DELETE FROM chunks WHERE session = ? AND seq < ?",
 	insertChunk: "INSERT INTO chunks (session, seq, sub, body) VALUES (?, ?, ?, ?)",
 	readChunks: `SELECT seq, sub, body FROM chunks WHERE session = ? AND (seq, sub) > (?, ?) AND seq <= ?
 		ORDER BY seq, sub LIMIT ?`,
 	deleteInputs: "DELETE FROM inputs WHERE session = ?",
-	deleteDedupe: "DELETE FROM dedupe WHERE session = ?",
 	deleteValues: "DELETE FROM session_values WHERE session = ?",
 	readValue: "SELECT value FROM session_values WHERE session = ? AND owner = ? AND name = ?",
 	listValues: "SELECT name, value FROM session_values WHERE session = ? AND owner = ?",
@@ -100,7 +115,8 @@ const texts = {
 	locateRun: `SELECT s.key AS place, e.seq AS first,
 		(SELECT n.seq FROM entries n WHERE n.session = e.session AND n.seq >= e.seq AND n.kind = 'run.ended'
 			ORDER BY n.seq LIMIT 1) AS ended
-		FROM entries e JOIN sessions s ON s.id = e.session WHERE e.run_id = ? AND e.kind <> 'folded'
+		FROM entries e JOIN sessions s ON s.id = e.session
+		WHERE e.run_id = ? AND e.kind <> 'folded' AND ${isVisible("s.key")}
 		ORDER BY e.id LIMIT 1`,
 	locateWaiting: `SELECT s.key AS place FROM inputs i JOIN sessions s ON s.id = i.session
 		WHERE i.run_id = ? AND i.kind = 'message' LIMIT 1`,
@@ -120,12 +136,16 @@ const texts = {
 	deleteBefore: "DELETE FROM entries WHERE session = ? AND seq < ?",
 	kindsFrom: "SELECT seq, kind FROM entries WHERE session = ? AND seq >= ? ORDER BY seq LIMIT 2",
 	lastEntryId: "SELECT ifnull(max(id), 0) AS id FROM entries",
-	// The rows of a copy stand one behind the other: where the row stands that names a run follows from its seq.
+	firstSeq: "SELECT ifnull(min(seq), 0) AS seq FROM entries WHERE session = ?",
+	// The row that names a run is either among those of this transaction, whose numbers follow from their seqs, or among
+	// those that were copied before.
 	copyEntries: `INSERT INTO entries (id, session, seq, run, run_id, kind, version, at, body)
-		SELECT ? + e.seq, ?, e.seq,
-			CASE WHEN e.run IS NULL THEN NULL ELSE ? + (SELECT o.seq FROM entries o WHERE o.id = e.run) END,
+		SELECT :base + e.seq, :session, e.seq,
+			CASE WHEN e.run IS NULL THEN NULL WHEN o.seq > :before THEN :base + o.seq
+				ELSE (SELECT c.id FROM entries c WHERE c.session = :session AND c.seq = o.seq) END,
 			e.run_id, e.kind, e.version, e.at, e.body
-		FROM entries e WHERE e.session = ? AND e.seq <= ? ORDER BY e.seq`,
+		FROM entries e LEFT JOIN entries o ON o.id = e.run
+		WHERE e.session = :source AND e.seq > :copied AND e.seq <= :through ORDER BY e.seq`,
 	runOfEntry: "SELECT run_id FROM entries WHERE id = ?",
 	countInput: "UPDATE sessions SET inputs = inputs + 1, updated_at = ? WHERE id = ? RETURNING inputs",
 	insertInput: `INSERT INTO inputs (session, position, id, kind, run_id, dedupe_key, worker, at, body)
@@ -139,7 +159,7 @@ const texts = {
 	findInput: "SELECT 1 FROM inputs WHERE session = ? AND id = ?",
 	drainInput: "DELETE FROM inputs WHERE session = ? AND id = ?",
 	viewSession: `${views} WHERE s.key = ?`,
-	viewSessions: `${views} WHERE s.key >= max(?, ?) ORDER BY s.key`,
+	viewSessions: `${views} WHERE s.key >= max(?, ?) AND ${isVisible("s.key")} ORDER BY s.key`,
 	// Unfinished sessions are few: a plus keeps SQLite from walking all keys instead of the short lists of these.
 	viewOpenSessions: `${views} WHERE s.open_run IS NOT NULL AND +s.key >= max(?, ?) ORDER BY +s.key`,
 	viewUnfinishedSessions: `${views} WHERE +s.key >= max(?, ?) AND s.id IN (
