@@ -68,7 +68,7 @@ export function awaitedAnswers(
 }
 
 const noOtherPast =
-	"asks for another past, and a session keeps its own. Send a new message, or begin another chat";
+	"asks for another past, and a session keeps its own. Send a new message, or begin another chat with what was said before as `context.messages`";
 
 /** What the last step of an answer says of its calls. */
 function answersOf(parts: readonly unknown[]): readonly CallAnswer[] {

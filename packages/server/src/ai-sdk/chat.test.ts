@@ -422,3 +422,63 @@ test("the context of a new chat may come with its first message, and a repeat un
 	expect(JSON.stringify(served.model.requests[0]?.system)).toContain("Be brief.");
 	await served.close();
 });
+
+/** What a chat that asks the last question of another again begins with: as the guide has it. */
+async function askAgain(
+	served: Served,
+	id: string,
+): Promise<{ readonly context: { readonly messages: unknown } }> {
+	const { messages } = await served.session(id);
+	const asked = messages.findLastIndex(({ role }) => role === "user");
+	return { context: { messages: messages.slice(0, asked) } };
+}
+
+test("another answer is refused with what to do instead, and the chat stays as it is", async () => {
+	const served = serveScript(["One.", "Two."]);
+	const chat = chatWith(served);
+	await chat.sendMessage({ text: "Count." });
+	const before = await (await served.get("/api/chat/chat-1")).json();
+	await chat.regenerate();
+	expect(chat.error?.message).toContain("begin another chat with what was said before");
+	expect(served.model.requests).toHaveLength(1);
+	expect(await (await served.get("/api/chat/chat-1")).json()).toEqual(before);
+	await chat.sendMessage({ text: "Go on." });
+	expect(partsOf(chat)).toEqual([{ type: "text", text: "Two.", state: "done" }]);
+	await served.close();
+});
+
+test("another answer is had in another chat that begins with what was said before; both go on by themselves", async () => {
+	const served = serveScript(
+		[
+			"Hello.",
+			{ text: "I add:", toolCalls: [{ name: "add", arguments: { a: 1 } }] },
+			"It is four.",
+			"It is three.",
+			"Not at all.",
+			"Goodbye.",
+		],
+		{ tools: [add] },
+	);
+	const chat = chatWith(served);
+	for (const text of ["Hi.", "1 + 2?"]) await chat.sendMessage({ text });
+	const asked = chat.messages.findLastIndex(({ role }) => role === "user");
+	const other = chatWith(served, { id: "chat-2", messages: chat.messages.slice(0, asked) });
+	const { parts } = chat.messages[asked] as UIMessage;
+	await other.sendMessage({ role: "user", parts }, { body: await askAgain(served, "chat-1") });
+	expect(other.error).toBeUndefined();
+	const said = JSON.stringify(served.model.requests[3]?.messages);
+	expect(["Hi.", "Hello.", "1 + 2?"].filter((text) => said.includes(text))).toHaveLength(3);
+	expect(["I add:", "It is four."].filter((text) => said.includes(text))).toEqual([]);
+	expect(other.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
+	expect(partsOf(other)).toEqual([{ type: "text", text: "It is three.", state: "done" }]);
+	await other.sendMessage({ text: "Thanks." });
+	expect(JSON.stringify(served.model.requests[4]?.messages)).toContain("It is three.");
+	await chat.sendMessage({ text: "Thanks." });
+	const first = JSON.stringify(served.model.requests[5]?.messages);
+	expect([first.includes("It is four."), first.includes("It is three.")]).toEqual([true, false]);
+	const loaded = await (await served.get("/api/chat/chat-2")).json();
+	expect(loaded.messages.map(({ role }: { role: string }) => role)).toEqual(
+		other.messages.map(({ role }) => role),
+	);
+	await served.close();
+});
