@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "vitest";
 import type { HandlerOptions } from "./options.ts";
 import { createServer, listen, type Server } from "./server.ts";
 import { deltas, type FakeService, fakeService } from "./service.fixture.ts";
-import { readSse, until } from "./sse.fixture.ts";
+import { readSse, type SseReader, until } from "./sse.fixture.ts";
 
 const running: Server[] = [];
 const sockets: Socket[] = [];
@@ -51,9 +51,9 @@ async function metric(url: string, name: string): Promise<number> {
 	return Number(new RegExp(`^${name} (.*)$`, "m").exec(text)?.[1]);
 }
 
-test("a reader that stops is cut at the limit, the run and other watchers go on, and it resumes without loss [API-083]", async () => {
+test("a reader that stops keeps no more than the limit and is cut, the run and other watchers go on, and it resumes without loss [API-083]", async () => {
 	const service = fakeService({ holds: true });
-	const { url, port } = await start(service, { maxBufferedBytes: 256 * 1024 });
+	const { url, port } = await start(service, { maxBufferedBytes: 256 * 1024, heartbeatMs: 100 });
 	const other = readSse(await fetch(`${url}/api/agent/execute`, begin("s")));
 	await other.next();
 	const slow = dial(port, `GET /api/agent/session/s/events?follow=1 HTTP/1.1\r\nHost: localhost\r\n\r\n`);
@@ -84,6 +84,30 @@ test("a reader that stops is cut at the limit, the run and other watchers go on,
 	expect([...seen, ...rest.map(({ id }) => id)]).toEqual(
 		service.session("default", "s").log.map(({ id }) => id),
 	);
+});
+
+test("a burst of more than the limit cuts off no reader that reads, alone or in a crowd", async () => {
+	const service = fakeService({ holds: true });
+	const { url } = await start(service, { maxBufferedBytes: 64 * 1024 });
+	const first = readSse(await fetch(`${url}/api/agent/execute`, begin("s")));
+	await first.next();
+	const crowd: SseReader[] = [];
+	for (const size of [0, 40]) {
+		while (crowd.length < size) {
+			const from = service.session("default", "s").log.at(-1)?.id;
+			const events = `${url}/api/agent/session/s/events?after=${from}`;
+			crowd.push(readSse(await fetch(events)));
+		}
+		service.emit("default", "s", deltas(3_000, "x".repeat(1000)));
+		const all = [first, ...crowd].map(async (reader) => {
+			for (let at = 0; at < 3_000; at++) expect((await reader.next())?.event.type).toBe("text_delta");
+		});
+		await Promise.all(all);
+		expect(await metric(url, "holdfast_open_streams")).toBe(1 + size);
+		expect(await metric(url, "holdfast_buffered_bytes")).toBeLessThan(3 * 64 * 1024);
+	}
+	service.complete("default", "s");
+	expect((await first.rest()).at(-1)?.event.type).toBe("execute_complete");
 });
 
 test("a silent stream gets heartbeats without an id, and is not ended by them [API-084]", async () => {
@@ -224,4 +248,14 @@ test("who tries keys over one connection after the other is stopped, for it has 
 		answers.push(read().slice(9, 12));
 	}
 	expect(answers).toEqual(["401", "401", "401", "401", "401", "429", "429", "429"]);
+});
+
+test("a body that is too large is answered though its sender writes all of it first, and the connection goes on", async () => {
+	const { port } = await start(fakeService());
+	const head = "POST /api/agent/execute HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
+	const bytes = 20 * 1024 * 1024;
+	const next = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
+	const { read } = dial(port, `${head}Content-Length: ${bytes}\r\n\r\n${"x".repeat(bytes)}${next}`);
+	await until("both are answered", () => read().includes('{"status":"ok"}'));
+	expect(read().match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 413", "HTTP/1.1 200"]);
 });

@@ -89,7 +89,7 @@ function headersOf({ code, data }: HoldfastError): Record<string, string> {
 	if (typeof after === "number") headers["retry-after"] = String(Math.max(1, Math.ceil(after / 1000)));
 	if (code === "unauthorized") headers["www-authenticate"] = 'Bearer realm="holdfast"';
 	if (code === "method_not_allowed" && typeof data?.allow === "string") headers.allow = data.allow;
-	// What is left of the request is not wanted, nor is the next one on a server that goes away.
-	if (code === "body_too_large" || code === "shutting_down") headers.connection = "close";
+	// The next request is for another server. One that is too large is not cut off: its sender would miss the answer.
+	if (code === "shutting_down") headers.connection = "close";
 	return headers;
 }

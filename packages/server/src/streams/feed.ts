@@ -1,6 +1,6 @@
 // What all watchers of one session share: one reader of the service, one serialisation, one window of recent chunks.
 // The reader never waits for a watcher, so no watcher slows a run or another watcher. The window is bounded: a watcher
-// that falls further behind than `maxBufferedBytes` is disconnected and may resume (keeps I7).
+// that falls further behind than `maxBufferedBytes` has to read from the service by itself (keeps I7).
 import type { LoggedEvent } from "holdfast/serving";
 import { type Chunk, chunksOf } from "./chunk.ts";
 import { compareEventIds } from "./event-id.ts";
@@ -24,7 +24,7 @@ export interface FeedWatcher {
 	next: number;
 	/** There is a chunk to take. */
 	wake(): void;
-	/** It fell too far behind. */
+	/** It fell too far behind, and leaves. */
 	drop(): void;
 }
 

@@ -1,5 +1,7 @@
 // One watcher of one session: it reads from the service at the pace of its reader until it has caught up, then it joins
-// the feed that all watchers share. Every event is sent once, in order, whichever of the two it came from.
+// the feed that all watchers share. When that is too far ahead of its reader, it reads from the service again: a burst cuts
+// nobody off, and one who has stopped reading is let go by its stream. Every event is sent once, in order, whichever of the
+// two it came from.
 import type { LoggedEvent, SessionService } from "holdfast/serving";
 import { type Chunk, chunkBehind, chunksOf } from "./chunk.ts";
 import type { Source, StartSource, StreamEnd } from "./event-stream.ts";
@@ -129,7 +131,9 @@ class Watcher implements Source, FeedWatcher {
 	}
 
 	drop(): void {
-		this.#fail("slow");
+		this.#feed?.leave(this);
+		this.#feed = undefined;
+		this.#wake();
 	}
 
 	close(): void {
