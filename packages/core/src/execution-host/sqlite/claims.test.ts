@@ -4,9 +4,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { ownIdentity } from "../../journal/sqlite/liveness.ts";
 import { loadSqlite } from "../../journal/sqlite/load-sqlite.ts";
 import { type SqliteHost, sqliteHost } from "../../sqlite.ts";
-import { reminder } from "../execution-host.fixture.ts";
+import { agentOn, reminder } from "../execution-host.fixture.ts";
 
 let folder: string;
 let path: string;
@@ -93,6 +94,45 @@ describe("a claim on a SQLite host", () => {
 			expect(await runs.update("run-a", { status: "running" }, { leaseId })).toMatchObject({ ok: false });
 			expect(await notifications.acknowledge("key-a", { leaseId })).toBe(false);
 			expect(await notifications.releaseByIdempotencyKey("key-a", { leaseId })).toBe(false);
+		},
+	);
+
+	test.runIf(process.platform === "linux")(
+		"whose worker wakes up when another has claimed and not begun it either: it is told once, whoever begins it",
+		async () => {
+			const both = [open(), open()];
+			const [slow] = both as [SqliteHost, SqliteHost];
+			await slow.store.notifications.enqueue(reminder("a"));
+			let answers = 0;
+			const workers = both.map((host) => {
+				const [reached, opened] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+				const { submit } = host.journal;
+				host.journal.submit = async (...given) => {
+					reached.resolve();
+					await opened.promise;
+					return submit(...given);
+				};
+				const agent = agentOn(host, () => `Noted ${++answers}.`);
+				return { agent, reached: reached.promise, wake: opened.resolve };
+			});
+			const resumed: unknown[] = [];
+			for (const { agent, reached } of workers) {
+				resumed.push(agent.resume("run-a"));
+				await reached;
+				disguise("started = 'before this process'");
+			}
+			disguise(`started = '${ownIdentity().started}'`);
+			for (const [index, { wake }] of workers.entries()) {
+				wake();
+				await resumed[index];
+			}
+			const facts = async (kind: string) =>
+				(await slow.journal.read("s")).filter(({ fact }) => fact.kind === kind);
+			await expect.poll(() => facts("run.ended")).toMatchObject([{ fact: { outcome: "completed" } }]);
+			expect([answers, (await facts("input")).length]).toEqual([1, 1]);
+			const { getByIdempotencyKey } = slow.store.notifications;
+			await expect.poll(() => getByIdempotencyKey("key-a")).toMatchObject({ status: "acknowledged" });
+			for (const { agent } of workers) await agent.close();
 		},
 	);
 
