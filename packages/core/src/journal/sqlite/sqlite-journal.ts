@@ -37,7 +37,7 @@ export interface SqliteJournalOptions {
 	readonly maxFileSize?: number;
 	/** Time of sessions, inputs and leases, in milliseconds since the epoch. Default: the system's. */
 	readonly clock?: { now(): number };
-	/** Name of this worker. Default: a random one. */
+	/** Name of this worker; no other that lives may have it on this file. Default: a random one. */
 	readonly workerId?: string;
 }
 

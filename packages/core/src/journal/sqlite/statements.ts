@@ -173,6 +173,8 @@ const texts = {
 	restoreWorker: `INSERT INTO workers (id, name, pid, started, machine, heartbeat, beat_at)
 		VALUES (?, ?, ?, ?, ?, 0, ?) ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at`,
 	removeWorker: "DELETE FROM workers WHERE id = ?",
+	removeWorkerNamed: "DELETE FROM workers WHERE name = ?",
+	disownInputs: "UPDATE inputs SET worker = NULL WHERE worker = ?",
 	forgetWorkers: `DELETE FROM workers WHERE beat_at < ?
 		AND id NOT IN (SELECT owner FROM sessions WHERE open_run IS NOT NULL AND owner IS NOT NULL)`,
 	workerById: "SELECT name, pid, started, machine, heartbeat, beat_at FROM workers WHERE id = ?",

@@ -65,8 +65,21 @@ export function registerWorker(options: WorkerOptions): WorkerRegistration {
 			return row;
 		}
 		statements.forgetWorkers.run(now - day);
+		succeed();
 		row = Number(statements.addWorker.run(name, pid, started, machine, now).lastInsertRowid);
 		return row;
+	}
+
+	/** A dead worker of the same name makes way; what was accepted in its name is anyone's to start. */
+	function succeed(): void {
+		const former = statements.workerByName.get(name) as unknown as WorkerRow | undefined;
+		if (former === undefined) return;
+		if (lives(former))
+			throw new Error(
+				`another worker named "${options.workerId}" lives; give each a \`workerId\` of its own`,
+			);
+		statements.removeWorkerNamed.run(name);
+		statements.disownInputs.run(name);
 	}
 
 	function startWhenHeldLong(): void {
