@@ -105,6 +105,17 @@ test("a chain of sessions that ends where it began is cut there, and only there"
 	expect((await first.result()).text).toBe("session_busy");
 });
 
+test("a tool is known by its session also behind the call of another session", async () => {
+	const other = doing(() => "looked", memoryJournal());
+	let own: AgentRun | undefined;
+	const agent = doing(async () => {
+		expect((await (await other.session("other").send("one")).result()).text).toBe("looked");
+		return codeOf((own as AgentRun).result());
+	});
+	own = await agent.session("s").send("one");
+	expect((await own.result()).text).toBe("session_busy");
+});
+
 test("two that wait for a third at once do not wait for each other", async () => {
 	const journal = memoryJournal();
 	const opened = gate();
