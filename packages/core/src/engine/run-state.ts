@@ -59,7 +59,7 @@ export interface RunState {
 	/** Calls of the step that have no result yet. */
 	readonly unsettled: number;
 	/** Calls that somebody outside settles, while the run waits for them and until the next step. */
-	readonly pending?: readonly PendingCall[];
+	readonly pending?: readonly PendingCall[] | undefined;
 	/** The step's answer, while its calls are open and until the next answer. */
 	readonly assistant?: AssistantSaid;
 	readonly executions: List<ToolExecution>;

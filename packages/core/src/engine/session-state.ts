@@ -236,9 +236,9 @@ function closeRound(
 		...(run.assistant?.resultsId === undefined ? {} : { id: run.assistant.resultsId }),
 	};
 	const message = new ToolResultMessage(results, identity);
-	const { pending: _, ...rest } = run;
 	const closed: RunState = {
-		...rest,
+		...run,
+		pending: undefined,
 		rounds: run.rounds + 1,
 		crashes: run.calls.some(({ settled }) => settled?.outcome === "unknown") ? run.crashes : 0,
 		last: { kind: "results", tag: run.assistant?.tag ?? "act" },
