@@ -92,7 +92,7 @@ function turnOf(worker: SessionWorker, input: AcceptedInput, runId: string): Que
 
 async function begins(worker: SessionWorker, turn: QueuedTurn): Promise<boolean> {
 	const { key, hold, queue } = worker;
-	const { ready } = worker.sessionAgent;
+	const { ready } = worker.table.agent;
 	if (ready !== undefined) await ready;
 	if ((await worker.opening.open()) !== "ours") throw sessionBusy(key);
 	if (worker.killed) throw sessionKilled();
@@ -104,9 +104,9 @@ async function begins(worker: SessionWorker, turn: QueuedTurn): Promise<boolean>
 async function startOrStore(worker: SessionWorker, turn: QueuedTurn): Promise<void> {
 	const { hold, queue } = worker;
 	try {
-		const { ready } = worker.sessionAgent;
+		const { ready } = worker.table.agent;
 		if (ready !== undefined) await ready;
-		if (worker.othersWork()) await ownMoment();
+		if (worker.table.othersWork) await ownMoment();
 		const ours = (await worker.opening.open()) === "ours";
 		if (worker.killed) throw sessionKilled();
 		const first = ours && hold.openRunId === undefined && queue.first === turn;
@@ -121,10 +121,10 @@ async function startOrStore(worker: SessionWorker, turn: QueuedTurn): Promise<vo
 }
 
 /** Accepts a turn that does not start at once. */
-async function store({ key, queue, pendingInputs, records }: SessionWorker, turn: QueuedTurn): Promise<void> {
+async function store({ key, queue, pendingInputs, table }: SessionWorker, turn: QueuedTurn): Promise<void> {
 	await pendingInputs.arrived(queue.store(turn));
 	const { runId } = turn.run;
 	const kind = turn.input.origin?.runKind ?? "user-turn";
 	// The turn is accepted; a record that cannot be made now is made when the run starts.
-	await records?.queued({ runId, sessionKey: key, kind }).catch(() => {});
+	await table.records?.queued({ runId, sessionKey: key, kind }).catch(() => {});
 }

@@ -1,25 +1,15 @@
 // Runs of one session: made of what the session holds, begun or resumed on record, and driven (keeps I3, I4).
-import {
-	agentChange,
-	type DriveOutcome,
-	drive,
-	type EngineAgent,
-	Run,
-	type RunState,
-	type Watcher,
-} from "../engine/index.ts";
-import type { Fact, Journal, Lease, RunParked, RunResumed } from "../journal/index.ts";
+import { agentChange, drive, Run, type RunState, type Watcher } from "../engine/index.ts";
+import type { Fact, Lease, RunParked, RunResumed } from "../journal/index.ts";
 import { AgentRun } from "./agent-run.ts";
 import { commitFirst } from "./commit-first.ts";
 import { type AcceptedInput, inputFact } from "./input.ts";
 import { processPlace } from "./process-place.ts";
 import { recordingOf } from "./recording.ts";
-import type { SessionAgent } from "./session-agent.ts";
 import { runParked, sessionHeld } from "./session-errors.ts";
-import type { SessionHold } from "./session-hold.ts";
-import type { SessionRecords } from "./session-records.ts";
+import type { SessionWorker } from "./session-worker.ts";
 import { TurnFrame } from "./turn-frame.ts";
-import { type QueuedTurn, readInput, type TurnQueue } from "./turn-queue.ts";
+import { type QueuedTurn, readInput } from "./turn-queue.ts";
 
 /** A run under way in this process. */
 export interface ActiveRun {
@@ -28,8 +18,8 @@ export interface ActiveRun {
 	readonly over: Promise<unknown>;
 	readonly recovered: boolean;
 	readonly frame: TurnFrame;
-	/** What was said to it in this process, by input id, and the turn it became when the run did not take it in. */
-	readonly steered: Map<string, { readonly input: AcceptedInput; turn?: AgentRun }>;
+	/** What was said to it in this process, in order, each with the turn it became when the run did not take it in. */
+	readonly steered: { readonly inputId: string; readonly input: AcceptedInput; turn?: AgentRun }[];
 }
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
@@ -42,83 +32,59 @@ export interface Settlement {
 	readonly watcher?: Watcher | undefined;
 }
 
-/** What runs are made of. */
-export interface RunnerParts {
-	readonly agent: SessionAgent;
-	readonly journal: Journal;
-	readonly place: string;
-	readonly key: string;
-	readonly hold: SessionHold;
-	readonly queue: TurnQueue;
-	readonly records: SessionRecords | undefined;
-	/** Whether its runs may wait for somebody outside. */
-	readonly mayWait: boolean;
-	/** Says something to the run under way. */
-	steer(input: AcceptedInput): Promise<AgentRun>;
-	/** Whether the session was killed, so that losing the lease means just that. */
-	killed(): boolean;
-	/** A run that others have left is driven here now. */
-	takenUp(run: AgentRun): void;
-	/** The drive of a run is over. */
-	ended(active: ActiveRun, outcome: DriveOutcome): void;
-}
-
 export class SessionRunner {
-	readonly #parts: RunnerParts;
+	readonly #worker: SessionWorker;
 
-	constructor(parts: RunnerParts) {
-		this.#parts = parts;
+	constructor(worker: SessionWorker) {
+		this.#worker = worker;
 	}
 
-	get #agent(): EngineAgent {
-		return this.#parts.agent.engine;
-	}
-
-	/** Starts a turn, which leaves the queue. Undefined when another worker was faster. */
-	async start(turn: QueuedTurn, overlays: AcceptedInput[]): Promise<ActiveRun | undefined> {
-		const { hold, queue } = this.#parts;
+	/** Starts a turn, which leaves the queue. False when another worker was faster. */
+	async start(turn: QueuedTurn, overlays: AcceptedInput[]): Promise<boolean> {
+		const { hold, queue, table } = this.#worker;
 		// What is on its way into the inbox must be there before it can be taken out. When it is refused, it is gone.
 		if (turn.place === "storing") await turn.storing?.catch(() => {});
-		if (queue.first !== turn || hold.lease === undefined) return undefined;
+		if (queue.first !== turn || hold.lease === undefined) return false;
 		const { origin } = turn.input;
 		const { run, frame } = this.#runOf(turn.run, turn.inputId, origin);
-		const { id: agentId } = this.#agent;
-		const fingerprint = this.#agent.fingerprint();
+		const { id: agentId } = run.agent;
+		const fingerprint = run.agent.fingerprint();
 		const facts: Fact[] = [
 			{ kind: "run.started", runKind: "user-turn", ...origin, agentId, fingerprint },
 			inputFact(turn.inputId, turn.input, origin?.runKind === "notification" ? "turn-start" : "turn"),
 		];
 		const drained = turn.place === "stored" ? [turn.inputId] : undefined;
-		if (!(await commitFirst(hold, run, facts, drained))) return undefined;
+		if (!(await commitFirst(hold, run, facts, drained))) return false;
 		queue.remove(turn);
 		for (const overlay of overlays.splice(0)) frame.overlay(overlay);
-		const active = this.#drive(run, turn.run, { recovered: false, frame });
-		if (turn.isAdopted) this.#parts.takenUp(turn.run);
-		return active;
+		this.#drive(run, turn.run, { recovered: false, frame });
+		if (turn.isAdopted) table.takenUp(turn.run);
+		return true;
 	}
 
 	/**
-	 * Goes on with the open run, with what was settled from outside meanwhile. Undefined when there is none, or another
+	 * Goes on with the open run, with what was settled from outside meanwhile. False when there is none, or another
 	 * worker was faster. Rejects with `run_parked` when it is parked and stays so, or is parked now.
 	 */
-	async recover(parked: "stays" | "goes-on", settlement?: Settlement): Promise<ActiveRun | undefined> {
-		const { agent, hold, key, records } = this.#parts;
+	async recover(parked: "stays" | "goes-on", settlement?: Settlement): Promise<boolean> {
+		const { hold, key, table } = this.#worker;
+		const { agent, records } = table;
 		const open = hold.state.run;
-		if (open === undefined) return undefined;
+		if (open === undefined) return false;
 		const { maxRestarts, onAgentChange } = agent.restarts;
 		if (parked === "stays" && open.parked !== undefined) {
 			hold.giveUp();
 			throw runParked(key, open.runId, open.parked);
 		}
 		if (open.parked !== undefined && (await records?.take(open.runId)) === false) throw sessionHeld(key);
-		if (hold.lease === undefined) return undefined;
+		if (hold.lease === undefined) return false;
 		const reason = reasonOf(open);
 		// Before anything of the caller's is run, which may be what crashes.
 		if (parked === "stays" && reason === "crash" && open.crashes >= maxRestarts)
 			return this.#park(open, { reason: "crash", crashes: open.crashes + 1 });
 		if (agent.ready !== undefined) await agent.ready;
-		if (hold.lease === undefined) return undefined;
-		const fingerprint = this.#agent.fingerprint();
+		if (hold.lease === undefined) return false;
+		const fingerprint = agent.engine.fingerprint();
 		const agentChanged = agentChange(open.fingerprint, fingerprint);
 		const change = agentChanged === undefined ? {} : { agentChanged };
 		if (parked === "stays" && agentChanged !== undefined && onAgentChange === "park")
@@ -129,58 +95,61 @@ export class SessionRunner {
 		const partial = settlement === undefined ? await hold.cutOff() : undefined;
 		if (partial !== undefined) resumed.partial = partial;
 		const settled = await admitted(run, settlement?.facts ?? []);
-		if (!(await commitFirst(hold, run, [resumed, ...settled], undefined))) return undefined;
+		if (!(await commitFirst(hold, run, [resumed, ...settled], undefined))) return false;
 		if (settlement?.afterwards === "stops") run.stop("interrupt");
-		const active = this.#drive(run, handle, { recovered: true, frame });
-		if (settlement === undefined) this.#parts.takenUp(handle);
-		return active;
+		this.#drive(run, handle, { recovered: true, frame });
+		if (settlement === undefined) table.takenUp(handle);
+		return true;
 	}
 
-	/** Records that nobody goes on with the run by itself, and says so; undefined when another worker was faster. */
-	async #park(open: RunState, why: Omit<RunParked, "kind">): Promise<undefined> {
-		const { hold, key } = this.#parts;
+	/** Records that nobody goes on with the run by itself, and says so; false when another worker was faster. */
+	async #park(open: RunState, why: Omit<RunParked, "kind">): Promise<false> {
+		const { hold, key } = this.#worker;
 		const { run } = this.#runAgain(open);
 		const parked: RunParked = { kind: "run.parked", ...why };
 		const isOurs = await commitFirst(hold, run, [parked], undefined);
 		run.ledger?.close();
-		if (!isOurs) return undefined;
+		if (!isOurs) return false;
 		hold.left();
 		throw runParked(key, open.runId, parked);
 	}
 
 	#runAgain(open: RunState, watcher?: Watcher): { run: Run; frame: TurnFrame; handle: AgentRun } {
-		const handle = new AgentRun(open.runId, this.#parts.key);
+		const handle = new AgentRun(open.runId, this.#worker.key);
 		if (watcher !== undefined) handle.observe(watcher);
 		return { handle, ...this.#runOf(handle, open.inputId, open.started) };
 	}
 
 	#runOf(handle: AgentRun, inputId: string, origin: AcceptedInput["origin"]): { run: Run; frame: TurnFrame } {
-		const { agent, journal, place, key, hold, queue, records, mayWait, steer } = this.#parts;
-		const { keepDeltasMs } = this.#agent;
-		const frame = new TurnFrame(key, inputId, handle, steer);
+		const worker = this.#worker;
+		const { agent, place, key, hold, queue, table } = worker;
+		const { keepDeltasMs } = agent;
+		const frame = new TurnFrame(worker, inputId, handle);
 		const run = new Run({
-			agent: this.#agent,
+			agent,
 			runId: handle.runId,
 			sessionKey: key,
-			place: processPlace(journal, place),
+			place: processPlace(table.journal, place),
 			state: hold.state,
-			...recordingOf(records, hold.lease as Lease, handle, origin),
-			interceptors: frame.interceptors(agent),
-			mayWait,
+			...recordingOf(table.records, hold.lease as Lease, handle, origin),
+			interceptors: frame.interceptors(table.agent),
+			mayWait: table.mayWait,
 			readInput,
 			...(keepDeltasMs === undefined ? {} : { keepDeltasMs }),
 		});
 		frame.run = run;
 		for (const notice of queue.notices) run.offer(readInput(notice));
-		const { plugins } = agent;
+		const { plugins } = table.agent;
 		handle.attach(run, plugins && ((event) => plugins.tell(event, frame)));
 		return { run, frame };
 	}
 
-	#drive(run: Run, handle: AgentRun, how: Pick<ActiveRun, "recovered" | "frame">): ActiveRun {
-		const { agent, hold, place, killed, ended } = this.#parts;
+	#drive(run: Run, handle: AgentRun, how: Pick<ActiveRun, "recovered" | "frame">): void {
+		const worker = this.#worker;
+		const { hold, place, table } = worker;
 		const { lease } = hold;
-		const leaseIsLost = (): void => run.stop(killed() ? "kill" : "lease-lost");
+		// Where the session was killed, losing the lease means just that.
+		const leaseIsLost = (): void => run.stop(worker.killed ? "kill" : "lease-lost");
 		// Between the commit and its answer it may be lost already: then nobody would tell.
 		if (lease === undefined) leaseIsLost();
 		else lease.whenLost(leaseIsLost);
@@ -188,12 +157,12 @@ export class SessionRunner {
 		const over = drive(run).then((outcome) => {
 			run.ledger?.close();
 			lease?.whenLost(undefined);
-			ended(active, outcome);
+			worker.ended(active, outcome);
 		});
 		hold.driving(over);
-		agent.children?.driven(place, run, over);
-		const active: ActiveRun = { run, handle, over, steered: new Map(), ...how };
-		return active;
+		table.agent.children?.driven(place, run, over);
+		const active: ActiveRun = { run, handle, over, steered: [], ...how };
+		worker.active = active;
 	}
 }
 

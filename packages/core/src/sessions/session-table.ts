@@ -32,7 +32,6 @@ export class SessionTable {
 	readonly #workers = new Map<string, SessionWorker>();
 	readonly #idle = new Set<string>();
 	readonly #listeners = new Set<(run: AgentRun) => void>();
-	readonly #othersWork = (): boolean => this.#workers.size - this.#idle.size > 1;
 	readonly #waiting: WaitingSessions;
 	#closed = false;
 
@@ -73,6 +72,21 @@ export class SessionTable {
 		return child === undefined ? this.keyOf(place) : this.rootKeyOf(child.parentPlace);
 	}
 
+	/** Whether runs may wait for somebody outside. Who asked for the work of a sub-agent is its parent, and nobody else can answer it. */
+	get mayWait(): boolean {
+		return this.#named === "keys";
+	}
+
+	/** Whether more than one session is at work. */
+	get othersWork(): boolean {
+		return this.#workers.size - this.#idle.size > 1;
+	}
+
+	/** A run that others have left goes on here. */
+	takenUp(run: AgentRun): void {
+		for (const tell of this.#listeners) tell(run);
+	}
+
 	/** Calls `tell` with each run of others that begins or goes on here. Returns the way to stop. */
 	whenTakenUp(tell: (run: AgentRun) => void): () => void {
 		this.#listeners.add(tell);
@@ -91,15 +105,7 @@ export class SessionTable {
 			this.#idle.delete(place);
 			return known;
 		}
-		const { agent, journal, records } = this;
-		const othersWork = this.#othersWork;
-		const takenUp = (run: AgentRun): void => {
-			for (const tell of this.#listeners) tell(run);
-		};
-		// Who asked for the work of a sub-agent is its parent, and nobody outside can answer it.
-		const mayWait = this.#named === "keys";
-		const parts = { agent, journal, place, key, records, mayWait, othersWork, takenUp };
-		const worker = new SessionWorker(parts, () => this.#rest(place));
+		const worker = new SessionWorker(this, place, key);
 		if (this.#closed) void worker.close();
 		else this.#workers.set(place, worker);
 		return worker;
@@ -234,7 +240,8 @@ export class SessionTable {
 		this.#idle.delete(worker.place);
 	}
 
-	#rest(place: string): void {
+	/** Nothing is under way in a session any more, and nothing waits. */
+	rested({ place }: SessionWorker): void {
 		if (!this.#workers.has(place)) return;
 		this.#idle.delete(place);
 		this.#idle.add(place);

@@ -145,13 +145,13 @@ export class SessionWaiting {
 		hold.drop();
 		return turnstile.through(async () => {
 			for (;;) {
-				const { ready } = worker.sessionAgent;
+				const { ready } = worker.table.agent;
 				if (ready !== undefined) await ready;
 				if ((await opening.open()) === "held") throw sessionBusy(key);
 				const isTheirs = hold.waits || (of !== "waiting" && hold.state.run?.parked !== undefined);
 				if (!isTheirs) throw noPendingToolCalls(key);
-				worker.active = await runner.recover("goes-on", settle(hold.state));
-				if (worker.active !== undefined) return worker.active.handle;
+				const isOurs = await runner.recover("goes-on", settle(hold.state));
+				if (isOurs && worker.active !== undefined) return worker.active.handle;
 			}
 		});
 	}

@@ -11,13 +11,11 @@ import { killSession } from "./kill-session.ts";
 import { PendingInputs } from "./pending-inputs.ts";
 import { processPlace } from "./process-place.ts";
 import type { Seat } from "./session.ts";
-import type { SessionAgent } from "./session-agent.ts";
 import { agentClosed, isParked, runBeforeSuspended, runBeforeWaits, sessionHeld } from "./session-errors.ts";
 import { SessionHold } from "./session-hold.ts";
-import { type OpeningParts, SessionOpening } from "./session-opening.ts";
-import type { SessionParts } from "./session-parts.ts";
-import type { SessionRecords } from "./session-records.ts";
-import { type ActiveRun, isRunning, type RunnerParts, SessionRunner } from "./session-runner.ts";
+import { SessionOpening } from "./session-opening.ts";
+import { type ActiveRun, isRunning, SessionRunner } from "./session-runner.ts";
+import type { SessionTable } from "./session-table.ts";
 import { SessionWaiting } from "./session-waiting.ts";
 import { type QueuedTurn, TurnQueue } from "./turn-queue.ts";
 import { Turnstile } from "./turnstile.ts";
@@ -27,14 +25,11 @@ const lookAgainAfter = 1_000;
 
 export class SessionWorker {
 	readonly seat: Seat = { worker: this };
+	readonly table: SessionTable;
 	/** Where the session stands in the store. */
 	readonly place: string;
-	readonly sessionAgent: SessionAgent;
-	readonly journal: Journal;
+	/** The caller's key. */
 	readonly key: string;
-	readonly records: SessionRecords | undefined;
-	readonly othersWork: () => boolean;
-	readonly #rested: () => void;
 	readonly hold: SessionHold;
 	readonly queue: TurnQueue;
 	readonly opening: SessionOpening;
@@ -51,16 +46,11 @@ export class SessionWorker {
 	/** Overlays that wait for the next turn. */
 	#overlays: AcceptedInput[] = [];
 
-	constructor(parts: SessionParts, rested: () => void) {
-		const { agent, journal, place, key, records } = parts;
-		const { mayWait = false, othersWork = () => false, takenUp = () => {} } = parts;
-		this.sessionAgent = agent;
-		this.journal = journal;
+	constructor(table: SessionTable, place: string, key: string) {
+		const { agent, journal } = table;
+		this.table = table;
 		this.place = place;
 		this.key = key;
-		this.records = records;
-		this.othersWork = othersWork;
-		this.#rested = rested;
 		this.hold = new SessionHold(agent, journal, place);
 		this.queue = new TurnQueue(journal, place);
 		this.turnstile = new Turnstile(
@@ -68,27 +58,16 @@ export class SessionWorker {
 			() => this.#over && this.#leaveQueued("killed", sessionKilled()),
 			() => this.queue.length > 0 && queueMicrotask(() => this.pump()),
 		);
-		// One object for both: there are many idle sessions.
-		const shared: RunnerParts & OpeningParts = {
-			agent,
-			journal,
-			place,
-			key,
-			hold: this.hold,
-			queue: this.queue,
-			records,
-			mayWait,
-			steer: (input) => this.steer(input),
-			killed: () => this.killed,
-			takenUp,
-			ended: (active, outcome) => this.#ended(active, outcome),
-		};
-		this.opening = new SessionOpening(shared);
-		this.runner = new SessionRunner(shared);
+		this.opening = new SessionOpening(this);
+		this.runner = new SessionRunner(this);
 	}
 
 	get agent(): EngineAgent {
-		return this.sessionAgent.engine;
+		return this.table.agent.engine;
+	}
+
+	get journal(): Journal {
+		return this.table.journal;
 	}
 
 	/** What is said of it from outside. Made when it is first needed, for most sessions never wait. */
@@ -180,7 +159,7 @@ export class SessionWorker {
 				if (await this.#startNext(parked)) return this.active?.handle ?? null;
 			}
 		});
-		if (this.idle) this.#rested();
+		if (this.idle) this.table.rested(this);
 		return handle;
 	}
 
@@ -205,8 +184,8 @@ export class SessionWorker {
 			}),
 		);
 		active.run.offer({ inputId, fact: (placement) => inputFact(inputId, input, placement) });
-		const said: { readonly input: AcceptedInput; turn?: AgentRun } = { input };
-		active.steered.set(inputId, said);
+		const said: ActiveRun["steered"][number] = { inputId, input };
+		active.steered.push(said);
 		if (isRunning(active.run)) return active.handle;
 		await active.over;
 		if (active.run.took(inputId)) return active.handle;
@@ -275,7 +254,7 @@ export class SessionWorker {
 		await this.turnstile.quiet();
 		this.active?.handle.suspend();
 		await this.active?.over;
-		this.#leaveQueued("suspended", agentClosed());
+		if (this.queue.length > 0) this.#leaveQueued("suspended", agentClosed());
 		this.hold.giveUp();
 		await this.hold.released();
 	}
@@ -315,25 +294,24 @@ export class SessionWorker {
 	}
 
 	/** Goes on with the open run, else starts the first turn. False when another worker was faster. */
-	async #startNext(parked: "stays" | "goes-on"): Promise<boolean> {
+	#startNext(parked: "stays" | "goes-on"): Promise<boolean> {
+		if (this.hold.openRunId !== undefined) return this.runner.recover(parked);
 		const turn = this.queue.first;
-		if (this.hold.openRunId === undefined) return turn === undefined ? false : this.begin(turn);
-		this.active = (await this.runner.recover(parked)) ?? this.active;
-		return this.active !== undefined;
+		return turn === undefined ? Promise.resolve(false) : this.begin(turn);
 	}
 
 	/** Starts the turn that is first. False when another worker was faster. */
-	async begin(turn: QueuedTurn): Promise<boolean> {
-		this.active = (await this.runner.start(turn, this.#overlays)) ?? this.active;
-		return this.active !== undefined;
+	begin(turn: QueuedTurn): Promise<boolean> {
+		return this.runner.start(turn, this.#overlays);
 	}
 
-	#ended({ run, handle, frame, steered, recovered }: ActiveRun, outcome: DriveOutcome): void {
+	/** The drive of a run is over. */
+	ended({ run, handle, frame, steered, recovered }: ActiveRun, outcome: DriveOutcome): void {
 		this.active = undefined;
 		if (run.state.run?.status === "waiting") this.waiting.watchDeadlines(run.state);
 		if (outcome.kind === "ended" && outcome.outcome !== "killed") this.hold.ended(run.state);
 		else this.hold.left();
-		frame.close(this.sessionAgent.plugins, outcome);
+		frame.close(this.table.agent.plugins, outcome);
 		handle.concluded(run, outcome);
 		// Behind a run that was left open the queue must wait, too, until somebody resumes it.
 		if (outcome.kind === "left" && outcome.reason !== "lease_lost")
@@ -344,14 +322,14 @@ export class SessionWorker {
 		else if (!this.killed) this.#keepSteered(run, steered);
 		if (this.queue.length > 0) this.pump();
 		else if (recovered && outcome.kind === "ended" && outcome.outcome !== "completed") this.#lookForSteered();
-		else this.#rested();
+		else this.table.rested(this);
 	}
 
 	/** Nothing that was accepted is lost: what the run did not take in is a turn of its own. */
 	#keepSteered(run: Run, steered: ActiveRun["steered"]): void {
-		for (const [inputId, said] of steered) {
-			if (run.took(inputId)) continue;
-			said.turn = this.#queueSteered(inputId, said.input);
+		for (const said of steered) {
+			if (run.took(said.inputId)) continue;
+			said.turn = this.#queueSteered(said.inputId, said.input);
 			said.turn.letGo(); // whoever said it has the run's own handle
 		}
 	}
@@ -362,7 +340,7 @@ export class SessionWorker {
 			.through(() => this.opening.open())
 			.catch(() => this.#lookLater())
 			.finally(() => {
-				if (this.idle) this.#rested();
+				if (this.idle) this.table.rested(this);
 			});
 	}
 

@@ -4,29 +4,23 @@ import { type DriveOutcome, type Interceptors, type Run, withinCall } from "../e
 import type { AgentRun } from "./agent-run.ts";
 import { type AcceptedInput, acceptInput, type SendInput } from "./input.ts";
 import type { PluginTurn, SessionAgent, SessionPlugins } from "./session-agent.ts";
+import type { SessionWorker } from "./session-worker.ts";
 import { TurnOverlays } from "./turn-overlays.ts";
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 export class TurnFrame implements PluginTurn {
-	readonly sessionKey: string;
 	/** Set as soon as the run is made; the frame is asked nothing before. */
 	run!: Run;
+	readonly #worker: SessionWorker;
 	readonly #handle: AgentRun;
-	readonly #steer: (input: AcceptedInput) => Promise<AgentRun>;
 	readonly #overlays: TurnOverlays;
 	readonly #interceptors: Mutable<Interceptors> = {};
 	#ofPlugins: Interceptors = {};
 
-	constructor(
-		sessionKey: string,
-		inputId: string,
-		handle: AgentRun,
-		steer: (input: AcceptedInput) => Promise<AgentRun>,
-	) {
-		this.sessionKey = sessionKey;
+	constructor(worker: SessionWorker, inputId: string, handle: AgentRun) {
+		this.#worker = worker;
 		this.#handle = handle;
-		this.#steer = steer;
 		this.#overlays = new TurnOverlays(inputId);
 	}
 
@@ -49,6 +43,10 @@ export class TurnFrame implements PluginTurn {
 		return Object.fromEntries(awaited);
 	}
 
+	get sessionKey(): string {
+		return this.#worker.key;
+	}
+
 	get signal(): AbortSignal {
 		return this.run.signal;
 	}
@@ -62,7 +60,7 @@ export class TurnFrame implements PluginTurn {
 	}
 
 	async steer(input: SendInput): Promise<AgentRun> {
-		return this.#steer(acceptInput(input));
+		return this.#worker.steer(acceptInput(input));
 	}
 
 	/** Accepts context for the rest of the turn. */
