@@ -2,8 +2,8 @@
 import { HoldfastError } from "@holdfast/upp";
 import { type AgentOptions, modelIdOf } from "../agent/options.ts";
 import { type Host, memoryHost } from "../journal/index.ts";
-import { processPlace } from "../sessions/process-place.ts";
 import { sessionPlace } from "../sessions/session-key.ts";
+import { processPlace, storeHere } from "../sessions/store-here.ts";
 import { normaliseTools, type ToolSet } from "../tools/index.ts";
 import type { PendingSessionCall, SessionStatus } from "./execute-event.ts";
 import { readInput, readOptions } from "./execute-request.ts";
@@ -135,7 +135,7 @@ export class AgentSession {
 	execute(input: unknown, options: ExecuteOptions): ExecuteStream {
 		const events = new ExecuteEvents(this.id, {
 			limit: this.#options.bufferLimit,
-			place: processPlace(this.#parts.host.journal, sessionPlace(undefined, this.id)),
+			place: processPlace(storeHere(this.#parts.host.journal), sessionPlace(undefined, this.id)),
 			begun: () => {
 				this.#model = options.model ?? this.#model;
 				this.#status = "running";

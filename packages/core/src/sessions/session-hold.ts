@@ -11,14 +11,12 @@ import {
 import type { Entry, Journal, Lease } from "../journal/index.ts";
 import { AgentState } from "../state/index.ts";
 import type { SessionAgent } from "./session-agent.ts";
+import { type StoreHere, storeHere } from "./store-here.ts";
 
 /** Milliseconds between attempts to take a session that another living worker holds; a change is noticed earlier. */
 const takeInterval = 250;
 /** How many entries are read at a time when a session is opened. */
 const pageSize = 1_000;
-
-/** Runs of this process by journal and key: two agents on one host do not take a session from each other mid-run. */
-const drivenHere = new WeakMap<Journal, Map<string, Promise<unknown>>>();
 
 /** What the entries of a journal come to. */
 interface Folded {
@@ -31,6 +29,7 @@ export class SessionHold {
 	readonly #agent: SessionAgent;
 	readonly #journal: Journal;
 	readonly #key: string;
+	readonly #here: StoreHere;
 	#lease: Lease | undefined;
 	/** The run of the last entry that was folded. */
 	#lastRunId: string | undefined;
@@ -43,6 +42,7 @@ export class SessionHold {
 		this.#agent = agent;
 		this.#journal = journal;
 		this.#key = key;
+		this.#here = storeHere(journal);
 	}
 
 	/** The lease, while the session is held. */
@@ -93,7 +93,7 @@ export class SessionHold {
 	/** Takes the lease and brings the state up to date. Undefined when another living worker holds the session. */
 	async take(): Promise<Lease | undefined> {
 		if (this.#releasing !== undefined) await this.#releasing;
-		if (drivenHere.get(this.#journal)?.has(this.#key) === true) return undefined;
+		if (this.#here.driven.has(this.#key)) return undefined;
 		const acquiring = this.#journal.acquire(this.#key);
 		const acquired = acquiring instanceof Promise ? await acquiring : acquiring;
 		if (!acquired.ok) return undefined;
@@ -112,13 +112,12 @@ export class SessionHold {
 
 	/** A run is driven until `over`. */
 	driving(over: Promise<unknown>): void {
-		const driven = drivenHere.get(this.#journal) ?? new Map<string, Promise<unknown>>();
-		drivenHere.set(this.#journal, driven.set(this.#key, over));
+		this.#here.driven.set(this.#key, over);
 	}
 
 	/** The run ended: its state is where the session stands. */
 	ended(state: SessionState): void {
-		drivenHere.get(this.#journal)?.delete(this.#key);
+		this.#here.driven.delete(this.#key);
 		this.#lastRunId = state.run?.runId;
 		// What an ended run knew of its calls is not needed again.
 		this.#state = { ...state, run: undefined };
@@ -126,7 +125,7 @@ export class SessionHold {
 
 	/** The run was left open: what was committed elsewhere or not at all is not known here, the journal is read again. */
 	left(): void {
-		drivenHere.get(this.#journal)?.delete(this.#key);
+		this.#here.driven.delete(this.#key);
 		this.#state = undefined;
 		this.giveUp();
 	}
@@ -159,7 +158,7 @@ export class SessionHold {
 	/** Resolves when the session may be free, or at `wake()`. */
 	changed(): Promise<void> {
 		return new Promise((resolve) => {
-			const driven = drivenHere.get(this.#journal)?.get(this.#key);
+			const driven = this.#here.driven.get(this.#key);
 			const stop = driven === undefined ? this.#journal.watch(this.#key, () => done()) : undefined;
 			const { timers } = this.#agent.engine.ports;
 			const callOff = driven === undefined ? timers.after(takeInterval, () => done()) : undefined;

@@ -4,10 +4,10 @@ import type { Fact, Lease, RunParked, RunResumed } from "../journal/index.ts";
 import { AgentRun } from "./agent-run.ts";
 import { commitFirst } from "./commit-first.ts";
 import { type AcceptedInput, inputFact } from "./input.ts";
-import { processPlace } from "./process-place.ts";
 import { recordingOf } from "./recording.ts";
 import { runParked, sessionHeld } from "./session-errors.ts";
 import type { SessionWorker } from "./session-worker.ts";
+import { processPlace } from "./store-here.ts";
 import { TurnFrame } from "./turn-frame.ts";
 import { type QueuedTurn, readInput } from "./turn-queue.ts";
 
@@ -129,7 +129,7 @@ export class SessionRunner {
 			agent,
 			runId: handle.runId,
 			sessionKey: key,
-			place: processPlace(table.journal, place),
+			place: processPlace(table.here, place),
 			state: hold.state,
 			...recordingOf(table.records, hold.lease as Lease, handle, origin),
 			interceptors: frame.interceptors(table.agent),

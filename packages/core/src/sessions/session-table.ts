@@ -9,6 +9,7 @@ import type { SessionAgent } from "./session-agent.ts";
 import { childPrefix, keyOfPlace, readChildPlace, sessionPlace } from "./session-key.ts";
 import type { SessionRecords } from "./session-records.ts";
 import { SessionWorker } from "./session-worker.ts";
+import { type StoreHere, storeHere } from "./store-here.ts";
 
 /** How many idle sessions keep their folded state in memory; older ones are read again from the journal when used. */
 const idleSessions = 1_000;
@@ -26,6 +27,7 @@ export interface SessionTableOptions {
 export class SessionTable {
 	readonly agent: SessionAgent;
 	readonly journal: Journal;
+	readonly here: StoreHere;
 	readonly background: ExecutionCapabilities["backgroundSubagents"];
 	readonly records: SessionRecords | undefined;
 	readonly #named: "keys" | "places";
@@ -37,6 +39,7 @@ export class SessionTable {
 
 	constructor(agent: SessionAgent, journal: Journal, options: SessionTableOptions = {}) {
 		this.journal = journal;
+		this.here = storeHere(journal);
 		this.#waiting = new WaitingSessions(journal);
 		this.background = options.background;
 		this.records = options.records;

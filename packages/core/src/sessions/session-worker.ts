@@ -9,7 +9,6 @@ import { AgentRun } from "./agent-run.ts";
 import { type AcceptedInput, inputFact, storedInput } from "./input.ts";
 import { killSession } from "./kill-session.ts";
 import { PendingInputs } from "./pending-inputs.ts";
-import { processPlace } from "./process-place.ts";
 import type { Seat } from "./session.ts";
 import { agentClosed, isParked, runBeforeSuspended, runBeforeWaits, sessionHeld } from "./session-errors.ts";
 import { SessionHold } from "./session-hold.ts";
@@ -17,6 +16,7 @@ import { SessionOpening } from "./session-opening.ts";
 import { type ActiveRun, isRunning, SessionRunner } from "./session-runner.ts";
 import type { SessionTable } from "./session-table.ts";
 import { SessionWaiting } from "./session-waiting.ts";
+import { processPlace } from "./store-here.ts";
 import { type QueuedTurn, TurnQueue } from "./turn-queue.ts";
 import { Turnstile } from "./turnstile.ts";
 
@@ -242,7 +242,7 @@ export class SessionWorker {
 	}
 
 	handleOf(runId: string): AgentRun {
-		return new AgentRun(runId, this.key, processPlace(this.journal, this.place));
+		return new AgentRun(runId, this.key, processPlace(this.table.here, this.place));
 	}
 
 	/** Suspends what is under way, lets go of what waits, and gives the session up. */

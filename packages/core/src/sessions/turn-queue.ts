@@ -5,6 +5,7 @@ import type { RunInput } from "../engine/index.ts";
 import type { Journal, MaybePromise, StoredInput } from "../journal/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { type AcceptedInput, inputFact, storedInput } from "./input.ts";
+import { type StoreHere, storeHere } from "./store-here.ts";
 
 /** A turn that was accepted here, or adopted from a process that died. */
 export interface QueuedTurn {
@@ -35,12 +36,10 @@ const none: ReadonlySet<QueuedTurn> = new Set();
 const noNotices: readonly StoredInput[] = [];
 const aligned: Alignment = { gone: [] };
 
-/** Inputs that some queue of this process holds, by journal: two agents on one host adopt nothing from each other. */
-const queuedHere = new WeakMap<Journal, Set<string>>();
-
 export class TurnQueue {
 	readonly #journal: Journal;
 	readonly #key: string;
+	readonly #here: StoreHere;
 	#turns: QueuedTurn[] = [];
 	/** Notices that shall be turns of their own, by their ids. */
 	#promoted: Map<string, AgentRun> | undefined;
@@ -52,6 +51,7 @@ export class TurnQueue {
 	constructor(journal: Journal, key: string) {
 		this.#journal = journal;
 		this.#key = key;
+		this.#here = storeHere(journal);
 	}
 
 	get length(): number {
@@ -86,7 +86,7 @@ export class TurnQueue {
 
 	push(turn: QueuedTurn): void {
 		this.#turns.push(turn);
-		this.#claims().add(turn.inputId);
+		this.#here.queued.add(turn.inputId);
 	}
 
 	/** Lets the turn be accepted before those that are pushed behind it. */
@@ -97,7 +97,7 @@ export class TurnQueue {
 
 	remove(turn: QueuedTurn): void {
 		this.#turns = this.#turns.filter((each) => each !== turn);
-		this.#claims().delete(turn.inputId);
+		this.#here.queued.delete(turn.inputId);
 	}
 
 	/** Takes all turns out; those in the inbox stay there. */
@@ -153,7 +153,7 @@ export class TurnQueue {
 			order.set(input.id, input.order);
 			if (this.#turns.some((turn) => turn.inputId === input.id)) continue;
 			const isElsewhere = input.kind !== "steer" && (await this.#isAwaited(input, living));
-			if (this.#claims().has(input.id) || isElsewhere) awaited ??= input;
+			if (this.#here.queued.has(input.id) || isElsewhere) awaited ??= input;
 			else if (promoted === undefined) this.push(adopt(input));
 			else this.push({ ...told(input), run: promoted });
 		}
@@ -196,12 +196,6 @@ export class TurnQueue {
 			this.remove(turn);
 			throw error;
 		}
-	}
-
-	#claims(): Set<string> {
-		const claims = queuedHere.get(this.#journal) ?? new Set<string>();
-		queuedHere.set(this.#journal, claims);
-		return claims;
 	}
 }
 
