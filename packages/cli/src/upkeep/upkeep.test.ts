@@ -421,18 +421,40 @@ describe("prune", () => {
 		expect(checked()).toMatchObject({ problems: [], counts: { sessions: 2, hidden: 1 } });
 	});
 
+	test("removes all that a fork left, however much, and all that is kept of many folded runs", async () => {
+		const host = open();
+		const lease = await take(host.journal, "s");
+		for (let each = 0; each < 520; each++)
+			await lease.append({ at: now - 50 * day, runId: `r${each}`, facts: factsOfRun("q", "") });
+		await lease.release();
+		changed(
+			"INSERT INTO records SELECT 'runs', run_id, 1, '{}' FROM entries WHERE run_id IS NOT NULL",
+			`INSERT INTO sessions (id, key, epoch, owner, inputs, created_at, updated_at)
+				VALUES (99, '"sweep 1', 0, NULL, 0, 1, 1)`,
+			`WITH RECURSIVE places (seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM places WHERE seq < 60000)
+				INSERT INTO entries (session, seq, kind, version, at, body) SELECT 99, seq, 'note', 1, 1, '{}' FROM places`,
+		);
+		expect(checked().counts).toMatchObject({ hidden: 1, records: 520 });
+		expect(await prune({})).toEqual([]);
+		expect(checked()).toMatchObject({ problems: [], counts: { hidden: 0, records: 520 } });
+		expect(await prune({ foldBefore: now - 30 * day })).toMatchObject([{ what: "folded", entries: 3_640 }]);
+		expect(checked()).toMatchObject({ problems: [], counts: { hidden: 0, records: 0, entries: 1 } });
+	});
+
 	test("keeps what a host knows of a run as long as a fork has it", async () => {
 		const host = open();
-		const { journal, execution } = host as Required<SqliteHost>;
+		const { journal } = host;
 		await addRun(journal, "s", { at: now - 50 * day, runId: "r" });
 		await addRun(journal, "s", { at: now, runId: "young" });
-		const known = { kind: "notification", status: "completed", sessionKey: "s" } as const;
-		await execution.store.runs.create({ ...known, runId: "r" });
+		changed("INSERT INTO records VALUES ('runs', 'r', 1, '{}')");
 		await journal.fork("s", "first", 7);
 		await journal.fork("s", "second", 7);
 		const pruned = async (options: Parameters<typeof prune>[0]): Promise<boolean> => {
 			await prune(options);
-			return (await execution.store.runs.get("r")) === null;
+			const database = new DatabaseSync(path, { readOnly: true });
+			const record = database.prepare("SELECT 1 FROM records WHERE shelf = 'runs' AND name = 'r'").get();
+			database.close();
+			return record === undefined;
 		};
 		changed(`UPDATE sessions SET updated_at = ${now - 50 * day} WHERE key = 'first'`);
 		expect(await pruned({ removeBefore: now - 30 * day })).toBe(false);
