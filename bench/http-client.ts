@@ -53,8 +53,14 @@ function tell(told: Told): void {
 	process.send?.(told);
 }
 
-/** Opens streams; calls back when all have begun, and when all have ended. */
-async function readStreams(port: number, count: number, path: string, whenOpen: () => void): Promise<void> {
+/** Opens streams and calls back when all have begun. Those read to their end are left there, others never. */
+async function readStreams(
+	port: number,
+	count: number,
+	path: string,
+	until: "end" | "killed",
+	whenOpen: () => void,
+): Promise<void> {
 	let open = 0;
 	let done = 0;
 	await new Promise<void>((resolve) => {
@@ -72,12 +78,12 @@ async function readStreams(port: number, count: number, path: string, whenOpen: 
 				}
 				// The end of a stream is short, so only the last part of what came can hold it.
 				tail = (tail + chunk.subarray(-400).toString("latin1")).slice(-500);
-				if (!tail.includes(end)) return;
+				if (until === "killed" || !tail.includes(end)) return;
 				socket.destroy();
 				if (++done === count) resolve();
 			});
 			socket.on("close", () => {
-				if (!tail.includes(end)) throw new Error(`A stream ended early: ${tail}`);
+				if (until === "killed" || !tail.includes(end)) throw new Error(`A stream ended early: ${tail}`);
 			});
 		};
 		// In groups, so that the queue of a listening socket is not overrun.
@@ -131,7 +137,7 @@ async function shortRuns(port: number, count: number): Promise<void> {
 async function main([mode, port, count, path = ""]: readonly string[]): Promise<void> {
 	const open = (): void => tell({ what: "open" });
 	if (mode === "runs") await shortRuns(Number(port), Number(count));
-	else await readStreams(Number(port), Number(count), path, open);
+	else await readStreams(Number(port), Number(count), path, mode === "idle" ? "killed" : "end", open);
 	tell({ what: "done", seconds: (performance.now() - started) / 1000, bytes });
 	process.disconnect();
 }

@@ -197,6 +197,8 @@ async function idleStreams(): Promise<Measurement> {
 	const clients = startClients("idle", port, count, "/api/agent/session/*/events?follow=1");
 	mustBe("what the clients tell first", (await clients.next()).what, "open");
 	const each = ((await resident()) - before) / count;
+	const sockets = process.getActiveResourcesInfo().filter((resource) => resource === "TCPSocketWrap");
+	mustBe("whether all streams are still open", sockets.length >= count, true);
 	clients.process.kill();
 	await server.close({ drainMs: 0 });
 	return {
