@@ -30,7 +30,7 @@ export interface SessionServiceOptions {
 	 * earlier; more: fewer commits.
 	 */
 	readonly deltaFlushMs?: number;
-	/** Milliseconds between two looks for runs that a dead process left. Default 2,000. */
+	/** Milliseconds between two looks for runs that a dead process left. Default 500. */
 	readonly recoverEveryMs?: number;
 }
 
@@ -313,7 +313,7 @@ class Service implements SessionService {
 	#lookAgain(): void {
 		this.#callOffLook?.();
 		if (this.#closing) return;
-		this.#callOffLook = this.#timers.after(this.#options.recoverEveryMs ?? 2_000, () => {
+		this.#callOffLook = this.#timers.after(this.#options.recoverEveryMs ?? 500, () => {
 			this.#look()
 				.catch(() => {})
 				.finally(() => this.#lookAgain());
