@@ -23,7 +23,7 @@ export interface ListenOptions {
 	 * machine only.
 	 */
 	readonly hostname?: string;
-	/** Connections at once; more are closed at once. Each costs up to 20 KB. Default: no limit of its own. */
+	/** Connections at once; more are closed at once. Each costs about 11 KB while it is idle. Default: no limit of its own. */
 	readonly maxConnections?: number;
 }
 
