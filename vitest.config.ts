@@ -9,10 +9,10 @@ export default defineConfig({
 		pool: "forks",
 		// How long until a test counts as hung. A machine that is busy with other things is no fault of what is tested;
 		// where a time is promised, the test measures it.
-		testTimeout: 60_000,
-		hookTimeout: 60_000,
+		testTimeout: 120_000,
+		hookTimeout: 120_000,
 		expect: { poll: { timeout: 20_000 } },
 		// On a busy build machine a test that kills processes may miss its moment once. The report names what was retried.
-		retry: process.env["CI"] === undefined ? 0 : 1,
+		retry: process.env.CI === undefined ? 0 : 1,
 	},
 });

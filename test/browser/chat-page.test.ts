@@ -23,7 +23,7 @@ describe.skipIf(whyNot !== undefined)(`useChat in a page${whyNot ?? ""}`, () => 
 
 	async function open(transport: "default" | "holdfast"): Promise<Page> {
 		const page = await stage.browser.newPage({ viewport: { width: 700, height: 700 } });
-		page.setDefaultTimeout(10_000);
+		page.setDefaultTimeout(60_000);
 		page.on("pageerror", (error) => errors.push(error.message));
 		await page.goto(`${stage.line.url}/chat?id=${chatId}&transport=${transport}`);
 		return page;
@@ -84,7 +84,6 @@ describe.skipIf(whyNot !== undefined)(`useChat in a page${whyNot ?? ""}`, () => 
 			await shoot(page, `chat-${transport}`);
 			await page.close();
 		},
-		20_000,
 	);
 
 	test("with our transport neither a broken connection nor a killed server is an error, and Stop stops the run", async () => {

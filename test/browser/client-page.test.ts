@@ -13,7 +13,7 @@ describe.skipIf(whyNot !== undefined)(`the client in a page${whyNot ?? ""}`, () 
 	beforeAll(async () => {
 		stage = await openStage("client", "client-page.fixture.ts");
 		page = await stage.browser.newPage({ viewport: { width: 700, height: 500 } });
-		page.setDefaultTimeout(10_000);
+		page.setDefaultTimeout(60_000);
 	});
 	beforeEach(async () => {
 		sessionId = crypto.randomUUID();

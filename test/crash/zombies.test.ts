@@ -96,7 +96,7 @@ describe.skipIf(process.platform !== "linux")("a worker that wakes up when other
 		expect(keys.size).toBe(moments.length);
 		second.say("end");
 		expect((await second.ended).code).toBe(0);
-	}, 90_000);
+	});
 });
 
 describe("two workers", () => {

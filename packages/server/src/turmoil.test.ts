@@ -107,5 +107,4 @@ test.each([1, 2])(
 		await until("nothing is left", async () => (await left()).join() === nothing.join());
 		await server.close();
 	},
-	120_000,
 );

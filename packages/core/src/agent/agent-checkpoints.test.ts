@@ -365,6 +365,5 @@ describe("a session that goes on in a new process", () => {
 			expect(lines(restored.messages).slice(-2)).toEqual(["user: Who am I?", "assistant: Alice."]);
 			await sqlite?.close();
 		},
-		20_000,
 	);
 });

@@ -112,4 +112,4 @@ test("each watcher is told each event once, in order [API-074]", async () => {
 		),
 		{ numRuns: 150, timeout: 30_000, examples: [[leftBehind, 64]] },
 	);
-}, 120_000);
+});

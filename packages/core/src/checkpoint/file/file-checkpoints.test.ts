@@ -331,9 +331,7 @@ describe("a process that is interrupted while it saves", () => {
 		return Number(/^operations (\d+)$/.exec(line)?.[1]);
 	}
 
-	test("leaves what was there, or the new state, wherever it was killed [UAP-139]", {
-		timeout: 120_000,
-	}, async () => {
+	test("leaves what was there, or the new state, wherever it was killed [UAP-139]", async () => {
 		const store = fileCheckpoints({ dir });
 		const operations = await countOperations();
 		expect(operations).toBeGreaterThan(10);
@@ -355,7 +353,6 @@ describe("a process that is interrupted while it saves", () => {
 
 	test.each(["save", "delete"] as const)(
 		"leaves the files of one save, wherever another process did a %s meanwhile",
-		{ timeout: 60_000 },
 		async (meanwhile) => {
 			const store = fileCheckpoints({ dir });
 			const operations = await countOperations();

@@ -82,9 +82,7 @@ test("a small fork and a small removal are one transaction each", async () => {
 	expect([journal.transactions - before, rows(), hidden()]).toEqual([2, 100, 0]);
 });
 
-test("others write all the while when another process forks and removes a long session", {
-	timeout: 60_000,
-}, async () => {
+test("others write all the while when another process forks and removes a long session", async () => {
 	const journal = open();
 	await fill(journal, "s", 60_000);
 	const forker = await startRemoteWorker({ path });
