@@ -7,6 +7,8 @@ import type { StreamTable } from "./stream-table.ts";
 export interface Source {
 	/** The next piece; "end" behind the last one; "none" when there is none yet, and then `wake` is called later. */
 	take(): Uint8Array | "end" | "none";
+	/** Whether its reader fell behind by more than is kept for it, and has not caught up. Default: it did not. */
+	readonly isBehind?: boolean;
 	/** Lets go of what it watches. */
 	close(): void;
 }
@@ -75,7 +77,10 @@ export class EventStream {
 		const silence = now - this.#lastMove;
 		if (this.#isWanted) {
 			if (silence >= this.#table.silenceMs) this.#send(this.#table.heartbeat);
-		} else if (silence >= this.#table.stalledMs) this.end("slow");
+		} else {
+			const { stalledMs, stalledBehindMs } = this.#table;
+			if (silence >= (this.#source?.isBehind === true ? stalledBehindMs : stalledMs)) this.end("slow");
+		}
 	}
 
 	/** Ends the stream from the server's side. */

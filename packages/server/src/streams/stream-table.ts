@@ -4,6 +4,8 @@ import { heartbeat } from "./record.ts";
 
 /** How many heartbeats' time a reader may take nothing before it is let go. */
 const patience = 4;
+/** How many milliseconds one may that is far behind. */
+const patienceBehind = 5_000;
 
 /** The open streams of a handler. */
 export class StreamTable {
@@ -12,6 +14,8 @@ export class StreamTable {
 	readonly silenceMs: number;
 	/** Milliseconds after which a reader that takes nothing is disconnected. */
 	readonly stalledMs: number;
+	/** The same for a reader that has fallen behind by more than is kept for it: it has stopped reading. */
+	readonly stalledBehindMs: number;
 	readonly now: () => number = () => performance.now();
 	readonly #open = new Set<EventStream>();
 	readonly #lookMs: number;
@@ -19,9 +23,10 @@ export class StreamTable {
 	#emptied: () => void = () => {};
 
 	constructor(heartbeatMs: number) {
-		this.#lookMs = Math.max(1, heartbeatMs / 8);
+		this.#lookMs = Math.max(1, Math.min(heartbeatMs / 8, 1_000));
 		this.silenceMs = heartbeatMs - this.#lookMs;
 		this.stalledMs = heartbeatMs * patience;
+		this.stalledBehindMs = Math.min(this.stalledMs, patienceBehind);
 	}
 
 	/** How many are open. */

@@ -86,6 +86,7 @@ class Watcher implements Source, FeedWatcher {
 	readonly #wake: () => void;
 	readonly #fail: (reason: StreamEnd) => void;
 	next = 0;
+	isBehind = false;
 	/** The id of the last event that was taken. */
 	#after: string | undefined;
 	#feed: Feed | undefined;
@@ -133,6 +134,7 @@ class Watcher implements Source, FeedWatcher {
 	drop(): void {
 		this.#feed?.leave(this);
 		this.#feed = undefined;
+		this.isBehind = true;
 		this.#wake();
 	}
 
@@ -185,6 +187,7 @@ class Watcher implements Source, FeedWatcher {
 	#join(feed: Feed): void {
 		this.#leaveReading();
 		this.#feed = feed;
+		this.isBehind = false;
 		feed.join(this, this.#after);
 	}
 
