@@ -148,8 +148,8 @@ export interface ListOptions {
 	readonly limit?: number;
 	/**
 	 * `open`: a run is unfinished. `orphaned`: nobody alive works on a run that is unfinished and not parked, or on none,
-	 * while a `message` waits whose worker is dead, or a `steer` that a dead worker put there. `waiting`: the last entry
-	 * says that a run waits for somebody outside; nobody works on such, and they are not `orphaned`.
+	 * while a `message` waits whose worker is dead, or a `steer` that a worker put there and no run took in. `waiting`:
+	 * the last entry says that a run waits for somebody outside; nobody works on such, and they are not `orphaned`.
 	 */
 	readonly state?: "any" | "open" | "orphaned" | "waiting";
 }

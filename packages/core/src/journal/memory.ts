@@ -177,10 +177,10 @@ function isOrphaned(
 ): boolean {
 	if (entries.at(-1)?.fact.kind === "waiting") return false; // for somebody outside
 	if (openRunId !== undefined) return parked !== true && holder?.alive !== true;
-	// What was said to a run is a turn of its own when the run is over and who said it is dead.
-	return inbox.some(({ kind, workerId }) => {
-		const isTurn = kind === "message" || (kind === "steer" && workerId !== undefined);
-		return isTurn && store.workers.get(workerId ?? "")?.alive !== true;
+	// What was said to a run is a turn of its own when the run is over, and anyone's: who said it has the run's handle.
+	return inbox.some(({ kind, workerId = "" }) => {
+		if (kind === "steer") return workerId !== "";
+		return kind === "message" && store.workers.get(workerId)?.alive !== true;
 	});
 }
 

@@ -1,12 +1,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { HoldfastError } from "@holdfast/upp";
 import { expect, test } from "vitest";
 import { lines } from "../agent/agent.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
 import { handMade } from "../engine/hand-made-time.fixture.ts";
-import { memoryHost } from "../journal/index.ts";
+import { journalHost, memoryHost, memoryJournal } from "../journal/index.ts";
 import { sqliteHost } from "../sqlite.ts";
 import { type ScriptedModel, scriptedModel } from "../testing/scripted-model.ts";
 
@@ -41,6 +42,27 @@ test("a call that nobody answers in time has failed, and the run goes on by itse
 	await expect(session.answer([{ toolCallId: "a", output: 1 }])).rejects.toMatchObject({
 		code: "tool_result_expired",
 	});
+});
+
+test("a call whose end the store refused to record fails as soon as it can be recorded [API-053]", async () => {
+	const time = handMade();
+	const journal = memoryJournal();
+	let refusals = 0;
+	const acquire = journal.acquire.bind(journal);
+	journal.acquire = (key, options) => {
+		if (refusals-- > 0) throw new HoldfastError("journal_failed", "Not now.", { retryable: true });
+		return acquire(key, options);
+	};
+	const session = make(time, scriptedModel([asks, "done"]), { host: journalHost(journal) }).session("s");
+	await (await session.send("go")).result();
+	refusals = 2;
+	time.pass(5_000);
+	await expect.poll(() => refusals).toBe(1);
+	time.pass(1_000);
+	await expect.poll(() => refusals).toBe(0);
+	expect(await session.pending()).toHaveLength(1);
+	time.pass(1_000);
+	await expect.poll(async () => (await session.state()).messages.at(-1)).toMatchObject({ text: "done" });
 });
 
 test("a result that comes when its time is over is refused, though nobody has noticed yet [API-054]", async () => {

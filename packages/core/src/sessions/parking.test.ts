@@ -223,6 +223,18 @@ describe("a parked run", () => {
 		expect(journal.head("s")).not.toHaveProperty("parked");
 	});
 
+	test("and was ended since is over: a stop finds nothing, and writes nothing", async () => {
+		const store = await crashed(1, { maxRestarts: 0 });
+		const parks = worker(store, echo, { maxRestarts: 0 });
+		await expect(parks.agent.session("s").resume()).rejects.toMatchObject({ code: "run_parked" });
+		await parks.agent.session("s").kill();
+		const { agent, journal } = worker(store, echo, { maxRestarts: 0 });
+		const written = journal.head("s")?.seq;
+		expect(await agent.session("s").stop()).toBe(false);
+		expect(journal.head("s")?.seq).toBe(written);
+		expect(await (await agent.session("s").send("two")).result()).toMatchObject({ text: "re: two" });
+	});
+
 	test("is parked by one worker only, and a late one writes nothing", async () => {
 		const store = await crashed(2, { maxRestarts: 1 });
 		const workers = [1, 2, 3].map(() => worker(store, echo, { maxRestarts: 1 }).agent.session("s").resume());

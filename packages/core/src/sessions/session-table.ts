@@ -145,7 +145,18 @@ export class SessionTable {
 
 	/** Sees to it that calls that wait for somebody outside fail in time, in sessions whose process may have died. */
 	async watchDeadlines(isOurs: (place: string) => boolean = () => true): Promise<void> {
-		for (const place of await this.#waiting.withDeadlines()) if (isOurs(place)) await this.takeOver(place);
+		let failure: unknown;
+		for (const place of await this.#waiting.withDeadlines()) {
+			if (!isOurs(place) || this.tableAt(place) === undefined) continue;
+			try {
+				await this.takeOver(place);
+			} catch (error) {
+				failure ??= error;
+			}
+			// Another worker may have had it, and die: it is looked at until somebody here sees to it.
+			if (this.#workers.get(place)?.watchesDeadline !== true) this.#waiting.missed(place);
+		}
+		if (failure !== undefined) throw failure;
 	}
 
 	/** Tells what is to be told of work in the background that ended while nobody lived to tell it. */

@@ -19,6 +19,8 @@ import type { SessionWorker } from "./session-worker.ts";
 
 /** Milliseconds a timer can wait at most. */
 const longestTimer = 2 ** 31 - 1;
+/** Milliseconds after which the end of a call's time is recorded that could not be. */
+const retryAfter = 1_000;
 /** How far back a late answer is looked for. */
 const recentEntries = 1_000;
 
@@ -74,13 +76,16 @@ export class SessionWaiting {
 		const deadline = run?.status === "waiting" ? nextDeadline(run) : undefined;
 		if (deadline === undefined) return;
 		// Timers do not reach further; what is left is waited for again.
-		const milliseconds = Math.min(Math.max(0, deadline - this.#now), longestTimer);
+		this.#expireAfter(Math.min(Math.max(0, deadline - this.#now), longestTimer));
+	}
+
+	#expireAfter(milliseconds: number): void {
 		this.#callOff = this.#worker.agent.ports.timers.after(milliseconds, () => {
 			this.#callOff = undefined;
-			// Where it cannot be recorded now, whoever opens the session next sees to it.
 			this.expire().then(
 				(gone) => void gone?.result(),
-				() => {},
+				// It could not be recorded now: the store failed, or another worker has the session and may die.
+				() => this.#worker.isUsable && this.#callOff === undefined && this.#expireAfter(retryAfter),
 			);
 		});
 	}
@@ -148,7 +153,8 @@ export class SessionWaiting {
 				const { ready } = worker.table.agent;
 				if (ready !== undefined) await ready;
 				if ((await opening.open()) === "held") throw sessionBusy(key);
-				const isTheirs = hold.waits || (of !== "waiting" && hold.state.run?.parked !== undefined);
+				const isParked = hold.openRunId !== undefined && hold.state.run?.parked !== undefined;
+				const isTheirs = hold.waits || (of !== "waiting" && isParked);
 				if (!isTheirs) throw noPendingToolCalls(key);
 				const isOurs = await runner.recover("goes-on", settle(hold.state));
 				if (isOurs && worker.active !== undefined) return worker.active.handle;

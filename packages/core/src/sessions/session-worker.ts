@@ -262,7 +262,7 @@ export class SessionWorker {
 	/** Sees to it that what waits is started, some time after this. */
 	pump(): void {
 		if (this.queue.length === 0 || this.turnstile.busy || this.active !== undefined) return;
-		if (this.#closing || this.killed) return;
+		if (!this.isUsable) return;
 		void this.turnstile.through(async () => {
 			try {
 				await this.#startWaiting();
@@ -275,7 +275,7 @@ export class SessionWorker {
 
 	/** Starts the first of what waits, as soon as the session is ours. */
 	async #startWaiting(): Promise<void> {
-		while (this.queue.length > 0 && !this.#closing && !this.killed) {
+		while (this.queue.length > 0 && this.isUsable) {
 			const session = await this.opening.open();
 			this.turnstile.held(session === "held");
 			if (session !== "ours") {
@@ -346,11 +346,11 @@ export class SessionWorker {
 
 	#lookLater(): void {
 		this.#callOffLook?.();
-		if (this.#closing || this.killed) return;
+		if (!this.isUsable) return;
 		this.#callOffLook = this.agent.ports.timers.after(lookAgainAfter, () => {
 			this.#callOffLook = undefined;
 			if (this.active !== undefined || this.turnstile.busy) this.#lookLater();
-			else if (!this.#closing && !this.killed) this.#lookForSteered();
+			else if (this.isUsable) this.#lookForSteered();
 		});
 	}
 
@@ -361,6 +361,11 @@ export class SessionWorker {
 		for (const { run } of left) run.neverStarted(reason, error, agent);
 		// Nobody was told of these.
 		if (reason === "journal_failed" && left.some((turn) => turn.isLeftOver)) this.#lookLater();
+	}
+
+	/** Whether it was neither killed nor closed. */
+	get isUsable(): boolean {
+		return !this.killed && !this.#closing;
 	}
 
 	ensureUsable(): void {

@@ -192,7 +192,8 @@ export const inboxCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "a session in which a message waits is orphaned once nobody alive waits for it",
+		title:
+			"a session is orphaned once nobody alive waits for a message in it, or when one waits for a run that is over",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
 			await one.submit("s", input("a", { workerId: one.workerId }));
@@ -200,7 +201,7 @@ export const inboxCases: readonly WrittenCase[] = [
 			await one.submit("u", input("c", { kind: "steer", runId: "over", workerId: one.workerId }));
 			const orphaned = async (): Promise<string[]> =>
 				(await two.list({ state: "orphaned" })).map(({ key }) => key);
-			same(await orphaned(), [], "orphaned while its worker lives");
+			same(await orphaned(), ["u"], "orphaned while its worker lives");
 			await one.close();
 			same(await orphaned(), ["s", "u"], "orphaned when its worker left");
 			same(await two.list({ state: "open" }), [], "open sessions");

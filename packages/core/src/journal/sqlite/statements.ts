@@ -164,8 +164,9 @@ const texts = {
 	viewOpenSessions: `${views} WHERE s.open_run IS NOT NULL AND +s.key >= max(?, ?) ORDER BY +s.key`,
 	viewUnfinishedSessions: `${views} WHERE +s.key >= max(?, ?) AND s.id IN (
 		SELECT id FROM sessions WHERE open_run IS NOT NULL UNION SELECT session FROM inputs) ORDER BY +s.key`,
-	waitingWorkers: `SELECT DISTINCT worker FROM inputs WHERE session = ?
-		AND (kind = 'message' OR (kind = 'steer' AND worker IS NOT NULL))`,
+	// What was said to a run that is over is anyone's to begin.
+	waitingWorkers: `SELECT DISTINCT CASE kind WHEN 'message' THEN worker END AS worker FROM inputs
+		WHERE session = ? AND (kind = 'message' OR (kind = 'steer' AND worker IS NOT NULL))`,
 	positionOf: `SELECT s.id || ' ' || s.epoch || ' ' || s.inputs || ' '
 		|| ifnull((SELECT sub FROM chunks WHERE session = s.id ORDER BY seq DESC, sub DESC LIMIT 1), 0) || ' '
 		|| ifnull((SELECT max(seq) FROM entries WHERE session = s.id), 0) AS position FROM sessions s WHERE s.key = ?`,

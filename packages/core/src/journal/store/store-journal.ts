@@ -255,9 +255,9 @@ function isIn({ workers }: StoreProcess, head: Head, state: NonNullable<ListOpti
 			return openRunId !== null && !held;
 		case "orphaned":
 			if (openRunId !== null) return head.parked !== true && (!held || !workers.has(workerId));
-			return inbox.some(({ kind, workerId }) => {
-				const isTurn = kind === "message" || (kind === "steer" && workerId !== undefined);
-				return isTurn && !workers.has(workerId ?? "");
+			return inbox.some(({ kind, workerId = "" }) => {
+				if (kind === "steer") return workerId !== "";
+				return kind === "message" && !workers.has(workerId);
 			});
 	}
 }

@@ -29,6 +29,9 @@ export class Ledger {
 	readonly #writers = new Map<string, string>();
 	/** Every attempt that was ever recorded. */
 	readonly attempts: Set<string> = new Set();
+	/** Calls that somebody let run, each behind its run. */
+	readonly approved: Set<string> = new Set();
+	readonly #settled = new Set<string>();
 	/** The first thing that was found wrong. */
 	problem: string | undefined;
 
@@ -139,7 +142,7 @@ export class Ledger {
 	#follow(life: SessionLife, entry: Entry): void {
 		const { fact, runId, seq } = entry;
 		const { run } = life.state;
-		const open = run?.status === "running" ? run.runId : undefined;
+		const open = run?.status === "running" || run?.status === "waiting" ? run.runId : undefined;
 		if (fact.kind === "run.started") {
 			if (open !== undefined) this.wrong(`run ${runId} began in ${life.key} while ${open} was open`);
 			if (this.#lifeOfRun.has(runId)) this.wrong(`run ${runId} of ${life.key} began twice`);
@@ -147,6 +150,15 @@ export class Ledger {
 		} else if (open !== runId) this.wrong(`${fact.kind} of run ${runId} in ${life.key}, which was not open`);
 		if (fact.kind === "input") this.#tookInput(life, textOf(fact.message), seq);
 		if (fact.kind === "tool.started") this.attempts.add(`${fact.idempotencyKey} ${fact.attempt}`);
+		if (fact.kind === "decision" && fact.topic === "approval") {
+			const { callId, approved } = fact.answer as { readonly callId: string; readonly approved: boolean };
+			if (approved) this.approved.add(`${runId} ${callId}`);
+		}
+		if (fact.kind === "tool.settled") {
+			const call = `${runId} ${fact.callId}`;
+			if (this.#settled.has(call)) this.wrong(`the call ${fact.callId} in ${life.key} was settled twice`);
+			this.#settled.add(call);
+		}
 		life.entries.push(entry);
 		if (entry.seq !== life.entries.length)
 			this.wrong(`entry ${seq} of ${life.key} stands at ${life.entries.length}`);

@@ -33,12 +33,13 @@ const mostRounds = 60;
 
 /**
  * Runs the engine and its sessions through one schedule: two or three workers over one store, users that send, steer,
- * interrupt, suspend, kill and delete, models and tools that fail, and a scheduler that delays, reorders, crashes,
- * stops and restarts. Everything follows from the seed; nothing waits for real time.
+ * interrupt, suspend, stop, fork, fold, kill and delete, answer calls or let them run, models and tools that fail, and a
+ * scheduler that delays, reorders, crashes, stops and restarts. Everything follows from the seed; nothing waits for real
+ * time.
  *
  * Checked, during and after: nothing committed is lost or doubled, one writer at a time, each effect under one recorded
- * key, accepted inputs taken in once and in order, every run ended, no call without a result, watchers told what is
- * committed and nothing else, a deletion leaves nothing.
+ * key, accepted inputs taken in once and in order, accepted answers on record, every run ended, no call without a result
+ * or with two, watchers told what is committed and nothing else, a deletion leaves nothing.
  *
  * @example
  * ```ts

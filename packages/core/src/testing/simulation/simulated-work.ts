@@ -51,7 +51,7 @@ function situation({ messages }: LLMRequest): { said: string; round: number } {
 	return { said, round };
 }
 
-const toolNames = ["look", "book", "pay", "ship", "tell", "tidy"] as const;
+const toolNames = ["look", "book", "pay", "ship", "tell", "tidy", "ask", "sign"] as const;
 
 function replyTo(said: string, round: number): ScriptedReply {
 	const random = seededRandom(`${said} ${round}`);
@@ -71,6 +71,7 @@ function replyTo(said: string, round: number): ScriptedReply {
 export function simulatedTools({
 	schedule,
 	owner,
+	ledger,
 	effects,
 	trouble,
 	lateResult,
@@ -82,6 +83,8 @@ export function simulatedTools({
 		const { idempotencyKey, attempt, signal, sessionKey = "" } = context;
 		schedule.note(`${owner.name}: ${context.toolName} begins ${subject}, attempt ${attempt}`);
 		effects.begin({ subject, idempotencyKey, attempt, retryPolicy, sessionKey });
+		if (context.toolName === "sign" && !ledger.approved.has(`${context.runId} ${context.toolCallId}`))
+			ledger.wrong(`${subject} was signed without an approval on record`);
 		const how = trouble("tool");
 		return new Promise((resolve, reject) => {
 			if (how !== "hangs") {
@@ -99,10 +102,11 @@ export function simulatedTools({
 		});
 	}
 
+	const parameters = { type: "object", properties: { subject: { type: "string" } }, required: ["subject"] };
 	const made = (name: string, retryPolicy: RetryPolicy, rest: Partial<AnyTool> = {}): AnyTool => ({
 		name,
 		description: name,
-		parameters: { type: "object", properties: { subject: { type: "string" } }, required: ["subject"] },
+		parameters,
 		retryPolicy,
 		run: (params: Params, context: ToolContext) => carryOut(retryPolicy, params, context),
 		...rest,
@@ -122,5 +126,7 @@ export function simulatedTools({
 			},
 		}),
 		made("tidy", "pure", { dependsOn: ["look"], sequential: true }),
+		made("sign", "manual-recovery", { needsApproval: true }),
+		{ name: "ask", description: "ask", parameters, timeoutMs: 20_000 },
 	];
 }

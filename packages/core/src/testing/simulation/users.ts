@@ -1,5 +1,6 @@
-// Users of the world: they send, steer, interrupt, suspend, fork, fold, kill and delete at moments that the seed chooses.
-import { type AgentRun, foldHistory } from "../../sessions/index.ts";
+// Users of the world: they send, steer, answer, interrupt, suspend, stop, fork, fold, kill and delete at moments that the seed chooses.
+import type { Fact } from "../../journal/index.ts";
+import { type AgentRun, foldHistory, type ToolAnswer } from "../../sessions/index.ts";
 import type { Process } from "./process.ts";
 import { expectedErrors, WatchedRun } from "./watched-run.ts";
 import type { World } from "./world.ts";
@@ -39,6 +40,8 @@ type Deed =
 	| "recover"
 	| "fork"
 	| "fold"
+	| "answer"
+	| "stop"
 	| "close";
 
 /** What users do, and how often compared to each other. */
@@ -55,6 +58,8 @@ const deeds: readonly (readonly [Deed, number])[] = [
 	["recover", 10],
 	["fork", 6],
 	["fold", 6],
+	["answer", 20],
+	["stop", 3],
 	["close", 3],
 ];
 
@@ -91,6 +96,8 @@ export class Users {
 			delete ending.failed;
 			this.#do(ending.kind, process, ending.key);
 		}
+		const waiting = this.#world.store.list({ state: "waiting" });
+		for (const { key } of waiting) this.#do("answer", process, key);
 		const parked = this.#world.sessions.filter((key) => this.#world.isParked(key));
 		for (const key of parked) this.#do("release", process, key);
 		const left = this.runs.filter((each) => each.process === process && each.outcome === "suspended");
@@ -165,6 +172,12 @@ export class Users {
 				this.#follow(`fold ${key}`, process, folded);
 				break;
 			}
+			case "answer":
+				this.#follow(`answer ${key}`, process, this.#answer(process, key));
+				break;
+			case "stop":
+				this.#follow(`stop ${key}`, process, agent.session(key).stop());
+				break;
 			case "recover":
 				this.#follow(deed, process, this.#recover(process));
 				break;
@@ -181,6 +194,28 @@ export class Users {
 
 	async #recover(process: Process): Promise<void> {
 		for await (const run of process.agent.recover()) this.#look(run, process);
+	}
+
+	/** Answers some of the calls that wait, whoever else does; what is accepted is on record. */
+	async #answer(process: Process, key: string): Promise<void> {
+		const { random, schedule, ledger, calm } = this.#world;
+		const session = process.agent.session(key);
+		const pending = await session.pending();
+		const some = pending.filter(() => calm || random.chance(0.7));
+		if (some.length === 0) return;
+		const answers = some.map(({ runId, toolCallId, awaits }): ToolAnswer => {
+			const isApproval = awaits === "approval";
+			return isApproval
+				? { runId, toolCallId, approved: random.chance(0.7) }
+				: { runId, toolCallId, output: `${process.name} answered at ${schedule.now}` };
+		});
+		const run = await session.answer(answers);
+		const entries = ledger.lifeOfRun(run.runId)?.entries.filter(({ runId }) => runId === run.runId) ?? [];
+		for (const answer of answers) {
+			const stands = entries.some(({ fact }) => saysSame(fact, answer));
+			if (!stands) ledger.wrong(`an answer for ${answer.toolCallId} was accepted, and is not on record`);
+		}
+		this.#look(run, process);
 	}
 
 	#say(deed: "send" | "steer", process: Process, key: string): void {
@@ -221,4 +256,13 @@ export class Users {
 			)
 			.finally(() => this.waiting.delete(call));
 	}
+}
+
+/** Whether a fact holds what was answered. */
+function saysSame(fact: Fact, answer: ToolAnswer): boolean {
+	if ("output" in answer)
+		return fact.kind === "tool.settled" && fact.callId === answer.toolCallId && fact.result === answer.output;
+	if (fact.kind !== "decision" || fact.topic !== "approval") return false;
+	const { callId, approved } = fact.answer as { readonly callId: string; readonly approved: boolean };
+	return callId === answer.toolCallId && approved === answer.approved;
 }

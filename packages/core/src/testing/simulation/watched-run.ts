@@ -14,6 +14,7 @@ const toldAs: Readonly<Partial<Record<FactKind, RunEvent["type"]>>> = {
 	"run.started": "run_start",
 	"run.resumed": "run_start",
 	"run.parked": "run_suspended",
+	waiting: "waiting",
 	input: "input",
 	assistant: "message",
 	"tool.started": "tool_start",
@@ -122,7 +123,7 @@ export class WatchedRun {
 		const wrong = (what: string): void => this.#ledger.wrong(`a run of ${this.run.sessionKey} ${what}`);
 		if (error !== undefined && !expectedErrors.has(error.code))
 			wrong(`ended with ${error.code}: ${error.message}`);
-		if (outcome === "suspended" || outcome === "killed") return;
+		if (outcome === "suspended" || outcome === "waiting" || outcome === "killed") return;
 		const life = this.#ledger.lifeOfRun(this.run.runId);
 		const ended = life?.entries.find(
 			({ runId, fact }) => runId === this.run.runId && fact.kind === "run.ended",
@@ -141,11 +142,17 @@ export const expectedErrors: ReadonlySet<string> = new Set([
 	"history_unsettled",
 	"journal_failed",
 	"lease_lost",
+	"no_pending_tool_calls",
 	"run_failed",
 	"run_parked",
 	"run_suspended",
+	"session_busy",
 	"session_held",
 	"session_killed",
+	"tool_call_settled",
+	"tool_result_conflict",
+	"tool_result_expired",
+	"unknown_tool_call_id",
 	"PROVIDER_ERROR",
 	"CANCELLED",
 ]);
