@@ -6,12 +6,16 @@ import type { RunStarted } from "../../journal/index.ts";
 import {
 	type AgentEvent,
 	type AgentRun,
+	readChildPlace,
 	SessionEvents,
 	type SessionTable,
 	storedInput,
 } from "../../sessions/index.ts";
 import { type Change, journalChange } from "./journal-change.ts";
 import { readTask, type TaskState } from "./read-task.ts";
+
+/** Milliseconds after which the end of work is recorded that could not be. */
+const endAgainAfter = 1_000;
 
 /** Work for a sub-agent. */
 export interface ChildTask {
@@ -22,6 +26,9 @@ export interface ChildTask {
 	readonly prompt: string;
 	readonly origin: Pick<RunStarted, "runKind" | "parent">;
 }
+
+/** Work as it is followed; with its origin where its parent waits for it. */
+export type FollowedTask = Pick<ChildTask, "place" | "runId"> & Partial<Pick<ChildTask, "origin">>;
 
 /** How it came to its end. */
 export interface TaskEnd extends TaskState {
@@ -51,14 +58,16 @@ export async function submitTask({ journal }: SessionTable, task: ChildTask): Pr
  */
 export async function followTask(
 	table: SessionTable,
-	task: Pick<ChildTask, "place" | "runId">,
+	task: FollowedTask,
 	signal: AbortSignal,
 	onEvent?: (event: AgentEvent) => void,
 ): Promise<TaskEnd> {
 	let eventCount = 0;
 	let mine: AgentRun | undefined;
-	const stop = (): void => stopTask(table, task.place, mine, signal);
+	const stop = (): void => stopTask(table, task, mine, signal);
 	signal.addEventListener("abort", stop, { once: true });
+	// It was stopped while it was accepted: nobody will tell.
+	if (signal.aborted) stop();
 	try {
 		// Watching costs: it begins only when there is something to wait for, and then is looked once more.
 		let change: Change | undefined;
@@ -84,6 +93,10 @@ export async function followTask(
 			if (change !== undefined) await change.happened;
 			change = change === undefined ? journalChange(table, task.place, signal) : undefined;
 		}
+	} catch (error) {
+		// Its parent goes on without it, and nobody could release it: the session is free for the next work.
+		if ((error as { code?: unknown } | null)?.code === "run_parked") endTask(table, task);
+		throw error;
 	} finally {
 		signal.removeEventListener("abort", stop);
 	}
@@ -118,16 +131,49 @@ async function followRun(run: AgentRun, onEvent: ((event: AgentEvent) => void) |
 }
 
 /** Stops the work the way its parent was stopped. */
-function stopTask(table: SessionTable, place: string, mine: AgentRun | undefined, signal: AbortSignal): void {
+function stopTask(
+	table: SessionTable,
+	task: FollowedTask,
+	mine: AgentRun | undefined,
+	signal: AbortSignal,
+): void {
 	const reason = stopReasonOf(signal);
 	if (reason === "suspend" || reason === "lease-lost") {
 		mine?.suspend();
-		return;
-	}
-	if (reason !== "kill" && mine !== undefined) {
-		mine.interrupt();
-		return;
-	}
-	// Who killed the parent hears of what the store throws; here it was recorded already, or will be tried again.
-	table.kill(table.worker(place)).catch(() => {});
+		// Whoever has the parent's run goes on with the work; but it may have been ended, by one who knew of none.
+		if (mine === undefined && reason === "lease-lost") endLater(table, task);
+	} else if (reason !== "kill" && mine !== undefined) mine.interrupt();
+	else endTask(table, task);
+}
+
+/** Ends what is under way or waits in the session, and tries again when it cannot be recorded now. */
+function endTask(table: SessionTable, task: FollowedTask): void {
+	table.kill(table.worker(task.place)).catch((error: unknown) => endLater(table, task, error));
+}
+
+/** Ends the work in a while, if its parent does not wait for it then. */
+function endLater(table: SessionTable, task: FollowedTask, error?: unknown): void {
+	if ((error as { code?: unknown } | undefined)?.code === "journal_closed") return;
+	table.agent.engine.ports.timers.after(endAgainAfter, () => {
+		isLeftOver(table, task).then(
+			(isLeft) => isLeft && endTask(table, task),
+			(failure: unknown) => endLater(table, task, failure),
+		);
+	});
+}
+
+/** Whether nobody waits for the work, and the session has no other to do that came since. */
+async function isLeftOver(
+	{ journal }: SessionTable,
+	{ place, runId, origin }: FollowedTask,
+): Promise<boolean> {
+	const parentPlace = readChildPlace(place)?.parentPlace;
+	const parentRunId = origin?.parent?.runId;
+	if (parentPlace === undefined || parentRunId === undefined) return false;
+	if ((await journal.head(parentPlace))?.openRunId === parentRunId) return false;
+	const acquired = await journal.acquire(place);
+	if (!acquired.ok) return false;
+	const { openRunId } = acquired.lease;
+	const waiting = (await acquired.lease.inbox()).map(({ id }) => id);
+	return openRunId === undefined ? waiting.join() === runId : openRunId === runId && waiting.length === 0;
 }

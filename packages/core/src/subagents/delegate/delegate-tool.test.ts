@@ -295,8 +295,105 @@ describe("a parent that stops while its sub-agent works", () => {
 	});
 });
 
+/** The session of "helper" under the session "s". */
+const place = "\u0000sub\u00001\u0000s\u00006\u0000helper\u0000default";
+
+describe("work that is stopped while it is accepted", () => {
+	/** A parent whose call is about to put its work before the sub-agent. */
+	async function accepting() {
+		const journal = memoryJournal();
+		const [begun, mayCome] = [gate(), gate()];
+		const submit = journal.submit.bind(journal);
+		journal.submit = (key, input) => {
+			begun.open();
+			return mayCome.promise.then(() => submit(key, input));
+		};
+		const wakes: (() => void)[] = [];
+		const after = (_: number, wake: () => void): (() => void) => {
+			wakes.push(wake);
+			return () => {};
+		};
+		const child = helper("helper", ["never"], { ports: { timers: { after } } });
+		const { parent } = family([calls(ask("work")), "never"], [child], { journal });
+		const session = parent.session("s");
+		const run = await session.send("go");
+		const result = run.result();
+		await begun.promise;
+		return {
+			journal,
+			session,
+			run,
+			result,
+			wakes,
+			comes: mayCome.open,
+			waiting: () => journal.head(place)?.waiting,
+		};
+	}
+
+	test("by an interrupt is taken back", async () => {
+		const { session, result, comes, waiting } = await accepting();
+		session.interrupt();
+		expect((await result).outcome).toBe("aborted");
+		comes();
+		await expect.poll(waiting).toBe(0);
+	});
+
+	test("by an interrupt is taken back as soon as the store can be written again", async () => {
+		const { journal, session, result, comes, waiting, wakes } = await accepting();
+		session.interrupt();
+		await result;
+		const acquire = journal.acquire.bind(journal);
+		let refusals = 2;
+		journal.acquire = (key, options) => {
+			if (refusals-- > 0) throw new Error("not now");
+			return acquire(key, options);
+		};
+		comes();
+		for (const count of [1, 2]) {
+			await expect.poll(() => wakes.length).toBe(count);
+			expect(waiting()).toBe(1);
+			wakes[count - 1]?.();
+		}
+		await expect.poll(waiting).toBe(0);
+	});
+
+	test("by who ended the parent's run elsewhere is taken back, and left to who has it else", async () => {
+		for (const ends of [true, false]) {
+			const { journal, run, result, comes, waiting, wakes } = await accepting();
+			const other = await journal.worker("other").acquire("s", { mode: "seize" });
+			if (!other.ok) throw new Error("it could not be taken");
+			const ended = { kind: "run.ended", outcome: "aborted" } as const;
+			const resumed = { kind: "run.resumed", attempt: 2, fingerprint: "f", reason: "lease-lost" } as const;
+			await other.lease.append({ at: 0, runId: run.runId, facts: [ends ? ended : resumed] });
+			expect(await result).toMatchObject({ error: { code: "lease_lost" } });
+			comes();
+			await expect.poll(() => wakes.length).toBe(1);
+			wakes[0]?.();
+			await new Promise((resolve) => setImmediate(resolve));
+			expect(waiting()).toBe(ends ? 0 : 1);
+		}
+	});
+});
+
 describe("a crash while a sub-agent works", () => {
-	const place = "\u0000sub\u00001\u0000s\u00006\u0000helper\u0000default";
+	test("again and again fails the call, and the sub-agent is there for the next one", async () => {
+		const dead = memoryJournal();
+		const stuck = helper("helper", [{ gate: new Promise(() => {}) }], { maxRestarts: 0 });
+		const first = family([calls(ask("deadly"))], [stuck], { journal: dead });
+		void (await first.parent.session("s").send("go")).result();
+		await until(dead, place, () => dead.head(place)?.openRunId !== undefined);
+		dead.close();
+		const journal = dead.worker("living");
+		const child = helper("helper", ["four"], { maxRestarts: 0 });
+		const { parent } = family(["So be it.", calls(ask("2+2?")), "Four."], [child], { journal });
+		const session = parent.session("s");
+		const resumed = await eventsOf((await session.resume()) as never);
+		expect(resumed).toContainEqual(expect.objectContaining({ type: "tool-result", isError: true }));
+		await until(journal, place, () => journal.head(place)?.openRunId === undefined);
+		expect(outputsOf(await eventsOf(await session.send("And?")))).toEqual([
+			{ status: "completed", text: "four" },
+		]);
+	});
 
 	test("takes up the same child when the parent goes on, and never a second one [SES-103]", async () => {
 		const dead = memoryJournal();

@@ -1,11 +1,19 @@
 // A process of the world: a worker with an agent. It can be stopped, wake up late, lose its lease while it lives, and die.
 import { Agent } from "../../agent/agent.ts";
+import type { Ports } from "../../engine/index.ts";
 import { type Journal, journalHost, type MemoryJournal } from "../../journal/index.ts";
 import type { ToolContext } from "../../tools/index.ts";
 import { withFault } from "./planted-faults.ts";
 import type { Owner, Step } from "./schedule.ts";
 import { simulatedJournal, writing } from "./simulated-journal.ts";
-import { simulatedModel, simulatedTools, type WorkOptions } from "./simulated-work.ts";
+import {
+	askingTools,
+	delegating,
+	ownTools,
+	simulatedModel,
+	simulatedTools,
+	type WorkOptions,
+} from "./simulated-work.ts";
 import { plainAccess, type StoreUser } from "./store-access.ts";
 import type { World } from "./world.ts";
 
@@ -52,22 +60,33 @@ export class Process implements Owner, StoreUser {
 			planted === "late-settlement" ? (context: ToolContext) => this.#settleLate(context) : undefined;
 		const trouble: WorkOptions["trouble"] = (of) => world.trouble(of);
 		const work: WorkOptions = { schedule, owner: this, ledger, effects, trouble, lateResult };
+		const ports: Partial<Ports> = {
+			clock: {
+				now: () => 1_700_000_000_000 + schedule.now + this.#clockError,
+				monotonic: () => schedule.now,
+			},
+			ids: { uuid: () => world.uuid() },
+			timers: {
+				after: (milliseconds, wake) =>
+					planted === "lost-wake-up" ? () => {} : schedule.after(this, milliseconds, wake),
+			},
+		};
+		const tools = simulatedTools(work);
+		const helper = new Agent({
+			name: "helper",
+			description: "Helps.",
+			model: simulatedModel(work, ownTools),
+			tools: tools.filter(({ name }) => ownTools.includes(String(name))),
+			maxRestarts: 1,
+			ports,
+		});
 		this.agent = new Agent({
-			model: simulatedModel(work),
-			tools: simulatedTools(work),
+			model: simulatedModel(work, [...ownTools, ...askingTools, ...delegating]),
+			tools,
+			subagents: [helper],
 			maxRestarts: 1,
 			host: journalHost(this.journal),
-			ports: {
-				clock: {
-					now: () => 1_700_000_000_000 + schedule.now + this.#clockError,
-					monotonic: () => schedule.now,
-				},
-				ids: { uuid: () => world.uuid() },
-				timers: {
-					after: (milliseconds, wake) =>
-						planted === "lost-wake-up" ? () => {} : schedule.after(this, milliseconds, wake),
-				},
-			},
+			ports,
 		});
 	}
 

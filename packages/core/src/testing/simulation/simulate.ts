@@ -33,7 +33,7 @@ const mostRounds = 60;
 
 /**
  * Runs the engine and its sessions through one schedule: two or three workers over one store, users that send, steer,
- * interrupt, suspend, stop, fork, fold, kill and delete, answer calls or let them run, models and tools that fail, and a
+ * interrupt, suspend, stop, fork, fold, kill and delete, answer calls or let them run, models and tools that fail, a sub-agent, and a
  * scheduler that delays, reorders, crashes, stops and restarts. Everything follows from the seed; nothing waits for real
  * time.
  *
@@ -133,11 +133,9 @@ function interruptHanging(world: World, users: Users): void {
 }
 
 function whatIsOpen(world: World, users: Users): string | undefined {
-	for (const key of world.sessions) {
-		const head = world.store.head(key);
-		if (head === undefined || head instanceof Promise) continue;
-		if (head.openRunId !== undefined) return `a run of ${key} is open`;
-		if (head.waiting > 0) return `inputs of ${key} wait`;
+	for (const { key, openRunId, waiting } of world.store.list()) {
+		if (openRunId !== undefined) return `a run of ${key} is open`;
+		if (waiting > 0) return `inputs of ${key} wait`;
 	}
 	for (const { what, process } of users.waiting.values()) {
 		if (!process.dead) return `"${what}" does not settle`;

@@ -23,7 +23,10 @@ export interface WorkOptions {
 const overlayMark = "overlay";
 
 /** The model of a process. */
-export function simulatedModel({ schedule, owner, ledger, trouble }: WorkOptions): ScriptedModel {
+export function simulatedModel(
+	{ schedule, owner, ledger, trouble }: WorkOptions,
+	calls: readonly string[],
+): ScriptedModel {
 	return scriptedModel((request) => {
 		const open = callsWithoutResult(request.messages);
 		if (open.length > 0) ledger.wrong(`a model was shown a call without a result: ${open.join(", ")}`);
@@ -33,7 +36,11 @@ export function simulatedModel({ schedule, owner, ledger, trouble }: WorkOptions
 			if (how === "hangs") return;
 			const label = `${owner.name}: the model ${how === "fails" ? "fails" : "answers"} ${said}, round ${round}`;
 			const failing = { text: "It is", error: new Error("The simulated model failed.") };
-			schedule.add({ label, owner, run: () => resolve(how === "fails" ? failing : replyTo(said, round)) });
+			schedule.add({
+				label,
+				owner,
+				run: () => resolve(how === "fails" ? failing : replyTo(said, round, calls)),
+			});
 		});
 	});
 }
@@ -51,18 +58,23 @@ function situation({ messages }: LLMRequest): { said: string; round: number } {
 	return { said, round };
 }
 
-const toolNames = ["look", "book", "pay", "ship", "tell", "tidy", "ask", "sign"] as const;
+/** Tools that a process carries out by itself. */
+export const ownTools: readonly string[] = ["look", "book", "pay", "ship", "tell", "tidy"];
+/** Tools that somebody outside carries out, or lets run. */
+export const askingTools: readonly string[] = ["ask", "sign"];
+/** What a sub-agent carries out. */
+export const delegating: readonly string[] = ["delegate_to_helper"];
 
-function replyTo(said: string, round: number): ScriptedReply {
+function replyTo(said: string, round: number, calls: readonly string[]): ScriptedReply {
 	const random = seededRandom(`${said} ${round}`);
 	const text = random.chance(0.2)
 		? Array.from({ length: 40 }, (_, at) => `word${at}`).join(" ")
 		: `re: ${said}`;
 	if (round >= 3 || random.chance(0.45)) return { text };
 	const toolCalls = Array.from({ length: 1 + random.below(3) }, (_, at) => ({
-		name: random.pick(toolNames),
+		name: random.pick(calls),
 		id: `${said}/${round}.${at}`.replaceAll(" ", "-"),
-		arguments: { subject: `${said}/${round}.${at}` },
+		arguments: { subject: `${said}/${round}.${at}`, prompt: `${said}/${round}.${at}` },
 	}));
 	return random.chance(0.5) ? { text, toolCalls } : { toolCalls };
 }
