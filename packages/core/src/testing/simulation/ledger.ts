@@ -2,6 +2,7 @@
 import { evolve, initialSession, type SessionState } from "../../engine/index.ts";
 import type { Append, Entry, MemoryJournal } from "../../journal/index.ts";
 import { AgentState } from "../../state/index.ts";
+import { printable } from "./schedule.ts";
 
 /** One life of a session: from its first entry until it is deleted. */
 export interface SessionLife {
@@ -42,7 +43,7 @@ export class Ledger {
 	}
 
 	wrong(problem: string): void {
-		this.problem ??= problem;
+		this.problem ??= printable(problem);
 	}
 
 	life(key: string): SessionLife {

@@ -29,6 +29,11 @@ interface Timer {
 /** More steps than any schedule takes that comes to its end. */
 const mostSteps = 20_000;
 
+/** Places of child sessions have characters that terminals do not show. */
+export function printable(line: string): string {
+	return line.replaceAll("\u0000", "|");
+}
+
 export class Schedule {
 	readonly random: Random;
 	readonly trace: string[] = [];
@@ -43,7 +48,7 @@ export class Schedule {
 	}
 
 	note(line: string): void {
-		this.trace.push(line);
+		this.trace.push(printable(line));
 	}
 
 	add(step: Step): void {
