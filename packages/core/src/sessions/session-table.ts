@@ -187,6 +187,8 @@ export class SessionTable {
 			await this.agent.ready;
 			await this.agent.plugins?.deleted(worker.key);
 		});
+		// What a tool began meanwhile goes too, but not what belongs to a session that was begun anew.
+		if ((await this.journal.head(place)) !== undefined) return;
 		await this.#eachChild(place, (table, child) => table.delete(child));
 	}
 

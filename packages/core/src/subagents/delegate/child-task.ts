@@ -63,8 +63,8 @@ export async function followTask(
 	onEvent?: (event: AgentEvent) => void,
 ): Promise<TaskEnd> {
 	let eventCount = 0;
-	let mine: AgentRun | undefined;
-	const stop = (): void => stopTask(table, task, mine, signal);
+	let taken: AgentRun | undefined;
+	const stop = (): void => stopTask(table, task, signal, taken);
 	signal.addEventListener("abort", stop, { once: true });
 	// It was stopped while it was accepted: nobody will tell.
 	if (signal.aborted) stop();
@@ -73,14 +73,15 @@ export async function followTask(
 		let change: Change | undefined;
 		for (;;) {
 			if (signal.aborted) throw signal.reason;
-			const run = await takeUp(table, task.place);
+			const run = await takeUp(table, task);
 			if (run !== undefined && run !== "held") {
-				if (run.runId === task.runId) mine = run;
+				taken = run;
 				if (signal.aborted) stop();
 				// What stands before it in its session must end first.
-				await followRun(run, run === mine ? onEvent : undefined);
-				if (run === mine) eventCount += run.eventCount;
-				mine = undefined;
+				const isMine = run.runId === task.runId;
+				await followRun(run, isMine ? onEvent : undefined);
+				if (isMine) eventCount += run.eventCount;
+				taken = undefined;
 			}
 			const state = await readTask(table.journal, task.place, task.runId);
 			if (isSettled(state)) {
@@ -94,8 +95,8 @@ export async function followTask(
 			change = change === undefined ? journalChange(table, task.place, signal) : undefined;
 		}
 	} catch (error) {
-		// Its parent goes on without it, and nobody could release it: the session is free for the next work.
-		if ((error as { code?: unknown } | null)?.code === "run_parked") endTask(table, task);
+		// The store failed: its parent goes on without it, and nobody else would see to it.
+		if (!signal.aborted && task.origin !== undefined) endTask(table, task);
 		throw error;
 	} finally {
 		signal.removeEventListener("abort", stop);
@@ -108,9 +109,14 @@ export function isSettled({ status }: Pick<TaskState, "status">): boolean {
 }
 
 /** Works on what is next in a session. Undefined: there is nothing. */
-async function takeUp(table: SessionTable, place: string): Promise<AgentRun | "held" | undefined> {
+async function takeUp(
+	table: SessionTable,
+	{ place, origin }: FollowedTask,
+): Promise<AgentRun | "held" | undefined> {
 	try {
-		return (await table.worker(place).resume()) ?? undefined;
+		const worker = table.worker(place);
+		// Whether work in the foreground goes on is decided with the run that waits for it.
+		return (await (origin === undefined ? worker.resume() : worker.release())) ?? undefined;
 	} catch (error) {
 		const { code } = error as { code?: unknown };
 		if (code === "session_held") return "held";
@@ -130,47 +136,57 @@ async function followRun(run: AgentRun, onEvent: ((event: AgentEvent) => void) |
 	if (outcome === "suspended" && error !== undefined && error.code !== "lease_lost") throw error;
 }
 
-/** Stops the work the way its parent was stopped. */
-function stopTask(
-	table: SessionTable,
-	task: FollowedTask,
-	mine: AgentRun | undefined,
-	signal: AbortSignal,
-): void {
+/** Stops the work the way its parent was stopped; `taken` is the run of its session that is followed. */
+function stopTask(table: SessionTable, task: FollowedTask, signal: AbortSignal, taken?: AgentRun): void {
 	const reason = stopReasonOf(signal);
+	const isMine = taken?.runId === task.runId;
 	if (reason === "suspend" || reason === "lease-lost") {
-		mine?.suspend();
+		taken?.suspend();
 		// Whoever has the parent's run goes on with the work; but it may have been ended, by one who knew of none.
-		if (mine === undefined && reason === "lease-lost") endLater(table, task);
-	} else if (reason !== "kill" && mine !== undefined) mine.interrupt();
+		if (!isMine && task.origin !== undefined) endLater(table, task, isParentOver);
+	} else if (reason !== "kill" && isMine) taken.interrupt();
+	else endTask(table, task);
+}
+
+/** Takes back work that may have been accepted, when its parent does not wait for it. */
+export function takeBack(table: SessionTable, task: FollowedTask, signal: AbortSignal): void {
+	if (signal.aborted) stopTask(table, task, signal);
 	else endTask(table, task);
 }
 
 /** Ends what is under way or waits in the session, and tries again when it cannot be recorded now. */
 function endTask(table: SessionTable, task: FollowedTask): void {
-	table.kill(table.worker(task.place)).catch((error: unknown) => endLater(table, task, error));
-}
-
-/** Ends the work in a while, if its parent does not wait for it then. */
-function endLater(table: SessionTable, task: FollowedTask, error?: unknown): void {
-	if ((error as { code?: unknown } | undefined)?.code === "journal_closed") return;
-	table.agent.engine.ports.timers.after(endAgainAfter, () => {
-		isLeftOver(table, task).then(
-			(isLeft) => isLeft && endTask(table, task),
-			(failure: unknown) => endLater(table, task, failure),
-		);
+	table.kill(table.worker(task.place)).catch((error: unknown) => {
+		if ((error as { code?: unknown } | null)?.code !== "journal_closed") endLater(table, task);
 	});
 }
 
-/** Whether nobody waits for the work, and the session has no other to do that came since. */
-async function isLeftOver(
-	{ journal }: SessionTable,
-	{ place, runId, origin }: FollowedTask,
-): Promise<boolean> {
+/** Ends the work in a while, if it is left over then. */
+function endLater(
+	table: SessionTable,
+	task: FollowedTask,
+	mayEnd: (table: SessionTable, task: FollowedTask) => Promise<boolean> = async () => true,
+): void {
+	const look = async (): Promise<void> => {
+		if ((await mayEnd(table, task)) && (await isAllThereIs(table, task))) endTask(table, task);
+	};
+	table.agent.engine.ports.timers.after(endAgainAfter, () => {
+		look().catch((error: unknown) => {
+			if ((error as { code?: unknown } | null)?.code !== "journal_closed") endLater(table, task, mayEnd);
+		});
+	});
+}
+
+/** Whether the run is over that asked for the work. */
+async function isParentOver({ journal }: SessionTable, { place, origin }: FollowedTask): Promise<boolean> {
 	const parentPlace = readChildPlace(place)?.parentPlace;
 	const parentRunId = origin?.parent?.runId;
 	if (parentPlace === undefined || parentRunId === undefined) return false;
-	if ((await journal.head(parentPlace))?.openRunId === parentRunId) return false;
+	return (await journal.head(parentPlace))?.openRunId !== parentRunId;
+}
+
+/** Whether the session has this work to do, and no other that came since. */
+async function isAllThereIs({ journal }: SessionTable, { place, runId }: FollowedTask): Promise<boolean> {
 	const acquired = await journal.acquire(place);
 	if (!acquired.ok) return false;
 	const { openRunId } = acquired.lease;

@@ -376,23 +376,20 @@ describe("work that is stopped while it is accepted", () => {
 });
 
 describe("a crash while a sub-agent works", () => {
-	test("again and again fails the call, and the sub-agent is there for the next one", async () => {
+	test("is counted for the run that waits for it: that one is parked, and with its release both go on", async () => {
+		const options = { maxRestarts: 0 };
 		const dead = memoryJournal();
-		const stuck = helper("helper", [{ gate: new Promise(() => {}) }], { maxRestarts: 0 });
-		const first = family([calls(ask("deadly"))], [stuck], { journal: dead });
+		const stuck = helper("helper", [{ gate: new Promise(() => {}) }], options);
+		const first = family([calls(ask("deadly"))], [stuck], { journal: dead, ...options });
 		void (await first.parent.session("s").send("go")).result();
 		await until(dead, place, () => dead.head(place)?.openRunId !== undefined);
 		dead.close();
 		const journal = dead.worker("living");
-		const child = helper("helper", ["four"], { maxRestarts: 0 });
-		const { parent } = family(["So be it.", calls(ask("2+2?")), "Four."], [child], { journal });
+		const { parent } = family(["So be it."], [helper("helper", ["done"], options)], { journal, ...options });
 		const session = parent.session("s");
-		const resumed = await eventsOf((await session.resume()) as never);
-		expect(resumed).toContainEqual(expect.objectContaining({ type: "tool-result", isError: true }));
-		await until(journal, place, () => journal.head(place)?.openRunId === undefined);
-		expect(outputsOf(await eventsOf(await session.send("And?")))).toEqual([
-			{ status: "completed", text: "four" },
-		]);
+		await expect(session.resume()).rejects.toMatchObject({ code: "run_parked" });
+		const released = await eventsOf((await session.release()) as never);
+		expect(outputsOf(released)).toEqual([{ status: "completed", text: "done" }]);
 	});
 
 	test("takes up the same child when the parent goes on, and never a second one [SES-103]", async () => {

@@ -6,7 +6,7 @@ import type { SessionTable, SubagentJobEvent } from "../../sessions/index.ts";
 import type { AnyTool, ToolContext } from "../../tools/index.ts";
 import type { BackgroundJobs } from "./background-jobs.ts";
 import type { Subagent } from "./check-subagents.ts";
-import { type ChildTask, followTask, submitTask } from "./child-task.ts";
+import { type ChildTask, followTask, submitTask, takeBack } from "./child-task.ts";
 import { namedPlace, type PlacedTask, readTaskPlace, taskIdOf, taskPlace } from "./task-place.ts";
 
 /** What a model may say. */
@@ -90,7 +90,12 @@ export function delegateTool(
 		const place = namedPlace(parentPlace, name, given.sessionKey);
 		tell({ type: "subagent-job-start", run_in_background: false, ...job, ...about(given) });
 		const task = taskOf(place, "subagent", given, context);
-		await accept(task, parentPlace, context, "starter");
+		try {
+			await accept(task, parentPlace, context, "starter");
+		} catch (error) {
+			takeBack(child(), task, context.signal);
+			throw error;
+		}
 		const { status, text, error, eventCount } = await followTask(child(), task, context.signal);
 		const why = error === undefined ? {} : { error };
 		tell({ type: "subagent-job-end", status, eventCount, ...why, ...job });

@@ -81,9 +81,9 @@ export class Process implements Owner, StoreUser {
 			ports,
 		});
 		this.agent = new Agent({
-			model: simulatedModel(work, [...ownTools, ...askingTools, ...delegating]),
+			model: simulatedModel(work, [...ownTools, ...askingTools, ...(world.delegates ? delegating : [])]),
 			tools,
-			subagents: [helper],
+			subagents: world.delegates ? [helper] : [],
 			maxRestarts: 1,
 			host: journalHost(this.journal),
 			ports,

@@ -85,7 +85,8 @@ export class Users {
 		if (serving.length === 0) return;
 		const process = random.pick(serving);
 		const key = random.pick(sessions);
-		this.#do(random.pick(oneOfThese), process, key);
+		const deed = random.pick(oneOfThese);
+		this.#do(deed === "delete" && this.#world.delegates ? "kill" : deed, process, key);
 	}
 
 	/** Everybody lets the runs go on, looks for what nobody works on, and resumes what was left open here. */

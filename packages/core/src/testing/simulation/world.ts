@@ -44,6 +44,8 @@ export class World {
 	readonly sessions: string[];
 	/** The living ones, and those that died. */
 	readonly processes: Process[] = [];
+	/** Whether a sub-agent works for the runs. Then nothing is deleted: a deletion takes what is begun anew meanwhile with it. */
+	readonly delegates: boolean;
 	/** Nothing goes wrong of itself any more. */
 	calm = false;
 	readonly #answers: "at-once" | "in-time";
@@ -58,6 +60,7 @@ export class World {
 		this.ledger = new Ledger(this.store, () => this.schedule.now);
 		this.effects = new Effects(this.ledger);
 		this.#answers = this.random.chance(0.15) ? "at-once" : "in-time";
+		this.delegates = this.random.chance(0.5);
 		this.sessions = Array.from({ length: 1 + this.random.below(3) }, (_, at) => `s${at + 1}`);
 		for (let count = 1 + this.random.below(3); count > 0; count--) this.startProcess();
 	}
