@@ -5,6 +5,7 @@ import { type AgentExecution, adaptExecutionHost, agentExecution } from "../exec
 import { type Host, memoryHost, resolveHost } from "../journal/index.ts";
 import {
 	type AgentRun,
+	orphanedPlaces,
 	type SendInput,
 	Session,
 	type SessionAgent,
@@ -165,7 +166,7 @@ export class Agent {
 	 */
 	async *recover(): AsyncGenerator<AgentRun, void, void> {
 		const table = this.#table();
-		for (const { key: place } of await table.journal.list({ state: "orphaned" })) {
+		for (const place of await orphanedPlaces(table.journal)) {
 			const run = await table.takeOver(place);
 			if (run !== null) yield run;
 		}

@@ -3,7 +3,7 @@
 // under way at a time; who else works on it is for the journal and the records to say.
 import type { Ports } from "../engine/index.ts";
 import type { AgentExecution } from "../execution-host/index.ts";
-import type { AgentRun, RunResult, SessionTable } from "../sessions/index.ts";
+import { type AgentRun, orphanedPlaces, type RunResult, type SessionTable } from "../sessions/index.ts";
 
 /** Options of `agent.work()`. */
 export interface WorkOptions {
@@ -169,8 +169,7 @@ class DueWork {
 	/** What nobody alive works on. */
 	async #orphaned(): Promise<readonly Piece[]> {
 		const { table } = this.#parts;
-		const heads = await table.journal.list({ state: "orphaned" });
-		return heads.flatMap(({ key: place }) => {
+		return (await orphanedPlaces(table.journal)).flatMap((place) => {
 			if (!this.#isOurs(place)) return [];
 			return [{ place, name: `session ${place}`, take: () => table.takeOver(place) }];
 		});

@@ -4,7 +4,7 @@ import { HoldfastError } from "@holdfast/upp";
 import { type AgentOptions, modelIdOf } from "../agent/options.ts";
 import type { Timers } from "../engine/index.ts";
 import type { Host } from "../journal/index.ts";
-import { WaitingSessions } from "../sessions/index.ts";
+import { orphanedPlaces, WaitingSessions } from "../sessions/index.ts";
 import { keyOfPlace, readPlace, sessionPlace } from "../sessions/session-key.ts";
 import type { PendingSessionCall, SessionStatus } from "./execute-event.ts";
 import { type ExecuteRequest, readContext, readInput, readOptions } from "./execute-request.ts";
@@ -297,8 +297,7 @@ class Service implements SessionService {
 	/** Goes on with what nobody alive works on. One session that cannot be gone on with keeps back none of the others. */
 	async #look(): Promise<void> {
 		const { journal } = this.#parts.host;
-		const orphaned = await journal.list({ state: "orphaned", prefix: tenants });
-		const places = orphaned.map(({ key }) => key);
+		const places = await orphanedPlaces(journal, tenants);
 		for (const place of [...places, ...(await this.#waiting.withDeadlines(tenants))]) {
 			const { key, namespace } = readPlace(place);
 			if (namespace === undefined || this.#closing) continue;

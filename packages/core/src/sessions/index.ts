@@ -15,6 +15,7 @@ export type {
 	SubagentJobStart,
 	SubagentJobUpdate,
 } from "./job-events.ts";
+export { orphanedPlaces } from "./orphaned-places.ts";
 export type { PendingToolCall, ToolAnswer } from "./outside-answers.ts";
 export { placesBehind } from "./places-behind.ts";
 export { Session } from "./session.ts";

@@ -96,6 +96,7 @@ export class SessionHold {
 		if (this.#here.driven.has(this.#key)) return undefined;
 		const acquiring = this.#journal.acquire(this.#key);
 		const acquired = acquiring instanceof Promise ? await acquiring : acquiring;
+		this.#here.kept.delete(this.#key);
 		if (!acquired.ok) return undefined;
 		const { lease } = acquired;
 		const { state, lastRunId } = lease.seq === 0 ? begin() : await this.#fold(this.state, lease.seq);
@@ -137,7 +138,7 @@ export class SessionHold {
 		if (lease === undefined || lease.isLost) return;
 		this.#releasing = Promise.resolve()
 			.then(() => lease.release())
-			.catch(() => {}); // a store that cannot be written to lets go when this process ends
+			.catch(() => void this.#here.kept.add(this.#key));
 	}
 
 	/** Resolves when a lease that was given up is out of the way. */

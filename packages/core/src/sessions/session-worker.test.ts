@@ -1,8 +1,9 @@
+import { HoldfastError } from "@holdfast/upp";
 import { describe, expect, test, vi } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import type { Clock } from "../engine/index.ts";
 import { journalHost } from "../journal/host.ts";
-import type { Fact, Journal, Lease } from "../journal/index.ts";
+import type { AcquireResult, Fact, Journal, Lease } from "../journal/index.ts";
 import { memoryJournal } from "../journal/memory.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 
@@ -275,6 +276,33 @@ describe("a store that takes its time", () => {
 			.session("s")
 			.send("one");
 		expect(await run.result()).toMatchObject({ outcome: "suspended", error: { code: "lease_lost" } });
+	});
+
+	test("recovers a run that it could neither end nor give up while the store failed", async () => {
+		const journal = memoryJournal();
+		const acquire = journal.acquire.bind(journal);
+		let fails = true;
+		journal.acquire = (key, options) => {
+			const acquired = acquire(key, options) as AcquireResult;
+			if (!acquired.ok) return acquired;
+			const { lease } = acquired;
+			const [append, release] = [lease.append.bind(lease), lease.release.bind(lease)];
+			const full = (): never => {
+				throw new HoldfastError("disk_full", "No room.");
+			};
+			lease.append = (batch) => (fails && batch.facts[0]?.kind === "run.ended" ? full() : append(batch));
+			lease.release = () => (fails ? full() : release());
+			return acquired;
+		};
+		const agent = echo(journal);
+		const run = await agent.session("s").send("one");
+		expect(await run.result()).toMatchObject({ error: { code: "disk_full" } });
+		expect(journal.head("s")).toMatchObject({ openRunId: run.runId, holder: { alive: true } });
+		fails = false;
+		const outcomes: string[] = [];
+		for (let look = 0; look < 2; look++)
+			for await (const found of agent.recover()) outcomes.push((await found.result()).outcome);
+		expect(outcomes).toEqual(["completed"]);
 	});
 
 	test("shows nothing of a session that another worker deleted, and all of the one begun anew", async () => {

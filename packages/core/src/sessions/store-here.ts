@@ -9,6 +9,8 @@ export interface StoreHere {
 	readonly queued: Set<string>;
 	/** Runs under way, by place: two agents on one host do not take a session from each other mid-run. */
 	readonly driven: Map<string, Promise<unknown>>;
+	/** Places of sessions with an open run that nobody drives, and that could not be given up. */
+	readonly kept: Set<string>;
 }
 
 const stores = new WeakMap<Journal, StoreHere>();
@@ -18,7 +20,7 @@ let count = 0;
 export function storeHere(journal: Journal): StoreHere {
 	const known = stores.get(journal);
 	if (known !== undefined) return known;
-	const here: StoreHere = { number: ++count, queued: new Set(), driven: new Map() };
+	const here: StoreHere = { number: ++count, queued: new Set(), driven: new Map(), kept: new Set() };
 	stores.set(journal, here);
 	return here;
 }
