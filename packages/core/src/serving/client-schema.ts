@@ -1,5 +1,6 @@
 // The schema of a tool that a client declared, as it is checked here: without regular expressions, which are the client's
-// own and would run on everybody's event loop for as long as they like (keeps I7). The model sees the schema whole.
+// own and would run on everybody's event loop for as long as they like (keeps I7). What the whole schema lets in is let in:
+// what would refuse more without its patterns goes with them. The model sees the schema whole.
 import { invalidInput } from "./execute-request.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -14,40 +15,49 @@ const inner = [
 	"additionalItems",
 	"additionalProperties",
 	"propertyNames",
-	"contains",
-	"not",
-	"if",
 	"then",
 	"else",
 	"anyOf",
-	"oneOf",
 	"allOf",
 ];
+/** Those that refuse more when what they hold refuses less. */
+const turning = ["not", "oneOf", "if", "contains"];
 const byName = ["properties", "$defs", "definitions", "dependentSchemas"];
 
 /**
- * The schema without `pattern` and `patternProperties`.
+ * The schema without `pattern` and `patternProperties`, and without what depends on them to refuse.
  * @throws HoldfastError `invalid_input` for one that is nested too deeply.
  */
 export function withoutPatterns(schema: Schema, field: string): Schema {
-	return bare(schema, field, 0) as Schema;
+	const found = { patterns: 0 };
+	const left = bare(schema, field, found, 0) as Schema;
+	return found.patterns === 0 ? schema : left;
 }
 
-function bare(schema: unknown, field: string, depth: number): unknown {
+function bare(schema: unknown, field: string, found: { patterns: number }, depth: number): unknown {
+	const barer = (each: unknown): unknown => bare(each, field, found, depth + 1);
 	if (depth > deepest) throw invalidInput(field, `is nested more than ${deepest} deep`);
 	if (typeof schema !== "object" || schema === null) return schema;
-	if (Array.isArray(schema)) return schema.map((each) => bare(each, field, depth + 1));
-	const { pattern: _, patternProperties, ...rest } = schema as Record<string, unknown>;
+	if (Array.isArray(schema)) return schema.map(barer);
+	const { pattern, patternProperties, ...rest } = schema as Record<string, unknown>;
+	if (pattern !== undefined || patternProperties !== undefined) found.patterns++;
 	// What a pattern would have let in is let in.
 	if (patternProperties !== undefined && rest.additionalProperties !== undefined)
 		rest.additionalProperties = true;
-	for (const name of inner) if (rest[name] !== undefined) rest[name] = bare(rest[name], field, depth + 1);
+	for (const name of inner) if (rest[name] !== undefined) rest[name] = barer(rest[name]);
+	for (const name of turning) {
+		if (rest[name] === undefined) continue;
+		const before = found.patterns;
+		barer(rest[name]);
+		// What it refers to may have patterns, too.
+		const isWhole = found.patterns === before && !JSON.stringify(rest[name]).includes('"$ref"');
+		if (!isWhole) delete rest[name];
+		if (!isWhole && name === "if") for (const then of ["then", "else"]) delete rest[then];
+	}
 	for (const name of byName) {
 		const schemas = rest[name];
 		if (typeof schemas !== "object" || schemas === null) continue;
-		rest[name] = Object.fromEntries(
-			Object.entries(schemas).map(([key, each]) => [key, bare(each, field, depth + 1)]),
-		);
+		rest[name] = Object.fromEntries(Object.entries(schemas).map(([key, each]) => [key, barer(each)]));
 	}
 	return rest;
 }
