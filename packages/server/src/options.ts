@@ -71,7 +71,8 @@ export interface HandlerOptions {
 	readonly heartbeatMs?: number;
 	/**
 	 * Bytes kept for one reader of a stream that is slower than its run; beyond them it reads from the sessions' store at
-	 * its own pace. More spares reads and costs memory a session. Default 1 MiB.
+	 * its own pace, and one that has stopped reading is disconnected after five seconds. More spares reads and costs memory a
+	 * session. Default 1 MiB.
 	 */
 	readonly maxBufferedBytes?: number;
 	/** Requests a tenant may make in a window; more answer 429. Counted in this process. Default: no limit. */
