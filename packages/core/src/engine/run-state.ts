@@ -77,7 +77,7 @@ export interface RunState {
 	/** How often its process has died, and it was taken up again, since it last finished a step. */
 	readonly crashes: number;
 	/** Set while nobody goes on with it. */
-	readonly parked?: RunParked;
+	readonly parked?: RunParked | undefined;
 	/** The agent that worked on it last. */
 	readonly fingerprint: string;
 }

@@ -159,8 +159,11 @@ export function evolve(state: SessionState, entry: Entry, options: FoldOptions):
 				);
 				ended = closeRound(state, { ...run, calls, unsettled: 0 }, seq, entry.at, options);
 			}
+			const over: RunState = { ...(ended.run as RunState), status: fact.outcome };
 			const error = fact.error === undefined ? {} : { error: fact.error };
-			return { ...ended, seq, run: { ...(ended.run as RunState), status: fact.outcome, ...error } };
+			// What is over is not parked any more.
+			const parked = over.parked === undefined ? {} : { parked: undefined };
+			return { ...ended, seq, run: { ...over, ...error, ...parked } };
 		}
 	}
 }

@@ -153,8 +153,7 @@ export class SessionWaiting {
 				const { ready } = worker.table.agent;
 				if (ready !== undefined) await ready;
 				if ((await opening.open()) === "held") throw sessionBusy(key);
-				const isParked = hold.openRunId !== undefined && hold.state.run?.parked !== undefined;
-				const isTheirs = hold.waits || (of !== "waiting" && isParked);
+				const isTheirs = hold.waits || (of !== "waiting" && hold.state.run?.parked !== undefined);
 				if (!isTheirs) throw noPendingToolCalls(key);
 				const isOurs = await runner.recover("goes-on", settle(hold.state));
 				if (isOurs && worker.active !== undefined) return worker.active.handle;
