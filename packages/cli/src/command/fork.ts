@@ -5,6 +5,7 @@ import type { Command } from "./arguments.ts";
 import { openExisting } from "./database.ts";
 import { quoted } from "./format.ts";
 import type { CommandIo } from "./io.ts";
+import { findSession } from "./session-name.ts";
 import { readSettings, writeSettings } from "./session-settings.ts";
 import { exitCodes, UsageError } from "./usage-error.ts";
 
@@ -15,8 +16,13 @@ export async function forkSession(
 ): Promise<number> {
 	const host = openExisting(db);
 	try {
-		if (host === undefined || (await host.journal.head(session)) === undefined)
+		const key = host === undefined ? session : await findSession(host, session);
+		if (host === undefined || (await host.journal.head(key)) === undefined)
 			throw new UsageError(`There is no session "${session}" in ${db}. See: holdfast sessions.`);
+		if (key !== session)
+			throw new UsageError(
+				`The session "${session}" is a server's, which keeps more of it than a fork copies. Begin another one with its messages.`,
+			);
 		const agent = new Agent({ model: offline, host });
 		await agent.session(session).fork(to, at === undefined ? {} : { at });
 		const settings = readSettings(db, session);

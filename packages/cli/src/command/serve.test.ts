@@ -85,6 +85,8 @@ describe("holdfast serve", () => {
 		const shown = await start(["show", "default/s"], { folder }).finished;
 		expect(shown.stdout).toMatch(/^session default\/s\n/);
 		expect(shown.stdout).toContain("lamps");
+		const forked = await start(["fork", "default/s", "copy"], { folder }).finished;
+		expect([forked.code, forked.stderr]).toEqual([2, expect.stringContaining('"default/s" is a server\'s')]);
 		const second = await serve(["--model", "offline"]);
 		expect(await (await fetch(`${second.url}/api/agent/session/s`)).json()).toEqual(before);
 	});
