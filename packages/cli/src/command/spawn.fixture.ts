@@ -50,7 +50,8 @@ export function start(
 			: [
 					options.through,
 					"-qec",
-					command.map((part) => `'${part.replaceAll("'", "'\\''")}'`).join(" "),
+					// The shell becomes the command: one that stayed would answer Ctrl-C itself, with a code of its own.
+					`exec ${command.map((part) => `'${part.replaceAll("'", "'\\''")}'`).join(" ")}`,
 					"/dev/null",
 				];
 	const child = spawn(file, rest, {
