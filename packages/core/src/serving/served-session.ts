@@ -4,7 +4,9 @@ import { HoldfastError } from "@holdfast/upp";
 import { Agent } from "../agent/agent.ts";
 import { type AgentOptions, modelIdOf } from "../agent/options.ts";
 import type { Watcher } from "../engine/index.ts";
+import { entriesBehind } from "../journal/entries-behind.ts";
 import type { Entry, Host } from "../journal/index.ts";
+import type { SessionValues } from "../plugins/index.ts";
 import type { AgentRun, Session } from "../sessions/index.ts";
 import { sessionPlace } from "../sessions/session-key.ts";
 import { type EngineTool, normaliseTools } from "../tools/index.ts";
@@ -113,8 +115,12 @@ export class ServedSession {
 		await served.#open(); // what cannot be an agent is refused before anything is kept
 		const { ids, clock } = served.#ports;
 		await seed(parts.host, served.#place, messages, { runId: ids(), at: clock() });
-		await servedValues(parts.host, served.#place).set("session", stored);
+		await served.#values.set("session", stored);
 		return served;
+	}
+
+	get #values(): SessionValues {
+		return servedValues(this.#parts.host, this.#place);
 	}
 
 	get #ports(): { ids(): string; clock(): number } {
@@ -188,35 +194,52 @@ export class ServedSession {
 
 	async #execute(input: ExecuteInput, settings: ExecuteSettings): Promise<Accepted> {
 		const { options = {}, model, idempotencyKey, watcher } = settings;
-		const body = idempotencyKey === undefined ? "" : await digest(JSON.stringify([input, options]));
-		const values = servedValues(this.#parts.host, this.#place);
-		const name = `request:${idempotencyKey}`;
-		const seen =
-			idempotencyKey === undefined ? undefined : ((await values.get(name)) as SeenRequest | undefined);
-		if (seen !== undefined && seen.body !== body) throw idempotencyKeyReused();
-		const done = seen === undefined ? undefined : await this.#found(seen, input);
-		if (done !== undefined) return done;
+		const request =
+			idempotencyKey === undefined ? undefined : await this.#request(idempotencyKey, input, options);
+		const before = request && (await this.#found(request, input));
+		if (before !== undefined) return before;
 		const [stored, standing] = [this.#stored, this.#model];
 		await this.#use({ ...this.#stored, ...options }, model ?? this.#model);
-		const runId = seen?.runId ?? this.#ports.ids();
-		if (idempotencyKey !== undefined && seen === undefined) {
-			const { seq: from = 0 } = (await this.#parts.host.journal.head(this.#place)) ?? {};
-			await values.set(name, { body, from, runId } satisfies SeenRequest);
-		}
 		try {
 			const session = await this.#open();
+			const { runId = this.#ports.ids(), from } = request ?? {};
 			const run =
 				input.kind === "message"
-					? await session.start(input.input, { runId, watcher })
+					? await session.start(input.input, { runId, unlessBegunBehind: from, watcher })
 					: await session.answer(input.answers, { watcher });
 			void run.result(); // it waits for nobody
 			return { run, runId: run.runId, after: behindEntry(run.from ?? 0), attached: false };
 		} catch (error) {
-			// It was refused, so the same request may be sent again, and its options apply to nothing.
-			if (idempotencyKey !== undefined) await values.delete(name);
+			// Its options apply to nothing.
 			await this.#use(stored, standing);
+			if (request === undefined) throw error;
+			// Another server may have accepted the same request meanwhile.
+			const elsewhere = request.runId === undefined ? undefined : await this.#found(request, input);
+			if (elsewhere !== undefined) return elsewhere;
+			// What was refused may be answered otherwise.
+			if (request.runId === undefined) await this.#values.delete(requestName(idempotencyKey));
 			throw error;
 		}
+	}
+
+	/**
+	 * What is kept of a request under its key. The same message is the same run, whichever server it reaches: the id of
+	 * its run is made of both. Rejects with `idempotency_key_reused`.
+	 */
+	async #request(idempotencyKey: string, input: ExecuteInput, options: ClientOptions): Promise<SeenRequest> {
+		// Before the look: where another keeps it meanwhile, what it comes to lies behind.
+		const { seq: from = 0 } = (await this.#parts.host.journal.head(this.#place)) ?? {};
+		const body = await digest(JSON.stringify([input, options]));
+		const name = requestName(idempotencyKey);
+		const seen = (await this.#values.get(name)) as SeenRequest | undefined;
+		if (seen?.body === body) return seen;
+		// A message that was refused came to nothing, and its key may be used again.
+		if (seen !== undefined && (seen.runId === undefined || (await this.#found(seen, input)) !== undefined))
+			throw idempotencyKeyReused();
+		const runId = uuidOf(await digest(JSON.stringify([this.#place, idempotencyKey, body])));
+		const request: SeenRequest = { body, from, ...(input.kind === "message" ? { runId } : {}) };
+		await this.#values.set(name, request);
+		return request;
 	}
 
 	/** The execution of a request that was seen before, if it came to one. */
@@ -227,7 +250,7 @@ export class ServedSession {
 			(fact.kind === "tool.settled" && answered.has(fact.callId)) ||
 			(fact.kind === "decision" && answered.has((fact.answer as { callId?: string } | null)?.callId ?? ""));
 		let resumed: Entry | undefined;
-		for await (const entry of entriesBehind(this.#parts.host, this.#place, from)) {
+		for await (const entry of entriesBehind(this.#parts.host.journal, this.#place, from)) {
 			if (entry.fact.kind === "run.started" && entry.runId === runId) return attachedTo(entry);
 			if (entry.fact.kind === "run.resumed") resumed = entry;
 			if (resumed !== undefined && isOfAnswer(entry)) return attachedTo(resumed);
@@ -269,7 +292,7 @@ export class ServedSession {
 		this.#agent = chosen;
 		this.#model = model;
 		this.#stored = next;
-		if (isNew) await servedValues(this.#parts.host, this.#place).set("session", next);
+		if (isNew) await this.#values.set("session", next);
 		await this.view.refresh();
 		// A run that waits has its deadlines watched by the agent that is there.
 		if (this.view.status === "awaiting_tool_execution") await this.resume();
@@ -308,17 +331,19 @@ function attachedTo({ seq, runId }: Entry): Accepted {
 	return { run: undefined, runId, after: behindEntry(seq - 1), attached: true };
 }
 
-async function* entriesBehind(
-	{ journal }: Host,
-	place: string,
-	from: number,
-): AsyncGenerator<Entry, void, void> {
-	for (let after = from; ; ) {
-		const page = await journal.read(place, { after, limit: 500 });
-		yield* page;
-		if (page.length < 500) return;
-		after = page.at(-1)?.seq ?? after;
-	}
+function requestName(idempotencyKey: string | undefined): string {
+	return `request:${idempotencyKey}`;
+}
+
+/** A UUID (version 8) of the first 16 bytes of a digest. */
+function uuidOf(hex: string): string {
+	return [
+		hex.slice(0, 8),
+		hex.slice(8, 12),
+		`8${hex.slice(13, 16)}`,
+		`8${hex.slice(17, 20)}`,
+		hex.slice(20, 32),
+	].join("-");
 }
 
 /** What tells requests apart, in place of the requests themselves. */

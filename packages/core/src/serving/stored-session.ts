@@ -47,9 +47,10 @@ export interface StoredSession {
 export interface SeenRequest {
 	/** Digest of the request, so that another under the same key is told apart. */
 	readonly body: string;
-	/** Seq of the last entry before it. */
+	/** Seq of an entry before all that it came to. */
 	readonly from: number;
-	readonly runId: string;
+	/** The run that a message begins; absent for answers, which go on with a run. */
+	readonly runId?: string;
 }
 
 const owner = "holdfast.serving";

@@ -3,10 +3,11 @@
 
 import type { Watcher } from "../engine/index.ts";
 import { sessionKilled } from "../engine/index.ts";
+import { entriesBehind } from "../journal/entries-behind.ts";
 import type { AgentRun } from "./agent-run.ts";
 import type { AcceptedInput } from "./input.ts";
 import { ownMoment } from "./own-moment.ts";
-import { endsRun, pendingToolCalls, sessionBusy } from "./session-errors.ts";
+import { endsRun, pendingToolCalls, runExists, sessionBusy } from "./session-errors.ts";
 import type { SessionWorker } from "./session-worker.ts";
 import type { QueuedTurn } from "./turn-queue.ts";
 
@@ -14,6 +15,8 @@ import type { QueuedTurn } from "./turn-queue.ts";
 export interface StartOptions {
 	/** Id of the run. Default: a new one. */
 	readonly runId?: string | undefined;
+	/** Seq of an entry: where the run of `runId` began behind it, whoever began it, it is not begun again. */
+	readonly unlessBegunBehind?: number | undefined;
 	/** Looks on from the very beginning. */
 	readonly watcher?: Watcher | undefined;
 }
@@ -39,13 +42,13 @@ export async function sendTurn(worker: SessionWorker, input: AcceptedInput): Pro
 }
 
 /**
- * Begins a turn at once, or not at all. Rejects with `pending_tool_calls` while a run waits for somebody outside, and with
- * `session_busy` while one is under way.
+ * Begins a turn at once, or not at all. Rejects with `pending_tool_calls` while a run waits for somebody outside, with
+ * `session_busy` while one is under way, and with `run_exists`.
  */
 export async function startTurn(
 	worker: SessionWorker,
 	input: AcceptedInput,
-	{ runId, watcher }: StartOptions = {},
+	{ runId, watcher, unlessBegunBehind }: StartOptions = {},
 ): Promise<AgentRun> {
 	worker.ensureUsable();
 	const { key, queue, turnstile, hold } = worker;
@@ -53,10 +56,10 @@ export async function startTurn(
 	const turn = turnOf(worker, input, runId ?? worker.agent.ports.ids.uuid());
 	if (watcher !== undefined) turn.run.observe(watcher);
 	const begin = async (): Promise<void> => {
-		if (await begins(worker, turn)) return;
+		if (await begins(worker, turn, unlessBegunBehind)) return;
 		// What others did since this process worked on the session must be seen.
 		hold.drop();
-		if (!(await begins(worker, turn))) throw sessionBusy(key);
+		if (!(await begins(worker, turn, unlessBegunBehind))) throw sessionBusy(key);
 	};
 	queue.push(turn);
 	try {
@@ -90,14 +93,28 @@ function turnOf(worker: SessionWorker, input: AcceptedInput, runId: string): Que
 	return { run: worker.handleOf(runId), input, inputId: input.message.id, place: "new" };
 }
 
-async function begins(worker: SessionWorker, turn: QueuedTurn): Promise<boolean> {
+async function begins(
+	worker: SessionWorker,
+	turn: QueuedTurn,
+	unlessBegunBehind: number | undefined,
+): Promise<boolean> {
 	const { key, hold, queue } = worker;
 	const { ready } = worker.table.agent;
 	if (ready !== undefined) await ready;
 	if ((await worker.opening.open()) !== "ours") throw sessionBusy(key);
 	if (worker.killed) throw sessionKilled();
+	// Only who has the session knows: no other can begin it between this look and the start.
+	if (unlessBegunBehind !== undefined && (await hasBegun(worker, turn.run.runId, unlessBegunBehind)))
+		throw runExists(key, turn.run.runId);
 	if (hold.waits) throw pendingToolCalls(key);
 	return hold.openRunId === undefined && queue.first === turn && worker.begin(turn);
+}
+
+/** Whether a run has begun behind an entry. */
+async function hasBegun({ journal, place }: SessionWorker, runId: string, behind: number): Promise<boolean> {
+	for await (const { fact, runId: ofRun } of entriesBehind(journal, place, behind))
+		if (fact.kind === "run.started" && ofRun === runId) return true;
+	return false;
 }
 
 /** The fast way: where nothing is before this turn, its start is its acceptance. */

@@ -1,0 +1,81 @@
+import { expect, test } from "vitest";
+import { type Host, memoryJournal } from "../journal/index.ts";
+import { memoryValues, type ValueStore } from "../plugins/index.ts";
+import { scriptedModel } from "../testing/scripted-model.ts";
+import type { LoggedEvent } from "./session-log.ts";
+import { type SessionService, sessionService } from "./session-service.ts";
+
+const journal = memoryJournal();
+const kept = memoryValues();
+
+/** A server of its own over the same sessions; it waits where it looks for a key, or for the model of a request. */
+function serve(
+	workerId: string,
+	waits: { readonly key?: () => Promise<unknown>; readonly model?: () => Promise<unknown> } = {},
+): SessionService {
+	const values: ValueStore = {
+		deleteSession: (key) => kept.deleteSession(key),
+		values(key, owner) {
+			const own = kept.values(key, owner);
+			const get = async (name: string): Promise<unknown> => {
+				const found = await own.get(name);
+				if (name.startsWith("request:")) await waits.key?.();
+				return found;
+			};
+			return { ...own, get };
+		},
+	};
+	const host: Host = { journal: journal.worker(workerId), values, close: async () => {} };
+	const model = scriptedModel(() => "done");
+	const models = async (name: string): Promise<typeof model | undefined> => {
+		if (name !== "other") return undefined;
+		await waits.model?.();
+		return model;
+	};
+	return sessionService({ host, agent: { model }, models });
+}
+
+async function runsOf(sessionId: string): Promise<number> {
+	const heads = await journal.list();
+	const entries = await journal.read(heads.find(({ key }) => key.endsWith(sessionId))?.key ?? "");
+	return entries.filter(({ fact }) => fact.kind === "run.started").length;
+}
+
+async function read(events: AsyncIterable<readonly LoggedEvent[]>): Promise<void> {
+	for await (const _ of events);
+}
+
+test.each(["key", "model"] as const)(
+	"the same request that reaches two servers is one run, also where one has all of it while the other looks for its %s [API-082]",
+	async (what) => {
+		const sessionId = `twice-${what}`;
+		const request = { input: "Pay the bill.", context: {}, options: { model: "other" } };
+		const one = serve(`one-${what}`);
+		await one.submit("t", sessionId, { input: "Hello.", context: {} });
+		await read(one.follow("t", sessionId, { until: "complete" }));
+		const first = Promise.withResolvers<object>();
+		const other = serve(`other-${what}`, {
+			async [what]() {
+				first.resolve(await one.submit("t", sessionId, request, { idempotencyKey: "k" }));
+				await read(one.follow("t", sessionId, { until: "idle" }));
+			},
+		});
+		const second = await other.submit("t", sessionId, request, { idempotencyKey: "k" });
+		expect(second).toEqual({ ...(await first.promise), attached: true });
+		expect(await runsOf(sessionId)).toBe(2);
+	},
+);
+
+test("the key of a message that was refused may be used again, that of one that was accepted may not", async () => {
+	const server = serve("third");
+	const keyed = { idempotencyKey: "k" };
+	await server.submit("t", "s", { input: "First.", context: {} }, keyed);
+	await read(server.follow("t", "s", { until: "complete" }));
+	const otherwise = server.submit("t", "s", { input: "Other." }, keyed);
+	await expect(otherwise).rejects.toMatchObject({ code: "idempotency_key_reused" });
+	const unknown = { input: "More.", options: { model: "nobody's" } };
+	const refused = server.submit("t", "s", unknown, { idempotencyKey: "l" });
+	await expect(refused).rejects.toMatchObject({ code: "unknown_model" });
+	const accepted = await server.submit("t", "s", { input: "More." }, { idempotencyKey: "l" });
+	expect([accepted.attached, await runsOf("s")]).toEqual([false, 2]);
+});
