@@ -123,7 +123,7 @@ async function watchedRun(watchers: number): Promise<{ wall: number; cpu: number
 	};
 	const model = pacedModel(400, pace);
 	const service = sessionService({ host: memoryHost(), agent: { model } });
-	const server = createServer({ service });
+	const server = createServer({ service, maxStreams: "unlimited" });
 	const { port, url } = await server.listen({ port: 0 });
 	const response = await fetch(`${url}/api/agent/execute`, {
 		method: "POST",
@@ -172,7 +172,7 @@ async function crowd(): Promise<readonly Measurement[]> {
 async function idleStreams(): Promise<Measurement> {
 	const count = 10_000;
 	const service = sessionService({ host: memoryHost(), agent: { model: oneStepModel() } });
-	const server = createServer({ service });
+	const server = createServer({ service, maxStreams: "unlimited" });
 	const { port, url } = await server.listen({ port: 0 });
 	for (let at = 0; at < 100; at++)
 		await (

@@ -2,6 +2,7 @@
 // and nothing else of the server.
 import { HoldfastError } from "holdfast";
 import type { ExecuteRequest, SessionService, Submitted } from "holdfast/serving";
+import type { ReleaseSlot } from "./access/slots.ts";
 import { type JsonObject, readJsonObject } from "./http/read-body.ts";
 import type { Parts } from "./parts.ts";
 import { looksLikeEventId } from "./streams/event-id.ts";
@@ -39,6 +40,8 @@ export class Exchange {
 	readonly #parts: Parts;
 	readonly #connection: Connection;
 	readonly #parameters: Readonly<Record<string, string>>;
+	/** Gives back the place among the tenant's streams that this request has taken. */
+	#leave: ReleaseSlot | undefined;
 
 	constructor(
 		parts: Parts,
@@ -75,7 +78,8 @@ export class Exchange {
 	}
 
 	/**
-	 * Asks for a run. When it settles the run is durable, and counted until it ends.
+	 * Asks for a run, and keeps a place for the stream that tells it. When it settles the run is durable, and counted until
+	 * it ends.
 	 * @throws HoldfastError `rate_limited`, `shutting_down`, and what the service says.
 	 */
 	async submit(
@@ -84,7 +88,8 @@ export class Exchange {
 		idempotencyKey: string | undefined,
 	): Promise<Submitted> {
 		this.notes.sessionId = sessionId;
-		const release = this.#parts.slots.take(this.tenant);
+		this.#takePlace();
+		const release = this.#parts.runs.take(this.tenant);
 		let submitted: Submitted;
 		try {
 			submitted = await this.service.submit(
@@ -111,16 +116,21 @@ export class Exchange {
 		return this.stream(sessionId, attached ? await watchFrom(...watch) : watchNew(...watch));
 	}
 
-	/** Streams a session's events behind an id. */
+	/**
+	 * Streams a session's events behind an id.
+	 * @throws HoldfastError `session_not_found`, `invalid_event_id`, `events_expired`, `rate_limited`.
+	 */
 	async streamEvents(sessionId: string, after: string | undefined, until: Until): Promise<Response> {
+		this.#takePlace();
 		return this.stream(sessionId, await watchFrom(...this.#watch(sessionId, after, until)));
 	}
 
 	/**
 	 * Streams a session's events in the shape of another protocol.
-	 * @throws HoldfastError `session_not_found`, `invalid_event_id`, `events_expired`.
+	 * @throws HoldfastError `session_not_found`, `invalid_event_id`, `events_expired`, `rate_limited`.
 	 */
 	async streamAs(projection: Projection): Promise<Response> {
+		this.#takePlace();
 		const { metrics, report } = this.#parts;
 		const { headers = {}, ...told } = projection;
 		const start = await project(this.service, {
@@ -132,9 +142,13 @@ export class Exchange {
 		return this.stream(projection.sessionId, start, headers);
 	}
 
-	/** Streams what a source has, as server-sent events with heartbeats. */
+	/**
+	 * Streams what a source has, as server-sent events with heartbeats.
+	 * @throws HoldfastError `rate_limited`.
+	 */
 	stream(sessionId: string, start: StartSource, headers: Readonly<Record<string, string>> = {}): Response {
 		const { streams, metrics } = this.#parts;
+		const leave = this.#takePlace();
 		this.notes.sessionId = sessionId;
 		let told: (end: StreamEnd, bytes: number) => void = () => {};
 		let early: readonly [StreamEnd, number] | undefined;
@@ -146,6 +160,7 @@ export class Exchange {
 			start,
 			table: streams,
 			ended: (end, bytes) => {
+				leave();
 				metrics.countStreamEnd(end);
 				early = [end, bytes];
 				told(end, bytes);
@@ -176,6 +191,16 @@ export class Exchange {
 			"invalid_event_id",
 			"The last event id is none. Send the `id` of an event of this session, as it came.",
 		);
+	}
+
+	/** The request is answered without a stream: gives back what was kept for one. */
+	answered(): void {
+		this.#leave?.();
+	}
+
+	#takePlace(): ReleaseSlot {
+		this.#leave ??= this.#parts.places.take(this.tenant);
+		return this.#leave;
 	}
 
 	#watch(

@@ -189,6 +189,8 @@ function conclude(visit: Visit, status: number, { metrics, options }: Parts): vo
 		durationMs: Math.round((performance.now() - startedAt) * 10) / 10,
 	});
 	const whenEnded = exchange?.notes.whenEnded;
-	if (whenEnded === undefined) options.log({ ...entry, ...spent() });
-	else whenEnded((stream, bytes) => options.log({ ...entry, ...spent(), stream, bytes }));
+	if (whenEnded === undefined) {
+		exchange?.answered();
+		options.log({ ...entry, ...spent() });
+	} else whenEnded((stream, bytes) => options.log({ ...entry, ...spent(), stream, bytes }));
 }

@@ -79,6 +79,12 @@ export interface HandlerOptions {
 	readonly rateLimit?: RateLimit;
 	/** Runs a tenant may have under way that came in here; more answer 429. Default: no limit. */
 	readonly maxConcurrentRuns?: number;
+	/**
+	 * Streams a tenant may have open; more answer 429, and a run is refused before it is accepted. One whose reader has
+	 * stopped reading keeps its largest record in memory until it is let go. `"unlimited"` leaves it to whatever stands
+	 * before the server. Counted in this process. Default 1,000.
+	 */
+	readonly maxStreams?: number | "unlimited";
 	/** Told of every request and of errors that callers are not told; must not throw. Default: nothing is logged. */
 	readonly log?: (entry: LogEntry) => void;
 	/** Routes beside the server's own; they share its authentication, limits, streams and OpenAPI document. */
@@ -100,6 +106,7 @@ export interface ResolvedOptions {
 	readonly maxBufferedBytes: number;
 	readonly rateLimit: RateLimit | undefined;
 	readonly maxConcurrentRuns: number | undefined;
+	readonly maxStreams: number | undefined;
 	readonly log: (entry: LogEntry) => void;
 	readonly routes: readonly Route[];
 }
@@ -137,6 +144,8 @@ export function resolveOptions(options: HandlerOptions): ResolvedOptions {
 			options.maxConcurrentRuns === undefined
 				? undefined
 				: atLeast("maxConcurrentRuns", 1, options.maxConcurrentRuns),
+		maxStreams:
+			options.maxStreams === "unlimited" ? undefined : atLeast("maxStreams", 1, options.maxStreams ?? 1_000),
 		log: quiet(options.log),
 		routes: options.routes ?? [],
 	};

@@ -3,7 +3,7 @@
 import type { SessionService } from "holdfast/serving";
 import { AttemptLimiter } from "./access/failed-attempts.ts";
 import { RateLimiter } from "./access/rate-limit.ts";
-import { RunSlots } from "./access/run-slots.ts";
+import { Slots } from "./access/slots.ts";
 import type { ResolvedOptions } from "./options.ts";
 import { FeedTable } from "./streams/feed-table.ts";
 import { StreamTable } from "./streams/stream-table.ts";
@@ -16,7 +16,10 @@ export interface Parts {
 	readonly service: SessionService;
 	readonly feeds: FeedTable;
 	readonly streams: StreamTable;
-	readonly slots: RunSlots;
+	/** Runs that came in here and are under way. */
+	readonly runs: Slots;
+	/** Streams that are open, or about to be. */
+	readonly places: Slots;
 	readonly rate: RateLimiter | undefined;
 	readonly attempts: AttemptLimiter | undefined;
 	readonly metrics: Metrics;
@@ -30,19 +33,27 @@ export function makeParts(options: ResolvedOptions): Parts {
 	const { service, maxBufferedBytes } = options;
 	const feeds = new FeedTable({ service, maxBufferedBytes, failed: report });
 	const streams = new StreamTable(options.heartbeatMs);
-	const slots = new RunSlots(options.maxConcurrentRuns);
+	const runs = new Slots(
+		options.maxConcurrentRuns,
+		(taken) => `${taken} runs are under way, which is the limit. Wait until one has ended.`,
+	);
+	const places = new Slots(
+		options.maxStreams,
+		(taken) => `${taken} streams are open, which is the limit. Close one, or wait until one has ended.`,
+	);
 	const now = (): number => performance.now();
 	return {
 		options,
 		service,
 		feeds,
 		streams,
-		slots,
+		runs,
+		places,
 		rate: options.rateLimit && new RateLimiter(options.rateLimit, now),
 		attempts: options.failedAttempts && new AttemptLimiter(options.failedAttempts, now),
 		metrics: new Metrics({
 			openStreams: () => streams.size,
-			activeRuns: () => slots.size,
+			activeRuns: () => runs.size,
 			bufferedBytes: () => feeds.bytes,
 		}),
 		report,

@@ -13,6 +13,11 @@ const common = [
 	"internal_error",
 ];
 
+/** Headers of an answer that says when to come back. */
+const retryAfter = {
+	"Retry-After": { description: "Seconds to wait.", schema: { type: "integer", minimum: 1 } },
+};
+
 /** The OpenAPI 3.1 document of some routes. */
 export function openApiDocument(routes: readonly Route[]): object {
 	const paths: Record<string, Record<string, object>> = {};
@@ -77,7 +82,7 @@ function refusalsOf({ method, errors = [] }: Route): Record<string, object> {
 				`Refused: ${names.map((name) => `\`${name}\``).join(", ")}.`,
 				reference("Error"),
 			);
-			return [String(status), answerOf(described)];
+			return [String(status), { ...answerOf(described), ...(status === 429 ? { headers: retryAfter } : {}) }];
 		}),
 	);
 }

@@ -75,3 +75,9 @@ test("every code that a caller may see is told by some route", async () => {
 	// These two are what is answered where there is no route.
 	expect(untold).toEqual(["route_not_found", "method_not_allowed"]);
 });
+
+test("whoever is over a limit is told in the document where to read when to come back", async () => {
+	for (const methods of Object.values((await document()).paths))
+		for (const { responses } of Object.values(methods))
+			expect(responses["429"]).toMatchObject({ headers: { "Retry-After": { schema: { type: "integer" } } } });
+});

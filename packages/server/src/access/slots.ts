@@ -1,20 +1,23 @@
-// How many runs a tenant has under way that came in here. A slot is taken before a run is asked for and given back
-// when it has ended, whether or not anybody still watches.
+// How many of something a tenant has at once: runs under way that came in here, and open streams (keeps I7). A slot is
+// taken before the thing is begun, and given back when it has ended.
 import { HoldfastError } from "holdfast";
 
 /** Gives a slot back; a second call does nothing. */
 export type ReleaseSlot = () => void;
 
-/** The runs under way. */
-export class RunSlots {
+/** The slots of all tenants. */
+export class Slots {
 	readonly #limit: number | undefined;
+	readonly #full: (taken: number) => string;
 	readonly #byTenant = new Map<string, number>();
 
-	constructor(limit: number | undefined) {
+	/** `full` says to a tenant who has no slot left what to do. */
+	constructor(limit: number | undefined, full: (taken: number) => string) {
 		this.#limit = limit;
+		this.#full = full;
 	}
 
-	/** Runs under way, of all tenants. */
+	/** Slots that are taken, of all tenants. */
 	get size(): number {
 		let sum = 0;
 		for (const count of this.#byTenant.values()) sum += count;
@@ -28,11 +31,10 @@ export class RunSlots {
 	take(tenant: string): ReleaseSlot {
 		const taken = this.#byTenant.get(tenant) ?? 0;
 		if (this.#limit !== undefined && taken >= this.#limit)
-			throw new HoldfastError(
-				"rate_limited",
-				`${taken} runs are under way, which is the limit. Wait until one has ended.`,
-				{ retryable: true, data: { retryAfterMs: 1000 } },
-			);
+			throw new HoldfastError("rate_limited", this.#full(taken), {
+				retryable: true,
+				data: { retryAfterMs: 1000 },
+			});
 		this.#byTenant.set(tenant, taken + 1);
 		let isTaken = true;
 		return () => {
