@@ -10,8 +10,10 @@ import {
 import { describe, expect, test } from "vitest";
 import { ephemeralRecorder } from "../engine/ephemeral.ts";
 import { drive, initialSession, Run, type RunEvent } from "../engine/index.ts";
+import type { AgentEvent } from "../sessions/index.ts";
 import { AgentState } from "../state/index.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
+import { Agent } from "./agent.ts";
 import { toModelMessages } from "./model-messages.ts";
 import { resolveAgent } from "./options.ts";
 import { isRuntimeLlm, type RuntimeLlm, runtimeLlmModel } from "./runtime-llm.ts";
@@ -204,6 +206,11 @@ describe("a function as a model", () => {
 			expect(messages.map(({ text }) => text)).toEqual(["go"]);
 			expect(events.at(-1)).toMatchObject({ type: "run_end", error: { code: "invalid_model_output" } });
 			expect(JSON.stringify(events)).not.toContain("kept?");
+			const session = new Agent({ model: () => output as never }).session("s");
+			const told: AgentEvent[] = [];
+			for await (const event of (await session.send("go")).events()) told.push(event);
+			expect(told.at(-1)).toMatchObject({ type: "turn-error", code: "invalid_model_output" });
+			expect((await session.state()).messages.map(({ text }) => text)).toEqual(["go"]);
 		},
 	);
 

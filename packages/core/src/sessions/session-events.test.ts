@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { anyTool } from "../agent/agent.fixture.ts";
+import { Agent } from "../agent/agent.ts";
+import { type ScriptedReply, scriptedModel } from "../testing/scripted-model.ts";
 import { drain } from "./drain.ts";
 import type { AgentEvent } from "./session-events.ts";
-import { eventsOf, eventsWhile, gate, never, play, settled, shown, types, upTo } from "./sessions.fixture.ts";
+import { eventsOf, gate, never, play, settled, shown, types, upTo } from "./sessions.fixture.ts";
 
 const callLook = { toolCalls: [{ name: "look" }] };
 
@@ -136,25 +138,49 @@ describe("the events of a turn", () => {
 	test("are JSON, and none of them carries the conversation [SES-033]", async () => {
 		const output = { at: new Date(0), bytes: new Uint8Array([1]), gone: undefined, deep: [{ a: 1 }] };
 		const input = { when: "now", missing: undefined };
-		const script = [
-			{ reasoning: "Hm.", text: "I look.", toolCalls: [{ name: "look", arguments: input }] },
-			"Done.",
+		const [jobOver, asked] = [gate(), gate()];
+		const delegated = { prompt: "2+2?", description: "sum", run_in_background: true };
+		const calls = [
+			{ name: "look", arguments: input },
+			{ name: "delegate_to_helper", arguments: delegated },
 		];
-		const { session } = play(script, { tools: [anyTool("look", () => output)] });
+		const replies: ScriptedReply[] = [
+			{ reasoning: "Hm.", text: "I look.", toolCalls: calls },
+			{ text: "Done.", gate: jobOver.promise },
+			{ error: new Error("no line") },
+			{ toolCalls: [{ name: "locate" }] },
+			{ gate: never },
+		];
+		const helper = new Agent({ name: "helper", description: "Helps.", model: scriptedModel(["Four."]) });
+		const { session } = play(
+			(_, call) => {
+				if (call === 4) asked.open();
+				return replies[call] as ScriptedReply;
+			},
+			{ tools: [anyTool("look", () => output), { name: "locate", description: "" }], subagents: [helper] },
+		);
 		const image = { type: "image" as const, image: new Uint8Array([1, 2]), mediaType: "image/png" };
 		const run = await session.send({ type: "user-message", content: [{ type: "text", text: "go" }, image] });
-		const events = await eventsWhile(run, "step-start", async () => {
+		const told: AgentEvent[] = [];
+		for await (const event of run.events()) {
+			told.push(event);
+			if (event.type === "subagent-job-end") jobOver.open();
+			if (event.type !== "step-start" || told.some(({ type }) => type === "step-end")) continue;
 			await session.steer([image]);
 			await session.overlay("beside");
-		});
-		const failed = await eventsOf(await session.send("more"));
-		expect(failed.at(-1)?.type).toBe("turn-error");
-		for (const event of [...events, ...failed]) {
-			expect(JSON.parse(JSON.stringify(event))).toStrictEqual(event);
-			expect(members(event)).toEqual(allowed[event.type] ?? []);
 		}
-		const told = new Set(types([...events, ...failed]));
-		expect(Object.keys(allowed).filter((type) => !told.has(type))).toEqual([]);
+		told.push(...(await eventsOf(await session.send("this fails"))));
+		told.push(...(await eventsOf(await session.send("this waits"))));
+		await session.stop();
+		const interrupted = eventsOf(await session.send("this is interrupted"));
+		await asked.promise;
+		session.interrupt();
+		told.push(...(await interrupted));
+		for (const event of told) {
+			expect(JSON.parse(JSON.stringify(event))).toStrictEqual(event);
+			expect(carried[event.type]).toEqual(expect.arrayContaining(members(event)));
+		}
+		expect([...new Set(types(told))].sort()).toEqual(Object.keys(carried).sort());
 	});
 
 	test("tell nothing after the last, whatever comes in late", async () => {
@@ -172,18 +198,31 @@ describe("the events of a turn", () => {
 	});
 });
 
-/** What events carry beside their type. */
-const allowed: Record<string, string[]> = {
+const job = ["subagent", "task_id"] as const;
+
+/** All that events may carry beside their type. */
+const carried: Record<AgentEvent["type"], readonly string[]> = {
 	"user-text": ["text"],
 	"user-message": ["content"],
 	"runtime-input": ["input", "placement"],
+	"turn-start": [],
+	"turn-end": [],
+	"turn-abort": [],
+	"turn-waiting": ["toolCalls"],
+	"turn-error": ["code", "message"],
+	"step-start": [],
+	"step-end": [],
+	"overlay-accepted": [],
+	"overlay-expired": [],
 	"assistant-text": ["text"],
 	"assistant-reasoning": ["text"],
 	"tool-call": ["input", "toolCallId", "toolName"],
 	"tool-result": ["output", "toolCallId", "toolName"],
-	"turn-error": ["code", "message"],
+	"subagent-job-start": [...job, "delegateToolCallId", "description", "run_in_background"],
+	"subagent-job-update": [...job, "eventType", "status"],
+	"subagent-job-end": [...job, "eventCount", "status"],
 };
 
 function members({ type: _, ...rest }: AgentEvent): string[] {
-	return Object.keys(rest).sort();
+	return Object.keys(rest);
 }

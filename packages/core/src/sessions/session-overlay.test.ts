@@ -20,11 +20,15 @@ describe("an overlay", () => {
 		},
 	);
 
-	test("accepted behind a call of the model stands at the end of what is shown next [SES-119]", async () => {
-		const { session, model } = play(["Before.", callLook, "Done."], { tools: [anyTool("look", () => 1)] });
+	test("accepted behind a call of the model stands at the end of what is shown next, and stays there [SES-119]", async () => {
+		const script = ["Before.", callLook, callLook, "Done."];
+		const { session, model } = play(script, { tools: [anyTool("look", () => 1)] });
 		await drain(await session.send("before"));
-		await eventsWhile(await session.send("go"), "tool-call", () => session.overlay("beside"));
-		expect(shown(model)[2]).toEqual([
+		const overlays = ["beside", "and beside"];
+		for await (const { type } of (await session.send("go")).events())
+			if (type === "tool-call") await session.overlay(overlays.shift() ?? "");
+		const [, , next = [], last = []] = shown(model);
+		expect(next).toEqual([
 			"user: before",
 			"assistant: Before.",
 			"user: go",
@@ -32,6 +36,7 @@ describe("an overlay", () => {
 			"results: 1",
 			"user: beside",
 		]);
+		expect(last).toEqual([...next, "assistant:  [look]", "results: 1", "user: and beside"]);
 	});
 
 	test("on an idle session starts nothing, and is for the next turn of that session alone [SES-120]", async () => {

@@ -177,6 +177,31 @@ describe("steering", () => {
 		expect(events.at(-1)).toEqual({ type: "turn-end" });
 	});
 
+	test.each(["at turn-end", "at step-end, but is stored when the run has ended"])(
+		"that comes %s begins a run of its own, whose handle it gives [SES-041]",
+		async (when) => {
+			const stored = gate();
+			const journal = memoryJournal();
+			const submit = journal.submit.bind(journal);
+			journal.submit = (key, input) =>
+				input.kind === "steer" ? stored.promise.then(() => submit(key, input)) : submit(key, input);
+			const { session } = play(echo, {}, journal);
+			const first = await session.send("go");
+			const events = first.events();
+			await upTo(events, when === "at turn-end" ? "turn-end" : "step-end");
+			const steering = session.steer("also");
+			if (when !== "at turn-end") await upTo(events, "turn-end");
+			stored.open();
+			const steered = await steering;
+			expect(steered.runId).not.toBe(first.runId);
+			const told = await eventsOf(steered);
+			expect(told[0]).toEqual({ type: "user-text", text: "also" });
+			expect(types(told)).not.toContain("runtime-input");
+			expect(told.at(-3)).toEqual({ type: "assistant-text", text: "re: also" });
+			expect(lines((await session.state()).messages)).toHaveLength(4);
+		},
+	);
+
 	test("resolves at once with the run under way, though others are queued [SES-039]", async () => {
 		const { session, model } = play(() => ({ gate: never }));
 		const active = await session.send("one");

@@ -51,6 +51,25 @@ test("a run waits for its remote calls, and goes on when all are answered [API-0
 	expect(await session.pending()).toEqual([]);
 });
 
+test("who is told that a run waits can answer, stop and look at once", async () => {
+	for (const act of ["answer", "stop", "pending", "start"] as const) {
+		const { session } = play([{ toolCalls: [asks("a")] }, "done"], { tools: [locate] });
+		const events = (await session.send("go")).events();
+		for await (const { type } of events) {
+			if (type !== "turn-waiting") continue;
+			if (act === "answer") {
+				const goneOn = await session.answer([{ toolCallId: "a", output: "Rome" }]);
+				expect(await goneOn.result()).toMatchObject({ outcome: "completed", text: "done" });
+			} else if (act === "stop") {
+				expect(await session.stop()).toBe(true);
+				expect(await (await session.send("more")).result()).toMatchObject({ outcome: "completed" });
+			} else if (act === "pending") {
+				expect(await session.pending()).toMatchObject([{ toolCallId: "a" }]);
+			} else await expect(session.start("more")).rejects.toMatchObject({ code: "pending_tool_calls" });
+		}
+	}
+});
+
 test("some answers are kept, and the run waits for the others [API-030, API-033]", async () => {
 	const { session, model, journal } = play(two, { tools: [locate] });
 	await (await session.send("go")).result();

@@ -49,7 +49,8 @@ export class Session {
 	 * while one waits for answers, `run_exists` when it was begun before.
 	 */
 	async start(input: SendInput, options?: StartOptions): Promise<AgentRun> {
-		return startTurn(this.#current(), acceptInput(input), options);
+		const accepted = acceptInput(input);
+		return startTurn(await this.#behindWaiting(), accepted, options);
 	}
 
 	/**
@@ -93,7 +94,7 @@ export class Session {
 		answers: readonly ToolAnswer[],
 		options: Pick<StartOptions, "watcher"> = {},
 	): Promise<AgentRun> {
-		return this.#current().waiting.answer(answers, options.watcher);
+		return (await this.#behindWaiting()).waiting.answer(answers, options.watcher);
 	}
 
 	/** Whether a run is under way in this process. @internal */
@@ -115,7 +116,7 @@ export class Session {
 
 	/** The tool calls that wait for somebody outside. */
 	async pending(): Promise<readonly PendingToolCall[]> {
-		return this.#current().waiting.pending();
+		return (await this.#behindWaiting()).waiting.pending();
 	}
 
 	/**
@@ -123,7 +124,7 @@ export class Session {
 	 * record: true when there was one. Queued turns still run.
 	 */
 	async stop(): Promise<boolean> {
-		return this.#current().waiting.stop();
+		return (await this.#behindWaiting()).waiting.stop();
 	}
 
 	/**
@@ -173,6 +174,14 @@ export class Session {
 	/** The conversation as committed so far. */
 	async state(): Promise<AgentState> {
 		return this.#current().state();
+	}
+
+	/** Who is told that a run waits may say something of it before its drive is over. */
+	async #behindWaiting(): Promise<SessionWorker> {
+		const worker = this.#current();
+		const { active } = worker;
+		if (active?.run.state.run?.status === "waiting") await active.over;
+		return worker;
 	}
 
 	#current(): SessionWorker {
