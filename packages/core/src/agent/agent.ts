@@ -94,7 +94,7 @@ export class Agent {
 	 */
 	static async create(options: AgentOptions): Promise<Agent> {
 		const made = new Agent(options);
-		await made.#sessionAgent.ready;
+		await made.#sessionAgent.setup?.over();
 		return made;
 	}
 
@@ -165,7 +165,7 @@ export class Agent {
 	 * once, with the outcome `suspended` and the error `run_parked`.
 	 */
 	async *recover(): AsyncGenerator<AgentRun, void, void> {
-		const table = this.#table();
+		const table = this.#readyTable();
 		for (const place of await orphanedPlaces(table.journal)) {
 			const run = await table.takeOver(place);
 			if (run !== null) yield run;
@@ -184,7 +184,7 @@ export class Agent {
 	 * @see keyed sessions "Send, Host Resume, and Steer"
 	 */
 	async resume(runId: string): Promise<AgentRun | null> {
-		const table = this.#table();
+		const table = this.#readyTable();
 		if (this.#execution === undefined) {
 			throw new HoldfastError(
 				"no_execution_host",
@@ -220,7 +220,7 @@ export class Agent {
 		const closing = this.#closing.signal;
 		const either = signal === undefined ? closing : AbortSignal.any([closing, signal]);
 		return workOn(
-			{ table: this.#table(), execution: this.#execution, ports },
+			{ table: this.#readyTable(), execution: this.#execution, ports },
 			{ ...options, signal: either },
 		);
 	}
@@ -232,10 +232,17 @@ export class Agent {
 
 	/** Suspends the runs under way, so that any worker can resume them, and closes the host if it is this agent's own. */
 	async close(): Promise<void> {
+		this.#sessionAgent.setup?.check();
 		this.#closing?.abort();
 		await this.#sessions?.close();
 		await this.flush();
 		if (this.#host !== this.#options.host) await this.#host?.close();
+	}
+
+	/** For what a plugin's setup must not do, for the agent waits for it. */
+	#readyTable(): SessionTable {
+		this.#sessionAgent.setup?.check();
+		return this.#table();
 	}
 
 	#table(): SessionTable {

@@ -4,18 +4,17 @@ import type { MaybePromise } from "../journal/journal.ts";
 
 /**
  * A host over a journal to come, which has to have the same `workerId`. When `known` rejects, every call but `close`
- * rejects with that.
+ * rejects with that. It is asked by each call until the journal is there.
  */
-export function awaitedHost(workerId: string, known: Promise<Journal>): Host {
+export function awaitedHost(workerId: string, known: () => Promise<Journal>): Host {
 	let journal: Journal | undefined;
-	known.then(
-		(found) => {
+	const whenKnown = <T>(use: (journal: Journal) => MaybePromise<T>): Promise<T> =>
+		known().then((found) => {
 			journal = found;
-		},
-		() => {}, // who uses the journal hears of it
-	);
+			return use(found);
+		});
 	const once = <T>(use: (journal: Journal) => MaybePromise<T>): MaybePromise<T> =>
-		journal === undefined ? known.then(use) : use(journal);
+		journal === undefined ? whenKnown(use) : use(journal);
 	return journalHost({
 		name: "awaited",
 		workerId,
@@ -31,19 +30,16 @@ export function awaitedHost(workerId: string, known: Promise<Journal>): Host {
 			if (journal !== undefined) return journal.watch(key, changed);
 			let stop: (() => void) | undefined;
 			let stopped = false;
-			known.then(
-				(found) => {
-					if (!stopped) stop = found.watch(key, changed);
-				},
-				() => {},
-			);
+			whenKnown((found) => {
+				if (!stopped) stop = found.watch(key, changed);
+			}).catch(() => {});
 			return () => {
 				stopped = true;
 				stop?.();
 			};
 		},
 		close: () =>
-			known.then(
+			known().then(
 				(found) => found.close(),
 				() => {},
 			),

@@ -1,5 +1,5 @@
 // The agent as its sessions see it: with the tools and hooks of its plugins, once they are set up.
-import type { EngineAgent } from "../engine/index.ts";
+import { type EngineAgent, isAwaitedBy, waitFor, withinCall } from "../engine/index.ts";
 import { memoryJournal, storeJournal } from "../journal/index.ts";
 import {
 	askModel,
@@ -12,6 +12,7 @@ import {
 } from "../plugins/index.ts";
 import type { SessionStore } from "../session-store/session-store.ts";
 import type { SessionAgent, SessionPlugins } from "../sessions/index.ts";
+import { awaitsOwnSetup } from "../sessions/session-errors.ts";
 import { sessionPlace } from "../sessions/session-key.ts";
 import { delegatingAgent, type Subagent } from "../subagents/delegate/index.ts";
 import type { AnyTool } from "../tools/index.ts";
@@ -45,7 +46,7 @@ export function sessionAgentOf(
 	const agent: Mutable<SessionAgent> = {
 		engine,
 		plugins: undefined,
-		ready: undefined,
+		setup: undefined,
 		tools: isRuntimeLlm(options.model) ? "own-tools" : "engine-tools",
 		namespace,
 		restarts: { maxRestarts, onAgentChange },
@@ -53,13 +54,14 @@ export function sessionAgentOf(
 	if (subagents.length > 0) agent.inTable = (table) => delegatingAgent(agent, subagents, table, engineWith);
 	if (plugins.length === 0) return agent;
 	const values = (store: unknown): ValueStore => valuesBeside(options, store as SessionStore | undefined);
-	const settingUp = setupPlugins(plugins, { ask: askModel(engine), values });
+	// What a setup begins belongs to it: the agent waits for it, so it must not wait for the agent.
+	const settingUp = withinCall(agent, () => setupPlugins(plugins, { ask: askModel(engine), values }));
 	const ready = settingUp.then((set) => {
 		checkTogether(set, options);
 		agent.plugins = set satisfies SessionPlugins;
 		ofPlugins = set.tools;
 		if (ofPlugins.length > 0) agent.engine = engineWith([]);
-		agent.ready = undefined;
+		agent.setup = undefined;
 	});
 	if (options.host === undefined) {
 		const workerId = engine.ports.ids.uuid();
@@ -68,10 +70,16 @@ export function sessionAgentOf(
 				? memoryJournal({ workerId })
 				: storeJournal(sessionStore as SessionStore, { workerId }),
 		);
-		agent.host = awaitedHost(workerId, known);
+		known.catch(() => {}); // who uses the journal hears of it
+		agent.host = awaitedHost(workerId, () => waitFor(agent, () => known, awaitsOwnSetup));
 	}
 	ready.catch(() => {}); // who sends, or waits for create(), hears of it
-	agent.ready = ready;
+	agent.setup = {
+		over: () => waitFor(agent, () => ready, awaitsOwnSetup),
+		check() {
+			if (isAwaitedBy(agent)) throw awaitsOwnSetup();
+		},
+	};
 	return agent;
 }
 

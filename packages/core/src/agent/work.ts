@@ -100,7 +100,7 @@ class DueWork {
 		signal?.addEventListener("abort", heard);
 		this.#stops = [
 			() => signal?.removeEventListener("abort", heard),
-			parts.table.whenTakenUp((run) => void this.#follow(run)),
+			parts.table.whenTakenUp((run) => void this.#follow(run).catch(() => {})),
 			parts.execution?.scheduler?.watch(heard) ?? (() => {}),
 		];
 	}

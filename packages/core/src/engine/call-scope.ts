@@ -1,17 +1,20 @@
-// Which call of a tool or hook the code that is running belongs to, and which sessions such calls wait for: a call that
-// waits for what can only happen when it is over would wait for ever, and is told so instead (keeps I8).
+// Which call of a tool or hook the code that is running belongs to, and what such calls wait for: a call that waits for
+// what can only happen when it is over would wait for ever, and is told so instead (keeps I8).
 // Where the platform has no AsyncLocalStorage, nothing is known of calls and nothing is refused.
 
-/** A call of a tool or hook by a session's run, from when its function is called until it has settled. */
+/** What waits for calls and is waited for, among all of this process: a session by its name, or an object. */
+export type Place = string | object;
+
+/** A call of a tool or hook, from when its function is called until it has settled; what stands at the place waits for it. */
 interface CallScope {
-	readonly place: string;
+	readonly place: Place;
 	isOver: boolean;
 }
 
-/** A call waits for a session. */
+/** A call waits for what stands at a place. */
 interface Wait {
 	readonly scope: CallScope;
-	readonly to: string;
+	readonly to: Place;
 }
 
 interface Storage {
@@ -25,14 +28,14 @@ const storage = makeStorage();
 /** How many calls are not over. */
 let underWay = 0;
 
-/** Waits under way, by the session of the call that waits. */
-const waits = new Map<string, Set<Wait>>();
+/** Waits under way, by the place of the call that waits. */
+const waits = new Map<Place, Set<Wait>>();
 
 /**
- * Calls a function of the caller's for which a run in the session at a place waits; the place is named among all sessions
- * of this process. Of a run in no session nothing more is known than of whoever runs it.
+ * Calls a function of the caller's for which what stands at a place waits: a run in that session, say. Of a run in no
+ * session nothing more is known than of whoever runs it.
  */
-export function withinCall<T>(place: string | undefined, call: () => T): T {
+export function withinCall<T>(place: Place | undefined, call: () => T): T {
 	if (storage === undefined || place === undefined) return call();
 	const scope: CallScope = { place, isOver: false };
 	const over = (): void => {
@@ -54,16 +57,28 @@ export function withinCall<T>(place: string | undefined, call: () => T): T {
 	return called;
 }
 
-/** Whether the running code belongs to a call that cannot be over before the session at that place goes on, nor it before the call is. */
-export function isAwaitedBy(place: string): boolean {
+/** Whether the running code belongs to a call that cannot be over before what stands at that place goes on, nor it before the call is. */
+export function isAwaitedBy(place: Place): boolean {
 	const scope = scopeNow();
 	return scope !== undefined && leads(place, scope.place, new Set());
 }
 
-/** Waits for something of the session at a place; while a call does, others know. */
-export function waiting<T>(place: string, what: Promise<T>): Promise<T> {
-	const scope = scopeNow();
-	if (scope === undefined) return what;
+/**
+ * Waits for something of what stands at a place; while a call does, others know. Rejects with the refusal where that would
+ * be for ever. Who does not look at it is not told.
+ */
+export function waitFor<T>(
+	place: Place | undefined,
+	what: () => Promise<T>,
+	refusal: () => Error,
+): Promise<T> {
+	const scope = place === undefined ? undefined : scopeNow();
+	if (scope === undefined || place === undefined) return what();
+	if (leads(place, scope.place, new Set())) {
+		const refused = Promise.reject(refusal());
+		refused.catch(() => {});
+		return refused;
+	}
 	const wait: Wait = { scope, to: place };
 	const known = waits.get(scope.place) ?? new Set();
 	waits.set(scope.place, known.add(wait));
@@ -71,8 +86,9 @@ export function waiting<T>(place: string, what: Promise<T>): Promise<T> {
 		known.delete(wait);
 		if (known.size === 0 && waits.get(scope.place) === known) waits.delete(scope.place);
 	};
-	what.then(over, over);
-	return what;
+	const waiting = what();
+	waiting.then(over, over);
+	return waiting;
 }
 
 function scopeNow(): CallScope | undefined {
@@ -80,8 +96,8 @@ function scopeNow(): CallScope | undefined {
 	return scope?.isOver === true ? undefined : scope;
 }
 
-/** Whether calls of one session wait for another, or for one whose calls do. */
-function leads(from: string, to: string, seen: Set<string>): boolean {
+/** Whether calls of one place wait for another, or for one whose calls do. */
+function leads(from: Place, to: Place, seen: Set<Place>): boolean {
 	if (from === to) return true;
 	if (seen.has(from)) return false;
 	seen.add(from);

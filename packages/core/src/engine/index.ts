@@ -8,7 +8,7 @@ export type {
 	NoteAction,
 	Situation,
 } from "./action.ts";
-export { isAwaitedBy, waiting, withinCall } from "./call-scope.ts";
+export { isAwaitedBy, type Place, waitFor, withinCall } from "./call-scope.ts";
 export type { KeptEvent } from "./chunk-recorder.ts";
 export { cancelled, conclude } from "./conclude.ts";
 export { drive, turnOf } from "./drive.ts";

@@ -3,14 +3,7 @@
 // one. The last event is told when the session shows what it says.
 import { HoldfastError } from "@holdfast/upp";
 import { flat, flatFrom } from "../engine/flat-text.ts";
-import {
-	type BoundaryEvent,
-	EventQueue,
-	isAwaitedBy,
-	type RunEvent,
-	type Watcher,
-	waiting,
-} from "../engine/index.ts";
+import { type BoundaryEvent, EventQueue, type RunEvent, type Watcher, waitFor } from "../engine/index.ts";
 import type { ErrorData } from "../journal/index.ts";
 import { awaitsItself } from "../sessions/session-errors.ts";
 import type { ExecuteComplete, ExecuteEvent, PendingSessionCall } from "./execute-event.ts";
@@ -132,7 +125,7 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 
 	result(): Promise<ExecuteResult> {
 		this.#release();
-		return this.#over ? this.#result : this.#unlessAwaited(() => this.#result);
+		return this.#over ? this.#result : this.#wait(() => this.#result);
 	}
 
 	/** @throws HoldfastError `events_already_consumed` when called a second time. */
@@ -163,17 +156,12 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 	}
 
 	#next(): Promise<IteratorResult<ExecuteEvent>> {
-		return this.#queue.isWaiting ? this.#unlessAwaited(() => this.#queue.next()) : this.#queue.next();
+		return this.#queue.isWaiting ? this.#wait(() => this.#queue.next()) : this.#queue.next();
 	}
 
 	/** A tool that waits for the execution which waits for that tool is refused. */
-	#unlessAwaited<T>(what: () => Promise<T>): Promise<T> {
-		const { place } = this.#options;
-		if (place === undefined) return what();
-		if (!isAwaitedBy(place)) return waiting(place, what());
-		const refused = Promise.reject(awaitsItself(this.#sessionId));
-		refused.catch(() => {}); // who does not look at it is not told
-		return refused;
+	#wait<T>(what: () => Promise<T>): Promise<T> {
+		return waitFor(this.#options.place, what, () => awaitsItself(this.#sessionId));
 	}
 
 	#push(event: ExecuteEvent): void {

@@ -99,8 +99,8 @@ async function begins(
 	unlessBegunBehind: number | undefined,
 ): Promise<boolean> {
 	const { key, hold, queue } = worker;
-	const { ready } = worker.table.agent;
-	if (ready !== undefined) await ready;
+	const { setup } = worker.table.agent;
+	if (setup !== undefined) await setup.over();
 	if ((await worker.opening.open()) !== "ours") throw sessionBusy(key);
 	if (worker.killed) throw sessionKilled();
 	// Only who has the session knows: no other can begin it between this look and the start.
@@ -121,8 +121,8 @@ async function hasBegun({ journal, place }: SessionWorker, runId: string, behind
 async function startOrStore(worker: SessionWorker, turn: QueuedTurn): Promise<void> {
 	const { hold, queue } = worker;
 	try {
-		const { ready } = worker.table.agent;
-		if (ready !== undefined) await ready;
+		const { setup } = worker.table.agent;
+		if (setup !== undefined) await setup.over();
 		if (worker.table.othersWork) await ownMoment();
 		const ours = (await worker.opening.open()) === "ours";
 		if (worker.killed) throw sessionKilled();

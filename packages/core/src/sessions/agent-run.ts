@@ -5,13 +5,14 @@ import {
 	type DriveOutcome,
 	EventQueue,
 	errorData,
-	isAwaitedBy,
 	joinModelEvents,
+	type Place,
 	type Run,
 	type RunEvent,
 	turnOf,
 	type Watcher,
-	waiting,
+	waitFor,
+	withinCall,
 } from "../engine/index.ts";
 import type { ErrorData } from "../journal/index.ts";
 import type { AgentState } from "../state/index.ts";
@@ -122,8 +123,10 @@ export class AgentRun {
 	 */
 	result(): Promise<RunResult> {
 		this.letGo();
-		if (this.#over || this.#place === undefined) return this.#result;
-		return isAwaitedBy(this.#place) ? this.#refused() : waiting(this.#place, this.#result);
+		const over = (): Promise<RunResult> => this.#result;
+		// Behind the end of the run stand hooks that only its result waits for.
+		const ended = (): Promise<RunResult> => this.#wait(this, over);
+		return this.#over ? ended() : this.#wait(this.#place, ended);
 	}
 
 	/** Lets the run go on by itself. @internal */
@@ -132,15 +135,11 @@ export class AgentRun {
 	}
 
 	#next<T>(events: { readonly isWaiting: boolean; next(): Promise<T> }): Promise<T> {
-		if (!events.isWaiting || this.#place === undefined) return events.next();
-		return isAwaitedBy(this.#place) ? this.#refused() : waiting(this.#place, events.next());
+		return events.isWaiting ? this.#wait(this.#place, () => events.next()) : events.next();
 	}
 
-	/** Who does not look at it is not told. */
-	#refused(): Promise<never> {
-		const refused = Promise.reject(awaitsItself(this.sessionKey));
-		refused.catch(() => {});
-		return refused;
+	#wait<T>(place: Place | undefined, what: () => Promise<T>): Promise<T> {
+		return waitFor(place, what, () => awaitsItself(this.sessionKey));
 	}
 
 	/** Ends the run: model and tools are told, finished results are kept. Nothing happens when it is over. */
@@ -189,7 +188,9 @@ export class AgentRun {
 	/** The drive is over. @internal */
 	concluded(run: Run, outcome: DriveOutcome): void {
 		this.#run = undefined;
-		this.#settle(resultOf(run, outcome));
+		const { onComplete, onError } = run.agent.hooks;
+		const ending = (): Promise<RunResult> => resultOf(run, outcome);
+		this.#settle((onComplete ?? onError) === undefined ? ending() : withinCall(this, ending));
 	}
 
 	/** The run was not started by this process and will not be. @internal */

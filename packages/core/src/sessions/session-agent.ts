@@ -56,12 +56,20 @@ export interface RestartPolicy {
 	readonly onAgentChange: "go-on" | "park";
 }
 
+/** The plugins are being set up. */
+export interface AgentSetup {
+	/** Settles when they are. Rejects with `agent_not_ready` within what the setup waits for, else with what it threw. */
+	over(): Promise<unknown>;
+	/** @throws HoldfastError `agent_not_ready` within what the setup waits for. */
+	check(): void;
+}
+
 export interface SessionAgent {
 	readonly engine: EngineAgent;
 	/** Undefined while there are none, or they are not set up yet. */
 	readonly plugins: SessionPlugins | undefined;
-	/** Settles when the plugins are set up; undefined when there is nothing to wait for. */
-	readonly ready: Promise<unknown> | undefined;
+	/** Absent when there is nothing to set up, or no more. */
+	readonly setup: AgentSetup | undefined;
 	/** Whether the engine carries out tools, or the model does so itself. */
 	readonly tools: "engine-tools" | "own-tools";
 	/** Keeps sessions of agents that share a store apart. */

@@ -41,8 +41,17 @@ export function runExists(key: string, runId: string): HoldfastError {
 export function awaitsItself(key: string): HoldfastError {
 	return new HoldfastError(
 		"session_busy",
-		`A tool or hook waits here for a run of session "${key}", which cannot go on before it has returned: both would wait for ever. ` +
-			"Return first, and look at the run from outside; it goes on by itself.",
+		`A tool or hook waits here for a run of session "${key}", or for the session itself, which cannot go on before it has returned: both would wait for ever. ` +
+			"Return first, and look at the session from outside; it goes on by itself.",
+	);
+}
+
+/** A plugin's `setup` uses the agent that is ready when it has returned, or waits for one that does. */
+export function awaitsOwnSetup(): HoldfastError {
+	return new HoldfastError(
+		"agent_not_ready",
+		"A plugin's `setup` waits here for the agent that is ready only when it has returned: both would wait for ever. " +
+			"Return first; use the agent in hooks and tools, or when Agent.create() has resolved.",
 	);
 }
 

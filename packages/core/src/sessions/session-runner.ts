@@ -1,5 +1,13 @@
 // Runs of one session: made of what the session holds, begun or resumed on record, and driven (keeps I3, I4).
-import { agentChange, drive, Run, type RunState, type Watcher } from "../engine/index.ts";
+import {
+	agentChange,
+	drive,
+	type Interceptors,
+	Run,
+	type RunState,
+	type Watcher,
+	withinCall,
+} from "../engine/index.ts";
 import type { Fact, Lease, RunParked, RunResumed } from "../journal/index.ts";
 import { AgentRun } from "./agent-run.ts";
 import { commitFirst } from "./commit-first.ts";
@@ -82,7 +90,7 @@ export class SessionRunner {
 		// Before anything of the caller's is run, which may be what crashes.
 		if (parked === "stays" && reason === "crash" && open.crashes >= maxRestarts)
 			return this.#park(open, { reason: "crash", crashes: open.crashes + 1 });
-		if (agent.ready !== undefined) await agent.ready;
+		if (agent.setup !== undefined) await agent.setup.over();
 		if (hold.lease === undefined) return false;
 		const fingerprint = agent.engine.fingerprint();
 		const agentChanged = agentChange(open.fingerprint, fingerprint);
@@ -94,12 +102,21 @@ export class SessionRunner {
 		const resumed: Mutable<RunResumed> = { kind: "run.resumed", attempt, fingerprint, reason, ...change };
 		const partial = settlement === undefined ? await hold.cutOff() : undefined;
 		if (partial !== undefined) resumed.partial = partial;
-		const settled = await admitted(run, settlement?.facts ?? []);
+		const settled = await this.#admitted(run, settlement?.facts ?? []);
 		if (!(await commitFirst(hold, run, [resumed, ...settled], undefined))) return false;
 		if (settlement?.afterwards === "stops") run.stop("interrupt");
 		this.#drive(run, handle, { recovered: true, frame });
 		if (settlement === undefined) table.takenUp(handle);
 		return true;
+	}
+
+	/** Results from outside are replaced like any other before they are recorded; meanwhile nobody else gets through here. */
+	async #admitted(run: Run, facts: readonly Fact[]): Promise<readonly Fact[]> {
+		const { toolResult } = run.interceptors;
+		if (toolResult === undefined || run.place === undefined) return facts;
+		const worker = this.#worker;
+		const hooks = (): Promise<readonly Fact[]> => replaced(run, facts, toolResult);
+		return withinCall(worker.turnstile, () => worker.wait(run.place as string, hooks));
 	}
 
 	/** Records that nobody goes on with the run by itself, and says so; false when another worker was faster. */
@@ -166,10 +183,12 @@ export class SessionRunner {
 	}
 }
 
-/** Results from outside are replaced like any other before they are recorded. */
-async function admitted(run: Run, facts: readonly Fact[]): Promise<readonly Fact[]> {
-	const { toolResult } = run.interceptors;
-	if (toolResult === undefined) return facts;
+/** Results from outside as hooks replace them. */
+function replaced(
+	run: Run,
+	facts: readonly Fact[],
+	toolResult: NonNullable<Interceptors["toolResult"]>,
+): Promise<readonly Fact[]> {
 	return Promise.all(
 		facts.map(async (fact) => {
 			if (fact.kind !== "tool.settled") return fact;
@@ -177,10 +196,10 @@ async function admitted(run: Run, facts: readonly Fact[]): Promise<readonly Fact
 			const call = run.state.run?.calls.find((each) => each.call.toolCallId === toolCallId)?.call;
 			const status = outcome === "done" || outcome === "cancelled" ? outcome : "error";
 			const { toolName = "", arguments: input } = call ?? {};
-			const replaced = await toolResult({ toolCallId, toolName, input, status, output });
+			const given = await toolResult({ toolCallId, toolName, input, status, output });
 			const { details: _, ...rest } = fact;
-			const kept = replaced.output === output ? fact : { ...rest, result: replaced.output };
-			return replaced.status === status ? kept : { ...kept, outcome: replaced.status };
+			const kept = given.output === output ? fact : { ...rest, result: given.output };
+			return given.status === status ? kept : { ...kept, outcome: given.status };
 		}),
 	);
 }

@@ -1,4 +1,5 @@
 // The sessions of one agent in this process: one worker object a key, kept while it works and a while after (keeps I7).
+import { isAwaitedBy, withinCall } from "../engine/index.ts";
 import type { ExecutionCapabilities } from "../execution-host/index.ts";
 import type { Journal } from "../journal/index.ts";
 import { AgentRun } from "./agent-run.ts";
@@ -6,10 +7,11 @@ import { WaitingSessions } from "./deadlines.ts";
 import { killSession } from "./kill-session.ts";
 import { placesBehind } from "./places-behind.ts";
 import type { SessionAgent } from "./session-agent.ts";
+import { awaitsItself } from "./session-errors.ts";
 import { childPrefix, keyOfPlace, readChildPlace, sessionPlace } from "./session-key.ts";
 import type { SessionRecords } from "./session-records.ts";
 import { SessionWorker } from "./session-worker.ts";
-import { type StoreHere, storeHere } from "./store-here.ts";
+import { processPlace, type StoreHere, storeHere } from "./store-here.ts";
 
 /** How many idle sessions keep their folded state in memory; older ones are read again from the journal when used. */
 const idleSessions = 1_000;
@@ -178,14 +180,17 @@ export class SessionTable {
 
 	/** Removes a session and its child sessions. */
 	async delete(worker: SessionWorker): Promise<void> {
-		this.#forget(worker);
 		const { place } = worker;
+		const deletion = `deletion of ${processPlace(this.here, place)}`;
+		// A plugin that is told of the deletion would be told again.
+		if (isAwaitedBy(deletion)) throw awaitsItself(worker.key);
+		this.#forget(worker);
 		await worker.kill(async () => {
 			await this.#recordKill(place);
 			await this.#eachChild(place, (table, child) => table.delete(child));
 			await this.journal.delete(place);
-			await this.agent.ready;
-			await this.agent.plugins?.deleted(worker.key);
+			await this.agent.setup?.over();
+			await withinCall(deletion, () => this.agent.plugins?.deleted(worker.key));
 		});
 		// What a tool began meanwhile goes too, but not what belongs to a session that was begun anew.
 		if ((await this.journal.head(place)) !== undefined) return;

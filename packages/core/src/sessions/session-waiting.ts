@@ -105,18 +105,20 @@ export class SessionWaiting {
 	 * record. False when there is none.
 	 */
 	async stop(): Promise<boolean> {
-		const { active, hold, journal, place, agent } = this.#worker;
-		if (active !== undefined) {
-			active.handle.interrupt();
-			await active.over;
-			return true;
+		const worker = this.#worker;
+		if (worker.active === undefined) {
+			try {
+				return await this.#stopHere();
+			} catch (error) {
+				if ((error as { code?: unknown }).code !== "session_busy") throw error;
+			}
 		}
-		try {
-			return await this.#stopHere();
-		} catch (error) {
-			if ((error as { code?: unknown }).code !== "session_busy") throw error;
-		}
-		return abortRun(journal, place, agent.ports, async () => hold.cutOff(await hold.readState()));
+		const { active, hold, journal, place, agent } = worker;
+		if (active === undefined)
+			return abortRun(journal, place, agent.ports, async () => hold.cutOff(await hold.readState()));
+		active.handle.interrupt();
+		await active.over;
+		return true;
 	}
 
 	/** Ends a run that nobody works on, without any of its tools. */
@@ -145,13 +147,12 @@ export class SessionWaiting {
 		const worker = this.#worker;
 		const { key, hold, opening, runner, turnstile } = worker;
 		worker.ensureUsable();
-		while (turnstile.busy && !turnstile.heldElsewhere) await turnstile.passed();
+		while (turnstile.busy && !turnstile.heldElsewhere) await worker.passed();
 		if (worker.active !== undefined || turnstile.busy) throw sessionBusy(key);
 		hold.drop();
 		return turnstile.through(async () => {
 			for (;;) {
-				const { ready } = worker.table.agent;
-				if (ready !== undefined) await ready;
+				await worker.table.agent.setup?.over();
 				if ((await opening.open()) === "held") throw sessionBusy(key);
 				const isTheirs = hold.waits || (of !== "waiting" && hold.state.run?.parked !== undefined);
 				if (!isTheirs) throw noPendingToolCalls(key);

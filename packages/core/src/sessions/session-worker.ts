@@ -1,7 +1,14 @@
 // One session in this process: it accepts turns, and drives one run after the other (keeps I4).
 // One thing at a time: the turnstile is busy while the session is taken and a run started, `active` is set while one is
 // driven. Whoever ends either of them calls `pump`, which goes on with what waits.
-import { type DriveOutcome, type EngineAgent, type Run, sessionKilled } from "../engine/index.ts";
+import {
+	type DriveOutcome,
+	type EngineAgent,
+	type Place,
+	type Run,
+	sessionKilled,
+	waitFor,
+} from "../engine/index.ts";
 import type { Journal } from "../journal/index.ts";
 import type { AgentState } from "../state/index.ts";
 import { sendTurn } from "./accept-turn.ts";
@@ -10,7 +17,14 @@ import { type AcceptedInput, inputFact, storedInput } from "./input.ts";
 import { killSession } from "./kill-session.ts";
 import { PendingInputs } from "./pending-inputs.ts";
 import type { Seat } from "./session.ts";
-import { agentClosed, isParked, runBeforeSuspended, runBeforeWaits, sessionHeld } from "./session-errors.ts";
+import {
+	agentClosed,
+	awaitsItself,
+	isParked,
+	runBeforeSuspended,
+	runBeforeWaits,
+	sessionHeld,
+} from "./session-errors.ts";
 import { SessionHold } from "./session-hold.ts";
 import { SessionOpening } from "./session-opening.ts";
 import { type ActiveRun, isRunning, SessionRunner } from "./session-runner.ts";
@@ -116,7 +130,7 @@ export class SessionWorker {
 			const active = this.active;
 			if (active?.run.runId === runId || this.queue.find(runId) !== undefined) return null;
 			if (active === undefined) break;
-			await active.over;
+			await this.wait(processPlace(this.table.here, this.place), () => active.over);
 		}
 		try {
 			const resumed = await this.resume();
@@ -141,7 +155,7 @@ export class SessionWorker {
 
 	async #goOn(parked: "stays" | "goes-on"): Promise<AgentRun | null> {
 		this.ensureUsable();
-		while (this.turnstile.busy && !this.turnstile.heldElsewhere) await this.turnstile.passed();
+		while (this.turnstile.busy && !this.turnstile.heldElsewhere) await this.passed();
 		if (this.active !== undefined) return this.active.handle;
 		if (this.turnstile.busy) throw sessionHeld(this.key);
 		// What others did since this process worked on the session must be seen.
@@ -167,7 +181,7 @@ export class SessionWorker {
 	async steer(input: AcceptedInput): Promise<AgentRun> {
 		this.ensureUsable();
 		while (this.active === undefined && this.turnstile.busy && !this.turnstile.heldElsewhere)
-			await this.turnstile.passed();
+			await this.passed();
 		this.ensureUsable(); // it may have been killed meanwhile
 		const active = this.active;
 		if (active === undefined || !isRunning(active.run)) return this.send(input);
@@ -245,13 +259,23 @@ export class SessionWorker {
 		return new AgentRun(runId, this.key, processPlace(this.table.here, this.place));
 	}
 
+	/** Resolves when the turnstile may be free. */
+	passed(): Promise<void> {
+		return this.wait(this.turnstile, () => this.turnstile.passed());
+	}
+
+	/** Waits for what happens in this session; where that would be for ever it rejects with `session_busy`. */
+	wait<T>(place: Place, what: () => Promise<T>): Promise<T> {
+		return waitFor(place, what, () => awaitsItself(this.key));
+	}
+
 	/** Suspends what is under way, lets go of what waits, and gives the session up. */
 	async close(): Promise<void> {
 		this.#closing = true;
 		this.#callOffLook?.();
 		this.#waiting?.close();
 		this.hold.wake();
-		await this.turnstile.quiet();
+		await this.wait(this.turnstile, () => this.turnstile.quiet());
 		this.active?.handle.suspend();
 		await this.active?.over;
 		if (this.queue.length > 0) this.#leaveQueued("suspended", agentClosed());

@@ -147,7 +147,7 @@ export class Session {
 	 *
 	 * Rejects with the store's error when it could not be recorded; the work of this process is stopped all the same.
 	 */
-	kill(): Promise<void> {
+	async kill(): Promise<void> {
 		return this.#table.kill(this.#current());
 	}
 
@@ -162,12 +162,13 @@ export class Session {
 	async fork(key: string, options: ForkOptions = {}): Promise<Session> {
 		if (typeof key !== "string" || key === "") throw new TypeError("fork(key) takes a non-empty string.");
 		const table = this.#table;
+		table.agent.setup?.check();
 		await forkSession(table.journal, table.placeOf(this.key), table.placeOf(key), options);
 		return new Session(table, key);
 	}
 
 	/** Kills the session and removes all of it and of its child sessions from the store. Unknown keys are fine. */
-	delete(): Promise<void> {
+	async delete(): Promise<void> {
 		return this.#table.delete(this.#current());
 	}
 
@@ -185,6 +186,7 @@ export class Session {
 	}
 
 	#current(): SessionWorker {
+		this.#table.agent.setup?.check();
 		const worker = this.#seat?.worker ?? this.#table.worker(this.key);
 		this.#seat = worker.seat;
 		return worker;

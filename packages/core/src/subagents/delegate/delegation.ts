@@ -34,8 +34,8 @@ export function delegatingAgent(
 		get plugins() {
 			return agent.plugins;
 		},
-		get ready() {
-			return agent.ready;
+		get setup() {
+			return agent.setup;
 		},
 		tools: agent.tools,
 		namespace: agent.namespace,
