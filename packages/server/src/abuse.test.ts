@@ -167,7 +167,11 @@ describe("bad input in any shape", () => {
 		}
 	});
 
-	test("without a valid key every route answers 401, and says nothing else [API-060]", async () => {
+	test("whoever neither a key nor the hook lets in gets 401 of every route, and nothing else [API-060]", async () => {
+		const hook = createHandler({
+			service,
+			authenticate: ({ headers }) => (headers.get("cookie") === "me" ? { tenant: "a" } : undefined),
+		});
 		for (const path of [...paths, "/nowhere"])
 			for (const headers of [
 				{},
@@ -175,11 +179,18 @@ describe("bad input in any shape", () => {
 				{ authorization: "key-of-a" },
 				{ "x-api-key": "__proto__" },
 				{ authorization: "Basic key-of-a" },
+				{ cookie: "you" },
 			])
 				for (const method of ["GET", "POST"]) {
-					const response = await send(path, { method, headers: headers as Record<string, string> });
-					expect([response.status, (await response.json()).code]).toEqual([401, "unauthorized"]);
+					const init = { method, headers: headers as Record<string, string> };
+					for (const { fetch } of [handler, hook]) {
+						const response = await fetch(new Request(base + path, init));
+						expect([response.status, (await response.json()).code]).toEqual([401, "unauthorized"]);
+					}
 				}
+		expect((await hook.fetch(new Request(`${base}/healthz`, { headers: { cookie: "me" } }))).status).toBe(
+			200,
+		);
 	});
 
 	test("nothing that was sent is found in the log, and nothing failed inside", async () => {

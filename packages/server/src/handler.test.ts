@@ -163,7 +163,7 @@ test("what is no input is refused as JSON that names the field, before any strea
 	expect(service.submitted).toEqual([]);
 });
 
-test("a body may have four MiB and no more, unless it is set", async () => {
+test("a body may have four MiB and no more, unless it is set [API-071]", async () => {
 	const { post } = setUp();
 	const body = (bytes: number): string => {
 		const text = JSON.stringify({ ...hello, input: "" });
@@ -211,7 +211,7 @@ test("an events stream ends behind the last execution, and with follow=1 goes on
 	await following.close();
 });
 
-test("an unknown session is not found to read, to follow or to stop [API-069]", async () => {
+test("an unknown session is not found by any route that names one", async () => {
 	const { get, post } = setUp();
 	const answer = { error: "Session not found", code: "session_not_found" };
 	for (const response of [

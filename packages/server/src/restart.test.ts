@@ -133,7 +133,7 @@ test("on SIGTERM new work is refused, what cannot end in time is left, and the p
 	expect(behind.at(-1)?.event).toEqual({ type: "execute_complete", status: "completed" });
 });
 
-test("a run that ends within the drain time is told to its end", async () => {
+test("a run that ends within the drain time is told to its end [API-086]", async () => {
 	const first = await start();
 	const response = await execute(first, ask);
 	first.child.kill("SIGTERM");

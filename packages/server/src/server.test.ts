@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import type { HandlerOptions } from "./options.ts";
+import { type HandlerOptions, resolveOptions } from "./options.ts";
 import { createServer, listen, type Server } from "./server.ts";
 import { deltas, type FakeService, fakeService } from "./service.fixture.ts";
 import { readSse, type SseReader, until } from "./sse.fixture.ts";
@@ -125,6 +125,11 @@ test("a silent stream gets heartbeats without an id, and is not ended by them [A
 	expect(await reader.next()).toBeUndefined();
 });
 
+test("a stream may have one MiB unread and is silent for fifteen seconds at most, unless it is set [API-083, API-084]", () => {
+	const { maxBufferedBytes, heartbeatMs } = resolveOptions({ service: fakeService() });
+	expect([maxBufferedBytes, heartbeatMs]).toEqual([1024 * 1024, 15_000]);
+});
+
 test("a cut connection closes its stream and lets go of the session", async () => {
 	const service = fakeService({ holds: true });
 	const { url } = await start(service);
@@ -156,7 +161,7 @@ test("a body over the limit is refused before it has been sent, with or without 
 	expect(chunked.read()).toContain("HTTP/1.1 413");
 });
 
-test("a content type other than JSON is refused, and so is a compressed body", async () => {
+test("a content type other than JSON is refused, and so is a compressed body [API-071]", async () => {
 	const { url } = await start(fakeService());
 	for (const more of [
 		{ "content-type": "text/plain" },

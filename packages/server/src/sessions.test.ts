@@ -48,6 +48,20 @@ test("an unknown session without context is refused and not made [API-064]", asy
 	expect((await get("/api/agent/session/none")).status).toBe(404);
 });
 
+test("a session that nobody made is not found to read, to follow or to stop [API-069]", async () => {
+	const { run, get, post } = serve(["One."]);
+	await run({ sessionId: "another", input: say("one"), context: {} });
+	for (const response of [
+		await get("/api/agent/session/none"),
+		await get("/api/agent/session/none/events"),
+		await get("/api/agent/session/none/events?follow=1"),
+		await post("/api/agent/session/none/stop"),
+	]) {
+		expect(response.status).toBe(404);
+		expect(await response.json()).toEqual({ error: "Session not found", code: "session_not_found" });
+	}
+});
+
 test("a context for a session that is there changes nothing of it [API-065]", async () => {
 	const { run, model, session } = serve(["One.", "Two."]);
 	await run({ sessionId: "s", input: say("one"), context: { systemPrompt: "Be kind.", tools: [remote] } });
@@ -268,6 +282,47 @@ test("stop aborts the run, which says so; again, or with nothing to stop, it doe
 	expect((await session("s")).messages.at(-1)).toMatchObject({ role: "aborted" });
 	const before = await session("s");
 	for (let at = 0; at < 2; at++) expect(await stop()).toEqual({ sessionId: "s", stopped: false });
+	expect(await session("s")).toEqual(before);
+});
+
+test("what a session does not await is a conflict, and changes nothing [API-034, API-035]", async () => {
+	const { run, post, session, model } = serve([askUser, "Blue it is."]);
+	const conflicts = async (input: unknown, code: string): Promise<void> => {
+		const before = await session("s");
+		expect(await refusal(await post("/api/agent/execute", { sessionId: "s", input }))).toEqual([409, code]);
+		expect(await session("s")).toEqual(before);
+	};
+	await run({ sessionId: "s", input: say("Paint."), context: { tools: [remote] } });
+	await conflicts(say("Hello?"), "pending_tool_calls");
+	const [call] = (await session("s")).pendingToolCalls ?? [];
+	const answer = [{ role: "tool", toolCallId: call?.id, output: "blue" }];
+	await run({ sessionId: "s", input: answer });
+	await conflicts(answer, "no_pending_tool_calls");
+	expect(model.requests).toHaveLength(2);
+});
+
+test("a call whose time is over fails, the server goes on and tells it in the log, and a late result is a conflict [API-052, API-053, API-054]", async () => {
+	const { run, post, get, session } = serve([askUser, "Never mind."], {
+		serving: { remoteToolTimeoutMs: 20 },
+	});
+	const told = await run({ sessionId: "s", input: say("Paint."), context: { tools: [remote] } });
+	const [call] = (told.at(-1)?.event.pendingToolCalls ?? []) as { id: string }[];
+	await until("the session has gone on", async () => (await session("s")).status === "completed");
+	const behind = await readSse(await get(`/api/agent/session/s/events?after=${told.at(-1)?.id}`)).rest();
+	const messages = behind.flatMap(({ event }) => (event.type === "message_end" ? [event.message] : []));
+	expect(messages).toMatchObject([
+		{
+			role: "tool",
+			toolCallId: call?.id,
+			isError: true,
+			output: 'Nobody gave the result of "ask_user" within 20 ms.',
+		},
+		{ role: "assistant", content: [{ type: "text", text: "Never mind." }] },
+	]);
+	expect(behind.at(-1)?.event).toEqual({ type: "execute_complete", status: "completed" });
+	const before = await session("s");
+	const late = { sessionId: "s", input: [{ role: "tool", toolCallId: call?.id, output: "blue" }] };
+	expect(await refusal(await post("/api/agent/execute", late))).toEqual([409, "tool_result_expired"]);
 	expect(await session("s")).toEqual(before);
 });
 

@@ -76,11 +76,12 @@ describe("memory", () => {
 		const asked = async (
 			call: ScriptedCall,
 			afterwards?: (agent: Agent) => Promise<void>,
+			key = "ann",
 		): Promise<unknown> => {
 			const host = sqliteHost(join(folder, "journal.db"));
 			const model = scriptedModel([{ toolCalls: [call] }, "done"]);
 			const agent = await Agent.create({ model, host, namespace: "clerk", plugins: [memory()] });
-			await eventsOf(agent, "go", "ann");
+			await eventsOf(agent, "go", key);
 			await afterwards?.(agent);
 			await agent.close();
 			await host.close();
@@ -88,6 +89,7 @@ describe("memory", () => {
 		};
 		try {
 			await asked(set("colour", "green"));
+			expect(await asked(load("colour"), undefined, "bob")).toBe('There is no note "colour".');
 			expect(await asked(load("colour"), (agent) => agent.session("ann").delete())).toBe("green");
 			expect(await asked(load("colour"))).toBe('There is no note "colour".');
 		} finally {

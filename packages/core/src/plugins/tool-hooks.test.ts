@@ -1,6 +1,8 @@
 import { isToolResultMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
+import type { AgentOptions } from "../agent/options.ts";
+import { createInMemoryExecutionHost } from "../execution-host/in-memory.ts";
 import { memoryHost } from "../journal/index.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { definePlugin, type Plugin, type PluginHooks } from "./plugin.ts";
@@ -15,7 +17,11 @@ function onResult(handler: PluginHooks["tool.result"], name = "results"): Plugin
 }
 
 /** An agent whose model calls `search` once, and what the tool was given. */
-function searching(plugins: readonly Plugin[], run: (input: object) => unknown = () => "found") {
+function searching(
+	plugins: readonly Plugin[],
+	run: (input: object) => unknown = () => "found",
+	host: AgentOptions["host"] = memoryHost(),
+) {
 	const given: object[] = [];
 	const search = {
 		name: "search",
@@ -30,14 +36,13 @@ function searching(plugins: readonly Plugin[], run: (input: object) => unknown =
 		{ toolCalls: [{ name: "search", id: "c1", arguments: { query: "all" } }] },
 		"Done.",
 	]);
-	const host = memoryHost();
 	const agent = new Agent({ model, host, tools: [search], plugins });
 	/** What the model was shown of the result. */
 	const shown = (): unknown => {
 		const message = model.requests[1]?.messages.at(-1);
 		return isToolResultMessage(message) ? message.results : undefined;
 	};
-	return { agent, host, model, given, shown };
+	return { agent, model, given, shown };
 }
 
 describe("tool.call", () => {
@@ -183,36 +188,45 @@ describe("tool.result", () => {
 		},
 	);
 
-	test("that replaces leaves the raw output nowhere: not in events, history, requests or the journal [SES-135]", async () => {
-		const { agent, host, model } = searching(
-			[onResult(() => ({ status: "done", output: "[redacted]" }))],
-			() => "s3cret",
-		);
-		const watched: unknown[] = [];
+	test("that replaces leaves the raw output nowhere: not in events, history, requests or what the host keeps [SES-135]", async () => {
+		const host = createInMemoryExecutionHost();
+		const committed: unknown[] = [];
+		const { commit } = host.store.sessions;
+		host.store.sessions.commit = (...given) => {
+			committed.push(structuredClone(given));
+			return commit(...given);
+		};
+		const replacing = onResult(() => ({ status: "done", output: "[redacted]" }));
+		const { agent, model } = searching([replacing], () => "s3cret", host);
+		const [watched, told]: unknown[][] = [[], []];
 		const run = await agent.send("go");
 		const watching = (async () => {
-			for await (const event of run.watch()) watched.push(event);
+			for await (const event of run.watch()) watched?.push(event);
 		})();
-		await run.result();
+		for await (const event of run.events()) told?.push(event);
 		await watching;
-		const { messages } = await agent.session("default").state();
-		const everything = JSON.stringify([
+		const kept = [
 			watched,
-			messages,
-			await host.journal.read("default"),
+			told,
+			(await agent.session("default").state()).messages,
+			committed,
+			await host.store.events.read(run.runId),
 			model.requests.map((request) => request.messages),
-		]);
-		expect(everything).toContain("[redacted]");
-		expect(everything).not.toContain("s3cret");
+		].map((each) => JSON.stringify(each));
+		for (const each of kept) expect(each).toContain("[redacted]");
+		kept.push(JSON.stringify(await host.store.checkpoints.list(run.runId)));
+		expect(kept.join()).not.toContain("s3cret");
 	});
 
 	test("that replaces leaves nothing of what a streaming tool told meanwhile [SES-135]", async () => {
-		const { agent, host } = searching(
+		const host = memoryHost();
+		const { agent } = searching(
 			[onResult(() => ({ status: "done", output: "[redacted]" }))],
 			async function* () {
 				yield "s3cret ";
 				yield "s3cret";
 			} as never,
+			host,
 		);
 		const watched: unknown[] = [];
 		const run = await agent.send("go");

@@ -44,6 +44,38 @@ test("an execution is read from its log, from any event on [API-066, API-074]", 
 	await service.close();
 });
 
+test("a session that waited goes on with the functions that a new service has by the same names, or with an error [API-056]", async () => {
+	const ask = { name: "ask_user", description: "Asks.", parameters: { type: "object" } };
+	const look = { name: "look", description: "Looks.", parameters: { type: "object" } };
+	const asked = { toolCalls: [{ name: "ask_user", id: "a" }] };
+	for (const [tools, result] of [
+		[[ask, { ...look, run: () => "seen anew" }], { output: "seen anew", isError: false }],
+		[[ask], { output: expect.stringContaining("look"), isError: true }],
+	] as const) {
+		const host = memoryHost();
+		const before = sessionService({
+			host,
+			agent: { model: scriptedModel([asked]), tools: [ask, { ...look, run: () => "seen" }] },
+		});
+		const { after } = await before.submit("t", "s", { input: "Hi", context: {} });
+		await read(before.follow("t", "s", { after, until: "complete" }));
+		await before.close();
+		const model = scriptedModel([{ toolCalls: [{ name: "look", id: "l" }] }, "done"]);
+		const service = sessionService({ host, agent: { model, tools } });
+		expect((await service.get("t", "s"))?.pendingToolCalls).toMatchObject([{ id: "a" }]);
+		const input = [{ role: "tool", toolCallId: "a", output: "blue" }];
+		const gone = await service.submit("t", "s", { input });
+		const events = await read(service.follow("t", "s", { after: gone.after, until: "complete" }));
+		expect(events.at(-1)?.event).toEqual({ type: "execute_complete", status: "completed" });
+		const messages = (await service.get("t", "s"))?.messages ?? [];
+		expect(messages.filter(({ role }) => role === "tool")).toMatchObject([
+			{ toolCallId: "a", output: "blue" },
+			{ toolCallId: "l", ...result },
+		]);
+		await service.close();
+	}
+});
+
 test("a session tells where its last run begins, and events of a call name it before its arguments", async () => {
 	const add = { name: "add", description: "Adds.", parameters: { type: "object" } };
 	const service = sessionService({

@@ -100,7 +100,7 @@ describe("where it comes from", () => {
 		expect((await get("/healthz", { origin: "http://localhost" })).status).toBe(200);
 	});
 
-	test("a configured origin may read what it needs; others get no word of it", async () => {
+	test("a configured origin may read what it needs; others get no word of it [API-062]", async () => {
 		const { handler, get } = setUp(undefined, { apiKeys, cors: ["https://app.example.com"] });
 		const preflight = (origin: string): Promise<Response> =>
 			handler.fetch(
@@ -125,7 +125,7 @@ describe("where it comes from", () => {
 });
 
 describe("how often", () => {
-	test("a tenant over its requests gets 429 and when to come back; others do not", async () => {
+	test("a tenant over its requests gets 429 and when to come back, before any run; others do not [API-061]", async () => {
 		const { get, post, service } = setUp(undefined, {
 			apiKeys,
 			rateLimit: { requests: 2, windowMs: 60_000 },

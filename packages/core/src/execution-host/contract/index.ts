@@ -1,5 +1,6 @@
 // Door of the contract of execution hosts.
 import type { ContractCase } from "../../journal/contract/index.ts";
+import { sessionStoreContract } from "../../session-store/contract/index.ts";
 import { type ExecutionHostContractOptions, toContractCase } from "./contract.ts";
 import { runCases } from "./run-cases.ts";
 import { storeCases } from "./store-cases.ts";
@@ -23,5 +24,15 @@ export type { ExecutionHostContractOptions, ExecutionHostWorld } from "./contrac
  * for (const { run } of executionHostContract({ name: "memory", make })) await run();
  */
 export function executionHostContract(options: ExecutionHostContractOptions): readonly ContractCase[] {
-	return [...runCases, ...storeCases].map((written) => toContractCase(options, written));
+	return [
+		...[...runCases, ...storeCases].map((written) => toContractCase(options, written)),
+		// Its session states are a session store like any other.
+		...sessionStoreContract({
+			name: `${options.name}, sessions`,
+			async make() {
+				const world = await options.make();
+				return { store: async () => (await world.host()).store.sessions, end: () => world.end() };
+			},
+		}),
+	];
 }

@@ -97,7 +97,7 @@ export const runCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "a run that has ended stays as it is",
+		title: "a run that has ended stays as it is [SES-113]",
 		async run({ store: { runs } }, other) {
 			await runs.create(run("a"));
 			const output = { text: "done", parts: [1, null, true] };

@@ -1,4 +1,4 @@
-// Cases about notifications, sessions and transactions.
+// Cases about notifications and transactions.
 import { checkpoint, expectSame, notification, run, type WrittenCase } from "./contract.ts";
 
 export const storeCases: readonly WrittenCase[] = [
@@ -57,22 +57,6 @@ export const storeCases: readonly WrittenCase[] = [
 				{ ok: false, reason: "not-found" },
 				"claim of nothing",
 			);
-		},
-	},
-	{
-		title: "session states are replaced by compare-and-swap",
-		async run({ store: { sessions } }, other) {
-			const state = { messages: ["é\u0000✓"], nested: { list: [1, null] } };
-			const made = await sessions.commit("s", { state }, { expectedVersion: null });
-			if (!made.ok) throw new Error("A new session could not be committed.");
-			const loaded = await other.store.sessions.load("s");
-			expectSame(loaded, { state, version: made.version }, "loaded state");
-			const stale = await other.store.sessions.commit("s", { state: 2 }, { expectedVersion: null });
-			expectSame(stale, { ok: false, reason: "conflict" }, "a stale commit");
-			await other.store.sessions.delete("s");
-			expectSame(await sessions.load("s"), null, "a deleted session");
-			const anew = await sessions.commit("s", { state: 3 }, { expectedVersion: null });
-			expectSame(anew.ok && anew.version !== made.version, true, "a version of its own");
 		},
 	},
 	{

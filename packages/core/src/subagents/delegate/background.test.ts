@@ -252,10 +252,17 @@ describe("background_output", () => {
 describe("background_cancel", () => {
 	test("stops a task for good, on record, and no reminder of it comes [SES-067] [SES-113]", async () => {
 		const held = gate();
-		const ours = family(scripted, [worker({ a: held.promise })], { hostIs: "durable" });
+		const signals: (AbortSignal | undefined)[] = [];
+		const child = helper("helper", ({ signal }) => {
+			signals.push(signal);
+			return { text: "late", gate: held.promise };
+		});
+		const ours = family(scripted, [child], { hostIs: "durable" });
 		const [task_id = ""] = taskIds(await turn(ours, calls(start("a"))));
+		await expect.poll(() => signals.length).toBe(1);
 		const cancelled = await callTool(ours, "background_cancel", { task_id });
 		expect(cancelled).toEqual({ task_id, subagent: "helper", status: "cancelled" });
+		expect(signals[0]?.aborted).toBe(true);
 		const place = ours.journal.list().find(({ key }) => key !== "default")?.key as string;
 		const facts = ours.journal.read(place).length;
 		expect(ours.journal.read(place).at(-1)?.fact).toMatchObject({ kind: "run.ended", outcome: "killed" });

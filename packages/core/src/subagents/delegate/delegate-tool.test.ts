@@ -240,15 +240,20 @@ describe("a parent that stops while its sub-agent works", () => {
 		},
 	);
 
-	test("stops it too when the end cannot be recorded, and kill() says why [SES-114]", async () => {
-		const journal = memoryJournal();
-		const { session, signal } = await withWorkingChild(journal);
-		journal.acquire = () => {
-			throw new Error("the store is gone");
-		};
-		await expect(session.kill()).rejects.toThrow("the store is gone");
-		expect(signal.aborted).toBe(true);
-	});
+	test.each(["kill", "delete"] as const)(
+		"stops it too when the end cannot be recorded, and %s() says why [SES-114]",
+		async (how) => {
+			const journal = memoryJournal();
+			const { session, signal, events } = await withWorkingChild(journal);
+			const isGone = (): never => {
+				throw new Error("the store is gone");
+			};
+			Object.assign(journal, { acquire: isGone, delete: isGone });
+			await expect(session[how]()).rejects.toThrow("the store is gone");
+			expect(signal.aborted).toBe(true);
+			expect((await events).at(-1)).toMatchObject({ type: "turn-error", code: "session_killed" });
+		},
+	);
 
 	test("ends a child's child too [SES-112]", async () => {
 		const begun = gate();

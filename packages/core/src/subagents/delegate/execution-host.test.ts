@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Agent } from "../../agent/agent.ts";
-import { drain, otherProcess } from "../../execution-host/execution-host.fixture.ts";
+import { drain, handClock, otherProcess } from "../../execution-host/execution-host.fixture.ts";
 import { createInMemoryExecutionHost, type OwnExecutionHost } from "../../execution-host/in-memory.ts";
 import type { ExecutionHost, RunRecord } from "../../execution-host/index.ts";
 import type { AgentEvent } from "../../sessions/index.ts";
@@ -219,6 +219,54 @@ describe("cancelling on an execution host", () => {
 		expect(child.asked()).toBe(0);
 		expect(await host.scheduler.due()).toEqual([]);
 	});
+
+	test("holds for one that finishes afterwards: it stays cancelled, and nobody is told of it [SES-113]", async () => {
+		const host = createInMemoryExecutionHost(durable);
+		const run = await parentOn(host, [calls(start("a")), "Launched."], worker().agent)
+			.session("s")
+			.send("go");
+		const [{ task_id }] = outputsOf(await eventsOf(run)) as [{ task_id: string }];
+		const [{ runId } = { runId: "" }] = await children(host, run.runId);
+		const held = gate();
+		const working = parentOn(otherProcess(host), [], worker({ a: held.promise }).agent);
+		const child = await working.resume(runId);
+		const result = child?.result();
+		const other = parentOn(otherProcess(host), [], worker().agent);
+		await other.session("s").kill();
+		held.open();
+		expect((await result)?.outcome).not.toBe("completed");
+		await working.close();
+		expect((await children(host, run.runId)).map(({ status }) => status)).toEqual(["cancelled"]);
+		expect(await host.store.notifications.getByIdempotencyKey(`reminder.${task_id}`)).toBeNull();
+		expect(await host.store.notifications.getByIdempotencyKey(`reminder.${run.runId}`)).toBeNull();
+		expect(await other.resume(runId)).toBeNull();
+		expect(await deliver(host, other)).toEqual(new Map());
+	});
+});
+
+test("a crash between the record of a task and its place in the schedule loses nothing, and doubles nothing [SES-117]", async () => {
+	const clock = handClock();
+	const host = createInMemoryExecutionHost({ ...durable, clock });
+	const reached = gate();
+	const enqueueRun = (): Promise<never> => {
+		reached.open();
+		return new Promise(() => {});
+	};
+	const dying = { ...otherProcess(host), scheduler: { ...host.scheduler, enqueueRun } };
+	const run = await parentOn(dying, [calls(start("a"))], worker().agent)
+		.session("s")
+		.send("go");
+	void run.result();
+	await reached.promise;
+	expect(await children(host, run.runId)).toMatchObject([{ status: "queued" }]);
+	expect(await host.scheduler.due()).toEqual([]);
+	clock.advance(30_001);
+	const child = worker();
+	const next = parentOn(otherProcess(host), ["Launched."], child.agent);
+	await drain(await next.resume(run.runId));
+	await deliver(host, next);
+	expect(child.asked()).toBe(1);
+	expect(await children(host, run.runId)).toMatchObject([{ status: "completed" }]);
 });
 
 describe("checkpoints of a delegation", () => {
