@@ -7,6 +7,7 @@ export default defineConfig({
 		reporters: ["default", "json"],
 		outputFile: { json: "test-results.json" },
 		pool: "forks",
+		globalSetup: ["test/temporary-folder.fixture.ts"],
 		// How long until a test counts as hung. A machine that is busy with other things is no fault of what is tested;
 		// where a time is promised, the test measures it.
 		testTimeout: 120_000,
