@@ -4,24 +4,17 @@ import { HoldfastError } from "@holdfast/upp";
 import { Agent } from "../agent/agent.ts";
 import { type AgentOptions, modelIdOf } from "../agent/options.ts";
 import type { Watcher } from "../engine/index.ts";
-import { entriesBehind } from "../journal/entries-behind.ts";
-import type { Entry, Host } from "../journal/index.ts";
+import type { Host } from "../journal/index.ts";
 import type { SessionValues } from "../plugins/index.ts";
 import type { AgentRun, Session } from "../sessions/index.ts";
 import { sessionPlace } from "../sessions/session-key.ts";
 import { type EngineTool, normaliseTools } from "../tools/index.ts";
 import { behindEntry } from "./event-id.ts";
 import type { ClientContext, ClientOptions, ExecuteInput } from "./execute-request.ts";
+import { type Accepted, SeenRequests } from "./seen-requests.ts";
 import { boundTools } from "./session-tools.ts";
 import { SessionView } from "./session-view.ts";
-import {
-	type SeenRequest,
-	type StoredSession,
-	type StoredTool,
-	seed,
-	seeded,
-	servedValues,
-} from "./stored-session.ts";
+import { type StoredSession, type StoredTool, seed, seeded, servedValues } from "./stored-session.ts";
 
 /** What a session is served with. */
 export interface ServingParts {
@@ -32,16 +25,6 @@ export interface ServingParts {
 	model(name: string): AgentOptions["model"] | Promise<AgentOptions["model"]>;
 	/** Tools that are kept with the session, as they are given now: by name they have their functions and options again. */
 	readonly bound?: ReadonlyMap<string, EngineTool>;
-}
-
-/** An execution that was accepted. */
-export interface Accepted {
-	readonly run: AgentRun | undefined;
-	readonly runId: string;
-	/** Events behind this id are those of the execution. */
-	readonly after: string;
-	/** Whether it was accepted before, under the same idempotency key. */
-	readonly attached: boolean;
 }
 
 /** How an execution is asked for. */
@@ -61,6 +44,7 @@ export class ServedSession {
 	readonly view: SessionView;
 	readonly #parts: ServingParts;
 	readonly #place: string;
+	readonly #requests: SeenRequests;
 	#stored: StoredSession;
 	#agent: Agent | undefined;
 	/** The model that was given by itself. */
@@ -77,6 +61,7 @@ export class ServedSession {
 		this.id = id;
 		this.#stored = stored;
 		this.#place = sessionPlace(tenant, id);
+		this.#requests = new SeenRequests(parts.host, this.#place);
 		this.view = new SessionView(parts.host.journal, this.#place, () => seeded(parts.host, this.#place));
 	}
 
@@ -195,12 +180,15 @@ export class ServedSession {
 	async #execute(input: ExecuteInput, settings: ExecuteSettings): Promise<Accepted> {
 		const { options = {}, model, idempotencyKey, watcher } = settings;
 		const request =
-			idempotencyKey === undefined ? undefined : await this.#request(idempotencyKey, input, options);
-		const before = request && (await this.#found(request, input));
+			idempotencyKey === undefined ? undefined : await this.#requests.of(idempotencyKey, input, options);
+		const before = request && (await this.#requests.found(request, input));
 		if (before !== undefined) return before;
+		await this.#readOptions();
 		const [stored, standing] = [this.#stored, this.#model];
-		await this.#use({ ...this.#stored, ...options }, model ?? this.#model);
+		const chosen = { ...stored, ...options };
+		await this.#use(chosen, model ?? standing);
 		try {
+			await this.#keepOptions(stored);
 			const session = await this.#open();
 			const { runId = this.#ports.ids(), from } = request ?? {};
 			const run =
@@ -212,50 +200,11 @@ export class ServedSession {
 		} catch (error) {
 			// Its options apply to nothing.
 			await this.#use(stored, standing);
-			if (request === undefined) throw error;
-			// Another server may have accepted the same request meanwhile.
-			const elsewhere = request.runId === undefined ? undefined : await this.#found(request, input);
+			await this.#keepOptions(chosen);
+			const elsewhere = request && (await this.#requests.refused(request, input));
 			if (elsewhere !== undefined) return elsewhere;
-			// What was refused may be answered otherwise.
-			if (request.runId === undefined) await this.#values.delete(requestName(idempotencyKey));
 			throw error;
 		}
-	}
-
-	/**
-	 * What is kept of a request under its key. The same message is the same run, whichever server it reaches: the id of
-	 * its run is made of both. Rejects with `idempotency_key_reused`.
-	 */
-	async #request(idempotencyKey: string, input: ExecuteInput, options: ClientOptions): Promise<SeenRequest> {
-		// Before the look: where another keeps it meanwhile, what it comes to lies behind.
-		const { seq: from = 0 } = (await this.#parts.host.journal.head(this.#place)) ?? {};
-		const body = await digest(JSON.stringify([input, options]));
-		const name = requestName(idempotencyKey);
-		const seen = (await this.#values.get(name)) as SeenRequest | undefined;
-		if (seen?.body === body) return seen;
-		// A message that was refused came to nothing, and its key may be used again.
-		if (seen !== undefined && (seen.runId === undefined || (await this.#found(seen, input)) !== undefined))
-			throw idempotencyKeyReused();
-		const runId = uuidOf(await digest(JSON.stringify([this.#place, idempotencyKey, body])));
-		const request: SeenRequest = { body, from, ...(input.kind === "message" ? { runId } : {}) };
-		await this.#values.set(name, request);
-		return request;
-	}
-
-	/** The execution of a request that was seen before, if it came to one. */
-	async #found({ from, runId }: SeenRequest, input: ExecuteInput): Promise<Accepted | undefined> {
-		const answers = input.kind === "answers" ? input.answers : [];
-		const answered = new Set(answers.map(({ toolCallId }) => toolCallId));
-		const isOfAnswer = ({ fact }: Entry): boolean =>
-			(fact.kind === "tool.settled" && answered.has(fact.callId)) ||
-			(fact.kind === "decision" && answered.has((fact.answer as { callId?: string } | null)?.callId ?? ""));
-		let resumed: Entry | undefined;
-		for await (const entry of entriesBehind(this.#parts.host.journal, this.#place, from)) {
-			if (entry.fact.kind === "run.started" && entry.runId === runId) return attachedTo(entry);
-			if (entry.fact.kind === "run.resumed") resumed = entry;
-			if (resumed !== undefined && isOfAnswer(entry)) return attachedTo(resumed);
-		}
-		return undefined;
 	}
 
 	/** Ends the run that is under way or waits; false when there is none. */
@@ -265,7 +214,10 @@ export class ServedSession {
 
 	/** Goes on with what a dead process left, and sees to the deadlines of calls. */
 	resume(): Promise<AgentRun | null> {
-		return this.#using(async () => (await this.#open()).resume());
+		return this.#using(async () => {
+			await this.#readOptions();
+			return (await this.#open()).resume();
+		});
 	}
 
 	/** Suspends the run under way, to be gone on with elsewhere. Nothing is begun here any more. */
@@ -284,18 +236,33 @@ export class ServedSession {
 
 	/** Options of an execution apply from it on. A run under way goes on with the agent it has. */
 	async #use(next: StoredSession, model: AgentOptions["model"]): Promise<void> {
-		const isNew = optionNames.some((name) => next[name] !== this.#stored[name]);
-		if ((!isNew && model === this.#model) || this.isBusy) return;
+		if ((sameOptions(next, this.#stored) && model === this.#model) || this.isBusy) return;
 		const chosen = await this.#makeAgent(next, model);
 		if (this.isBusy) return;
 		await this.#agent?.close();
 		this.#agent = chosen;
 		this.#model = model;
 		this.#stored = next;
-		if (isNew) await this.#values.set("session", next);
 		await this.view.refresh();
 		// A run that waits has its deadlines watched by the agent that is there.
 		if (this.view.status === "awaiting_tool_execution") await this.resume();
+	}
+
+	/** Uses the options that are kept: another server may have changed them. */
+	async #readOptions(): Promise<void> {
+		const kept = await this.#kept();
+		if (kept !== undefined) await this.#use(kept, this.#model);
+	}
+
+	/** Keeps the options in use where those of `before` are kept. */
+	async #keepOptions(before: StoredSession): Promise<void> {
+		if (sameOptions(before, this.#stored)) return;
+		const kept = await this.#kept();
+		if (kept !== undefined && sameOptions(kept, before)) await this.#values.set("session", this.#stored);
+	}
+
+	async #kept(): Promise<StoredSession | undefined> {
+		return (await this.#values.get("session")) as StoredSession | undefined;
 	}
 
 	async #open(): Promise<Session> {
@@ -327,29 +294,8 @@ export class ServedSession {
 	}
 }
 
-function attachedTo({ seq, runId }: Entry): Accepted {
-	return { run: undefined, runId, after: behindEntry(seq - 1), attached: true };
-}
-
-function requestName(idempotencyKey: string | undefined): string {
-	return `request:${idempotencyKey}`;
-}
-
-/** A UUID (version 8) of the first 16 bytes of a digest. */
-function uuidOf(hex: string): string {
-	return [
-		hex.slice(0, 8),
-		hex.slice(8, 12),
-		`8${hex.slice(13, 16)}`,
-		`8${hex.slice(17, 20)}`,
-		hex.slice(20, 32),
-	].join("-");
-}
-
-/** What tells requests apart, in place of the requests themselves. */
-async function digest(text: string): Promise<string> {
-	const hash = await globalThis.crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-	return [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+function sameOptions(one: StoredSession, other: StoredSession): boolean {
+	return optionNames.every((name) => one[name] === other[name]);
 }
 
 function modelMissing(): HoldfastError {
@@ -369,13 +315,6 @@ export function shuttingDown(): HoldfastError {
 /** A name that nothing is served under. */
 export function unknownModel(name: string): HoldfastError {
 	return new HoldfastError("unknown_model", `There is no model ${JSON.stringify(name.slice(0, 100))} here.`);
-}
-
-function idempotencyKeyReused(): HoldfastError {
-	return new HoldfastError(
-		"idempotency_key_reused",
-		"This idempotency key was sent with another request before. Take a new key for each request.",
-	);
 }
 
 function toolNameConflict(name: string): HoldfastError {

@@ -1,5 +1,5 @@
-// What is kept of a served session beside its journal: its context and options, and which requests were seen. The tools
-// are kept as what a model is told of them; functions are bound again by name.
+// What is kept of a served session beside its journal: its context and options. The tools are kept as what a model is told
+// of them; functions are bound again by name.
 import {
 	type AssistantContent,
 	AssistantMessage,
@@ -41,16 +41,6 @@ export interface StoredSession {
 	readonly model?: string;
 	readonly temperature?: number;
 	readonly maxTokens?: number;
-}
-
-/** A request that was seen under an idempotency key. */
-export interface SeenRequest {
-	/** Digest of the request, so that another under the same key is told apart. */
-	readonly body: string;
-	/** Seq of an entry before all that it came to. */
-	readonly from: number;
-	/** The run that a message begins; absent for answers, which go on with a run. */
-	readonly runId?: string;
 }
 
 const owner = "holdfast.serving";

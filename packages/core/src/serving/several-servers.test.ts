@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { type Host, memoryJournal } from "../journal/index.ts";
 import { memoryValues, type ValueStore } from "../plugins/index.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
+import type { ExecuteRequest } from "./execute-request.ts";
 import type { LoggedEvent } from "./session-log.ts";
 import { type SessionService, sessionService } from "./session-service.ts";
 
@@ -28,17 +29,27 @@ function serve(
 	const host: Host = { journal: journal.worker(workerId), values, close: async () => {} };
 	const model = scriptedModel(() => "done");
 	const models = async (name: string): Promise<typeof model | undefined> => {
-		if (name !== "other") return undefined;
+		if (name === "nobody's") return undefined;
 		await waits.model?.();
-		return model;
+		return scriptedModel(() => `by ${name}`);
 	};
 	return sessionService({ host, agent: { model }, models });
 }
+
+const answer = { role: "tool" as const, toolCallId: "call", output: "1" };
 
 async function runsOf(sessionId: string): Promise<number> {
 	const heads = await journal.list();
 	const entries = await journal.read(heads.find(({ key }) => key.endsWith(sessionId))?.key ?? "");
 	return entries.filter(({ fact }) => fact.kind === "run.started").length;
+}
+
+/** The text of an execution's last message. */
+async function ask(server: SessionService, sessionId: string, request: ExecuteRequest): Promise<string> {
+	const { after } = await server.submit("t", sessionId, request);
+	await read(server.follow("t", sessionId, { after, until: "complete" }));
+	const last = (await server.get("t", sessionId))?.messages.at(-1);
+	return JSON.stringify(last);
 }
 
 async function read(events: AsyncIterable<readonly LoggedEvent[]>): Promise<void> {
@@ -78,4 +89,26 @@ test("the key of a message that was refused may be used again, that of one that 
 	await expect(refused).rejects.toMatchObject({ code: "unknown_model" });
 	const accepted = await server.submit("t", "s", { input: "More." }, { idempotencyKey: "l" });
 	expect([accepted.attached, await runsOf("s")]).toEqual([false, 2]);
+});
+
+test("options given at one server apply at the others from then on [API-044]", async () => {
+	const [one, other] = [serve("first-of-two"), serve("second-of-two")];
+	expect(await ask(one, "options", { input: "Hi.", context: {} })).toContain("done");
+	expect(await ask(other, "options", { input: "Hi." })).toContain("done");
+	expect(await ask(one, "options", { input: "Hi.", options: { model: "big" } })).toContain("by big");
+	expect(await ask(other, "options", { input: "Hi." })).toContain("by big");
+	expect(await ask(other, "options", { input: "Hi.", options: { temperature: 0 } })).toContain("by big");
+	expect(await ask(serve("third-of-three"), "options", { input: "Hi." })).toContain("by big");
+});
+
+test("options of a request that is refused undo none that another server took meanwhile", async () => {
+	const one = serve("taking");
+	await ask(one, "undone", { input: "Hi.", context: {} });
+	const other = serve("refusing", {
+		// While the other makes its agent, the first is asked for another model and works on.
+		model: () => ask(one, "undone", { input: "Hi.", options: { model: "big" } }),
+	});
+	const late = other.submit("t", "undone", { input: [answer], options: { model: "small" } });
+	await expect(late).rejects.toMatchObject({ code: "no_pending_tool_calls" });
+	expect(await ask(serve("later"), "undone", { input: "Hi." })).toContain("by big");
 });

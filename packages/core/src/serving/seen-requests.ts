@@ -1,0 +1,116 @@
+// Requests that came with an idempotency key (keeps I3). The same message is the same run, whichever server it reaches and
+// however often: the id of its run is made of the request and its key. Answers go on with a run, and settle a call once.
+import { HoldfastError } from "@holdfast/upp";
+import { entriesBehind } from "../journal/entries-behind.ts";
+import type { Entry, Host } from "../journal/index.ts";
+import type { SessionValues } from "../plugins/index.ts";
+import type { AgentRun } from "../sessions/index.ts";
+import { behindEntry } from "./event-id.ts";
+import type { ClientOptions, ExecuteInput } from "./execute-request.ts";
+import { servedValues } from "./stored-session.ts";
+
+/** An execution that was accepted. */
+export interface Accepted {
+	readonly run: AgentRun | undefined;
+	readonly runId: string;
+	/** Events behind this id are those of the execution. */
+	readonly after: string;
+	/** Whether it was accepted before, under the same idempotency key. */
+	readonly attached: boolean;
+}
+
+/** A request that was seen under an idempotency key, as it is kept. */
+interface SeenRequest {
+	/** Digest of the request, so that another under the same key is told apart. */
+	readonly body: string;
+	/** Seq of an entry before all that it came to. */
+	readonly from: number;
+	/** The run that a message begins; absent for answers. */
+	readonly runId?: string;
+}
+
+/** A request and its name among the values of its session. */
+interface NamedRequest extends SeenRequest {
+	readonly name: string;
+}
+
+export class SeenRequests {
+	readonly #host: Host;
+	readonly #place: string;
+
+	constructor(host: Host, place: string) {
+		this.#host = host;
+		this.#place = place;
+	}
+
+	get #values(): SessionValues {
+		return servedValues(this.#host, this.#place);
+	}
+
+	/** What is kept of a request under its key. Rejects with `idempotency_key_reused`. */
+	async of(idempotencyKey: string, input: ExecuteInput, options: ClientOptions): Promise<NamedRequest> {
+		// Before the look: where another server keeps it meanwhile, what it comes to lies behind.
+		const { seq: from = 0 } = (await this.#host.journal.head(this.#place)) ?? {};
+		const body = await digest([input, options]);
+		const name = `request:${idempotencyKey}`;
+		const seen = (await this.#values.get(name)) as SeenRequest | undefined;
+		if (seen?.body === body) return { ...seen, name };
+		// A message that was refused came to nothing, and its key may be used again.
+		if (seen !== undefined && (seen.runId === undefined || (await this.found(seen, input)) !== undefined))
+			throw idempotencyKeyReused();
+		const runId = uuidOf(await digest([this.#place, idempotencyKey, body]));
+		const request: SeenRequest = { body, from, ...(input.kind === "message" ? { runId } : {}) };
+		await this.#values.set(name, request);
+		return { ...request, name };
+	}
+
+	/** The execution of a request that was seen before, if it came to one. */
+	async found({ from, runId }: SeenRequest, input: ExecuteInput): Promise<Accepted | undefined> {
+		const answers = input.kind === "answers" ? input.answers : [];
+		const answered = new Set(answers.map(({ toolCallId }) => toolCallId));
+		const isOfAnswer = ({ fact }: Entry): boolean =>
+			(fact.kind === "tool.settled" && answered.has(fact.callId)) ||
+			(fact.kind === "decision" && answered.has((fact.answer as { callId?: string } | null)?.callId ?? ""));
+		let resumed: Entry | undefined;
+		for await (const entry of entriesBehind(this.#host.journal, this.#place, from)) {
+			if (entry.fact.kind === "run.started" && entry.runId === runId) return attachedTo(entry);
+			if (entry.fact.kind === "run.resumed") resumed = entry;
+			if (resumed !== undefined && isOfAnswer(entry)) return attachedTo(resumed);
+		}
+		return undefined;
+	}
+
+	/** What a request that was refused here came to elsewhere, if another server has accepted it meanwhile. */
+	async refused(request: NamedRequest, input: ExecuteInput): Promise<Accepted | undefined> {
+		if (request.runId !== undefined) return this.found(request, input);
+		// Its calls may be answered otherwise, and then this was not what they were answered with.
+		await this.#values.delete(request.name);
+		return undefined;
+	}
+}
+
+function attachedTo({ seq, runId }: Entry): Accepted {
+	return { run: undefined, runId, after: behindEntry(seq - 1), attached: true };
+}
+
+/** What tells requests apart, in place of the requests themselves. In hexadecimal. */
+async function digest(parts: readonly unknown[]): Promise<string> {
+	const hash = await globalThis.crypto.subtle.digest(
+		"SHA-256",
+		new TextEncoder().encode(JSON.stringify(parts)),
+	);
+	return [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** A UUID (version 8) of the first 16 bytes of a digest. */
+function uuidOf(hex: string): string {
+	const parts = [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`];
+	return [...parts, hex.slice(20, 32)].join("-");
+}
+
+function idempotencyKeyReused(): HoldfastError {
+	return new HoldfastError(
+		"idempotency_key_reused",
+		"This idempotency key was sent with another request before. Take a new key for each request.",
+	);
+}
