@@ -1,7 +1,7 @@
 /** Loads an agent of the user's own: the default export of a module is an agent, or the options of one. */
 import { existsSync, statSync } from "node:fs";
-import { pathToFileURL } from "node:url";
-import { type Agent, type AgentOptions, agent, type Host } from "holdfast";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { Agent, type AgentOptions, agent, type Host } from "holdfast";
 import { UsageError } from "./usage-error.ts";
 import { describeError } from "./work.ts";
 
@@ -23,13 +23,15 @@ export async function loadAgent(file: string, openHost: () => Host): Promise<Loa
 	const exported = await importDefault(file);
 	if (!isAgentLike(exported))
 		throw new UsageError(
-			`${file} exports no agent. Its default export must be an agent, new Agent({ model, … }), or such options.`,
+			`${file} exports no agent${typeof exported === "object" && exported !== null ? ": there is no `model` in it" : ""}. Its default export must be an agent, new Agent({ model, … }), or such options.`,
 		);
 	// The spread of an agent is its options, also of one from another installation of the package.
 	const { host, ...options }: AgentOptions = { ...exported };
+	// Options are held to what the constructor knows: one that is misspelt would be left out silently.
+	const make = (all: AgentOptions): Agent => (exported instanceof Agent ? agent({ ...all }) : new Agent(all));
 	try {
-		if (host !== undefined) return { agent: agent({ ...options, host }), host: "own" };
-		return { agent: agent({ ...options, host: openHost() }), host: "given" };
+		if (host !== undefined) return { agent: make({ ...options, host }), host: "own" };
+		return { agent: make({ ...options, host: openHost() }), host: "given" };
 	} catch (error) {
 		if (error instanceof UsageError) throw error;
 		throw new UsageError(`The agent of ${file} cannot be made. ${describeError(error)}`);
@@ -41,8 +43,16 @@ async function importDefault(file: string): Promise<unknown> {
 		const { default: exported } = (await import(pathToFileURL(file).href)) as { default?: unknown };
 		return exported;
 	} catch (error) {
-		throw new UsageError(`${file} cannot be imported. ${describeError(error)}`);
+		throw new UsageError(`${file} cannot be imported. ${describeError(error)}${placeOf(error)}`);
 	}
+}
+
+/** Where in the user's files an error came from, as far as its stack says so. */
+function placeOf(error: unknown): string {
+	const stack = error instanceof Error ? (error.stack ?? "") : "";
+	const places = [...stack.matchAll(/(file:\/\/[^\s()]+?):(\d+)/g)];
+	const [, url, line] = places.find(([, each = ""]) => !each.includes("/node_modules/")) ?? [];
+	return url === undefined ? "" : ` (${fileURLToPath(url)}:${line})`;
 }
 
 function isAgentLike(exported: unknown): exported is AgentOptions {

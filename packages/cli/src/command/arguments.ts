@@ -180,7 +180,7 @@ export function parseCommand(
 	if (name === "db") return { name, task: readDatabaseTask(rest, values, base), ...common };
 	if (name === "fork") {
 		const [session, to] = rest;
-		if (session === undefined || to === undefined || rest.length > 2)
+		if (!session || !to || rest.length > 2)
 			throw new UsageError('"holdfast fork" takes two session keys: holdfast fork KEY NEWKEY.');
 		return { name, session, to, at: values.at, ...common };
 	}
@@ -197,6 +197,13 @@ export function parseCommand(
 	}
 	if (name === "serve") {
 		const read = readServeOptions(values, io.environment);
+		const theAssistants = (["dir", "model", "allow-network"] as const).find(
+			(option) => values[option] !== undefined,
+		);
+		if (read.agent !== undefined && theAssistants !== undefined)
+			throw new UsageError(
+				`The option --${theAssistants} is the assistant's: the agent of ${read.agent} says by itself what it works with. Leave one of them out.`,
+			);
 		const db = values.db ?? (io.environment.HOLDFAST_DB || undefined);
 		return {
 			name,
@@ -238,7 +245,9 @@ function parse(argv: readonly string[]): { values: Values; positionals: string[]
 	} catch (error) {
 		// The first sentence says it; Node's advice about dashes would only distract.
 		const [first = "The command line cannot be read"] = (error as Error).message.split(/\.\s|\n/);
-		throw new UsageError(`${first.replace(/\.$/, "")}. See: holdfast --help.`);
+		const name = argv.find((word) => known[word] !== undefined && word !== "help");
+		const help = name === undefined ? "--help" : `${name} --help`;
+		throw new UsageError(`${first.replace(/\.$/, "")}. See: holdfast ${help}.`);
 	}
 }
 

@@ -47,7 +47,7 @@ export function readDatabaseTask(
 	const [name, ...rest] = words;
 	if (name === undefined || !Object.hasOwn(known, name))
 		throw new UsageError(
-			`${name === undefined ? "What shall be done" : `There is no task "${name}"`}? Tasks: check, backup, prune, vacuum. See: holdfast db --help.`,
+			`${name === undefined ? "What shall be done?" : `There is no task "${name}".`} Tasks: check, backup, prune, vacuum. See: holdfast db --help.`,
 		);
 	const task = name as DatabaseTask["name"];
 	for (const option of allOptions)

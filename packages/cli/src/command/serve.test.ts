@@ -121,7 +121,7 @@ describe("holdfast serve", () => {
 
 	test("refuses what cannot be served in one line", async () => {
 		for (const [argv, message] of [
-			[["--host", "0.0.0.0"], /unauthenticated_address/],
+			[["--host", "0.0.0.0"], /Give a key in HOLDFAST_API_KEYS or with --api-key/],
 			[["--cors", "everybody"], /which is no origin/],
 			[["--port", "x"], /The port is "x"/],
 			[["--api-key", "short"], /at least 8 characters/],

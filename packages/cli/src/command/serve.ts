@@ -1,6 +1,6 @@
 /** The command that serves an agent over HTTP until it is told to stop. */
 import { createServer, type Server } from "@holdfast/server";
-import type { AgentOptions, Host } from "holdfast";
+import { type AgentOptions, type Host, isHoldfastError } from "holdfast";
 import { sessionService } from "holdfast/serving";
 import { loadAgent } from "./agent-file.ts";
 import type { Command } from "./arguments.ts";
@@ -40,6 +40,12 @@ export async function serveAgent(command: ServeCommand, io: CommandIo): Promise<
 		await stopped.promise;
 		if (!command.json) io.stdout.write("Stopping; runs may finish. Again to quit at once.\n");
 		return exitCodes.completed;
+	} catch (error) {
+		if (isHoldfastError(error) && error.code === "unauthenticated_address")
+			throw new UsageError(
+				`Others can reach ${command.host}, and nobody would be asked who they are. Give a key in HOLDFAST_API_KEYS or with --api-key, or say --allow-unauthenticated behind something that authenticates.`,
+			);
+		throw error;
 	} finally {
 		await server?.close({ drainMs: command.drain });
 		await host.close();

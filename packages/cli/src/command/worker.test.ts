@@ -155,12 +155,19 @@ describe("a worker that cannot work", () => {
 		[["--agent", "nowhere.ts"], /There is no file .*nowhere\.ts\. Give a module/],
 		[["--agent", "broken.mjs"], /broken\.mjs cannot be imported\. .*no-such-package/],
 		[["--agent", "other.mjs"], /other\.mjs exports no agent\. Its default export must be/],
+		[["--agent", "throws.mjs"], /throws\.mjs cannot be imported\. No key was given\. \(.*deep\.mjs:2\)/],
+		[["--agent", "empty.mjs"], /empty\.mjs exports no agent: there is no `model` in it\./],
+		[["--agent", "typo.mjs"], /The agent of .*typo\.mjs cannot be made\. Unknown option `systm`/],
 		[["--drain", "soon"], /--drain takes a number of seconds; "soon" is none/],
 		[["--dir", "."], /"holdfast worker" has no option --dir/],
 		[["key"], /takes no arguments; "key" is too much/],
 	] as const)("says so in one line: %o", async ([argv, said]) => {
 		writeFileSync(join(folder, "broken.mjs"), 'import "no-such-package";');
 		writeFileSync(join(folder, "other.mjs"), "export default 5;");
+		writeFileSync(join(folder, "throws.mjs"), 'import "./deep.mjs";\nexport default {};\n');
+		writeFileSync(join(folder, "deep.mjs"), '\nthrow new Error("No key was given.");\n');
+		writeFileSync(join(folder, "empty.mjs"), "export default { modle: 3 };");
+		writeFileSync(join(folder, "typo.mjs"), 'export default { model: { modelId: "m" }, systm: "x" };');
 		const { code, stdout, stderr } = await run(["worker", ...argv], { folder });
 		expect([code, stdout]).toEqual([2, ""]);
 		expect(stderr).toMatch(said);
