@@ -273,6 +273,17 @@ describe("options", () => {
 		expect(runs[0]?.requests).toBe(2);
 	});
 
+	test("the strict constructor says what to give instead of a model's name and of a provider that was not called", () => {
+		const provider = Object.assign(() => {}, { languageModel: () => {}, modalities: {} });
+		Object.defineProperty(provider, "name", { value: "acme" });
+		const make = (model: unknown) => (): unknown => new Agent({ model: model as never });
+		expect(make("gpt-5.2")).toThrow(
+			/`model` must be a model: .*Ask a provider for it: `openai\("gpt-5\.2"\)`/,
+		);
+		expect(make(provider)).toThrow(/`model` must be a model: .*Call it with a model's id: `acme\("…"\)`/);
+		for (const model of ["gpt-5.2", provider, undefined]) expect(make(model)).toThrow(TypeError);
+	});
+
 	test("params, config and unknown options reach the model as they do from llm() [UAP-015]", async () => {
 		const options = {
 			params: { temperature: 0.5, nested: { a: [1] } },

@@ -16,10 +16,9 @@ import { checkSubagents } from "../subagents/delegate/index.ts";
 import type { AnyTool } from "../tools/index.ts";
 import { type CallOptions, type CallSetup, startCall } from "./agent-call.ts";
 import { type AgentStreamResult, streamCall } from "./agent-stream.ts";
-import { checkOptions } from "./check-options.ts";
+import { checkModel, checkNames, checkOptions } from "./check-options.ts";
 import { checkpointsOf } from "./checkpoints.ts";
-import { type AgentOptions, knownOptions, opaqueOf, resolveAgent, toolObjects } from "./options.ts";
-import { isRuntimeLlm } from "./runtime-llm.ts";
+import { type AgentOptions, opaqueOf, resolveAgent, toolObjects } from "./options.ts";
 import { sessionAgentOf } from "./session-agent.ts";
 import { type WorkOptions, workOn } from "./work.ts";
 
@@ -55,7 +54,10 @@ export class Agent {
 	constructor(options: AgentOptions) {
 		if (typeof options !== "object" || options === null)
 			throw new TypeError("new Agent() takes an object of options.");
-		if (!(options instanceof OpenOptions)) checkStrictly(options);
+		if (!(options instanceof OpenOptions)) {
+			checkNames(options);
+			checkModel(options);
+		}
 		const { ...given } = options;
 		checkOptions(given);
 		this.#options = given;
@@ -274,29 +276,6 @@ export function agent(options: AgentOptions & Readonly<Record<string, unknown>>)
 	if (typeof options !== "object" || options === null)
 		throw new TypeError("agent() takes an object of options.");
 	return new Agent(Object.assign(new OpenOptions(), options));
-}
-
-function checkStrictly(options: AgentOptions): void {
-	if ("llm" in options) throw new TypeError("The option `llm` is now called `model`.");
-	for (const name of Object.keys(options)) {
-		if (!knownOptions.has(name))
-			throw new TypeError(
-				`Unknown option \`${name}\`. Known options: ${[...knownOptions].sort().join(", ")}.`,
-			);
-	}
-	const { model } = options as { model?: unknown };
-	const isModel = (typeof model === "object" && model !== null && "modelId" in model) || isRuntimeLlm(model);
-	if (!isModel)
-		throw new TypeError(
-			"The option `model` must be a model: a reference of a provider, a LanguageModel of the AI SDK, or a function that is one.",
-		);
-	if (!isRuntimeLlm(model)) return;
-	for (const name of ["tools", "subagents"] as const) {
-		if (options[name] === undefined) continue;
-		throw new TypeError(
-			`The option \`${name}\` does not go with a function as \`model\`: the function has tools of its own.`,
-		);
-	}
 }
 
 function checkState(state: AgentState): AgentState {

@@ -1,5 +1,8 @@
 // Options of an agent that would fail late or silently when they are of the wrong kind: looked at when it is made.
+import { isHoldfastError, resolveModel } from "@holdfast/upp";
 import { hookNames } from "../strategies/index.ts";
+import { type AgentOptions, knownOptions } from "./options.ts";
+import { isRuntimeLlm } from "./runtime-llm.ts";
 
 const middlewareFunctions = ["before", "after", "onError", "stop"] as const;
 
@@ -14,6 +17,45 @@ interface CheckedOptions {
 	readonly onAgentChange?: unknown;
 	readonly keepDeltasMs?: unknown;
 	readonly maxSteps?: unknown;
+}
+
+/** @throws TypeError naming the option that is not known. */
+export function checkNames(options: AgentOptions): void {
+	if ("llm" in options) throw new TypeError("The option `llm` is now called `model`.");
+	for (const name of Object.keys(options)) {
+		if (!knownOptions.has(name))
+			throw new TypeError(
+				`Unknown option \`${name}\`. Known options: ${[...knownOptions].sort().join(", ")}.`,
+			);
+	}
+}
+
+/** @throws TypeError where `model` is none, or an option does not go with it. */
+export function checkModel(options: AgentOptions): void {
+	const { model } = options as { model?: unknown };
+	const isModel = (typeof model === "object" && model !== null && "modelId" in model) || isRuntimeLlm(model);
+	if (!isModel)
+		throw new TypeError(
+			`The option \`model\` must be a model: a reference of a provider, a LanguageModel of the AI SDK, or a function that is one.${whyNoModel(model)}`,
+		);
+	if (!isRuntimeLlm(model)) return;
+	for (const name of ["tools", "subagents"] as const) {
+		if (options[name] === undefined) continue;
+		throw new TypeError(
+			`The option \`${name}\` does not go with a function as \`model\`: the function has tools of its own.`,
+		);
+	}
+}
+
+/** What to do about the two that are often given instead: a name, and a provider that was not called. */
+function whyNoModel(model: unknown): string {
+	if (typeof model !== "string" && typeof model !== "function") return "";
+	try {
+		resolveModel(model as never);
+		return "";
+	} catch (error) {
+		return isHoldfastError(error) ? ` ${error.message}` : "";
+	}
 }
 
 /** @throws TypeError naming the option, and the place in it, that is of the wrong kind. */

@@ -134,7 +134,7 @@ export function resolveAgent(id: string, options: AgentOptions): EngineAgent {
 		);
 	}
 	const system = options.system ?? options.instructions;
-	const tools = normaliseTools(records.get(options.tools ?? []) ?? options.tools ?? []);
+	const tools = normaliseTools(toolsAsGiven(options.tools));
 	const toolList = [...tools.values()];
 	let model: EngineModel | undefined;
 	let fingerprint: string | undefined;
@@ -166,6 +166,11 @@ export function toolObjects(tools: ToolSet | undefined): readonly AnyTool[] {
 	const list = Object.freeze(Object.values(tools));
 	records.set(list, tools);
 	return list;
+}
+
+/** Tools as they were given to the agent whose spread has them: a record, where it was one. */
+export function toolsAsGiven(tools: ToolSet | undefined): ToolSet {
+	return records.get(tools ?? []) ?? tools ?? [];
 }
 
 function bind(options: AgentOptions, system: string | undefined): EngineModel {

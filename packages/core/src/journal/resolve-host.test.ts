@@ -26,6 +26,7 @@ describe("a host", () => {
 		[undefined, "`host`"],
 		[null, "`host`"],
 		["memory", "`host`"],
+		["./my.db", '`sqliteHost("./my.db")`'],
 		[{}, "`host.sessionStore`"],
 		[{ sessionStore: null }, "`host.sessionStore`"],
 		[{ sessionStore: { load() {}, delete() {} } }, "`host.sessionStore.commit`"],

@@ -17,6 +17,10 @@ const journalMethods = ["acquire", "submit", "read", "head", "list", "watch", "d
  * @see keyed sessions "Session storage and portability"
  */
 export function resolveHost(given: unknown, adapt?: ExecutionHostAdapter): Host {
+	if (typeof given === "string")
+		throw new TypeError(
+			`The option \`host\` is text. For a database file give \`sqliteHost(${JSON.stringify(given)})\` from "holdfast/sqlite".`,
+		);
 	if (typeof given !== "object" || given === null)
 		throw new TypeError("The option `host` must be an object: a host, or `{ sessionStore }`.");
 	const host = given as Readonly<Record<string, unknown>>;

@@ -166,6 +166,12 @@ test("a path that cannot be a file is refused with a reason", () => {
 	expect(existsSync(":memory:")).toBe(false);
 });
 
+test("an option that is misspelt and an address instead of a path are refused, and no file is made", () => {
+	for (const given of [{ path, durabilty: "power" }, { path: `file:${path}` }])
+		expect(() => sqliteJournal(given)).toThrow(expect.objectContaining({ code: "invalid_option" }));
+	expect(readdirSync(folder)).toEqual([]);
+});
+
 test.skipIf(process.getuid?.() === 0)("a file this user may not write is refused", async () => {
 	await makeJournal();
 	chmodSync(path, 0o400);

@@ -266,12 +266,32 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 	}
 }
 
+const known: Readonly<Record<keyof SqliteJournalOptions, true>> = {
+	path: true,
+	durability: true,
+	leaseTtlMs: true,
+	maxFileSize: true,
+	clock: true,
+	workerId: true,
+};
+
 function check(options: SqliteJournalOptions): void {
+	// One that is misspelt would be left out silently, and with it what a commit is to survive.
+	for (const name of Object.keys(options)) if (!Object.hasOwn(known, name)) throw unknown(name);
 	const { path, durability = "process", leaseTtlMs = 15_000, maxFileSize = 1 } = options;
 	if (typeof path !== "string") throw invalid("path", "the path of a file");
+	if (path.startsWith("file:")) throw invalid("path", "a path, not an address");
 	if (durability !== "process" && durability !== "power") throw invalid("durability", '"process" or "power"');
 	if (!(leaseTtlMs > 0)) throw invalid("leaseTtlMs", "a number of milliseconds above 0");
 	if (!(maxFileSize > 0)) throw invalid("maxFileSize", "a number of bytes above 0");
+}
+
+function unknown(option: string): HoldfastError {
+	return new HoldfastError(
+		"invalid_option",
+		`The SQLite journal has no option "${option}". It has ${Object.keys(known).join(", ")}.`,
+		{ data: { option } },
+	);
 }
 
 function invalid(option: string, expected: string): HoldfastError {
