@@ -113,11 +113,46 @@ export interface ResolvedOptions {
 
 const MiB = 1024 * 1024;
 
+/** The names of the options. */
+export const handlerOptions: Readonly<Record<keyof HandlerOptions, true>> = {
+	service: true,
+	authenticate: true,
+	apiKeys: true,
+	failedAttempts: true,
+	peerHeader: true,
+	allowUnauthenticated: true,
+	allowedHosts: true,
+	publicPaths: true,
+	cors: true,
+	maxBodyBytes: true,
+	heartbeatMs: true,
+	maxBufferedBytes: true,
+	rateLimit: true,
+	maxConcurrentRuns: true,
+	maxStreams: true,
+	log: true,
+	routes: true,
+};
+
+/**
+ * Refuses options that are not known: of one that is misspelt, such as who may call, nothing would be heard.
+ * @throws HoldfastError `invalid_option`.
+ */
+export function refuseUnknown(options: object, known: object): void {
+	const unknown = Object.keys(options).find((name) => !Object.hasOwn(known, name));
+	if (unknown === undefined) return;
+	throw new HoldfastError(
+		"invalid_option",
+		`Unknown option \`${unknown}\`. Known options: ${Object.keys(known).sort().join(", ")}.`,
+	);
+}
+
 /**
  * Parses the options.
  * @throws HoldfastError `invalid_option`, `conflicting_options`.
  */
 export function resolveOptions(options: HandlerOptions): ResolvedOptions {
+	refuseUnknown(options, handlerOptions);
 	if (typeof options.service?.submit !== "function")
 		throw new HoldfastError("invalid_option", "`service` is missing. Give what `sessionService()` returns.");
 	if (options.authenticate !== undefined && options.apiKeys !== undefined)

@@ -11,6 +11,18 @@ export interface ServedAgent extends Omit<SessionServiceOptions, "host"> {
 	readonly db?: string;
 }
 
+/** The names of the options. */
+export const servedAgentOptions: Readonly<Record<keyof ServedAgent, true>> = {
+	agent: true,
+	models: true,
+	maxSteps: true,
+	remoteToolTimeoutMs: true,
+	deltaFlushMs: true,
+	recoverEveryMs: true,
+	host: true,
+	db: true,
+};
+
 /** A service, and how what it stands on is closed. */
 export interface OwnService {
 	readonly service: SessionService;
@@ -39,5 +51,10 @@ export async function makeService({ host, db, ...options }: ServedAgent): Promis
 	const path = db ?? ".holdfast/holdfast.db";
 	mkdirSync(dirname(path), { recursive: true });
 	const own = sqliteHost(path);
-	return { service: sessionService({ ...options, host: own }), closeHost: () => own.close() };
+	try {
+		return { service: sessionService({ ...options, host: own }), closeHost: () => own.close() };
+	} catch (error) {
+		await own.close();
+		throw error;
+	}
 }

@@ -1,4 +1,7 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { connect, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { type HandlerOptions, resolveOptions } from "./options.ts";
 import { createServer, listen, type Server } from "./server.ts";
@@ -184,6 +187,24 @@ test("an address that others reach needs authentication [API-060]", async () => 
 		await server.listen({ hostname: "0.0.0.0", port: 0 });
 		await server.close();
 	}
+});
+
+test("an option that is misspelt is refused, lest a server be open to everybody", async () => {
+	const keys = { "the-key": "acme" };
+	const service = fakeService();
+	const refused = { code: "invalid_option", message: expect.stringContaining("Unknown option `apikeys`") };
+	expect(() => createServer({ service, apikeys: keys } as never)).toThrow(expect.objectContaining(refused));
+	await expect(listen({ service, port: 0, apikeys: keys } as never)).rejects.toMatchObject(refused);
+	const where = createServer({ service }).listen({ prot: 0 } as never);
+	await expect(where).rejects.toMatchObject({ code: "invalid_option" });
+});
+
+test("an agent that is none is refused before anybody listens, and its database is closed again", async () => {
+	const db = join(mkdtempSync(join(tmpdir(), "holdfast-agent-")), "sessions.db");
+	const wrong = listen({ agent: { model: "gpt-5.2" as never }, db, port: 0 });
+	await expect(wrong).rejects.toThrow('openai("gpt-5.2")');
+	expect(readdirSync(dirname(db))).toEqual(["sessions.db"]);
+	rmSync(dirname(db), { recursive: true });
 });
 
 test("an address that is taken is told so, and nothing is begun there", async () => {

@@ -4,8 +4,8 @@ import type { SessionService } from "holdfast/serving";
 import { isLoopback } from "./access/origins.ts";
 import { createHandler, type Handler } from "./handler.ts";
 import type { ListenOptions, NodeListener } from "./node-listener.ts";
-import type { HandlerOptions } from "./options.ts";
-import { makeService, type ServedAgent } from "./own-service.ts";
+import { type HandlerOptions, handlerOptions, refuseUnknown } from "./options.ts";
+import { makeService, type ServedAgent, servedAgentOptions } from "./own-service.ts";
 
 /** What `createServer` takes. */
 export type ServerOptions = HandlerOptions;
@@ -32,7 +32,7 @@ export interface Server {
 	readonly fetch: Handler["fetch"];
 	/**
 	 * Listens on Node, and goes on with what an earlier process left.
-	 * @throws HoldfastError `unauthenticated_address` when others could reach it and nobody is asked who they are;
+	 * @throws HoldfastError `invalid_option`; `unauthenticated_address` when others could reach it and nobody is asked who they are;
 	 * `address_unavailable` when the address cannot be had.
 	 */
 	listen(options?: ListenOptions): Promise<Listening>;
@@ -42,6 +42,13 @@ export interface Server {
 	 */
 	close(options?: CloseOptions): Promise<void>;
 }
+
+/** The names of the options of where to listen. */
+const listenOptions: Readonly<Record<keyof ListenOptions, true>> = {
+	port: true,
+	hostname: true,
+	maxConnections: true,
+};
 
 /** Milliseconds that connections may take to send what is left. */
 const graceMs = 2_000;
@@ -64,6 +71,7 @@ export function createServer(options: ServerOptions): Server {
 	return {
 		fetch: handler.fetch,
 		async listen(where = {}) {
+			refuseUnknown(where, listenOptions);
 			const hostname = where.hostname ?? "127.0.0.1";
 			if (!handler.isAuthenticated && options.allowUnauthenticated !== true && !isLoopback(hostname))
 				throw new HoldfastError(
@@ -97,7 +105,8 @@ export type ListeningServerOptions = ListenOptions &
  * Makes a server and listens on Node. Given an agent it makes the session service too: over the given host, else over a
  * database file.
  *
- * @throws HoldfastError `invalid_option`, `conflicting_options`, `unauthenticated_address`, `address_unavailable`.
+ * @throws HoldfastError `invalid_option`, `conflicting_options`, `unauthenticated_address`, `address_unavailable`;
+ * what `sessionService` says of the agent, and the host of its file.
  * @example
  * ```ts
  * import { openai } from "@ai-sdk/openai";
@@ -108,17 +117,18 @@ export type ListeningServerOptions = ListenOptions &
  * ```
  */
 export async function listen(options: ListeningServerOptions): Promise<Listening & Server> {
+	refuseUnknown(options, { ...handlerOptions, ...servedAgentOptions, ...listenOptions });
 	const { service, closeHost } =
 		options.service === undefined
 			? await makeService(options)
 			: { service: options.service, closeHost: async () => {} };
 	let server: Server | undefined;
 	try {
-		server = createServer({ ...options, service });
+		server = createServer({ ...only(handlerOptions, options), service });
 		const { close } = server;
 		return {
 			...server,
-			...(await server.listen(options)),
+			...(await server.listen(only(listenOptions, options))),
 			async close(how) {
 				await close(how);
 				await closeHost();
@@ -129,4 +139,13 @@ export async function listen(options: ListeningServerOptions): Promise<Listening
 		await closeHost();
 		throw error;
 	}
+}
+
+/** The options of some names. */
+function only<Given extends object, Name extends keyof Given>(
+	names: Readonly<Record<Name, true>>,
+	options: Given,
+): Pick<Given, Name> {
+	const entries = Object.entries(options).filter(([name]) => Object.hasOwn(names, name));
+	return Object.fromEntries(entries) as Pick<Given, Name>;
 }

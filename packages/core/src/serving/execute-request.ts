@@ -60,12 +60,21 @@ export function readInput(given: unknown): ExecuteInput {
 	return { kind: "message", input: readContent(given.content, "input.content") };
 }
 
+const contextMembers: ReadonlySet<string> = new Set(["systemPrompt", "messages", "tools"]);
+
 /**
  * Reads a context.
  * @throws HoldfastError `invalid_input` naming the field.
  */
 export function readContext(given: unknown): ClientContext {
 	if (!isRecord(given)) throw invalidInput("context", "must be an object");
+	// One that is misspelt would be left out silently.
+	const unknown = Object.keys(given).find((name) => !contextMembers.has(name));
+	if (unknown !== undefined)
+		throw invalidInput(
+			"context",
+			`has a member ${JSON.stringify(unknown.slice(0, 50))} that is not known. Known are ${[...contextMembers].join(", ")}`,
+		);
 	const { systemPrompt, messages = [], tools = [] } = given;
 	if (systemPrompt !== undefined && typeof systemPrompt !== "string")
 		throw invalidInput("context.systemPrompt", "must be text");
@@ -111,7 +120,9 @@ function readNumber(name: string, given: unknown, least: number): Record<string,
 
 function readTool(given: unknown, field: string): ClientTool {
 	if (!isRecord(given)) throw invalidInput(field, "must be a tool");
-	const { name, label, description = "", parameters = { type: "object" } } = given;
+	const { name, label, description = "", inputSchema } = given;
+	// Tools of the AI SDK and of MCP have their schema under this name.
+	const { parameters = inputSchema ?? { type: "object" } } = given;
 	if (typeof name !== "string" || !/^[\w.-]{1,64}$/.test(name))
 		throw invalidInput(`${field}.name`, "must be a name of up to 64 letters, digits, `_`, `.` and `-`");
 	if (typeof description !== "string") throw invalidInput(`${field}.description`, "must be text");

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { Agent } from "../agent/agent.ts";
 import { memoryHost } from "../journal/index.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import type { LoggedEvent } from "./session-log.ts";
@@ -9,6 +10,64 @@ async function read(events: AsyncIterable<readonly LoggedEvent[]>): Promise<Logg
 	for await (const batch of events) all.push(...batch);
 	return all;
 }
+
+test("an agent that would fail every request is refused when the service is made", async () => {
+	const model = scriptedModel([]);
+	const make = (agent: unknown, more: object = {}) => {
+		return () => sessionService({ host: memoryHost(), agent: agent as never, ...more });
+	};
+	expect(make(undefined)).toThrow("`agent`");
+	expect(make("gpt-5.2")).toThrow("`agent`");
+	expect(make({})).toThrow("`model` must be a model");
+	expect(make({ model: "gpt-5.2" })).toThrow('openai("gpt-5.2")');
+	expect(make({ model, systm: "Be brief." })).toThrow("Unknown option `systm`");
+	expect(make({ model, maxSteps: 0 })).toThrow("`maxSteps`");
+	expect(make({ model, tools: [{ run: () => "x" }] })).toThrow("tools[0] has no name");
+	expect(make({ model }, { host: {} })).toThrow("`host`");
+	// Where clients name their models, the agent needs none.
+	await make({}, { models: () => model })().close();
+});
+
+test("a context with a member that is not known is refused: misspelt, it would be left out silently", async () => {
+	const service = sessionService({ host: memoryHost(), agent: { model: scriptedModel(["Hello."]) } });
+	await expect(
+		service.submit("t", "s", { input: "Hi", context: { system: "Be brief." } }),
+	).rejects.toMatchObject({
+		code: "invalid_input",
+		message: expect.stringMatching(/"system".*Known are systemPrompt, messages, tools/),
+	});
+	expect(await service.get("t", "s")).toBeUndefined();
+	await service.close();
+});
+
+test("an agent with tools by their names is served with them", async () => {
+	const model = scriptedModel([{ toolCalls: [{ name: "weather", arguments: {} }] }, "Sunny."]);
+	const weather = { description: "The weather.", parameters: { type: "object" }, run: () => "sun" };
+	const service = sessionService({
+		host: memoryHost(),
+		agent: { ...new Agent({ model, tools: { weather } }) },
+	});
+	await service.submit("t", "s", { input: "Hi", context: {} });
+	await read(service.follow("t", "s"));
+	expect(await service.get("t", "s")).toMatchObject({ status: "completed" });
+	expect(model.requests[1]?.messages.at(-1)).toMatchObject({ results: [{ result: "sun" }] });
+	await service.close();
+});
+
+test("a client's tool may have its schema as `inputSchema`, as tools of MCP do, and is held to it", async () => {
+	const model = scriptedModel([
+		{ toolCalls: [{ name: "look", arguments: { at: 7 } }] },
+		{ toolCalls: [{ name: "look", arguments: { at: "the door" } }] },
+	]);
+	const service = sessionService({ host: memoryHost(), agent: { model } });
+	const inputSchema = { type: "object", properties: { at: { type: "string" } }, required: ["at"] };
+	const tools = [{ name: "look", description: "Looks.", inputSchema }];
+	await service.submit("t", "s", { input: "Hi", context: { tools } });
+	await read(service.follow("t", "s"));
+	expect(model.requests[0]?.tools?.[0]).toMatchObject({ name: "look", parameters: inputSchema });
+	expect((await service.get("t", "s"))?.pendingToolCalls).toMatchObject([{ arguments: { at: "the door" } }]);
+	await service.close();
+});
 
 test("an execution is read from its log, from any event on [API-066, API-074]", async () => {
 	const service = sessionService({

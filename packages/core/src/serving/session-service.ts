@@ -1,11 +1,13 @@
 // Sessions served to others, by tenant and id, over one host (keeps I1, I7). Those in use are kept at hand; what a dead
 // process left is gone on with; nobody sees another tenant's.
 import { HoldfastError } from "@holdfast/upp";
-import { type AgentOptions, modelIdOf } from "../agent/options.ts";
+import { checkModel, checkNames, checkOptions } from "../agent/check-options.ts";
+import { type AgentOptions, modelIdOf, toolsAsGiven } from "../agent/options.ts";
 import type { Timers } from "../engine/index.ts";
 import type { Host } from "../journal/index.ts";
 import { orphanedPlaces, WaitingSessions } from "../sessions/index.ts";
 import { keyOfPlace, readPlace, sessionPlace } from "../sessions/session-key.ts";
+import { normaliseTools } from "../tools/index.ts";
 import type { PendingSessionCall, SessionStatus } from "./execute-event.ts";
 import { type ExecuteRequest, readContext, readInput, readOptions } from "./execute-request.ts";
 import { ServedSession, type ServingParts, shuttingDown, unknownModel } from "./served-session.ts";
@@ -123,10 +125,24 @@ const unheldTimers: Timers = {
 
 /**
  * Serves sessions over a host: what `@holdfast/server` puts on HTTP.
+ * @throws TypeError naming the option that is missing, unknown or wrong, as `new Agent()` does; HoldfastError
+ * `invalid_tool`, `duplicate_tool`.
  * @see document 3, "HTTP Transport Layer"
  */
 export function sessionService(options: SessionServiceOptions): SessionService {
 	return new Service(options);
+}
+
+/** What is wrong with the agent is said now, not to the first who asks for a session. */
+function checkServed({ host, agent, models }: SessionServiceOptions): void {
+	if (typeof host?.journal !== "object")
+		throw new TypeError("The option `host` must be a host: what `sqliteHost()` or `memoryHost()` returned.");
+	if (typeof agent !== "object" || agent === null)
+		throw new TypeError("The option `agent` must be an agent, or the options of one.");
+	checkNames(agent);
+	if (agent.model !== undefined || models === undefined) checkModel(agent);
+	checkOptions(agent);
+	normaliseTools(toolsAsGiven(agent.tools));
 }
 
 class Service implements SessionService {
@@ -142,6 +158,7 @@ class Service implements SessionService {
 	#closing = false;
 
 	constructor(options: SessionServiceOptions) {
+		checkServed(options);
 		const { host, agent, models, maxSteps, remoteToolTimeoutMs, deltaFlushMs = 20 } = options;
 		this.#options = options;
 		this.#waiting = new WaitingSessions(host.journal);
@@ -150,6 +167,7 @@ class Service implements SessionService {
 			host,
 			agent: {
 				...agent,
+				tools: toolsAsGiven(agent.tools),
 				keepDeltasMs: deltaFlushMs,
 				...(maxSteps === undefined ? {} : { maxSteps }),
 				...(remoteToolTimeoutMs === undefined ? {} : { remoteToolTimeoutMs }),

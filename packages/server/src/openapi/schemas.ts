@@ -60,11 +60,12 @@ export const schemas: Readonly<Record<string, Schema>> = {
 		options: shape([], { model: text, temperature: number, maxTokens: { type: "integer" } }),
 	}),
 	ApprovalRequest: shape(["toolCallId"], { toolCallId: text, runId: text, reason: text }),
-	RemoteTool: shape(["name", "description", "parameters"], {
+	RemoteTool: shape(["name"], {
 		name: text,
 		label: text,
 		description: text,
-		parameters: { type: "object" },
+		parameters: { type: "object", description: "The JSON Schema of its arguments." },
+		inputSchema: { type: "object", description: "The same, under the name that tools of MCP have it." },
 	}),
 	UserMessage: shape(["role", "content"], {
 		role: { const: "user" },
