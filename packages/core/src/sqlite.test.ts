@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { append, begin, note, notes } from "./journal/contract/contract.ts";
 import { sqliteHost } from "./sqlite.ts";
+import { temporaryFolder } from "./temporary-folder.fixture.ts";
 
 test("a host made of a path keeps its sessions for the next host of that path", async () => {
-	const folder = mkdtempSync(join(tmpdir(), "holdfast-host-"));
+	const folder = temporaryFolder();
 	const path = join(folder, "sessions.db");
 	const host = sqliteHost(path);
 	await append(await begin(host.journal, "s"), "run-1", note("kept"));
@@ -15,7 +14,6 @@ test("a host made of a path keeps its sessions for the next host of that path", 
 	const next = sqliteHost({ path, durability: "power" });
 	expect(notes(await next.journal.read("s"))).toEqual(["kept"]);
 	await next.close();
-	rmSync(folder, { recursive: true });
 });
 
 test.each([

@@ -1,17 +1,9 @@
-import {
-	existsSync,
-	mkdirSync,
-	mkdtempSync,
-	readdirSync,
-	readFileSync,
-	rmSync,
-	writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { sqliteHost } from "holdfast/sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { type ModelServer, type Reply, run, type Started, start, startModelServer } from "./spawn.fixture.ts";
 
 // Every test starts real processes, which takes its time on a busy machine.
@@ -19,13 +11,12 @@ let folder: string;
 let server: ModelServer;
 
 beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), "holdfast-write-"));
+	folder = temporaryFolder();
 	mkdirSync(join(folder, "project"));
 	writeFileSync(file("lamp.txt"), "The lamp is green.\nIt is small.\n");
 });
 afterEach(async () => {
 	await server.close();
-	rmSync(folder, { recursive: true, force: true });
 });
 
 const file = (name: string): string => join(folder, "project", name);

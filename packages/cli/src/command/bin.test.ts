@@ -1,15 +1,15 @@
 import { spawnSync } from "node:child_process";
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
 
 const program = join(import.meta.dirname, "../../bin/holdfast.js");
 let folder: string;
 
 // The program is copied to where no pinned Node is above it, with a main file that says which Node runs it.
 beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), "holdfast-bin-"));
+	folder = temporaryFolder();
 	mkdirSync(join(folder, "package/bin"), { recursive: true });
 	mkdirSync(join(folder, "package/dist"));
 	copyFileSync(program, join(folder, "package/bin/holdfast.js"));
@@ -19,7 +19,6 @@ beforeEach(() => {
 		"console.log(process.env.HOLDFAST_NODE ?? 'own', process.argv.slice(2).join(' ')); process.exitCode = 7;",
 	);
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 function startOn(version: string): { status: number | null; stdout: string; stderr: string } {
 	const before = join(folder, "version.mjs");

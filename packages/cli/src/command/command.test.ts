@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { type ModelServer, run, start, startModelServer } from "./spawn.fixture.ts";
 
 // Every test starts real processes, which takes its time on a busy machine.
@@ -10,7 +10,7 @@ let folder: string;
 let server: ModelServer | undefined;
 
 beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), "holdfast-command-"));
+	folder = temporaryFolder();
 	mkdirSync(join(folder, "project"));
 	writeFileSync(
 		join(folder, "project/NEWS.md"),
@@ -20,7 +20,6 @@ beforeEach(() => {
 afterEach(async () => {
 	await server?.close();
 	server = undefined;
-	rmSync(folder, { recursive: true, force: true });
 });
 
 const question = ["run", "Which breaking changes does NEWS.md list?", "--dir", "project"];

@@ -1,8 +1,8 @@
 // `holdfast serve` in processes of its own: what it says, that its curl works, keys, and how it ends.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { readServeOptions } from "./serve-options.ts";
 import { type ModelServer, type Started, start, startModelServer } from "./spawn.fixture.ts";
 
@@ -13,14 +13,13 @@ let started: Started[];
 let models: ModelServer | undefined;
 
 beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), "holdfast-serve-"));
+	folder = temporaryFolder();
 	started = [];
 });
 afterEach(async () => {
 	for (const { child } of started) child.kill("SIGKILL");
 	await Promise.all(started.map(({ finished }) => finished));
 	await models?.close();
-	rmSync(folder, { recursive: true, force: true });
 });
 
 /** A server, and where it listens. */

@@ -1,8 +1,8 @@
 // `holdfast worker` in processes of its own: it takes up what dead processes left, once, and ends as it is told.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { type ModelServer, type Reply, run, type Started, start, startModelServer } from "./spawn.fixture.ts";
 
 // Every test starts real processes, which takes its time on a busy machine.
@@ -12,14 +12,13 @@ let server: ModelServer;
 let started: Started[];
 
 beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), "holdfast-worker-"));
+	folder = temporaryFolder();
 	started = [];
 });
 afterEach(async () => {
 	for (const { child } of started) child.kill("SIGKILL");
 	await Promise.all(started.map(({ finished }) => finished));
 	await server?.close();
-	rmSync(folder, { recursive: true, force: true });
 });
 
 function begin(argv: readonly string[], environment: Record<string, string> = {}): Started {

@@ -1,18 +1,17 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type BoundLLMModel, type Message, ToolResultMessage, UserMessage } from "@holdfast/upp";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { createAssistantTools } from "../tools/index.ts";
 import { offline } from "./index.ts";
 
 let root: string;
 
 beforeEach(() => {
-	root = mkdtempSync(join(tmpdir(), "holdfast-offline-"));
+	root = temporaryFolder();
 	for (const [path, text] of Object.entries(PROJECT)) put(path, text);
 });
-afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 function put(path: string, text: string): void {
 	mkdirSync(dirname(join(root, path)), { recursive: true });

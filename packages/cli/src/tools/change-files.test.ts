@@ -2,19 +2,17 @@ import {
 	chmodSync,
 	existsSync,
 	mkdirSync,
-	mkdtempSync,
 	readdirSync,
 	readFileSync,
-	rmSync,
 	statSync,
 	symlinkSync,
 	utimesSync,
 	writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import type { AssistantTool } from "./assistant-tool.ts";
 import { type AssistantToolsOptions, createAssistantTools, planChange } from "./index.ts";
 import { replaceFile } from "./replace-file.ts";
@@ -24,7 +22,7 @@ let root: string;
 let tools: AssistantTool[];
 
 beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), "holdfast-change-"));
+	folder = temporaryFolder();
 	root = join(folder, "project");
 	mkdirSync(join(root, ".git"), { recursive: true });
 	mkdirSync(join(root, "src"));
@@ -39,7 +37,6 @@ beforeEach(() => {
 	const options: AssistantToolsOptions = { root, allowWrite: true };
 	tools = createAssistantTools(options);
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const put = (path: string, text: string | Uint8Array): void => writeFileSync(join(root, path), text);
 const textOf = (path: string): string => readFileSync(join(root, path), "utf8");

@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import type { AssistantTool } from "./assistant-tool.ts";
 import { createFetchUrl, isPrivateAddress } from "./fetch-url.ts";
 import { createAssistantTools } from "./index.ts";
@@ -12,7 +12,7 @@ let folder: string;
 let root: string;
 
 beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), "holdfast-tools-"));
+	folder = temporaryFolder();
 	root = join(folder, "project");
 	put("readme.md", "# Lighthouse\n\nKeeps ships off the rocks.\n");
 	put("src/lamp.ts", "export function light(): string {\n\treturn 'on';\n}\n");
@@ -30,7 +30,6 @@ beforeEach(() => {
 	symlinkSync(folder, join(root, "up"));
 	symlinkSync(join(root, "readme.md"), join(root, "again.md"));
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 function put(path: string, text: string): void {
 	mkdirSync(dirname(join(root, path)), { recursive: true });

@@ -1,12 +1,12 @@
 import { type ChildProcess, fork } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { isHoldfastError } from "holdfast";
 import { openJournalFile, type SqliteHost, sqliteHost } from "holdfast/sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { run, start } from "../command/spawn.fixture.ts";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { type CheckReport, checkJournal, type PruneStep, pruneJournal, vacuumJournal } from "./index.ts";
 import { addRun, childKey, day, factsOfRun, take } from "./old-sessions.fixture.ts";
 
@@ -18,7 +18,7 @@ let children: ChildProcess[];
 const now = Date.now();
 
 beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), "holdfast-upkeep-"));
+	folder = temporaryFolder();
 	path = join(folder, "j.db");
 	opened = [];
 	children = [];
@@ -26,7 +26,6 @@ beforeEach(() => {
 afterEach(async () => {
 	for (const child of children) child.kill("SIGKILL");
 	for (const host of opened) await host.close();
-	rmSync(folder, { recursive: true, force: true });
 });
 
 function open(file = path): SqliteHost {

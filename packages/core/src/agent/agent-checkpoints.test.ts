@@ -1,6 +1,4 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -10,6 +8,7 @@ import type { GenerateResult } from "../engine/index.ts";
 import { sqliteCheckpoints } from "../sqlite.ts";
 import { AgentState, type AgentStateJSON } from "../state/index.ts";
 import { type ExecutionStrategy, loop, plan, react } from "../strategies/index.ts";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { type ScriptedReply, scriptedModel } from "../testing/scripted-model.ts";
 import { anyTool, lines, withoutIdentity } from "./agent.fixture.ts";
 import { agent } from "./agent.ts";
@@ -90,11 +89,10 @@ function memoryStore(): CheckpointStore & { readonly saved: Saved[] } {
 
 let folder: string;
 beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), "holdfast-sessions-"));
+	folder = temporaryFolder();
 });
 afterEach(() => {
 	vi.restoreAllMocks();
-	rmSync(folder, { recursive: true });
 });
 
 describe("the id of a session", () => {

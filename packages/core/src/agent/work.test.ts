@@ -1,6 +1,4 @@
 // agent.work(): what is due is taken up once, by whoever looks, and goes on by itself.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { LLMRequest } from "@holdfast/upp";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -8,6 +6,7 @@ import { reminder } from "../execution-host/execution-host.fixture.ts";
 import { type AgentRun, acceptInput, noticeIdentity, storedInput } from "../sessions/index.ts";
 import { gate, never } from "../sessions/sessions.fixture.ts";
 import { type SqliteHost, sqliteHost } from "../sqlite.ts";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { type Script, scriptedModel } from "../testing/scripted-model.ts";
 import { Agent } from "./agent.ts";
 import type { AgentOptions } from "./options.ts";
@@ -20,14 +19,13 @@ let folder: string;
 let hosts: SqliteHost[];
 let agents: Agent[];
 beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), "holdfast-work-"));
+	folder = temporaryFolder();
 	hosts = [];
 	agents = [];
 });
 afterEach(async () => {
 	await Promise.all(agents.map((each) => each.close()));
 	await Promise.all(hosts.map((each) => each.close()));
-	rmSync(folder, { recursive: true });
 });
 
 /** A worker of its own on the file. */

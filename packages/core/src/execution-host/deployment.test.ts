@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { sqliteHost } from "../sqlite.ts";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import type { ToolContext } from "../tools/index.ts";
 import { agentOn, drain } from "./execution-host.fixture.ts";
 import type { ExecutionHost } from "./execution-host.ts";
@@ -10,9 +9,8 @@ import { createInMemoryExecutionHost } from "./in-memory.ts";
 
 let folder: string;
 beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), "holdfast-"));
+	folder = temporaryFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 /** Gives the host for each turn anew, and ends it. */
 interface Place {

@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { sqliteHost } from "../sqlite.ts";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { agentOn, drain } from "./execution-host.fixture.ts";
 import { createInMemoryExecutionHost } from "./in-memory.ts";
 
@@ -71,7 +70,7 @@ test("every send leaves a run record that ends as its events say [SES-092]", asy
 test.each(["in memory", "in a file"])(
 	"a killed session's runs %s, active and queued, are recorded as cancelled",
 	async (place) => {
-		const folder = mkdtempSync(join(tmpdir(), "holdfast-"));
+		const folder = temporaryFolder();
 		const file = place === "in a file" ? sqliteHost(join(folder, "host.db")) : undefined;
 		const host = file ?? createInMemoryExecutionHost();
 		const one = agentOn(host, () => ({ gate: new Promise(() => {}), text: "never" }));
@@ -83,7 +82,6 @@ test.each(["in memory", "in a file"])(
 		const records = await Promise.all([active, queued].map((run) => host.store.runs.get(run.runId)));
 		expect(records.map((record) => record?.status)).toEqual(["cancelled", "cancelled"]);
 		await file?.close();
-		rmSync(folder, { recursive: true });
 	},
 );
 
@@ -143,7 +141,7 @@ test("a turn with one tool leaves its checkpoints in order, and a stale version 
 test.each(["in memory", "in a file"])(
 	"a run %s that is suspended has a checkpoint that names the calls it waits for [SES-104]",
 	async (place) => {
-		const folder = mkdtempSync(join(tmpdir(), "holdfast-"));
+		const folder = temporaryFolder();
 		const file = place === "in a file" ? sqliteHost(join(folder, "host.db")) : undefined;
 		const host = file ?? createInMemoryExecutionHost();
 		const slow = { ...add, name: "slow", run: () => new Promise(() => {}) };
@@ -158,7 +156,6 @@ test.each(["in memory", "in a file"])(
 		expect(latest).toMatchObject({ phase: "suspended", waitsFor: ["call_0_1"] });
 		expect((await host.store.runs.get(run.runId))?.status).toBe("suspended");
 		await file?.close();
-		rmSync(folder, { recursive: true });
 	},
 );
 

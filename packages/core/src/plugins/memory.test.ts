@@ -1,11 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isToolResultMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import { FileSessionStore } from "../session-store/file.ts";
 import { sqliteHost } from "../sqlite.ts";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { type ScriptedCall, scriptedModel } from "../testing/scripted-model.ts";
 import { memory } from "./memory.ts";
 import { eventsOf } from "./plugins.fixture.ts";
@@ -50,13 +49,9 @@ describe("memory", () => {
 	});
 
 	test("in files, notes are there for whoever opens the folder anew [SES-139]", async () => {
-		const folder = mkdtempSync(join(tmpdir(), "holdfast-notes-"));
-		try {
-			await calling(storedValues(new FileSessionStore(folder)), "ann", set("colour", "green"));
-			expect(await calling(storedValues(new FileSessionStore(folder)), "ann", load("colour"))).toBe("green");
-		} finally {
-			rmSync(folder, { recursive: true });
-		}
+		const folder = temporaryFolder();
+		await calling(storedValues(new FileSessionStore(folder)), "ann", set("colour", "green"));
+		expect(await calling(storedValues(new FileSessionStore(folder)), "ann", load("colour"))).toBe("green");
 	});
 
 	test("with a store of its own, notes vanish when their session is deleted [SES-139]", async () => {
@@ -72,7 +67,7 @@ describe("memory", () => {
 	});
 
 	test("in the SQLite file of the sessions, notes survive a restart and vanish with their session [SES-139]", async () => {
-		const folder = mkdtempSync(join(tmpdir(), "holdfast-notes-"));
+		const folder = temporaryFolder();
 		const asked = async (
 			call: ScriptedCall,
 			afterwards?: (agent: Agent) => Promise<void>,
@@ -87,14 +82,10 @@ describe("memory", () => {
 			await host.close();
 			return model.requests[1]?.messages.at(-1)?.text;
 		};
-		try {
-			await asked(set("colour", "green"));
-			expect(await asked(load("colour"), undefined, "bob")).toBe('There is no note "colour".');
-			expect(await asked(load("colour"), (agent) => agent.session("ann").delete())).toBe("green");
-			expect(await asked(load("colour"))).toBe('There is no note "colour".');
-		} finally {
-			rmSync(folder, { recursive: true });
-		}
+		await asked(set("colour", "green"));
+		expect(await asked(load("colour"), undefined, "bob")).toBe('There is no note "colour".');
+		expect(await asked(load("colour"), (agent) => agent.session("ann").delete())).toBe("green");
+		expect(await asked(load("colour"))).toBe('There is no note "colour".');
 	});
 
 	test("beside the sessions, notes vanish when their session is deleted [SES-139]", async () => {

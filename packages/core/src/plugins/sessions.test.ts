@@ -1,10 +1,10 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import { FileSessionStore } from "../session-store/file.ts";
 import { MemorySessionStore } from "../session-store/memory.ts";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { memory } from "./memory.ts";
 import { eventsOf, historyOf } from "./plugins.fixture.ts";
@@ -12,10 +12,7 @@ import { sessions } from "./sessions.ts";
 
 let folder: string;
 beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), "holdfast-sessions-"));
-});
-afterEach(() => {
-	rmSync(folder, { recursive: true });
+	folder = temporaryFolder();
 });
 
 describe("sessions.file", () => {

@@ -1,22 +1,20 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { journalFile } from "../journal/sqlite/schema.ts";
 import { type SqliteJournal, sqliteJournal } from "../journal/sqlite/sqlite-journal.ts";
 import { MemorySessionStore } from "../session-store/memory.ts";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { memoryValues, type ValueStore } from "./session-values.ts";
 import { storedValues } from "./stored-values.ts";
 
 let folder: string;
 beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), "holdfast-values-"));
+	folder = temporaryFolder();
 });
 const journals: SqliteJournal[] = [];
 afterEach(async () => {
 	for (const journal of journals.splice(0)) await journal.close();
-	rmSync(folder, { recursive: true });
 });
 
 function opened(): SqliteJournal {

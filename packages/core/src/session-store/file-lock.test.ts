@@ -1,16 +1,15 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { ownIdentity } from "../journal/sqlite/liveness.ts";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { withLock } from "./file-lock.ts";
 
 let dir: string;
 beforeEach(() => {
-	dir = mkdtempSync(join(tmpdir(), "holdfast-lock-"));
+	dir = temporaryFolder();
 });
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 /** A lock that a process left which is dead now. */
 function leaveLock(name: string, token: string): void {

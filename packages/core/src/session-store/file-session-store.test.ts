@@ -1,9 +1,9 @@
 import { type ChildProcess, execFile, fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { oddKeys } from "./contract/contract.ts";
 import { sessionStoreContract } from "./contract/index.ts";
 import { FileSessionStore } from "./file.ts";
@@ -12,15 +12,14 @@ for (const { name, run } of sessionStoreContract({ name: "files", make })) test(
 
 let dir: string;
 beforeEach(() => {
-	dir = mkdtempSync(join(tmpdir(), "holdfast-sessions-"));
+	dir = temporaryFolder();
 });
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 function make() {
-	const folder = mkdtempSync(join(tmpdir(), "holdfast-sessions-"));
+	const folder = temporaryFolder();
 	return {
 		store: () => new FileSessionStore(folder),
-		end: () => rmSync(folder, { recursive: true }),
+		end() {},
 	};
 }
 

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HoldfastError } from "@holdfast/upp";
 import { expect, test } from "vitest";
@@ -9,6 +7,7 @@ import type { AgentOptions } from "../agent/options.ts";
 import { handMade } from "../engine/hand-made-time.fixture.ts";
 import { journalHost, memoryHost, memoryJournal } from "../journal/index.ts";
 import { sqliteHost } from "../sqlite.ts";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { type ScriptedModel, scriptedModel } from "../testing/scripted-model.ts";
 
 const locate = { name: "locate", description: "Where.", parameters: { type: "object" } } as const;
@@ -93,7 +92,7 @@ test("a tool's own limit goes before, and approvals never run out [API-052]", as
 });
 
 test("a deadline holds across a restart [API-053]", async () => {
-	const folder = mkdtempSync(join(tmpdir(), "holdfast-"));
+	const folder = temporaryFolder();
 	const path = join(folder, "j.db");
 	const time = handMade();
 	const one = make(time, scriptedModel([asks]), { host: sqliteHost(path) });
@@ -107,5 +106,4 @@ test("a deadline holds across a restart [API-053]", async () => {
 	time.pass(1_000);
 	await expect.poll(async () => (await session.state()).messages.at(-1)).toMatchObject({ text: "done" });
 	await other.close();
-	rmSync(folder, { recursive: true });
 });

@@ -1,7 +1,5 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { anyTool } from "../agent/agent.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import { take } from "../journal/contract/contract.ts";
@@ -9,6 +7,7 @@ import { type Journal, journalHost, memoryJournal, storeJournal } from "../journ
 import { readKept } from "../journal/read-kept.ts";
 import { MemorySessionStore } from "../session-store/memory.ts";
 import { sqliteHost } from "../sqlite.ts";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { drain } from "./drain.ts";
 import { foldHistory } from "./fold-history.ts";
@@ -18,8 +17,7 @@ import { echo, gate, play, shown } from "./sessions.fixture.ts";
 const ever = { before: Number.POSITIVE_INFINITY };
 
 function file(): string {
-	const folder = mkdtempSync(join(tmpdir(), "holdfast-fold-"));
-	onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+	const folder = temporaryFolder();
 	return join(folder, "sessions.db");
 }
 

@@ -1,9 +1,9 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { anyTool, lines } from "../agent/agent.fixture.ts";
 import { sqliteHost } from "../sqlite.ts";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { drain } from "./drain.ts";
 import { echo, eventsOf, eventsWhile, gate, never, play, settled, shown, types } from "./sessions.fixture.ts";
 
@@ -91,7 +91,7 @@ describe("an overlay", () => {
 	);
 
 	test("leaves no trace: in no file, record or later turn, and a reload knows nothing of it [SES-123]", async () => {
-		const folder = mkdtempSync(join(tmpdir(), "holdfast-"));
+		const folder = temporaryFolder();
 		const host = sqliteHost(join(folder, "host.db"));
 		const look = anyTool("look", () => 1);
 		const { session, model } = play([callLook, "Done.", "Later."], { host, tools: [look] });
@@ -121,6 +121,5 @@ describe("an overlay", () => {
 		expect(shown(reloaded.model)[0]).toContain("assistant: Later.");
 		expect(shown(reloaded.model).flat().join()).not.toContain("SECRET");
 		await reopened.close();
-		rmSync(folder, { recursive: true });
 	});
 });

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HoldfastError } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
@@ -7,6 +5,7 @@ import { anyTool, lines } from "../agent/agent.fixture.ts";
 import type { AcquireResult, Lease } from "../journal/index.ts";
 import { memoryJournal } from "../journal/memory.ts";
 import { sqliteHost } from "../sqlite.ts";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { drain } from "./drain.ts";
 import {
@@ -215,7 +214,7 @@ describe("steering", () => {
 	});
 
 	test("twice in one window enters in order, each told, and is there after a reload [SES-040]", async () => {
-		const folder = mkdtempSync(join(tmpdir(), "holdfast-"));
+		const folder = temporaryFolder();
 		const path = join(folder, "host.db");
 		const host = sqliteHost(path);
 		const { session } = play(echo, { host });
@@ -236,7 +235,6 @@ describe("steering", () => {
 			"assistant: re: second",
 		]);
 		await reopened.close();
-		rmSync(folder, { recursive: true });
 	});
 });
 

@@ -1,10 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { anyTool, lines } from "../agent/agent.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import { sqliteHost } from "../sqlite.ts";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { type ScriptedReply, scriptedModel } from "../testing/scripted-model.ts";
 import type { AnyTool } from "../tools/index.ts";
 import { eventsOf, never, play, shown, types } from "./sessions.fixture.ts";
@@ -156,7 +155,7 @@ test("a call that needs approval waits for it, and runs or does not", async () =
 });
 
 test("what an approval rests on reaches the tool, in another process and after a crash inside it too", async () => {
-	const folder = mkdtempSync(join(tmpdir(), "holdfast-"));
+	const folder = temporaryFolder();
 	const path = join(folder, "j.db");
 	const asked = { toolCalls: [{ name: "write", id: "w", arguments: { path: "one" } }] };
 	const told: unknown[] = [];
@@ -190,7 +189,6 @@ test("what an approval rests on reaches the tool, in another process and after a
 		{ approval, attempt: 1 },
 		{ approval, attempt: 2 },
 	]);
-	rmSync(folder, { recursive: true });
 });
 
 test("a plain call cannot wait: remote calls and such that need approval get a result that says so", async () => {
@@ -223,7 +221,7 @@ test("turns that are sent while a run waits follow when it was answered", async 
 });
 
 test("a waiting run is left alone by recovery, and answered in another process [API-056]", async () => {
-	const folder = mkdtempSync(join(tmpdir(), "holdfast-"));
+	const folder = temporaryFolder();
 	const path = join(folder, "j.db");
 	const make = (script: (string | ScriptedReply)[]) =>
 		new Agent({ model: scriptedModel(script), tools: [locate], host: sqliteHost(path) });
@@ -241,7 +239,6 @@ test("a waiting run is left alone by recovery, and answered in another process [
 		text: "done",
 	});
 	await other.close();
-	rmSync(folder, { recursive: true });
 });
 
 test("of two answers at once one is taken [API-081]", async () => {

@@ -1,22 +1,13 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import {
-	existsSync,
-	mkdtempSync,
-	readdirSync,
-	readFileSync,
-	rmSync,
-	statSync,
-	utimesSync,
-	writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { createInterface, type Interface } from "node:readline";
 import type { Readable } from "node:stream";
 import { UserMessage } from "@holdfast/upp";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { AgentState, type AgentStateJSON } from "../../state/index.ts";
+import { temporaryFolder } from "../../temporary-folder.fixture.ts";
 import { expectWhole, oddIds, stateOf } from "../contract/contract.ts";
 import { checkpointStoreContract } from "../contract/index.ts";
 import { type CheckpointMetadata, checkpointSaver } from "../index.ts";
@@ -28,7 +19,7 @@ let dir = "";
 const children: ChildProcess[] = [];
 
 beforeEach(() => {
-	place = mkdtempSync(join(tmpdir(), "holdfast-checkpoints-"));
+	place = temporaryFolder();
 	dir = join(place, "deep", "checkpoints");
 });
 afterEach(async () => {
@@ -37,7 +28,6 @@ afterEach(async () => {
 		child.kill("SIGKILL");
 		await once(child, "exit");
 	}
-	rmSync(place, { recursive: true });
 });
 
 function saveElsewhere(session: string, from: number, count: number, length: number): ChildProcess {
@@ -87,10 +77,10 @@ async function expectPair(session: string): Promise<void> {
 
 for (const compress of [false, true]) {
 	const make = () => {
-		const folder = mkdtempSync(join(tmpdir(), "holdfast-checkpoints-"));
+		const folder = temporaryFolder();
 		return {
 			store: () => fileCheckpoints({ dir: folder, compress }),
-			end: () => rmSync(folder, { recursive: true }),
+			end() {},
 		};
 	};
 	const name = compress ? "files with gzip" : "files";

@@ -1,14 +1,4 @@
-import {
-	copyFileSync,
-	existsSync,
-	mkdtempSync,
-	readdirSync,
-	readFileSync,
-	rmSync,
-	statSync,
-	writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { AssistantMessage, type Message, UserMessage } from "@holdfast/upp";
@@ -21,6 +11,7 @@ import { sqliteJournal } from "../../journal/sqlite/sqlite-journal.ts";
 import { AgentState, type AgentStateJSON } from "../../state/index.ts";
 import { anyState } from "../../state/random-state.fixture.ts";
 import { react } from "../../strategies/index.ts";
+import { temporaryFolder } from "../../temporary-folder.fixture.ts";
 import { scriptedModel } from "../../testing/scripted-model.ts";
 import { stateOf } from "../contract/contract.ts";
 import { checkpointStoreContract } from "../contract/index.ts";
@@ -31,13 +22,12 @@ let path: string;
 let stores: SqliteCheckpoints[];
 
 beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), "holdfast-checkpoints-"));
+	folder = temporaryFolder();
 	path = join(folder, "checkpoints.db");
 	stores = [];
 });
 afterEach(async () => {
 	for (const store of stores) await store.close();
-	rmSync(folder, { recursive: true });
 });
 
 function open(options: Partial<Parameters<typeof sqliteCheckpoints>[0] & object> = {}): SqliteCheckpoints {
@@ -75,7 +65,7 @@ const bytes = (): number =>
 for (const { name, run } of checkpointStoreContract({
 	name: "a SQLite file",
 	make() {
-		const place = mkdtempSync(join(tmpdir(), "holdfast-checkpoints-"));
+		const place = temporaryFolder();
 		const opened: SqliteCheckpoints[] = [];
 		return {
 			store() {
@@ -85,7 +75,6 @@ for (const { name, run } of checkpointStoreContract({
 			},
 			async end() {
 				for (const store of opened) await store.close();
-				rmSync(place, { recursive: true });
 			},
 		};
 	},

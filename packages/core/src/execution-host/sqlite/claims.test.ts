@@ -1,12 +1,11 @@
 // A claim on a SQLite host is its worker's: it is free when that worker is known to be dead, and no earlier than that or
 // the end of its time.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ownIdentity } from "../../journal/sqlite/liveness.ts";
 import { loadSqlite } from "../../journal/sqlite/load-sqlite.ts";
 import { type SqliteHost, sqliteHost } from "../../sqlite.ts";
+import { temporaryFolder } from "../../temporary-folder.fixture.ts";
 import { agentOn, reminder } from "../execution-host.fixture.ts";
 
 let folder: string;
@@ -14,14 +13,13 @@ let path: string;
 let hosts: SqliteHost[];
 let time: number;
 beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), "holdfast-claims-"));
+	folder = temporaryFolder();
 	path = join(folder, "host.db");
 	hosts = [];
 	time = Date.now();
 });
 afterEach(async () => {
 	for (const host of hosts) await host.close();
-	rmSync(folder, { recursive: true });
 });
 
 function open(): SqliteHost {

@@ -1,21 +1,19 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type SqliteHost, sqliteHost } from "../../sqlite.ts";
+import { temporaryFolder } from "../../temporary-folder.fixture.ts";
 import { agentOn, drain, reminder } from "../execution-host.fixture.ts";
 
 let folder: string;
 let hosts: SqliteHost[];
 
 beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), "holdfast-"));
+	folder = temporaryFolder();
 	hosts = [];
 });
 
 afterEach(async () => {
 	for (const host of hosts) await host.close();
-	rmSync(folder, { recursive: true });
 });
 
 /** A host on the file, as each process has one of its own. */

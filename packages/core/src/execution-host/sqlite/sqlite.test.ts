@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "vitest";
 import { sqliteHost } from "../../sqlite.ts";
+import { temporaryFolder } from "../../temporary-folder.fixture.ts";
 import { executionHostContract } from "../contract/index.ts";
 
 const make = () => {
-	const folder = mkdtempSync(join(tmpdir(), "holdfast-"));
+	const folder = temporaryFolder();
 	let time = 1_000_000;
 	const hosts: { close(): Promise<void> }[] = [];
 	return {
@@ -20,7 +19,6 @@ const make = () => {
 		},
 		async end() {
 			for (const host of hosts) await host.close();
-			rmSync(folder, { recursive: true });
 		},
 	};
 };

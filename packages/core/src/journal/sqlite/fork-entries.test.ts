@@ -1,9 +1,8 @@
 // Forks and removals step by step: each transaction takes as few rows as it can, and others do what they like between.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { temporaryFolder } from "../../temporary-folder.fixture.ts";
 import { append, ended, note, started, take } from "../contract/contract.ts";
 import type { Entry, Fact } from "../fact.ts";
 import { type Copy, copySome, type Fork } from "./fork-entries.ts";
@@ -25,7 +24,7 @@ let worker: WorkerRegistration;
 const clock = { now: () => 5_000 };
 
 beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), "holdfast-steps-"));
+	folder = temporaryFolder();
 	path = join(folder, "journal.db");
 	other = sqliteJournal({ path });
 	database = openDatabase({ path, durability: "process" }, journalFile);
@@ -37,7 +36,6 @@ afterEach(async () => {
 	await worker.stop();
 	database.close();
 	await other.close();
-	rmSync(folder, { recursive: true });
 });
 
 /** One transaction. */

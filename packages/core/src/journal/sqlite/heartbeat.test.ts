@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
+import { temporaryFolder } from "../../temporary-folder.fixture.ts";
 import { append, begin, ended, eventually, note, notes, started } from "../contract/contract.ts";
 import { loadSqlite } from "./load-sqlite.ts";
 import { startRemoteWorker } from "./remote-worker.fixture.ts";
@@ -13,10 +13,9 @@ let folder: string;
 let path: string;
 
 beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), "holdfast-heartbeat-"));
+	folder = temporaryFolder();
 	path = join(folder, "journal.db");
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 test("a worker busy for three lease times keeps its run, and loses it when it stops [SES-100]", async () => {
 	const leaseTtlMs = 300;

@@ -1,21 +1,19 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { temporaryFolder } from "../../temporary-folder.fixture.ts";
 import type { Lease } from "../journal.ts";
 import { type SqliteJournal, sqliteJournal } from "./sqlite-journal.ts";
 
 let folder: string;
 let journals: SqliteJournal[];
 beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), "holdfast-check-"));
+	folder = temporaryFolder();
 	const path = join(folder, "journal.db");
 	journals = [sqliteJournal({ path }), sqliteJournal({ path })];
 });
 afterEach(async () => {
 	vi.restoreAllMocks();
 	for (const journal of journals) await journal.close();
-	rmSync(folder, { recursive: true });
 });
 
 async function take(journal: SqliteJournal, mode: "polite" | "seize"): Promise<Lease> {

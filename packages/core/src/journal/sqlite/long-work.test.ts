@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { temporaryFolder } from "../../temporary-folder.fixture.ts";
 import { append, ended, eventually, note, started, take } from "../contract/contract.ts";
 import type { Entry, Fact } from "../fact.ts";
 import type { Journal } from "../journal.ts";
@@ -18,7 +17,7 @@ let far: RemoteWorker[];
 let looker: DatabaseSync;
 
 beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), "holdfast-long-work-"));
+	folder = temporaryFolder();
 	path = join(folder, "journal.db");
 	journals = [];
 	far = [];
@@ -28,7 +27,6 @@ afterEach(async () => {
 	looker.close();
 	for (const worker of far) await worker.end("SIGKILL");
 	for (const journal of journals) await journal.close();
-	rmSync(folder, { recursive: true });
 });
 
 function open(options: { readonly maxFileSize?: number } = {}): SqliteJournal {

@@ -3,17 +3,15 @@ import {
 	copyFileSync,
 	existsSync,
 	mkdirSync,
-	mkdtempSync,
 	readdirSync,
 	readFileSync,
-	rmSync,
 	statSync,
 	truncateSync,
 	writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
+import { temporaryFolder } from "../../temporary-folder.fixture.ts";
 import { append, begin, ended, note, notes, take } from "../contract/contract.ts";
 import { loadSqlite } from "./load-sqlite.ts";
 import { startRemoteWorker } from "./remote-worker.fixture.ts";
@@ -23,10 +21,9 @@ let folder: string;
 let path: string;
 
 beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), "holdfast-open-"));
+	folder = temporaryFolder();
 	path = join(folder, "journal.db");
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const raw = (file: string) => new (loadSqlite().DatabaseSync)(file);
 

@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { temporaryFolder } from "../../temporary-folder.fixture.ts";
 import { append, begin, ended, input, note, notes, started, take } from "../contract/contract.ts";
 import type { Journal, Lease } from "../journal.ts";
 import { loadSqlite } from "./load-sqlite.ts";
@@ -14,12 +14,11 @@ let path: string;
 const open: Journal[] = [];
 
 beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), "holdfast-commits-"));
+	folder = temporaryFolder();
 	path = join(folder, "journal.db");
 });
 afterEach(async () => {
 	for (const journal of open.splice(0)) await journal.close();
-	rmSync(folder, { recursive: true });
 });
 
 function journalAt(options: Partial<SqliteJournalOptions> = {}): SqliteJournal {

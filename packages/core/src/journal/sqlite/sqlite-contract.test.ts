@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "vitest";
+import { temporaryFolder } from "../../temporary-folder.fixture.ts";
 import { eventually } from "../contract/contract.ts";
 import { type JournalWorld, journalContract } from "../contract/index.ts";
 import type { Journal } from "../journal.ts";
@@ -21,7 +20,7 @@ for (const { name, run } of journalContract({ name: "sqlite, two processes", mak
 }
 
 function oneProcess(): JournalWorld {
-	const folder = mkdtempSync(join(tmpdir(), "holdfast-journal-"));
+	const folder = temporaryFolder();
 	const workers: Journal[] = [];
 	return {
 		worker() {
@@ -31,14 +30,13 @@ function oneProcess(): JournalWorld {
 		},
 		async end() {
 			for (const journal of workers) await journal.close();
-			rmSync(folder, { recursive: true });
 		},
 	};
 }
 
 /** Every second worker, the first among them, is a process of its own. */
 function twoProcesses(): JournalWorld {
-	const folder = mkdtempSync(join(tmpdir(), "holdfast-journal-"));
+	const folder = temporaryFolder();
 	const path = join(folder, "journal.db");
 	const near: Journal[] = [];
 	const far: RemoteWorker[] = [];
@@ -69,7 +67,6 @@ function twoProcesses(): JournalWorld {
 		async end() {
 			for (const worker of far) await worker.end("SIGKILL");
 			for (const journal of near) await journal.close();
-			rmSync(folder, { recursive: true });
 		},
 	};
 }

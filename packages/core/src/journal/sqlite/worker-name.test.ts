@@ -1,8 +1,7 @@
 // Workers that are given names: one that is started again under the name of a dead one goes on in its place.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
+import { temporaryFolder } from "../../temporary-folder.fixture.ts";
 import type { Input } from "../journal.ts";
 import { startRemoteWorker } from "./remote-worker.fixture.ts";
 import { sqliteJournal } from "./sqlite-journal.ts";
@@ -10,10 +9,9 @@ import { sqliteJournal } from "./sqlite-journal.ts";
 let folder: string;
 let path: string;
 beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), "holdfast-names-"));
+	folder = temporaryFolder();
 	path = join(folder, "journal.db");
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const input = (id: string): Input => ({ id, kind: "message", workerId: "clerk", body: {} });
 

@@ -1,14 +1,14 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { Agent } from "../../agent/agent.ts";
 import { FileSessionStore } from "../../session-store/file.ts";
 import { MemorySessionStore } from "../../session-store/memory.ts";
 import type { SessionStore, StoredSession } from "../../session-store/session-store.ts";
 import type { AgentEvent, AgentRun } from "../../sessions/index.ts";
+import { temporaryFolder } from "../../temporary-folder.fixture.ts";
 import { scriptedModel } from "../../testing/scripted-model.ts";
 
 type Message = { readonly text: string };
@@ -321,9 +321,8 @@ describe("a session over a bare store", () => {
 describe("where sessions live", () => {
 	let dir: string;
 	beforeEach(() => {
-		dir = mkdtempSync(join(tmpdir(), "holdfast-sessions-"));
+		dir = temporaryFolder();
 	});
-	afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 	async function inProcess(...parameters: readonly string[]): Promise<{ outcome: string; shown: string[] }> {
 		const fixture = new URL("./store-agent-process.fixture.ts", import.meta.url).pathname;

@@ -1,12 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { Agent } from "../../agent/agent.ts";
 import { memoryJournal } from "../../journal/memory.ts";
 import { FileSessionStore } from "../../session-store/file.ts";
 import { MemorySessionStore } from "../../session-store/memory.ts";
 import type { AgentEvent } from "../../sessions/index.ts";
+import { temporaryFolder } from "../../temporary-folder.fixture.ts";
 import { scriptedModel } from "../../testing/scripted-model.ts";
 import {
 	calls,
@@ -141,8 +139,7 @@ describe("work in the background", () => {
 	});
 
 	test("is offered by hosts in memory and of bare stores, whose tasks end with the process [SES-075]", async () => {
-		const folder = mkdtempSync(join(tmpdir(), "holdfast-tasks-"));
-		onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+		const folder = temporaryFolder();
 		const hosts = [
 			undefined,
 			{ sessionStore: new MemorySessionStore() },

@@ -1,9 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { Agent } from "../../agent/agent.ts";
 import { type SqliteHost, sqliteHost } from "../../sqlite.ts";
+import { temporaryFolder } from "../../temporary-folder.fixture.ts";
 import { type Script, type ScriptedModel, scriptedModel } from "../../testing/scripted-model.ts";
 import { calls, eventsOf, helper, outputsOf, remindersOf } from "./delegate.fixture.ts";
 
@@ -14,8 +13,7 @@ const start = (prompt: string): [string, Record<string, unknown>] => [
 
 /** A file of sessions that is gone after the test, and the way to open it. */
 function file(): () => SqliteHost {
-	const folder = mkdtempSync(join(tmpdir(), "holdfast-delegation-"));
-	onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+	const folder = temporaryFolder();
 	return () => sqliteHost(join(folder, "sessions.db"));
 }
 
