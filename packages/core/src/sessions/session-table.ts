@@ -5,6 +5,7 @@ import type { Journal } from "../journal/index.ts";
 import { AgentRun } from "./agent-run.ts";
 import { WaitingSessions } from "./deadlines.ts";
 import { killSession } from "./kill-session.ts";
+import { Later } from "./later.ts";
 import { placesBehind } from "./places-behind.ts";
 import type { SessionAgent } from "./session-agent.ts";
 import { awaitsItself } from "./session-errors.ts";
@@ -30,6 +31,7 @@ export class SessionTable {
 	readonly agent: SessionAgent;
 	readonly journal: Journal;
 	readonly here: StoreHere;
+	readonly later: Later;
 	readonly background: ExecutionCapabilities["backgroundSubagents"];
 	readonly records: SessionRecords | undefined;
 	readonly #named: "keys" | "places";
@@ -42,6 +44,7 @@ export class SessionTable {
 	constructor(agent: SessionAgent, journal: Journal, options: SessionTableOptions = {}) {
 		this.journal = journal;
 		this.here = storeHere(journal);
+		this.later = new Later(agent.engine.ports.timers);
 		this.#waiting = new WaitingSessions(journal);
 		this.background = options.background;
 		this.records = options.records;
@@ -200,6 +203,7 @@ export class SessionTable {
 	/** Suspends all runs under way and waits until they are left. */
 	async close(): Promise<void> {
 		this.#closed = true;
+		this.later.close();
 		await Promise.all([...this.#workers.values()].map((worker) => worker.close()));
 		this.#workers.clear();
 		this.#idle.clear();

@@ -19,17 +19,17 @@ import type { SessionWorker } from "./session-worker.ts";
 
 /** Milliseconds a timer can wait at most. */
 const longestTimer = 2 ** 31 - 1;
-/** Milliseconds after which the end of a call's time is recorded that could not be. */
-const retryAfter = 1_000;
 /** How far back a late answer is looked for. */
 const recentEntries = 1_000;
 
 export class SessionWaiting {
 	readonly #worker: SessionWorker;
-	#callOff: (() => void) | undefined;
+	/** Names the end of a call's time among what is done later. */
+	readonly #deadline: string;
 
 	constructor(worker: SessionWorker) {
 		this.#worker = worker;
+		this.#deadline = `deadline ${worker.place}`;
 	}
 
 	get #now(): number {
@@ -72,32 +72,24 @@ export class SessionWaiting {
 
 	/** Sees to it that the calls of a run that waits fail in time. */
 	watchDeadlines({ run }: SessionState): void {
-		this.close();
+		const { later } = this.#worker.table;
+		later.callOff(this.#deadline);
 		const deadline = run?.status === "waiting" ? nextDeadline(run) : undefined;
 		if (deadline === undefined) return;
+		// Again where it cannot be recorded then: the store fails, or another worker has the session and may die.
+		const expire = async (): Promise<void> => void (await this.expire())?.result();
 		// Timers do not reach further; what is left is waited for again.
-		this.#expireAfter(Math.min(Math.max(0, deadline - this.#now), longestTimer));
-	}
-
-	#expireAfter(milliseconds: number): void {
-		this.#callOff = this.#worker.agent.ports.timers.after(milliseconds, () => {
-			this.#callOff = undefined;
-			this.expire().then(
-				(gone) => void gone?.result(),
-				// It could not be recorded now: the store failed, or another worker has the session and may die.
-				() => this.#worker.isUsable && this.#callOff === undefined && this.#expireAfter(retryAfter),
-			);
-		});
+		const after = Math.min(Math.max(0, deadline - this.#now), longestTimer);
+		later.set(this.#deadline, expire, () => this.#worker.isUsable, after);
 	}
 
 	get watchesDeadline(): boolean {
-		return this.#callOff !== undefined;
+		return this.#worker.table.later.has(this.#deadline);
 	}
 
 	/** Watches no deadlines any more. */
 	close(): void {
-		this.#callOff?.();
-		this.#callOff = undefined;
+		this.#worker.table.later.callOff(this.#deadline);
 	}
 
 	/**

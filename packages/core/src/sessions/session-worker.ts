@@ -23,6 +23,7 @@ import {
 	isParked,
 	runBeforeSuspended,
 	runBeforeWaits,
+	sessionBusy,
 	sessionHeld,
 } from "./session-errors.ts";
 import { SessionHold } from "./session-hold.ts";
@@ -33,9 +34,6 @@ import { SessionWaiting } from "./session-waiting.ts";
 import { processPlace } from "./store-here.ts";
 import { type QueuedTurn, TurnQueue } from "./turn-queue.ts";
 import { Turnstile } from "./turnstile.ts";
-
-/** Milliseconds after which an inbox is looked at again that could not be worked off. */
-const lookAgainAfter = 1_000;
 
 export class SessionWorker {
 	readonly seat: Seat = { worker: this };
@@ -56,7 +54,6 @@ export class SessionWorker {
 	/** Whether the kill is recorded, or failed. */
 	#over = false;
 	#waiting: SessionWaiting | undefined;
-	#callOffLook: (() => void) | undefined;
 	/** Overlays that wait for the next turn. */
 	#overlays: AcceptedInput[] = [];
 
@@ -93,7 +90,7 @@ export class SessionWorker {
 	/** Makes way for another worker of the same session, unless there is something to do or to remember. */
 	retire(): boolean {
 		if (!this.idle || this.watchesDeadline || this.#overlays.length > 0) return false;
-		if (this.#callOffLook !== undefined) return false;
+		if (this.table.later.has(this.#look)) return false;
 		this.seat.worker = undefined;
 		this.hold.giveUp(); // stores remember the leases that stand
 		return true;
@@ -235,6 +232,8 @@ export class SessionWorker {
 	 */
 	async kill(removed?: () => Promise<void>): Promise<void> {
 		this.killed = true;
+		this.table.later.callOff(this.#look);
+		this.#waiting?.close();
 		this.hold.wake();
 		try {
 			// What is on its way into the inbox must be there, to be taken out.
@@ -272,8 +271,6 @@ export class SessionWorker {
 	/** Suspends what is under way, lets go of what waits, and gives the session up. */
 	async close(): Promise<void> {
 		this.#closing = true;
-		this.#callOffLook?.();
-		this.#waiting?.close();
 		this.hold.wake();
 		await this.wait(this.turnstile, () => this.turnstile.quiet());
 		this.active?.handle.suspend();
@@ -345,7 +342,8 @@ export class SessionWorker {
 			);
 		else if (!this.killed) this.#keepSteered(run, steered);
 		if (this.queue.length > 0) this.pump();
-		else if (recovered && outcome.kind === "ended" && outcome.outcome !== "completed") this.#lookForSteered();
+		else if (recovered && outcome.kind === "ended" && outcome.outcome !== "completed")
+			this.#lookForSteered().catch(() => this.#lookLater());
 		else this.table.rested(this);
 	}
 
@@ -359,23 +357,23 @@ export class SessionWorker {
 	}
 
 	/** What was said to a run that ended without it may still stand in the inbox. */
-	#lookForSteered(): void {
-		this.turnstile
-			.through(() => this.opening.open())
-			.catch(() => this.#lookLater())
-			.finally(() => {
-				if (this.idle) this.table.rested(this);
-			});
+	async #lookForSteered(): Promise<void> {
+		if (this.active !== undefined || this.turnstile.busy) throw sessionBusy(this.key);
+		try {
+			await this.turnstile.through(() => this.opening.open());
+		} finally {
+			if (this.idle) this.table.rested(this);
+		}
+	}
+
+	/** Names this among what is done later. */
+	get #look(): string {
+		return `look ${this.place}`;
 	}
 
 	#lookLater(): void {
-		this.#callOffLook?.();
-		if (!this.isUsable) return;
-		this.#callOffLook = this.agent.ports.timers.after(lookAgainAfter, () => {
-			this.#callOffLook = undefined;
-			if (this.active !== undefined || this.turnstile.busy) this.#lookLater();
-			else if (this.isUsable) this.#lookForSteered();
-		});
+		const isUsable = (): boolean => this.isUsable;
+		this.table.later.set(this.#look, () => this.#lookForSteered(), isUsable);
 	}
 
 	/** Turns that waited stay in the inbox, for whoever resumes the session. */

@@ -14,9 +14,6 @@ import {
 import { type Change, journalChange } from "./journal-change.ts";
 import { readTask, type TaskState } from "./read-task.ts";
 
-/** Milliseconds after which the end of work is recorded that could not be. */
-const endAgainAfter = 1_000;
-
 /** Work for a sub-agent. */
 export interface ChildTask {
 	/** Where its session stands. */
@@ -143,7 +140,7 @@ function stopTask(table: SessionTable, task: FollowedTask, signal: AbortSignal, 
 	if (reason === "suspend" || reason === "lease-lost") {
 		taken?.suspend();
 		// Whoever has the parent's run goes on with the work; but it may have been ended, by one who knew of none.
-		if (!isMine && task.origin !== undefined) endLater(table, task, isParentOver);
+		if (!isMine && task.origin !== undefined) endLater(table, task, () => isParentOver(table, task));
 	} else if (reason !== "kill" && isMine) taken.interrupt();
 	else endTask(table, task);
 }
@@ -154,26 +151,19 @@ export function takeBack(table: SessionTable, task: FollowedTask, signal: AbortS
 	else endTask(table, task);
 }
 
-/** Ends what is under way or waits in the session, and tries again when it cannot be recorded now. */
+/** Ends what is under way or waits in the session; in a while where that cannot be recorded now. */
 function endTask(table: SessionTable, task: FollowedTask): void {
-	table.kill(table.worker(task.place)).catch((error: unknown) => {
-		if ((error as { code?: unknown } | null)?.code !== "journal_closed") endLater(table, task);
-	});
+	table.kill(table.worker(task.place)).catch(() => endLater(table, task));
 }
 
 /** Ends the work in a while, if it is left over then. */
 function endLater(
 	table: SessionTable,
 	task: FollowedTask,
-	mayEnd: (table: SessionTable, task: FollowedTask) => Promise<boolean> = async () => true,
+	mayEnd = async (): Promise<boolean> => true,
 ): void {
-	const look = async (): Promise<void> => {
-		if ((await mayEnd(table, task)) && (await isAllThereIs(table, task))) endTask(table, task);
-	};
-	table.agent.engine.ports.timers.after(endAgainAfter, () => {
-		look().catch((error: unknown) => {
-			if ((error as { code?: unknown } | null)?.code !== "journal_closed") endLater(table, task, mayEnd);
-		});
+	table.later.set(`end ${task.runId}`, async () => {
+		if ((await mayEnd()) && (await isAllThereIs(table, task))) await table.kill(table.worker(task.place));
 	});
 }
 

@@ -314,9 +314,10 @@ describe("work that is stopped while it is accepted", () => {
 			return mayCome.promise.then(() => submit(key, input));
 		};
 		const wakes: (() => void)[] = [];
+		const calledOff: unknown[] = [];
 		const after = (_: number, wake: () => void): (() => void) => {
 			wakes.push(wake);
-			return () => {};
+			return () => calledOff.push(wake);
 		};
 		const child = helper("helper", ["never"], { ports: { timers: { after } } });
 		const { parent } = family([calls(ask("work")), "never"], [child], { journal });
@@ -330,6 +331,8 @@ describe("work that is stopped while it is accepted", () => {
 			run,
 			result,
 			wakes,
+			calledOff,
+			close: () => parent.close(),
 			comes: mayCome.open,
 			waiting: () => journal.head(place)?.waiting,
 		};
@@ -377,6 +380,19 @@ describe("work that is stopped while it is accepted", () => {
 			await new Promise((resolve) => setImmediate(resolve));
 			expect(waiting()).toBe(ends ? 0 : 1);
 		}
+	});
+
+	test("keeps no process alive to be taken back when the agent is closed", async () => {
+		const { journal, session, result, comes, wakes, calledOff, close } = await accepting();
+		session.interrupt();
+		await result;
+		journal.acquire = () => {
+			throw new Error("not now");
+		};
+		comes();
+		await expect.poll(() => wakes.length).toBe(1);
+		await close();
+		expect(calledOff).toEqual(wakes);
 	});
 });
 
