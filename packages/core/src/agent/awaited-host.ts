@@ -25,7 +25,7 @@ export function awaitedHost(workerId: string, known: () => Promise<Journal>): Ho
 		list: (options) => once((found) => found.list(options)),
 		isAlive: (id) => once((found) => found.isAlive(id)),
 		fork: (from, to, until) => once((found) => found.fork(from, to, until)),
-		delete: (key) => once((found) => found.delete(key)),
+		delete: (key, seen) => once((found) => found.delete(key, seen)),
 		watch(key, changed) {
 			if (journal !== undefined) return journal.watch(key, changed);
 			let stop: (() => void) | undefined;

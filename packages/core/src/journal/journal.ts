@@ -19,12 +19,14 @@ export interface Input {
 	readonly dedupeKey?: string;
 	/** The worker whose caller waits for it; while that worker lives, it starts the run. */
 	readonly workerId?: string;
+	/** The run that asks for it: accepted only while that is open, else `lease_lost`. Not kept with the input. */
+	readonly askedBy?: { readonly key: string; readonly runId: string };
 	/** JSON-safe value (see upp's encodeValue). */
 	readonly body: unknown;
 }
 
 /** An input as the store keeps it; the store gives the order. */
-export interface StoredInput extends Input {
+export interface StoredInput extends Omit<Input, "askedBy"> {
 	readonly order: number;
 	readonly at: number;
 }
@@ -187,8 +189,11 @@ export interface Journal {
 	 * with `session_exists` when the new key is taken. Needs no lease, and the session that is copied goes on.
 	 */
 	fork(from: string, to: string, until: number): MaybePromise<void>;
-	/** Removes all of a session and fences its holder. Unknown keys are fine. */
-	delete(key: string): MaybePromise<void>;
+	/**
+	 * Removes all of a session and fences its holder. Unknown keys are fine. With `seen`, only while the session stands as
+	 * it was seen then: rejects with `lease_lost`, and removes nothing, when something was committed to it since.
+	 */
+	delete(key: string, seen?: Pick<SessionHead, "epoch" | "seq">): MaybePromise<void>;
 	/** Commits what is under way, gives up all leases, closes the store. */
 	close(): MaybePromise<void>;
 }

@@ -11,7 +11,7 @@ import type {
 	SessionHead,
 	StoredChunk,
 } from "./journal.ts";
-import { eventsExpired, forkUnsettled, journalClosed, sessionExists } from "./journal-errors.ts";
+import { eventsExpired, forkUnsettled, journalClosed, leaseLost, sessionExists } from "./journal-errors.ts";
 import { MemoryLease } from "./memory-lease.ts";
 import { createSession, lastSeq, type Session, type Store, type Worker } from "./memory-store.ts";
 import { isSettledAt } from "./settled-at.ts";
@@ -69,19 +69,22 @@ function workerOf(store: Store, workerId: string): MemoryJournal {
 			}
 			return { ok: true, lease: new MemoryLease(store, worker, key, session, mode) };
 		},
-		submit(key, input) {
+		submit(key, { askedBy, ...kept }) {
 			ensureOpen();
+			if (askedBy !== undefined && store.sessions.get(askedBy.key)?.openRunId !== askedBy.runId)
+				throw leaseLost(askedBy.key);
 			const at = store.clock.now();
 			const session = store.sessions.get(key) ?? createSession(store, key, at);
-			const known = input.dedupeKey === undefined ? undefined : session.dedupe?.get(input.dedupeKey);
+			const { dedupeKey } = kept;
+			const known = dedupeKey === undefined ? undefined : session.dedupe?.get(dedupeKey);
 			if (known !== undefined) return { duplicate: true, order: known };
 			const order = ++session.inputs;
-			if (input.dedupeKey !== undefined) {
+			if (dedupeKey !== undefined) {
 				session.dedupe ??= new Map();
-				session.dedupe.set(input.dedupeKey, order);
+				session.dedupe.set(dedupeKey, order);
 			}
 			session.inbox ??= [];
-			session.inbox.push({ ...input, order, at });
+			session.inbox.push(Object.assign(kept, { order, at }));
 			session.updatedAt = at;
 			store.watchers.changed(key);
 			return { duplicate: false, order };
@@ -128,10 +131,12 @@ function workerOf(store: Store, workerId: string): MemoryJournal {
 			for (let index = 0; index <= at; index++) fork.entries.push(entries[index] as Entry);
 			store.watchers.changed(to);
 		},
-		delete(key) {
+		delete(key, seen) {
 			ensureOpen();
 			const session = store.sessions.get(key);
 			if (session === undefined) return;
+			if (seen !== undefined && (seen.epoch !== session.epoch || seen.seq !== lastSeq(session)))
+				throw leaseLost(key);
 			store.sessions.delete(key);
 			session.epoch++;
 			store.highestDeletedEpoch = Math.max(store.highestDeletedEpoch, session.epoch);

@@ -17,6 +17,8 @@ const workers = ["one", "two", "three"] as const;
 type Key = (typeof keys)[number];
 type Worker = (typeof workers)[number];
 
+type Seen = Parameters<Journal["delete"]>[1];
+
 /** Something that is written. `at` picks a lease among those that were given, `n` an input or a place in a session. */
 type Write =
 	| { readonly do: "submit"; readonly worker: Worker; readonly key: Key; readonly input: Input }
@@ -26,7 +28,7 @@ type Write =
 	| { readonly do: "end-unless-waiting"; readonly at: number; readonly run: string }
 	| { readonly do: "fold"; readonly at: number; readonly run: string; readonly n: number }
 	| { readonly do: "fork"; readonly worker: Worker; readonly from: Key; readonly to: Key; readonly n: number }
-	| { readonly do: "delete"; readonly worker: Worker; readonly key: Key };
+	| { readonly do: "delete"; readonly worker: Worker; readonly key: Key; readonly seen: Seen | undefined };
 
 type Deed =
 	| Write
@@ -133,7 +135,7 @@ async function answers(make: () => World, rows: readonly Row[]): Promise<readonl
 			case "fork":
 				return journals[by ?? deed.worker].fork(deed.from, deed.to, deed.n);
 			case "delete":
-				return journals[by ?? deed.worker].delete(deed.key);
+				return journals[by ?? deed.worker].delete(deed.key, deed.seen);
 			case "acquire":
 				return acquire(deed);
 			case "release":
@@ -175,6 +177,10 @@ async function answers(make: () => World, rows: readonly Row[]): Promise<readonl
 	}
 }
 
+function sometimes<T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
+	return fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
+}
+
 const key = fc.constantFrom(...keys);
 const worker = fc.constantFrom(...workers);
 const run = fc.constantFrom("run-1", "run-2", "run-3");
@@ -188,15 +194,19 @@ const input: fc.Arbitrary<Input> = fc
 		runId: fc.option(run, { nil: undefined }),
 		workerId: fc.option(worker, { nil: undefined }),
 		dedupeKey: fc.option(fc.constantFrom("d1", "d2"), { nil: undefined }),
+		askedBy: sometimes(fc.record({ key, runId: run })),
 	})
-	.map(({ n, runId, workerId, dedupeKey, kind }) => ({
+	.map(({ n, runId, workerId, dedupeKey, askedBy, kind }) => ({
 		id: `input ${n}`,
 		kind,
 		body: { n },
 		...(runId === undefined ? {} : { runId }),
 		...(workerId === undefined ? {} : { workerId }),
 		...(dedupeKey === undefined ? {} : { dedupeKey }),
+		...(askedBy === undefined ? {} : { askedBy }),
 	}));
+
+const seen = sometimes(fc.record({ epoch: fc.nat(3), seq: n }));
 
 const facts = fc.oneof(
 	{ weight: 3, arbitrary: fc.constant<readonly Fact[]>([started]) },
@@ -214,7 +224,7 @@ const write: fc.Arbitrary<Write> = fc.oneof(
 	{ weight: 2, arbitrary: fc.record({ do: fc.constant("end-unless-waiting"), at, run }) },
 	{ weight: 2, arbitrary: fc.record({ do: fc.constant("fold"), at, run, n }) },
 	{ weight: 2, arbitrary: fc.record({ do: fc.constant("fork"), worker, from: key, to: key, n }) },
-	{ weight: 1, arbitrary: fc.record({ do: fc.constant("delete"), worker, key }) },
+	{ weight: 1, arbitrary: fc.record({ do: fc.constant("delete"), worker, key, seen }) },
 );
 
 const deed: fc.Arbitrary<Deed> = fc.oneof(

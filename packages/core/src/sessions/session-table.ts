@@ -177,8 +177,6 @@ export class SessionTable {
 	async kill(worker: SessionWorker): Promise<void> {
 		this.#forget(worker);
 		await worker.kill(() => this.#recordKill(worker.place));
-		// What a tool began while the end was recorded.
-		await this.#eachChild(worker.place, (table, child) => table.kill(child));
 	}
 
 	/** Removes a session and its child sessions. */
@@ -189,15 +187,10 @@ export class SessionTable {
 		if (isAwaitedBy(deletion)) throw awaitsItself(worker.key);
 		this.#forget(worker);
 		await worker.kill(async () => {
-			await this.#recordKill(place);
-			await this.#eachChild(place, (table, child) => table.delete(child));
-			await this.journal.delete(place);
+			while (!(await this.#remove(place)));
 			await this.agent.setup?.over();
 			await withinCall(deletion, () => this.agent.plugins?.deleted(worker.key));
 		});
-		// What a tool began meanwhile goes too, but not what belongs to a session that was begun anew.
-		if ((await this.journal.head(place)) !== undefined) return;
-		await this.#eachChild(place, (table, child) => table.delete(child));
 	}
 
 	/** Suspends all runs under way and waits until they are left. */
@@ -208,6 +201,26 @@ export class SessionTable {
 		this.#workers.clear();
 		this.#idle.clear();
 		await this.agent.children?.close();
+	}
+
+	/**
+	 * Ends a session's runs and removes it, its child sessions first. Work is accepted for a sub-agent only while the run
+	 * that asks for it is open: once they have ended there is no more of it, unless another run is begun. Then it returns
+	 * false, and the session stands.
+	 */
+	async #remove(place: string): Promise<boolean> {
+		await this.#recordKill(place);
+		const seen = await this.journal.head(place);
+		if (seen === undefined) return true;
+		if (seen.openRunId !== undefined) return false;
+		await this.#eachChild(place, (table, child) => table.delete(child));
+		try {
+			await this.journal.delete(place, seen);
+			return true;
+		} catch (error) {
+			if ((error as { code?: unknown }).code !== "lease_lost") throw error;
+			return false;
+		}
 	}
 
 	/** Records the end of a session's runs, then of its children's. What can be ended is, though one of them fails. */

@@ -68,6 +68,24 @@ export const inboxCases: readonly WrittenCase[] = [
 		},
 	},
 	{
+		title: "an input that a run asks for is accepted while that is open, and else leaves nothing",
+		async run(world) {
+			const [one, two] = [await world.worker(), await world.worker()];
+			const asking = (id: string, runId: string): Input => input(id, { askedBy: { key: "s", runId } });
+			await rejects("lease_lost", () => two.submit("child", asking("a", "run-1")));
+			same(await one.head("child"), undefined, "before there is such a session");
+			const lease = await begin(one, "s");
+			await two.submit("child", asking("b", "run-1"));
+			await rejects("lease_lost", () => two.submit("child", asking("c", "run-2")));
+			await append(lease, "run-1", ended);
+			await rejects("lease_lost", () => two.submit("child", asking("d", "run-1")));
+			await begin(two, "s", "run-2");
+			await rejects("lease_lost", () => two.submit("child", asking("e", "run-1")));
+			const [kept, ...others] = await (await take(one, "child")).inbox();
+			same([kept?.id, kept !== undefined && "askedBy" in kept, others], ["b", false, []], "what is kept");
+		},
+	},
+	{
 		title: "two inputs with one dedupe key are one, also when the first was taken in",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];

@@ -1,6 +1,6 @@
 // One writer: leases, epochs, and what becomes of workers that lose them (keeps I4).
 import type { Fact } from "../fact.ts";
-import type { AppendResult, Lease } from "../journal.ts";
+import type { AppendResult, Lease, SessionHead } from "../journal.ts";
 import {
 	append,
 	begin,
@@ -204,6 +204,31 @@ export const leaseCases: readonly WrittenCase[] = [
 				"its dedupe keys are gone too",
 			);
 			same((await one.read("s")).length, 1, "entries made again");
+		},
+	},
+	{
+		title: "a deletion of what was seen removes nothing once something was committed",
+		async run(world) {
+			const [one, two] = [await world.worker(), await world.worker()];
+			const seenBy = async (): Promise<SessionHead> => (await two.head("s")) as SessionHead;
+			const lease = await begin(one, "s");
+			const open = await seenBy();
+			await append(lease, "run-1", ended);
+			await rejects("lease_lost", () => two.delete("s", open));
+			const idle = await seenBy();
+			// Under the same epoch, and taken without an entry of its own.
+			await append(lease, "run-2", started);
+			await rejects("lease_lost", () => two.delete("s", idle));
+			await append(lease, "run-2", ended);
+			const again = await seenBy();
+			await (await take(two, "s")).append({ at: 1, runId: "run-3", facts: [] });
+			await rejects("lease_lost", () => two.delete("s", again));
+			same((await one.read("s")).length, 4, "entries");
+			const last = await seenBy();
+			await one.submit("s", input("goes with it"));
+			await two.delete("s", last);
+			await two.delete("s", last);
+			same(await one.head("s"), undefined, "head");
 		},
 	},
 	{

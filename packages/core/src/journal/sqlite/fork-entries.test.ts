@@ -55,7 +55,7 @@ function step<T>(work: () => T): T {
 const spent = () => true;
 const copyOn = (fork: Fork, copy?: Copy) =>
 	step(() => copySome({ statements, worker, now: 5_000, spent }, fork, copy));
-const removeOn = (key: string) => step(() => removeSession(statements, key, spent));
+const removeOn = (key: string) => step(() => removeSession(statements, key, undefined, spent));
 const sweepOn = () => step(() => sweepSome(statements, worker, spent));
 
 /** Copies to the end, and does something before each step but the first. */

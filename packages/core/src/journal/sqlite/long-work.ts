@@ -5,7 +5,7 @@ import { journalClosed } from "../journal-errors.ts";
 import { type Copy, copySome, type Fork } from "./fork-entries.ts";
 import { type Spent, sweepSome } from "./hidden-sessions.ts";
 import type { Reading } from "./patient-reads.ts";
-import { removeSession } from "./session-writes.ts";
+import { removeSession, type Seen } from "./session-writes.ts";
 import type { Statements } from "./statements.ts";
 import type { WorkerRegistration } from "./worker-row.ts";
 
@@ -23,8 +23,8 @@ export interface LongWorkParts {
 /** The long work of one journal. */
 export interface LongWork {
 	fork(fork: Fork): Promise<void>;
-	/** Removes a session; `gone` is called with its number when nobody can reach it any more, its rows when it resolves. */
-	remove(key: string, gone: (session: number | undefined) => void): Promise<void>;
+	/** Removes a session, if it stands as it was seen; `gone` is called with its number when nobody can reach it any more, its rows when it resolves. */
+	remove(key: string, seen: Seen, gone: (session: number | undefined) => void): Promise<void>;
 	/** Removes what is hidden and nobody works on. */
 	sweep(): Promise<void>;
 }
@@ -97,9 +97,9 @@ export function makeLongWork({
 		async fork(fork) {
 			while (!(await copyAll(fork)));
 		},
-		async remove(key, gone) {
+		async remove(key, seen, gone) {
 			const removed = await commit(
-				() => removeSession(statements, key, timer()),
+				() => removeSession(statements, key, seen, timer()),
 				(found) => gone(found?.session),
 			);
 			if (removed?.rows === "some") await sweep();

@@ -96,7 +96,7 @@ export async function startRemoteWorker(options: SqliteJournalOptions): Promise<
 			};
 		},
 		fork: (from, to, until) => call("fork", from, to, until),
-		delete: (key) => call("delete", key),
+		delete: (key, seen) => call("delete", key, seen),
 		close: () => call("close"),
 		block: (milliseconds) => call("block", milliseconds),
 		end(signal) {

@@ -1,7 +1,8 @@
 // Writes that need no lease, each within a transaction of its caller: inputs, and the removal of a session.
-import type { Input } from "../journal.ts";
+import type { Input, Journal } from "../journal.ts";
+import { leaseLost } from "../journal-errors.ts";
 import { hiddenKey, removeRows, type Spent } from "./hidden-sessions.ts";
-import type { Store } from "./sqlite-lease.ts";
+import type { SeenSession, Store } from "./sqlite-lease.ts";
 import type { Statements } from "./statements.ts";
 import { toStored } from "./stored-text.ts";
 
@@ -13,6 +14,9 @@ export function insertInput(
 	now: number,
 ): { readonly duplicate: boolean; readonly order: number } {
 	const { statements, worker } = store;
+	const { askedBy } = input;
+	if (askedBy !== undefined && openRunOf(statements, askedBy.key) !== toStored(askedBy.runId))
+		throw leaseLost(askedBy.key);
 	const storedKey = toStored(key);
 	const found = statements.sessionId.get(storedKey) ?? statements.createSession.get(storedKey, now, now);
 	const { id: session } = found as { id: number };
@@ -46,15 +50,28 @@ export interface Removed {
 	readonly rows: "all" | "some";
 }
 
+/** How a session was seen to stand; undefined: however it stands. */
+export type Seen = Parameters<Journal["delete"]>[1];
+
 /** Removes a session and keeps its epoch, raised, for the next one; undefined when there is none. */
-export function removeSession(statements: Statements, key: string, spent: Spent): Removed | undefined {
-	const found = statements.findSession.get(toStored(key)) as { id: number; epoch: number } | undefined;
+export function removeSession(
+	statements: Statements,
+	key: string,
+	seen: Seen,
+	spent: Spent,
+): Removed | undefined {
+	const found = statements.findSession.get(toStored(key)) as unknown as SeenSession | undefined;
 	if (found === undefined) return undefined;
+	if (seen !== undefined && (seen.epoch !== found.epoch || seen.seq !== found.seq)) throw leaseLost(key);
 	const { id: session, epoch } = found;
 	statements.keepEpoch.run(epoch + 1);
 	const rows = removeRows(statements, session, spent);
 	if (rows === "some") statements.hideSession.run(hiddenKey(), session);
 	return { session, rows };
+}
+
+function openRunOf(statements: Statements, key: string): string | null | undefined {
+	return (statements.findSession.get(toStored(key)) as unknown as SeenSession | undefined)?.open_run;
 }
 
 function storedOrNull(text: string | undefined): string | null {

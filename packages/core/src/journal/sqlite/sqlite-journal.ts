@@ -237,9 +237,9 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 			await longWork.fork({ from, to, until });
 			store.feed.committed(to);
 		},
-		async delete(key) {
+		async delete(key, seen) {
 			usable();
-			await longWork.remove(key, (session) => {
+			await longWork.remove(key, seen, (session) => {
 				if (session === undefined) return;
 				held.get(session)?.lose();
 				store.feed.committed(key);

@@ -39,7 +39,7 @@ const methods: Record<string, (...parts: any[]) => unknown> = {
 	list: (options) => journal.list(options),
 	isAlive: (workerId) => journal.isAlive(workerId),
 	fork: (from, to, until) => journal.fork(from, to, until),
-	delete: (key) => journal.delete(key),
+	delete: (key, seen) => journal.delete(key, seen),
 	close: () => journal.close(),
 	watch(id, key) {
 		watches.set(

@@ -5,7 +5,7 @@ import { uuid } from "@holdfast/upp";
 import type { SessionStore } from "../../session-store/session-store.ts";
 import type { Entry } from "../fact.ts";
 import type { Input, Journal, ListOptions, SessionHead, StoredInput } from "../journal.ts";
-import { forkUnsettled, journalClosed, sessionExists } from "../journal-errors.ts";
+import { forkUnsettled, journalClosed, leaseLost, sessionExists } from "../journal-errors.ts";
 import { isSettledAt } from "../settled-at.ts";
 import { claimKey, headKey, segmentKey } from "./derived-keys.ts";
 import { atOnce, commitDocument, deleteDocuments, loadDocument, sessionConflict } from "./documents.ts";
@@ -85,8 +85,14 @@ export function storeJournal(store: SessionStore, options: StoreJournalOptions =
 		return (claim?.state as { order?: number } | undefined)?.order;
 	}
 
-	async function submit(key: string, input: Input): Promise<{ duplicate: boolean; order: number }> {
+	async function submit(
+		key: string,
+		{ askedBy, ...input }: Input,
+	): Promise<{ duplicate: boolean; order: number }> {
 		for (;;) {
+			// A bare store has no transaction over two documents: between this look and the commit it may end.
+			const asking = askedBy && (await parts.look(askedBy.key)).head?.openRunId;
+			if (askedBy !== undefined && asking !== askedBy.runId) throw leaseLost(askedBy.key);
 			const { head = begun(), version } = await parts.look(key);
 			const known = input.dedupeKey === undefined ? undefined : await orderOf(key, head, input.dedupeKey);
 			if (known !== undefined) return { duplicate: true, order: known };
@@ -120,9 +126,10 @@ export function storeJournal(store: SessionStore, options: StoreJournalOptions =
 		}
 	}
 
-	async function remove(key: string): Promise<void> {
+	async function remove(key: string, seen: Parameters<Journal["delete"]>[1]): Promise<void> {
 		const { head } = await parts.look(key);
 		if (head === undefined) return;
+		if (seen !== undefined && (seen.epoch !== head.epoch || seen.seq !== head.seq)) throw leaseLost(key);
 		const { keys, claimed } = await listSegments(
 			store,
 			key,
@@ -223,9 +230,9 @@ export function storeJournal(store: SessionStore, options: StoreJournalOptions =
 			parts.pending(forked.catch(() => {}));
 			await forked;
 		},
-		async delete(key) {
+		async delete(key, seen) {
 			ensureOpen();
-			await remove(key);
+			await remove(key, seen);
 		},
 		async close() {
 			closed = true;

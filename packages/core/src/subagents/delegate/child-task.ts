@@ -13,6 +13,7 @@ import {
 } from "../../sessions/index.ts";
 import { type Change, journalChange } from "./journal-change.ts";
 import { readTask, type TaskState } from "./read-task.ts";
+import { groupOf } from "./task-place.ts";
 
 /** Work for a sub-agent. */
 export interface ChildTask {
@@ -33,9 +34,15 @@ export interface TaskEnd extends TaskState {
 	readonly eventCount: number;
 }
 
-/** Accepts the work durably. The second time nothing happens. */
+/**
+ * Accepts the work durably. The second time nothing happens. Rejects with `lease_lost` when the run that asks for it is
+ * over: whoever ended it, or removes its session, knows all the work there is.
+ */
 export async function submitTask({ journal }: SessionTable, task: ChildTask): Promise<void> {
 	const { place, runId, prompt, origin } = task;
+	const key = readChildPlace(place)?.parentPlace;
+	const asking =
+		key === undefined || origin.parent === undefined ? undefined : { key, runId: origin.parent.runId };
 	const message = new UserMessage(prompt, { id: runId });
 	await journal.submit(place, {
 		id: runId,
@@ -43,6 +50,7 @@ export async function submitTask({ journal }: SessionTable, task: ChildTask): Pr
 		runId,
 		dedupeKey: runId,
 		workerId: journal.workerId,
+		...(asking === undefined ? {} : { askedBy: asking }),
 		body: storedInput({ shape: "text", message, origin }),
 	});
 }
@@ -142,18 +150,31 @@ function stopTask(table: SessionTable, task: FollowedTask, signal: AbortSignal, 
 		// Whoever has the parent's run goes on with the work; but it may have been ended, by one who knew of none.
 		if (!isMine && task.origin !== undefined) endLater(table, task, () => isParentOver(table, task));
 	} else if (reason !== "kill" && isMine) taken.interrupt();
-	else endTask(table, task);
+	else endTask(table, task, taken);
 }
 
-/** Takes back work that may have been accepted, when its parent does not wait for it. */
-export function takeBack(table: SessionTable, task: FollowedTask, signal: AbortSignal): void {
+/** Takes back work that may have been accepted, when its parent does not wait for it. `error` says why. */
+export function takeBack(table: SessionTable, task: FollowedTask, signal: AbortSignal, error: unknown): void {
 	if (signal.aborted) stopTask(table, task, signal);
+	// The parent's run is over, or another's: then its work is, too.
+	else if ((error as { code?: unknown } | null)?.code === "lease_lost")
+		endLater(table, task, () => isParentOver(table, task));
 	else endTask(table, task);
 }
 
-/** Ends what is under way or waits in the session; in a while where that cannot be recorded now. */
-function endTask(table: SessionTable, task: FollowedTask): void {
-	table.kill(table.worker(task.place)).catch(() => endLater(table, task));
+/**
+ * Ends what is under way or waits in the session for the run that asked for this work; in a while where that cannot be
+ * recorded now, and `taken` is left then.
+ */
+function endTask(table: SessionTable, task: FollowedTask, taken?: AgentRun): void {
+	const worker = table.worker(task.place);
+	const end = async (): Promise<void> => {
+		if (await isForOneParent(table, task)) await table.kill(worker);
+	};
+	end().catch(() => {
+		taken?.suspend();
+		endLater(table, task);
+	});
 }
 
 /** Ends the work in a while, if it is left over then. */
@@ -173,6 +194,15 @@ async function isParentOver({ journal }: SessionTable, { place, origin }: Follow
 	const parentRunId = origin?.parent?.runId;
 	if (parentPlace === undefined || parentRunId === undefined) return false;
 	return (await journal.head(parentPlace))?.openRunId !== parentRunId;
+}
+
+/** Whether nothing is to be done in the session for another run, of a parent that was killed or begun anew since, say. */
+async function isForOneParent({ journal }: SessionTable, { place, runId }: FollowedTask): Promise<boolean> {
+	const acquired = await journal.acquire(place, { mode: "seize" });
+	if (!acquired.ok) return false;
+	const { openRunId = runId } = acquired.lease;
+	const waiting = (await acquired.lease.inbox()).filter(({ kind }) => kind === "message");
+	return [openRunId, ...waiting.map(({ id }) => id)].every((id) => groupOf(id) === groupOf(runId));
 }
 
 /** Whether the session has this work to do, and no other that came since. */

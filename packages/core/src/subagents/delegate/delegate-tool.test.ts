@@ -250,7 +250,7 @@ describe("a parent that stops while its sub-agent works", () => {
 			};
 			Object.assign(journal, { acquire: isGone, delete: isGone });
 			await expect(session[how]()).rejects.toThrow("the store is gone");
-			expect(signal.aborted).toBe(true);
+			await expect.poll(() => signal.aborted).toBe(true);
 			expect((await events).at(-1)).toMatchObject({ type: "turn-error", code: "session_killed" });
 		},
 	);
@@ -304,14 +304,16 @@ describe("a parent that stops while its sub-agent works", () => {
 const place = "\u0000sub\u00001\u0000s\u00006\u0000helper\u0000default";
 
 describe("work that is stopped while it is accepted", () => {
-	/** A parent whose call is about to put its work before the sub-agent. */
-	async function accepting() {
+	/** A parent whose call puts its work before the sub-agent: the store takes it, or answers, only when `comes` is called. */
+	async function accepting(held: "input" | "answer" = "answer") {
 		const journal = memoryJournal();
 		const [begun, mayCome] = [gate(), gate()];
 		const submit = journal.submit.bind(journal);
-		journal.submit = (key, input) => {
+		journal.submit = async (key, input) => {
+			const taken = held === "answer" ? submit(key, input) : undefined;
 			begun.open();
-			return mayCome.promise.then(() => submit(key, input));
+			await mayCome.promise;
+			return taken ?? submit(key, input);
 		};
 		const wakes: (() => void)[] = [];
 		const calledOff: unknown[] = [];
@@ -337,6 +339,19 @@ describe("work that is stopped while it is accepted", () => {
 			waiting: () => journal.head(place)?.waiting,
 		};
 	}
+
+	test.each(["interrupt", "kill", "delete"] as const)(
+		"and comes after %s() ended the run that asks for it is refused, and leaves nothing",
+		async (how) => {
+			const { journal, session, result, comes } = await accepting("input");
+			const ended = session[how]();
+			if (how === "interrupt") await result;
+			await ended;
+			comes();
+			await new Promise((resolve) => setImmediate(resolve));
+			expect(journal.list().map(({ key }) => key)).toEqual(how === "delete" ? [] : ["s"]);
+		},
+	);
 
 	test("by an interrupt is taken back", async () => {
 		const { session, result, comes, waiting } = await accepting();

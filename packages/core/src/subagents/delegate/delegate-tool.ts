@@ -93,7 +93,7 @@ export function delegateTool(
 		try {
 			await accept(task, parentPlace, context, "starter");
 		} catch (error) {
-			takeBack(child(), task, context.signal);
+			takeBack(child(), task, context.signal, error);
 			throw error;
 		}
 		const { status, text, error, eventCount } = await followTask(child(), task, context.signal);

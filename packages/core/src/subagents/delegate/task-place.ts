@@ -51,6 +51,6 @@ export function groupPrefix(parentPlace: string, subagent: string, groupId: stri
 }
 
 /** The run within whose calls this one is: keys of calls are `<run>.<answer>.<index>`. */
-function groupOf(idempotencyKey: string): string {
+export function groupOf(idempotencyKey: string): string {
 	return idempotencyKey.split(".").slice(0, -2).join(".");
 }

@@ -1,4 +1,5 @@
 // What must hold once all faults have ended and the workers have finished what was open.
+import { checkChildren } from "./child-checks.ts";
 import type { GivenInput, Users } from "./users.ts";
 import type { World } from "./world.ts";
 
@@ -18,6 +19,7 @@ export function checkOutcome(world: World, users: Users): void {
 	}
 	checkOrder(world, users);
 	checkDeletions(world, users);
+	checkChildren(world, users);
 }
 
 /** What each living process shows of a session is what its journal holds. */

@@ -150,7 +150,7 @@ export function simulatedJournal(options: SimulatedJournalOptions): Journal {
 			operation(`asks whether ${workerId} lives`, () => access.isAlive(workerId), { kind: "reads" }),
 		fork: (from, to, until) =>
 			operation(`forks ${from} to ${to}`, () => access.fork(from, to, until), { kind: "writes" }),
-		delete: (key) => operation(`deletes ${key}`, () => access.delete(key), { kind: "writes" }),
+		delete: (key, seen) => operation(`deletes ${key}`, () => access.delete(key, seen), { kind: "writes" }),
 		watch(key, changed) {
 			let told = false;
 			let stopped = false;

@@ -27,7 +27,7 @@ export interface StoreAccess {
 	isAlive(workerId: string): boolean;
 	watch(key: string, changed: () => void): () => void;
 	fork(from: string, to: string, until: number): void;
-	delete(key: string): void;
+	delete(key: string, seen?: Pick<SessionHead, "epoch" | "seq">): void;
 }
 
 /** The process that reaches for the store. */
@@ -68,8 +68,8 @@ export function plainAccess(user: StoreUser, ledger: Ledger, holders: Holders): 
 			atOnce(user.worker.fork(from, to, until));
 			ledger.forked(from, to);
 		},
-		delete(key) {
-			atOnce(user.worker.delete(key));
+		delete(key, seen) {
+			atOnce(user.worker.delete(key, seen));
 			holders.delete(key);
 			ledger.deleted(key);
 		},

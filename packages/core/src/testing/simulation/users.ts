@@ -86,7 +86,7 @@ export class Users {
 		const process = random.pick(serving);
 		const key = random.pick(sessions);
 		const deed = random.pick(oneOfThese);
-		this.#do(deed === "delete" && this.#world.delegates ? "kill" : deed, process, key);
+		this.#do(deed, process, key);
 	}
 
 	/** Everybody lets the runs go on, looks for what nobody works on, and resumes what was left open here. */

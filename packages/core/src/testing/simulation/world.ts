@@ -44,7 +44,7 @@ export class World {
 	readonly sessions: string[];
 	/** The living ones, and those that died. */
 	readonly processes: Process[] = [];
-	/** Whether a sub-agent works for the runs. Then nothing is deleted: a deletion takes what is begun anew meanwhile with it. */
+	/** Whether a sub-agent works for the runs. */
 	readonly delegates: boolean;
 	/** Nothing goes wrong of itself any more. */
 	calm = false;
