@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { temporaryFolder } from "../../temporary-folder.fixture.ts";
 import { append, begin, ended, note, notes, take } from "../contract/contract.ts";
+import { openJournalFile } from "./journal-file.ts";
 import { loadSqlite } from "./load-sqlite.ts";
 import { startRemoteWorker } from "./remote-worker.fixture.ts";
 import { sqliteJournal } from "./sqlite-journal.ts";
@@ -174,6 +175,24 @@ test.skipIf(process.getuid?.() === 0)("a file this user may not write is refused
 	chmodSync(path, 0o400);
 	expectRefusal("journal_unavailable");
 });
+
+test.skipIf(process.getuid?.() === 0)(
+	"a file in a folder this user may not write is read as it stands, and nothing is left beside it",
+	async () => {
+		await makeJournal();
+		const before = contents();
+		chmodSync(path, 0o400);
+		chmodSync(folder, 0o500);
+		try {
+			const { database } = openJournalFile(path, "read");
+			expect(database.prepare("SELECT count(*) AS sessions FROM sessions").get()).toEqual({ sessions: 1 });
+			database.close();
+			expect(contents()).toEqual(before);
+		} finally {
+			chmodSync(folder, 0o700);
+		}
+	},
+);
 
 test("a file another program keeps locked is refused after a short wait, and may be tried again", async () => {
 	await makeJournal();

@@ -1,12 +1,12 @@
 // Opens a file of ours, or makes one. A file that is not ours, is damaged or comes from a newer release is found out
 // by looking at it first, so that nothing is written to it and no file appears beside it.
-import { accessSync, closeSync, constants, mkdirSync, openSync, statSync } from "node:fs";
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import type { HoldfastError } from "@holdfast/upp";
 import { loadSqlite } from "./load-sqlite.ts";
-import { isBusy, isNotADatabase } from "./sqlite-errors.ts";
+import { isBusy, isNotADatabase, isNotWritable } from "./sqlite-errors.ts";
 
 /** What a file holds: how it is marked and made, and how its errors are told. */
 export interface DatabaseKind {
@@ -69,12 +69,38 @@ export function openDatabase(options: DatabaseOptions, kind: DatabaseKind): Data
  */
 export function readDatabase(path: string, kind: DatabaseKind): DatabaseSync {
 	inspect(path, kind);
-	const { DatabaseSync } = loadSqlite();
 	try {
-		return new DatabaseSync(path, { readOnly: true, timeout: patience });
+		return readable(path);
+	} catch (error) {
+		// SQLite makes files beside one it reads. Where it may not, nobody else may write, and none has it open: as it stands.
+		if (!isNotWritable(error) || ["-wal", "-shm"].some((suffix) => existsSync(path + suffix)))
+			throw kind.errorOf(error);
+	}
+	try {
+		return readable(asItStands(path));
 	} catch (error) {
 		throw kind.errorOf(error);
 	}
+}
+
+/** A connection that reads, once it has done so. */
+function readable(path: string | URL): DatabaseSync {
+	const { DatabaseSync } = loadSqlite();
+	const database = new DatabaseSync(path, { readOnly: true, timeout: patience });
+	try {
+		userVersion(database);
+		return database;
+	} catch (error) {
+		database.close();
+		throw error;
+	}
+}
+
+/** The address at which a file is read without locks and without files beside it. */
+function asItStands(path: string): URL {
+	const address = pathToFileURL(path);
+	address.search = "immutable=1";
+	return address;
 }
 
 function prepareFile(path: string, kind: DatabaseKind): void {
@@ -97,11 +123,9 @@ function prepareFile(path: string, kind: DatabaseKind): void {
 function inspect(path: string, kind: DatabaseKind): void {
 	const known = kind.migrations.length;
 	if (sizeOf(path) === 0) return;
-	const address = pathToFileURL(path);
-	address.search = "immutable=1";
 	let found: Marks;
 	try {
-		found = readMarks(address);
+		found = readMarks(asItStands(path));
 	} catch (error) {
 		if (isNotADatabase(error)) throw kind.foreign(path, "it is not a SQLite database");
 		// What a crash left in these files may complete it; without them it stands as it is.

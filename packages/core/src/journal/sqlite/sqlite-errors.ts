@@ -29,6 +29,12 @@ export function isNotADatabase(error: unknown): boolean {
 	return (resultCode(error) & 255) === notADatabase;
 }
 
+/** Whether the file, or its folder, may not be written. */
+export function isNotWritable(error: unknown): boolean {
+	const code = resultCode(error) & 255;
+	return code === readOnly || code === cannotOpen;
+}
+
 /** Whether the file is damaged, or none of SQLite's. */
 export function isDamaged(error: unknown): boolean {
 	return (resultCode(error) & 255) === corrupt || isNotADatabase(error);
