@@ -132,6 +132,22 @@ test("too many failures in a row end the stream with the last of them", async ()
 	expect(server.requests).toHaveLength(3);
 });
 
+test("an address that is none is told at once, and no server is waited for", async () => {
+	for (const url of ["127.0.0.1:4280", "localhost:4280", "agents.example.com/api"])
+		expect(() => createClient({ url })).toThrow(
+			expect.objectContaining({
+				code: "invalid_option",
+				message: expect.stringContaining(`"http://${url}"`),
+			}),
+		);
+	for (const url of ["", "/agents"]) {
+		const page = client({ url });
+		await expect(page.session("s")).rejects.toMatchObject({ retryable: false });
+		await expect(page.execute({ input: "Hi" }).result()).rejects.toMatchObject({ code: "connection_failed" });
+	}
+	expect(timers.waits).toEqual([]);
+});
+
 test("an address where nobody listens is told after the last try", async () => {
 	await server.close();
 	const lonely = client({ maxReconnects: 1 }).execute({ input: "Hi" });

@@ -80,6 +80,10 @@ export function readOptions(options: ClientOptions): Settings {
 			'createClient needs a `url`, such as "https://agents.example.com".',
 		);
 	}
+	// Without a scheme it would be taken for a path, and the server waited for that nobody can reach.
+	if (url !== "" && !/^([a-z][a-z\d+.-]*:\/)?\//i.test(url)) {
+		throw new ClientError("invalid_option", `\`url\` has no scheme. Give "http://${url}".`);
+	}
 	return {
 		url: url.replace(/\/+$/, ""),
 		// Looked up late and called bare: a page may replace it, and browsers refuse it as another object's method.

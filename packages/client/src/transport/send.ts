@@ -73,10 +73,12 @@ async function reach({ fetch, url }: Settings, { path, ...init }: Request): Prom
 	try {
 		return await fetch(url + path, init);
 	} catch (cause) {
+		// Outside of a page an address without an origin leads nowhere, however often it is tried.
+		const { code } = ((cause as Error)?.cause ?? {}) as { code?: unknown };
 		throw new ClientError(
 			"connection_failed",
 			`The server at ${url || "this page's origin"} cannot be reached. Check \`url\` and the network.`,
-			{ cause, retryable: true },
+			{ cause, retryable: code !== "ERR_INVALID_URL" },
 		);
 	}
 }
