@@ -1,11 +1,13 @@
 import { HoldfastError } from "@holdfast/upp";
 import { describe, expect, test, vi } from "vitest";
 import { Agent } from "../agent/agent.ts";
+import { handMade } from "../engine/hand-made-time.fixture.ts";
 import type { Clock } from "../engine/index.ts";
 import { journalHost } from "../journal/host.ts";
 import type { AcquireResult, Fact, Journal, Lease } from "../journal/index.ts";
 import { memoryJournal } from "../journal/memory.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
+import { play, settled } from "./sessions.fixture.ts";
 
 /** An agent whose model answers each message with `re: <message>`, once `gates` lets it. */
 function echo(
@@ -175,6 +177,36 @@ describe("turns that wait", () => {
 		const run = await echo(journal, {}, clock).session("s").send("one");
 		expect(await run.result()).toMatchObject({ outcome: "completed", text: "re: one" });
 		expect((await journal.head("s"))?.waiting).toBe(1);
+	});
+
+	test("of a living worker that has left one behind go first all the same, when they came first", async () => {
+		const journal = memoryJournal();
+		const other = journal.worker("other");
+		const submit = (id: string) => {
+			const body = { shape: "text", message: { type: "user", content: [{ type: "text", text: id }] } };
+			return other.submit("s", { id, kind: "message", workerId: other.workerId, body });
+		};
+		const time = handMade();
+		const held = gate();
+		const { session } = play([{ gate: held.promise, text: "one" }, "two"], { ports: time.ports }, journal);
+		await submit("left behind");
+		const first = await session.send("one");
+		const looksAgain = async (): Promise<void> => {
+			await expect.poll(() => time.timers.size).toBe(1);
+			time.pass(2_500);
+		};
+		await looksAgain();
+		void first.result();
+		await expect.poll(() => journal.head("s")?.openRunId).toBe(first.runId);
+		await submit("came first");
+		const second = await session.send("two");
+		void second.result();
+		held.open();
+		await first.result();
+		await settled();
+		expect(journal.head("s")?.openRunId, "it yields").toBeUndefined();
+		await looksAgain();
+		expect(await second.result()).toMatchObject({ outcome: "completed", text: "two" });
 	});
 });
 

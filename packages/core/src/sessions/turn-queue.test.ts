@@ -29,7 +29,7 @@ test("of a worker that dies while the inbox is looked through, all inputs are aw
 			const run = new AgentRun(input.runId ?? "", "s");
 			return { run, input: storedMessage(input), inputId: input.id, place: "stored" };
 		});
-	expect(await look()).toEqual({ gone: [], ahead: inbox[0]?.id });
+	expect(await look()).toEqual({ gone: [], ahead: inbox[1]?.id });
 	expect(adopted).toEqual([]);
 	expect(await look()).toEqual({ gone: [] });
 	expect(adopted).toEqual(["one", "two"]);

@@ -28,7 +28,7 @@ export interface QueuedTurn {
 export interface Alignment {
 	/** Turns that another worker has started meanwhile. */
 	readonly gone: readonly QueuedTurn[];
-	/** The input before our first turn that is another living worker's, or another agent's, to start. */
+	/** The last input before our first turn that is another living worker's, or another agent's, to start. */
 	readonly ahead?: string;
 }
 
@@ -144,7 +144,7 @@ export class TurnQueue {
 		const order = new Map<string, number>();
 		// Asked once: were it dead for the second of its inputs only, that would go before the first.
 		const living = new Map<string, MaybePromise<boolean>>();
-		let awaited: StoredInput | undefined;
+		const awaited: StoredInput[] = [];
 		for (const input of inbox) {
 			// What was said to a run that is over is a turn of its own.
 			const promoted = this.#promoted?.get(input.id);
@@ -153,7 +153,7 @@ export class TurnQueue {
 			order.set(input.id, input.order);
 			if (this.#turns.some((turn) => turn.inputId === input.id)) continue;
 			const isElsewhere = input.kind !== "steer" && (await this.#isAwaited(input, living));
-			if (this.#here.queued.has(input.id) || isElsewhere) awaited ??= input;
+			if (this.#here.queued.has(input.id) || isElsewhere) awaited.push(input);
 			else if (promoted === undefined) this.push(adopt(input));
 			else this.push({ ...told(input), run: promoted });
 		}
@@ -163,8 +163,9 @@ export class TurnQueue {
 		const place = (turn: QueuedTurn): number => order.get(turn.inputId) ?? Number.MAX_SAFE_INTEGER;
 		this.#turns.sort((one, other) => place(one) - place(other));
 		const { first } = this;
-		if (awaited === undefined || (first !== undefined && place(first) < awaited.order)) return { gone };
-		return { gone, ahead: awaited.id };
+		// The last, for one that its worker has left must not hide those that came to it since.
+		const ahead = awaited.findLast(({ order }) => first === undefined || order < place(first));
+		return ahead === undefined ? { gone } : { gone, ahead: ahead.id };
 	}
 
 	/** Whether a living worker's caller waits for that input, so that it is the other's to start. */
