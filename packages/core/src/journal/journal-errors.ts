@@ -49,6 +49,15 @@ export function forkUnsettled(key: string, seq: number): HoldfastError {
 	);
 }
 
+/** A session was to be forked in which nothing has ended, or which is not there. */
+export function nothingToFork(key: string): HoldfastError {
+	return new HoldfastError(
+		"fork_unsettled",
+		`Session ${named(key)} cannot be forked: no run of it has ended yet. Check the key, or wait for the end of a run.`,
+		{ data: { key, seq: 0 } },
+	);
+}
+
 /** The key of a session that was to be made is taken. */
 export function sessionExists(key: string): HoldfastError {
 	return new HoldfastError(

@@ -1,6 +1,7 @@
 import { isHoldfastError } from "@holdfast/upp";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { compileSchema } from "./compile-schema.ts";
 import { formatIssues } from "./issue.ts";
 
@@ -330,4 +331,20 @@ test("any schema and value: issues appear exactly where the value does not fit",
 		{ numRuns: 2000 },
 	);
 	expect(fitting).toBeGreaterThan(200);
+});
+
+test("a schema of a library within JSON Schema is refused by its place: it would let anything in", () => {
+	const text = z.string();
+	for (const [schema, path] of [
+		[{ city: text }, "city"],
+		[{ type: "object", properties: { city: text } }, "properties.city"],
+		[{ anyOf: [{ type: "null" }, text] }, "anyOf.1"],
+	] as const) {
+		const refused = { code: "invalid_schema", data: { path }, message: expect.stringContaining("of zod") };
+		expect(() => compileSchema(schema)).toThrow(expect.objectContaining(refused));
+	}
+	// What a library has written as JSON Schema is that.
+	const written = z.toJSONSchema(z.object({ city: text, of: z.object({ a: z.number() }) }));
+	expect(compileSchema(written)({ city: "Bern", of: { a: 1 } })).toEqual([]);
+	expect(compileSchema(written)({ city: 7, of: { a: 1 } })).toHaveLength(1);
 });

@@ -18,6 +18,7 @@ import { allOfCheck, anyOfCheck, notCheck, oneOfCheck } from "./combining-keywor
 import { arrayCheck, objectCheck } from "./container-keywords.ts";
 import { formatPath, type Issue } from "./issue.ts";
 import { choiceCheck, numberCheck, stringCheck, typeCheck } from "./scalar-keywords.ts";
+import { isStandardSchema } from "./standard-schema.ts";
 
 /** Says what is wrong with a value: nothing, or a list. */
 export type SchemaValidator = (value: unknown) => readonly Issue[];
@@ -68,6 +69,7 @@ function compileRoot(root: unknown): Check | undefined {
 		if (schema === true) return undefined;
 		if (schema === false) return () => found("nothing is allowed here");
 		if (!isRecord(schema)) throw malformed(place, "expected a schema: an object, true or false");
+		if (place.length > 0) refuseMixed(schema, place);
 		if (finished.has(schema)) return finished.get(schema);
 		// A schema that contains itself: its check exists by the time a value is looked at.
 		if (started.has(schema)) return (value) => finished.get(schema)?.(value);
@@ -78,6 +80,7 @@ function compileRoot(root: unknown): Check | undefined {
 	}
 
 	function compileNode(node: SchemaNode, place: readonly string[]): Check | undefined {
+		for (const [keyword, value] of Object.entries(node)) refuseMixed(value, [...place, keyword]);
 		const type = typeCheck(node, place);
 		const others = [
 			choiceCheck(node, place),
@@ -110,6 +113,16 @@ function compileRoot(root: unknown): Check | undefined {
 		}
 		return compile(target, at);
 	}
+}
+
+/** A schema of a library among JSON Schema would be passed over, and anything let in. */
+function refuseMixed(value: unknown, place: readonly string[]): void {
+	if (!isStandardSchema(value)) return;
+	const { vendor } = value["~standard"];
+	throw malformed(
+		place,
+		`this is a schema of ${vendor} within JSON Schema. Give one schema of ${vendor} for the whole, such as an object of these members`,
+	);
 }
 
 // The type first: where it is wrong, nothing else is worth saying.

@@ -43,6 +43,10 @@ test("it is forked at the last run that ended, at a run that is named, or at an 
 		const { text } = messages.at(-1) as unknown as { text: string };
 		return text === "open" ? { gate: answer.promise, text: "late" } : `re: ${text}`;
 	});
+	await expect(session.fork("early")).rejects.toMatchObject({
+		code: "fork_unsettled",
+		message: expect.stringContaining("no run of it has ended yet"),
+	});
 	const first = await session.send("one");
 	await drain(first);
 	await drain(await session.send("two"));

@@ -2,7 +2,7 @@
 // runs to come have ids of their own, and with them idempotency keys that no other session ever uses (keeps I3).
 import { HoldfastError } from "@holdfast/upp";
 import type { Journal } from "../journal/index.ts";
-import { forkUnsettled } from "../journal/journal-errors.ts";
+import { forkUnsettled, nothingToFork } from "../journal/journal-errors.ts";
 import { backwards } from "./backwards.ts";
 
 /** Options of `session.fork`. */
@@ -19,7 +19,9 @@ export async function forkSession(
 	{ at }: ForkOptions,
 ): Promise<void> {
 	if (typeof at === "number") return journal.fork(from, to, at);
-	await journal.fork(from, to, await (at === undefined ? lastEnd(journal, from) : endOf(journal, from, at)));
+	const seq = await (at === undefined ? lastEnd(journal, from) : endOf(journal, from, at));
+	if (seq === 0) throw nothingToFork(from);
+	await journal.fork(from, to, seq);
 }
 
 /** The seq of the last entry that no open run stands before. */
