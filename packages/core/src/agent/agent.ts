@@ -172,7 +172,7 @@ export class Agent {
 			const run = await table.takeOver(place);
 			if (run !== null) yield run;
 		}
-		await table.watchDeadlines();
+		await table.watchDeadlines("ever");
 		await table.recoverReminders();
 	}
 

@@ -127,7 +127,7 @@ class DueWork {
 	async look(): Promise<void> {
 		this.#isNew = false;
 		try {
-			await this.#parts.table.watchDeadlines((place) => this.#isOurs(place));
+			await this.#parts.table.watchDeadlines("soon", (place) => this.#isOurs(place));
 			const pieces = [...(await this.#orphaned()), ...(await this.#scheduled())];
 			const names = new Set(pieces.map(({ name }) => name));
 			for (const name of this.#later.keys()) if (!names.has(name)) this.#later.delete(name);

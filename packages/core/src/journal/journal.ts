@@ -154,6 +154,8 @@ export interface ListOptions {
 	 * the last entry says that a run waits for somebody outside; nobody works on such, and they are not `orphaned`.
 	 */
 	readonly state?: "any" | "open" | "orphaned" | "waiting";
+	/** With `waiting`: only those with a call whose deadline is not after this, in milliseconds since the epoch. */
+	readonly dueBy?: number;
 }
 
 export interface Journal {

@@ -12,6 +12,7 @@ import type {
 	StoredChunk,
 } from "./journal.ts";
 import { eventsExpired, forkUnsettled, journalClosed, leaseLost, sessionExists } from "./journal-errors.ts";
+import { lookAt, never } from "./look-at.ts";
 import { MemoryLease } from "./memory-lease.ts";
 import { createSession, lastSeq, type Session, type Store, type Worker } from "./memory-store.ts";
 import { isSettledAt } from "./settled-at.ts";
@@ -190,18 +191,22 @@ function isOrphaned(
 }
 
 function listSessions(store: Store, options: ListOptions): SessionHead[] {
-	const { after, prefix = "", limit = Number.POSITIVE_INFINITY, state = "any" } = options;
-	const heads: SessionHead[] = [];
-	const keys = [...store.sessions.keys()].filter((key) => key.startsWith(prefix));
-	for (const key of keys.sort()) {
-		if (heads.length >= limit) break;
-		if (after !== undefined && key <= after) continue;
-		const session = store.sessions.get(key) as Session;
-		const head = headOf(session);
-		if ((state === "open" || state === "waiting") && head.openRunId === undefined) continue;
-		if (state === "waiting" && session.entries.at(-1)?.fact.kind !== "waiting") continue;
-		if (state === "orphaned" && !isOrphaned(store, session, head)) continue;
-		heads.push(head);
+	const { after, prefix = "", limit = Number.POSITIVE_INFINITY, state = "any", dueBy } = options;
+	const found: Session[] = [];
+	for (const session of store.sessions.values()) {
+		const { key, openRunId, inbox = [] } = session;
+		// Most sessions are at rest, and a look for others passes them by.
+		if (state !== "any" && openRunId === undefined && (state !== "orphaned" || inbox.length === 0)) continue;
+		if (!key.startsWith(prefix) || (after !== undefined && key <= after)) continue;
+		if (state === "waiting" && !waits(session, dueBy)) continue;
+		if (state === "orphaned" && !isOrphaned(store, session, headOf(session))) continue;
+		found.push(session);
 	}
-	return heads;
+	found.sort((one, other) => (one.key < other.key ? -1 : 1));
+	return found.slice(0, limit).map(headOf);
+}
+
+function waits({ entries }: Session, dueBy = never): boolean {
+	const last = entries.at(-1)?.fact;
+	return last?.kind === "waiting" && (lookAt([last], null) ?? never) <= dueBy;
 }

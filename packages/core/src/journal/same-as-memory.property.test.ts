@@ -88,6 +88,10 @@ const folded: Fact = {
 };
 const parked: Fact = { kind: "run.parked", reason: "crash", crashes: 6 };
 const waiting: Fact = { kind: "waiting", step: 1, calls: [] };
+const hurried: Fact = {
+	...waiting,
+	calls: [{ callId: "c", awaits: "result", since: 1_000, deadline: 5_000 }],
+};
 
 /** What a world answers to a row of deeds, and what it shows after them. */
 async function answers(make: () => World, rows: readonly Row[]): Promise<readonly unknown[]> {
@@ -170,6 +174,7 @@ async function answers(make: () => World, rows: readonly Row[]): Promise<readonl
 			given.push(key, await looker.read(key), await looker.readChunks?.(key, all), await looker.head(key));
 		for (const state of ["any", "open", "orphaned", "waiting"] as const)
 			given.push(state, await looker.list({ state }), await looker.list({ state, prefix: "a", after: "a" }));
+		given.push("due", await looker.list({ state: "waiting", dueBy: 5_000 }));
 		for (const worker of workers) given.push(worker, await looker.isAlive(worker));
 		return JSON.parse(JSON.stringify(given));
 	} finally {
@@ -213,7 +218,15 @@ const facts = fc.oneof(
 	{ weight: 3, arbitrary: fc.constant<readonly Fact[]>([note("n"), note("m")]) },
 	{ weight: 2, arbitrary: fc.constant<readonly Fact[]>([ended]) },
 	{ weight: 2, arbitrary: fc.constant<readonly Fact[]>([started, note("whole"), ended]) },
-	{ weight: 1, arbitrary: fc.constantFrom<readonly Fact[]>([started, parked], [started, waiting]) },
+	{
+		weight: 1,
+		arbitrary: fc.constantFrom<readonly Fact[]>(
+			[started, parked],
+			[started, waiting],
+			[started, hurried],
+			[hurried],
+		),
+	},
 );
 
 const write: fc.Arbitrary<Write> = fc.oneof(

@@ -161,7 +161,7 @@ class Service implements SessionService {
 		checkServed(options);
 		const { host, agent, models, maxSteps, remoteToolTimeoutMs, deltaFlushMs = 20 } = options;
 		this.#options = options;
-		this.#waiting = new WaitingSessions(host.journal);
+		this.#waiting = new WaitingSessions(host.journal, agent.ports?.clock ?? { now: () => Date.now() });
 		this.#timers = agent.ports?.timers ?? unheldTimers;
 		this.#parts = {
 			host,
@@ -316,7 +316,7 @@ class Service implements SessionService {
 	async #look(): Promise<void> {
 		const { journal } = this.#parts.host;
 		const places = await orphanedPlaces(journal, tenants);
-		for (const place of [...places, ...(await this.#waiting.withDeadlines(tenants))]) {
+		for (const place of [...places, ...(await this.#waiting.withDeadlines("soon", tenants))]) {
 			const { key, namespace } = readPlace(place);
 			if (namespace === undefined || this.#closing) continue;
 			const resumed = this.#session(namespace, key).then((session) => session?.resume());

@@ -45,7 +45,7 @@ export class SessionTable {
 		this.journal = journal;
 		this.here = storeHere(journal);
 		this.later = new Later(agent.engine.ports.timers);
-		this.#waiting = new WaitingSessions(journal);
+		this.#waiting = new WaitingSessions(journal, agent.engine.ports.clock);
 		this.background = options.background;
 		this.records = options.records;
 		this.#named = options.named ?? "keys";
@@ -149,9 +149,12 @@ export class SessionTable {
 	}
 
 	/** Sees to it that calls that wait for somebody outside fail in time, in sessions whose process may have died. */
-	async watchDeadlines(isOurs: (place: string) => boolean = () => true): Promise<void> {
+	async watchDeadlines(
+		when: "soon" | "ever",
+		isOurs: (place: string) => boolean = () => true,
+	): Promise<void> {
 		let failure: unknown;
-		for (const place of await this.#waiting.withDeadlines()) {
+		for (const place of await this.#waiting.withDeadlines(when)) {
 			if (!isOurs(place) || this.tableAt(place) === undefined) continue;
 			try {
 				await this.takeOver(place);

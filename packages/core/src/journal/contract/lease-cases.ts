@@ -1,6 +1,6 @@
 // One writer: leases, epochs, and what becomes of workers that lose them (keeps I4).
 import type { Fact } from "../fact.ts";
-import type { AppendResult, Lease, SessionHead } from "../journal.ts";
+import type { AppendResult, Lease, ListOptions, SessionHead } from "../journal.ts";
 import {
 	append,
 	begin,
@@ -271,6 +271,49 @@ export const leaseCases: readonly WrittenCase[] = [
 			const fact: Fact = { kind: "run.resumed", attempt: 2, fingerprint: "f", reason: "released" };
 			await append(await take(two, "s"), "run-1", fact);
 			same((await two.head("s"))?.parked, undefined, "parked, once it was resumed");
+		},
+	},
+	{
+		title:
+			"runs that wait for somebody outside are open and nobody's to take over, and are found by their deadlines",
+		async run(world) {
+			const [one, two] = [await world.worker(), await world.worker()];
+			const waits = (...deadlines: (number | undefined)[]): Fact => ({
+				kind: "waiting",
+				step: 1,
+				calls: deadlines.map((deadline, at) => ({
+					callId: `call-${at}`,
+					awaits: deadline === undefined ? "approval" : "result",
+					since: 1_000,
+					...(deadline === undefined ? {} : { deadline }),
+				})),
+			});
+			const facts = {
+				early: waits(9_000, 5_000, undefined),
+				late: waits(7_000),
+				patient: waits(undefined),
+				working: note("at work"),
+			};
+			for (const [key, fact] of Object.entries(facts)) {
+				const lease = await begin(one, key);
+				await append(lease, "run-1", fact);
+				await lease.release();
+			}
+			const keys = async (options: ListOptions): Promise<string> =>
+				(await two.list(options)).map(({ key }) => key).join();
+			same(await keys({ state: "waiting" }), "early,late,patient", "all that wait");
+			same(await keys({ state: "open" }), "early,late,patient,working", "open");
+			same(await keys({ state: "orphaned" }), "working", "orphaned");
+			same(await keys({ state: "waiting", dueBy: 4_999 }), "", "due by 4999");
+			same(await keys({ state: "waiting", dueBy: 5_000 }), "early", "due by 5000");
+			same(await keys({ state: "waiting", dueBy: 9e15 }), "early,late", "due some day");
+			same(await keys({ state: "waiting", dueBy: 9e15, prefix: "la", limit: 1 }), "late", "of a prefix");
+			const lease = await take(two, "early");
+			await append(lease, "run-1", { kind: "run.resumed", attempt: 2, fingerprint: "f", reason: "answered" });
+			same(await keys({ state: "waiting" }), "late,patient", "once one was answered");
+			await append(lease, "run-1", waits(6_000));
+			await append(lease, "run-1", ended);
+			same(await keys({ state: "waiting", dueBy: 9e15 }), "late", "once it has ended");
 		},
 	},
 	{

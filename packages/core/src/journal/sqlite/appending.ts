@@ -4,6 +4,7 @@ import { type EncodedFact, encodeFact } from "../codec.ts";
 import type { Fact } from "../fact.ts";
 import type { Append, AppendResult } from "../journal.ts";
 import { leaseLost } from "../journal-errors.ts";
+import { lookAt } from "../look-at.ts";
 import { type FoldedRow, foldEntries, settledRow } from "./fold-entries.ts";
 import type { Operation } from "./shared-commits.ts";
 import type { SeenSession, SqliteLease, Standing } from "./sqlite-lease.ts";
@@ -55,9 +56,10 @@ export class Appending implements Operation {
 		const found = { session, seq: replaces ?? 0, openRun: before.openRun };
 		const row = replaces === undefined ? undefined : settledRow(lease.store.statements, lease.key, found);
 		const openRun = openRunAfter(before.openRun, this.#runId, this.#batch.facts);
+		const at = openRun === null ? null : lookAt(this.#batch.facts, before.lookAt);
 		this.#begins = !before.taken || (openRun !== null && before.openRun === null);
 		const owner = this.#begins ? lease.store.worker.present() : 0;
-		const standing = before.taken ? this.#keep(before, openRun) : this.#take(seen, openRun, owner);
+		const standing = before.taken ? this.#keep(before, openRun, at) : this.#take(seen, openRun, at, owner);
 		lease.standing = row === undefined ? this.#write(standing) : this.#fold(standing, row);
 		this.#seq = lease.standing.seq;
 	}
@@ -127,24 +129,29 @@ export class Appending implements Operation {
 		return waiting.some(({ id }) => this.#batch.drain?.includes(fromStored(id)) !== true);
 	}
 
-	#take(seen: SeenSession | undefined, openRun: string | null, owner: number): Standing {
+	#take(
+		seen: SeenSession | undefined,
+		openRun: string | null,
+		lookAt: number | null,
+		owner: number,
+	): Standing {
 		const { statements } = this.lane.store;
 		const { at } = this.#batch;
-		const fresh = { taken: true, openRun, runId: undefined, runRow: null };
+		const fresh = { taken: true, openRun, lookAt, runId: undefined, runRow: null };
 		if (seen === undefined) {
-			const created = statements.createTakenSession.get(this.lane.storedKey, owner, openRun, at, at);
+			const created = statements.createTakenSession.get(this.lane.storedKey, owner, openRun, lookAt, at, at);
 			const { id, epoch } = created as { id: number; epoch: number };
 			return { ...fresh, session: id, epoch, seq: 0 };
 		}
 		const epoch = seen.epoch + 1;
-		statements.takeSession.run(epoch, owner, openRun, at, seen.id);
+		statements.takeSession.run(epoch, owner, openRun, lookAt, at, seen.id);
 		return { ...fresh, session: seen.id, epoch, seq: seen.seq };
 	}
 
-	#keep(before: Standing, openRun: string | null): Standing {
-		if (openRun === before.openRun) return before;
-		this.lane.store.statements.setOpenRun.run(openRun, this.#batch.at, before.session as number);
-		return { ...before, openRun };
+	#keep(before: Standing, openRun: string | null, lookAt: number | null): Standing {
+		if (openRun === before.openRun && lookAt === before.lookAt) return before;
+		this.lane.store.statements.setOpenRun.run(openRun, lookAt, this.#batch.at, before.session as number);
+		return { ...before, openRun, lookAt };
 	}
 
 	#write(standing: Standing): Standing {

@@ -13,9 +13,11 @@ import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { temporaryFolder } from "../../temporary-folder.fixture.ts";
 import { append, begin, ended, note, notes, take } from "../contract/contract.ts";
+import type { ListOptions } from "../journal.ts";
 import { openJournalFile } from "./journal-file.ts";
 import { loadSqlite } from "./load-sqlite.ts";
 import { startRemoteWorker } from "./remote-worker.fixture.ts";
+import { journalFile } from "./schema.ts";
 import { sqliteJournal } from "./sqlite-journal.ts";
 
 let folder: string;
@@ -73,6 +75,43 @@ test("what was appended is there when the file is opened again, and opening migr
 	const before = contents();
 	await sqliteJournal({ path }).close();
 	expect(contents()).toEqual(before);
+});
+
+test("runs that waited in a file from before there were lists of them are found by their deadlines", async () => {
+	const before = raw(path);
+	for (const step of journalFile.migrations.slice(0, 4)) before.exec(step);
+	before.exec(`PRAGMA user_version = 4; PRAGMA application_id = ${journalFile.applicationId}`);
+	const session = before.prepare(
+		"INSERT INTO sessions (key, epoch, open_run, inputs, created_at, updated_at) VALUES (?, 1, 'r', 0, 1, 1) RETURNING id",
+	);
+	const entry = before.prepare(
+		"INSERT INTO entries (session, seq, run_id, kind, version, at, body) VALUES (?, ?, 'r', ?, 1, 1, ?)",
+	);
+	const calls = (...deadlines: number[]): string =>
+		JSON.stringify({
+			step: 1,
+			calls: deadlines.map((deadline) => ({ callId: "c", awaits: "result", since: 1, deadline })),
+		});
+	const last = {
+		due: ["waiting", calls(9_000, 5_000)],
+		parked: ["run.parked", '{"reason":"crash","crashes":6}'],
+		patient: ["waiting", calls()],
+		working: ["usage", "{}"],
+	};
+	for (const [key, [kind, body]] of Object.entries(last)) {
+		const { id } = session.get(key) as { id: number };
+		entry.run(id, 1, "run.started", "{}");
+		entry.run(id, 2, kind as string, body as string);
+	}
+	before.close();
+	const journal = sqliteJournal({ path });
+	const keys = async (options: ListOptions): Promise<string[]> =>
+		(await journal.list(options)).map(({ key }) => key);
+	expect(await keys({ state: "waiting" })).toEqual(["due", "patient"]);
+	expect(await keys({ state: "waiting", dueBy: 5_000 })).toEqual(["due"]);
+	expect(await keys({ state: "orphaned" })).toEqual(["working"]);
+	expect(await keys({ state: "open" })).toEqual(["due", "parked", "patient", "working"]);
+	await journal.close();
 });
 
 test("an empty file is made a journal", async () => {

@@ -2,13 +2,15 @@
 // a new one is added behind it. The file's `user_version` says how many were taken, its `application_id` whose it is.
 
 import { HoldfastError } from "@holdfast/upp";
+import { never } from "../look-at.ts";
 import type { DatabaseKind } from "./open-database.ts";
 import { journalError } from "./sqlite-errors.ts";
 
 /**
  * `entries` is a log: rows of all sessions are added at its end, where pages fill up, and an index finds those of one
  * session. `run_id` stands in the first row of a run (or of a writer that did not know that row); the others refer to
- * it by `run`. `sessions` changes only when a lease is taken and when a run starts or ends, never per step.
+ * it by `run`. `sessions` changes only when a lease is taken and when a run starts, waits or ends, never per step;
+ * `look_at` says when somebody has to look at a run that waits or is parked.
  */
 const migrations: readonly string[] = [
 	`
@@ -92,6 +94,17 @@ const migrations: readonly string[] = [
 		body TEXT NOT NULL,
 		PRIMARY KEY (session, seq, sub)
 	) STRICT, WITHOUT ROWID;
+	`,
+	`
+	ALTER TABLE sessions ADD COLUMN look_at INTEGER;
+	UPDATE sessions SET look_at = (
+		SELECT CASE e.kind WHEN 'run.parked' THEN ${never}
+			WHEN 'waiting' THEN (SELECT ifnull(min(value ->> 'deadline'), ${never}) FROM json_each(e.body, '$.calls')) END
+		FROM entries e WHERE e.session = sessions.id ORDER BY e.seq DESC LIMIT 1)
+		WHERE open_run IS NOT NULL;
+	DROP INDEX sessions_open;
+	CREATE INDEX sessions_at_work ON sessions (owner) WHERE open_run IS NOT NULL AND look_at IS NULL;
+	CREATE INDEX sessions_to_look_at ON sessions (look_at) WHERE look_at IS NOT NULL;
 	`,
 ];
 

@@ -4,6 +4,7 @@ import { HoldfastError } from "@holdfast/upp";
 import type { ValueStore } from "../../plugins/session-values.ts";
 import type { Journal, ListOptions, SessionHead } from "../journal.ts";
 import { journalClosed } from "../journal-errors.ts";
+import { never } from "../look-at.ts";
 import { makeChangeFeed } from "./change-feed.ts";
 import { makeLongWork } from "./long-work.ts";
 import { openDatabase } from "./open-database.ts";
@@ -46,7 +47,7 @@ const viewsOf = {
 	any: "viewSessions",
 	open: "viewOpenSessions",
 	orphaned: "viewUnfinishedSessions",
-	waiting: "viewOpenSessions",
+	waiting: "viewWaitingSessions",
 } as const;
 
 /** A journal in a SQLite file. */
@@ -130,12 +131,14 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 		statements.findSession.get(toStored(key)) as unknown as SeenSession | undefined;
 
 	/** The heads from a key on, in order; they are read as they are taken. */
-	function* heads(
-		after: string,
-		prefix: string,
-		state: NonNullable<ListOptions["state"]>,
-	): Generator<SessionHead> {
-		const views = statements[viewsOf[state]].iterate(toStored(after), toStored(prefix));
+	function* heads({
+		after = "",
+		prefix = "",
+		state = "any",
+		dueBy = never,
+	}: ListOptions): Generator<SessionHead> {
+		const until = state === "waiting" ? [Math.min(dueBy, never)] : [];
+		const views = statements[viewsOf[state]].iterate(toStored(after), toStored(prefix), ...until);
 		for (const view of views as unknown as Iterable<SessionView>) {
 			const head = toHead(view, worker);
 			if (!head.key.startsWith(prefix)) return;
@@ -217,12 +220,12 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 				return view === undefined ? undefined : toHead(view, worker);
 			});
 		},
-		list({ after, prefix = "", limit = -1, state = "any" } = {}) {
+		list(options = {}) {
 			return reading(() => {
 				const found: SessionHead[] = [];
-				for (const head of heads(after ?? "", prefix, state)) {
-					if (found.length === limit) break;
-					if (head.key !== after) found.push(head);
+				for (const head of heads(options)) {
+					if (found.length === options.limit) break;
+					if (head.key !== options.after) found.push(head);
 				}
 				return found;
 			});

@@ -31,6 +31,7 @@ export interface SeenSession {
 	readonly epoch: number;
 	readonly owner: number | null;
 	readonly open_run: string | null;
+	readonly look_at: number | null;
 	readonly seq: number;
 }
 
@@ -43,6 +44,8 @@ export interface Standing {
 	readonly epoch: number;
 	readonly seq: number;
 	readonly openRun: string | null;
+	/** When somebody has to look at it; null while it is worked on, or none is open. */
+	readonly lookAt: number | null;
 	/** The run of the last entry, and the row that names it. */
 	readonly runId: string | undefined;
 	readonly runRow: number | null;
@@ -76,7 +79,8 @@ export class SqliteLease implements Lease {
 		if (openRun !== null) this.openRunId = fromStored(openRun);
 		const { seq } = this;
 		const { id: session, epoch = 0 } = seen ?? {};
-		this.standing = { taken: false, session, epoch, seq, openRun, runId: undefined, runRow: null };
+		const lookAt = seen?.look_at ?? null;
+		this.standing = { taken: false, session, epoch, seq, openRun, lookAt, runId: undefined, runRow: null };
 	}
 
 	get epoch(): number {

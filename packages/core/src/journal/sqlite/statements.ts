@@ -61,26 +61,29 @@ const views = `
 		(SELECT kind FROM entries WHERE session = s.id ORDER BY seq DESC LIMIT 1) AS last_kind,
 		(SELECT count(*) FROM inputs WHERE session = s.id) AS waiting
 	FROM sessions s`;
+const sessionsAtWork = "SELECT id FROM sessions WHERE open_run IS NOT NULL AND look_at IS NULL";
+const openSessions = `${sessionsAtWork} UNION ALL SELECT id FROM sessions WHERE look_at IS NOT NULL`;
 const highestDeletedEpoch = "ifnull((SELECT value FROM meta WHERE name = 'highest_deleted_epoch'), 0)";
 
 const texts = {
-	findSession: `SELECT s.id, s.epoch, s.owner, s.open_run,
+	findSession: `SELECT s.id, s.epoch, s.owner, s.open_run, s.look_at,
 		ifnull((SELECT max(seq) FROM entries WHERE session = s.id), 0) AS seq FROM sessions s WHERE s.key = ?`,
 	sessionId: "SELECT id FROM sessions WHERE key = ?",
 	sessionEpoch: "SELECT epoch FROM sessions WHERE id = ?",
 	createSession: `INSERT INTO sessions (key, epoch, inputs, created_at, updated_at)
 		VALUES (?, ${highestDeletedEpoch}, 0, ?, ?) RETURNING id, epoch`,
-	createTakenSession: `INSERT INTO sessions (key, epoch, owner, open_run, inputs, created_at, updated_at)
-		VALUES (?, ${highestDeletedEpoch} + 1, ?, ?, 0, ?, ?) RETURNING id, epoch`,
-	takeSession: `UPDATE sessions SET epoch = ?, owner = ?, open_run = ?, updated_at = max(updated_at, ?)
+	createTakenSession: `INSERT INTO sessions (key, epoch, owner, open_run, look_at, inputs, created_at, updated_at)
+		VALUES (?, ${highestDeletedEpoch} + 1, ?, ?, ?, 0, ?, ?) RETURNING id, epoch`,
+	takeSession: `UPDATE sessions SET epoch = ?, owner = ?, open_run = ?, look_at = ?, updated_at = max(updated_at, ?)
 		WHERE id = ?`,
-	setOpenRun: "UPDATE sessions SET open_run = ?, updated_at = ? WHERE id = ?",
+	setOpenRun: "UPDATE sessions SET open_run = ?, look_at = ?, updated_at = ? WHERE id = ?",
 	releaseSession: "UPDATE sessions SET owner = NULL WHERE id = ? AND epoch = ?",
 	deleteSession: "DELETE FROM sessions WHERE id = ?",
 	hiddenSessions: `SELECT id, owner FROM sessions WHERE key >= '"sweep ' AND key < '"sweep!'`,
 	hiddenOwner: "SELECT owner FROM sessions WHERE id = ? AND key = ?",
 	// A lease on it that stands somewhere is lost, and its run is nobody's to recover.
-	hideSession: "UPDATE sessions SET key = ?, epoch = epoch + 1, owner = NULL, open_run = NULL WHERE id = ?",
+	hideSession:
+		"UPDATE sessions SET key = ?, epoch = epoch + 1, owner = NULL, open_run = NULL, look_at = NULL WHERE id = ?",
 	ownSession: "UPDATE sessions SET owner = ? WHERE id = ?",
 	disownSession: "UPDATE sessions SET owner = NULL WHERE id = ?",
 	disownCopy: "UPDATE sessions SET owner = NULL WHERE id = ? AND key = ?",
@@ -120,7 +123,7 @@ const texts = {
 		ORDER BY e.id LIMIT 1`,
 	locateWaiting: `SELECT s.key AS place FROM inputs i JOIN sessions s ON s.id = i.session
 		WHERE i.run_id = ? AND i.kind = 'message' LIMIT 1`,
-	unfinishedRuns: `SELECT open_run AS id FROM sessions WHERE open_run IS NOT NULL
+	unfinishedRuns: `SELECT open_run AS id FROM sessions WHERE id IN (${openSessions})
 		UNION SELECT run_id FROM inputs WHERE kind = 'message' AND run_id IS NOT NULL`,
 	keepEpoch: `INSERT INTO meta (name, value) VALUES ('highest_deleted_epoch', ?)
 		ON CONFLICT (name) DO UPDATE SET value = max(value, excluded.value)`,
@@ -161,9 +164,10 @@ const texts = {
 	viewSession: `${views} WHERE s.key = ?`,
 	viewSessions: `${views} WHERE s.key >= max(?, ?) AND ${isVisible("s.key")} ORDER BY s.key`,
 	// Unfinished sessions are few: a plus keeps SQLite from walking all keys instead of the short lists of these.
-	viewOpenSessions: `${views} WHERE s.open_run IS NOT NULL AND +s.key >= max(?, ?) ORDER BY +s.key`,
+	viewOpenSessions: `${views} WHERE +s.key >= max(?, ?) AND s.id IN (${openSessions}) ORDER BY +s.key`,
+	viewWaitingSessions: `${views} WHERE +s.key >= max(?, ?) AND s.look_at <= ? ORDER BY +s.key`,
 	viewUnfinishedSessions: `${views} WHERE +s.key >= max(?, ?) AND s.id IN (
-		SELECT id FROM sessions WHERE open_run IS NOT NULL UNION SELECT session FROM inputs) ORDER BY +s.key`,
+		${sessionsAtWork} UNION SELECT session FROM inputs) ORDER BY +s.key`,
 	// What was said to a run that is over is anyone's to begin.
 	waitingWorkers: `SELECT DISTINCT CASE kind WHEN 'message' THEN worker END AS worker FROM inputs
 		WHERE session = ? AND (kind = 'message' OR (kind = 'steer' AND worker IS NOT NULL))`,
@@ -177,7 +181,7 @@ const texts = {
 	removeWorkerNamed: "DELETE FROM workers WHERE name = ?",
 	disownInputs: "UPDATE inputs SET worker = NULL WHERE worker = ?",
 	forgetWorkers: `DELETE FROM workers WHERE beat_at < ?
-		AND id NOT IN (SELECT owner FROM sessions WHERE open_run IS NOT NULL AND owner IS NOT NULL)`,
+		AND id NOT IN (SELECT owner FROM sessions WHERE open_run IS NOT NULL AND look_at IS NULL AND owner IS NOT NULL)`,
 	workerById: "SELECT name, pid, started, machine, heartbeat, beat_at FROM workers WHERE id = ?",
 	workerByName: "SELECT pid, started, machine, heartbeat, beat_at FROM workers WHERE name = ?",
 	dataVersion: "PRAGMA data_version",

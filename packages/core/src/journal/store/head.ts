@@ -27,6 +27,8 @@ export interface Head {
 	readonly openRunId: string | null;
 	/** Whether the last entry parked the open run. */
 	readonly parked?: boolean;
+	/** When somebody has to look at the open run; null or absent while it is worked on. */
+	readonly lookAt?: number | null;
 	/** The lease that appended last, and its worker; empty before the first append. */
 	readonly leaseId: string;
 	readonly workerId: string;

@@ -6,6 +6,7 @@ import type { SessionStore } from "../../session-store/session-store.ts";
 import type { Entry } from "../fact.ts";
 import type { Input, Journal, ListOptions, SessionHead, StoredInput } from "../journal.ts";
 import { forkUnsettled, journalClosed, leaseLost, sessionExists } from "../journal-errors.ts";
+import { never } from "../look-at.ts";
 import { isSettledAt } from "../settled-at.ts";
 import { claimKey, headKey, segmentKey } from "./derived-keys.ts";
 import { atOnce, commitDocument, deleteDocuments, loadDocument, sessionConflict } from "./documents.ts";
@@ -173,6 +174,7 @@ export function storeJournal(store: SessionStore, options: StoreJournalOptions =
 		prefix = "",
 		limit,
 		state = "any",
+		dueBy = never,
 	}: ListOptions): Promise<readonly SessionHead[]> {
 		const most = limit ?? Number.POSITIVE_INFINITY;
 		const known = [...process.keys].filter((key) => key.startsWith(prefix));
@@ -182,7 +184,7 @@ export function storeJournal(store: SessionStore, options: StoreJournalOptions =
 			const some = keys.slice(at, at + atOnce);
 			const seen = await Promise.all(some.map((key) => parts.look(key)));
 			for (const [index, { head }] of seen.entries()) {
-				const isListed = head !== undefined && isIn(process, head, state);
+				const isListed = head !== undefined && isIn(process, head, state) && (head.lookAt ?? 0) <= dueBy;
 				if (isListed && heads.length < most) heads.push(headOf(process, some[index] as string, head));
 			}
 		}
@@ -258,10 +260,10 @@ function isIn({ workers }: StoreProcess, head: Head, state: NonNullable<ListOpti
 			return true;
 		case "open":
 			return openRunId !== null;
-		case "waiting": // a head does not say more than that nobody works on it
-			return openRunId !== null && !held;
+		case "waiting":
+			return openRunId !== null && head.parked !== true && (head.lookAt ?? null) !== null;
 		case "orphaned":
-			if (openRunId !== null) return head.parked !== true && (!held || !workers.has(workerId));
+			if (openRunId !== null) return (head.lookAt ?? null) === null && (!held || !workers.has(workerId));
 			return inbox.some(({ kind, workerId = "" }) => {
 				if (kind === "steer") return workerId !== "";
 				return kind === "message" && !workers.has(workerId);

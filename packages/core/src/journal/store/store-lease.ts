@@ -3,6 +3,7 @@
 // An append is a new segment, and then the head that leads to it (keeps I3, I5).
 import type { Append, AppendResult, Lease, StoredInput } from "../journal.ts";
 import { foldUnsupported, journalClosed, leaseLost } from "../journal-errors.ts";
+import { lookAt } from "../look-at.ts";
 import { claimKey, headKey, segmentKey } from "./derived-keys.ts";
 import { commitDocument, deleteDocuments, loadDocument, sessionConflict, type Version } from "./documents.ts";
 import { type Head, type Span, storeFormat } from "./head.ts";
@@ -209,6 +210,7 @@ export class StoreLease implements Lease {
 			seq: base.seq + facts.length,
 			openRunId,
 			parked: facts.length === 0 ? base.parked === true : batch.facts.at(-1)?.kind === "run.parked",
+			lookAt: lookAt(batch.facts, base.lookAt ?? null),
 			leaseId: this.#id,
 			workerId: this.#journal.workerId,
 			appends: base.appends + 1,
