@@ -190,6 +190,7 @@ async function answered(wait: (agent: Agent) => Promise<unknown>): Promise<unkno
 	const { ask, found } = noted(() => wait(agent));
 	const agent = made(createInMemoryExecutionHost(), {
 		tools: [{ ...remote, kind: "remote" } as AnyTool],
+		remoteToolTimeoutMs: 30_000,
 		plugins: [hooked("tool.result", ask)],
 	});
 	const { pending } = await (await agent.session("s").send("one")).result();
