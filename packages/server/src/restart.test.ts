@@ -98,6 +98,8 @@ test("a session that waits is the same after a kill, and goes on with the answer
 	const before = await sessionOf(first, "s");
 	expect(before).toMatchObject({
 		status: "awaiting_tool_execution",
+		model: "halting",
+		totalCost: 15 / 1_000_000,
 		pendingToolCalls: [{ id: "call-ask_user" }],
 	});
 	await first.kill();

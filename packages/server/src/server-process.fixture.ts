@@ -105,7 +105,8 @@ async function main([db = "", half = "", rest = ""]: readonly string[]): Promise
 		run: () => "seen",
 	});
 	const model = haltingModel(half, rest, go);
-	const server = await listen({ agent: { model, tools: [look] }, db, port: 0, deltaFlushMs: 5 });
+	const agent = { model, tools: [look], prices: { halting: { input: 1, output: 1 } } };
+	const server = await listen({ agent, db, port: 0, deltaFlushMs: 5 });
 	process.once("SIGTERM", () => {
 		process.disconnect?.();
 		void server.close({ drainMs: 500 });

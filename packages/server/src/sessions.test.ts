@@ -77,8 +77,10 @@ test("a context for a session that is there changes nothing of it [API-065]", as
 
 test("records have ids that rise and data on one line, and line ends in text survive [API-066]", async () => {
 	const said = "First\nsecond\r\n\r\ndata: third\n\nid: 9\u2028fourth";
-	const { post } = serve([{ text: said, deltas: 20 }]);
-	const text = await (await post("/api/agent/execute", { input: say("go"), context: {} })).text();
+	const { post } = serve([{ text: said, deltas: 20 }, "Again."]);
+	const streamOf = async (body: object): Promise<string> =>
+		(await post("/api/agent/execute", { sessionId: "s", input: say("go"), ...body })).text();
+	const text = (await streamOf({ context: {} })) + (await streamOf({}));
 	const records = text.split("\n\n").slice(0, -1);
 	for (const record of records) expect(record).toMatch(/^id: [\d.]+\ndata: \{[^\n\r]*\}$/);
 	const ids = records.map((record) => record.slice(4, record.indexOf("\n")).split(".").map(Number));
@@ -91,7 +93,7 @@ test("records have ids that rise and data on one line, and line ends in text sur
 	const deltas = records
 		.map((record) => JSON.parse(record.slice(record.indexOf("data: ") + 6)))
 		.filter(({ type }) => type === "text_delta");
-	expect(deltas.map(({ delta }) => delta).join("")).toBe(said);
+	expect(deltas.map(({ delta }) => delta).join("")).toBe(`${said}Again.`);
 });
 
 test("the last record of every stream is one execute_complete, with the calls that wait; history has none [API-067]", async () => {
@@ -275,7 +277,11 @@ test("stop aborts the run, which says so; again, or with nothing to stop, it doe
 	const { begin, post, session } = serve([{ text: "word ".repeat(10), gate: new Promise(() => {}) }]);
 	const watcher = await begin({ sessionId: "s", input: say("Talk."), context: {} });
 	await watcher.next();
-	const stop = async (): Promise<unknown> => (await post("/api/agent/session/s/stop")).json();
+	const stop = async (): Promise<unknown> => {
+		const response = await post("/api/agent/session/s/stop");
+		expect(response.status).toBe(200);
+		return response.json();
+	};
 	expect(await stop()).toEqual({ sessionId: "s", stopped: true });
 	const rest = await watcher.rest();
 	expect(rest.at(-1)?.event).toMatchObject({ type: "execute_complete", status: "aborted" });

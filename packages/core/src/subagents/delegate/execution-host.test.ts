@@ -272,9 +272,18 @@ test("a crash between the record of a task and its place in the schedule loses n
 describe("checkpoints of a delegation", () => {
 	test("stand before the child's run and when its link is committed [SES-103]", async () => {
 		const host = createInMemoryExecutionHost();
+		const { create } = host.store.runs;
+		const before: (string | undefined)[] = [];
+		host.store.runs.create = async (record) => {
+			const { parentRunId } = record;
+			if (parentRunId !== undefined) before.push((await host.store.checkpoints.latest(parentRunId))?.phase);
+			return create(record);
+		};
 		const parent = parentOn(host, [calls(["delegate_to_helper", { prompt: "a" }]), "Done."], worker().agent);
 		const run = await parent.session("s").send("go");
 		await eventsOf(run);
+		// Its run looks for its record, too, when it begins.
+		expect(before[0]).toBe("before-child-run");
 		const checkpoints = await host.store.checkpoints.list(run.runId);
 		const [child] = await children(host, run.runId);
 		const about = { toolCallId: "call_0_0", childRunId: child?.runId };
