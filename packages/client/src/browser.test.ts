@@ -1,4 +1,5 @@
 // The package as a browser gets it: one bundle without anything of Node's, small, and working where only web APIs are.
+import { join } from "node:path";
 import { createContext, runInContext } from "node:vm";
 import { gzipSync } from "node:zlib";
 import { rolldown } from "rolldown";
@@ -7,7 +8,7 @@ import { startFakeServer } from "./fixtures/server.fixture.ts";
 
 async function bundle(): Promise<string> {
 	const build = await rolldown({
-		input: new URL("./index.ts", import.meta.url).pathname,
+		input: join(import.meta.dirname, "index.ts"),
 		platform: "browser",
 		// Whatever cannot be bundled would be asked of the browser, which has no such thing.
 		external: () => false,

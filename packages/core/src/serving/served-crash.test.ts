@@ -16,7 +16,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }))
 /** Starts a server on a new file and kills it when it has told so many events. */
 async function killedAfter(count: number): Promise<{ readonly path: string; readonly seen: LoggedEvent[] }> {
 	const path = join(folder, `${files++}.db`);
-	const script = new URL("./service-process.fixture.ts", import.meta.url).pathname;
+	const script = join(import.meta.dirname, "service-process.fixture.ts");
 	const child = spawn(process.execPath, ["--conditions=holdfast-source", "--no-warnings", script, path], {
 		stdio: ["ignore", "pipe", "inherit"],
 	});

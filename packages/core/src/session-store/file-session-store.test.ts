@@ -23,7 +23,7 @@ function make() {
 	};
 }
 
-const fixture = new URL("./store-process.fixture.ts", import.meta.url);
+const fixture = join(import.meta.dirname, "store-process.fixture.ts");
 const execArgv = ["--conditions=holdfast-source", "--no-warnings"];
 
 async function startRacer(): Promise<ChildProcess> {
@@ -56,7 +56,7 @@ test("of twenty commits by two processes at once, exactly one succeeds [SES-078]
 /** Runs the fixture until it has killed itself at a place, or survived. */
 function interruptedAt(place: number): Promise<string> {
 	return new Promise((resolve) => {
-		const parameters = [...execArgv, fixture.pathname, "interrupted", dir, String(place)];
+		const parameters = [...execArgv, fixture, "interrupted", dir, String(place)];
 		execFile(process.execPath, parameters, (error, output) => resolve(error?.signal ?? output));
 	});
 }

@@ -325,7 +325,7 @@ describe("where sessions live", () => {
 	});
 
 	async function inProcess(...parameters: readonly string[]): Promise<{ outcome: string; shown: string[] }> {
-		const fixture = new URL("./store-agent-process.fixture.ts", import.meta.url).pathname;
+		const fixture = join(import.meta.dirname, "store-agent-process.fixture.ts");
 		const options = ["--conditions=holdfast-source", "--no-warnings", fixture, dir, ...parameters];
 		const { stdout } = await promisify(execFile)(process.execPath, options);
 		return JSON.parse(stdout);
