@@ -300,6 +300,18 @@ describe("a session over a bare store", () => {
 		expect(await ask("barn", "d")).toEqual({ parent: ["b", "done", "d"], child: ["b", "re: b", "d"] });
 	});
 
+	test("is removed with its child sessions: the store holds no document of either [SES-048]", async () => {
+		const sessionStore = new OpenStore();
+		const researcher = new Agent({ name: "researcher", description: "Researches.", model: echo() });
+		const host = { sessionStore };
+		const agent = new Agent({ model: delegating(), namespace: "house", subagents: [researcher], host });
+		await say(agent, "k", "a");
+		await say(agent, "k", "b");
+		expect(JSON.stringify([...sessionStore.documents.values()])).toContain("re: b");
+		await agent.session("k").delete();
+		expect([...sessionStore.documents.keys()]).toEqual([]);
+	});
+
 	test("is removed with all its documents, and as it was when the store fails to remove it", async () => {
 		const sessionStore = new OpenStore();
 		const agent = new Agent({ model: echo(), host: { sessionStore } });

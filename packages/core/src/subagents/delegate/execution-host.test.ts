@@ -203,22 +203,25 @@ describe("cancelling on an execution host", () => {
 		},
 	);
 
-	test("reaches children that wait, from a process that never saw them; nothing revives them [SES-112] [SES-113]", async () => {
-		const host = createInMemoryExecutionHost(durable);
-		const run = await parentOn(host, [calls(start("a")), "Launched."], worker().agent)
-			.session("s")
-			.send("go");
-		await eventsOf(run);
-		const child = worker();
-		const other = parentOn(otherProcess(host), [], child.agent);
-		await other.session("s").kill();
-		const [record] = await children(host, run.runId);
-		expect(record?.status).toBe("cancelled");
-		expect(await other.resume(record?.runId ?? "")).toBeNull();
-		expect(await deliver(host, other)).toEqual(new Map());
-		expect(child.asked()).toBe(0);
-		expect(await host.scheduler.due()).toEqual([]);
-	});
+	test.each(["kill", "delete"] as const)(
+		"by %s() reaches children that wait, from a process that never saw them; nothing revives them [SES-112] [SES-113]",
+		async (how) => {
+			const host = createInMemoryExecutionHost(durable);
+			const run = await parentOn(host, [calls(start("a")), "Launched."], worker().agent)
+				.session("s")
+				.send("go");
+			await eventsOf(run);
+			const child = worker();
+			const other = parentOn(otherProcess(host), [], child.agent);
+			await other.session("s")[how]();
+			const [record] = await children(host, run.runId);
+			expect(record?.status).toBe("cancelled");
+			expect(await other.resume(record?.runId ?? "")).toBeNull();
+			expect(await deliver(host, other)).toEqual(new Map());
+			expect(child.asked()).toBe(0);
+			expect(await host.scheduler.due()).toEqual([]);
+		},
+	);
 
 	test("holds for one that finishes afterwards: it stays cancelled, and nobody is told of it [SES-113]", async () => {
 		const host = createInMemoryExecutionHost(durable);
