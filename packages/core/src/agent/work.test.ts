@@ -112,6 +112,20 @@ describe("work that is due", () => {
 		expect(await taken(worker(script), { until: "done", atOnce: 2 })).toHaveLength(5);
 		expect(most).toBe(2);
 	});
+
+	test("what a look has found is worked off before the next one, for each lists all there is to do", async () => {
+		await leave(Array.from({ length: 40 }, (_, at) => `session-${at}`));
+		const agent = worker(echo);
+		const { journal } = hosts.at(-1) as SqliteHost;
+		const list = journal.list.bind(journal);
+		let looks = 0;
+		journal.list = (options) => {
+			if (options?.state === "orphaned") looks++;
+			return list(options);
+		};
+		expect(await taken(agent, { until: "done", atOnce: 2, lookEveryMs: 60_000 })).toHaveLength(40);
+		expect(looks).toBe(2);
+	});
 });
 
 describe("what the scheduler has", () => {

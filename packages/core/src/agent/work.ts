@@ -42,6 +42,8 @@ export interface WorkParts {
 const remindEvery = 60_000;
 /** Milliseconds to the next search after work of a dead process was found. */
 const remindAfterDeath = 2_000;
+/** Looks that take long come so seldom that they take one part in so many of the time. */
+const looksTakeOneIn = 10;
 /** Names the search among the pieces of work. */
 const reminders = "reminders";
 /** Milliseconds before work that failed is tried again, at first and at most. */
@@ -64,7 +66,7 @@ export async function* workOn(parts: WorkParts, options: WorkOptions): AsyncGene
 	const work = new DueWork(parts, options);
 	try {
 		while (!work.isStopped) {
-			await work.look();
+			await work.begin();
 			for (let run = work.next(); run !== undefined; run = work.next()) yield run;
 			if (work.isDone) return;
 			await work.changed();
@@ -84,10 +86,18 @@ class DueWork {
 	/** When a piece may be tried again, and how long it waited last. */
 	readonly #later = new Map<string, { readonly at: number; readonly waited: number }>();
 	readonly #running = new Set<AgentRun>();
+	/** What the last look found and has not been begun, from `#next` on. */
+	#found: readonly Piece[] = [];
+	#next = 0;
+	#lookedAt = Number.NEGATIVE_INFINITY;
+	/** Milliseconds that the last look took. */
+	#lookTook = 0;
+	/** Whether the scheduler has told of something since the last look. */
+	#hasNews = false;
 	/** Taken up, and not yielded yet. */
 	readonly #taken: AgentRun[] = [];
 	#wake = (): void => {};
-	/** Whether something happened since the last look. */
+	/** Whether something happened since work was begun last. */
 	#isNew = false;
 	#failure: { readonly error: unknown } | undefined;
 	#remindedAt = Number.NEGATIVE_INFINITY;
@@ -97,11 +107,15 @@ class DueWork {
 		this.#options = options;
 		const { signal } = options;
 		const heard = (): void => this.#happened();
+		const scheduled = (): void => {
+			this.#hasNews = true;
+			this.#happened();
+		};
 		signal?.addEventListener("abort", heard);
 		this.#stops = [
 			() => signal?.removeEventListener("abort", heard),
 			parts.table.whenTakenUp((run) => void this.#follow(run).catch(() => {})),
-			parts.execution?.scheduler?.watch(heard) ?? (() => {}),
+			parts.execution?.scheduler?.watch(scheduled) ?? (() => {}),
 		];
 	}
 
@@ -111,8 +125,7 @@ class DueWork {
 
 	/** Whether there is no more to do, for who is to end then. */
 	get isDone(): boolean {
-		const isIdle = this.#attempts.size === 0 && this.#running.size === 0;
-		return this.#options.until === "done" && isIdle && !this.#isNew;
+		return this.#options.until === "done" && this.#isIdle && !this.#isNew;
 	}
 
 	next(): AgentRun | undefined {
@@ -124,18 +137,16 @@ class DueWork {
 	}
 
 	/** Begins what is due, as far as there is room. */
-	async look(): Promise<void> {
+	async begin(): Promise<void> {
 		this.#isNew = false;
 		try {
-			await this.#parts.table.watchDeadlines("soon", (place) => this.#isOurs(place));
-			const pieces = [...(await this.#orphaned()), ...(await this.#scheduled())];
-			const names = new Set(pieces.map(({ name }) => name));
-			for (const name of this.#later.keys()) if (!names.has(name)) this.#later.delete(name);
-			for (const piece of pieces) {
-				if (this.isStopped || this.#isFull) break;
+			if (this.#isTimeToLook) await this.#look();
+			while (this.#next < this.#found.length && !this.isStopped && !this.#isFull) {
+				const piece = this.#found[this.#next++] as Piece;
 				const isEarly = (this.#later.get(piece.name)?.at ?? 0) > this.#now;
 				if (!isEarly && !this.#attempts.has(piece.name)) void this.#attempt(piece);
 			}
+			this.#isNew ||= this.#hasNews && this.#next >= this.#found.length;
 			if (this.#now - this.#remindedAt >= remindEvery && !this.isStopped) void this.#remind();
 		} catch (error) {
 			if (!this.isStopped) this.#failed({ error });
@@ -143,7 +154,29 @@ class DueWork {
 		if (this.#failure !== undefined) throw this.#failure.error;
 	}
 
-	/** Resolves when it is time to look again. */
+	/**
+	 * A look takes the longer the more there is to do. So what one has found is worked on before the next, which comes at
+	 * its time, or when there is nothing else to do.
+	 */
+	get #isTimeToLook(): boolean {
+		const { lookEveryMs = 500 } = this.#options;
+		const pause = Math.max(lookEveryMs * 0.9, this.#lookTook * looksTakeOneIn);
+		if (this.#now - this.#lookedAt >= pause) return true;
+		return this.#next >= this.#found.length && (this.#isIdle || this.#hasNews);
+	}
+
+	async #look(): Promise<void> {
+		this.#hasNews = false;
+		this.#lookedAt = this.#now;
+		await this.#parts.table.watchDeadlines("soon", (place) => this.#isOurs(place));
+		this.#found = [...(await this.#orphaned()), ...(await this.#scheduled())];
+		this.#next = 0;
+		this.#lookTook = this.#now - this.#lookedAt;
+		const names = new Set(this.#found.map(({ name }) => name));
+		for (const name of this.#later.keys()) if (!names.has(name)) this.#later.delete(name);
+	}
+
+	/** Resolves when there may be something to begin. */
 	async changed(): Promise<void> {
 		if (this.#isNew || this.isStopped) return;
 		const { lookEveryMs = 500 } = this.#options;
@@ -158,6 +191,10 @@ class DueWork {
 
 	get #now(): number {
 		return this.#parts.ports.clock.monotonic();
+	}
+
+	get #isIdle(): boolean {
+		return this.#attempts.size === 0 && this.#running.size === 0;
 	}
 
 	get #isFull(): boolean {
