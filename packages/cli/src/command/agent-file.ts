@@ -27,6 +27,11 @@ export async function loadAgent(file: string, openHost: () => Host): Promise<Loa
 		);
 	// The spread of an agent is its options, also of one from another installation of the package.
 	const { host, ...options }: AgentOptions = { ...exported };
+	for (const name of ["middleware", "checkpoints"] as const)
+		if (options[name] !== undefined)
+			throw new UsageError(
+				`The agent of ${file} has \`${name}\`, which sessions pass by. Leave it out; what is to hold in sessions is a plugin.`,
+			);
 	// Options are held to what the constructor knows: one that is misspelt would be left out silently.
 	const make = (all: AgentOptions): Agent => (exported instanceof Agent ? agent({ ...all }) : new Agent(all));
 	try {

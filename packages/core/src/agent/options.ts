@@ -31,9 +31,9 @@ export interface AgentOptions extends Partial<Omit<LLMOptions, "model" | "system
 	readonly execution?: ExecutionStrategy | Decider;
 	/** Hooks of the agent's life. */
 	readonly strategy?: AgentStrategy;
-	/** Stands around every call, in this order. Default: none. */
+	/** Stands around every call, in this order. Sessions pass it by: their policy is `plugins`. Default: none. */
 	readonly middleware?: readonly Middleware[];
-	/** Where the state is saved after every step of a call. Default: nowhere. @see UAP 12.4 */
+	/** Where the state is saved after every step of a call; sessions keep their own. Default: nowhere. @see UAP 12.4 */
 	readonly checkpoints?: CheckpointStore;
 	/** Names the session in checkpoints. Default: the one of the restored state, else a new UUIDv4. */
 	readonly sessionId?: string;

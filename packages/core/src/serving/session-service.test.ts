@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import { memoryHost } from "../journal/index.ts";
+import { budget } from "../middleware/index.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import type { LoggedEvent } from "./session-log.ts";
 import { sessionService } from "./session-service.ts";
@@ -22,6 +23,9 @@ test("an agent that would fail every request is refused when the service is made
 	expect(make({ model: "gpt-5.2" })).toThrow('openai("gpt-5.2")');
 	expect(make({ model, systm: "Be brief." })).toThrow("Unknown option `systm`");
 	expect(make({ model, maxSteps: 0 })).toThrow("`maxSteps`");
+	// A budget, for one, would limit nothing.
+	expect(make({ model, middleware: [budget({ maxTokens: 10 })] })).toThrow("`middleware` belongs to calls");
+	expect(make({ model, checkpoints: {} })).toThrow("`checkpoints` belongs to calls");
 	expect(make({ model, tools: [{ run: () => "x" }] })).toThrow("tools[0] has no name");
 	expect(make({ model }, { host: {} })).toThrow("`host`");
 	// Where clients name their models, the agent needs none.
