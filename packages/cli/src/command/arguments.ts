@@ -100,6 +100,7 @@ const options = {
 	"api-key": { type: "string", multiple: true },
 	"allow-unauthenticated": { type: "boolean" },
 	"peer-header": { type: "string" },
+	"max-streams": { type: "string" },
 	help: { type: "boolean", short: "h" },
 	version: { type: "boolean", short: "v" },
 } as const;
@@ -125,6 +126,7 @@ const known: Readonly<Record<string, readonly OptionName[]>> = {
 		"api-key",
 		"allow-unauthenticated",
 		"peer-header",
+		"max-streams",
 	],
 	fork: ["db", "json", "at"],
 	sessions: ["db", "json"],
@@ -223,7 +225,7 @@ export function parseCommand(
 
 type Values = DatabaseValues &
 	Partial<Record<"dir" | "session" | "db" | "model" | "agent" | "drain" | "at" | "port" | "host", string>> &
-	Partial<Record<"reason" | "peer-header", string>> &
+	Partial<Record<"reason" | "peer-header" | "max-streams", string>> &
 	Partial<Record<"cors" | "api-key" | "approve" | "deny", string[]>> &
 	Partial<
 		Record<

@@ -105,12 +105,13 @@ finish for a while, leaves the others resumable, and exits with 0. Each request 
   --allow-unauthenticated   serves everybody without a key, behind something that authenticates
   --peer-header NAME   behind a proxy: the header in which it says who calls, such as X-Real-IP. Who sends a hundred
                      wrong keys in a minute is refused for the rest of it, by address
+  --max-streams N    streams that a tenant may have open (default: 1000), or "unlimited". Without keys all are one tenant
   --drain SECONDS    how long runs may go on after a signal (default: 10)
   --dir, --model, --allow-network   of the assistant; see: holdfast run --help
   --json             says where it listens as a line of JSON
 
 Environment: HOLDFAST_AGENT, HOLDFAST_DB, HOLDFAST_PORT, HOLDFAST_HOST, HOLDFAST_API_KEYS and HOLDFAST_CORS (with
-commas), HOLDFAST_PEER_HEADER, HOLDFAST_DRAIN. An option comes before them.
+commas), HOLDFAST_PEER_HEADER, HOLDFAST_MAX_STREAMS, HOLDFAST_DRAIN. An option comes before them.
 
 Examples:
   holdfast serve

@@ -14,12 +14,16 @@ export interface ServeOptions {
 	readonly allowUnauthenticated: boolean;
 	/** Header in which a proxy says who calls. */
 	readonly peerHeader: string | undefined;
+	/** Streams a tenant may have open; undefined for what the server takes by itself. */
+	readonly maxStreams: number | "unlimited" | undefined;
 	/** Milliseconds that runs under way have for their end after a signal. */
 	readonly drain: number;
 }
 
 /** Options as they were given. */
-export type GivenServeOptions = Partial<Record<"agent" | "port" | "host" | "peer-header", string>> &
+export type GivenServeOptions = Partial<
+	Record<"agent" | "port" | "host" | "peer-header" | "max-streams", string>
+> &
 	Partial<Record<"cors" | "api-key", readonly string[]>> &
 	Partial<Record<"allow-unauthenticated", boolean>>;
 
@@ -39,6 +43,7 @@ export function readServeOptions(
 		apiKeys: readKeys(given["api-key"] ?? listed(environment.HOLDFAST_API_KEYS)),
 		allowUnauthenticated: given["allow-unauthenticated"] === true,
 		peerHeader: given["peer-header"] ?? (environment.HOLDFAST_PEER_HEADER || undefined),
+		maxStreams: readMaxStreams(given["max-streams"] ?? (environment.HOLDFAST_MAX_STREAMS || undefined)),
 	};
 }
 
@@ -53,6 +58,14 @@ function readPort(text: string): number {
 	const port = Number(text);
 	if (/^\d{1,5}$/.test(text) && port < 65_536) return port;
 	throw new UsageError(`The port is "${text}". Give a number from 0 to 65535; 0 takes a free one.`);
+}
+
+function readMaxStreams(text: string | undefined): ServeOptions["maxStreams"] {
+	if (text === undefined || text === "unlimited") return text;
+	if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+	throw new UsageError(
+		`The option --max-streams takes a number of streams or "unlimited"; "${text}" is neither.`,
+	);
 }
 
 /** `KEY` is a key of the tenant "default", `TENANT=KEY` one of another. */

@@ -118,6 +118,14 @@ describe("holdfast serve", () => {
 		expect(await status("key-of-anybody", "192.0.2.2")).toBe(200);
 	});
 
+	test("lets a tenant have as many streams as it is told", async () => {
+		const { url } = await serve(["--model", "offline", "--max-streams", "1"]);
+		await (await ask(url)).text();
+		const streams = [1, 2].map(() => fetch(`${url}/api/agent/session/s/events?follow=1`));
+		const statuses = await Promise.all(streams.map(async (stream) => (await stream).status));
+		expect(statuses.sort()).toEqual([200, 429]);
+	});
+
 	test("refuses what cannot be served in one line", async () => {
 		for (const [argv, message] of [
 			[["--host", "0.0.0.0"], /Give a key in HOLDFAST_API_KEYS or with --api-key/],
@@ -151,7 +159,11 @@ test("options come before the environment, and a key may name its tenant", () =>
 		apiKeys: { "k=ey-with-sign": "acme", "12345678": "default" },
 		allowUnauthenticated: false,
 		peerHeader: undefined,
+		maxStreams: undefined,
 	});
 	expect(readServeOptions({}, { HOLDFAST_PEER_HEADER: "X-Real-IP" }).peerHeader).toBe("X-Real-IP");
+	expect(readServeOptions({}, { HOLDFAST_MAX_STREAMS: "unlimited" }).maxStreams).toBe("unlimited");
+	expect(readServeOptions({ "max-streams": "2" }, { HOLDFAST_MAX_STREAMS: "3" }).maxStreams).toBe(2);
+	expect(() => readServeOptions({ "max-streams": "0" }, {})).toThrow("--max-streams takes a number");
 	expect(readServeOptions({ "peer-header": "X-B" }, { HOLDFAST_PEER_HEADER: "X-A" }).peerHeader).toBe("X-B");
 });

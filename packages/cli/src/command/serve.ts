@@ -32,6 +32,7 @@ export async function serveAgent(command: ServeCommand, io: CommandIo): Promise<
 			...(command.apiKeys === undefined ? {} : { apiKeys: command.apiKeys }),
 			allowUnauthenticated: command.allowUnauthenticated,
 			...(command.peerHeader === undefined ? {} : { peerHeader: command.peerHeader }),
+			...(command.maxStreams === undefined ? {} : { maxStreams: command.maxStreams }),
 			log: (entry) => io.stderr.write(`${JSON.stringify(entry)}\n`),
 		});
 		const { url } = await server.listen({ port: command.port, hostname: command.host });
