@@ -90,6 +90,32 @@ describe("holdfast serve", () => {
 		expect(await (await fetch(`${second.url}/api/agent/session/s`)).json()).toEqual(before);
 	});
 
+	test("leaves a run that was cut off to a server: the assistant neither resumes it nor begins another under its name", async () => {
+		models = await startModelServer(["hang"]);
+		const first = await serve(["--model", models.model]);
+		const cut = ask(first.url).then((answer) => answer.text());
+		cut.catch(() => {});
+		await models.asked(1);
+		first.child.kill("SIGKILL");
+		await first.finished;
+		const command = (...argv: string[]) => start(argv, { folder }).finished;
+		const resumed = await command("resume");
+		expect([resumed.code, resumed.stdout]).toEqual([
+			0,
+			expect.stringContaining("No session was interrupted"),
+		]);
+		for (const argv of [
+			["resume", "default/s"],
+			["run", "And the lamps?", "--session", "default/s"],
+		]) {
+			const { code, stderr } = await command(...argv);
+			expect([code, stderr]).toEqual([2, expect.stringContaining('"default/s" is a server\'s')]);
+		}
+		expect((await command("sessions")).stdout.match(/^default\/s .*$/gm)).toEqual([
+			expect.stringContaining("interrupted"),
+		]);
+	});
+
 	test("serves the user's own agent to those with a key, told by the environment", async () => {
 		models = await startModelServer([{ tool: "count", arguments: {} }, { text: "There are 7." }]);
 		const environment = {

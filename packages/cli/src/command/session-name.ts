@@ -1,6 +1,7 @@
 /** How sessions are called on the command line: by their key, and those of a server as `TENANT/ID`. */
 import type { Host } from "holdfast";
 import { readServedKey, servedKey } from "holdfast/serving";
+import { UsageError } from "./usage-error.ts";
 
 /** The name of the session under a key of the journal. */
 export function nameOfSession(key: string): string {
@@ -14,4 +15,18 @@ export async function findSession({ journal }: Host, name: string): Promise<stri
 	const slash = name.lastIndexOf("/");
 	if (slash < 0 || (await journal.head(name)) !== undefined) return name;
 	return servedKey(name.slice(0, slash), name.slice(slash + 1));
+}
+
+/** Refuses the name of a server's session: a session of the assistant under that key would look the same in a list. */
+export async function refuseServed(host: Host, name: string): Promise<void> {
+	const key = await findSession(host, name);
+	if (key !== name && (await host.journal.head(key)) !== undefined)
+		throw new UsageError(
+			`The session "${name}" is a server's. A server goes on with it, with the agent it was begun with: holdfast serve.`,
+		);
+}
+
+/** Whether a key of the journal is one that the assistant's sessions have: not a server's, nor a sub-agent's. */
+export function isOwnKey(key: string): boolean {
+	return !key.startsWith("\u0000");
 }

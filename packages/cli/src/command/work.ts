@@ -4,6 +4,7 @@ import type { Command } from "./arguments.ts";
 import { openDatabase, openExisting } from "./database.ts";
 import { quoted, sessionKeyFor } from "./format.ts";
 import type { CommandIo } from "./io.ts";
+import { isOwnKey, refuseServed } from "./session-name.ts";
 import { writeSettings } from "./session-settings.ts";
 import { exitCodes, UsageError } from "./usage-error.ts";
 import { prepare, startWork, type Work } from "./work-under-way.ts";
@@ -22,6 +23,7 @@ export async function runTask(command: RunCommand, io: CommandIo): Promise<numbe
 	const host = openDatabase(command.db);
 	const work = startWork(setup, host, command, io);
 	try {
+		await refuseServed(host, key);
 		const head = await host.journal.head(key);
 		// How a run under way works stays as it is.
 		if (head?.openRunId !== undefined && head.holder?.alive === true)
@@ -64,6 +66,7 @@ export async function resumeSession(command: ResumeCommand, io: CommandIo): Prom
 		if (key === undefined) {
 			return nothingToResume("No session was interrupted, so there is nothing to resume.", command, io);
 		}
+		await refuseServed(host, key);
 		const head = await host.journal.head(key);
 		if (head === undefined || (head.seq === 0 && head.waiting === 0)) throw unknownSession(key, command.db);
 		const setup = prepare(command, key, io);
@@ -96,7 +99,9 @@ async function lastInterrupted(host: Host): Promise<string | undefined> {
 	const waiting = (await host.journal.list()).filter(
 		(head) => head.waiting > 0 && head.holder?.alive !== true && head.parked !== true,
 	);
-	return [...heads, ...waiting].sort((left, right) => right.updatedAt - left.updatedAt)[0]?.key;
+	return [...heads, ...waiting]
+		.filter((head) => isOwnKey(head.key))
+		.sort((left, right) => right.updatedAt - left.updatedAt)[0]?.key;
 }
 
 function nextSteps({ environment }: CommandIo): string {
