@@ -30,7 +30,7 @@ export function checkEntries(file: JournalFile, counts: Counts, finding: Finding
 	const { database } = file;
 	orphans(file, "entries", finding);
 	const entries = database.prepare(
-		"SELECT id, seq, run, run_id, kind, version, body FROM entries WHERE session = ? ORDER BY seq",
+		"SELECT id, seq, run, run_id, kind, version, body FROM entries WHERE session = ? AND seq >= ? ORDER BY seq",
 	);
 	const sessions = database.prepare("SELECT id, key, epoch, open_run FROM sessions ORDER BY id");
 	for (const session of sessions.iterate() as Iterable<SessionRow>) {
@@ -43,7 +43,8 @@ export function checkEntries(file: JournalFile, counts: Counts, finding: Finding
 		if (session.epoch < 0) finding.found("its epoch is below 0", key);
 		const story = new Story(file, counts, { found: (what) => finding.found(what, key) });
 		try {
-			for (const entry of entries.iterate(session.id) as Iterable<EntryRow>) story.next(entry);
+			for (const entry of entries.iterate(session.id, file.foldedAt(session.id)) as Iterable<EntryRow>)
+				story.next(entry);
 			story.end(session.open_run === null ? undefined : file.text(session.open_run));
 		} catch (error) {
 			finding.found(`its entries cannot be read: ${(error as Error).message}`, key);

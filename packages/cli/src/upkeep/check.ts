@@ -91,14 +91,14 @@ const beside: readonly TableCheck[] = [
 		check(file, counts, finding) {
 			orphans(file, "chunks", finding);
 			const rows = file.database.prepare(
-				`SELECT c.seq, c.sub, c.body, s.key,
+				`SELECT c.seq, c.sub, c.body, s.id, s.key,
 					ifnull((SELECT max(seq) FROM entries WHERE session = s.id), 0) AS last,
 					(SELECT seq FROM entries WHERE session = s.id AND kind = 'folded' ORDER BY seq LIMIT 1) AS folded
 				FROM chunks c JOIN sessions s ON s.id = c.session`,
 			);
-			for (const { seq, sub, body, key, last, folded } of rows.iterate() as Iterable<ChunkRow>) {
+			for (const { seq, sub, body, id, key, last, folded } of rows.iterate() as Iterable<ChunkRow>) {
 				counts.chunks++;
-				if (file.isHidden(key)) continue;
+				if (file.isHidden(key) || seq < file.foldedAt(id)) continue;
 				const session = file.text(key);
 				const chunk = `chunk ${sub} behind entry ${seq}`;
 				if (seq > last) finding.found(`${chunk}, and the last entry is ${last}`, session);
@@ -177,6 +177,7 @@ const beside: readonly TableCheck[] = [
 ];
 
 interface ChunkRow {
+	readonly id: number;
 	readonly seq: number;
 	readonly sub: number;
 	readonly body: string;

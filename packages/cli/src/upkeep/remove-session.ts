@@ -69,6 +69,7 @@ function removeSome({ database }: JournalFile, session: number): "some" | "all" 
 	if (Number(known.changes) === batch) return "some";
 	database.prepare("DELETE FROM session_values WHERE session = ?").run(session);
 	database.prepare("DELETE FROM inputs WHERE session = ?").run(session);
+	database.prepare("DELETE FROM meta WHERE name = 'folded ' || CAST(? AS INTEGER)").run(session);
 	database.prepare("DELETE FROM sessions WHERE id = ?").run(session);
 	return "all";
 }

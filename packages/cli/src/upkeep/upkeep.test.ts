@@ -2,13 +2,15 @@ import { type ChildProcess, fork } from "node:child_process";
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { isHoldfastError } from "holdfast";
+import { type Fact, isHoldfastError } from "holdfast";
 import { openJournalFile, type SqliteHost, sqliteHost } from "holdfast/sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { run, start } from "../command/spawn.fixture.ts";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { type CheckReport, checkJournal, type PruneStep, pruneJournal, vacuumJournal } from "./index.ts";
 import { addRun, childKey, day, factsOfRun, take } from "./old-sessions.fixture.ts";
+import { type Family, readFamilies } from "./prune-plan.ts";
+import { beginRemoval, finishRemovals } from "./remove-session.ts";
 
 // Many tests start real processes, which takes its time on a busy machine.
 let folder: string;
@@ -418,6 +420,45 @@ describe("prune", () => {
 			SELECT '"sweep 2', 0, id, 0, 1, 1 FROM workers`);
 		expect((await db("prune", "--older-than", "30d")).code).toBe(0);
 		expect(checked()).toMatchObject({ problems: [], counts: { sessions: 2, hidden: 1 } });
+	});
+
+	test("removes what a fold left that was killed; until then nobody meets it, and it goes with its session", async () => {
+		await writing(async ({ journal }) => {
+			for (const runId of ["a", "b"])
+				await addRun(journal, "s", { at: now - 50 * day, runId, secret: "chunk" });
+			const lease = await take(journal, "s");
+			const fact = { kind: "folded", state: {} } as unknown as Fact;
+			await lease.append({ at: now, runId: "a", facts: [fact], replaces: 7 });
+		});
+		const half = (): void =>
+			changed(
+				"INSERT INTO meta (name, value) VALUES ('folded 1', 7)",
+				`INSERT INTO entries (session, seq, kind, version, at, body)
+					SELECT 1, seq - 4, 'note', 1, 1, '{}' FROM entries WHERE seq IN (7, 8)`,
+				"INSERT INTO chunks (session, seq, sub, body) VALUES (1, 4, 1, '{}')",
+			);
+		half();
+		expect(checked()).toMatchObject({ problems: [], counts: { sessions: 1, entries: 8, folded: 1 } });
+		expect(await prune({ removeBefore: 0 })).toEqual([]);
+		const left = (): unknown => {
+			const database = new DatabaseSync(path);
+			const found = database
+				.prepare(
+					`SELECT (SELECT count(*) FROM entries) AS entries, (SELECT count(*) FROM chunks) AS chunks,
+						(SELECT count(*) FROM meta WHERE name LIKE 'folded %') AS folds`,
+				)
+				.get();
+			database.close();
+			return { ...found };
+		};
+		expect(left()).toEqual({ entries: 8, chunks: 1, folds: 0 });
+		half();
+		const file = openJournalFile(path, "write");
+		const [family] = readFamilies(file);
+		expect(beginRemoval(file, family as Family)).toBe(true);
+		expect(await finishRemovals(file, () => false)).toBe(1);
+		file.database.close();
+		expect(left()).toEqual({ entries: 0, chunks: 0, folds: 0 });
 	});
 
 	test("removes all that a fork left, however much, and all that is kept of many folded runs", async () => {

@@ -26,8 +26,8 @@ const pageSize = 1_000;
 
 /**
  * Folds the old runs of a session into one entry that holds the conversation: state and messages stay as they are, what
- * only watchers and audits read goes (when calls started, decisions, durations, `details` of tools). It is one
- * transaction, fenced as any append is. Undefined when there is nothing to fold; sessions of sub-agents are left as
+ * only watchers and audits read goes (when calls started, decisions, durations, `details` of tools). It takes effect in
+ * one transaction, fenced as any append is. Undefined when there is nothing to fold; sessions of sub-agents are left as
  * they are, since their parents read how they ended.
  *
  * @param key As `journal.list()` gives it; for a session of an agent without a namespace that is the session's key.

@@ -6,6 +6,7 @@ import type { Append, AppendResult } from "../journal.ts";
 import { leaseLost } from "../journal-errors.ts";
 import { lookAt } from "../look-at.ts";
 import { type FoldedRow, foldEntries, settledRow } from "./fold-entries.ts";
+import { timer } from "./long-work.ts";
 import type { Operation } from "./shared-commits.ts";
 import type { SeenSession, SqliteLease, Standing } from "./sqlite-lease.ts";
 import { fromStored, toStored } from "./stored-text.ts";
@@ -172,14 +173,8 @@ export class Appending implements Operation {
 	}
 
 	#fold(standing: Standing, row: FoldedRow): Standing {
-		const [fact] = this.#facts;
-		foldEntries(
-			this.lane.store.statements,
-			standing.session as number,
-			row,
-			this.#runId,
-			fact as EncodedFact,
-		);
+		const folding = { runId: this.#runId, fact: this.#facts[0] as EncodedFact, spent: timer() };
+		foldEntries(this.lane.store.statements, standing.session as number, row, folding);
 		return { ...standing, runId: this.#runId, runRow: row.id };
 	}
 

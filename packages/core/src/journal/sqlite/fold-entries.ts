@@ -1,7 +1,9 @@
 // Folding settled entries into one row (keeps I2): within the transaction of its append, the row of the last of them
-// takes what they came to, and those before it go. Rows behind it stay as they are, their places included.
+// takes what they came to, and those before it are out of reach. Where they are many they go in the transactions that
+// follow, and until then `meta` says which they are: nobody meets them, wherever it stops. Rows behind stay as they are.
 import type { EncodedFact } from "../codec.ts";
 import { historyUnsettled } from "../journal-errors.ts";
+import { fewRows, type Spent } from "./hidden-sessions.ts";
 import type { Statements } from "./statements.ts";
 
 /** The row that others go into, and the name of its run. */
@@ -26,12 +28,26 @@ export function foldEntries(
 	statements: Statements,
 	session: number,
 	{ id, seq }: FoldedRow,
-	runId: string,
-	{ kind, version, body }: EncodedFact,
+	{ runId, fact, spent }: { readonly runId: string; readonly fact: EncodedFact; readonly spent: Spent },
 ): void {
 	// Entries behind it whose run is named by a row that goes must name it themselves.
-	statements.nameRuns.run(session, seq, session, seq);
-	statements.foldInto.run(runId, kind, version, body, id);
-	statements.deleteBefore.run(session, seq);
-	statements.deleteChunksBefore.run(session, seq);
+	statements.nameRuns.run(session, seq);
+	statements.foldInto.run(runId, fact.kind, fact.version, fact.body, id);
+	const rows = removeFolded(statements, { session, seq }, spent);
+	if (rows === "some") statements.keepFold.run(session, seq);
+}
+
+/** Entries that were folded, and some of whose rows are left. */
+export interface LeftFold {
+	readonly session: number;
+	/** Seq of the entry that stands for them. */
+	readonly seq: number;
+}
+
+/** Removes rows of what was folded. Within a transaction; says which are gone. */
+export function removeFolded(statements: Statements, fold: LeftFold, spent: Spent): "all" | "some" {
+	for (const few of [statements.deleteSomeEntriesBefore, statements.deleteSomeChunksBefore])
+		while (Number(few.run({ ...fold, count: fewRows }).changes) === fewRows) if (spent()) return "some";
+	statements.forgetFold.run(fold.session);
+	return "all";
 }

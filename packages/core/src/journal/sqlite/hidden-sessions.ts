@@ -28,6 +28,7 @@ export function removeRows(statements: Statements, session: number, spent: Spent
 	const { deleteSomeEntries, deleteSomeChunks, deleteSomeDedupe } = statements;
 	for (const few of [deleteSomeEntries, deleteSomeChunks, deleteSomeDedupe])
 		while (Number(few.run({ session, count: fewRows }).changes) === fewRows) if (spent()) return "some";
+	statements.forgetFold.run(session);
 	statements.deleteSession.run(session);
 	return "all";
 }

@@ -8,6 +8,7 @@ import type { Fact } from "../fact.ts";
 import { isHidden } from "./hidden-sessions.ts";
 import { openDatabase, readDatabase } from "./open-database.ts";
 import { journalFile } from "./schema.ts";
+import { foldedAt } from "./statements.ts";
 import { fromStored } from "./stored-text.ts";
 
 /** What upkeep needs of a `DatabaseSync` of node:sqlite. */
@@ -45,6 +46,8 @@ export interface JournalFile {
 	readonly latest: number;
 	/** Whether a key, as it stands in its column, is that of a session which is half copied or half removed: nobody meets it. */
 	isHidden(storedKey: string): boolean;
+	/** Seq of the entry that stands for all before it in the session of that number, while rows of those are left, which nobody meets; else 0. */
+	foldedAt(session: number): number;
 	/** Text as it was given, from how it stands in a column. */
 	text(stored: string): string;
 	/** What a session's key says. */
@@ -70,11 +73,13 @@ export function openJournalFile(path: string, access: "read" | "write"): Journal
 			? readDatabase(path, journalFile)
 			: openDatabase({ path, durability: "process" }, journalFile);
 	const { user_version: version } = database.prepare("PRAGMA user_version").get() as { user_version: number };
+	const folded = database.prepare(`SELECT ${foldedAt("?")} AS seq`);
 	return {
 		database: database as JournalDatabase,
 		version,
 		latest: journalFile.migrations.length,
 		isHidden,
+		foldedAt: (session) => (folded.get(session) as { seq: number }).seq,
 		text: fromStored,
 		key(key) {
 			const child = readChildPlace(key);

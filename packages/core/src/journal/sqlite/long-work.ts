@@ -1,7 +1,8 @@
-// Work on many rows in many short transactions, between which others have the file (keeps I7): forks, removals, and the
-// sweeping of what stopped ones have left. A journal sweeps when it opens the file and after a removal, `db prune` when
+// Work on many rows in many short transactions, between which others have the file (keeps I7): forks, removals, folds,
+// and the sweeping of what stopped ones have left. A journal sweeps when it opens the file and after a removal, `db prune` when
 // it begins; until then such rows take room, and nobody meets them.
 import { journalClosed } from "../journal-errors.ts";
+import { type LeftFold, removeFolded } from "./fold-entries.ts";
 import { type Copy, copySome, type Fork } from "./fork-entries.ts";
 import { type Spent, sweepSome } from "./hidden-sessions.ts";
 import type { Reading } from "./patient-reads.ts";
@@ -25,7 +26,7 @@ export interface LongWork {
 	fork(fork: Fork): Promise<void>;
 	/** Removes a session, if it stands as it was seen; `gone` is called with its number when nobody can reach it any more, its rows when it resolves. */
 	remove(key: string, seen: Seen, gone: (session: number | undefined) => void): Promise<void>;
-	/** Removes what is hidden and nobody works on. */
+	/** Removes what is hidden and nobody works on, and what was folded. */
 	sweep(): Promise<void>;
 }
 
@@ -84,10 +85,18 @@ export function makeLongWork({
 		} catch {}
 	}
 
+	function sweepFold(spent: Spent): boolean {
+		const left = statements.someFold.get() as unknown as LeftFold | undefined;
+		if (left !== undefined) removeFolded(statements, left, spent);
+		return left !== undefined;
+	}
+
 	async function sweep(): Promise<void> {
 		try {
-			if ((await reading(() => statements.hiddenSessions.get())) === undefined) return;
-			while (await inTurn(() => sweepSome(statements, worker, timer())));
+			const isClean = (): boolean =>
+				(statements.hiddenSessions.get() ?? statements.someFold.get()) === undefined;
+			if (await reading(isClean)) return;
+			while (await inTurn(() => sweepSome(statements, worker, timer()) || sweepFold(timer())));
 		} catch (error) {
 			if (!isClosed()) throw error;
 		}
@@ -108,7 +117,8 @@ export function makeLongWork({
 	};
 }
 
-function timer(): Spent {
+/** The time of a transaction on many rows, which begins now. */
+export function timer(): Spent {
 	const end = performance.now() + slice;
 	return () => performance.now() > end;
 }

@@ -7,14 +7,25 @@ import type { EntryRow, InputRow, SessionView, Statements } from "./statements.t
 import { fromStored } from "./stored-text.ts";
 import type { WorkerRegistration } from "./worker-row.ts";
 
+/** A session as its entries are read. */
+export interface ReadableSession {
+	readonly id: number;
+	/** Seq of the entry that stands for all before it, while rows of those are left; else 0. */
+	readonly folded: number;
+}
+
 /** The entries of a session. */
 export function readEntries(
 	statements: Statements,
 	key: string,
-	session: number,
+	{ id: session, folded }: ReadableSession,
 	{ after = 0, limit = -1 }: ReadOptions,
 ): Entry[] {
-	const rows = statements.readEntries.all(session, after, limit) as unknown as EntryRow[];
+	const rows = statements.readEntries.all(
+		session,
+		Math.max(after, folded - 1),
+		limit,
+	) as unknown as EntryRow[];
 	const runs = new Map<number, string>();
 	const [first] = rows;
 	if (after > 0 && first?.kind === "folded" && first.seq > after + 1)

@@ -9,7 +9,7 @@ import { makeChangeFeed } from "./change-feed.ts";
 import { makeLongWork } from "./long-work.ts";
 import { openDatabase } from "./open-database.ts";
 import { makeReading } from "./patient-reads.ts";
-import { readEntries, toHead } from "./read-entries.ts";
+import { type ReadableSession, readEntries, toHead } from "./read-entries.ts";
 import { journalFile } from "./schema.ts";
 import { insertInput } from "./session-writes.ts";
 import { type Operation, shareCommits } from "./shared-commits.ts";
@@ -93,7 +93,8 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 	const worker = registerWorker({ path, workerId, leaseTtlMs, clock, statements, holds });
 	const reading = makeReading(() => store.closed);
 	const feed = makeChangeFeed(statements);
-	const store: Store = { statements, commits, worker, feed, held, reading, closed: false };
+	const sweep = (): Promise<void> => longWork.sweep();
+	const store: Store = { statements, commits, worker, feed, held, reading, sweep, closed: false };
 	let closing: Promise<void> | undefined;
 
 	/** Commits one operation that no lease orders. */
@@ -125,10 +126,13 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 		isClosed: () => store.closed,
 	});
 	// What cannot be swept now is left to the next one that sweeps.
-	void longWork.sweep().catch(() => {});
+	void sweep().catch(() => {});
 
 	const find = (key: string): SeenSession | undefined =>
 		statements.findSession.get(toStored(key)) as unknown as SeenSession | undefined;
+
+	const toRead = (key: string): ReadableSession | undefined =>
+		statements.sessionToRead.get(toStored(key)) as unknown as ReadableSession | undefined;
 
 	/** The heads from a key on, in order; they are read as they are taken. */
 	function* heads({
@@ -198,15 +202,16 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 		},
 		read(key, options = {}) {
 			return reading(() => {
-				const session = statements.sessionId.get(toStored(key)) as { id: number } | undefined;
-				return session === undefined ? [] : readEntries(statements, key, session.id, options);
+				const session = toRead(key);
+				return session === undefined ? [] : readEntries(statements, key, session, options);
 			});
 		},
 		readChunks(key, { after, through, limit }) {
 			return reading(() => {
-				const session = statements.sessionId.get(toStored(key)) as { id: number } | undefined;
+				const session = toRead(key);
 				if (session === undefined) return [];
-				const rows = statements.readChunks.all(session.id, after.seq, after.sub, through, limit);
+				const { id, folded } = session;
+				const rows = statements.readChunks.all(id, folded, after.seq, after.sub, through, limit);
 				return (rows as unknown as ChunkRow[]).map(({ seq, sub, body }) => ({
 					seq,
 					sub,
@@ -250,7 +255,7 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 		},
 		async sweep() {
 			usable();
-			await longWork.sweep();
+			await sweep();
 		},
 		close() {
 			closing ??= close();

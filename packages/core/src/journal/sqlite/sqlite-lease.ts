@@ -22,6 +22,8 @@ export interface Store {
 	readonly held: Map<number, SqliteLease>;
 	/** Reads at once where it can. */
 	readonly reading: Reading;
+	/** Removes what long work has left. */
+	sweep(): Promise<void>;
 	closed: boolean;
 }
 
@@ -128,12 +130,20 @@ export class SqliteLease implements Lease {
 	}
 
 	append(batch: Append): Promise<AppendResult> {
-		return new Promise((resolve, reject) => {
+		const appended = new Promise<AppendResult>((resolve, reject) => {
 			if (this.store.closed) throw journalClosed();
 			if (this.#over) throw leaseLost(this.key);
 			this.store.commits.add(new Appending(this, batch, resolve, reject));
 			this.pending++;
 		});
+		return batch.replaces === undefined ? appended : this.#swept(appended);
+	}
+
+	/** Many rows that were folded go after the append that folds them. */
+	async #swept(appended: Promise<AppendResult>): Promise<AppendResult> {
+		const result = await appended;
+		await this.store.sweep().catch(() => {}); // what cannot be swept now is left to the next one that sweeps
+		return result;
 	}
 
 	inbox(): MaybePromise<readonly StoredInput[]> {

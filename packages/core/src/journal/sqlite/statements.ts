@@ -54,6 +54,11 @@ export interface InputRow {
 
 /** Whether a key is of a session that can be reached: see hidden-sessions.ts. */
 const isVisible = (key: string): string => `NOT (${key} >= '"' AND ${key} < '#')`;
+/** The name of a session's fold; numbers of JavaScript come as fractions. */
+const foldOf = (session: string): string => `'folded ' || CAST(${session} AS INTEGER)`;
+/** Seq of the entry that stands for all before it while rows of those are left: see fold-entries.ts. */
+export const foldedAt = (session: string): string =>
+	`ifnull((SELECT value FROM meta WHERE name = ${foldOf(session)}), 0)`;
 const views = `
 	SELECT s.id, s.key, s.epoch, s.owner, s.open_run, s.inputs, s.created_at, s.updated_at,
 		ifnull((SELECT max(seq) FROM entries WHERE session = s.id), 0) AS seq,
@@ -69,6 +74,7 @@ const texts = {
 	findSession: `SELECT s.id, s.epoch, s.owner, s.open_run, s.look_at,
 		ifnull((SELECT max(seq) FROM entries WHERE session = s.id), 0) AS seq FROM sessions s WHERE s.key = ?`,
 	sessionId: "SELECT id FROM sessions WHERE key = ?",
+	sessionToRead: `SELECT s.id, ${foldedAt("s.id")} AS folded FROM sessions s WHERE s.key = ?`,
 	sessionEpoch: "SELECT epoch FROM sessions WHERE id = ?",
 	createSession: `INSERT INTO sessions (key, epoch, inputs, created_at, updated_at)
 		VALUES (?, ${highestDeletedEpoch}, 0, ?, ?) RETURNING id, epoch`,
@@ -96,9 +102,17 @@ const texts = {
 		SELECT seq, sub FROM chunks WHERE session = :session ORDER BY seq, sub LIMIT :count)`,
 	deleteSomeDedupe: `DELETE FROM dedupe WHERE session = :session AND key IN (
 		SELECT key FROM dedupe WHERE session = :session ORDER BY key LIMIT :count)`,
-	deleteChunksBefore: "DELETE FROM chunks WHERE session = ? AND seq < ?",
+	deleteSomeEntriesBefore: `DELETE FROM entries WHERE id IN (
+		SELECT id FROM entries WHERE session = :session AND seq < :seq ORDER BY seq LIMIT :count)`,
+	deleteSomeChunksBefore: `DELETE FROM chunks WHERE session = :session AND (seq, sub) IN (
+		SELECT seq, sub FROM chunks WHERE session = :session AND seq < :seq ORDER BY seq, sub LIMIT :count)`,
+	keepFold: `INSERT INTO meta (name, value) VALUES (${foldOf("?")}, ?)
+		ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+	forgetFold: `DELETE FROM meta WHERE name = ${foldOf("?")}`,
+	someFold: `SELECT CAST(substr(name, 8) AS INTEGER) AS session, value AS seq FROM meta
+		WHERE name >= 'folded ' AND name < 'folded!' LIMIT 1`,
 	insertChunk: "INSERT INTO chunks (session, seq, sub, body) VALUES (?, ?, ?, ?)",
-	readChunks: `SELECT seq, sub, body FROM chunks WHERE session = ? AND (seq, sub) > (?, ?) AND seq <= ?
+	readChunks: `SELECT seq, sub, body FROM chunks WHERE session = ? AND seq >= ? AND (seq, sub) > (?, ?) AND seq <= ?
 		ORDER BY seq, sub LIMIT ?`,
 	deleteInputs: "DELETE FROM inputs WHERE session = ?",
 	deleteValues: "DELETE FROM session_values WHERE session = ?",
@@ -119,7 +133,7 @@ const texts = {
 		(SELECT n.seq FROM entries n WHERE n.session = e.session AND n.seq >= e.seq AND n.kind = 'run.ended'
 			ORDER BY n.seq LIMIT 1) AS ended
 		FROM entries e JOIN sessions s ON s.id = e.session
-		WHERE e.run_id = ? AND e.kind <> 'folded' AND ${isVisible("s.key")}
+		WHERE e.run_id = ? AND e.kind <> 'folded' AND ${isVisible("s.key")} AND e.seq >= ${foldedAt("s.id")}
 		ORDER BY e.id LIMIT 1`,
 	locateWaiting: `SELECT s.key AS place FROM inputs i JOIN sessions s ON s.id = i.session
 		WHERE i.run_id = ? AND i.kind = 'message' LIMIT 1`,
@@ -132,14 +146,17 @@ const texts = {
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 	readEntries: `SELECT id, seq, run, run_id, kind, version, at, body FROM entries
 		WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?`,
-	settledEntry: "SELECT id FROM entries WHERE session = ? AND seq = ? AND kind IN ('run.ended', 'folded')",
+	settledEntry: `SELECT id FROM entries WHERE session = ?1 AND seq = ?2 AND seq >= ${foldedAt("?1")}
+		AND kind IN ('run.ended', 'folded')`,
+	// Rows of one run stand one behind the other, and the first that is of another run or writer says so.
 	nameRuns: `UPDATE entries SET run = NULL, run_id = (SELECT f.run_id FROM entries f WHERE f.id = entries.run)
-		WHERE session = ? AND seq > ? AND run IN (SELECT id FROM entries WHERE session = ? AND seq <= ?)`,
+		WHERE session = ?1 AND seq > ?2 AND seq < ifnull((SELECT n.seq FROM entries n
+			WHERE n.session = ?1 AND n.seq > ?2 AND n.run_id IS NOT NULL ORDER BY n.seq LIMIT 1), 1e300)`,
 	foldInto: "UPDATE entries SET run = NULL, run_id = ?, kind = ?, version = ?, body = ? WHERE id = ?",
-	deleteBefore: "DELETE FROM entries WHERE session = ? AND seq < ?",
-	kindsFrom: "SELECT seq, kind FROM entries WHERE session = ? AND seq >= ? ORDER BY seq LIMIT 2",
+	kindsFrom: `SELECT seq, kind FROM entries WHERE session = ?1 AND seq >= max(?2, ${foldedAt("?1")})
+		ORDER BY seq LIMIT 2`,
 	lastEntryId: "SELECT ifnull(max(id), 0) AS id FROM entries",
-	firstSeq: "SELECT ifnull(min(seq), 0) AS seq FROM entries WHERE session = ?",
+	firstSeq: `SELECT max(ifnull((SELECT min(seq) FROM entries WHERE session = ?1), 0), ${foldedAt("?1")}) AS seq`,
 	// The row that names a run is either among those of this transaction, whose numbers follow from their seqs, or among
 	// those that were copied before.
 	copyEntries: `INSERT INTO entries (id, session, seq, run, run_id, kind, version, at, body)
