@@ -19,6 +19,10 @@ export interface ChangeFeed {
 
 /** Milliseconds between two looks. */
 const interval = 25;
+/** Looks that take long, for much is watched, come so seldom that they take one part in so many of the time. */
+const looksTakeOneIn = 5;
+/** How many sessions are compared in one statement. */
+const atOnce = 500;
 
 /** Makes the feed of a connection. */
 export function makeChangeFeed(statements: Statements): ChangeFeed {
@@ -28,12 +32,19 @@ export function makeChangeFeed(statements: Statements): ChangeFeed {
 	const leases = new Set<SqliteLease>();
 	/** Leases listened to since the last look: what others did before would not show as a change. */
 	const fresh = new Set<SqliteLease>();
-	let timer: ReturnType<typeof setInterval> | undefined;
+	let timer: ReturnType<typeof setTimeout> | undefined;
 	let version = -1;
 
 	const dataVersion = (): number => (statements.dataVersion.get() as { data_version: number }).data_version;
-	const position = (key: string): string =>
-		(statements.positionOf.get(toStored(key)) as { position: string } | undefined)?.position ?? "";
+	/** What sessions look like, in the order of their keys. */
+	function* positionsOf(keys: readonly string[]): Generator<readonly [key: string, position: string]> {
+		for (let from = 0; from < keys.length; from += atOnce) {
+			const some = keys.slice(from, from + atOnce);
+			const rows = statements.positionsOf.all(JSON.stringify(some.map(toStored)));
+			for (const { at, position } of rows as { at: number; position: string | null }[])
+				yield [some[at] as string, position ?? ""];
+		}
+	}
 
 	function look(): void {
 		for (const lease of leases) if (lease.isLost) leases.delete(lease);
@@ -41,6 +52,7 @@ export function makeChangeFeed(statements: Statements): ChangeFeed {
 			stop();
 			return;
 		}
+		const began = performance.now();
 		try {
 			const latest = dataVersion();
 			if (latest === version) checkAll(fresh);
@@ -50,11 +62,16 @@ export function makeChangeFeed(statements: Statements): ChangeFeed {
 		} catch {
 			// Locked for this moment: the version stays unseen, and the next look compares again.
 		}
+		lookIn(Math.max(interval, (performance.now() - began) * looksTakeOneIn));
+	}
+
+	function lookIn(milliseconds: number): void {
+		timer = setTimeout(look, milliseconds);
+		timer.unref();
 	}
 
 	function compare(): void {
-		for (const key of watchers.keys()) {
-			const latest = position(key);
+		for (const [key, latest] of positionsOf([...watchers.keys()])) {
 			if (latest === positions.get(key)) continue;
 			positions.set(key, latest);
 			watchers.changed(key);
@@ -69,12 +86,11 @@ export function makeChangeFeed(statements: Statements): ChangeFeed {
 	function start(): void {
 		if (timer !== undefined) return;
 		version = -1;
-		timer = setInterval(look, interval);
-		timer.unref();
+		lookIn(interval);
 	}
 
 	function stop(): void {
-		clearInterval(timer);
+		clearTimeout(timer);
 		timer = undefined;
 		positions.clear();
 	}
@@ -83,7 +99,7 @@ export function makeChangeFeed(statements: Statements): ChangeFeed {
 		watch(key, changed) {
 			start();
 			try {
-				if (!positions.has(key)) positions.set(key, position(key));
+				if (!positions.has(key)) for (const [, position] of positionsOf([key])) positions.set(key, position);
 			} catch {
 				// Locked for this moment: the first look finds the session changed, and calls once too often.
 			}

@@ -188,9 +188,10 @@ const texts = {
 	// What was said to a run that is over is anyone's to begin.
 	waitingWorkers: `SELECT DISTINCT CASE kind WHEN 'message' THEN worker END AS worker FROM inputs
 		WHERE session = ? AND (kind = 'message' OR (kind = 'steer' AND worker IS NOT NULL))`,
-	positionOf: `SELECT s.id || ' ' || s.epoch || ' ' || s.inputs || ' '
+	// Of a list of keys in JSON, by their place in it.
+	positionsOf: `SELECT j.key AS at, s.id || ' ' || s.epoch || ' ' || s.inputs || ' '
 		|| ifnull((SELECT sub FROM chunks WHERE session = s.id ORDER BY seq DESC, sub DESC LIMIT 1), 0) || ' '
-		|| ifnull((SELECT max(seq) FROM entries WHERE session = s.id), 0) AS position FROM sessions s WHERE s.key = ?`,
+		|| ifnull((SELECT max(seq) FROM entries WHERE session = s.id), 0) AS position FROM json_each(?) j LEFT JOIN sessions s ON s.key = j.value`,
 	addWorker: `INSERT INTO workers (name, pid, started, machine, heartbeat, beat_at) VALUES (?, ?, ?, ?, 0, ?)`,
 	restoreWorker: `INSERT INTO workers (id, name, pid, started, machine, heartbeat, beat_at)
 		VALUES (?, ?, ?, ?, ?, 0, ?) ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at`,
