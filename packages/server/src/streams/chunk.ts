@@ -17,9 +17,8 @@ export interface Chunk {
 	readonly ends: boolean;
 }
 
-/** The events as chunks, in order. */
-export function chunksOf(events: readonly LoggedEvent[]): readonly Chunk[] {
-	const chunks: Chunk[] = [];
+/** The events as chunks, in order. Each is made when it is asked for: what waits for a reader waits as events. */
+export function* chunksOf(events: readonly LoggedEvent[]): Generator<Chunk, undefined> {
 	let text = "";
 	let from = 0;
 	for (let at = 0; at < events.length; at++) {
@@ -27,17 +26,17 @@ export function chunksOf(events: readonly LoggedEvent[]): readonly Chunk[] {
 		text += recordOf(event);
 		const ends = isComplete(event);
 		if (!ends && text.length < chunkLength && at < events.length - 1) continue;
-		chunks.push({
-			bytes: encode(text),
+		const bytes = encode(text);
+		text = "";
+		yield {
+			bytes,
 			events: at - from + 1,
 			firstId: (events[from] as LoggedEvent).id,
 			lastId: event.id,
 			ends,
-		});
-		text = "";
+		};
 		from = at + 1;
 	}
-	return chunks;
 }
 
 /** The part of a chunk behind an id; undefined when nothing is. */

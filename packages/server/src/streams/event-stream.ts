@@ -7,7 +7,7 @@ import type { StreamTable } from "./stream-table.ts";
 export interface Source {
 	/** The next piece; "end" behind the last one; "none" when there is none yet, and then `wake` is called later. */
 	take(): Uint8Array | "end" | "none";
-	/** Whether its reader fell behind by more than is kept for it, and has not caught up. Default: it did not. */
+	/** Whether it keeps for its reader what no other needs, because that one is not up with what is live. Default: no. */
 	readonly isBehind?: boolean;
 	/** Lets go of what it watches. */
 	close(): void;
@@ -36,6 +36,9 @@ export interface EventStreamOptions {
 	readonly ended: (end: StreamEnd, bytes: number) => void;
 }
 
+/** Bytes that are handed to a reader at a time: taking them is a sign of life. */
+const slice = 64 * 1024;
+
 /** A stream that is open. */
 export class EventStream {
 	readonly #table: StreamTable;
@@ -43,6 +46,8 @@ export class EventStream {
 	readonly #sink: Sink;
 	#source: Source | undefined;
 	#isWanted = false;
+	/** The part of a large piece that the reader has not been handed. */
+	#rest: Uint8Array | undefined;
 	#isOpen = true;
 	#bytes = 0;
 	#lastMove: number;
@@ -85,14 +90,18 @@ export class EventStream {
 
 	/** Ends the stream from the server's side. */
 	end(reason: StreamEnd): void {
+		const rest = this.#rest;
 		if (!this.#finish(reason)) return;
-		if (reason === "complete" || reason === "closed") this.#sink.end();
-		else this.#sink.cut();
+		if (reason !== "complete" && reason !== "closed") this.#sink.cut();
+		else {
+			if (rest !== undefined) this.#sink.write(rest);
+			this.#sink.end();
+		}
 	}
 
 	#move(): void {
 		while (this.#isOpen && this.#isWanted && this.#source !== undefined) {
-			const piece = this.#source.take();
+			const piece = this.#rest ?? this.#source.take();
 			if (piece === "none") return;
 			if (piece === "end") this.end("complete");
 			else this.#send(piece);
@@ -100,10 +109,12 @@ export class EventStream {
 	}
 
 	#send(piece: Uint8Array): void {
+		const part = piece.byteLength > 2 * slice ? piece.subarray(0, slice) : piece;
+		this.#rest = part === piece ? undefined : piece.subarray(slice);
 		this.#isWanted = false;
-		this.#bytes += piece.byteLength;
+		this.#bytes += part.byteLength;
 		this.#lastMove = this.#table.now();
-		if (this.#sink.write(piece)) this.#isWanted = true;
+		if (this.#sink.write(part)) this.#isWanted = true;
 	}
 
 	#finish(reason: StreamEnd): boolean {
@@ -112,6 +123,7 @@ export class EventStream {
 		this.#table.remove(this);
 		this.#source?.close();
 		this.#source = undefined;
+		this.#rest = undefined;
 		this.#ended(reason, this.#bytes);
 		return true;
 	}

@@ -181,7 +181,7 @@ export class Feed {
 		if (events.length === 0) return;
 		this.#gathered = [];
 		this.#lastId = (events.at(-1) as LoggedEvent).id;
-		if (this.#watchers.size > 0) this.#extend(chunksOf(events));
+		if (this.#watchers.size > 0) this.#extend([...chunksOf(events)]);
 		else this.#forget();
 		this.#settle(events);
 		if (this.#watchers.size > crowd) void this.#tellCrowd();

@@ -86,13 +86,12 @@ class Watcher implements Source, FeedWatcher {
 	readonly #wake: () => void;
 	readonly #fail: (reason: StreamEnd) => void;
 	next = 0;
-	isBehind = false;
 	/** The id of the last event that was taken. */
 	#after: string | undefined;
 	#feed: Feed | undefined;
 	#reading: Reading | undefined;
 	/** Read from the service and not yet taken. */
-	#read: readonly Chunk[] = [];
+	#read: Generator<Chunk, undefined> | undefined;
 	#isReading = false;
 	#hasEnded = false;
 
@@ -112,6 +111,11 @@ class Watcher implements Source, FeedWatcher {
 		this.#reading = reading;
 		if (reading?.first !== undefined) this.#arrived(reading.first);
 		else if (feed !== undefined) this.#join(feed);
+	}
+
+	/** What it reads by itself it keeps for its reader alone. */
+	get isBehind(): boolean {
+		return this.#feed === undefined;
 	}
 
 	take(): Uint8Array | "end" | "none" {
@@ -134,22 +138,23 @@ class Watcher implements Source, FeedWatcher {
 	drop(): void {
 		this.#feed?.leave(this);
 		this.#feed = undefined;
-		this.isBehind = true;
 		this.#wake();
 	}
 
 	close(): void {
 		this.#hasEnded = true;
-		this.#read = [];
+		this.#read = undefined;
 		this.#leaveReading();
 		this.#feed?.leave(this);
 		this.#feed = undefined;
 	}
 
 	#takeRead(): Chunk | undefined {
-		const [chunk, ...others] = this.#read;
-		if (chunk === undefined) return undefined;
-		this.#read = others;
+		const chunk = this.#read?.next().value;
+		if (chunk === undefined) {
+			this.#read = undefined;
+			return undefined;
+		}
 		if (chunk.ends && this.#options.until === "complete") this.#finish();
 		return chunk;
 	}
@@ -179,7 +184,7 @@ class Watcher implements Source, FeedWatcher {
 
 	/** Nothing more comes; what was taken last is still sent. */
 	#finish(): void {
-		this.#read = [];
+		this.#read = undefined;
 		this.#leaveReading();
 		this.#hasEnded = true;
 	}
@@ -187,7 +192,6 @@ class Watcher implements Source, FeedWatcher {
 	#join(feed: Feed): void {
 		this.#leaveReading();
 		this.#feed = feed;
-		this.isBehind = false;
 		feed.join(this, this.#after);
 	}
 
