@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
+import { handMade } from "../engine/hand-made-time.fixture.ts";
 import { memoryHost } from "../journal/index.ts";
 import { budget } from "../middleware/index.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
+import { type Script, scriptedModel } from "../testing/scripted-model.ts";
 import type { LoggedEvent } from "./session-log.ts";
 import { sessionService } from "./session-service.ts";
 
@@ -137,6 +138,31 @@ test("a session that waited goes on with the functions that a new service has by
 		]);
 		await service.close();
 	}
+});
+
+test("a time limit holds over a restart of the service, which goes on by itself and tells it in the log [API-053]", async () => {
+	const time = handMade();
+	const host = memoryHost();
+	const ask = { name: "ask_user", description: "Asks.", parameters: { type: "object" } };
+	const serve = (script: Script) =>
+		sessionService({
+			host,
+			agent: { model: scriptedModel(script), tools: [ask], ports: time.ports },
+			remoteToolTimeoutMs: 5_000,
+		});
+	const before = serve([{ toolCalls: [{ name: "ask_user", id: "a" }] }]);
+	const { after } = await before.submit("t", "s", { input: "Hi", context: {} });
+	const asked = await read(before.follow("t", "s", { after, until: "complete" }));
+	await before.close();
+	time.pass(4_000);
+	const service = serve(["Never mind."]);
+	await service.recover();
+	time.pass(1_000);
+	const behind = await read(service.follow("t", "s", { after: asked.at(-1)?.id ?? "", until: "complete" }));
+	const messages = behind.flatMap(({ event }) => (event.type === "message_end" ? [event.message] : []));
+	expect(messages).toMatchObject([{ role: "tool", toolCallId: "a", isError: true }, { role: "assistant" }]);
+	expect(behind.at(-1)?.event).toEqual({ type: "execute_complete", status: "completed" });
+	await service.close();
 });
 
 test("a session tells where its last run begins, and events of a call name it before its arguments", async () => {
