@@ -1,22 +1,30 @@
 // All tests of a run make their temporary folders, in whatever process, in one that is removed with the run; what a run
-// left that was killed is removed by the next.
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+// left that was killed is removed by a later one.
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const prefix = "holdfast-tests-";
+/** Milliseconds after which a folder that nothing was added to is left over, when its process is not to be found. */
+const leftAfter = 60 * 60 * 1000;
 
 /** Called by the test runner before the first test; gives what it calls after the last. */
 export default function setup(): () => void {
 	const place = tmpdir();
-	for (const name of readdirSync(place)) {
-		const [, pid] = /^holdfast-tests-(\d+)-/.exec(name) ?? [];
-		if (pid !== undefined && !isAlive(Number(pid))) remove(join(place, name));
-	}
+	for (const name of readdirSync(place)) if (name.startsWith(prefix)) removeIfLeft(join(place, name), name);
 	const folder = mkdtempSync(join(place, `${prefix}${process.pid}-`));
 	// The first for all systems but Windows, the others for that one.
 	for (const variable of ["TMPDIR", "TEMP", "TMP"]) process.env[variable] = folder;
 	return () => remove(folder);
+}
+
+function removeIfLeft(folder: string, name: string): void {
+	try {
+		const isOld = Date.now() - statSync(folder).mtimeMs > leftAfter;
+		if (isOld && !isAlive(Number.parseInt(name.slice(prefix.length), 10))) remove(folder);
+	} catch {
+		// It is somebody else's, or gone.
+	}
 }
 
 function remove(folder: string): void {
