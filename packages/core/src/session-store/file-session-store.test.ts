@@ -61,24 +61,30 @@ function interruptedAt(place: number): Promise<string> {
 	});
 }
 
-test("a process killed at any file operation leaves the old state or the new one, and blocks nobody [SES-084]", async () => {
-	const store = new FileSessionStore(dir);
-	const fresh = "new".repeat(10_000);
-	await store.commit("k", { state: "old" }, { expectedVersion: null });
-	const seen: unknown[] = [];
-	for (let place = 1; ; place++) {
-		const end = await interruptedAt(place);
-		const found = await store.load("k");
-		expect(["old", fresh]).toContain(found?.state);
-		seen.push(found?.state === "old" ? "old" : "new");
-		if (end === "survived") break;
-		expect(end).toBe("SIGKILL");
-		const next = await store.commit("k", { state: "old" }, { expectedVersion: found?.version ?? null });
-		expect(next.ok).toBe(true);
-	}
-	expect(seen.length).toBeGreaterThan(8);
-	expect(new Set(seen)).toEqual(new Set(["old", "new"]));
-});
+test.each([["old"], [undefined]])(
+	"a process killed at any file operation leaves the old state (%s) or the new one, and blocks nobody [SES-084]",
+	async (old) => {
+		const store = new FileSessionStore(dir);
+		const fresh = "new".repeat(10_000);
+		const restore = async (expectedVersion: string | null): Promise<void> => {
+			if (old === undefined) await store.delete("k");
+			else expect((await store.commit("k", { state: old }, { expectedVersion })).ok).toBe(true);
+		};
+		await restore(null);
+		const seen: unknown[] = [];
+		for (let place = 1; ; place++) {
+			const end = await interruptedAt(place);
+			const found = await store.load("k");
+			expect([old, fresh]).toContain(found?.state);
+			seen.push(found?.state === fresh ? "new" : "old");
+			if (end === "survived") break;
+			expect(end).toBe("SIGKILL");
+			await restore(found?.version ?? null);
+		}
+		expect(seen.length).toBeGreaterThan(8);
+		expect(new Set(seen)).toEqual(new Set(["old", "new"]));
+	},
+);
 
 test("every key has a file of its own in the folder, and its name could not be another's [SES-085]", async () => {
 	const store = new FileSessionStore(dir);
