@@ -2,6 +2,11 @@
 // without Node's note that it is experimental, which users of a journal can do nothing about.
 import type * as Sqlite from "node:sqlite";
 
+/** Whether this runtime has it: Node from 22.5 on. */
+export function hasSqlite(): boolean {
+	return process.getBuiltinModule?.("node:module").isBuiltin("node:sqlite") === true;
+}
+
 /** Node's SQLite. */
 export function loadSqlite(): typeof Sqlite {
 	const { emitWarning } = process;

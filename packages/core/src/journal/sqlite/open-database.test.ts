@@ -10,7 +10,7 @@ import {
 	writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { temporaryFolder } from "../../temporary-folder.fixture.ts";
 import { append, begin, ended, note, notes, take } from "../contract/contract.ts";
 import type { ListOptions } from "../journal.ts";
@@ -201,6 +201,17 @@ test("a path that cannot be a file is refused with a reason", () => {
 		expect.objectContaining({ code: "journal_unavailable" }),
 	);
 	expect(existsSync(":memory:")).toBe(false);
+});
+
+test("a Node that has no SQLite is told so, and no file is made", () => {
+	const builtin = vi.spyOn(process, "getBuiltinModule").mockReturnValue({ isBuiltin: () => false } as never);
+	try {
+		const refused = { code: "journal_unavailable", message: expect.stringContaining("Node 22.18 or newer") };
+		expect(() => sqliteJournal({ path })).toThrow(expect.objectContaining(refused));
+	} finally {
+		builtin.mockRestore();
+	}
+	expect(readdirSync(folder)).toEqual([]);
 });
 
 test("an option that is misspelt and an address instead of a path are refused, and no file is made", () => {

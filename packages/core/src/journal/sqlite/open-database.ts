@@ -5,7 +5,7 @@ import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import type { HoldfastError } from "@holdfast/upp";
-import { loadSqlite } from "./load-sqlite.ts";
+import { hasSqlite, loadSqlite } from "./load-sqlite.ts";
 import { isBusy, isNotADatabase, isNotWritable } from "./sqlite-errors.ts";
 
 /** What a file holds: how it is marked and made, and how its errors are told. */
@@ -45,6 +45,7 @@ export function openDatabase(options: DatabaseOptions, kind: DatabaseKind): Data
 	if (path === "" || path === ":memory:") {
 		throw kind.unavailable(`"${path}" names no file. Give a path, or ${kind.instead}`);
 	}
+	requireSqlite(kind);
 	prepareFile(path, kind);
 	inspect(path, kind);
 	const { DatabaseSync } = loadSqlite();
@@ -68,6 +69,7 @@ export function openDatabase(options: DatabaseOptions, kind: DatabaseKind): Data
  * @throws HoldfastError as `openDatabase` does.
  */
 export function readDatabase(path: string, kind: DatabaseKind): DatabaseSync {
+	requireSqlite(kind);
 	inspect(path, kind);
 	try {
 		return readable(path);
@@ -101,6 +103,13 @@ function asItStands(path: string): URL {
 	const address = pathToFileURL(path);
 	address.search = "immutable=1";
 	return address;
+}
+
+function requireSqlite(kind: DatabaseKind): void {
+	if (!hasSqlite())
+		throw kind.unavailable(
+			`Node ${process.versions.node} has no SQLite. Run it on Node 22.18 or newer, or ${kind.instead}`,
+		);
 }
 
 function prepareFile(path: string, kind: DatabaseKind): void {
