@@ -2,6 +2,7 @@
  * What the journal promises of sessions and their entries: places without gaps, facts that can be read, one end for each
  * run and nothing behind it, and a session's row that says the same.
  */
+import type { Fact } from "holdfast";
 import type { JournalFile } from "holdfast/sqlite";
 import { type Counts, type Finding, orphans } from "./finding.ts";
 
@@ -10,6 +11,8 @@ interface SessionRow {
 	readonly key: string;
 	readonly epoch: number;
 	readonly open_run: string | null;
+	/** Absent in files of an older release. */
+	readonly look_at?: number | null;
 }
 
 interface EntryRow {
@@ -32,7 +35,7 @@ export function checkEntries(file: JournalFile, counts: Counts, finding: Finding
 	const entries = database.prepare(
 		"SELECT id, seq, run, run_id, kind, version, body FROM entries WHERE session = ? AND seq >= ? ORDER BY seq",
 	);
-	const sessions = database.prepare("SELECT id, key, epoch, open_run FROM sessions ORDER BY id");
+	const sessions = database.prepare("SELECT * FROM sessions ORDER BY id");
 	for (const session of sessions.iterate() as Iterable<SessionRow>) {
 		if (file.isHidden(session.key)) {
 			counts.hidden++;
@@ -45,11 +48,16 @@ export function checkEntries(file: JournalFile, counts: Counts, finding: Finding
 		try {
 			for (const entry of entries.iterate(session.id, file.foldedAt(session.id)) as Iterable<EntryRow>)
 				story.next(entry);
-			story.end(session.open_run === null ? undefined : file.text(session.open_run));
+			story.end(session);
 		} catch (error) {
 			finding.found(`its entries cannot be read: ${(error as Error).message}`, key);
 		}
 	}
+}
+
+function whenOf(lookAt: number | null): string {
+	if (lookAt === null) return "no run of it waits or is parked";
+	return lookAt === Number.MAX_SAFE_INTEGER ? "its run waits for ever" : `its run waits until ${lookAt}`;
 }
 
 /** The entries of one session, in order. */
@@ -62,6 +70,7 @@ class Story {
 	readonly #over = new Set<string>();
 	#seq = 0;
 	#open: string | undefined;
+	#last: Fact | undefined;
 
 	constructor(file: JournalFile, counts: Counts, finding: Finding) {
 		this.#file = file;
@@ -88,8 +97,17 @@ class Story {
 		if (run !== undefined) this.#follow(row, run);
 	}
 
-	/** The end of the entries; `open` is the run that the session's row says is open. */
-	end(open: string | undefined): void {
+	/** The end of the entries; the session's row should say what they come to. */
+	end({ open_run, look_at }: SessionRow): void {
+		this.#checkOpen(open_run === null ? undefined : this.#file.text(open_run));
+		if (look_at === undefined) return;
+		const lookAt =
+			this.#open === undefined || this.#last === undefined ? null : this.#file.lookAt(this.#last);
+		if (look_at !== lookAt)
+			this.#finding.found(`its row says ${whenOf(look_at)}, and by its entries ${whenOf(lookAt)}`);
+	}
+
+	#checkOpen(open: string | undefined): void {
 		if (open === this.#open) return;
 		const says = open === undefined ? "no run is open" : `run ${open} is open`;
 		const is = this.#open === undefined ? "none is" : `run ${this.#open} is`;
@@ -98,7 +116,7 @@ class Story {
 
 	#read({ seq, kind, version, body }: EntryRow): void {
 		try {
-			this.#file.fact(kind, version, body);
+			this.#last = this.#file.fact(kind, version, body);
 		} catch (error) {
 			const isNewer = (error as { code?: unknown }).code === "journal_newer";
 			const why = isNewer

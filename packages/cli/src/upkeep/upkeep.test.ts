@@ -133,6 +133,10 @@ describe("check", () => {
 		["DELETE FROM entries WHERE seq = 1 AND session = 1", "1 entry is missing before entry 2"],
 		["DELETE FROM entries WHERE seq = 7 AND session = 1", "by its entries run run-0 is"],
 		["UPDATE sessions SET open_run = 'x' WHERE id = 1", "its row says that run x is open"],
+		[
+			"UPDATE sessions SET look_at = 5 WHERE id = 1",
+			"its row says its run waits until 5, and by its entries no",
+		],
 		["UPDATE entries SET kind = 'run.ended' WHERE seq = 6 AND session = 1", "ends a second time at entry 7"],
 		["UPDATE entries SET kind = 'run.started' WHERE seq = 4 AND session = 1", "while another is open"],
 		["UPDATE entries SET kind = 'folded' WHERE seq = 4 AND session = 1", "others stand before it"],

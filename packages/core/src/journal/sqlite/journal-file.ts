@@ -5,6 +5,7 @@ import { decodeValue, type HoldfastError, type JSONValue } from "@holdfast/upp";
 import { readChildPlace, readPlace } from "../../sessions/session-key.ts";
 import { decodeFact } from "../codec.ts";
 import type { Fact } from "../fact.ts";
+import { lookAt } from "../look-at.ts";
 import { isHidden } from "./hidden-sessions.ts";
 import { openDatabase, readDatabase } from "./open-database.ts";
 import { journalFile } from "./schema.ts";
@@ -54,6 +55,11 @@ export interface JournalFile {
 	key(key: string): JournalKey;
 	/** The fact of a row of `entries`. @throws HoldfastError `journal_newer`, `journal_corrupt`. */
 	fact(kind: string, version: number, body: string): Fact;
+	/**
+	 * When somebody has to look at an open run whose last fact this is: what `look_at` of its session's row should be, in
+	 * milliseconds since the epoch; null while it is worked on.
+	 */
+	lookAt(last: Fact): number | null;
 	/** The value in a row of `records` or `session_values`. */
 	value(stored: string): unknown;
 	/** What an error of the database means. */
@@ -90,6 +96,7 @@ export function openJournalFile(path: string, access: "read" | "write"): Journal
 			};
 		},
 		fact: (kind, factVersion, body) => decodeFact(kind, factVersion, body),
+		lookAt: (last) => lookAt([last], null),
 		value: (stored) => decodeValue(JSON.parse(stored) as JSONValue),
 		error: journalFile.errorOf,
 	};
