@@ -161,3 +161,22 @@ describe("work in the background that was accepted and not begun", () => {
 		},
 	);
 });
+
+describe("work in the background that ended and was not told", () => {
+	test("is told by another in under two seconds when its process is killed", tries, async () => {
+		const second = worker();
+		await second.reached("ready"); // and looks for what was left untold, before there is any
+		// The last commit of the helper's run, when the run that asked for it is over: nothing is open any more.
+		const killAt = "append 8 after";
+		const first = world.start({ work: { send: ["later: dig at last"] }, killAt }, "works");
+		const { signal } = await first.ended;
+		const killedAt = performance.now();
+		const { text } = await second.reached("worker asked");
+		const took = performance.now() - killedAt;
+		console.log(`told by the other after ${Math.round(took)} ms`);
+		expect([signal, text]).toEqual(["SIGKILL", expect.stringContaining("<system-reminder>")]);
+		expect(took).toBeLessThan(2_000);
+		second.say("end");
+		expect(named(await second.ended, "worker asked")).toHaveLength(1);
+	});
+});

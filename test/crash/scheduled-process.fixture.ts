@@ -10,11 +10,18 @@ import type { WorkerOptions } from "./worker-process.fixture.ts";
 const { host: place, work, killAt, stopAt } = JSON.parse(process.argv[2] ?? "{}") as WorkerOptions;
 const { reach } = moments(killAt, stopAt);
 
-/** Answers each message with `re: <message>`, and hands on to the helper what begins with `later: `. */
+/** What was sent to the worker is done. */
+const sent = Promise.withResolvers<void>();
+
+/**
+ * Answers each message with `re: <message>`, when all that was sent is done where it says so, and hands on to the helper
+ * what begins with `later: `.
+ */
 const model = (who: string) =>
 	scriptedModel(({ messages }) => {
 		const { type, text = "" } = messages.at(-1) as { type: string; text?: string };
 		reach(`${who} asked`, { text });
+		if (text === "dig at last") return { text: `re: ${text}`, gate: sent.promise };
 		if (!text.startsWith("later: ")) return type === "user" ? `re: ${text}` : "It is under way.";
 		const prompt = text.slice("later: ".length);
 		const input = { description: "does", prompt, run_in_background: true };
@@ -33,6 +40,7 @@ async function tell(run: AgentRun): Promise<void> {
 
 async function send(session: Session, inputs: readonly string[]): Promise<void> {
 	for (const input of inputs) await tell(await session.send(input));
+	sent.resolve();
 }
 
 const stop = new AbortController();

@@ -38,10 +38,11 @@ export interface WorkParts {
 	readonly ports: Ports;
 }
 
-/** Milliseconds from one search for untold reminders to the next: it looks at every task in the background there ever was. */
+/**
+ * Milliseconds from one search for untold reminders to the next, where nobody has died meanwhile: it looks at every task in
+ * the background there ever was.
+ */
 const remindEvery = 60_000;
-/** Milliseconds to the next search after work of a dead process was found. */
-const remindAfterDeath = 2_000;
 /** Looks that take long come so seldom that they take one part in so many of the time. */
 const looksTakeOneIn = 10;
 /** Names the search among the pieces of work. */
@@ -101,6 +102,8 @@ class DueWork {
 	#isNew = false;
 	#failure: { readonly error: unknown } | undefined;
 	#remindedAt = Number.NEGATIVE_INFINITY;
+	/** Those that were dead when it was looked last. */
+	#deaths: ReadonlySet<string> = new Set();
 
 	constructor(parts: WorkParts, options: WorkOptions) {
 		this.#parts = parts;
@@ -168,12 +171,20 @@ class DueWork {
 	async #look(): Promise<void> {
 		this.#hasNews = false;
 		this.#lookedAt = this.#now;
+		await this.#lookForDeaths();
 		await this.#parts.table.watchDeadlines("soon", (place) => this.#isOurs(place));
 		this.#found = [...(await this.#orphaned()), ...(await this.#scheduled())];
 		this.#next = 0;
 		this.#lookTook = this.#now - this.#lookedAt;
 		const names = new Set(this.#found.map(({ name }) => name));
 		for (const name of this.#later.keys()) if (!names.has(name)) this.#later.delete(name);
+	}
+
+	/** Whoever died may have left something untold. */
+	async #lookForDeaths(): Promise<void> {
+		const deaths = new Set(await this.#parts.table.journal.deaths?.());
+		for (const death of deaths) if (!this.#deaths.has(death)) this.#remindedAt = Number.NEGATIVE_INFINITY;
+		this.#deaths = deaths;
 	}
 
 	/** Resolves when there may be something to begin. */
@@ -239,8 +250,6 @@ class DueWork {
 			else if (result?.outcome !== "suspended") this.#later.delete(name);
 			else this.#leftOpen(name, place, result);
 			if (run === null) return;
-			// Whoever died may have left something untold.
-			this.#remindedAt = Math.min(this.#remindedAt, this.#now - remindEvery + remindAfterDeath);
 			this.#happened();
 		} catch (error) {
 			const { code } = error as { code?: unknown };

@@ -183,6 +183,11 @@ export interface Journal {
 	list(options?: ListOptions): MaybePromise<readonly SessionHead[]>;
 	/** Whether that worker still lives: an input whose worker is dead is anyone's to start. Unknown workers are dead. */
 	isAlive(workerId: string): MaybePromise<boolean>;
+	/**
+	 * A mark for each worker that died and is not forgotten yet, no two the same: a mark that was not there before is a
+	 * death. Absent: nobody is told of deaths.
+	 */
+	deaths?(): MaybePromise<readonly string[]>;
 	/** Calls `changed` after entries or inputs of the session were committed, by anyone in any process. Returns the way to stop. */
 	watch(key: string, changed: () => void): () => void;
 	/**

@@ -148,6 +148,10 @@ function workerOf(store: Store, workerId: string): MemoryJournal {
 			ensureOpen();
 			return store.workers.get(other)?.alive === true;
 		},
+		deaths() {
+			ensureOpen();
+			return [...store.workers.values()].flatMap(({ workerId: name, alive }) => (alive ? [] : [name]));
+		},
 		close() {
 			worker.closed = true;
 			worker.alive = false;

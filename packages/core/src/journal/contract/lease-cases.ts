@@ -232,6 +232,22 @@ export const leaseCases: readonly WrittenCase[] = [
 		},
 	},
 	{
+		title: "each death of a worker has a mark of its own, where deaths are told",
+		needs: "kill",
+		async run(world) {
+			const [one, two, three] = [await world.worker(), await world.worker(), await world.worker()];
+			await begin(one, "s");
+			await begin(three, "t");
+			if (two.deaths === undefined) return;
+			const marks = async (): Promise<number> => new Set(await two.deaths?.()).size;
+			same(await marks(), 0, "deaths while all live");
+			await world.kill(one);
+			await eventually("one is dead", async () => (await marks()) === 1);
+			await world.kill(three);
+			await eventually("two are dead", async () => (await marks()) === 2);
+		},
+	},
+	{
 		title: "a dead worker's run is taken over in under two seconds, with all it committed",
 		needs: "kill",
 		async run(world) {

@@ -236,6 +236,7 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 			});
 		},
 		isAlive: (other) => reading(() => other === workerId || worker.isAlive(toStored(other))),
+		deaths: () => reading(() => worker.dead().map(String)),
 		watch(key, changed) {
 			usable();
 			return store.feed.watch(key, changed);

@@ -200,6 +200,7 @@ const texts = {
 	disownInputs: "UPDATE inputs SET worker = NULL WHERE worker = ?",
 	forgetWorkers: `DELETE FROM workers WHERE beat_at < ?
 		AND id NOT IN (SELECT owner FROM sessions WHERE open_run IS NOT NULL AND look_at IS NULL AND owner IS NOT NULL)`,
+	allWorkers: "SELECT id, name, pid, started, machine, heartbeat, beat_at FROM workers",
 	workerById: "SELECT name, pid, started, machine, heartbeat, beat_at FROM workers WHERE id = ?",
 	workerByName: "SELECT pid, started, machine, heartbeat, beat_at FROM workers WHERE name = ?",
 	dataVersion: "PRAGMA data_version",

@@ -29,6 +29,8 @@ export interface WorkerRegistration {
 	/** The worker of that row, and whether it lives; undefined when it left. */
 	find(row: number): { readonly workerId: string; readonly alive: boolean } | undefined;
 	isAlive(storedName: string): boolean;
+	/** The rows of those that do not live. */
+	dead(): readonly number[];
 	/** Whether the worker is known to be dead, or left. */
 	isDead(storedName: string): boolean;
 	isOwn(row: number | null): boolean;
@@ -114,6 +116,10 @@ export function registerWorker(options: WorkerOptions): WorkerRegistration {
 		isAlive(storedName) {
 			const worker = statements.workerByName.get(storedName) as unknown as WorkerRow | undefined;
 			return worker !== undefined && lives(worker);
+		},
+		dead() {
+			const workers = statements.allWorkers.all() as unknown as (WorkerRow & { id: number })[];
+			return workers.filter((worker) => !lives(worker)).map(({ id }) => id);
 		},
 		isDead(storedName) {
 			if (storedName === name) return false;
