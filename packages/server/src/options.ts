@@ -71,7 +71,8 @@ export interface HandlerOptions {
 	readonly heartbeatMs?: number;
 	/**
 	 * Bytes kept for one reader of a stream that is slower than its run; beyond them it reads from the sessions' store at
-	 * its own pace, as one does that comes late, and is disconnected when it takes nothing for five seconds. More spares reads and costs memory a
+	 * its own pace, and one that has stopped reading is disconnected after five seconds. So is one for whom so much waits of a
+	 * large record, when 64 times as much waits for all readers. More spares reads and costs memory a
 	 * session. Default 1 MiB.
 	 */
 	readonly maxBufferedBytes?: number;

@@ -32,7 +32,7 @@ export function makeParts(options: ResolvedOptions): Parts {
 	const report = (error: unknown): void => options.log(errorEntry(error));
 	const { service, maxBufferedBytes } = options;
 	const feeds = new FeedTable({ service, maxBufferedBytes, failed: report });
-	const streams = new StreamTable(options.heartbeatMs);
+	const streams = new StreamTable(options.heartbeatMs, maxBufferedBytes);
 	const runs = new Slots(
 		options.maxConcurrentRuns,
 		(taken) => `${taken} runs are under way, which is the limit. Wait until one has ended.`,

@@ -7,7 +7,7 @@ import type { StreamTable } from "./stream-table.ts";
 export interface Source {
 	/** The next piece; "end" behind the last one; "none" when there is none yet, and then `wake` is called later. */
 	take(): Uint8Array | "end" | "none";
-	/** Whether it keeps for its reader what no other needs, because that one is not up with what is live. Default: no. */
+	/** Whether its reader fell behind by more than is kept for it, and has not caught up. Default: it did not. */
 	readonly isBehind?: boolean;
 	/** Lets go of what it watches. */
 	close(): void;
@@ -65,6 +65,11 @@ export class EventStream {
 		);
 	}
 
+	/** Bytes of a piece that was begun which the reader has not taken. */
+	get waiting(): number {
+		return this.#rest?.byteLength ?? 0;
+	}
+
 	/** The reader wants the next piece. */
 	ready(): void {
 		this.#isWanted = true;
@@ -83,8 +88,9 @@ export class EventStream {
 		if (this.#isWanted) {
 			if (silence >= this.#table.silenceMs) this.#send(this.#table.heartbeat);
 		} else {
-			const { stalledMs, stalledBehindMs } = this.#table;
-			if (silence >= (this.#source?.isBehind === true ? stalledBehindMs : stalledMs)) this.end("slow");
+			const { stalledMs, stalledBehindMs, maxBufferedBytes, isFull } = this.#table;
+			const isBehind = this.#source?.isBehind === true || (isFull && this.waiting > maxBufferedBytes);
+			if (silence >= (isBehind ? stalledBehindMs : stalledMs)) this.end("slow");
 		}
 	}
 

@@ -56,7 +56,6 @@ export async function project(service: SessionService, options: ProjectionOption
 			);
 		};
 		return {
-			isBehind: true,
 			take() {
 				while (next !== undefined && !hasEnded) {
 					const { done, value } = next;

@@ -5,34 +5,36 @@ import { hello, setUp } from "../setup.fixture.ts";
 import { EventStream, type Source, type StreamEnd } from "./event-stream.ts";
 import { StreamTable } from "./stream-table.ts";
 
-/** A stream of some pieces to a reader that takes when it is told, by a clock that goes when it is told. */
-function play(pieces: readonly Uint8Array[], isBehind: boolean) {
-	const left = [...pieces];
-	const source: Source = { isBehind, take: () => left.shift() ?? "none", close() {} };
+/** Streams to readers that take when they are told, by a clock that goes when it is told. */
+function play(maxBufferedBytes = 1_000_000) {
 	let now = 0;
-	const table = Object.assign(new StreamTable(10_000), { now: () => now });
-	const taken: Uint8Array[] = [];
-	const ended: (StreamEnd | "whole" | "cut")[] = [];
-	const stream = new EventStream(
-		{ start: () => source, table, ended: (reason) => ended.push(reason) },
-		{
-			write(piece) {
-				taken.push(piece);
-				return false;
-			},
-			end: () => ended.push("whole"),
-			cut: () => ended.push("cut"),
-		},
-	);
+	const table = Object.assign(new StreamTable(10_000, maxBufferedBytes), { now: () => now });
 	return {
-		stream,
-		ended,
-		bytes: () => Buffer.concat(taken),
-		largest: () => Math.max(...taken.map(({ byteLength }) => byteLength)),
-		/** Time goes by, and the reader is looked at. */
+		/** Time goes by, and all readers are looked at. */
 		pass(milliseconds: number) {
 			now += milliseconds;
-			stream.beat(now);
+			table.look();
+		},
+		open(pieces: readonly Uint8Array[], isBehind = false) {
+			const left = [...pieces];
+			const source: Source = { isBehind, take: () => left.shift() ?? "none", close() {} };
+			const taken: Uint8Array[] = [];
+			const ended: (StreamEnd | "whole" | "cut")[] = [];
+			const sink = {
+				write(piece: Uint8Array) {
+					taken.push(piece);
+					return false;
+				},
+				end: () => ended.push("whole"),
+				cut: () => ended.push("cut"),
+			};
+			const options = { start: () => source, table, ended: (reason: StreamEnd) => ended.push(reason) };
+			return {
+				stream: new EventStream(options, sink),
+				ended,
+				bytes: () => Buffer.concat(taken),
+				largest: () => Math.max(...taken.map(({ byteLength }) => byteLength)),
+			};
 		},
 	};
 }
@@ -41,7 +43,7 @@ const large = new Uint8Array(3_000_000).map((_, at) => at % 251);
 
 describe("a large record", () => {
 	test("is handed on in parts, whole and in order", () => {
-		const { stream, bytes, largest, ended } = play([large, new Uint8Array([1, 2, 3])], false);
+		const { stream, bytes, largest, ended } = play().open([large, new Uint8Array([1, 2, 3])]);
 		for (let at = 0; at < 100; at++) stream.ready();
 		expect(bytes().equals(Buffer.concat([large, Buffer.from([1, 2, 3])]))).toBe(true);
 		expect(largest()).toBeLessThanOrEqual(128 * 1024);
@@ -49,8 +51,9 @@ describe("a large record", () => {
 		stream.left();
 	});
 
-	test("may take a slow reader as long as it likes while it takes some of it", () => {
-		const { stream, bytes, ended, pass } = play([large], true);
+	test("may take a reader that is far behind as long as it likes while it takes some of it", () => {
+		const { open, pass } = play();
+		const { stream, bytes, ended } = open([large], true);
 		for (let at = 0; at < 60; at++) {
 			stream.ready();
 			pass(4_000);
@@ -60,8 +63,9 @@ describe("a large record", () => {
 		stream.left();
 	});
 
-	test("is dropped with a reader that takes nothing more of it", () => {
-		const { stream, ended, pass } = play([large], true);
+	test("is dropped with a reader that is far behind and takes nothing more of it", () => {
+		const { open, pass } = play();
+		const { stream, ended } = open([large], true);
 		stream.ready();
 		stream.ready();
 		pass(4_900);
@@ -70,8 +74,27 @@ describe("a large record", () => {
 		expect(ended).toEqual(["slow", "cut"]);
 	});
 
+	test("waits for a few readers as for any, and for a crowd five seconds: then only those stay that take some of it", () => {
+		for (const [count, stay] of [
+			[20, 20],
+			[30, 1],
+		] as const) {
+			const { open, pass } = play(1_000_000);
+			const readers = Array.from({ length: count }, () => open([large]));
+			for (const { stream } of readers) stream.ready();
+			for (let at = 0; at < 3; at++) {
+				pass(2_000);
+				readers[0]?.stream.ready();
+			}
+			expect(readers.filter(({ ended }) => ended.length === 0)).toHaveLength(stay);
+			pass(39_000);
+			pass(2_000);
+			for (const { ended } of readers) expect(ended).toEqual(["slow", "cut"]);
+		}
+	});
+
 	test("is sent whole where the server closes in the middle of it", () => {
-		const { stream, bytes, ended } = play([large], false);
+		const { stream, bytes, ended } = play().open([large]);
 		stream.ready();
 		stream.end("closed");
 		expect(bytes().equals(Buffer.from(large))).toBe(true);

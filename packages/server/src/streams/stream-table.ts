@@ -6,6 +6,8 @@ import { heartbeat } from "./record.ts";
 const patience = 4;
 /** How many milliseconds one may that is far behind. */
 const patienceBehind = 5_000;
+/** How many times what may wait for one reader may wait for all together. */
+const manyReaders = 64;
 
 /** The open streams of a handler. */
 export class StreamTable {
@@ -14,15 +16,20 @@ export class StreamTable {
 	readonly silenceMs: number;
 	/** Milliseconds after which a reader that takes nothing is disconnected. */
 	readonly stalledMs: number;
-	/** The same for a reader that has fallen behind by more than is kept for it: it has stopped reading. */
+	/** The same for a reader that is behind by more than is kept for it: it has stopped reading. */
 	readonly stalledBehindMs: number;
+	/** Bytes that may wait for a reader before it counts as behind where many wait. */
+	readonly maxBufferedBytes: number;
+	/** Whether so much waits for all readers together that those who take nothing cannot be waited for. */
+	isFull = false;
 	readonly now: () => number = () => performance.now();
 	readonly #open = new Set<EventStream>();
 	readonly #lookMs: number;
 	#timer: ReturnType<typeof setInterval> | undefined;
 	#emptied: () => void = () => {};
 
-	constructor(heartbeatMs: number) {
+	constructor(heartbeatMs: number, maxBufferedBytes: number) {
+		this.maxBufferedBytes = maxBufferedBytes;
 		this.#lookMs = Math.max(1, Math.min(heartbeatMs / 8, 1_000));
 		this.silenceMs = heartbeatMs - this.#lookMs;
 		this.stalledMs = heartbeatMs * patience;
@@ -36,7 +43,7 @@ export class StreamTable {
 
 	add(stream: EventStream): void {
 		this.#open.add(stream);
-		this.#timer ??= unheld(setInterval(() => this.#beat(), this.#lookMs));
+		this.#timer ??= unheld(setInterval(() => this.look(), this.#lookMs));
 	}
 
 	remove(stream: EventStream): void {
@@ -63,8 +70,12 @@ export class StreamTable {
 		for (const stream of [...this.#open]) stream.end(reason);
 	}
 
-	#beat(): void {
+	/** Looks after all of them: who is silent is sent a heartbeat, who has stopped reading is let go. */
+	look(): void {
 		const now = this.now();
+		let waiting = 0;
+		for (const stream of this.#open) waiting += stream.waiting;
+		this.isFull = waiting > manyReaders * this.maxBufferedBytes;
 		for (const stream of [...this.#open]) stream.beat(now);
 	}
 }

@@ -86,6 +86,7 @@ class Watcher implements Source, FeedWatcher {
 	readonly #wake: () => void;
 	readonly #fail: (reason: StreamEnd) => void;
 	next = 0;
+	isBehind = false;
 	/** The id of the last event that was taken. */
 	#after: string | undefined;
 	#feed: Feed | undefined;
@@ -113,11 +114,6 @@ class Watcher implements Source, FeedWatcher {
 		else if (feed !== undefined) this.#join(feed);
 	}
 
-	/** What it reads by itself it keeps for its reader alone. */
-	get isBehind(): boolean {
-		return this.#feed === undefined;
-	}
-
 	take(): Uint8Array | "end" | "none" {
 		if (this.#hasEnded) return "end";
 		const chunk = this.#takeRead() ?? this.#takeFromFeed();
@@ -138,6 +134,7 @@ class Watcher implements Source, FeedWatcher {
 	drop(): void {
 		this.#feed?.leave(this);
 		this.#feed = undefined;
+		this.isBehind = true;
 		this.#wake();
 	}
 
@@ -192,6 +189,7 @@ class Watcher implements Source, FeedWatcher {
 	#join(feed: Feed): void {
 		this.#leaveReading();
 		this.#feed = feed;
+		this.isBehind = false;
 		feed.join(this, this.#after);
 	}
 
