@@ -154,6 +154,8 @@ export interface ListOptions {
 	 * the last entry says that a run waits for somebody outside; nobody works on such, and they are not `orphaned`.
 	 */
 	readonly state?: "any" | "open" | "orphaned" | "waiting";
+	/** Only those that changed at this time or after it, by their writer's clock, in milliseconds since the epoch. */
+	readonly changedSince?: number;
 	/** With `waiting`: only those with a call whose deadline is not after this, in milliseconds since the epoch. */
 	readonly dueBy?: number;
 }

@@ -195,13 +195,21 @@ function isOrphaned(
 }
 
 function listSessions(store: Store, options: ListOptions): SessionHead[] {
-	const { after, prefix = "", limit = Number.POSITIVE_INFINITY, state = "any", dueBy } = options;
+	const {
+		after,
+		prefix = "",
+		limit = Number.POSITIVE_INFINITY,
+		state = "any",
+		changedSince = 0,
+		dueBy,
+	} = options;
 	const found: Session[] = [];
 	for (const session of store.sessions.values()) {
 		const { key, openRunId, inbox = [] } = session;
 		// Most sessions are at rest, and a look for others passes them by.
 		if (state !== "any" && openRunId === undefined && (state !== "orphaned" || inbox.length === 0)) continue;
 		if (!key.startsWith(prefix) || (after !== undefined && key <= after)) continue;
+		if (session.updatedAt < changedSince) continue;
 		if (state === "waiting" && !waits(session, dueBy)) continue;
 		if (state === "orphaned" && !isOrphaned(store, session, headOf(session))) continue;
 		found.push(session);

@@ -3,10 +3,14 @@ import type { Journal } from "../journal/index.ts";
 
 const pageSize = 100;
 
-/** The places that begin with `prefix`, in order. */
-export async function* placesBehind(journal: Journal, prefix: string): AsyncGenerator<string, void, void> {
+/** The places that begin with `prefix`, in order; of all sessions, or of those that changed since. */
+export async function* placesBehind(
+	journal: Journal,
+	prefix: string,
+	changedSince = 0,
+): AsyncGenerator<string, void, void> {
 	for (let after = ""; ; ) {
-		const heads = await journal.list({ prefix, after, limit: pageSize });
+		const heads = await journal.list({ prefix, after, limit: pageSize, changedSince });
 		for (const { key } of heads) {
 			yield key;
 			after = key;

@@ -17,6 +17,12 @@ import { processPlace, type StoreHere, storeHere } from "./store-here.ts";
 /** How many idle sessions keep their folded state in memory; older ones are read again from the journal when used. */
 const idleSessions = 1_000;
 
+/** Milliseconds by which clocks of different machines may differ, and a commit may come behind its time. */
+const clocksDiffer = 600_000;
+
+/** One search for untold reminders in so many is through all tasks there ever were. */
+const searchesToWhole = 60;
+
 /** What a table may be told beside agent and journal. */
 export interface SessionTableOptions {
 	/** Whether sub-agents may work in the background. Default: they may not. */
@@ -40,6 +46,9 @@ export class SessionTable {
 	readonly #listeners = new Set<(run: AgentRun) => void>();
 	readonly #waiting: WaitingSessions;
 	#closed = false;
+	/** When the last search for untold reminders began that went through. */
+	#searchedAt = 0;
+	#searches = 0;
 
 	constructor(agent: SessionAgent, journal: Journal, options: SessionTableOptions = {}) {
 		this.journal = journal;
@@ -167,13 +176,20 @@ export class SessionTable {
 		if (failure !== undefined) throw failure;
 	}
 
-	/** Tells what is to be told of work in the background that ended while nobody lived to tell it. */
+	/**
+	 * Tells what is to be told of work in the background that ended while nobody lived to tell it. The first search is
+	 * through all there ever was, and those after it through what changed since; but for some of them, as clocks may err.
+	 */
 	async recoverReminders(): Promise<void> {
 		if (this.background !== "durable" || this.agent.children === undefined) return;
-		for await (const place of placesBehind(this.journal, childPrefix())) {
+		const began = this.agent.engine.ports.clock.now();
+		const isWhole = began < this.#searchedAt || this.#searches++ % searchesToWhole === 0;
+		const changedSince = isWhole ? 0 : this.#searchedAt - clocksDiffer;
+		for await (const place of placesBehind(this.journal, childPrefix(), changedSince)) {
 			const child = readChildPlace(place);
 			await this.tableAt(child?.parentPlace ?? place)?.agent.children?.retell(place);
 		}
+		this.#searchedAt = began;
 	}
 
 	/** Ends the runs of a session and of its child sessions, on record before in this process. The next handle gets a new worker. */

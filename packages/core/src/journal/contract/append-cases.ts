@@ -1,5 +1,6 @@
 // What is appended is read, in order, by everyone; sessions are found and kept apart.
 import type { Entry, Fact } from "../fact.ts";
+import type { ListOptions } from "../journal.ts";
 import {
 	append,
 	begin,
@@ -148,6 +149,28 @@ export const appendCases: readonly WrittenCase[] = [
 			same([...listed].sort(), [...oddKeys].sort(), "listed keys");
 			for (const key of oddKeys) await two.delete(key);
 			same(await one.list(), [], "sessions behind their deletion");
+		},
+	},
+	{
+		title: "of the sessions of a prefix those are listed that changed since a time",
+		async run(world) {
+			const one = await world.worker();
+			const keys = ["a", "b1", "b2", "b3", "b4", "b\u{10ffff}", "c"];
+			for (const [at, key] of keys.entries()) {
+				const lease = await take(one, key);
+				await lease.append({ at: 1e15 + at, runId: key, facts: [started] });
+				const goesOn = key === "b1";
+				const last = goesOn ? { at: 1e15 + 9, facts: [note("later")] } : { at: 1e15 + at, facts: [ended] };
+				await lease.append({ runId: key, ...last });
+			}
+			const since = async (at: number, options: ListOptions = {}): Promise<string> =>
+				(await one.list({ changedSince: 1e15 + at, ...options })).map(({ key }) => key).join();
+			same(await since(0), keys.join(), "all");
+			same(await since(3), "b1,b3,b4,b\u{10ffff},c", "since the third");
+			same(await since(3, { prefix: "b" }), "b1,b3,b4,b\u{10ffff}", "of a prefix");
+			same(await since(3, { prefix: "b", limit: 1, after: "b3" }), "b4", "page by page");
+			same(await since(0, { state: "open" }), "b1", "open");
+			same(await since(10), "", "none");
 		},
 	},
 	{

@@ -45,6 +45,7 @@ export interface SqliteJournalOptions {
 /** The statements that list sessions in a state. */
 const viewsOf = {
 	any: "viewSessions",
+	changed: "viewChangedSessions",
 	open: "viewOpenSessions",
 	orphaned: "viewUnfinishedSessions",
 	waiting: "viewWaitingSessions",
@@ -135,17 +136,21 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 		statements.sessionToRead.get(toStored(key)) as unknown as ReadableSession | undefined;
 
 	/** The heads from a key on, in order; they are read as they are taken. */
-	function* heads({
-		after = "",
-		prefix = "",
-		state = "any",
-		dueBy = never,
-	}: ListOptions): Generator<SessionHead> {
-		const until = state === "waiting" ? [Math.min(dueBy, never)] : [];
-		const views = statements[viewsOf[state]].iterate(toStored(after), toStored(prefix), ...until);
+	function* heads(options: ListOptions): Generator<SessionHead> {
+		const { after = "", prefix = "", state = "any", changedSince = 0, dueBy = never } = options;
+		const bounds = {
+			any: [],
+			changed: [changedSince],
+			open: [],
+			orphaned: [],
+			waiting: [Math.min(dueBy, never)],
+		};
+		const view = state === "any" && changedSince > 0 ? "changed" : state;
+		const views = statements[viewsOf[view]].iterate(toStored(after), toStored(prefix), ...bounds[view]);
 		for (const view of views as unknown as Iterable<SessionView>) {
 			const head = toHead(view, worker);
 			if (!head.key.startsWith(prefix)) return;
+			if (head.updatedAt < changedSince) continue;
 			if (state === "waiting" && view.last_kind !== "waiting") continue;
 			if (state !== "orphaned" || isOrphaned(view, head)) yield head;
 		}

@@ -180,6 +180,9 @@ const texts = {
 	drainInput: "DELETE FROM inputs WHERE session = ? AND id = ?",
 	viewSession: `${views} WHERE s.key = ?`,
 	viewSessions: `${views} WHERE s.key >= max(?, ?) AND ${isVisible("s.key")} ORDER BY s.key`,
+	// Of the keys that begin alike, for most sessions did not change; no text has a byte of that value.
+	viewChangedSessions: `${views} WHERE s.key >= max(?1, ?2) AND s.key < CAST(CAST(?2 AS BLOB) || x'FF' AS TEXT)
+		AND (s.updated_at >= ?3 OR (s.open_run IS NOT NULL AND last_at >= ?3)) AND ${isVisible("s.key")} ORDER BY s.key`,
 	// Unfinished sessions are few: a plus keeps SQLite from walking all keys instead of the short lists of these.
 	viewOpenSessions: `${views} WHERE +s.key >= max(?, ?) AND s.id IN (${openSessions}) ORDER BY +s.key`,
 	viewWaitingSessions: `${views} WHERE +s.key >= max(?, ?) AND s.look_at <= ? ORDER BY +s.key`,

@@ -174,6 +174,7 @@ export function storeJournal(store: SessionStore, options: StoreJournalOptions =
 		prefix = "",
 		limit,
 		state = "any",
+		changedSince = 0,
 		dueBy = never,
 	}: ListOptions): Promise<readonly SessionHead[]> {
 		const most = limit ?? Number.POSITIVE_INFINITY;
@@ -184,7 +185,8 @@ export function storeJournal(store: SessionStore, options: StoreJournalOptions =
 			const some = keys.slice(at, at + atOnce);
 			const seen = await Promise.all(some.map((key) => parts.look(key)));
 			for (const [index, { head }] of seen.entries()) {
-				const isListed = head !== undefined && isIn(process, head, state) && (head.lookAt ?? 0) <= dueBy;
+				const isNew = head !== undefined && head.updatedAt >= changedSince;
+				const isListed = isNew && isIn(process, head, state) && (head.lookAt ?? 0) <= dueBy;
 				if (isListed && heads.length < most) heads.push(headOf(process, some[index] as string, head));
 			}
 		}

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Agent } from "../../agent/agent.ts";
-import { memoryJournal } from "../../journal/memory.ts";
+import { type MemoryJournal, memoryJournal } from "../../journal/memory.ts";
 import { FileSessionStore } from "../../session-store/file.ts";
 import { MemorySessionStore } from "../../session-store/memory.ts";
 import type { AgentEvent } from "../../sessions/index.ts";
@@ -461,8 +461,8 @@ describe("a crash", () => {
 		expect(output).toMatchObject({ status: "completed", text: "re: a" });
 	});
 
-	test("between the end of a task and its reminder loses no reminder, and none is told twice", async () => {
-		const dead = memoryJournal();
+	/** Leaves a task behind that has ended, and of which nobody was told. */
+	async function leaveUntold(dead: MemoryJournal): Promise<void> {
 		const ours = family(scripted, [worker()], { hostIs: "durable", journal: dead });
 		const submit = dead.submit.bind(dead);
 		const ended = gate();
@@ -474,6 +474,11 @@ describe("a crash", () => {
 		await turn(ours, calls(start("a")));
 		await ended.promise;
 		dead.die();
+	}
+
+	test("between the end of a task and its reminder loses no reminder, and none is told twice", async () => {
+		const dead = memoryJournal();
+		await leaveUntold(dead);
 		const journal = dead.worker("living");
 		const rebuilt = family(scripted, [worker()], { hostIs: "durable", journal });
 		for (let round = 0; round < 2; round++) {
@@ -482,5 +487,32 @@ describe("a crash", () => {
 		expect(remindersOf(await eventsOf(await rebuilt.parent.send("go")))).toHaveLength(1);
 		for await (const run of rebuilt.parent.recover()) await run.result();
 		expect(remindersOf(await eventsOf(await rebuilt.parent.send("go")))).toEqual([]);
+	});
+
+	test("costs searches for what is untold nothing that grows: after the first they read what changed since", async () => {
+		const dead = memoryJournal();
+		await leaveUntold(dead);
+		const journal = dead.worker("living");
+		const reads: string[] = [];
+		const read = journal.read.bind(journal);
+		journal.read = (key, options) => {
+			if (key !== "default") reads.push(key);
+			return read(key, options);
+		};
+		let ahead = 0;
+		const clock = { now: () => Date.now() + ahead, monotonic: () => performance.now() };
+		const { parent } = family(scripted, [worker()], { hostIs: "durable", journal, ports: { clock } });
+		const readBySearch = async (): Promise<number> => {
+			reads.length = 0;
+			for await (const _ of parent.recover()) throw new Error("nothing was left open");
+			return reads.length;
+		};
+		expect(await readBySearch()).toBeGreaterThan(0);
+		await reminders(journal, "default", 1);
+		ahead = 3_600_000;
+		expect(await readBySearch()).toBeGreaterThan(0);
+		expect(await readBySearch()).toBe(0);
+		ahead = 0; // what changes now seems to have changed before
+		expect(await readBySearch()).toBeGreaterThan(0);
 	});
 });
