@@ -72,7 +72,7 @@ export interface AgentOptions extends Partial<Omit<LLMOptions, "model" | "system
 	/**
 	 * Keeps what the model says while it says it, for those who follow a session with offsets: deltas are gathered for so
 	 * many milliseconds and then committed. Less: they hear of it earlier; more: fewer commits. Default: deltas are told
-	 * to watchers in this process and not kept.
+	 * to watchers in this process and not kept, and so they are over a bare session store.
 	 */
 	readonly keepDeltasMs?: number;
 	/** How many steps a run may take, over all its suspensions; then it fails with `max_steps_exceeded`. Default: no limit. */

@@ -386,3 +386,10 @@ describe("a tool that executes", () => {
 		expect(only(events, "tool_execution_end")[0]?.output).toBe("completed");
 	});
 });
+
+test("a host without a journal is refused at once, in words", () => {
+	const host = { sessionStore: {} } as unknown as Host;
+	expect(() => createSession("s", {}, { host })).toThrow(
+		/`host` of createSession\(\) must be a host: .*sqliteHost/,
+	);
+});

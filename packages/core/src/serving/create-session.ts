@@ -264,6 +264,10 @@ function invalidBufferLimit(): HoldfastError {
 /** What the session is served with: all of its tools are kept with it, and their functions bound by name. */
 function partsOf({ tools }: AgentContext, options: PromptOptions): ServingParts {
 	const { host = memoryHost(), model, temperature, maxTokens, bufferLimit: _, ...rest } = options;
+	if (typeof host?.journal !== "object")
+		throw new TypeError(
+			"The option `host` of createSession() must be a host: what `sqliteHost()` or `memoryHost()` returned.",
+		);
 	const agent = rest as AgentOptions;
 	const params = {
 		...(temperature === undefined ? {} : { temperature }),

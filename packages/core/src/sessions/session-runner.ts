@@ -140,7 +140,8 @@ export class SessionRunner {
 	#runOf(handle: AgentRun, inputId: string, origin: AcceptedInput["origin"]): { run: Run; frame: TurnFrame } {
 		const worker = this.#worker;
 		const { agent, place, key, hold, queue, table } = worker;
-		const { keepDeltasMs } = agent;
+		// Nobody could read them where the journal keeps none.
+		const keepDeltasMs = worker.journal.readChunks === undefined ? undefined : agent.keepDeltasMs;
 		const frame = new TurnFrame(worker, inputId, handle);
 		const run = new Run({
 			agent,

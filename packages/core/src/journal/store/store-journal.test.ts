@@ -1,7 +1,11 @@
 import { readFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import { Agent } from "../../agent/agent.ts";
+import type { AgentOptions } from "../../agent/options.ts";
 import { MemorySessionStore } from "../../session-store/memory.ts";
 import type { SessionStore } from "../../session-store/session-store.ts";
+import { settled } from "../../sessions/sessions.fixture.ts";
+import { scriptedModel } from "../../testing/scripted-model.ts";
 import { append, begin, ended, input, note, notes, take } from "../contract/contract.ts";
 import { journalContract } from "../contract/index.ts";
 import type { Journal, Lease } from "../journal.ts";
@@ -133,3 +137,24 @@ function sayingLeaseLost(journal: Journal): Journal {
 		},
 	};
 }
+
+test("what a model says while it says it costs no call of a store that cannot keep it", async () => {
+	const commitsWith = async (options: AgentOptions): Promise<number> => {
+		const sessionStore = new MemorySessionStore();
+		const commit = vi.spyOn(sessionStore, "commit");
+		const after = (_: number, wake: () => void): (() => void) => {
+			queueMicrotask(wake);
+			return () => {};
+		};
+		const agent = new Agent({
+			model: scriptedModel([{ text: "one two three four", beforeDelta: () => settled() }]),
+			host: { sessionStore },
+			ports: { timers: { after } },
+			...options,
+		});
+		expect((await (await agent.session("s").send("go")).result()).text).toBe("one two three four");
+		await agent.close();
+		return commit.mock.calls.length;
+	};
+	expect(await commitsWith({ keepDeltasMs: 1 })).toBe(await commitsWith({}));
+});
