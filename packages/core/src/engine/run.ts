@@ -113,6 +113,8 @@ export class Run {
 	#stopReason: StopReason | undefined;
 	#cut: ((error: Stopped) => void) | undefined;
 	#sub = 0;
+	/** What is told when the ledger has what was committed last, and when that is told. */
+	#recording: { readonly untold: RunEvent[]; readonly told: Promise<unknown> } | undefined;
 	#offered: RunInput[] = [];
 	#taken: Set<string> | undefined;
 	#traces: TraceCollector | undefined;
@@ -246,12 +248,7 @@ export class Run {
 			throw new CommitFailed(error);
 		}
 		if (appended instanceof Promise) {
-			return appended.then(
-				(result) => this.#committed(batch, result),
-				(error) => {
-					throw new CommitFailed(error);
-				},
-			);
+			return appended.then((result) => this.#committed(batch, result), commitFailed);
 		}
 		return this.#committed(batch, appended);
 	}
@@ -285,9 +282,9 @@ export class Run {
 	}
 
 	/** Folds what was committed, and tells it when the ledger has it too. */
-	async #recorded(ledger: Ledger, batch: Append, lastSeq: number): Promise<boolean> {
+	#recorded(ledger: Ledger, batch: Append, lastSeq: number): Promise<boolean> {
 		const facts: CommittedFact[] = [];
-		const events: RunEvent[] = [];
+		const untold: RunEvent[] = [];
 		let seq = lastSeq - batch.facts.length;
 		for (const fact of batch.facts) {
 			seq++;
@@ -296,28 +293,28 @@ export class Run {
 			this.#sub = 0;
 			facts.push({ seq, fact });
 			const event = project(this.state, entry, this.sessionKey);
-			if (event !== undefined) events.push(event);
+			if (event !== undefined) untold.push(event);
 		}
-		try {
-			await ledger.committed(facts, events);
-		} catch (error) {
-			throw new CommitFailed(error);
-		}
-		for (const event of events) this.#tell(event);
-		return true;
+		const settle = (tells: readonly RunEvent[]): true => {
+			if (this.#recording?.untold === untold) this.#recording = undefined;
+			for (const event of tells) this.#tell(event);
+			return true;
+		};
+		const recorded = ledger.committed(facts, untold.slice());
+		const told = recorded.then(
+			() => settle(untold),
+			(error) => settle([]) && commitFailed(error),
+		);
+		this.#recording = { untold, told };
+		return told;
 	}
 
 	/** Has the ledger remember a place of the run. */
 	mark(mark: Mark): MaybePromise<void> {
-		return this.ledger?.mark(mark, this.state.seq)?.catch((error: unknown) => {
-			throw new CommitFailed(error);
-		});
+		return this.ledger?.mark(mark, this.state.seq)?.catch(commitFailed);
 	}
 
-	/**
-	 * Settles when every watcher has room for more, or has heard what was told; undefined when they have. A stop does not
-	 * end it: whoever waits here is waited for by somebody whom a stop reaches.
-	 */
+	/** Settles when every watcher has room, or has heard what was told; undefined when they have. A stop does not end it. */
 	ready(what: "full" | "heard"): Promise<unknown> | undefined {
 		if (this.#bounded === 0) return undefined;
 		const waiting = this.#watchers.flatMap((watcher) => watcher[what]?.() ?? []);
@@ -336,7 +333,8 @@ export class Run {
 
 	tell(event: RunEvent): void {
 		this.ledger?.tell(event);
-		this.#tell(event);
+		if (this.#recording === undefined) this.#tell(event);
+		else this.#recording.untold.push(event);
 	}
 
 	#tell(event: RunEvent): void {
@@ -345,6 +343,7 @@ export class Run {
 
 	/** Tells a boundary; a promise while a synchronised watcher has not asked for what comes after it. */
 	boundary(event: BoundaryEvent): Promise<unknown> | undefined {
+		if (this.#recording !== undefined) return this.#recording.told.then(() => this.boundary(event));
 		let waiting: Promise<unknown> | undefined;
 		this.ledger?.tell(event);
 		for (const watcher of this.#watchers) {
@@ -394,4 +393,8 @@ export class Run {
 			if (input.kind !== "message" && (input.runId ?? this.runId) === this.runId)
 				this.offer(readInput(input));
 	}
+}
+
+function commitFailed(error: unknown): never {
+	throw new CommitFailed(error);
 }

@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { Agent } from "../agent/agent.ts";
+import { gate } from "../sessions/sessions.fixture.ts";
+import { scriptedModel } from "../testing/scripted-model.ts";
+import { createInMemoryExecutionHost, type ExecutionStore } from "./index.ts";
+
+test("what a tool tells while the end of another is recorded is told behind that end", async () => {
+	const { store: inner, ...host } = createInMemoryExecutionHost();
+	const [held, goesOn] = [gate(), gate()];
+	let isOver = false;
+	const transaction: ExecutionStore["transaction"] = async (work) => {
+		if (isOver) {
+			held.open();
+			await goesOn.promise;
+		}
+		return inner.transaction(work);
+	};
+	const quick = {
+		name: "quick",
+		description: "Is over at once.",
+		run: () => {
+			isOver = true;
+			return "done";
+		},
+	};
+	const talkative = {
+		name: "talkative",
+		description: "Says something while the other's end is recorded.",
+		async *run() {
+			await held.promise;
+			yield "I go on.";
+			goesOn.open();
+			return "done";
+		},
+	};
+	const model = scriptedModel([{ toolCalls: [{ name: "talkative" }, { name: "quick" }] }, "said"]);
+	const parent = new Agent({
+		model,
+		tools: [quick, talkative],
+		host: { ...host, store: { ...inner, transaction } },
+	});
+	const told: string[] = [];
+	for await (const { type, seq, sub } of (await parent.session("s").send("go")).watch())
+		if (type === "tool_end" || type === "tool_delta") told.push(`${type} ${seq}.${sub}`);
+	expect(told).toEqual(["tool_end 6.0", "tool_delta 6.1", "tool_end 7.0"]);
+});
+
+test("a step is told to be over when the ends of all its calls are", async () => {
+	const host = createInMemoryExecutionHost();
+	const quick = { name: "quick", description: "Is over at once.", run: () => "done" };
+	const toolCalls = Array.from({ length: 4 }, () => ({ name: "quick" }));
+	const agent = new Agent({ model: scriptedModel([{ toolCalls }, "said"]), tools: [quick], host });
+	const told: string[] = [];
+	for await (const { type, seq, sub } of (await agent.session("s").send("go")).watch())
+		told.push(`${type} ${String(seq).padStart(2, "0")}.${sub}`);
+	const places = told.map((line) => line.split(" ")[1]);
+	expect(places).toEqual([...places].sort());
+});
