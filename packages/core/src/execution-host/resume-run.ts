@@ -138,27 +138,39 @@ async function goOn(parts: ResumeParts, run: RunRecord): Promise<AgentRun | null
 }
 
 /** A run that ended in the journal and whose record was not told: a crash came between. */
-async function settle(
-	{ execution, journal, table }: ResumeParts,
-	{ runId, sessionKey, dedupeKey }: RunRecord,
-): Promise<void> {
-	const { store } = execution;
-	const place = table.placeOf(sessionKey);
-	const head = await journal.head(place);
-	if (head?.openRunId === runId) return;
+async function settle({ execution, journal, table }: ResumeParts, run: RunRecord): Promise<void> {
+	const { runId, sessionKey, dedupeKey } = run;
+	const status = await endOf(journal, table.placeOf(sessionKey), run);
+	if (status === undefined) return;
+	await execution.store.transaction(async ({ runs, notifications }) => {
+		await notifications.acknowledge(dedupeKey ?? runId);
+		await runs.update(runId, { status });
+	});
+}
+
+/** How a run ended, by its session's journal; undefined when it may go on or begin. */
+async function endOf(
+	journal: Journal,
+	place: string,
+	{ runId, dedupeKey, kind }: RunRecord,
+): Promise<RunRecord["status"] | undefined> {
 	const { id } = noticeIdentity(dedupeKey ?? runId);
+	// Looked at first: what was taken in by then stands in the history that is read after it.
+	const mayBegin = kind !== "notification" || (await waits(journal, place, id));
+	const head = await journal.head(place);
+	if (head?.openRunId === runId) return undefined;
 	for await (const { runId: of, fact } of backwards(journal, place, head?.seq ?? 0)) {
-		const isOver = of === runId && fact.kind === "run.ended";
+		if (of === runId && fact.kind === "run.ended") return endings[fact.outcome];
 		// Another run has taken in what this one was to tell.
-		const isTold = of !== runId && fact.kind === "input" && fact.inputId === id;
-		if (!isOver && !isTold) continue;
-		const status = isOver ? endings[fact.outcome] : "completed";
-		await store.transaction(async ({ runs, notifications }) => {
-			await notifications.acknowledge(dedupeKey ?? runId);
-			await runs.update(runId, { status });
-		});
-		return;
+		if (of !== runId && fact.kind === "input" && fact.inputId === id) return "completed";
+		if (fact.kind === "folded" && !mayBegin) return "completed"; // told in the past, which says no more
 	}
+	return mayBegin ? undefined : "cancelled"; // a kill has taken it out, or a deletion
+}
+
+async function waits(journal: Journal, place: string, inputId: string): Promise<boolean> {
+	const acquired = await journal.acquire(place, { mode: "seize" });
+	return acquired.ok && (await acquired.lease.inbox()).some(({ id }) => id === inputId);
 }
 
 async function unlessHeld(run: Promise<AgentRun | null>): Promise<AgentRun | null> {

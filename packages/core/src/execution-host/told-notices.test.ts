@@ -1,0 +1,48 @@
+import { join } from "node:path";
+import { UserMessage } from "@holdfast/upp";
+import { expect, test } from "vitest";
+import { Agent } from "../agent/agent.ts";
+import { foldHistory, noticeIdentity, storedInput } from "../sessions/index.ts";
+import { sqliteHost } from "../sqlite.ts";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import { scriptedModel } from "../testing/scripted-model.ts";
+
+/** A session with a notice in its inbox, which is scheduled beside it, as it stands when work in the background is over. */
+async function withNotice() {
+	const host = sqliteHost(join(temporaryFolder(), "sessions.db"));
+	const { store } = host.execution as NonNullable<typeof host.execution>;
+	const agent = new Agent({ model: scriptedModel(() => "said"), host });
+	const ids = { notificationId: "k", idempotencyKey: "k", runId: noticeIdentity("k").id };
+	const { id, dedupeKey } = noticeIdentity("k");
+	await (await agent.session("s").send("first")).result();
+	await store.notifications.enqueue({ ...ids, sessionKey: "s", input: "It is done." });
+	const body = storedInput({ shape: "text", message: new UserMessage("It is done.", { id }) });
+	await host.journal.submit("s", { id, kind: "notice", dedupeKey, body });
+	const standing = async () => ({
+		notification: (await store.notifications.getByIdempotencyKey("k"))?.status,
+		run: (await store.runs.get(ids.runId))?.status,
+	});
+	const close = async (): Promise<void> => {
+		await agent.close();
+		await host.close();
+	};
+	return { host, agent, session: agent.session("s"), runId: ids.runId, standing, close };
+}
+
+test("a notification that was told in what has been folded since is told, and delivered no more", async () => {
+	const { host, agent, session, runId, standing, close } = await withNotice();
+	await (await session.send("second")).result();
+	expect(JSON.stringify((await session.state()).messages)).toContain("It is done.");
+	await foldHistory(host.journal, "s", { before: Number.POSITIVE_INFINITY });
+	expect(await agent.resume(runId)).toBeNull();
+	expect(await standing()).toEqual({ notification: "acknowledged", run: "completed" });
+	await close();
+});
+
+test("a notification that a kill took out of the inbox is delivered no more", async () => {
+	const { agent, session, runId, standing, close } = await withNotice();
+	await session.kill();
+	expect(await agent.resume(runId)).toBeNull();
+	expect(await standing()).toEqual({ notification: "acknowledged", run: "cancelled" });
+	await close();
+});
