@@ -162,17 +162,10 @@ export function takeBack(table: SessionTable, task: FollowedTask, signal: AbortS
 	else endTask(table, task);
 }
 
-/**
- * Ends what is under way or waits in the session for the run that asked for this work; in a while where that cannot be
- * recorded now, and `taken` is left then.
- */
+/** Ends the work now; in a while where that cannot be recorded now, and `taken` is left then. */
 function endTask(table: SessionTable, task: FollowedTask, taken?: AgentRun): void {
-	const worker = table.worker(task.place);
-	const end = async (): Promise<void> => {
-		if (await isForOneParent(table, task)) await table.kill(worker);
-	};
-	end().catch(() => {
-		taken?.suspend();
+	end(table, task).catch((error: unknown) => {
+		if (!(error instanceof OthersWork)) taken?.suspend();
 		endLater(table, task);
 	});
 }
@@ -184,8 +177,26 @@ function endLater(
 	mayEnd = async (): Promise<boolean> => true,
 ): void {
 	table.later.set(`end ${task.runId}`, async () => {
-		if ((await mayEnd()) && (await isAllThereIs(table, task))) await table.kill(table.worker(task.place));
+		if (await mayEnd()) await end(table, task);
 	});
+}
+
+/** The session has other work to do, for a run that goes on: it is not ended now. */
+class OthersWork extends Error {}
+
+/** Ends what is under way or waits in the session, unless the work is over, or other work there is waited for. */
+async function end(table: SessionTable, { place, runId }: FollowedTask): Promise<void> {
+	const { journal } = table;
+	const acquired = await journal.acquire(place, { mode: "seize" });
+	if (!acquired.ok) throw new OthersWork();
+	const waiting = (await acquired.lease.inbox()).flatMap(({ id, kind }) => (kind === "message" ? [id] : []));
+	// Looked at last: what has left the inbox is open by then, or over.
+	const openRunId = (await journal.head(place))?.openRunId;
+	const all = openRunId === undefined ? waiting : [openRunId, ...waiting];
+	if (!all.includes(runId)) return;
+	const asking = (await journal.head(readChildPlace(place)?.parentPlace ?? ""))?.openRunId;
+	if (all.some((id) => id !== runId && groupOf(id) === asking)) throw new OthersWork();
+	await table.kill(table.worker(place));
 }
 
 /** Whether the run is over that asked for the work. */
@@ -194,22 +205,4 @@ async function isParentOver({ journal }: SessionTable, { place, origin }: Follow
 	const parentRunId = origin?.parent?.runId;
 	if (parentPlace === undefined || parentRunId === undefined) return false;
 	return (await journal.head(parentPlace))?.openRunId !== parentRunId;
-}
-
-/** Whether nothing is to be done in the session for another run, of a parent that was killed or begun anew since, say. */
-async function isForOneParent({ journal }: SessionTable, { place, runId }: FollowedTask): Promise<boolean> {
-	const acquired = await journal.acquire(place, { mode: "seize" });
-	if (!acquired.ok) return false;
-	const { openRunId = runId } = acquired.lease;
-	const waiting = (await acquired.lease.inbox()).filter(({ kind }) => kind === "message");
-	return [openRunId, ...waiting.map(({ id }) => id)].every((id) => groupOf(id) === groupOf(runId));
-}
-
-/** Whether the session has this work to do, and no other that came since. */
-async function isAllThereIs({ journal }: SessionTable, { place, runId }: FollowedTask): Promise<boolean> {
-	const acquired = await journal.acquire(place);
-	if (!acquired.ok) return false;
-	const { openRunId } = acquired.lease;
-	const waiting = (await acquired.lease.inbox()).map(({ id }) => id);
-	return openRunId === undefined ? waiting.join() === runId : openRunId === runId && waiting.length === 0;
 }

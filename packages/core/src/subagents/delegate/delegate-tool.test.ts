@@ -361,6 +361,16 @@ describe("work that is stopped while it is accepted", () => {
 		await expect.poll(waiting).toBe(0);
 	});
 
+	test("by an interrupt is taken back with what a run that is over has left there", async () => {
+		const { journal, session, result, comes, waiting } = await accepting();
+		const other = journal.worker("other");
+		await other.submit(place, { id: "over.1.0", kind: "message", workerId: "other", body: {} });
+		session.interrupt();
+		await result;
+		comes();
+		await expect.poll(waiting).toBe(0);
+	});
+
 	test("by an interrupt is taken back as soon as the store can be written again", async () => {
 		const { journal, session, result, comes, waiting, wakes } = await accepting();
 		session.interrupt();
