@@ -1,4 +1,5 @@
 // What must hold once all faults have ended and the workers have finished what was open.
+import { checkBackground } from "./background-checks.ts";
 import { checkChildren } from "./child-checks.ts";
 import type { GivenInput, Users } from "./users.ts";
 import type { World } from "./world.ts";
@@ -20,6 +21,7 @@ export function checkOutcome(world: World, users: Users): void {
 	checkOrder(world, users);
 	checkDeletions(world, users);
 	checkChildren(world, users);
+	checkBackground(world, users);
 }
 
 /** What each living process shows of a session is what its journal holds. */
@@ -84,6 +86,7 @@ function checkDeletions({ ledger }: World, { inputs, endings }: Users): void {
 		if (kind !== "delete" || done === undefined) continue;
 		const latest = ledger.current(key);
 		for (const { text, accepted } of inputs.filter((input) => input.key === key)) {
+			if (text.startsWith("notice")) continue; // the host keeps it until the session is told, whichever it is then
 			if (accepted !== undefined && accepted < asked && latest?.inputs.has(text))
 				ledger.wrong(`"${text}" is in ${key} though it was deleted afterwards`);
 		}

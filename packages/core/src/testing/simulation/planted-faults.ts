@@ -23,6 +23,9 @@ export const plantedFaults: Readonly<Record<PlantedFault, string>> = {
 	"forgotten-open-run": "sessions with an open run are not found by who recovers",
 	"lease-for-two": "a living worker's lease is handed to another",
 	"stale-read": "what is read lacks the last entry",
+	"notice-without-key": "what a session is told is not known again when it is told once more",
+	"forgotten-task": "a task in the background is not found among its parent's",
+	"lost-schedule": "what is scheduled is forgotten",
 };
 
 /** Name of a planted fault. */
@@ -42,7 +45,10 @@ export type PlantedFault =
 	| "reordered-appends"
 	| "forgotten-open-run"
 	| "lease-for-two"
-	| "stale-read";
+	| "stale-read"
+	| "notice-without-key"
+	| "forgotten-task"
+	| "lost-schedule";
 
 /** What a planted fault may use. */
 export interface Planting {
@@ -128,6 +134,22 @@ export function withFault(
 				append(lease, batch) {
 					const appended = access.append(lease, batch);
 					return appended.ok && random.chance(0.2) ? access.append(lease, batch) : appended;
+				},
+			};
+		case "forgotten-task":
+			return {
+				...access,
+				list(options) {
+					const heads = access.list(options);
+					return options?.prefix === undefined || random.chance(0.5) ? heads : heads.slice(1);
+				},
+			};
+		case "notice-without-key":
+			return {
+				...access,
+				submit(key, { dedupeKey, ...input }) {
+					const known = input.kind === "notice" || dedupeKey === undefined ? {} : { dedupeKey };
+					return access.submit(key, { ...input, ...known });
 				},
 			};
 		case "forgotten-open-run":

@@ -1,14 +1,19 @@
 // A process of the world: a worker with an agent. It can be stopped, wake up late, lose its lease while it lives, and die.
 import { Agent } from "../../agent/agent.ts";
 import type { Ports } from "../../engine/index.ts";
-import { type Journal, journalHost, type MemoryJournal } from "../../journal/index.ts";
+import type { OwnExecutionHost } from "../../execution-host/index.ts";
+import { sqliteExecution } from "../../execution-host/sqlite/sqlite-execution.ts";
+import { type Host, type Journal, journalHost, type MemoryJournal } from "../../journal/index.ts";
 import type { ToolContext } from "../../tools/index.ts";
+import { makeOperation, writing } from "./operations.ts";
 import { withFault } from "./planted-faults.ts";
 import type { Owner, Step } from "./schedule.ts";
-import { simulatedJournal, writing } from "./simulated-journal.ts";
+import { simulatedJournal } from "./simulated-journal.ts";
+import { simulatedRecords } from "./simulated-records.ts";
 import {
 	askingTools,
 	delegating,
+	inBackground,
 	ownTools,
 	simulatedModel,
 	simulatedTools,
@@ -21,6 +26,8 @@ export class Process implements Owner, StoreUser {
 	readonly name: string;
 	readonly agent: Agent;
 	readonly journal: Journal;
+	/** In worlds where sub-agents work in the background. */
+	readonly execution: OwnExecutionHost | undefined;
 	worker: MemoryJournal;
 	stopped = false;
 	dead = false;
@@ -47,15 +54,9 @@ export class Process implements Owner, StoreUser {
 			holders,
 			random,
 		});
-		this.journal = simulatedJournal({
-			schedule,
-			owner: this,
-			workerId: name,
-			access,
-			answers,
-			fails: () => this.#failsNow(),
-			planted,
-		});
+		const fails = (): boolean => this.#failsNow();
+		const operation = makeOperation({ schedule, owner: this, answers, fails, planted });
+		this.journal = simulatedJournal({ schedule, owner: this, workerId: name, access, operation, planted });
 		const lateResult =
 			planted === "late-settlement" ? (context: ToolContext) => this.#settleLate(context) : undefined;
 		const trouble: WorkOptions["trouble"] = (of) => world.trouble(of);
@@ -71,23 +72,43 @@ export class Process implements Owner, StoreUser {
 					planted === "lost-wake-up" ? () => {} : schedule.after(this, milliseconds, wake),
 			},
 		};
+		const { store, records: space } = world;
+		const records = simulatedRecords({ operation, space, store, ledger, random, workerId: name, planted });
+		if (world.background)
+			this.execution = sqliteExecution({ ...this.journal, records }, ports.clock, () => world.uuid());
 		const tools = simulatedTools(work);
+		// What hangs in the background nobody would interrupt.
+		const inTime: WorkOptions["trouble"] = (of) => (world.trouble(of) === undefined ? undefined : "fails");
+		const helperWork = world.background ? { ...work, trouble: inTime } : work;
+		const helperTools = world.background ? simulatedTools(helperWork) : tools;
 		const helper = new Agent({
 			name: "helper",
 			description: "Helps.",
-			model: simulatedModel(work, ownTools),
-			tools: tools.filter(({ name }) => ownTools.includes(String(name))),
+			model: simulatedModel(helperWork, ownTools),
+			tools: helperTools.filter(({ name }) => ownTools.includes(String(name))),
 			maxRestarts: 1,
 			ports,
 		});
 		this.agent = new Agent({
-			model: simulatedModel(work, [...ownTools, ...askingTools, ...(world.delegates ? delegating : [])]),
+			model: simulatedModel(work, [
+				...ownTools,
+				...askingTools,
+				...(world.delegates ? delegating : []),
+				...(world.background ? inBackground : []),
+			]),
 			tools,
 			subagents: world.delegates ? [helper] : [],
 			maxRestarts: 1,
-			host: journalHost(this.journal),
+			host: this.#host(),
 			ports,
 		});
+	}
+
+	/** Where background work goes on, what is scheduled is kept beside the sessions. */
+	#host(): Host {
+		const { execution } = this;
+		if (execution === undefined) return journalHost(this.journal);
+		return { ...journalHost(this.journal, execution.capabilities), execution };
 	}
 
 	/** Whether users can ask it for something. */

@@ -1,5 +1,6 @@
 // A schedule from its seed to its verdict: things happen in an order that the seed chooses, then all faults end, the
 // workers recover, and what must hold is checked.
+import { whatIsUntold } from "./background-checks.ts";
 import { checkOutcome, checkView } from "./final-checks.ts";
 import type { PlantedFault } from "./planted-faults.ts";
 import { Users } from "./users.ts";
@@ -33,13 +34,14 @@ const mostRounds = 60;
 
 /**
  * Runs the engine and its sessions through one schedule: two or three workers over one store, users that send, steer,
- * interrupt, suspend, stop, fork, fold, kill and delete, answer calls or let them run, models and tools that fail, a sub-agent, and a
- * scheduler that delays, reorders, crashes, stops and restarts. Everything follows from the seed; nothing waits for real
- * time.
+ * interrupt, suspend, stop, fork, fold, kill and delete, answer calls or let them run, have sessions told something at its
+ * time, models and tools that fail, a sub-agent that works while its parent waits or in the background, and a scheduler
+ * that delays, reorders, crashes, stops and restarts. Everything follows from the seed; nothing waits for real time.
  *
  * Checked, during and after: nothing committed is lost or doubled, one writer at a time, each effect under one recorded
  * key, accepted inputs taken in once and in order, accepted answers on record, every run ended, no call without a result
- * or with two, watchers told what is committed and nothing else, a deletion leaves nothing.
+ * or with two, watchers told what is committed and nothing else, a deletion leaves nothing, each task in the background
+ * comes to its end and is told of once, each notification is told once and acknowledged.
  *
  * @example
  * ```ts
@@ -118,8 +120,11 @@ async function comeToRest(world: World, users: Users): Promise<void> {
 		const process = world.serving[0] ?? world.startProcess();
 		if (round % 3 === 0) {
 			for (const each of world.serving) users.settle(each);
-		} else if (round % 3 === 1) schedule.pass(Math.max(schedule.untilTimer ?? 0, 1_000));
-		else interruptHanging(world, users);
+		} else if (round % 3 === 1) {
+			// What was due by a clock that was fast is due in hours.
+			const atLeast = round < mostRounds / 2 ? 1_000 : 3_600_000;
+			schedule.pass(Math.max(schedule.untilTimer ?? 0, atLeast));
+		} else interruptHanging(world, users);
 		if (process.dead) world.startProcess();
 		await schedule.rest();
 	}
@@ -141,5 +146,6 @@ function whatIsOpen(world: World, users: Users): string | undefined {
 		if (!process.dead) return `"${what}" does not settle`;
 	}
 	const unended = users.runs.find((each) => !each.process.dead && each.outcome === undefined);
-	return unended === undefined ? undefined : `a result of ${unended.run.sessionKey} does not settle`;
+	if (unended !== undefined) return `a result of ${unended.run.sessionKey} does not settle`;
+	return whatIsUntold(world, users);
 }

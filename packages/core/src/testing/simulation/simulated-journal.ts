@@ -1,6 +1,6 @@
 // A journal as a process has it: whatever it asks is carried out and answered when the scheduler says, or never.
-import { HoldfastError } from "@holdfast/upp";
-import type { Append, AppendResult, Journal, Lease, MaybePromise } from "../../journal/index.ts";
+import type { Append, AppendResult, Journal, Lease } from "../../journal/index.ts";
+import type { Lanes, Operation } from "./operations.ts";
 import type { PlantedFault } from "./planted-faults.ts";
 import type { Owner, Schedule } from "./schedule.ts";
 import type { StoreAccess } from "./store-access.ts";
@@ -11,65 +11,13 @@ export interface SimulatedJournalOptions {
 	readonly owner: Owner;
 	readonly workerId: string;
 	readonly access: StoreAccess;
-	/** Whether the store answers at once, like the one in memory, or takes its time. */
-	readonly answers: "at-once" | "in-time";
-	/** Whether the store fails this time. */
-	readonly fails: () => boolean;
+	readonly operation: Operation;
 	readonly planted: PlantedFault | undefined;
 }
 
-/** How an operation waits for its turn. */
-interface Waiting {
-	readonly lane?: Lanes;
-	/** It may come through although the process is stopped or has died meanwhile. */
-	readonly kind: "reads" | "writes";
-}
-
-interface Lanes {
-	readonly carryingOut: object;
-	readonly answering: object;
-}
-
-/** Steps that write, so that some of a dying process's may still come through. */
-export const writing: WeakSet<object> = new WeakSet();
-
 /** A journal whose every answer is a step of the schedule. */
 export function simulatedJournal(options: SimulatedJournalOptions): Journal {
-	const { schedule, owner, access, planted } = options;
-
-	function operation<T>(what: string, carryOut: () => T, { lane, kind }: Waiting): MaybePromise<T> {
-		const label = `${owner.name}: ${what}`;
-		if (options.answers === "at-once") {
-			schedule.note(label);
-			refuseAtTimes(kind);
-			return carryOut();
-		}
-		return new Promise<T>((resolve, reject) => {
-			const run = (): void => {
-				let answer: () => void;
-				try {
-					refuseAtTimes(kind);
-					const value = carryOut();
-					answer = () => resolve(value);
-				} catch (error) {
-					schedule.note(`${label}: refused, ${(error as { code?: string }).code}`);
-					answer = () => reject(error);
-				}
-				const answering = lane === undefined ? {} : { lane: lane.answering };
-				schedule.add({ label: `${label} answered`, owner, run: answer, ...answering });
-			};
-			const underWay = kind === "writes" ? ({ underWay: true } as const) : {};
-			const inLane = lane === undefined || planted === "reordered-appends" ? {} : { lane: lane.carryingOut };
-			const step = { label, owner, run, ...underWay, ...inLane };
-			if (kind === "writes") writing.add(step);
-			schedule.add(step);
-		});
-	}
-
-	function refuseAtTimes(kind: Waiting["kind"]): void {
-		if (kind === "writes" && options.fails())
-			throw new HoldfastError("journal_failed", "The simulated store failed.", { retryable: true });
-	}
+	const { schedule, owner, access, planted, operation } = options;
 
 	function leaseOf(inner: Lease): Lease {
 		let lost = false;

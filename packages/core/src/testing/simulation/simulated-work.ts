@@ -30,7 +30,8 @@ export function simulatedModel(
 	return scriptedModel((request) => {
 		const open = callsWithoutResult(request.messages);
 		if (open.length > 0) ledger.wrong(`a model was shown a call without a result: ${open.join(", ")}`);
-		const { said, round } = situation(request);
+		const now = situation(request);
+		const { said, round } = now;
 		const how = trouble("model");
 		return new Promise<ScriptedReply>((resolve) => {
 			if (how === "hangs") return;
@@ -39,23 +40,43 @@ export function simulatedModel(
 			schedule.add({
 				label,
 				owner,
-				run: () => resolve(how === "fails" ? failing : replyTo(said, round, calls)),
+				run: () => resolve(how === "fails" ? failing : replyTo(now, calls)),
 			});
 		});
 	});
 }
 
-/** What was said last, and how often the model has answered since. */
-function situation({ messages }: LLMRequest): { said: string; round: number } {
+/** What a model goes by. */
+interface Situation {
+	/** What was said last, and how often the model has answered since. */
+	readonly said: string;
+	readonly round: number;
+	/** Tasks in the background that it knows of. */
+	readonly tasks: readonly string[];
+}
+
+function situation({ messages }: LLMRequest): Situation {
 	let said = "";
 	let round = 0;
+	const tasks = new Set<string>();
 	for (const message of messages) {
+		const { results = [] } = message as { readonly results?: readonly { readonly result: unknown }[] };
+		for (const { result } of results) {
+			const { task_id } = (result ?? {}) as { readonly task_id?: unknown };
+			if (typeof task_id === "string") tasks.add(task_id);
+		}
 		if (message.type === "assistant") round++;
 		if (message.type !== "user" || textOf(message).startsWith(overlayMark)) continue;
-		said = textOf(message);
+		said = shortened(textOf(message));
 		round = 0;
 	}
-	return { said, round };
+	return { said, round, tasks: [...tasks] };
+}
+
+/** What a session is told of its tasks, by the first of them. */
+function shortened(text: string): string {
+	const [taskId] = text.startsWith("<system-reminder>") ? (/bg_[^,]+/.exec(text) ?? []) : [];
+	return taskId === undefined ? text : `told of ${taskId}`;
 }
 
 /** Tools that a process carries out by itself. */
@@ -65,17 +86,29 @@ export const askingTools: readonly string[] = ["ask", "sign"];
 /** What a sub-agent carries out. */
 export const delegating: readonly string[] = ["delegate_to_helper"];
 
-function replyTo(said: string, round: number, calls: readonly string[]): ScriptedReply {
+/** What else a model may do with work in the background. */
+export const inBackground: readonly string[] = ["background_output", "background_cancel"];
+
+function replyTo({ said, round, tasks }: Situation, calls: readonly string[]): ScriptedReply {
 	const random = seededRandom(`${said} ${round}`);
 	const text = random.chance(0.2)
 		? Array.from({ length: 40 }, (_, at) => `word${at}`).join(" ")
 		: `re: ${said}`;
 	if (round >= 3 || random.chance(0.45)) return { text };
-	const toolCalls = Array.from({ length: 1 + random.below(3) }, (_, at) => ({
-		name: random.pick(calls),
-		id: `${said}/${round}.${at}`.replaceAll(" ", "-"),
-		arguments: { subject: `${said}/${round}.${at}`, prompt: `${said}/${round}.${at}` },
-	}));
+	const isInBackground = calls.some((name) => inBackground.includes(name));
+	const toolCalls = Array.from({ length: 1 + random.below(3) }, (_, at) => {
+		const subject = `${said}/${round}.${at}`;
+		const [name, run_in_background] = [random.pick(calls), isInBackground && random.chance(0.6)];
+		const id = subject.replaceAll(" ", "-");
+		if (!inBackground.includes(name))
+			return {
+				name,
+				id,
+				arguments: { subject, prompt: subject, ...(run_in_background ? { run_in_background } : {}) },
+			};
+		const task_id = tasks.length === 0 ? "bg_none" : random.pick(tasks);
+		return { name, id, arguments: { task_id, block: random.chance(0.3), timeout_seconds: 5 } };
+	});
 	return random.chance(0.5) ? { text, toolCalls } : { toolCalls };
 }
 

@@ -38,6 +38,9 @@ type Deed =
 	| "resume"
 	| "release"
 	| "recover"
+	| "work"
+	| "notify"
+	| "deliver"
 	| "fork"
 	| "fold"
 	| "answer"
@@ -63,7 +66,17 @@ const deeds: readonly (readonly [Deed, number])[] = [
 	["close", 3],
 ];
 
-const oneOfThese = deeds.flatMap(([deed, weight]) => Array<Deed>(weight).fill(deed));
+/** What they do beside that where sessions are told things. */
+const deedsBeside: typeof deeds = [
+	["work", 8],
+	["notify", 8],
+	["deliver", 8],
+];
+
+const spread = (some: typeof deeds): readonly Deed[] =>
+	some.flatMap(([deed, weight]) => Array<Deed>(weight).fill(deed));
+const oneOfThese = spread(deeds);
+const oneOfAll = spread([...deeds, ...deedsBeside]);
 
 export class Users {
 	readonly inputs: GivenInput[] = [];
@@ -85,14 +98,14 @@ export class Users {
 		if (serving.length === 0) return;
 		const process = random.pick(serving);
 		const key = random.pick(sessions);
-		const deed = random.pick(oneOfThese);
+		const deed = random.pick(this.#world.background ? oneOfAll : oneOfThese);
 		this.#do(deed, process, key);
 	}
 
 	/** Everybody lets the runs go on, looks for what nobody works on, and resumes what was left open here. */
 	settle(process: Process): void {
 		for (const run of this.runs) run.askForResult();
-		this.#do("recover", process, "");
+		this.#do(process.execution === undefined ? "recover" : "work", process, "");
 		for (const ending of this.endings.filter((each) => each.process === process && each.failed)) {
 			delete ending.failed;
 			this.#do(ending.kind, process, ending.key);
@@ -180,8 +193,24 @@ export class Users {
 				this.#follow(`stop ${key}`, process, agent.session(key).stop());
 				break;
 			case "recover":
-				this.#follow(deed, process, this.#recover(process));
+				this.#follow(deed, process, this.#lookOn(process, agent.recover()));
 				break;
+			case "work": {
+				const work = agent.work({ until: "done", onProblem: ({ error }) => this.#expect("work", error) });
+				this.#follow(deed, process, this.#lookOn(process, work));
+				break;
+			}
+			case "notify":
+				this.#notify(process, key);
+				break;
+			case "deliver": {
+				const scheduled = this.#world.records.list("scheduled-runs") as readonly { readonly name: string }[];
+				if (scheduled.length === 0) break;
+				const { name: runId } = this.#world.random.pick(scheduled);
+				const resumed = agent.resume(runId).then((run) => run === null || this.#look(run, process));
+				this.#follow(`deliver ${runId}`, process, resumed);
+				break;
+			}
 			case "close":
 				process.leaving = true;
 				this.#follow(
@@ -193,8 +222,21 @@ export class Users {
 		}
 	}
 
-	async #recover(process: Process): Promise<void> {
-		for await (const run of process.agent.recover()) this.#look(run, process);
+	async #lookOn(process: Process, runs: AsyncIterable<AgentRun>): Promise<void> {
+		for await (const run of runs) this.#look(run, process);
+	}
+
+	/** Has a session told something that no user says. */
+	#notify(process: Process, sessionKey: string): void {
+		const { execution } = process;
+		if (execution === undefined) return;
+		const text = `notice ${++this.#deeds}`;
+		const ids = { runId: `run of ${text}`, notificationId: text, idempotencyKey: text };
+		const scheduled = async (): Promise<void> => {
+			await execution.store.notifications.enqueue({ ...ids, sessionKey, input: text });
+			await execution.scheduler.resumeSession(sessionKey, ids);
+		};
+		this.#give(text, process, sessionKey, scheduled);
 	}
 
 	/** Answers some of the calls that wait, whoever else does; what is accepted is on record. */
@@ -221,17 +263,20 @@ export class Users {
 
 	#say(deed: "send" | "steer", process: Process, key: string): void {
 		const text = `${deed} ${++this.#deeds}`;
+		this.#give(text, process, key, async () => {
+			this.#look(await process.agent.session(key)[deed](text), process);
+		});
+	}
+
+	/** Gives a session an input, and keeps when it was accepted. */
+	#give(text: string, process: Process, key: string, give: () => Promise<unknown>): void {
 		const input: GivenInput = { text, key, process, given: ++this.#moments };
 		this.inputs.push(input);
-		const said = process.agent
-			.session(key)
-			[deed](text)
-			.then((run) => {
-				input.accepted = ++this.#moments;
-				input.acceptedAt = this.#world.schedule.now;
-				this.#look(run, process);
-			});
-		this.#follow(`${text} to ${key}`, process, said);
+		const given = give().then(() => {
+			input.accepted = ++this.#moments;
+			input.acceptedAt = this.#world.schedule.now;
+		});
+		this.#follow(`${text} to ${key}`, process, given);
 	}
 
 	#look(run: AgentRun, process: Process): void {
@@ -245,17 +290,21 @@ export class Users {
 
 	#follow(what: string, process: Process, call: Promise<unknown>): void {
 		this.waiting.set(call, { what: `${process.name}: ${what}`, process });
-		const { schedule, ledger } = this.#world;
+		const { schedule } = this.#world;
 		call
 			.then(
 				() => schedule.note(`${process.name}: ${what} went through`),
-				(error: { readonly code?: string; readonly message?: string }) => {
-					schedule.note(`${process.name}: ${what} failed, ${error.code}`);
-					if (!expectedErrors.has(String(error.code)))
-						ledger.wrong(`${what} failed with ${error.code}: ${error.message}`);
-				},
+				(error) => this.#expect(`${process.name}: ${what}`, error),
 			)
 			.finally(() => this.waiting.delete(call));
+	}
+
+	/** Something failed, as it may. */
+	#expect(what: string, error: unknown): void {
+		const { code, message } = error as { readonly code?: string; readonly message?: string };
+		this.#world.schedule.note(`${what} failed, ${code}`);
+		if (!expectedErrors.has(String(code)))
+			this.#world.ledger.wrong(`${what} failed with ${code}: ${message}`);
 	}
 }
 

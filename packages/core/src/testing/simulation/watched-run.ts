@@ -1,7 +1,8 @@
 // A run as somebody watches it: what is told must be in the journal already, in its order, without gaps (checks I3).
 import type { RunEvent } from "../../engine/index.ts";
 import type { Entry, FactKind } from "../../journal/index.ts";
-import type { AgentEvent, AgentRun } from "../../sessions/index.ts";
+import type { AgentEvent, AgentRun, SubagentJobEvent } from "../../sessions/index.ts";
+import { isJobEvent } from "../../sessions/job-events.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Process } from "./process.ts";
 import type { Schedule } from "./schedule.ts";
@@ -33,6 +34,7 @@ export class WatchedRun {
 	#last: { readonly seq: number; readonly sub: number } | undefined;
 	#lastTold: number | undefined;
 	#ending: AgentEvent["type"] | undefined;
+	readonly #overJobs = new Set<string>();
 	#asked = false;
 	#drained = false;
 
@@ -96,6 +98,7 @@ export class WatchedRun {
 		if (last !== undefined && (seq < last.seq || (seq === last.seq && sub <= last.sub)))
 			wrong(`saw ${event.type} out of order`);
 		this.#last = { seq, sub };
+		if (event.type === "nested" && isJobEvent(event.event)) this.#sawJob(event.event);
 		if (sub !== 0) return;
 		const entry = life.entries[seq - 1] as Entry;
 		if (entry.runId !== runId || toldAs[entry.fact.kind] !== event.type)
@@ -104,6 +107,14 @@ export class WatchedRun {
 		const missed = between.find((each) => toldAs[each.fact.kind] !== undefined);
 		if (missed !== undefined) wrong(`was not told entry ${missed.seq}, ${missed.fact.kind}`);
 		this.#lastTold = seq;
+	}
+
+	/** Work in the background is over once, and nothing more is told of it then. */
+	#sawJob({ type, task_id: taskId }: SubagentJobEvent): void {
+		if (taskId === undefined) return;
+		if (this.#overJobs.has(taskId))
+			this.#ledger.wrong(`a watcher of ${this.run.sessionKey} saw ${type} of ${taskId}, which was over`);
+		if (type === "subagent-job-end") this.#overJobs.add(taskId);
 	}
 
 	/** The last of its events says the same as its result. */

@@ -1,4 +1,6 @@
 // The world of one schedule: a store, processes over it, what the outside saw, and the chances of things going wrong.
+import { memoryRecords } from "../../execution-host/memory-records.ts";
+import type { RecordSpace } from "../../execution-host/records.ts";
 import { type Lease, type MemoryJournal, memoryJournal } from "../../journal/index.ts";
 import { Effects } from "./effects.ts";
 import { Ledger } from "./ledger.ts";
@@ -46,6 +48,10 @@ export class World {
 	readonly processes: Process[] = [];
 	/** Whether a sub-agent works for the runs. */
 	readonly delegates: boolean;
+	/** Whether it may work in the background, and sessions are told things that no user has said. */
+	readonly background: boolean;
+	/** What is kept beside the sessions. */
+	readonly records: RecordSpace = memoryRecords();
 	/** Nothing goes wrong of itself any more. */
 	calm = false;
 	readonly #answers: "at-once" | "in-time";
@@ -61,6 +67,7 @@ export class World {
 		this.effects = new Effects(this.ledger);
 		this.#answers = this.random.chance(0.15) ? "at-once" : "in-time";
 		this.delegates = this.random.chance(0.5);
+		this.background = this.delegates && this.random.chance(0.3);
 		this.sessions = Array.from({ length: 1 + this.random.below(3) }, (_, at) => `s${at + 1}`);
 		for (let count = 1 + this.random.below(3); count > 0; count--) this.startProcess();
 	}
