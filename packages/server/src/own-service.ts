@@ -43,14 +43,8 @@ export async function makeService({ host, db, ...options }: ServedAgent): Promis
 		throw new HoldfastError("conflicting_options", "Both `host` and `db` say where sessions live. Give one.");
 	if (host !== undefined) return { service: sessionService({ ...options, host }), closeHost: async () => {} };
 	// Loaded here: where a host is given, nothing of Node's is needed.
-	const [{ mkdirSync }, { dirname }, { sqliteHost }] = await Promise.all([
-		import("node:fs"),
-		import("node:path"),
-		import("holdfast/sqlite"),
-	]);
-	const path = db ?? ".holdfast/holdfast.db";
-	mkdirSync(dirname(path), { recursive: true });
-	const own = sqliteHost(path);
+	const { sqliteHost } = await import("holdfast/sqlite");
+	const own = sqliteHost(db ?? ".holdfast/holdfast.db");
 	try {
 		return { service: sessionService({ ...options, host: own }), closeHost: () => own.close() };
 	} catch (error) {

@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { scriptedModel } from "holdfast/testing";
 import { afterEach, expect, test } from "vitest";
 import { type HandlerOptions, resolveOptions } from "./options.ts";
 import { createServer, listen, type Server } from "./server.ts";
@@ -204,6 +205,9 @@ test("an agent that is none is refused before anybody listens, and its database 
 	const wrong = listen({ agent: { model: "gpt-5.2" as never }, db, port: 0 });
 	await expect(wrong).rejects.toThrow('openai("gpt-5.2")');
 	expect(readdirSync(dirname(db))).toEqual(["sessions.db"]);
+	// A file where a folder should be.
+	const unusable = listen({ agent: { model: scriptedModel([]) }, db: join(db, "x.db"), port: 0 });
+	await expect(unusable).rejects.toMatchObject({ code: "journal_unavailable" });
 	rmSync(dirname(db), { recursive: true });
 });
 
