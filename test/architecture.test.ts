@@ -102,6 +102,15 @@ test("nothing outside a package reaches into its folder", () => {
 	expect(wrong).toEqual([]);
 });
 
+test("no source takes the pathname of a file's URL for its path: blanks and foreign letters are written otherwise there", () => {
+	const wrong = sources.filter((file) =>
+		/import\.meta\.url\)\.pathname|\b(?:fixture|script)\.pathname/.test(
+			readFileSync(join(root, file), "utf8"),
+		),
+	);
+	expect(wrong).toEqual([]);
+});
+
 test(`no source is longer than ${longest} lines but those with a stated reason`, () => {
 	const long = sources
 		.filter((file) => !/\.test(?:-d)?\.ts$/.test(file))
