@@ -109,9 +109,9 @@ export class WatchedRun {
 		this.#lastTold = seq;
 	}
 
-	/** Work in the background is over once, and nothing more is told of it then. */
+	/** Work in the background is over once, and nothing more comes of it then. A call that is carried out again says so. */
 	#sawJob({ type, task_id: taskId }: SubagentJobEvent): void {
-		if (taskId === undefined) return;
+		if (taskId === undefined || type === "subagent-job-start") return;
 		if (this.#overJobs.has(taskId))
 			this.#ledger.wrong(`a watcher of ${this.run.sessionKey} saw ${type} of ${taskId}, which was over`);
 		if (type === "subagent-job-end") this.#overJobs.add(taskId);
