@@ -19,8 +19,11 @@ export interface Input {
 	readonly dedupeKey?: string;
 	/** The worker whose caller waits for it; while that worker lives, it starts the run. */
 	readonly workerId?: string;
-	/** The run that asks for it: accepted only while that is open, else `lease_lost`. Not kept with the input. */
-	readonly askedBy?: { readonly key: string; readonly runId: string };
+	/**
+	 * Who asks for it: accepted only while that run is open or, without a run, that session is there, else `lease_lost`.
+	 * Not kept with the input.
+	 */
+	readonly askedBy?: { readonly key: string; readonly runId?: string };
 	/** JSON-safe value (see upp's encodeValue). */
 	readonly body: unknown;
 }

@@ -72,8 +72,10 @@ function workerOf(store: Store, workerId: string): MemoryJournal {
 		},
 		submit(key, { askedBy, ...kept }) {
 			ensureOpen();
-			if (askedBy !== undefined && store.sessions.get(askedBy.key)?.openRunId !== askedBy.runId)
-				throw leaseLost(askedBy.key);
+			if (askedBy !== undefined) {
+				const { openRunId } = store.sessions.get(askedBy.key) ?? { openRunId: null };
+				if (openRunId === null || openRunId !== (askedBy.runId ?? openRunId)) throw leaseLost(askedBy.key);
+			}
 			const at = store.clock.now();
 			const session = store.sessions.get(key) ?? createSession(store, key, at);
 			const { dedupeKey } = kept;

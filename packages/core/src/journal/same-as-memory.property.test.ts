@@ -199,7 +199,7 @@ const input: fc.Arbitrary<Input> = fc
 		runId: fc.option(run, { nil: undefined }),
 		workerId: fc.option(worker, { nil: undefined }),
 		dedupeKey: fc.option(fc.constantFrom("d1", "d2"), { nil: undefined }),
-		askedBy: sometimes(fc.record({ key, runId: run })),
+		askedBy: sometimes(fc.oneof(fc.record({ key, runId: run }), fc.record({ key }))),
 	})
 	.map(({ n, runId, workerId, dedupeKey, askedBy, kind }) => ({
 		id: `input ${n}`,

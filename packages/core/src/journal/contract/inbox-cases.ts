@@ -72,6 +72,8 @@ export const inboxCases: readonly WrittenCase[] = [
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
 			const asking = (id: string, runId: string): Input => input(id, { askedBy: { key: "s", runId } });
+			const here = input("a", { askedBy: { key: "s" } });
+			await rejects("lease_lost", () => two.submit("s", here));
 			await rejects("lease_lost", () => two.submit("child", asking("a", "run-1")));
 			same(await one.head("child"), undefined, "before there is such a session");
 			const lease = await begin(one, "s");
@@ -81,6 +83,7 @@ export const inboxCases: readonly WrittenCase[] = [
 			await rejects("lease_lost", () => two.submit("child", asking("d", "run-1")));
 			await begin(two, "s", "run-2");
 			await rejects("lease_lost", () => two.submit("child", asking("e", "run-1")));
+			same((await two.submit("s", here)).duplicate, false, "asked for by a session");
 			const [kept, ...others] = await (await take(one, "child")).inbox();
 			same([kept?.id, kept !== undefined && "askedBy" in kept, others], ["b", false, []], "what is kept");
 		},

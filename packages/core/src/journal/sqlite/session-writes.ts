@@ -15,8 +15,11 @@ export function insertInput(
 ): { readonly duplicate: boolean; readonly order: number } {
 	const { statements, worker } = store;
 	const { askedBy } = input;
-	if (askedBy !== undefined && openRunOf(statements, askedBy.key) !== toStored(askedBy.runId))
-		throw leaseLost(askedBy.key);
+	if (askedBy !== undefined) {
+		const asking = statements.findSession.get(toStored(askedBy.key)) as unknown as SeenSession | undefined;
+		const isOver = askedBy.runId !== undefined && asking?.open_run !== toStored(askedBy.runId);
+		if (asking === undefined || isOver) throw leaseLost(askedBy.key);
+	}
 	const storedKey = toStored(key);
 	const found = statements.sessionId.get(storedKey) ?? statements.createSession.get(storedKey, now, now);
 	const { id: session } = found as { id: number };
@@ -68,10 +71,6 @@ export function removeSession(
 	const rows = removeRows(statements, session, spent);
 	if (rows === "some") statements.hideSession.run(hiddenKey(), session);
 	return { session, rows };
-}
-
-function openRunOf(statements: Statements, key: string): string | null | undefined {
-	return (statements.findSession.get(toStored(key)) as unknown as SeenSession | undefined)?.open_run;
 }
 
 function storedOrNull(text: string | undefined): string | null {

@@ -92,8 +92,9 @@ export function storeJournal(store: SessionStore, options: StoreJournalOptions =
 	): Promise<{ duplicate: boolean; order: number }> {
 		for (;;) {
 			// A bare store has no transaction over two documents: between this look and the commit it may end.
-			const asking = askedBy && (await parts.look(askedBy.key)).head?.openRunId;
-			if (askedBy !== undefined && asking !== askedBy.runId) throw leaseLost(askedBy.key);
+			const asking = askedBy && (await parts.look(askedBy.key)).head;
+			const isOver = askedBy?.runId !== undefined && asking?.openRunId !== askedBy.runId;
+			if (askedBy !== undefined && (asking === undefined || isOver)) throw leaseLost(askedBy.key);
 			const { head = begun(), version } = await parts.look(key);
 			const known = input.dedupeKey === undefined ? undefined : await orderOf(key, head, input.dedupeKey);
 			if (known !== undefined) return { duplicate: true, order: known };

@@ -70,4 +70,26 @@ describe("a deletion of a session beside a send from elsewhere", () => {
 		expect(await refused.promise).toMatchObject({ code: "lease_lost" });
 		expect(journal.list()).toEqual([]);
 	});
+
+	test("is not undone by a reminder of a task that ends at that moment", async () => {
+		const journal = memoryJournal();
+		const theirs = journal.worker("elsewhere");
+		const inBackground = calls(["delegate_to_helper", { prompt: "work", run_in_background: true }]);
+		const other = family([inBackground, "begun"], [helper("helper", ["done"])], { journal: theirs });
+		const { parent } = family([], [helper("helper", [])], { journal: journal.worker("deletes") });
+		const { submit } = theirs;
+		const told = Promise.withResolvers<void>();
+		theirs.submit = async (key, input) => {
+			if (input.kind === "notice") await parent.session("s").delete();
+			try {
+				return await submit.call(theirs, key, input);
+			} finally {
+				if (input.kind === "notice") told.resolve();
+			}
+		};
+		await (await other.parent.session("s").send("go")).result();
+		await told.promise;
+		expect(journal.list()).toEqual([]);
+		await other.parent.close();
+	});
 });

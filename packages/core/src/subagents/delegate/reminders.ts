@@ -47,8 +47,13 @@ export async function remind(
 	const { id, dedupeKey } = noticeIdentity(key);
 	const input = { shape: "text", message: new UserMessage(text, { id }) } as const;
 	const body = storedInput(input);
-	const { duplicate } = await journal.submit(place, { id, kind: "notice", dedupeKey, body });
-	if (!duplicate) run?.offer({ inputId: id, fact: (placement) => inputFact(id, input, placement) });
+	const askedBy = { key: place };
+	try {
+		const { duplicate } = await journal.submit(place, { id, kind: "notice", dedupeKey, askedBy, body });
+		if (!duplicate) run?.offer({ inputId: id, fact: (placement) => inputFact(id, input, placement) });
+	} catch (error) {
+		if ((error as { code?: unknown }).code !== "lease_lost") throw error; // it was deleted meanwhile
+	}
 }
 
 /** Descriptions come from models: they end no line and no tag. */
