@@ -4,7 +4,7 @@ import { journalHost } from "../journal/host.ts";
 import type { Journal, Lease } from "../journal/index.ts";
 import { memoryJournal } from "../journal/memory.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import { echo } from "./sessions.fixture.ts";
+import { echo, play, shown } from "./sessions.fixture.ts";
 
 test("of a thousand idle sessions and one, the oldest lets go of its lease, and its handle goes on", async () => {
 	const leases = new Map<string, Lease>();
@@ -26,4 +26,13 @@ test("of a thousand idle sessions and one, the oldest lets go of its lease, and 
 	expect(text).toBe("re: two");
 	expect(state.messages).toHaveLength(4);
 	await agent.close();
+});
+
+test("a session with an overlay for its next turn keeps it, however many others come between [SES-120]", async () => {
+	const { agent, session, model } = play(echo);
+	await (await session.send("one")).result();
+	await session.overlay("beside");
+	for (let at = 0; at <= 1_000; at++) await (await agent.session(`other ${at}`).send("go")).result();
+	await (await session.send("two")).result();
+	expect(shown(model).at(-1)).toEqual(["user: one", "assistant: re: one", "user: beside", "user: two"]);
 });
