@@ -215,9 +215,10 @@ class Service implements SessionService {
 			if (input.kind === "answers") throw contextRequired();
 			if (options.model !== undefined && (await this.#parts.model(options.model)) === undefined)
 				throw unknownModel(options.model);
-			created = true;
 			const tools = context.tools.map((tool) => ({ ...tool, kind: "remote" as const }));
-			return ServedSession.create(this.#parts, tenant, sessionId, { ...context, tools });
+			const made = await ServedSession.create(this.#parts, tenant, sessionId, { ...context, tools });
+			created = true;
+			return made;
 		});
 		const { runId, after, attached } = await (session as ServedSession).execute(input, {
 			options,
@@ -363,10 +364,17 @@ class Service implements SessionService {
 		sessionId: string,
 		make: () => Promise<ServedSession | undefined> = () => Promise.resolve(undefined),
 	): Promise<ServedSession | undefined> {
-		return this.#sessions.open(
-			sessionPlace(tenant, sessionId),
-			async () => (await ServedSession.load(this.#parts, tenant, sessionId)) ?? make(),
-		);
+		const load = (): Promise<ServedSession | undefined> => ServedSession.load(this.#parts, tenant, sessionId);
+		return this.#sessions.open(sessionPlace(tenant, sessionId), async () => {
+			const known = await load();
+			if (known !== undefined) return known;
+			return make().catch(async (error) => {
+				// Another server may have made it meanwhile, and begun.
+				const made = (error as { code?: unknown }).code === "session_exists" ? await load() : undefined;
+				if (made === undefined) throw error;
+				return made;
+			});
+		});
 	}
 }
 

@@ -9,10 +9,10 @@ import { type SessionService, sessionService } from "./session-service.ts";
 const journal = memoryJournal();
 const kept = memoryValues();
 
-/** A server of its own over the same sessions; it waits where it looks for a key, or for the model of a request. */
+/** A server of its own over the same sessions; it waits where it looks for a session, a key, or the model of a request. */
 function serve(
 	workerId: string,
-	waits: { readonly key?: () => Promise<unknown>; readonly model?: () => Promise<unknown> } = {},
+	waits: Readonly<Partial<Record<"key" | "model" | "session", () => Promise<unknown>>>> = {},
 ): SessionService {
 	const values: ValueStore = {
 		deleteSession: (key) => kept.deleteSession(key),
@@ -21,6 +21,7 @@ function serve(
 			const get = async (name: string): Promise<unknown> => {
 				const found = await own.get(name);
 				if (name.startsWith("request:")) await waits.key?.();
+				if (name === "session" && found === undefined) await waits.session?.();
 				return found;
 			};
 			return { ...own, get };
@@ -111,4 +112,12 @@ test("options of a request that is refused undo none that another server took me
 	const late = other.submit("t", "undone", { input: [answer], options: { model: "small" } });
 	await expect(late).rejects.toMatchObject({ code: "no_pending_tool_calls" });
 	expect(await ask(serve("later"), "undone", { input: "Hi." })).toContain("by big");
+});
+
+test("a session that another server makes and uses while one looks for it is there for both", async () => {
+	const one = serve("quick");
+	const other = serve("slow", { session: () => ask(one, "made", { input: "Hi.", context: {} }) });
+	const { created } = await other.submit("t", "made", { input: "Hello.", context: {} });
+	await read(other.follow("t", "made"));
+	expect([created, (await one.get("t", "made"))?.messages.length]).toEqual([false, 4]);
 });
