@@ -169,6 +169,16 @@ test("the events can be consumed once, and watched besides", async () => {
 	await expect(stream.result()).resolves.toMatchObject({ status: "completed" });
 });
 
+test("a session that is deleted is found no more, also by whoever deletes it again", async () => {
+	await client().execute({ input: "Hi" }).result();
+	await client().delete("session-1");
+	await expect(client().session("session-1")).rejects.toMatchObject({ code: "session_not_found" });
+	await expect(client().delete("session-1")).rejects.toMatchObject({
+		code: "session_not_found",
+		status: 404,
+	});
+});
+
 test("stop ends what a session does, and does nothing to an idle one", async () => {
 	const { promise: never, resolve: wake } = Promise.withResolvers<void>();
 	replies = [{ text: "Endless", until: never }];

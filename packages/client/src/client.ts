@@ -3,6 +3,7 @@
 import { type ExecuteRequest, type ExecuteStream, startExecution } from "./execute/index.ts";
 import {
 	type ClientOptions,
+	deleteSession,
 	followSession,
 	getSession,
 	listSessions,
@@ -33,6 +34,8 @@ export interface Client {
 	sessions(page?: { readonly after?: string; readonly limit?: number }): Promise<SessionPage>;
 	/** Stops what the session is doing. Harmless when it does nothing. @throws ClientError `session_not_found`. */
 	stop(sessionId: string): Promise<{ readonly stopped: boolean }>;
+	/** Ends what the session does and removes all of it. @throws ClientError `session_not_found`. */
+	delete(sessionId: string): Promise<void>;
 	/**
 	 * The events of a session, each once, in order, over every reconnect.
 	 *
@@ -70,6 +73,7 @@ export function createClient(options: ClientOptions): Client {
 		session: (sessionId) => getSession(settings, sessionId),
 		sessions: (page = {}) => listSessions(settings, page),
 		stop: (sessionId) => stopSession(settings, sessionId),
+		delete: (sessionId) => deleteSession(settings, sessionId),
 		async *watch(sessionId, { after, follow = false, signal } = {}) {
 			for await (const { id, event } of followSession({ settings, signal }, sessionId, { after, follow })) {
 				yield { id, event };

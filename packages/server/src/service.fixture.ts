@@ -160,6 +160,10 @@ export function fakeService({ say, holds = false, batch = 64 }: FakeOptions = {}
 			if (stopped) complete(session);
 			return { stopped };
 		},
+		async delete(tenant, sessionId) {
+			find(tenant, sessionId);
+			sessions.delete(`${tenant}/${sessionId}`);
+		},
 		async recover() {},
 		async close() {
 			isClosed = true;

@@ -443,6 +443,34 @@ test("a tenant sees nothing of another's session, and cannot answer its calls ev
 	expect(own.at(-1)?.event.status).toBe("completed");
 });
 
+test("a session is removed with what it does: its streams end, it is not found, and its id begins anew", async () => {
+	const never = new Promise<void>(() => {});
+	const { run, begin, get, session, handler } = serve(["One.", { text: "Two.", gate: never }, "Three."], {
+		apiKeys: { "key-a": "a", "key-b": "b" },
+	});
+	const remove = (headers: Record<string, string>): Promise<Response> =>
+		handler.fetch(new Request("http://localhost/api/agent/session/s", { method: "DELETE", headers }));
+	const [a, b] = [{ "x-api-key": "key-a" }, { "x-api-key": "key-b" }];
+	await run({ sessionId: "s", input: say("one"), context: {} }, a);
+	expect(await refusal(await remove(b))).toEqual([404, "session_not_found"]);
+	const reader = await begin({ sessionId: "s", input: say("two") }, a);
+	const watcher = readSse(await get("/api/agent/session/s/events?follow=1", a));
+	await watcher.next();
+	const removed = await remove(a);
+	expect([removed.status, await removed.json()]).toEqual([200, { sessionId: "s", deleted: true }]);
+	for (const stream of [reader, watcher]) {
+		const [{ event } = { event: undefined }] = (await stream.rest()).slice(-1);
+		// Whoever reads it before it is gone is told how it ended.
+		if (event?.type === "execute_complete" && event.status !== "completed")
+			expect(event).toMatchObject({ status: "error", error: { code: "session_killed" } });
+	}
+	for (const response of [await get("/api/agent/session/s", a), await remove(a)])
+		expect(await refusal(response)).toEqual([404, "session_not_found"]);
+	const again = await run({ sessionId: "s", input: say("three"), context: {} }, a);
+	expect(again.at(-1)?.event.status).toBe("completed");
+	expect((await session("s", a)).messages).toHaveLength(2);
+});
+
 test("over its limit of runs a tenant is refused before any model call, and others are not [API-061]", async () => {
 	const never = new Promise(() => {});
 	const { begin, post, model } = serve(() => ({ text: "x", gate: never }), {

@@ -14,6 +14,7 @@ export {
 export { randomKey } from "./random-key.ts";
 export { type ReceivedEvent, readRecords } from "./read-events.ts";
 export {
+	deleteSession,
 	type EventConnection,
 	type ExecuteBody,
 	getSession,

@@ -122,6 +122,11 @@ export async function stopSession(settings: Settings, sessionId: string): Promis
 	return (await repeatedly(settings, () => sendForJson(settings, call))) as { stopped: boolean };
 }
 
+/** Removes a session. */
+export async function deleteSession(settings: Settings, sessionId: string): Promise<void> {
+	await sendForJson(settings, { method: "DELETE", path: sessionPath(sessionId) });
+}
+
 function sessionPath(sessionId: string): string {
 	return `${root}/session/${encodeURIComponent(sessionId)}`;
 }

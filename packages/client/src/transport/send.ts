@@ -6,7 +6,7 @@ import type { Settings } from "./options.ts";
 
 /** A request, below the client's `url`. */
 export interface Call {
-	readonly method: "GET" | "POST";
+	readonly method: "GET" | "POST" | "DELETE";
 	readonly path: string;
 	/** JSON, as text: it stays the same when it is sent again. */
 	readonly body?: string;

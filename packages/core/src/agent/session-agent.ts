@@ -104,7 +104,8 @@ function valuesBeside({ host, namespace }: AgentOptions, given: SessionStore | u
 	const values = own ?? (store === undefined ? memoryValues() : storedValues(store));
 	return {
 		values: (key, owner) => values.values(sessionPlace(namespace, key), owner),
-		deleteSession: (key) => values.deleteSession(sessionPlace(namespace, key)),
+		deleteSession: (key) =>
+			values.goWithSession === true ? undefined : values.deleteSession(sessionPlace(namespace, key)),
 	};
 }
 

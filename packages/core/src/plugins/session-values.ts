@@ -24,6 +24,11 @@ export interface SessionValues {
 export interface ValueStore {
 	/** The values of a session that belong to one owner, a plugin say. Costs nothing until it is used. */
 	values(sessionKey: string, owner: string): SessionValues;
+	/**
+	 * Whether values are removed with their session, in one transaction. Then nobody else removes them: a session that was
+	 * begun anew meanwhile keeps its own.
+	 */
+	readonly goWithSession?: true;
 	/** Forgets all values of a session, whoever owns them. */
 	deleteSession(sessionKey: string): MaybePromise<void>;
 }

@@ -1,10 +1,13 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { Agent } from "../agent/agent.ts";
 import { journalFile } from "../journal/sqlite/schema.ts";
 import { type SqliteJournal, sqliteJournal } from "../journal/sqlite/sqlite-journal.ts";
 import { MemorySessionStore } from "../session-store/memory.ts";
+import { sqliteHost } from "../sqlite.ts";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import { scriptedModel } from "../testing/scripted-model.ts";
 import { memoryValues, type ValueStore } from "./session-values.ts";
 import { storedValues } from "./stored-values.ts";
 
@@ -109,6 +112,23 @@ test("values in a SQLite file outlast the process, and go when the journal delet
 	await second.close();
 	const writing = async (): Promise<void> => second.values.values("t", "one").set("a", 3);
 	await expect(writing()).rejects.toMatchObject({ code: "journal_closed" });
+});
+
+test("a session that is begun anew in a SQLite file while it is deleted keeps the values it has then", async () => {
+	const host = sqliteHost(join(folder, "anew.db"));
+	const values = (host.values as ValueStore).values("s", "one");
+	const remove = host.journal.delete.bind(host.journal);
+	host.journal.delete = async (key, seen) => {
+		await remove(key, seen);
+		await values.set("a", "anew");
+	};
+	const agent = new Agent({ model: scriptedModel(["done"]), host, plugins: [{ name: "any", setup() {} }] });
+	await (await agent.session("s").send("go")).result();
+	await values.set("a", "old");
+	await agent.session("s").delete();
+	expect(await values.get("a")).toBe("anew");
+	await agent.close();
+	await host.close();
 });
 
 test("a journal's file from before there were values gets their table when it is opened", async () => {

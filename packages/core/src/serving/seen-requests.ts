@@ -34,6 +34,16 @@ interface NamedRequest extends SeenRequest {
 	readonly name: string;
 }
 
+/** Says where a request turns out to have been accepted before it could be. */
+export class AcceptedBefore extends Error {
+	readonly accepted: Accepted;
+
+	constructor(accepted: Accepted) {
+		super("The request was accepted before.");
+		this.accepted = accepted;
+	}
+}
+
 export class SeenRequests {
 	readonly #host: Host;
 	readonly #place: string;

@@ -11,10 +11,17 @@ import { sessionPlace } from "../sessions/session-key.ts";
 import { type EngineTool, normaliseTools } from "../tools/index.ts";
 import { behindEntry } from "./event-id.ts";
 import type { ClientContext, ClientOptions, ExecuteInput } from "./execute-request.ts";
-import { type Accepted, SeenRequests } from "./seen-requests.ts";
+import { type Accepted, AcceptedBefore, SeenRequests } from "./seen-requests.ts";
 import { boundTools } from "./session-tools.ts";
 import { SessionView } from "./session-view.ts";
-import { type StoredSession, type StoredTool, seed, seeded, servedValues } from "./stored-session.ts";
+import {
+	forgetValues,
+	type StoredSession,
+	type StoredTool,
+	seed,
+	seeded,
+	servedValues,
+} from "./stored-session.ts";
 
 /** What a session is served with. */
 export interface ServingParts {
@@ -53,7 +60,10 @@ export class ServedSession {
 	#accepting: Promise<unknown> = Promise.resolve();
 	/** How many are at it. */
 	#users = 0;
-	#isClosed = false;
+	/** When it began in the journal: another time is another session. */
+	#createdAt: number | undefined;
+	/** Why nothing is begun here any more. */
+	#over: (() => HoldfastError) | undefined;
 
 	constructor(parts: ServingParts, tenant: string | undefined, id: string, stored: StoredSession) {
 		this.#parts = parts;
@@ -147,6 +157,13 @@ export class ServedSession {
 		});
 	}
 
+	/** Whether it is there still: another server, or the upkeep of the store, may have removed it. */
+	async stands(): Promise<boolean> {
+		const head = await this.#parts.host.journal.head(this.#place);
+		this.#createdAt ??= head?.createdAt; // it may begin in the journal later than it was made
+		return head?.createdAt === this.#createdAt && (await this.#kept()) !== undefined;
+	}
+
 	/** Whether a run is under way here. */
 	get isBusy(): boolean {
 		return this.#agent?.session(this.id).isBusy() === true;
@@ -190,10 +207,15 @@ export class ServedSession {
 		try {
 			await this.#keepOptions(stored);
 			const session = await this.#open();
-			const { runId = this.#ports.ids(), from } = request ?? {};
+			const { runId = this.#ports.ids() } = request ?? {};
+			const beforeBegin = async (): Promise<void> => {
+				if (!(await this.stands())) throw sessionNotFound();
+				const begun = request && (await this.#requests.found(request, input));
+				if (begun !== undefined) throw new AcceptedBefore(begun);
+			};
 			const run =
 				input.kind === "message"
-					? await session.start(input.input, { runId, unlessBegunBehind: from, watcher })
+					? await session.start(input.input, { runId, beforeBegin, watcher })
 					: await session.answer(input.answers, { watcher });
 			void run.result(); // it waits for nobody
 			return { run, runId: run.runId, after: behindEntry(run.from ?? 0), attached: false };
@@ -201,6 +223,7 @@ export class ServedSession {
 			// Its options apply to nothing.
 			await this.#use(stored, standing);
 			await this.#keepOptions(chosen);
+			if (error instanceof AcceptedBefore) return error.accepted;
 			const elsewhere = request && (await this.#requests.refused(request, input));
 			if (elsewhere !== undefined) return elsewhere;
 			throw error;
@@ -210,6 +233,25 @@ export class ServedSession {
 	/** Ends the run that is under way or waits; false when there is none. */
 	stop(): Promise<boolean> {
 		return this.#using(async () => (await this.#open()).stop());
+	}
+
+	/** Ends what it does and removes all that is kept of it; nothing is begun here any more. */
+	delete(): Promise<void> {
+		return this.#using(async () => {
+			const session = await this.#open();
+			this.#over = sessionNotFound;
+			try {
+				await this.#remove(session);
+			} catch (error) {
+				this.#over = undefined;
+				throw error;
+			}
+		});
+	}
+
+	async #remove(session: Session): Promise<void> {
+		await session.delete();
+		await forgetValues(this.#parts.host, this.#place);
 	}
 
 	/** Goes on with what a dead process left, and sees to the deadlines of calls. */
@@ -222,7 +264,7 @@ export class ServedSession {
 
 	/** Suspends the run under way, to be gone on with elsewhere. Nothing is begun here any more. */
 	async close(): Promise<void> {
-		this.#isClosed = true;
+		this.#over ??= shuttingDown;
 		await this.#agent?.close();
 	}
 
@@ -266,7 +308,7 @@ export class ServedSession {
 	}
 
 	async #open(): Promise<Session> {
-		if (this.#isClosed) throw shuttingDown();
+		if (this.#over !== undefined) throw this.#over();
 		this.#agent ??= await this.#makeAgent(this.#stored, this.#model);
 		return this.#agent.session(this.id);
 	}
@@ -310,6 +352,11 @@ export function shuttingDown(): HoldfastError {
 	return new HoldfastError("shutting_down", "The server is shutting down. Send the request again.", {
 		retryable: true,
 	});
+}
+
+/** There is no such session, or none any more. */
+export function sessionNotFound(): HoldfastError {
+	return new HoldfastError("session_not_found", "Session not found");
 }
 
 /** A name that nothing is served under. */

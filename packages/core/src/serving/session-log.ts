@@ -60,7 +60,8 @@ export async function* followLog(
 		let isLive = false;
 		for (;;) {
 			changes.seen();
-			const { batches, isCaughtUp } = await reader.next();
+			const { batches, isCaughtUp, isGone } = await reader.next();
+			if (isGone) return;
 			if (signal?.aborted) return;
 			for (const batch of batches) {
 				const complete = until === "complete" ? indexOfComplete(batch) : -1;
@@ -90,6 +91,8 @@ class LogReader {
 	#state: SessionState = initialSession(AgentState.initial());
 	/** Where the next page begins. */
 	#at = { seq: 0, sub: 0 };
+	/** When the session was made: another time is another session. */
+	#createdAt: number | undefined;
 	/** Events up to here are known to whoever asked. */
 	#known: EventPlace = beginning;
 	/** The last event that was given. */
@@ -118,7 +121,8 @@ class LogReader {
 
 	/** Goes to the run in which an event lies; what comes up to the event is read again and not given. */
 	async seek(place: EventPlace, id: string | undefined): Promise<void> {
-		const { seq = 0 } = (await this.#journal.head(this.#place)) ?? {};
+		const { seq = 0, createdAt } = (await this.#journal.head(this.#place)) ?? {};
+		this.#createdAt = createdAt;
 		if (id !== undefined && place.seq > seq) throw invalidEventId(id);
 		this.#known = place;
 		const first = place.seq === 0 ? 0 : await this.#startOfRun(place.seq);
@@ -153,15 +157,18 @@ class LogReader {
 		}
 	}
 
-	/** The next page. */
+	/** The next page; `isGone` when the session was removed. */
 	async next(): Promise<{
 		readonly batches: readonly (readonly LoggedEvent[])[];
 		readonly isCaughtUp: boolean;
+		readonly isGone?: boolean;
 	}> {
 		const entries = await this.#journal.read(this.#place, { after: this.#at.seq, limit: pageSize });
 		const through = entries.at(-1)?.seq ?? this.#at.seq;
 		const chunks =
 			(await this.#journal.readChunks?.(this.#place, { after: this.#at, through, limit: pageSize })) ?? [];
+		if (entries.length === 0 && chunks.length === 0 && !(await this.#stands()))
+			return { batches: [], isCaughtUp: true, isGone: true };
 		const events: LoggedEvent[] = [];
 		let next = 0;
 		const takeChunks = (seq: number): void => {
@@ -177,6 +184,12 @@ class LogReader {
 		}
 		takeChunks(through);
 		return { batches: inBatches(events), isCaughtUp: entries.length < pageSize && !isCut };
+	}
+
+	async #stands(): Promise<boolean> {
+		const head = await this.#journal.head(this.#place);
+		this.#createdAt ??= head?.createdAt;
+		return head?.createdAt === this.#createdAt && (head?.seq ?? 0) >= this.#at.seq;
 	}
 
 	#entry(entry: Entry, events: LoggedEvent[]): void {

@@ -10,7 +10,13 @@ import { keyOfPlace, readPlace, sessionPlace } from "../sessions/session-key.ts"
 import { normaliseTools } from "../tools/index.ts";
 import type { PendingSessionCall, SessionStatus } from "./execute-event.ts";
 import { type ExecuteRequest, readContext, readInput, readOptions } from "./execute-request.ts";
-import { ServedSession, type ServingParts, shuttingDown, unknownModel } from "./served-session.ts";
+import {
+	ServedSession,
+	type ServingParts,
+	sessionNotFound,
+	shuttingDown,
+	unknownModel,
+} from "./served-session.ts";
 import { type FollowOptions, followLog, type LoggedEvent } from "./session-log.ts";
 import type { SessionMessage } from "./session-message.ts";
 import { SessionsAtHand } from "./sessions-at-hand.ts";
@@ -106,6 +112,11 @@ export interface SessionService {
 	follow(tenant: string, sessionId: string, options?: FollowOptions): AsyncIterable<readonly LoggedEvent[]>;
 	/** Ends the run that is under way or waits. Rejects with `session_not_found`. */
 	stop(tenant: string, sessionId: string): Promise<{ readonly stopped: boolean }>;
+	/**
+	 * Ends what a session does and removes all of it, the sessions of its sub-agents included. Whoever follows it is told
+	 * nothing more. Rejects with `session_not_found`.
+	 */
+	delete(tenant: string, sessionId: string): Promise<void>;
 	/** Goes on with what dead processes left, and keeps looking for such. */
 	recover(): Promise<void>;
 	/** Accepts no more; runs may finish for so many milliseconds (default 0), then they are left to be resumed. */
@@ -313,6 +324,13 @@ class Service implements SessionService {
 		return { stopped: await session.stop() };
 	}
 
+	async delete(tenant: string, sessionId: string): Promise<void> {
+		const session = await this.#session(tenant, sessionId);
+		if (session === undefined) throw sessionNotFound();
+		await session.delete();
+		await this.#sessions.forget(sessionPlace(tenant, sessionId), session);
+	}
+
 	async recover(): Promise<void> {
 		await this.#look();
 		this.#lookAgain();
@@ -359,13 +377,14 @@ class Service implements SessionService {
 	}
 
 	/** The session, made where it is not kept. */
-	#session(
+	async #session(
 		tenant: string,
 		sessionId: string,
 		make: () => Promise<ServedSession | undefined> = () => Promise.resolve(undefined),
 	): Promise<ServedSession | undefined> {
+		const place = sessionPlace(tenant, sessionId);
 		const load = (): Promise<ServedSession | undefined> => ServedSession.load(this.#parts, tenant, sessionId);
-		return this.#sessions.open(sessionPlace(tenant, sessionId), async () => {
+		const open = async (): Promise<ServedSession | undefined> => {
 			const known = await load();
 			if (known !== undefined) return known;
 			return make().catch(async (error) => {
@@ -374,14 +393,15 @@ class Service implements SessionService {
 				if (made === undefined) throw error;
 				return made;
 			});
-		});
+		};
+		for (;;) {
+			const session = await this.#sessions.open(place, open);
+			if (session === undefined || (await session.stands())) return session;
+			await this.#sessions.forget(place, session);
+		}
 	}
 }
 
 function contextRequired(): HoldfastError {
 	return new HoldfastError("context_required", "Context required for new session");
-}
-
-function sessionNotFound(): HoldfastError {
-	return new HoldfastError("session_not_found", "Session not found");
 }

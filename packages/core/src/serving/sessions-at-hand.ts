@@ -45,6 +45,12 @@ export class SessionsAtHand {
 		return opening;
 	}
 
+	/** Lets go of a session that is there no more. */
+	async forget(place: string, gone: ServedSession): Promise<void> {
+		if (this.#byPlace.get(place)?.session === gone) this.#byPlace.delete(place);
+		await gone.rest();
+	}
+
 	/** Settles when no run is under way in any of them. */
 	async quiet(): Promise<void> {
 		await Promise.all([...this.#byPlace.values()].map(({ session }) => session?.quiet()));

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Host, memoryJournal } from "../journal/index.ts";
 import { memoryValues, type ValueStore } from "../plugins/index.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
+import { type ScriptedModel, scriptedModel } from "../testing/scripted-model.ts";
 import type { ExecuteRequest } from "./execute-request.ts";
 import type { LoggedEvent } from "./session-log.ts";
 import { type SessionService, sessionService } from "./session-service.ts";
@@ -13,6 +13,7 @@ const kept = memoryValues();
 function serve(
 	workerId: string,
 	waits: Readonly<Partial<Record<"key" | "model" | "session", () => Promise<unknown>>>> = {},
+	model: ScriptedModel = scriptedModel(() => "done"),
 ): SessionService {
 	const values: ValueStore = {
 		deleteSession: (key) => kept.deleteSession(key),
@@ -28,7 +29,6 @@ function serve(
 		},
 	};
 	const host: Host = { journal: journal.worker(workerId), values, close: async () => {} };
-	const model = scriptedModel(() => "done");
 	const models = async (name: string): Promise<typeof model | undefined> => {
 		if (name === "nobody's") return undefined;
 		await waits.model?.();
@@ -120,4 +120,38 @@ test("a session that another server makes and uses while one looks for it is the
 	const { created } = await other.submit("t", "made", { input: "Hello.", context: {} });
 	await read(other.follow("t", "made"));
 	expect([created, (await one.get("t", "made"))?.messages.length]).toEqual([false, 4]);
+});
+
+test("a session that one server removes is gone at the others too, with what it does there, and its id begins anew", async () => {
+	const one = serve("removing");
+	const hangs = scriptedModel(() => ({ text: "never", gate: new Promise(() => {}) }));
+	const other = serve("working", {}, hangs);
+	await ask(one, "removed", { input: "Hi.", context: { systemPrompt: "old" } });
+	const { after } = await other.submit("t", "removed", { input: "Work." });
+	const followed = Promise.all([
+		read(one.follow("t", "removed", { after, until: "complete" })),
+		read(other.follow("t", "removed", { until: "never" })),
+	]);
+	await one.delete("t", "removed");
+	await followed;
+	for (const server of [one, other]) {
+		expect(await server.get("t", "removed")).toBeUndefined();
+		await expect(server.delete("t", "removed")).rejects.toMatchObject({ code: "session_not_found" });
+		const without = server.submit("t", "removed", { input: "Hi." });
+		await expect(without).rejects.toMatchObject({ code: "context_required" });
+	}
+	const again = await one.submit("t", "removed", { input: "Anew.", context: {} });
+	expect(again.created).toBe(true);
+	await read(other.follow("t", "removed"));
+	expect((await other.get("t", "removed"))?.messages).toHaveLength(2);
+});
+
+test("what begins at the moment its session is removed is removed with it", async () => {
+	const one = serve("removing-late");
+	await ask(one, "late", { input: "Hi.", context: {} });
+	const other = serve("beginning", { key: () => one.delete("t", "late") });
+	const begun = other.submit("t", "late", { input: "Hi." }, { idempotencyKey: "k" });
+	await expect(begun).rejects.toMatchObject({ code: "session_not_found" });
+	expect((await journal.list()).filter(({ key }) => key.endsWith("late"))).toEqual([]);
+	expect((await other.submit("t", "late", { input: "Hi.", context: {} })).created).toBe(true);
 });

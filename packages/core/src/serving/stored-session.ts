@@ -56,6 +56,12 @@ export function servedValues({ journal, values }: Host, place: string): SessionV
 	return store.values(place, owner);
 }
 
+/** Forgets what is kept of a session that was removed. */
+export async function forgetValues({ journal, values }: Host, place: string): Promise<void> {
+	const store = values ?? inMemory.get(journal);
+	if (store?.goWithSession !== true) await store?.deleteSession(place);
+}
+
 /**
  * Makes a session begin with a history: it is the journal's first entry, and stands beside it as it was given.
  *

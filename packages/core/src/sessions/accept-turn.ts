@@ -3,11 +3,10 @@
 
 import type { Watcher } from "../engine/index.ts";
 import { sessionKilled } from "../engine/index.ts";
-import { entriesBehind } from "../journal/entries-behind.ts";
 import type { AgentRun } from "./agent-run.ts";
 import type { AcceptedInput } from "./input.ts";
 import { ownMoment } from "./own-moment.ts";
-import { endsRun, pendingToolCalls, runExists, sessionBusy } from "./session-errors.ts";
+import { endsRun, pendingToolCalls, sessionBusy } from "./session-errors.ts";
 import type { SessionWorker } from "./session-worker.ts";
 import type { QueuedTurn } from "./turn-queue.ts";
 
@@ -15,8 +14,11 @@ import type { QueuedTurn } from "./turn-queue.ts";
 export interface StartOptions {
 	/** Id of the run. Default: a new one. */
 	readonly runId?: string | undefined;
-	/** Seq of an entry: where the run of `runId` began behind it, whoever began it, it is not begun again. */
-	readonly unlessBegunBehind?: number | undefined;
+	/**
+	 * Called when the session is this worker's, before the run begins: nothing else can begin in it between this and the
+	 * run. What it rejects with refuses the turn.
+	 */
+	readonly beforeBegin?: (() => Promise<void>) | undefined;
 	/** Looks on from the very beginning. */
 	readonly watcher?: Watcher | undefined;
 }
@@ -42,13 +44,13 @@ export async function sendTurn(worker: SessionWorker, input: AcceptedInput): Pro
 }
 
 /**
- * Begins a turn at once, or not at all. Rejects with `pending_tool_calls` while a run waits for somebody outside, with
- * `session_busy` while one is under way, and with `run_exists`.
+ * Begins a turn at once, or not at all. Rejects with `pending_tool_calls` while a run waits for somebody outside, and with
+ * `session_busy` while one is under way.
  */
 export async function startTurn(
 	worker: SessionWorker,
 	input: AcceptedInput,
-	{ runId, watcher, unlessBegunBehind }: StartOptions = {},
+	{ runId, watcher, beforeBegin }: StartOptions = {},
 ): Promise<AgentRun> {
 	worker.ensureUsable();
 	const { key, queue, turnstile, hold } = worker;
@@ -56,10 +58,10 @@ export async function startTurn(
 	const turn = turnOf(worker, input, runId ?? worker.agent.ports.ids.uuid());
 	if (watcher !== undefined) turn.run.observe(watcher);
 	const begin = async (): Promise<void> => {
-		if (await begins(worker, turn, unlessBegunBehind)) return;
+		if (await begins(worker, turn, beforeBegin)) return;
 		// What others did since this process worked on the session must be seen.
 		hold.drop();
-		if (!(await begins(worker, turn, unlessBegunBehind))) throw sessionBusy(key);
+		if (!(await begins(worker, turn, beforeBegin))) throw sessionBusy(key);
 	};
 	queue.push(turn);
 	try {
@@ -96,25 +98,16 @@ function turnOf(worker: SessionWorker, input: AcceptedInput, runId: string): Que
 async function begins(
 	worker: SessionWorker,
 	turn: QueuedTurn,
-	unlessBegunBehind: number | undefined,
+	beforeBegin: StartOptions["beforeBegin"],
 ): Promise<boolean> {
 	const { key, hold, queue } = worker;
 	const { setup } = worker.table.agent;
 	if (setup !== undefined) await setup.over();
 	if ((await worker.opening.open()) !== "ours") throw sessionBusy(key);
 	if (worker.killed) throw sessionKilled();
-	// Only who has the session knows: no other can begin it between this look and the start.
-	if (unlessBegunBehind !== undefined && (await hasBegun(worker, turn.run.runId, unlessBegunBehind)))
-		throw runExists(key, turn.run.runId);
+	await beforeBegin?.();
 	if (hold.waits) throw pendingToolCalls(key);
 	return hold.openRunId === undefined && queue.first === turn && worker.begin(turn);
-}
-
-/** Whether a run has begun behind an entry. */
-async function hasBegun({ journal, place }: SessionWorker, runId: string, behind: number): Promise<boolean> {
-	for await (const { fact, runId: ofRun } of entriesBehind(journal, place, behind))
-		if (fact.kind === "run.started" && ofRun === runId) return true;
-	return false;
 }
 
 /** The fast way: where nothing is before this turn, its start is its acceptance. */

@@ -32,11 +32,6 @@ export function sessionBusy(key: string): HoldfastError {
 	});
 }
 
-/** The run was begun before. */
-export function runExists(key: string, runId: string): HoldfastError {
-	return new HoldfastError("run_exists", `Run ${runId} of session "${key}" was begun before.`);
-}
-
 /** A tool waits for its own session, or for one that waits for it. */
 export function awaitsItself(key: string): HoldfastError {
 	return new HoldfastError(

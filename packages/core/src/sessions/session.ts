@@ -46,7 +46,7 @@ export class Session {
 	 * Like `send`, but begins the turn at once or not at all.
 	 *
 	 * Rejects with TypeError for an unknown input shape, `session_busy` while a run is under way, `pending_tool_calls`
-	 * while one waits for answers, `run_exists` when it was begun before.
+	 * while one waits for answers.
 	 */
 	async start(input: SendInput, options?: StartOptions): Promise<AgentRun> {
 		const accepted = acceptInput(input);

@@ -7,13 +7,13 @@ import type { Parts } from "../parts.ts";
 import { approve, deny, execute } from "./execute.ts";
 import { description, health, metrics } from "./operation.ts";
 import type { Route } from "./route.ts";
-import { events, session, sessions, stop } from "./sessions.ts";
+import { events, remove, session, sessions, stop } from "./sessions.ts";
 
 export type { DescribedAnswer, Route, Schema } from "./route.ts";
 
 /** All routes of a handler. */
 export function routeTable(parts: Parts, isDraining: () => boolean): readonly Route[] {
-	const table: Route[] = [execute, session, events, stop, approve, deny, sessions];
+	const table: Route[] = [execute, session, remove, events, stop, approve, deny, sessions];
 	table.push(chat, loadChat, resumeChat, stopChat, agUi);
 	table.push(...parts.options.routes);
 	table.push(

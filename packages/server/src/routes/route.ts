@@ -13,7 +13,7 @@ export interface DescribedAnswer {
 
 /** A route. */
 export interface Route {
-	readonly method: "GET" | "POST";
+	readonly method: "GET" | "POST" | "DELETE";
 	/** Path with its parameters as `:name`. */
 	readonly path: string;
 	/** Name of the operation, unique in the document. */

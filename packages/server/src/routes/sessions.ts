@@ -85,6 +85,27 @@ export const stop: Route = {
 	},
 };
 
+/** Removes a session. */
+export const remove: Route = {
+	method: "DELETE",
+	path: "/api/agent/session/:id",
+	name: "deleteSession",
+	summary: "Ends what a session does and removes all of it; its streams end.",
+	answers: {
+		200: json("It is removed.", {
+			type: "object",
+			required: ["sessionId", "deleted"],
+			properties: { sessionId: { type: "string" }, deleted: { const: true } },
+		}),
+	},
+	errors: ["session_not_found"],
+	async handle(exchange) {
+		const sessionId = named(exchange);
+		await exchange.service.delete(exchange.tenant, sessionId);
+		return answerJson({ sessionId, deleted: true });
+	},
+};
+
 /** The sessions of the tenant. */
 export const sessions: Route = {
 	method: "GET",

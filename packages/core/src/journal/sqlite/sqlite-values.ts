@@ -17,6 +17,7 @@ export interface ValuesParts {
 export function sqliteValues(parts: ValuesParts): ValueStore {
 	const { statements, commit } = parts;
 	return {
+		goWithSession: true,
 		values: (sessionKey, owner) => valuesOf(parts, toStored(sessionKey), toStored(owner)),
 		deleteSession(sessionKey) {
 			return commit(() => {
