@@ -18,7 +18,7 @@ export function settledRow(
 	key: string,
 	{ session, seq, openRun }: { session: number | undefined; seq: number; openRun: string | null },
 ): FoldedRow {
-	const row = session === undefined ? undefined : statements.settledEntry.get(session, seq);
+	const row = session === undefined ? undefined : statements.settledEntry.get({ session, seq });
 	if (row === undefined || openRun !== null) throw historyUnsettled(key, seq);
 	return { id: (row as { id: number }).id, seq };
 }
@@ -31,7 +31,7 @@ export function foldEntries(
 	{ runId, fact, spent }: { readonly runId: string; readonly fact: EncodedFact; readonly spent: Spent },
 ): void {
 	// Entries behind it whose run is named by a row that goes must name it themselves.
-	statements.nameRuns.run(session, seq);
+	statements.nameRuns.run({ session, seq });
 	statements.foldInto.run(runId, fact.kind, fact.version, fact.body, id);
 	const rows = removeFolded(statements, { session, seq }, spent);
 	if (rows === "some") statements.keepFold.run(session, seq);

@@ -70,7 +70,10 @@ function checkSettled(
 	source: SeenSession | undefined,
 ): asserts source is SeenSession {
 	if (source === undefined) throw forkUnsettled(from, until);
-	const rows = statements.kindsFrom.all(source.id, until) as { seq: number; kind: FactKind }[];
+	const rows = statements.kindsFrom.all({ session: source.id, seq: until }) as {
+		seq: number;
+		kind: FactKind;
+	}[];
 	const kind = rows[0]?.seq === until ? rows[0].kind : undefined;
 	if (!isSettledAt({ kind, next: rows[1]?.kind, isOpen: source.open_run !== null }))
 		throw forkUnsettled(from, until);
@@ -102,5 +105,5 @@ function copyEntries(
 }
 
 function firstSeq(statements: Statements, session: number): number {
-	return (statements.firstSeq.get(session) as { seq: number }).seq;
+	return (statements.firstSeq.get({ session }) as { seq: number }).seq;
 }

@@ -140,7 +140,7 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 		const { after = "", prefix = "", state = "any", changedSince = 0, dueBy = never } = options;
 		const bounds = {
 			any: [],
-			changed: [changedSince],
+			changed: [toStored(prefix), changedSince, changedSince],
 			open: [],
 			orphaned: [],
 			waiting: [Math.min(dueBy, never)],

@@ -146,17 +146,17 @@ const texts = {
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 	readEntries: `SELECT id, seq, run, run_id, kind, version, at, body FROM entries
 		WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?`,
-	settledEntry: `SELECT id FROM entries WHERE session = ?1 AND seq = ?2 AND seq >= ${foldedAt("?1")}
+	settledEntry: `SELECT id FROM entries WHERE session = :session AND seq = :seq AND seq >= ${foldedAt(":session")}
 		AND kind IN ('run.ended', 'folded')`,
 	// Rows of one run stand one behind the other, and the first that is of another run or writer says so.
 	nameRuns: `UPDATE entries SET run = NULL, run_id = (SELECT f.run_id FROM entries f WHERE f.id = entries.run)
-		WHERE session = ?1 AND seq > ?2 AND seq < ifnull((SELECT n.seq FROM entries n
-			WHERE n.session = ?1 AND n.seq > ?2 AND n.run_id IS NOT NULL ORDER BY n.seq LIMIT 1), 1e300)`,
+		WHERE session = :session AND seq > :seq AND seq < ifnull((SELECT n.seq FROM entries n
+			WHERE n.session = :session AND n.seq > :seq AND n.run_id IS NOT NULL ORDER BY n.seq LIMIT 1), 1e300)`,
 	foldInto: "UPDATE entries SET run = NULL, run_id = ?, kind = ?, version = ?, body = ? WHERE id = ?",
-	kindsFrom: `SELECT seq, kind FROM entries WHERE session = ?1 AND seq >= max(?2, ${foldedAt("?1")})
+	kindsFrom: `SELECT seq, kind FROM entries WHERE session = :session AND seq >= max(:seq, ${foldedAt(":session")})
 		ORDER BY seq LIMIT 2`,
 	lastEntryId: "SELECT ifnull(max(id), 0) AS id FROM entries",
-	firstSeq: `SELECT max(ifnull((SELECT min(seq) FROM entries WHERE session = ?1), 0), ${foldedAt("?1")}) AS seq`,
+	firstSeq: `SELECT max(ifnull((SELECT min(seq) FROM entries WHERE session = :session), 0), ${foldedAt(":session")}) AS seq`,
 	// The row that names a run is either among those of this transaction, whose numbers follow from their seqs, or among
 	// those that were copied before.
 	copyEntries: `INSERT INTO entries (id, session, seq, run, run_id, kind, version, at, body)
@@ -181,8 +181,8 @@ const texts = {
 	viewSession: `${views} WHERE s.key = ?`,
 	viewSessions: `${views} WHERE s.key >= max(?, ?) AND ${isVisible("s.key")} ORDER BY s.key`,
 	// Of the keys that begin alike, for most sessions did not change; no text has a byte of that value.
-	viewChangedSessions: `${views} WHERE s.key >= max(?1, ?2) AND s.key < CAST(CAST(?2 AS BLOB) || x'FF' AS TEXT)
-		AND (s.updated_at >= ?3 OR (s.open_run IS NOT NULL AND last_at >= ?3)) AND ${isVisible("s.key")} ORDER BY s.key`,
+	viewChangedSessions: `${views} WHERE s.key >= max(?, ?) AND s.key < CAST(CAST(? AS BLOB) || x'FF' AS TEXT)
+		AND (s.updated_at >= ? OR (s.open_run IS NOT NULL AND last_at >= ?)) AND ${isVisible("s.key")} ORDER BY s.key`,
 	// Unfinished sessions are few: a plus keeps SQLite from walking all keys instead of the short lists of these.
 	viewOpenSessions: `${views} WHERE +s.key >= max(?, ?) AND s.id IN (${openSessions}) ORDER BY +s.key`,
 	viewWaitingSessions: `${views} WHERE +s.key >= max(?, ?) AND s.look_at <= ? ORDER BY +s.key`,
