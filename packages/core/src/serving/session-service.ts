@@ -1,13 +1,12 @@
 // Sessions served to others, by tenant and id, over one host (keeps I1, I7). Those in use are kept at hand; what a dead
 // process left is gone on with; nobody sees another tenant's.
 import { HoldfastError } from "@holdfast/upp";
-import { checkModel, checkNames, checkOptions } from "../agent/check-options.ts";
 import { type AgentOptions, modelIdOf, toolsAsGiven } from "../agent/options.ts";
 import type { Timers } from "../engine/index.ts";
 import type { Host } from "../journal/index.ts";
 import { orphanedPlaces, WaitingSessions } from "../sessions/index.ts";
 import { keyOfPlace, readPlace, sessionPlace } from "../sessions/session-key.ts";
-import { normaliseTools } from "../tools/index.ts";
+import { checkServed } from "./check-served.ts";
 import type { PendingSessionCall, SessionStatus } from "./execute-event.ts";
 import { type ExecuteRequest, readContext, readInput, readOptions } from "./execute-request.ts";
 import {
@@ -142,23 +141,6 @@ const unheldTimers: Timers = {
  */
 export function sessionService(options: SessionServiceOptions): SessionService {
 	return new Service(options);
-}
-
-/** What is wrong with the agent is said now, not to the first who asks for a session. */
-function checkServed({ host, agent, models }: SessionServiceOptions): void {
-	if (typeof host?.journal !== "object")
-		throw new TypeError("The option `host` must be a host: what `sqliteHost()` or `memoryHost()` returned.");
-	if (typeof agent !== "object" || agent === null)
-		throw new TypeError("The option `agent` must be an agent, or the options of one.");
-	checkNames(agent);
-	for (const name of ["middleware", "checkpoints"] as const)
-		if (agent[name] !== undefined)
-			throw new TypeError(
-				`The option \`${name}\` belongs to calls such as generate(), and sessions pass it by. Leave it out; what is to hold in sessions is a plugin.`,
-			);
-	if (agent.model !== undefined || models === undefined) checkModel(agent);
-	checkOptions(agent);
-	normaliseTools(toolsAsGiven(agent.tools));
 }
 
 class Service implements SessionService {
