@@ -292,6 +292,26 @@ describe("a worker", () => {
 		expect(between.map((wait) => Math.floor(wait / 1_000))).toEqual([1, 2, 4, 8, 16, 32, 60]);
 	});
 
+	test("a store that cannot be asked is asked again at the next look, and all else goes on meanwhile", async () => {
+		await leave(["a"]);
+		const agent = worker(echo);
+		const { journal } = hosts.at(-1) as SqliteHost;
+		const list = journal.list.bind(journal);
+		let isBroken = true;
+		journal.list = (options) => (isBroken ? Promise.reject(new Error("not now")) : list(options));
+		const problems: unknown[] = [];
+		const onProblem = ({ error }: WorkProblem): void => {
+			problems.push(error);
+			// A timer is not reached by who never lets go.
+			if (problems.length === 1) setTimeout(() => (isBroken = false), 200);
+			if (problems.length > 50) throw new Error("It asks without a pause.");
+		};
+		expect(await taken(agent, { until: "done", lookEveryMs: 50, onProblem })).toEqual([
+			"a: completed re: hello",
+		]);
+		expect(problems.length).toBeLessThan(10);
+	});
+
 	test.for([
 		[{ until: "never" }, /until/],
 		[{ atOnce: 0 }, /atOnce/],

@@ -91,6 +91,8 @@ class DueWork {
 	#found: readonly Piece[] = [];
 	#next = 0;
 	#lookedAt = Number.NEGATIVE_INFINITY;
+	/** Whether the last look went through. */
+	#hasLooked = false;
 	/** Milliseconds that the last look took. */
 	#lookTook = 0;
 	/** Whether the scheduler has told of something since the last look. */
@@ -128,7 +130,7 @@ class DueWork {
 
 	/** Whether there is no more to do, for who is to end then. */
 	get isDone(): boolean {
-		return this.#options.until === "done" && this.#isIdle && !this.#isNew;
+		return this.#options.until === "done" && this.#isIdle && this.#hasLooked && !this.#isNew;
 	}
 
 	next(): AgentRun | undefined {
@@ -152,7 +154,8 @@ class DueWork {
 			this.#isNew ||= this.#hasNews && this.#next >= this.#found.length;
 			if (this.#now - this.#remindedAt >= remindEvery && !this.isStopped) void this.#remind();
 		} catch (error) {
-			if (!this.isStopped) this.#failed({ error });
+			// It is asked again at its time, and not at once.
+			if (!this.isStopped) this.#report({ error });
 		}
 		if (this.#failure !== undefined) throw this.#failure.error;
 	}
@@ -170,12 +173,14 @@ class DueWork {
 
 	async #look(): Promise<void> {
 		this.#hasNews = false;
+		this.#hasLooked = false;
 		this.#lookedAt = this.#now;
 		await this.#lookForDeaths();
 		await this.#parts.table.watchDeadlines("soon", (place) => this.#isOurs(place));
 		this.#found = [...(await this.#orphaned()), ...(await this.#scheduled())];
 		this.#next = 0;
 		this.#lookTook = this.#now - this.#lookedAt;
+		this.#hasLooked = true;
 		const names = new Set(this.#found.map(({ name }) => name));
 		for (const name of this.#later.keys()) if (!names.has(name)) this.#later.delete(name);
 	}
@@ -318,10 +323,14 @@ class DueWork {
 	}
 
 	#failed(problem: WorkProblem): void {
+		this.#report(problem);
+		this.#happened();
+	}
+
+	#report(problem: WorkProblem): void {
 		const { onProblem } = this.#options;
 		if (onProblem !== undefined) onProblem(problem);
 		else this.#failure ??= problem;
-		this.#happened();
 	}
 
 	#happened(): void {
