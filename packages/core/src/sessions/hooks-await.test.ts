@@ -8,7 +8,7 @@ import { definePlugin, type HookName, type Plugin } from "../plugins/index.ts";
 import { type Script, scriptedModel } from "../testing/scripted-model.ts";
 import type { AnyTool } from "../tools/index.ts";
 import type { AgentRun } from "./agent-run.ts";
-import { gate } from "./sessions.fixture.ts";
+import { gate, once } from "./sessions.fixture.ts";
 
 type Ask = () => Promise<void>;
 
@@ -46,20 +46,6 @@ const told = (waiting: Promise<{ readonly outcome: string }>): Promise<unknown> 
 		({ outcome }) => outcome,
 		({ code }) => code,
 	);
-
-/** Asks once, whatever comes of it. */
-function once(ask: () => Promise<unknown>): { readonly ask: Ask; readonly found: unknown[] } {
-	const found: unknown[] = [];
-	let isAsked = false;
-	return {
-		found,
-		async ask() {
-			if (isAsked) return;
-			isAsked = true;
-			found.push(await ask());
-		},
-	};
-}
 
 const pluginHooks = [
 	"turn.before",

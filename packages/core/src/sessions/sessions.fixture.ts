@@ -97,3 +97,24 @@ export function shown({ requests }: { readonly requests: readonly LLMRequest[] }
 export async function settled(): Promise<void> {
 	for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
+
+/** Something that is asked by each of many hooks, and done for the first. */
+export interface Once {
+	ask(): Promise<void>;
+	/** What came of it; empty before. */
+	readonly found: readonly unknown[];
+}
+
+/** Asks once, whatever comes of it. */
+export function once(ask: () => Promise<unknown>): Once {
+	const found: unknown[] = [];
+	let isAsked = false;
+	return {
+		found,
+		async ask() {
+			if (isAsked) return;
+			isAsked = true;
+			found.push(await ask());
+		},
+	};
+}

@@ -18,7 +18,7 @@ import type { AgentRun } from "./agent-run.ts";
 import { noticeIdentity } from "./child-records.ts";
 import { storedInput } from "./input.ts";
 import { sessionPlace } from "./session-key.ts";
-import { gate } from "./sessions.fixture.ts";
+import { gate, type Once, once } from "./sessions.fixture.ts";
 
 /** Calls the tool `do` at each user message but "plain" and reminders, and is done when it has a result. */
 const script: Script = ({ messages }) => {
@@ -42,23 +42,13 @@ const hooked = (hook: HookName, ask: () => Promise<unknown>): Plugin =>
 	definePlugin({ name: "asking", setup: (host) => host.on(hook, async () => void (await ask())) });
 
 /** Waits once, and keeps the code of the error, or what it was given. */
-function noted(wait: () => Promise<unknown>): { ask(): Promise<void>; readonly found: unknown[] } {
-	const found: unknown[] = [];
-	let isAsked = false;
-	return {
-		found,
-		async ask() {
-			if (isAsked) return;
-			isAsked = true;
-			found.push(
-				await wait().then(
-					(given) => (given as { outcome?: unknown } | undefined)?.outcome ?? "no error",
-					(error: { code?: unknown }) => error.code,
-				),
-			);
-		},
-	};
-}
+const noted = (wait: () => Promise<unknown>): Once =>
+	once(() =>
+		wait().then(
+			(given) => (given as { outcome?: unknown } | undefined)?.outcome ?? "no error",
+			(error: { code?: unknown }) => error.code,
+		),
+	);
 
 const notice = (sessionKey: string) => ({
 	notificationId: "n",

@@ -1,48 +1,15 @@
 // A long fold goes in many short transactions: nobody ever meets half of it, and others write all the while.
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { temporaryFolder } from "../../temporary-folder.fixture.ts";
+import { describe, expect, test, vi } from "vitest";
 import { append, ended, eventually, note, started, take } from "../contract/contract.ts";
 import type { Fact } from "../fact.ts";
 import type { Lease } from "../journal.ts";
 import { fewRows } from "./hidden-sessions.ts";
-import { type RemoteWorker, startRemoteWorker } from "./remote-worker.fixture.ts";
-import { type SqliteJournal, sqliteJournal } from "./sqlite-journal.ts";
+import { oneFile, slowly } from "./long-work.fixture.ts";
+import { startRemoteWorker } from "./remote-worker.fixture.ts";
+import type { SqliteJournal } from "./sqlite-journal.ts";
 
-let path: string;
-let journals: SqliteJournal[];
-let far: RemoteWorker[];
-/** Looks into the file. */
-let looker: DatabaseSync;
-
-beforeEach(() => {
-	path = join(temporaryFolder(), "journal.db");
-	journals = [];
-	far = [];
-});
-afterEach(async () => {
-	vi.restoreAllMocks();
-	looker.close();
-	for (const worker of far) await worker.end("SIGKILL");
-	for (const journal of journals) await journal.close();
-});
-
-function open(): SqliteJournal {
-	const journal = sqliteJournal({ path });
-	if (journals.length === 0) looker = new DatabaseSync(path, { timeout: 5_000 });
-	journals.push(journal);
-	return journal;
-}
-
-/** From now on every look at the clock takes long: a transaction takes as few rows as it can. */
-function slowly(): void {
-	let now = performance.now();
-	vi.spyOn(performance, "now").mockImplementation(() => {
-		now += 1_000;
-		return now;
-	});
-}
+const file = oneFile();
+const { open, countOf } = file;
 
 /** Runs of ten entries each. */
 async function fill(journal: SqliteJournal, key: string, runs: number): Promise<void> {
@@ -61,7 +28,6 @@ async function fold(lease: Lease, key: string, seq: number): Promise<unknown> {
 	return lease.append({ at: 1, runId: `${key}-${seq / 10}`, facts: [folded(`to ${seq}`)], replaces: seq });
 }
 
-const countOf = (sql: string): number => (looker.prepare(sql).get() as { count: number }).count;
 const rows = (): number => countOf("SELECT count(*) AS count FROM entries");
 const left = (): number => countOf("SELECT count(*) AS count FROM meta WHERE name LIKE 'folded %'");
 const begun = (): Promise<void> => eventually("rows are left", () => left() > 0);
@@ -87,8 +53,8 @@ test("a small fold is one transaction", async () => {
 test("others write all the while when another process folds a long session", async () => {
 	const journal = open();
 	await fill(journal, "s", 6_000);
-	const folder = await startRemoteWorker({ path });
-	far.push(folder);
+	const folder = await startRemoteWorker({ path: file.path });
+	file.far.push(folder);
 	const [lease, theirs] = [await take(journal, "w"), await take(folder, "s")];
 	await append(lease, "run-w", started);
 	let over = false;
@@ -139,7 +105,7 @@ describe("while rows of a fold are left", () => {
 		await fill(one, "s", runs);
 		const chunk =
 			"INSERT INTO chunks (session, seq, sub, body) VALUES ((SELECT id FROM sessions), ?, 1, '1')";
-		for (const seq of [5, until, until + 1]) looker.prepare(chunk).run(seq);
+		for (const seq of [5, until, until + 1]) file.looker.prepare(chunk).run(seq);
 		slowly();
 		const folding = fold(await take(one, "s"), "s", until);
 		await begun();

@@ -1,49 +1,13 @@
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { temporaryFolder } from "../../temporary-folder.fixture.ts";
+import { expect, test, vi } from "vitest";
 import { append, ended, eventually, note, started, take } from "../contract/contract.ts";
 import type { Entry, Fact } from "../fact.ts";
 import type { Journal } from "../journal.ts";
 import { fewRows } from "./hidden-sessions.ts";
-import { type RemoteWorker, startRemoteWorker } from "./remote-worker.fixture.ts";
-import { type SqliteJournal, sqliteJournal } from "./sqlite-journal.ts";
+import { oneFile, slowly } from "./long-work.fixture.ts";
+import { startRemoteWorker } from "./remote-worker.fixture.ts";
 
-let folder: string;
-let path: string;
-let journals: SqliteJournal[];
-let far: RemoteWorker[];
-/** Looks into the file. */
-let looker: DatabaseSync;
-
-beforeEach(() => {
-	folder = temporaryFolder();
-	path = join(folder, "journal.db");
-	journals = [];
-	far = [];
-});
-afterEach(async () => {
-	vi.restoreAllMocks();
-	looker.close();
-	for (const worker of far) await worker.end("SIGKILL");
-	for (const journal of journals) await journal.close();
-});
-
-function open(options: { readonly maxFileSize?: number } = {}): SqliteJournal {
-	const journal = sqliteJournal({ path, ...options });
-	if (journals.length === 0) looker = new DatabaseSync(path, { timeout: 5_000 });
-	journals.push(journal);
-	return journal;
-}
-
-/** From now on every look at the clock takes long: a transaction takes as few rows as it can. */
-function slowly(): void {
-	let now = performance.now();
-	vi.spyOn(performance, "now").mockImplementation(() => {
-		now += 1_000;
-		return now;
-	});
-}
+const file = oneFile();
+const { open, countOf } = file;
 
 async function fill(journal: Journal, key: string, count: number): Promise<void> {
 	const lease = await take(journal, key);
@@ -62,7 +26,6 @@ function forking(journal: Journal, to: string, until: number): Promise<void> {
 	return fork;
 }
 
-const countOf = (sql: string): number => (looker.prepare(sql).get() as { count: number }).count;
 const rows = (): number => countOf("SELECT count(*) AS count FROM entries");
 const hidden = (): number => countOf("SELECT count(*) AS count FROM sessions WHERE key LIKE '\"%'");
 const begun = (): Promise<void> => eventually("it is begun", () => hidden() > 0);
@@ -83,8 +46,8 @@ test("a small fork and a small removal are one transaction each", async () => {
 test("others write all the while when another process forks and removes a long session", async () => {
 	const journal = open();
 	await fill(journal, "s", 60_000);
-	const forker = await startRemoteWorker({ path });
-	far.push(forker);
+	const forker = await startRemoteWorker({ path: file.path });
+	file.far.push(forker);
 	const lease = await take(journal, "w");
 	await append(lease, "run-w", started);
 	/** Writes as long as the work goes on; returns how many writes came when it was begun and not over. */
@@ -172,7 +135,7 @@ test("a fork that was swept, or whose source was folded, begins anew and is whol
 	const swept = forking(one, "swept", 1_020);
 	await begun();
 	// As for a worker that was taken for dead.
-	looker.exec("UPDATE sessions SET owner = NULL WHERE key LIKE '\"%'");
+	file.looker.exec("UPDATE sessions SET owner = NULL WHERE key LIKE '\"%'");
 	await two.sweep();
 	await swept;
 	expect(await two.read("swept")).toEqual(await two.read("s"));
