@@ -7,73 +7,67 @@ export type {
 	ModelAction,
 	NoteAction,
 	Situation,
-} from "./engine/index.ts";
+} from "./engine/action.ts";
 export type {
 	AppendCheckpointResult,
 	Checkpoint,
 	CheckpointPhase,
 	CheckpointStore,
-	ClaimNotificationOptions,
-	ClaimNotificationResult,
-	ClaimRunOptions,
-	ClaimRunResult,
-	CreateRunResult,
-	DueOptions,
+	NewCheckpoint,
+} from "./execution-host/checkpoint.ts";
+export type {
 	EnqueueOptions,
-	EventCursor,
-	ExecutionCapabilities,
 	ExecutionHost,
 	ExecutionScheduler,
 	ExecutionStore,
 	ExecutionTransaction,
+	ResumeRequest,
+} from "./execution-host/execution-host.ts";
+export type { InMemoryExecutionHostOptions, OwnExecutionHost } from "./execution-host/in-memory.ts";
+export { createInMemoryExecutionHost } from "./execution-host/in-memory.ts";
+export type {
+	ClaimNotificationOptions,
+	ClaimNotificationResult,
 	HeldNotification,
-	InMemoryExecutionHostOptions,
-	ListRunsOptions,
-	NewCheckpoint,
 	NewNotification,
-	NewRun,
 	NotificationRecord,
 	NotificationStatus,
 	NotificationStore,
+} from "./execution-host/notification.ts";
+export type { DueOptions, OwnScheduler, ScheduledRun } from "./execution-host/record-scheduler.ts";
+export type {
+	ListRunsOptions,
 	OwnCheckpointStore,
-	OwnExecutionHost,
 	OwnExecutionStore,
 	OwnRunStore,
-	OwnScheduler,
 	OwnTransaction,
-	ResumeRequest,
+} from "./execution-host/record-store.ts";
+export type { EventCursor, RunEventStore, StoredRunEvent } from "./execution-host/run-events.ts";
+export type {
+	ClaimRunOptions,
+	ClaimRunResult,
+	CreateRunResult,
+	NewRun,
 	RunChange,
-	RunEventStore,
 	RunLease,
 	RunRecord,
 	RunStatus,
 	RunStore,
-	ScheduledRun,
-	StoredRunEvent,
 	UpdateRunOptions,
 	UpdateRunResult,
-} from "./execution-host/index.ts";
-export { createInMemoryExecutionHost } from "./execution-host/index.ts";
-export {
-	type DecidingStrategy,
-	type ExecutionContext,
-	type ExecutionResult,
-	type ExecutionStrategy,
-	type LoopOptions,
-	loop,
-	type PlanOptions,
-	plan,
-	type ReactOptions,
-	react,
-	type StrategyAgent,
-	strategy,
-} from "./strategies/index.ts";
-export {
-	executeOrderedToolCalls,
-	hasCallDependencies,
-	hasToolDependencies,
-	injectToolContext,
-	isContextAwareTool,
-	orderToolCalls,
-	withToolContext,
-} from "./tools/index.ts";
+} from "./execution-host/run-record.ts";
+export type { ExecutionCapabilities } from "./host/host.ts";
+export type {
+	DecidingStrategy,
+	ExecutionContext,
+	ExecutionResult,
+	ExecutionStrategy,
+	StrategyAgent,
+} from "./strategies/execution-strategy.ts";
+export { type LoopOptions, loop } from "./strategies/loop.ts";
+export { type PlanOptions, plan } from "./strategies/plan.ts";
+export { type ReactOptions, react } from "./strategies/react.ts";
+export { strategy } from "./strategies/strategy.ts";
+export { executeOrderedToolCalls } from "./tools/execute-ordered.ts";
+export { injectToolContext, isContextAwareTool, withToolContext } from "./tools/tool-context.ts";
+export { hasCallDependencies, hasToolDependencies, orderToolCalls } from "./tools/tool-order.ts";

@@ -1,43 +1,60 @@
 // The main entry: agents, their state, their runs. Types of the model layer come from @holdfast/upp (reading 7).
+
+export { HoldfastError, isHoldfastError } from "@holdfast/upp";
 export { Agent, agent } from "./agent/agent.ts";
 export type { CallOptions } from "./agent/agent-call.ts";
-export type { AgentStreamResult } from "./agent/agent-stream.ts";
+export {
+	createSubAgentTool,
+	type SubAgentTool,
+	type SubAgentToolOptions,
+} from "./agent/create-sub-agent-tool.ts";
 export type { AgentOptions } from "./agent/options.ts";
-export type { AgentStreamEvent, UAPEvent, UAPEventType } from "./agent/uap-events.ts";
 export type { WorkOptions, WorkProblem } from "./agent/work.ts";
+export type { AgentStreamResult } from "./engine/agent-stream-result.ts";
+export type { AgentStrategy, Observation } from "./engine/engine-agent.ts";
 export type {
-	AgentStrategy,
-	Clock,
-	GenerateResult,
-	Ids,
-	ModelPrice,
-	Observation,
-	Ports,
-	RunEvent,
-	Timers,
-} from "./engine/index.ts";
-export { HoldfastError, isHoldfastError } from "./errors/index.ts";
+	SubagentEndEvent,
+	SubagentEvent,
+	SubagentInnerEvent,
+	SubagentStartEvent,
+} from "./engine/subagent-events.ts";
+export type { AgentStreamEvent, UAPEvent, UAPEventType } from "./engine/uap-events.ts";
+export type { AgentEvent } from "./facts/agent-event.ts";
+export type { RunEvent } from "./facts/events.ts";
+export type {
+	Entry,
+	ErrorData,
+	Fact,
+	Placement,
+	RunKind,
+	RunOutcome,
+	ToolCallOutcome,
+} from "./facts/fact.ts";
+export type { InputPart, SendInput } from "./facts/input.ts";
+export type {
+	JobStatus,
+	SubagentJobEnd,
+	SubagentJobEvent,
+	SubagentJobStart,
+	SubagentJobUpdate,
+} from "./facts/job-events.ts";
+export type { ModelPrice } from "./facts/model-price.ts";
+export type { PendingToolCall, ToolAnswer } from "./facts/outside-answers.ts";
+export type { Host } from "./host/host.ts";
+export { memoryHost } from "./host/host.ts";
 export type {
 	AcquireResult,
 	Append,
 	AppendResult,
-	Entry,
-	ErrorData,
-	Fact,
-	Host,
 	Input,
 	Journal,
 	Lease,
 	ListOptions,
-	Placement,
 	ReadOptions,
-	RunKind,
-	RunOutcome,
 	SessionHead,
 	StoredInput,
-	ToolCallOutcome,
-} from "./journal/index.ts";
-export { memoryHost } from "./journal/index.ts";
+} from "./host/journal.ts";
+export type { Clock, Ids, Ports, Timers } from "./host/ports.ts";
 export {
 	type AgentContext,
 	type AgentSession,
@@ -50,54 +67,30 @@ export {
 export type { ExecuteEvent, PendingSessionCall, SessionStatus } from "./serving/execute-event.ts";
 export type { ExecuteResult, ExecuteStream } from "./serving/execute-stream.ts";
 export type { AbortedMessage, ErrorMessage, SessionMessage } from "./serving/session-message.ts";
+export type { AgentRun, RunResult } from "./sessions/agent-run.ts";
+export type { Drained } from "./sessions/drain.ts";
+export { drain } from "./sessions/drain.ts";
+export type { FoldedHistory, FoldHistoryOptions } from "./sessions/fold-history.ts";
+export { foldHistory } from "./sessions/fold-history.ts";
+export type { ForkOptions } from "./sessions/fork-session.ts";
+export type { Session } from "./sessions/session.ts";
+export { AgentState } from "./state/agent-state.ts";
+export type { AgentStateJSON } from "./state/agent-state-json.ts";
+export type { GenerateResult } from "./state/generate-result.ts";
+export type { PlanStep } from "./state/plan-step.ts";
 export type {
-	AgentEvent,
-	AgentRun,
-	Drained,
-	FoldedHistory,
-	FoldHistoryOptions,
-	ForkOptions,
-	InputPart,
-	JobStatus,
-	PendingToolCall,
-	RunResult,
-	SendInput,
-	Session,
-	SubagentJobEnd,
-	SubagentJobEvent,
-	SubagentJobStart,
-	SubagentJobUpdate,
-	ToolAnswer,
-} from "./sessions/index.ts";
-export { drain, foldHistory } from "./sessions/index.ts";
-export {
-	AgentState,
-	type AgentStateJSON,
-	type PlanStep,
-	type SubagentExecutionTrace,
-	type SubagentExecutionTraceJSON,
-	ThreadNode,
-	type ThreadNodeJSON,
-	ThreadTree,
-	type ThreadTreeJSON,
-	type ToolExecutionTrace,
-} from "./state/index.ts";
-export {
-	createSubAgentTool,
-	type SubAgentTool,
-	type SubAgentToolOptions,
-	type SubagentEndEvent,
-	type SubagentEvent,
-	type SubagentInnerEvent,
-	type SubagentStartEvent,
-} from "./subagents/index.ts";
-export {
-	type AnyTool,
-	type Approval,
-	createSimpleTool,
-	type RetryPolicy,
-	type ToolContext,
-	type ToolExecutionEvent,
-	type ToolSet,
-	tool,
-} from "./tools/index.ts";
+	SubagentExecutionTrace,
+	SubagentExecutionTraceJSON,
+	ToolExecutionTrace,
+} from "./state/subagent-trace.ts";
+export { ThreadNode, type ThreadNodeJSON } from "./state/thread-node.ts";
+export { ThreadTree, type ThreadTreeJSON } from "./state/thread-tree.ts";
+export { createSimpleTool, tool } from "./tools/tool.ts";
+export type {
+	AnyTool,
+	Approval,
+	RetryPolicy,
+	ToolContext,
+	ToolExecutionEvent,
+	ToolSet,
+} from "./tools/types.ts";

@@ -1,28 +1,24 @@
 // holdfast/middleware: what stands around the calls of an agent, and models made of models.
+export { type BudgetOptions, budget } from "./policy/middleware/budget.ts";
+export type { EstimateTokens } from "./policy/middleware/estimate-tokens.ts";
+export { fallback } from "./policy/middleware/fallback.ts";
 export {
-	type BudgetOptions,
-	budget,
-	type EstimateTokens,
-	fallback,
-	type GivenModel,
 	type LogEntry,
 	type LogFunction,
 	type LoggingOptions,
 	type LogLevel,
 	type LogObject,
 	logging,
-	type Middleware,
-	type MiddlewareAgent,
-	type MiddlewareContext,
-	type PruneToolOutputsOptions,
-	pruneToolOutputs,
-	type RetryOptions,
-	retry,
-	type SlidingWindowOptions,
-	type Spending,
+} from "./policy/middleware/logging.ts";
+export type { Middleware, MiddlewareAgent, MiddlewareContext } from "./policy/middleware/middleware.ts";
+export { type PruneToolOutputsOptions, pruneToolOutputs } from "./policy/middleware/prune-tool-outputs.ts";
+export { type RetryOptions, retry } from "./policy/middleware/retry.ts";
+export { type SlidingWindowOptions, slidingWindow } from "./policy/middleware/sliding-window.ts";
+export type { Spending } from "./policy/middleware/spending.ts";
+export {
 	type SummariseOptions,
 	type Summariser,
-	slidingWindow,
 	summarise,
 	summarize,
-} from "./middleware/index.ts";
+} from "./policy/middleware/summarise.ts";
+export type { GivenModel } from "./policy/middleware/wrapped-model.ts";

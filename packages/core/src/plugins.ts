@@ -1,30 +1,26 @@
 // Entry `holdfast/plugins`: policy that is written once and given to many agents, and the plugins of the house.
+
+export { memoryValues, type NamedValue, type SessionValues, type ValueStore } from "./host/values.ts";
+export type { AskModel } from "./policy/plugins/ask-model.ts";
+export { type CompactionOptions, compaction } from "./policy/plugins/compaction.ts";
+export { type MemoryOptions, memory } from "./policy/plugins/memory.ts";
 export {
-	type AskModel,
 	type AssembleContext,
-	type CompactionOptions,
-	compaction,
 	definePlugin,
 	type HookContext,
 	type HookName,
-	type MemoryOptions,
-	memory,
-	memoryValues,
-	type NamedValue,
 	type Overlay,
 	type Plugin,
 	type PluginHooks,
 	type PluginHost,
-	type SessionValues,
 	type StepAfterContext,
 	type StepBeforeContext,
-	sessions,
-	storedValues,
 	type ToolCallContext,
 	type ToolResultContext,
 	type ToolResultReplacement,
 	type TurnAfterContext,
 	type TurnBeforeContext,
 	type TurnResult,
-	type ValueStore,
-} from "./plugins/index.ts";
+} from "./policy/plugins/plugin.ts";
+export { sessions } from "./stores/sessions-plugin.ts";
+export { storedValues } from "./stores/stored-values.ts";

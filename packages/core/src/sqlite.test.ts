@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { append, begin, note, notes } from "./journal/contract/contract.ts";
+import { append, begin, note, notes } from "./host/contract/contract.ts";
 import { sqliteHost } from "./sqlite.ts";
 import { temporaryFolder } from "./temporary-folder.fixture.ts";
 

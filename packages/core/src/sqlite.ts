@@ -1,22 +1,19 @@
 // Entry `holdfast/sqlite`: sessions and checkpoints in SQLite files, with nothing to install. The only entry that touches
 // node:sqlite.
-import type { OwnExecutionHost } from "./execution-host/index.ts";
+import type { RecordingHost } from "./execution-host/execution-host.ts";
+import type { OwnExecutionHost } from "./execution-host/in-memory.ts";
 import { sqliteExecution } from "./execution-host/sqlite/sqlite-execution.ts";
-import { type Host, journalHost } from "./journal/host.ts";
+import { type Host, journalHost } from "./host/host.ts";
 import {
 	type JournalDatabase,
 	type JournalFile,
 	type JournalKey,
 	type JournalStatement,
 	openJournalFile,
-} from "./journal/sqlite/journal-file.ts";
-import {
-	type SqliteJournal,
-	type SqliteJournalOptions,
-	sqliteJournal,
-} from "./journal/sqlite/sqlite-journal.ts";
+} from "./sqlite/journal-file.ts";
+import { type SqliteJournal, type SqliteJournalOptions, sqliteJournal } from "./sqlite/sqlite-journal.ts";
 
-export type { CheckpointStore } from "./checkpoint/index.ts";
+export type { CheckpointStore } from "./checkpoint/checkpoint-store.ts";
 export {
 	type SqliteCheckpointOptions,
 	type SqliteCheckpoints,
@@ -37,7 +34,7 @@ export {
 export type SqliteHostOptions = SqliteJournalOptions;
 
 /** A host in a SQLite file: its sessions, and all that an execution host keeps beside them. */
-export interface SqliteHost extends Host, OwnExecutionHost {
+export interface SqliteHost extends RecordingHost, OwnExecutionHost {
 	readonly capabilities: OwnExecutionHost["capabilities"];
 }
 

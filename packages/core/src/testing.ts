@@ -3,23 +3,16 @@ export {
 	type CheckpointStoreContractOptions,
 	type CheckpointStoreWorld,
 	checkpointStoreContract,
-} from "./checkpoint/contract/index.ts";
-export {
-	type ExecutionHostContractOptions,
-	type ExecutionHostWorld,
-	executionHostContract,
-} from "./execution-host/contract/index.ts";
-export {
-	type ContractCase,
-	type JournalContractOptions,
-	type JournalWorld,
-	journalContract,
-} from "./journal/contract/index.ts";
+} from "./checkpoint/contract/contract.ts";
+export type { ExecutionHostContractOptions, ExecutionHostWorld } from "./execution-host/contract/contract.ts";
+export { executionHostContract } from "./execution-host/contract/index.ts";
+export type { ContractCase, JournalContractOptions, JournalWorld } from "./host/contract/contract.ts";
+export { journalContract } from "./host/contract/index.ts";
 export {
 	type SessionStoreContractOptions,
 	type SessionStoreWorld,
 	sessionStoreContract,
-} from "./session-store/contract/index.ts";
+} from "./stores/session-store/contract/contract.ts";
 export {
 	type Script,
 	type ScriptedCall,
@@ -27,11 +20,6 @@ export {
 	type ScriptedReply,
 	scriptedModel,
 } from "./testing/scripted-model.ts";
-export {
-	type PlantedFault,
-	plantedFaults,
-	type SimulationOptions,
-	type SimulationResult,
-	simulate,
-	type WorldFault,
-} from "./testing/simulation/index.ts";
+export { type PlantedFault, plantedFaults } from "./testing/simulation/planted-faults.ts";
+export { type SimulationOptions, type SimulationResult, simulate } from "./testing/simulation/simulate.ts";
+export type { WorldFault } from "./testing/simulation/world.ts";

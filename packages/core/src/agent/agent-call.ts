@@ -1,28 +1,20 @@
 // One pure call of an agent: middleware around a run that is driven at once and can be stopped at any moment.
 import type { Message } from "@holdfast/upp";
-import {
-	cancelled,
-	conclude,
-	drive,
-	type EngineAgent,
-	ephemeralRecorder,
-	type GenerateResult,
-	initialSession,
-	Run,
-	type Watcher,
-} from "../engine/index.ts";
+import type { AgentStreamEvent } from "../engine/index.ts";
+import { cancelled, conclude, drive, type EngineAgent, ephemeralRecorder, Run } from "../engine/index.ts";
+import { initialSession, type Watcher } from "../facts/index.ts";
 import {
 	type Middleware,
 	type MiddlewareAgent,
 	type MiddlewareContext,
 	runMiddleware,
-} from "../middleware/index.ts";
+} from "../policy/index.ts";
+import type { GenerateResult } from "../state/index.ts";
 import { AgentState } from "../state/index.ts";
 import type { StrategyAgent } from "../strategies/index.ts";
 import type { ToolContext } from "../tools/index.ts";
 import type { Checkpoints, SessionCheckpoints } from "./checkpoints.ts";
 import { type OpaqueStrategy, runOpaque } from "./opaque-strategy.ts";
-import type { AgentStreamEvent } from "./uap-events.ts";
 
 /** What a single call may be given beside its input and state. */
 export interface CallOptions {

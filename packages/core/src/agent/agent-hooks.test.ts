@@ -1,8 +1,9 @@
 import { UPPError } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
-import type { AgentStrategy, GenerateResult } from "../engine/index.ts";
-import { AgentState } from "../state/index.ts";
-import { loop } from "../strategies/index.ts";
+import type { AgentStrategy } from "../engine/engine-agent.ts";
+import { AgentState } from "../state/agent-state.ts";
+import type { GenerateResult } from "../state/generate-result.ts";
+import { loop } from "../strategies/loop.ts";
 import { type ScriptedReply, scriptedModel } from "../testing/scripted-model.ts";
 import { anyTool, collect, dataOf, lines } from "./agent.fixture.ts";
 import { agent } from "./agent.ts";

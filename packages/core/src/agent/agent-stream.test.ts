@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { AssistantMessage, type StreamEvent, UPPError } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
-import { AgentState } from "../state/index.ts";
+import { AgentState } from "../state/agent-state.ts";
 import { type ScriptedReply, scriptedModel } from "../testing/scripted-model.ts";
 import {
 	answer,

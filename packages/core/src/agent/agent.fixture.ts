@@ -9,9 +9,9 @@ import {
 	type ModelReference,
 	ToolResultMessage,
 } from "@holdfast/upp";
-import type { AgentState } from "../state/index.ts";
-import type { AnyTool, ToolContext } from "../tools/index.ts";
-import type { AgentStreamEvent, UAPEventType } from "./uap-events.ts";
+import type { AgentStreamEvent, UAPEventType } from "../engine/uap-events.ts";
+import type { AgentState } from "../state/agent-state.ts";
+import type { AnyTool, ToolContext } from "../tools/types.ts";
 
 /** A tool that takes anything. */
 export function anyTool(

@@ -4,10 +4,10 @@
 import type { AssistantMessage, Message, TokenUsage, Tool, Turn } from "@holdfast/upp";
 import { expectTypeOf, test } from "vitest";
 import { z } from "zod";
-import type { AgentState } from "../state/index.ts";
-import { loop } from "../strategies/index.ts";
+import type { AgentState } from "../state/agent-state.ts";
+import { loop } from "../strategies/loop.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import { tool } from "../tools/index.ts";
+import { tool } from "../tools/tool.ts";
 import { Agent, agent } from "./agent.ts";
 
 const model = scriptedModel([]);

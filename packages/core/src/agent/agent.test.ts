@@ -8,8 +8,8 @@ import {
 	UserMessage,
 } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
-import { AgentState } from "../state/index.ts";
-import { loop } from "../strategies/index.ts";
+import { AgentState } from "../state/agent-state.ts";
+import { loop } from "../strategies/loop.ts";
 import { type ScriptedReply, scriptedModel } from "../testing/scripted-model.ts";
 import { answer, anyTool, collect, contentOf, kinds, lines, modelOf } from "./agent.fixture.ts";
 import { Agent, agent } from "./agent.ts";

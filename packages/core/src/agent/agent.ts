@@ -1,21 +1,23 @@
 // The agent: written once, run as a function (generate, stream, ask, query) or as durable sessions (send, session).
 import { HoldfastError, isMessage, type Message, type Turn, UserMessage, uuid } from "@holdfast/upp";
-import type { EngineAgent, GenerateResult } from "../engine/index.ts";
-import { type AgentExecution, adaptExecutionHost, agentExecution } from "../execution-host/index.ts";
-import { type Host, memoryHost, resolveHost } from "../journal/index.ts";
+import type { AgentStreamResult, EngineAgent } from "../engine/index.ts";
+import { type AgentExecution, agentExecution } from "../execution-host/index.ts";
+import type { SendInput } from "../facts/index.ts";
+import { type Host, memoryHost } from "../host/index.ts";
 import {
 	type AgentRun,
 	orphanedPlaces,
-	type SendInput,
 	Session,
 	type SessionAgent,
 	SessionTable,
 } from "../sessions/index.ts";
+import type { GenerateResult } from "../state/index.ts";
 import { AgentState } from "../state/index.ts";
-import { checkSubagents } from "../subagents/delegate/index.ts";
+import { adaptExecutionHost, resolveHost } from "../stores/index.ts";
+import { checkSubagents } from "../subagents/index.ts";
 import type { AnyTool } from "../tools/index.ts";
 import { type CallOptions, type CallSetup, startCall } from "./agent-call.ts";
-import { type AgentStreamResult, streamCall } from "./agent-stream.ts";
+import { streamCall } from "./agent-stream.ts";
 import { checkModel, checkNames, checkOptions } from "./check-options.ts";
 import { checkpointsOf } from "./checkpoints.ts";
 import { type AgentOptions, opaqueOf, resolveAgent, toolObjects } from "./options.ts";

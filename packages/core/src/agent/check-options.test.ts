@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { logging } from "../middleware/index.ts";
+import { logging } from "../policy/middleware/logging.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { Agent, agent } from "./agent.ts";
 import type { AgentOptions } from "./options.ts";

@@ -1,6 +1,6 @@
 // Checkpoints of pure calls: the session id in the state, and a save after each step that nobody waits for.
 import { type CheckpointStore, checkpointSaver } from "../checkpoint/index.ts";
-import type { Ids } from "../engine/index.ts";
+import type { Ids } from "../host/index.ts";
 import type { AgentState } from "../state/index.ts";
 
 /** What an agent with a checkpoint store does with states. @see UAP 12.4 */

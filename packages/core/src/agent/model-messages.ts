@@ -8,7 +8,7 @@ import type {
 	ToolCall,
 	ToolResult,
 } from "@holdfast/upp";
-import { plainJson } from "../tools/plain-json.ts";
+import { plainJson } from "../tools/index.ts";
 
 /** A part of a message: text, reasoning, image, file, tool-call or tool-result, as the AI SDK shapes it. */
 export interface ModelMessagePart {

@@ -1,13 +1,15 @@
 // What an agent puts around a custom strategy: middleware, hooks, checkpoints, traces of sub-agents.
 import { describe, expect, test } from "vitest";
-import type { GenerateResult } from "../engine/index.ts";
-import type { Middleware, MiddlewareContext } from "../middleware/index.ts";
-import { AgentState } from "../state/index.ts";
-import { loop, plan, react } from "../strategies/index.ts";
-import { createSubAgentTool } from "../subagents/index.ts";
+import type { Middleware, MiddlewareContext } from "../policy/middleware/middleware.ts";
+import { AgentState } from "../state/agent-state.ts";
+import type { GenerateResult } from "../state/generate-result.ts";
+import { loop } from "../strategies/loop.ts";
+import { plan } from "../strategies/plan.ts";
+import { react } from "../strategies/react.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { anyTool, collect, dataOf } from "./agent.fixture.ts";
 import { agent } from "./agent.ts";
+import { createSubAgentTool } from "./create-sub-agent-tool.ts";
 import { memoryStore, once } from "./opaque-strategy.fixture.ts";
 
 const initial = AgentState.initial();

@@ -1,12 +1,12 @@
 // The LLMInstance of a custom strategy: the agent's model with the agent's tools, as `llm()` runs them, with their
 // context, checked and told about. @see UAP 5.1, 8.4
 import { type LLMInstance, type LLMOptions, llm, type Tool, type ToolUseStrategy } from "@holdfast/upp";
+import type { AgentStreamEvent } from "../engine/index.ts";
 import { type EngineAgent, isSubagentEvent } from "../engine/index.ts";
 import { rememberInstance } from "../strategies/index.ts";
 import { type EngineTool, runTool, type ToolContext } from "../tools/index.ts";
 import type { CallOptions } from "./agent-call.ts";
 import type { OpaqueProgress } from "./opaque-progress.ts";
-import type { AgentStreamEvent } from "./uap-events.ts";
 
 export interface InstanceOptions {
 	readonly engine: EngineAgent;

@@ -1,7 +1,8 @@
 // What the tests of custom strategies share.
-import type { CheckpointStore } from "../checkpoint/index.ts";
-import type { AgentState } from "../state/index.ts";
-import { type ExecutionStrategy, loop } from "../strategies/index.ts";
+import type { CheckpointStore } from "../checkpoint/checkpoint-store.ts";
+import type { AgentState } from "../state/agent-state.ts";
+import type { ExecutionStrategy } from "../strategies/execution-strategy.ts";
+import { loop } from "../strategies/loop.ts";
 
 /** The document's own example: one call of the model, framed as a step. */
 export function once(extra: Partial<ExecutionStrategy> = {}): ExecutionStrategy {

@@ -1,13 +1,14 @@
 // Custom strategies that bring their own execute and stream: what they are given, and how they run.
 import { isUserMessage, UserMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
-import { AgentState } from "../state/index.ts";
-import { type ExecutionContext, type ExecutionStrategy, react } from "../strategies/index.ts";
+import type { AgentStreamEvent } from "../engine/uap-events.ts";
+import { AgentState } from "../state/agent-state.ts";
+import type { ExecutionContext, ExecutionStrategy } from "../strategies/execution-strategy.ts";
+import { react } from "../strategies/react.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { anyTool, collect, deafModel, lines } from "./agent.fixture.ts";
 import { agent } from "./agent.ts";
 import { once } from "./opaque-strategy.fixture.ts";
-import type { AgentStreamEvent } from "./uap-events.ts";
 
 const initial = AgentState.initial();
 const echo = anyTool("echo", () => "echoed");

@@ -2,8 +2,10 @@
 // result is the call's. Its onStepEnd is a checkpoint; what its sub-agents did becomes traces. @see UAP 5.5
 
 import { HoldfastError, type Tool } from "@holdfast/upp";
-import { type AgentStrategy, cancelled, type EngineAgent, type GenerateResult } from "../engine/index.ts";
-import type { MiddlewareContext } from "../middleware/index.ts";
+import type { AgentStreamEvent } from "../engine/index.ts";
+import { type AgentStrategy, cancelled, type EngineAgent } from "../engine/index.ts";
+import type { MiddlewareContext } from "../policy/index.ts";
+import type { GenerateResult } from "../state/index.ts";
 import { AgentState } from "../state/index.ts";
 import {
 	boundHooks,
@@ -15,7 +17,6 @@ import type { CallOptions } from "./agent-call.ts";
 import type { SessionCheckpoints } from "./checkpoints.ts";
 import { type InstanceOptions, opaqueInstance } from "./opaque-instance.ts";
 import { OpaqueProgress } from "./opaque-progress.ts";
-import type { AgentStreamEvent } from "./uap-events.ts";
 
 /** A custom strategy with all it needs from its agent. */
 export interface OpaqueStrategy extends Pick<InstanceOptions, "llmOptions"> {

@@ -1,12 +1,14 @@
 // The options of an agent, and their one resolution into what the engine drives.
 import { bindModel, HoldfastError, type LLMOptions, type ModelBinding } from "@holdfast/upp";
 import type { CheckpointStore } from "../checkpoint/index.ts";
-import type { AgentStrategy, Decider, EngineAgent, EngineModel, ModelPrice, Ports } from "../engine/index.ts";
-import { fingerprintOf, systemPorts } from "../engine/index.ts";
+import type { AgentStrategy, Decider, EngineAgent, EngineModel } from "../engine/index.ts";
+import { fingerprintOf } from "../engine/index.ts";
 import type { ExecutionHost } from "../execution-host/index.ts";
-import type { Host, SessionStoreHost } from "../journal/index.ts";
-import type { Middleware } from "../middleware/index.ts";
-import type { Plugin } from "../plugins/index.ts";
+import type { ModelPrice } from "../facts/index.ts";
+import type { Host, Ports } from "../host/index.ts";
+import { systemPorts } from "../host/index.ts";
+import type { Middleware, Plugin } from "../policy/index.ts";
+import type { SessionStoreHost } from "../stores/index.ts";
 import { type ExecutionStrategy, isDecider, limitSteps, loop } from "../strategies/index.ts";
 import { type AnyTool, normaliseTools, type ToolSet } from "../tools/index.ts";
 import type { Agent } from "./agent.ts";

@@ -7,7 +7,7 @@ import {
 	type ToolCall,
 	type ToolResult,
 } from "@holdfast/upp";
-import { plainJson } from "../tools/plain-json.ts";
+import { plainJson } from "../tools/index.ts";
 import type { ModelMessage, ModelMessagePart } from "./model-messages.ts";
 
 /** An answer, and a result for each of its calls. */

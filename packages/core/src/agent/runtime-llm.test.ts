@@ -8,10 +8,13 @@ import {
 	UserMessage,
 } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
+import { drive } from "../engine/drive.ts";
 import { ephemeralRecorder } from "../engine/ephemeral.ts";
-import { drive, initialSession, Run, type RunEvent } from "../engine/index.ts";
-import type { AgentEvent } from "../sessions/index.ts";
-import { AgentState } from "../state/index.ts";
+import { Run } from "../engine/run.ts";
+import type { AgentEvent } from "../facts/agent-event.ts";
+import type { RunEvent } from "../facts/events.ts";
+import { initialSession } from "../facts/session-state.ts";
+import { AgentState } from "../state/agent-state.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { Agent } from "./agent.ts";
 import { toModelMessages } from "./model-messages.ts";

@@ -9,7 +9,7 @@ import {
 	type ToolResult,
 	ToolResultMessage,
 } from "@holdfast/upp";
-import type { EngineModel, EngineResponse } from "../engine/engine-agent.ts";
+import type { EngineModel, EngineResponse } from "../engine/index.ts";
 import { type ModelMessage, toModelMessages } from "./model-messages.ts";
 import { type ReadAnswer, readModelOutput } from "./read-model-output.ts";
 

@@ -1,22 +1,14 @@
 // The agent as its sessions see it: with the tools and hooks of its plugins, once they are set up.
 import { type EngineAgent, isAwaitedBy, waitFor, withinCall } from "../engine/index.ts";
-import { memoryJournal, storeJournal } from "../journal/index.ts";
-import {
-	askModel,
-	checkPlugins,
-	memoryValues,
-	type PluginSet,
-	setupPlugins,
-	storedValues,
-	type ValueStore,
-} from "../plugins/index.ts";
-import type { SessionStore } from "../session-store/session-store.ts";
-import type { SessionAgent, SessionPlugins } from "../sessions/index.ts";
-import { awaitsOwnSetup } from "../sessions/session-errors.ts";
-import { sessionPlace } from "../sessions/session-key.ts";
-import { delegatingAgent, type Subagent } from "../subagents/delegate/index.ts";
+import type { SessionStore } from "../host/index.ts";
+import { awaitedHost, memoryJournal, memoryValues, sessionPlace, type ValueStore } from "../host/index.ts";
+import type { SessionPlugins } from "../policy/index.ts";
+import { askModel, checkPlugins, type PluginSet, setupPlugins } from "../policy/index.ts";
+import type { SessionAgent } from "../sessions/index.ts";
+import { awaitsOwnSetup } from "../sessions/index.ts";
+import { storedValues, storeJournal } from "../stores/index.ts";
+import { delegatingAgent, type Subagent } from "../subagents/index.ts";
 import type { AnyTool } from "../tools/index.ts";
-import { awaitedHost } from "./awaited-host.ts";
 import { type AgentOptions, resolveAgent } from "./options.ts";
 import { isRuntimeLlm } from "./runtime-llm.ts";
 

@@ -1,8 +1,9 @@
 // What a worker does: it takes up what is due in the sessions of one agent as it becomes due (keeps I4, I7). The journal
 // and the scheduler are asked at intervals, for a process that died tells nobody. Here one attempt at a piece of work is
 // under way at a time; who else works on it is for the journal and the records to say.
-import type { Ports } from "../engine/index.ts";
+
 import type { AgentExecution } from "../execution-host/index.ts";
+import type { Ports } from "../host/index.ts";
 import { type AgentRun, orphanedPlaces, type RunResult, type SessionTable } from "../sessions/index.ts";
 
 /** Options of `agent.work()`. */

@@ -1,6 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
-import { AgentState, type AgentStateJSON } from "../state/index.ts";
-import { type CheckpointStore, checkpointSaver } from "./index.ts";
+import { AgentState } from "../state/agent-state.ts";
+import type { AgentStateJSON } from "../state/agent-state-json.ts";
+import { checkpointSaver } from "./checkpoint-saver.ts";
+import type { CheckpointStore } from "./checkpoint-store.ts";
 
 const at = (step: number): AgentState => AgentState.initial().withStep(step);
 

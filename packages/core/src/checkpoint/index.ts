@@ -1,4 +1,4 @@
 // Door of checkpoints: the port, and the saver that agents use. Stores in files are behind `holdfast/checkpoint`, so that
 // the main entry runs where there is no file system.
-export { type CheckpointSaver, type CheckpointSaverOptions, checkpointSaver } from "./checkpoint-saver.ts";
-export type { CheckpointMetadata, CheckpointStore } from "./checkpoint-store.ts";
+export { checkpointSaver } from "./checkpoint-saver.ts";
+export type { CheckpointStore } from "./checkpoint-store.ts";

@@ -1,8 +1,7 @@
 // What a decider may answer: the next thing to do. Deciders are pure (keeps I1, I6); the engine carries actions out.
 import type { JSONSchema, ToolDefinition, ToolExecution } from "@holdfast/upp";
-import type { AssistantSaid } from "../journal/fact.ts";
+import type { AssistantSaid, LastFact } from "../facts/index.ts";
 import type { AgentState } from "../state/index.ts";
-import type { LastFact } from "./run-state.ts";
 
 /** Ask the model. */
 export interface ModelAction {

@@ -1,11 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { anyTool } from "../agent/agent.fixture.ts";
 import { type Agent, agent } from "../agent/agent.ts";
-import { AgentState } from "../state/index.ts";
-import { type ExecutionStrategy, loop, plan, react } from "../strategies/index.ts";
-import { createSubAgentTool } from "../subagents/index.ts";
+import { createSubAgentTool } from "../agent/create-sub-agent-tool.ts";
+import { AgentState } from "../state/agent-state.ts";
+import type { ExecutionStrategy } from "../strategies/execution-strategy.ts";
+import { loop } from "../strategies/loop.ts";
+import { plan } from "../strategies/plan.ts";
+import { react } from "../strategies/react.ts";
 import { type ScriptedReply, scriptedModel } from "../testing/scripted-model.ts";
-import type { AnyTool, ToolContext } from "../tools/index.ts";
+import type { AnyTool, ToolContext } from "../tools/types.ts";
 
 const initial = AgentState.initial();
 const parameters = { type: "object" };

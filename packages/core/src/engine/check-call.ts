@@ -1,10 +1,10 @@
 // What becomes of a call before anything is recorded of it: it may start, or it has its result already.
 import type { Tool, ToolCall } from "@holdfast/upp";
-import type { PendingCall, ToolCallOutcome, ToolStarted } from "../journal/fact.ts";
+import type { PendingCall, ToolCallOutcome, ToolStarted } from "../facts/index.ts";
+import type { Interceptors, ToolCallDecision } from "../policy/index.ts";
 import type { EngineTool } from "../tools/index.ts";
 import { withinCall } from "./call-scope.ts";
 import type { EngineAgent } from "./engine-agent.ts";
-import type { Interceptors, ToolCallDecision } from "./interceptors.ts";
 
 /** A call that was looked at. */
 export type CheckedCall =

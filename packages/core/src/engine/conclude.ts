@@ -1,8 +1,8 @@
 // From the end of a drive to what the caller gets: the result, or the error that was thrown.
 import { HoldfastError, type Turn, UPPError } from "@holdfast/upp";
+import type { GenerateResult } from "../state/index.ts";
 import { turnOf } from "./drive.ts";
 import type { DriveOutcome } from "./end-run.ts";
-import type { GenerateResult } from "./engine-agent.ts";
 import type { Run } from "./run.ts";
 import { Stopped } from "./stopped.ts";
 

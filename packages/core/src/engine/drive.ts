@@ -1,15 +1,15 @@
 // The one loop (keeps I1): look at the state, decide, act, commit, go on, until the run ends or is told to stop.
 // A run that crashed comes through the same door: the state says what is open, and the loop goes on from there.
 import { createTurn, HoldfastError, type ToolCall, type Turn, UPPError } from "@holdfast/upp";
-import type { AssistantSaid, Fact } from "../journal/fact.ts";
-import type { MaybePromise } from "../journal/journal.ts";
+import type { AssistantSaid, Fact } from "../facts/index.ts";
+import { cycleUsage, errorData, runMessages, type SessionState } from "../facts/index.ts";
+import type { MaybePromise } from "../host/index.ts";
+import type { GenerateResult } from "../state/index.ts";
 import type { Action, AskAction, ModelAction, NoteAction } from "./action.ts";
 import { commit, type DriveOutcome, stepOf, stopOrFail } from "./end-run.ts";
-import type { GenerateResult, Observation } from "./engine-agent.ts";
-import { errorData } from "./error-data.ts";
+import type { Observation } from "./engine-agent.ts";
 import { callModel, resultsGivenWith } from "./model-call.ts";
 import type { Run } from "./run.ts";
-import { cycleUsage, runMessages, type SessionState } from "./session-state.ts";
 import { CommitFailed, Stopped, Waits } from "./stopped.ts";
 import { ToolRound } from "./tool-round.ts";
 import { untilAnswered } from "./until-answered.ts";

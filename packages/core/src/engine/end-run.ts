@@ -1,7 +1,7 @@
 // How the drive of a run comes to its end in this process: ended on record, or left open for somebody to resume.
 import { HoldfastError } from "@holdfast/upp";
-import type { ErrorData, Fact, PendingCall, RunOutcome } from "../journal/fact.ts";
-import { errorData } from "./error-data.ts";
+import type { ErrorData, Fact, PendingCall, RunOutcome } from "../facts/index.ts";
+import { errorData } from "../facts/index.ts";
 import type { Run } from "./run.ts";
 import { CommitFailed, Stopped, Waits } from "./stopped.ts";
 

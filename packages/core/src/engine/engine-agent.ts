@@ -12,16 +12,11 @@ import type {
 	ToolUseStrategy,
 	Turn,
 } from "@holdfast/upp";
-import type { AgentState } from "../state/index.ts";
+import type { ModelPrice } from "../facts/index.ts";
+import type { Ports } from "../host/index.ts";
+import type { AgentState, GenerateResult } from "../state/index.ts";
 import type { EngineTool, ToolContext } from "../tools/index.ts";
 import type { Decider } from "./action.ts";
-import type { Ports } from "./ports.ts";
-
-/** What `generate` gives: the turn, and the state after it. @see UAP 4.4 */
-export interface GenerateResult {
-	readonly turn: Turn;
-	readonly state: AgentState;
-}
 
 /** A tool result as `onObserve` sees it. @see UAP 10.2 */
 export interface Observation {
@@ -51,16 +46,6 @@ export interface AgentStrategy {
 	onComplete?(result: GenerateResult): void;
 	/** A GenerateResult returned here becomes the call's result; with nothing, the error reaches the caller. */
 	onError?(error: unknown, state: AgentState): unknown;
-}
-
-/** US dollars for a million tokens. @see design, reading 13 */
-export interface ModelPrice {
-	readonly input: number;
-	readonly output: number;
-	/** Default: the price of `input`. */
-	readonly cacheRead?: number;
-	/** Default: the price of `input`. */
-	readonly cacheWrite?: number;
 }
 
 /** A model's answer; one that ran tools itself says what it did before it. */

@@ -3,17 +3,18 @@
 import { AssistantMessage, type Message, ToolResultMessage, UserMessage } from "@holdfast/upp";
 import fc from "fast-check";
 import { type AgentOptions, resolveAgent } from "../agent/options.ts";
-import { AgentState } from "../state/index.ts";
-import { type DecidingStrategy, loop } from "../strategies/index.ts";
+import type { RunEvent } from "../facts/events.ts";
+import { initialSession } from "../facts/session-state.ts";
+import { type Ports, systemPorts } from "../host/ports.ts";
+import { AgentState } from "../state/agent-state.ts";
+import type { DecidingStrategy } from "../strategies/execution-strategy.ts";
+import { loop } from "../strategies/loop.ts";
 import { type ScriptedReply, scriptedModel } from "../testing/scripted-model.ts";
-import type { AnyTool, ToolContext } from "../tools/index.ts";
+import type { AnyTool, ToolContext } from "../tools/types.ts";
 import { drive } from "./drive.ts";
 import type { DriveOutcome } from "./end-run.ts";
 import { ephemeralRecorder } from "./ephemeral.ts";
-import type { RunEvent } from "./events.ts";
-import { type Ports, systemPorts } from "./ports.ts";
 import { Run } from "./run.ts";
-import { initialSession } from "./session-state.ts";
 
 /** Time that stands still and ids that count: the same run twice is the same to the last character. */
 function stillPorts(): Ports {

@@ -4,9 +4,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { collect, contentOf, withoutIdentity } from "../agent/agent.fixture.ts";
 import { Agent, agent } from "../agent/agent.ts";
 import { resolveAgent } from "../agent/options.ts";
-import { memoryHost } from "../journal/index.ts";
-import { AgentState } from "../state/index.ts";
-import { type DecidingStrategy, loop, react } from "../strategies/index.ts";
+import type { RunEvent } from "../facts/events.ts";
+import { project } from "../facts/project.ts";
+import { evolve, initialSession, type SessionState } from "../facts/session-state.ts";
+import { memoryHost } from "../host/host.ts";
+import { AgentState } from "../state/agent-state.ts";
+import type { DecidingStrategy } from "../strategies/execution-strategy.ts";
+import { loop } from "../strategies/loop.ts";
+import { react } from "../strategies/react.ts";
 import type { ScriptedReply } from "../testing/scripted-model.ts";
 import {
 	atRest,
@@ -16,10 +21,7 @@ import {
 	scriptedOptions,
 	scripts,
 } from "./engine.fixture.ts";
-import type { RunEvent } from "./events.ts";
-import { project } from "./project.ts";
 import { foldOptions } from "./run.ts";
-import { evolve, initialSession, type SessionState } from "./session-state.ts";
 
 const executions = fc.constantFrom(loop(), react());
 const runs = { numRuns: 150 };
@@ -189,6 +191,6 @@ describe("a stop at any moment", () => {
 });
 
 test("evolve reads nothing but its arguments: no clock, no chance, no ids", () => {
-	const source = readFileSync(new URL("./session-state.ts", import.meta.url), "utf8");
+	const source = readFileSync(new URL("../facts/session-state.ts", import.meta.url), "utf8");
 	expect(source).not.toMatch(/Date\.now|new Date\(\)|Math\.random|randomUUID|performance/);
 });

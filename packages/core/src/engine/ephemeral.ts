@@ -1,5 +1,5 @@
 // The recorder of a pure call: facts get their places and are folded, and nothing is kept.
-import type { Append, AppendResult } from "../journal/journal.ts";
+import type { Append, AppendResult } from "../host/index.ts";
 import type { Recorder } from "./run.ts";
 
 export function ephemeralRecorder(): Recorder {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { joinStreamEvents } from "../facts/join-stream-events.ts";
 import { EventQueue } from "./event-queue.ts";
-import { joinStreamEvents } from "./join-stream-events.ts";
 
 type Item = { readonly kind: string; readonly text: string };
 

@@ -1,7 +1,7 @@
 // The fingerprint of an agent: what a run was begun with, so that whoever goes on with it can tell what has changed.
-import type { AgentPart } from "../journal/fact.ts";
+import type { AgentPart } from "../facts/index.ts";
+import { textHash } from "../facts/index.ts";
 import type { EngineTool } from "../tools/index.ts";
-import { textHash } from "./text-hash.ts";
 
 /** Parts of a fingerprint, in their order. */
 const parts = ["model", "instructions", "tools"] as const satisfies readonly AgentPart[];

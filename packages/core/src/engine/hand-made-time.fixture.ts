@@ -1,5 +1,5 @@
 // Time that passes when a test says so.
-import type { Ports } from "./ports.ts";
+import type { Ports } from "../host/ports.ts";
 
 /** A clock and timers that go on when they are told to. */
 export function handMade(): {

@@ -1,6 +1,5 @@
 // A record kept beside the journal while a run goes on: what it writes stands before anybody is told (keeps I3).
-import type { Fact } from "../journal/fact.ts";
-import type { RunEvent } from "./events.ts";
+import type { Fact, RunEvent } from "../facts/index.ts";
 
 /** A place of a run worth remembering that has no fact of its own. */
 export interface Mark {

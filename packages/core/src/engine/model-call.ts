@@ -12,14 +12,13 @@ import {
 	type ToolResult,
 	UserMessage,
 } from "@holdfast/upp";
-import type { AssistantSaid, Fact } from "../journal/fact.ts";
+import type { AssistantSaid, Fact } from "../facts/index.ts";
+import { errorData, PartialAnswer } from "../facts/index.ts";
 import type { List } from "../state/index.ts";
 import type { ModelAction } from "./action.ts";
 import { withinCall } from "./call-scope.ts";
 import { withReadableArguments } from "./deep-arguments.ts";
 import type { EngineModel, EngineResponse } from "./engine-agent.ts";
-import { errorData } from "./error-data.ts";
-import { PartialAnswer } from "./partial-answer.ts";
 import type { Run } from "./run.ts";
 import { untilAnswered } from "./until-answered.ts";
 

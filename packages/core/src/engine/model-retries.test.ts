@@ -1,7 +1,7 @@
 import { UPPError } from "@holdfast/upp";
 import { expect, test } from "vitest";
 import { agent } from "../agent/agent.ts";
-import { memoryHost } from "../journal/index.ts";
+import { memoryHost } from "../host/host.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 
 const busy = (): UPPError => new UPPError("busy", "RATE_LIMITED", "test", "llm");

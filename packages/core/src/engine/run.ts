@@ -1,16 +1,14 @@
 // A run under way: it commits facts, folds them, tells watchers, and can be stopped at any moment (keeps I1, I3, I8).
 import { type AssistantMessage, UPPError } from "@holdfast/upp";
-import type { Entry, Fact, Placement } from "../journal/fact.ts";
-import type { Append, AppendResult, MaybePromise, StoredInput } from "../journal/journal.ts";
+import type { BoundaryEvent, Entry, Fact, Placement, RunEvent, Watcher } from "../facts/index.ts";
+import { evolve, type FoldOptions, project, type SessionState } from "../facts/index.ts";
+import type { Append, AppendResult, MaybePromise, StoredInput } from "../host/index.ts";
+import type { Interceptors } from "../policy/index.ts";
 import type { AgentState, SubagentExecutionTrace } from "../state/index.ts";
 import { shownToModel, type ToolContext } from "../tools/index.ts";
 import { ChunkRecorder } from "./chunk-recorder.ts";
 import type { EngineAgent } from "./engine-agent.ts";
-import type { BoundaryEvent, RunEvent, Watcher } from "./events.ts";
-import type { Interceptors } from "./interceptors.ts";
 import type { CommittedFact, Ledger, Mark } from "./ledger.ts";
-import { project } from "./project.ts";
-import { evolve, type FoldOptions, type SessionState } from "./session-state.ts";
 import { CommitFailed, Stopped, type StopReason } from "./stopped.ts";
 import { TraceCollector } from "./subagent-events.ts";
 

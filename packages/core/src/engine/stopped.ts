@@ -1,5 +1,5 @@
 // The ways out of a drive beside its end: told to stop, refused by the store, or left to somebody outside.
-import type { PendingCall } from "../journal/fact.ts";
+import type { PendingCall } from "../facts/index.ts";
 
 /** Why a run was told to stop. `interrupt` ends it; the others leave it open for somebody to resume. */
 export type StopReason = "interrupt" | "suspend" | "lease-lost" | "kill";

@@ -2,14 +2,14 @@ import { UserMessage } from "@holdfast/upp";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { resolveAgent } from "../agent/options.ts";
-import type { Entry } from "../journal/index.ts";
-import { AgentState } from "../state/index.ts";
+import type { RunEvent } from "../facts/events.ts";
+import type { Entry } from "../facts/fact.ts";
+import { evolve, initialSession } from "../facts/session-state.ts";
+import { AgentState } from "../state/agent-state.ts";
 import { drive } from "./drive.ts";
 import { atRest, scriptedOptions, scripts, type Trace } from "./engine.fixture.ts";
 import { ephemeralRecorder } from "./ephemeral.ts";
-import type { RunEvent } from "./events.ts";
 import { foldOptions, type Recorder, Run } from "./run.ts";
-import { evolve, initialSession } from "./session-state.ts";
 
 const unhandled: unknown[] = [];
 const note = (reason: unknown): void => void unhandled.push(reason);

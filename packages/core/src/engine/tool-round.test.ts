@@ -2,10 +2,10 @@ import { type AssistantMessage, type ToolResultMessage, UPPError } from "@holdfa
 import { describe, expect, test } from "vitest";
 import { anyTool, lines } from "../agent/agent.fixture.ts";
 import { agent } from "../agent/agent.ts";
-import { memoryHost } from "../journal/index.ts";
-import { AgentState } from "../state/index.ts";
+import { memoryHost } from "../host/host.ts";
+import { AgentState } from "../state/agent-state.ts";
 import { type ScriptedCall, scriptedModel } from "../testing/scripted-model.ts";
-import type { AnyTool } from "../tools/index.ts";
+import type { AnyTool } from "../tools/types.ts";
 import { atRest, faultsOfHistory } from "./engine.fixture.ts";
 
 const initial = AgentState.initial();

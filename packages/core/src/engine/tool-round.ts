@@ -3,13 +3,14 @@
 import type { Tool, ToolCall } from "@holdfast/upp";
 import type {
 	AssistantSaid,
+	CallState,
 	Fact,
 	PendingCall,
 	ToolCallOutcome,
 	ToolSettled,
 	ToolStarted,
-} from "../journal/fact.ts";
-import type { MaybePromise } from "../journal/journal.ts";
+} from "../facts/index.ts";
+import type { MaybePromise } from "../host/index.ts";
 import { type Approval, type EngineTool, orderToolCalls, runTool, type ToolOutcome } from "../tools/index.ts";
 import { CallContext } from "./call-context.ts";
 import { withinCall } from "./call-scope.ts";
@@ -22,7 +23,6 @@ import {
 	recoverCall,
 } from "./check-call.ts";
 import type { Run } from "./run.ts";
-import type { CallState } from "./run-state.ts";
 
 interface CallInRound {
 	readonly call: ToolCall;

@@ -1,9 +1,8 @@
 // What an agent has of an execution host: the records of its sessions' runs, and their resume.
-import type { Ports } from "../engine/index.ts";
-import type { Host } from "../journal/index.ts";
+import type { Host, Ports } from "../host/index.ts";
 import type { AgentRun, SessionTable } from "../sessions/index.ts";
 import { defaultLease } from "./claims.ts";
-import type { ExecutionHost } from "./execution-host.ts";
+import { type ExecutionHost, executionOf } from "./execution-host.ts";
 import type { OwnScheduler } from "./record-scheduler.ts";
 import { resumeRun } from "./resume-run.ts";
 import { isFinal } from "./run-record.ts";
@@ -35,7 +34,8 @@ export function agentExecution(
 	ports: Ports,
 	namespace: string | undefined,
 ): AgentExecution | undefined {
-	const { execution, journal } = host;
+	const { journal } = host;
+	const execution = executionOf(host);
 	if (execution === undefined) return undefined;
 	const leaseMs = defaultLease;
 	// A journal over a bare store has no leases: there the records have them.

@@ -1,6 +1,6 @@
 // Work of sub-agents on an execution host: a record each, scheduled where it goes on in the background, and notifications
 // of its end.
-import { type ChildRecords, noticeIdentity, type RecordedTask } from "../sessions/child-records.ts";
+import { type ChildRecords, noticeIdentity, type RecordedTask } from "../sessions/index.ts";
 import type { ExecutionHost, ExecutionStore } from "./execution-host.ts";
 import type { NewRun } from "./run-record.ts";
 

@@ -1,6 +1,6 @@
 // Claims as records: each stands for a time, and on a host that knows its workers no longer than its worker lives. A
 // claim that is over is replaced by one of another id, so that whoever had it can be told (keeps I4).
-import type { MaybePromise } from "../journal/index.ts";
+import type { MaybePromise } from "../host/index.ts";
 
 /** Where time and ids come from, and what is known of those who claim. */
 export interface KeepingPorts {

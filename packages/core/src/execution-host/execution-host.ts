@@ -1,20 +1,11 @@
 // The port of a durable host (keyed sessions, ExecutionHost): runs, checkpoints, events, notifications and sessions under
 // one transaction, and a scheduler. Hosts of ours and of others have this shape; the sessions' journal is the truth, and
 // what stands here refers to it (keeps I2).
-import type { SessionStore } from "../session-store/session-store.ts";
+import type { ExecutionCapabilities, Host, SessionStore } from "../host/index.ts";
 import type { CheckpointStore } from "./checkpoint.ts";
 import type { NotificationStore } from "./notification.ts";
 import type { RunEventStore } from "./run-events.ts";
 import type { RunStore } from "./run-record.ts";
-
-/** What a host can do beside keeping things. */
-export interface ExecutionCapabilities {
-	/**
-	 * Whether sub-agents may work in the background: `durable` when their runs survive the process, `in-process` when they
-	 * live as long as it does. Absent: they may not, and the model is offered blocking delegation only.
-	 */
-	readonly backgroundSubagents?: "durable" | "in-process";
-}
 
 export interface EnqueueOptions {
 	/** Milliseconds from now before which the run is not delivered. Default 0. */
@@ -62,4 +53,14 @@ export interface ExecutionHost {
 	readonly capabilities: ExecutionCapabilities;
 	readonly scheduler: ExecutionScheduler;
 	readonly store: ExecutionStore;
+}
+
+/** A host of sessions that also keeps runs, checkpoints, events and notifications beside its journal. */
+export interface RecordingHost extends Host {
+	readonly execution: ExecutionHost;
+}
+
+/** The execution host beside a host's journal; undefined where it keeps no records of runs. */
+export function executionOf(host: Host): ExecutionHost | undefined {
+	return (host as Partial<RecordingHost>).execution;
 }

@@ -1,7 +1,8 @@
 // The execution host in memory: complete, and gone with the process.
 import { uuid } from "@holdfast/upp";
-import type { ExecutionCapabilities, ExecutionHost } from "./execution-host.ts";
-import { memoryRecords } from "./memory-records.ts";
+import type { ExecutionCapabilities } from "../host/index.ts";
+import { memoryRecords } from "../host/index.ts";
+import type { ExecutionHost } from "./execution-host.ts";
 import { type OwnScheduler, recordScheduler } from "./record-scheduler.ts";
 import { type OwnExecutionStore, recordStore } from "./record-store.ts";
 

@@ -1,6 +1,6 @@
 // The events of runs as records: numbered from 1 within each run.
-import type { AgentEvent } from "../sessions/session-events.ts";
-import { numbered, type RecordDraft } from "./records.ts";
+import type { AgentEvent } from "../facts/index.ts";
+import { numbered, type RecordDraft } from "../host/index.ts";
 import type { EventCursor, StoredRunEvent } from "./run-events.ts";
 
 export async function appendEvent(

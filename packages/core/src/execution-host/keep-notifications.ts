@@ -1,4 +1,6 @@
 // Notifications as records: pending, claimed by one for a time, acknowledged once and for all.
+
+import type { RecordDraft } from "../host/index.ts";
 import { claimUntil, isClaimed, type KeepingPorts } from "./claims.ts";
 import { createRun } from "./keep-runs.ts";
 import type {
@@ -8,7 +10,6 @@ import type {
 	NewNotification,
 	NotificationRecord,
 } from "./notification.ts";
-import type { RecordDraft } from "./records.ts";
 
 const shelf = "notifications";
 

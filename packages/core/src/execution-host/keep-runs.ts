@@ -1,7 +1,8 @@
 // Runs as records: created once, claimed by one at a time, and never changed after their end.
+
+import type { RecordDraft } from "../host/index.ts";
+import { numbered } from "../host/index.ts";
 import { claimUntil, isClaimed, type KeepingPorts } from "./claims.ts";
-import type { RecordDraft } from "./records.ts";
-import { numbered } from "./records.ts";
 import {
 	type ClaimRunOptions,
 	type ClaimRunResult,

@@ -1,7 +1,6 @@
 // Session states as records, so that they stand under the same transaction as runs and notifications.
-import type { CommitResult, StoredSession } from "../session-store/session-store.ts";
+import type { CommitResult, RecordDraft, StoredSession } from "../host/index.ts";
 import type { KeepingPorts } from "./claims.ts";
-import type { RecordDraft } from "./records.ts";
 
 const shelf = "sessions";
 

@@ -1,6 +1,6 @@
 // Notifications: what a session is to be told without a user having said it. Claimed by one, acknowledged only when it
 // stands in the history, so that no crash loses one or says it twice.
-import type { SendInput } from "../sessions/input.ts";
+import type { SendInput } from "../facts/index.ts";
 
 export type NotificationStatus = "pending" | "claimed" | "acknowledged";
 

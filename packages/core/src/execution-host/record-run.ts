@@ -1,8 +1,10 @@
 // The record of one run under way: its status, its checkpoints and its events are written in one transaction after each
 // commit of the journal, before anybody is told (keeps I3). The run's lease is renewed as long as it is driven.
-import type { CommittedFact, Ledger, Mark, Ports, RunEvent } from "../engine/index.ts";
-import { leaseLost } from "../journal/journal-errors.ts";
-import { type AgentEvent, SessionEvents } from "../sessions/session-events.ts";
+import type { CommittedFact, Ledger, Mark } from "../engine/index.ts";
+import type { AgentEvent, RunEvent } from "../facts/index.ts";
+import { leaseLost } from "../facts/index.ts";
+import type { Ports } from "../host/index.ts";
+import { SessionEvents } from "../sessions/index.ts";
 import type { NewCheckpoint } from "./checkpoint.ts";
 import { CheckpointReader, statusAfter } from "./checkpoints-of.ts";
 import type { ExecutionStore, ExecutionTransaction } from "./execution-host.ts";

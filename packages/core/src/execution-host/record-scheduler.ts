@@ -1,9 +1,9 @@
 // The scheduler of a host of ours: what is to be delivered lies beside the runs, and whoever works asks for what is due.
 // Delivery happens at least once; claiming a run makes it count once.
 
+import { onDraft, type RecordDraft, type RecordSpace } from "../host/index.ts";
 import type { KeepingPorts } from "./claims.ts";
 import type { ExecutionScheduler } from "./execution-host.ts";
-import { onDraft, type RecordDraft, type RecordSpace } from "./records.ts";
 
 const shelf = "scheduled-runs";
 

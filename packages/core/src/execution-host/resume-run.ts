@@ -1,10 +1,9 @@
 // resume(runId): what a scheduler calls when a run's time has come. Calling it again, anywhere, is harmless.
 import { HoldfastError, UserMessage } from "@holdfast/upp";
-import type { Ports } from "../engine/index.ts";
-import type { Journal } from "../journal/index.ts";
+import { acceptInput } from "../facts/index.ts";
+import type { Journal, Ports } from "../host/index.ts";
 import {
 	type AgentRun,
-	acceptInput,
 	backwards,
 	deliverTurn,
 	noticeIdentity,

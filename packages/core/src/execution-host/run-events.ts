@@ -1,5 +1,5 @@
 // The events of runs as their consumers were told them, apart from the session's own state.
-import type { AgentEvent } from "../sessions/session-events.ts";
+import type { AgentEvent } from "../facts/index.ts";
 
 /** A place behind an event of a run. */
 export interface EventCursor {

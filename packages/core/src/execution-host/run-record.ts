@@ -1,5 +1,5 @@
 // Runs as a host keeps them: what each is for, how it stands, and who works on it.
-import type { ErrorData, RunKind } from "../journal/index.ts";
+import type { ErrorData, RunKind } from "../facts/index.ts";
 
 /** How a run stands. `completed`, `cancelled` and `error` are final. */
 export type RunStatus =

@@ -1,6 +1,6 @@
 // What an agent's sessions record on an execution host: one record a run, from its acceptance to its end.
-import type { Ports } from "../engine/index.ts";
-import type { RecordedRun, SessionRecords } from "../sessions/session-records.ts";
+import type { Ports } from "../host/index.ts";
+import type { RecordedRun, SessionRecords } from "../sessions/index.ts";
 import { childRecords } from "./child-records.ts";
 import type { ExecutionHost } from "./execution-host.ts";
 import { RunRecorder } from "./record-run.ts";

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import { gate } from "../sessions/sessions.fixture.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import { createInMemoryExecutionHost, type ExecutionStore } from "./index.ts";
+import type { ExecutionStore } from "./execution-host.ts";
+import { createInMemoryExecutionHost } from "./in-memory.ts";
 
 test("what a tool tells while the end of another is recorded is told behind that end", async () => {
 	const { store: inner, ...host } = createInMemoryExecutionHost();

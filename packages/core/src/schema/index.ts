@@ -1,13 +1,10 @@
 // The door of schemas: JSON Schema validation and Standard Schema support.
-
-export { compileSchema, type SchemaValidator } from "./compile-schema.ts";
+export { compileSchema } from "./compile-schema.ts";
 export { formatIssues, type Issue } from "./issue.ts";
 export { nearest } from "./nearest.ts";
 export {
 	isStandardSchema,
-	type StandardIssue,
 	type StandardOutcome,
-	type StandardResult,
 	type StandardSchema,
 	toJsonSchema,
 	validateStandard,

@@ -1,6 +1,5 @@
 // What a service is made with. What is wrong with it is said when it is made, not to the first who asks for a session.
-import { checkModel, checkNames, checkOptions } from "../agent/check-options.ts";
-import { toolsAsGiven } from "../agent/options.ts";
+import { checkModel, checkNames, checkOptions, toolsAsGiven } from "../agent/index.ts";
 import { normaliseTools } from "../tools/index.ts";
 import type { SessionServiceOptions } from "./session-service.ts";
 

@@ -1,9 +1,8 @@
 // Document 3's own face in this process: `createSession` and `execute`, over the same served sessions as any server's.
 import { HoldfastError } from "@holdfast/upp";
-import { type AgentOptions, modelIdOf } from "../agent/options.ts";
-import { type Host, memoryHost } from "../journal/index.ts";
-import { sessionPlace } from "../sessions/session-key.ts";
-import { processPlace, storeHere } from "../sessions/store-here.ts";
+import { type AgentOptions, modelIdOf } from "../agent/index.ts";
+import { type Host, memoryHost, sessionPlace } from "../host/index.ts";
+import { processPlace, storeHere } from "../sessions/index.ts";
 import { normaliseTools, type ToolSet } from "../tools/index.ts";
 import type { PendingSessionCall, SessionStatus } from "./execute-event.ts";
 import { readInput, readOptions } from "./execute-request.ts";

@@ -1,7 +1,7 @@
 import { type AssistantMessage, type Message, type StreamEvent, UPPError } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { type ScriptedModel, scriptedModel } from "../testing/scripted-model.ts";
-import type { AnyTool, ToolContext } from "../tools/index.ts";
+import type { AnyTool, ToolContext } from "../tools/types.ts";
 import { createSession, execute } from "./create-session.ts";
 import {
 	all,

@@ -1,8 +1,8 @@
 // Document 3's events as a projection of the one event union (reading 4). Pure: the same run events give the same
 // events, whether they are told live or read from the journal, and each has its place behind the one it comes from.
 import type { AssistantMessage, ToolCall, UserMessage } from "@holdfast/upp";
-import type { MessageEvent, RunEndEvent, RunEvent, RunStartEvent, ToolEndEvent } from "../engine/index.ts";
-import { plainDetails, plainJson } from "../tools/plain-json.ts";
+import type { MessageEvent, RunEndEvent, RunEvent, RunStartEvent, ToolEndEvent } from "../facts/index.ts";
+import { plainDetails, plainJson } from "../tools/index.ts";
 import type { ExecuteComplete, ExecuteEvent, PendingSessionCall } from "./execute-event.ts";
 import { OpenAnswer } from "./open-answer.ts";
 import {

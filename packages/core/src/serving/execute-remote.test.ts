@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { memoryHost } from "../journal/index.ts";
+import { memoryHost } from "../host/host.ts";
 import { type ScriptedModel, scriptedModel } from "../testing/scripted-model.ts";
-import type { AnyTool } from "../tools/index.ts";
+import type { AnyTool } from "../tools/types.ts";
 import { type AgentSession, createSession, execute } from "./create-session.ts";
 import {
 	asks,

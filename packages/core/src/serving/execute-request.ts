@@ -1,8 +1,8 @@
 // What is sent to be executed, checked at the door: a user's message or answers to tool calls, the context of a new
 // session, and options (keeps I9: what is refused names its field).
 import { HoldfastError } from "@holdfast/upp";
-import type { SendInput, ToolAnswer } from "../sessions/index.ts";
-import { plainDetails, plainJson } from "../tools/plain-json.ts";
+import type { SendInput, ToolAnswer } from "../facts/index.ts";
+import { plainDetails, plainJson } from "../tools/index.ts";
 import { withoutPatterns } from "./client-schema.ts";
 import type { UserPart } from "./session-message.ts";
 

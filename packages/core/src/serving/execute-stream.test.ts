@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { answer, modelOf } from "../agent/agent.fixture.ts";
 import { settled } from "../sessions/sessions.fixture.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import type { AnyTool } from "../tools/index.ts";
+import type { AnyTool } from "../tools/types.ts";
 import { createSession, execute } from "./create-session.ts";
 import { all, asks, faultsOf, joined, locate, only, played, says, tells } from "./execute.fixture.ts";
 import type { ExecuteEvent } from "./execute-event.ts";

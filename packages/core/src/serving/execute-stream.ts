@@ -2,10 +2,10 @@
 // model's stream and the tools wait too. Once the result is asked for nothing waits any more, and adjacent deltas become
 // one. The last event is told when the session shows what it says.
 import { HoldfastError } from "@holdfast/upp";
-import { flat, flatFrom } from "../engine/flat-text.ts";
-import { type BoundaryEvent, EventQueue, type RunEvent, type Watcher, waitFor } from "../engine/index.ts";
-import type { ErrorData } from "../journal/index.ts";
-import { awaitsItself } from "../sessions/session-errors.ts";
+import { EventQueue, waitFor } from "../engine/index.ts";
+import type { BoundaryEvent, ErrorData, RunEvent, Watcher } from "../facts/index.ts";
+import { flat, flatFrom } from "../facts/index.ts";
+import { awaitsItself } from "../sessions/index.ts";
 import type { ExecuteComplete, ExecuteEvent, PendingSessionCall } from "./execute-event.ts";
 import { ExecuteProjection } from "./execute-projection.ts";
 import type { SessionMessage } from "./session-message.ts";

@@ -1,7 +1,8 @@
 import { AssistantMessage } from "@holdfast/upp";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import { type AnyTool, createSimpleTool, type ToolContext } from "../tools/index.ts";
+import { createSimpleTool } from "../tools/tool.ts";
+import type { AnyTool, ToolContext } from "../tools/types.ts";
 import { createSession, execute } from "./create-session.ts";
 import {
 	all,

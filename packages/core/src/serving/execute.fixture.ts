@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type LLMResponse, type ModelReference, type StreamEvent, ToolResultMessage } from "@holdfast/upp";
 import { modelOf } from "../agent/agent.fixture.ts";
 import type { ScriptedModel } from "../testing/scripted-model.ts";
-import type { AnyTool } from "../tools/index.ts";
+import type { AnyTool } from "../tools/types.ts";
 import type { ExecuteEvent } from "./execute-event.ts";
 import type { ExecuteResult, ExecuteStream } from "./execute-stream.ts";
 import type { SessionMessage } from "./session-message.ts";

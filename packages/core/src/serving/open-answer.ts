@@ -1,7 +1,7 @@
 // A model's answer while it is told: its blocks one after the other, each begun, continued and ended, and its tool calls
 // by their position. What the stream left out is told from the whole message at the end.
 import type { AssistantMessage, StreamDelta, StreamEvent } from "@holdfast/upp";
-import { GrowingText } from "../engine/flat-text.ts";
+import { GrowingText } from "../facts/index.ts";
 import type { ExecuteEvent } from "./execute-event.ts";
 import { sessionCall } from "./session-message.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { memoryHost } from "../journal/index.ts";
+import { memoryHost } from "../host/host.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { createSession, execute } from "./create-session.ts";
 import { sessionService } from "./session-service.ts";

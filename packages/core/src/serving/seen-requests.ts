@@ -1,9 +1,9 @@
 // Requests that came with an idempotency key (keeps I3). The same message is the same run, whichever server it reaches and
 // however often: the id of its run is made of the request and its key. Answers go on with a run, and settle a call once.
 import { HoldfastError } from "@holdfast/upp";
-import { entriesBehind } from "../journal/entries-behind.ts";
-import type { Entry, Host } from "../journal/index.ts";
-import type { SessionValues } from "../plugins/index.ts";
+import type { Entry } from "../facts/index.ts";
+import type { Host, SessionValues } from "../host/index.ts";
+import { entriesBehind } from "../host/index.ts";
 import type { AgentRun } from "../sessions/index.ts";
 import { behindEntry } from "./event-id.ts";
 import type { ClientOptions, ExecuteInput } from "./execute-request.ts";

@@ -1,5 +1,5 @@
 // Where a served session stands in the journal, for those who look after a store.
-import { readPlace, sessionPlace } from "../sessions/session-key.ts";
+import { readPlace, sessionPlace } from "../host/index.ts";
 
 /** The key in the journal of a tenant's session. */
 export function servedKey(tenant: string, sessionId: string): string {

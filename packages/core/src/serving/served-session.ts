@@ -1,13 +1,11 @@
 // One session of document 3 on a keyed session: its agent is made of what the session keeps, and an execution is a turn
 // that begins at once or answers to the calls of one that waits (keeps I1: there is no loop here).
 import { HoldfastError } from "@holdfast/upp";
-import { Agent } from "../agent/agent.ts";
-import { type AgentOptions, modelIdOf } from "../agent/options.ts";
-import type { Watcher } from "../engine/index.ts";
-import type { Host } from "../journal/index.ts";
-import type { SessionValues } from "../plugins/index.ts";
+import { Agent, type AgentOptions, modelIdOf } from "../agent/index.ts";
+import type { Watcher } from "../facts/index.ts";
+import type { Host, SessionValues } from "../host/index.ts";
+import { sessionPlace } from "../host/index.ts";
 import type { AgentRun, Session } from "../sessions/index.ts";
-import { sessionPlace } from "../sessions/session-key.ts";
 import { type EngineTool, normaliseTools } from "../tools/index.ts";
 import { behindEntry } from "./event-id.ts";
 import type { ClientContext, ClientOptions, ExecuteInput } from "./execute-request.ts";

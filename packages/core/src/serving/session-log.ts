@@ -1,16 +1,18 @@
 // The events of a session as its journal tells them, each with an id, from any place on (keeps I2, I3). They are made
 // from entries and chunks alone, so they are the same for everyone, at any time, in any process.
+
+import type { KeptEvent } from "../engine/index.ts";
+import type { Entry } from "../facts/index.ts";
 import {
+	eventsExpired,
 	evolve,
 	type FoldOptions,
 	initialSession,
-	type KeptEvent,
 	project,
 	type RunEvent,
 	type SessionState,
-} from "../engine/index.ts";
-import type { Entry, Journal, StoredChunk } from "../journal/index.ts";
-import { eventsExpired } from "../journal/journal-errors.ts";
+} from "../facts/index.ts";
+import type { Journal, StoredChunk } from "../host/index.ts";
 import { AgentState } from "../state/index.ts";
 import { beginning, type EventPlace, eventId, invalidEventId, isBehind, readEventId } from "./event-id.ts";
 import type { ExecuteComplete, ExecuteEvent } from "./execute-event.ts";

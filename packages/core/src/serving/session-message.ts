@@ -8,8 +8,8 @@ import type {
 	UserContent,
 	UserMessage,
 } from "@holdfast/upp";
-import type { MessageEvent } from "../engine/index.ts";
-import { plainJson } from "../tools/plain-json.ts";
+import type { MessageEvent } from "../facts/index.ts";
+import { plainJson } from "../tools/index.ts";
 
 /** A part of what a user said. */
 export type UserPart =

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import { handMade } from "../engine/hand-made-time.fixture.ts";
-import { memoryHost } from "../journal/index.ts";
-import { budget } from "../middleware/index.ts";
+import { memoryHost } from "../host/host.ts";
+import { budget } from "../policy/middleware/budget.ts";
 import { type Script, scriptedModel } from "../testing/scripted-model.ts";
 import type { LoggedEvent } from "./session-log.ts";
 import { sessionService } from "./session-service.ts";

@@ -1,11 +1,10 @@
 // Sessions served to others, by tenant and id, over one host (keeps I1, I7). Those in use are kept at hand; what a dead
 // process left is gone on with; nobody sees another tenant's.
 import { HoldfastError } from "@holdfast/upp";
-import { type AgentOptions, modelIdOf, toolsAsGiven } from "../agent/options.ts";
-import type { Timers } from "../engine/index.ts";
-import type { Host } from "../journal/index.ts";
+import { type AgentOptions, modelIdOf, toolsAsGiven } from "../agent/index.ts";
+import type { Host, Timers } from "../host/index.ts";
+import { keyOfPlace, readPlace, sessionPlace } from "../host/index.ts";
 import { orphanedPlaces, WaitingSessions } from "../sessions/index.ts";
-import { keyOfPlace, readPlace, sessionPlace } from "../sessions/session-key.ts";
 import { checkServed } from "./check-served.ts";
 import type { PendingSessionCall, SessionStatus } from "./execute-event.ts";
 import { type ExecuteRequest, readContext, readInput, readOptions } from "./execute-request.ts";

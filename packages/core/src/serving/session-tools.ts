@@ -1,9 +1,8 @@
 // The tools of a served session: as they are kept with it, and as its agent has them. A function is bound again by its
 // tool's name, and a tool that had one never becomes one of the caller's.
 import { HoldfastError } from "@holdfast/upp";
-import type { AgentOptions } from "../agent/options.ts";
-import { type AnyTool, type EngineTool, normaliseTools } from "../tools/index.ts";
-import { validatingSchema } from "../tools/tool-input.ts";
+import type { AgentOptions } from "../agent/index.ts";
+import { type AnyTool, type EngineTool, normaliseTools, validatingSchema } from "../tools/index.ts";
 import { withoutPatterns } from "./client-schema.ts";
 import type { StoredTool } from "./stored-session.ts";
 

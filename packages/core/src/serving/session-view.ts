@@ -1,7 +1,9 @@
 // A session as document 3 shows it, folded from its journal: messages, cost, status (keeps I2). It reads on from where it
 // stands, so that looking again costs what is new.
-import { evolve, initialSession, project, type SessionState } from "../engine/index.ts";
-import type { Entry, Journal } from "../journal/index.ts";
+
+import type { Entry } from "../facts/index.ts";
+import { evolve, initialSession, project, type SessionState } from "../facts/index.ts";
+import type { Journal } from "../host/index.ts";
 import { AgentState } from "../state/index.ts";
 import { behindEntry, eventId } from "./event-id.ts";
 import type { PendingSessionCall, SessionStatus } from "./execute-event.ts";

@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import type { AgentOptions } from "../agent/options.ts";
 import { handMade } from "../engine/hand-made-time.fixture.ts";
-import { memoryHost } from "../journal/index.ts";
+import { memoryHost } from "../host/host.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { asks, locate, says, tells } from "./execute.fixture.ts";
 import type { LoggedEvent } from "./session-log.ts";

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { type Host, memoryJournal } from "../journal/index.ts";
-import { memoryValues, type ValueStore } from "../plugins/index.ts";
+import type { Host } from "../host/host.ts";
+import { memoryJournal } from "../host/memory.ts";
+import { memoryValues, type ValueStore } from "../host/values.ts";
 import { type ScriptedModel, scriptedModel } from "../testing/scripted-model.ts";
 import type { ExecuteRequest } from "./execute-request.ts";
 import type { LoggedEvent } from "./session-log.ts";

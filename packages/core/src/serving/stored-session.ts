@@ -10,11 +10,9 @@ import {
 	ToolResultMessage,
 	UserMessage,
 } from "@holdfast/upp";
-import { foldedFact } from "../engine/folded-state.ts";
-import { initialSession } from "../engine/index.ts";
-import type { Host, Journal } from "../journal/index.ts";
-import { memoryValues, type SessionValues, type ValueStore } from "../plugins/index.ts";
-import { acceptInput } from "../sessions/index.ts";
+import { acceptInput, foldedFact, initialSession } from "../facts/index.ts";
+import type { Host, Journal } from "../host/index.ts";
+import { memoryValues, type SessionValues, type ValueStore } from "../host/index.ts";
 import { AgentState } from "../state/index.ts";
 import { invalidInput } from "./execute-request.ts";
 import type { AssistantPart, SessionMessage, UserPart } from "./session-message.ts";

@@ -1,10 +1,9 @@
 // How a turn comes to a session: it starts at once where nothing is before it, else it waits in the store's inbox, and
 // either way it is durable before whoever sent it hears of it (keeps I3, I4).
 
-import type { Watcher } from "../engine/index.ts";
 import { sessionKilled } from "../engine/index.ts";
+import type { AcceptedInput, Watcher } from "../facts/index.ts";
 import type { AgentRun } from "./agent-run.ts";
-import type { AcceptedInput } from "./input.ts";
 import { ownMoment } from "./own-moment.ts";
 import { endsRun, pendingToolCalls, sessionBusy } from "./session-errors.ts";
 import type { SessionWorker } from "./session-worker.ts";

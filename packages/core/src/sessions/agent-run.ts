@@ -4,21 +4,24 @@ import {
 	conclude,
 	type DriveOutcome,
 	EventQueue,
-	errorData,
-	joinModelEvents,
 	type Place,
 	type Run,
-	type RunEvent,
 	turnOf,
-	type Watcher,
 	waitFor,
 	withinCall,
 } from "../engine/index.ts";
-import type { ErrorData } from "../journal/index.ts";
+import type { AgentEvent, ErrorData } from "../facts/index.ts";
+import {
+	errorData,
+	joinModelEvents,
+	type PendingToolCall,
+	pendingCalls,
+	type RunEvent,
+	type Watcher,
+} from "../facts/index.ts";
 import type { AgentState } from "../state/index.ts";
-import { type PendingToolCall, pendingCalls } from "./outside-answers.ts";
 import { awaitsItself } from "./session-errors.ts";
-import { type AgentEvent, SessionEvents } from "./session-events.ts";
+import { SessionEvents } from "./session-events.ts";
 
 /** How a run ended, as seen from this process. */
 export interface RunResult {

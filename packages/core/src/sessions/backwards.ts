@@ -1,6 +1,7 @@
 // Entries from the last one on backwards, a page at a time: what is looked for is seldom far back.
-import type { Entry, Journal } from "../journal/index.ts";
-import { readKept } from "../journal/read-kept.ts";
+import type { Entry } from "../facts/index.ts";
+import type { Journal } from "../host/index.ts";
+import { readKept } from "../host/index.ts";
 
 /** How many entries are read at a time. */
 const pageSize = 200;

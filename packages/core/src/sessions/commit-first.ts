@@ -1,6 +1,6 @@
 // The commit that begins or resumes a run, and with it takes the session (keeps I4).
 import { CommitFailed, type Run } from "../engine/index.ts";
-import type { Fact } from "../journal/index.ts";
+import type { Fact } from "../facts/index.ts";
 import type { SessionHold } from "./session-hold.ts";
 
 /** Commits what begins or resumes a run, which takes the session. False when somebody else has taken it. */

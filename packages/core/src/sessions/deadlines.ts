@@ -1,8 +1,8 @@
 // Sessions whose runs wait for somebody outside, but not for ever: whoever looks after a store sees to it that their calls
 // fail in time, though the process in which they began to wait has died.
-import type { Clock } from "../engine/index.ts";
-import type { Journal } from "../journal/index.ts";
-import { never } from "../journal/look-at.ts";
+
+import { never } from "../facts/index.ts";
+import type { Clock, Journal } from "../host/index.ts";
 
 /** Finds sessions whose calls have deadlines, each wait of one once. */
 /** Milliseconds before its deadline in which a session is found by those who look again and again. */

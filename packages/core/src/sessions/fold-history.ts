@@ -1,11 +1,19 @@
 // Retention inside a session: the settled past becomes one entry, and its old bodies are gone (keeps I2, I4). What comes
 // after it keeps its place, so a seq never changes its meaning.
-import { evolve, foldedFact, initialSession, type SessionState, withTools } from "../engine/index.ts";
-import type { Entry, Journal } from "../journal/index.ts";
-import { historyUnsettled } from "../journal/journal-errors.ts";
+
+import type { Entry } from "../facts/index.ts";
+import {
+	evolve,
+	foldedFact,
+	historyUnsettled,
+	initialSession,
+	type SessionState,
+	withTools,
+} from "../facts/index.ts";
+import type { Journal } from "../host/index.ts";
+import { readChildPlace } from "../host/index.ts";
 import { AgentState } from "../state/index.ts";
 import { sessionHeld } from "./session-errors.ts";
-import { readChildPlace } from "./session-key.ts";
 
 /** Options of `foldHistory`. */
 export interface FoldHistoryOptions {

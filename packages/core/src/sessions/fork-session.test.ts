@@ -2,10 +2,12 @@
 import { describe, expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import { createInMemoryExecutionHost } from "../execution-host/in-memory.ts";
-import { journalHost, memoryJournal, storeJournal } from "../journal/index.ts";
-import { MemorySessionStore } from "../session-store/memory.ts";
+import { journalHost } from "../host/host.ts";
+import { memoryJournal } from "../host/memory.ts";
+import { storeJournal } from "../stores/journal/store-journal.ts";
+import { MemorySessionStore } from "../stores/session-store/memory.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import type { AnyTool } from "../tools/index.ts";
+import type { AnyTool } from "../tools/types.ts";
 import { drain } from "./drain.ts";
 import { foldHistory } from "./fold-history.ts";
 import { echo, gate, play } from "./sessions.fixture.ts";

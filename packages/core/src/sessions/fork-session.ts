@@ -1,8 +1,8 @@
 // Forks: a session that begins with a copy of another's settled entries, under a key of its own. What is copied is over;
 // runs to come have ids of their own, and with them idempotency keys that no other session ever uses (keeps I3).
 import { HoldfastError } from "@holdfast/upp";
-import type { Journal } from "../journal/index.ts";
-import { forkUnsettled, nothingToFork } from "../journal/journal-errors.ts";
+import { forkUnsettled, nothingToFork } from "../facts/index.ts";
+import type { Journal } from "../host/index.ts";
 import { backwards } from "./backwards.ts";
 
 /** Options of `session.fork`. */

@@ -2,11 +2,11 @@
 import { describe, expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
-import { journalHost } from "../journal/host.ts";
-import { type MemoryJournal, memoryJournal } from "../journal/memory.ts";
-import { definePlugin, type HookName, type Plugin } from "../plugins/index.ts";
+import { journalHost } from "../host/host.ts";
+import { type MemoryJournal, memoryJournal } from "../host/memory.ts";
+import { definePlugin, type HookName, type Plugin } from "../policy/plugins/plugin.ts";
 import { type Script, scriptedModel } from "../testing/scripted-model.ts";
-import type { AnyTool } from "../tools/index.ts";
+import type { AnyTool } from "../tools/types.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { gate, once } from "./sessions.fixture.ts";
 

@@ -1,7 +1,9 @@
 // The end of a session's runs from outside, put on record: the epoch rises in the transaction that says so (keeps I4).
 import type { AssistantMessage } from "@holdfast/upp";
-import { errorData, type Ports, sessionKilled } from "../engine/index.ts";
-import type { Fact, Journal } from "../journal/index.ts";
+import { sessionKilled } from "../engine/index.ts";
+import type { Fact } from "../facts/index.ts";
+import { errorData } from "../facts/index.ts";
+import type { Journal, Ports } from "../host/index.ts";
 
 /**
  * Ends the open run and empties the inbox, whoever holds the session. Nothing happens to a session that is not there.

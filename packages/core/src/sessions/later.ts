@@ -1,6 +1,6 @@
 // Work that is done in a while, and tried again when it fails: the end of a call's time, an inbox that could not be worked
 // off, the end of work that nobody waits for. One timer for each purpose; none once the sessions are closed (keeps I7, I8).
-import type { Timers } from "../engine/index.ts";
+import type { Timers } from "../host/index.ts";
 
 /** Milliseconds after which is tried again what could not be done. */
 const triedAgainAfter = 1_000;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { anyTool } from "../agent/agent.fixture.ts";
 import { Agent } from "../agent/agent.ts";
-import { memoryHost } from "../journal/host.ts";
+import { memoryHost } from "../host/host.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 
 test("sessions that begin at once do not go on in lockstep: each goes as far as it can before the next begins", async () => {

@@ -3,13 +3,13 @@ import { messageToJSON, UserMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
-import type { RunEvent } from "../engine/index.ts";
 import { createInMemoryExecutionHost } from "../execution-host/in-memory.ts";
-import { journalHost } from "../journal/host.ts";
-import type { Entry, Fact } from "../journal/index.ts";
-import { type MemoryJournal, memoryJournal } from "../journal/memory.ts";
+import type { RunEvent } from "../facts/events.ts";
+import type { Entry, Fact } from "../facts/fact.ts";
+import { journalHost } from "../host/host.ts";
+import { type MemoryJournal, memoryJournal } from "../host/memory.ts";
 import { type ScriptedReply, scriptedModel } from "../testing/scripted-model.ts";
-import type { AnyTool } from "../tools/index.ts";
+import type { AnyTool } from "../tools/types.ts";
 import { never, settled } from "./sessions.fixture.ts";
 
 type Script = (asked: string) => ScriptedReply | string;

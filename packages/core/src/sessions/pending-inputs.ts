@@ -1,5 +1,5 @@
 // Inputs on their way into the inbox: a kill lets them arrive, to take them out with the others.
-import type { MaybePromise } from "../journal/index.ts";
+import type { MaybePromise } from "../host/index.ts";
 
 export class PendingInputs {
 	#pending: Set<Promise<unknown>> | undefined;

@@ -1,5 +1,5 @@
 // The sessions of a store whose places begin alike, a page at a time: there may be many others behind them.
-import type { Journal } from "../journal/index.ts";
+import type { Journal } from "../host/index.ts";
 
 const pageSize = 100;
 

@@ -1,8 +1,8 @@
 // Where the facts of a run go, and what records it beside them.
 import type { Ledger, Recorder } from "../engine/index.ts";
-import type { Lease } from "../journal/index.ts";
-import { leaseLost } from "../journal/journal-errors.ts";
-import type { AcceptedInput } from "./input.ts";
+import type { AcceptedInput } from "../facts/index.ts";
+import { leaseLost } from "../facts/index.ts";
+import type { Lease } from "../host/index.ts";
 import type { SessionRecords } from "./session-records.ts";
 
 /** The recorder of a run that is about to be driven, and its ledger where the host keeps records of such runs. */

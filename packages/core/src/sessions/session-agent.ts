@@ -1,36 +1,8 @@
 // What sessions need to know of their agent. With plugins, the engine's view of it is complete once they are set up.
-import type { Message } from "@holdfast/upp";
-import type { EngineAgent, Interceptors, Run } from "../engine/index.ts";
-import type { Host, RunOutcome } from "../journal/index.ts";
-import type { SendInput } from "./input.ts";
+import type { EngineAgent, Run } from "../engine/index.ts";
+import type { Host } from "../host/index.ts";
+import type { SessionPlugins } from "../policy/index.ts";
 import type { SessionTable } from "./session-table.ts";
-
-/** A turn as plugins see it. */
-export interface PluginTurn {
-	readonly sessionKey: string;
-	/** Fires when the run is told to stop. */
-	readonly signal: AbortSignal;
-	/** The conversation as committed. */
-	history(): readonly Message[];
-	/** From 0. */
-	stepIndex(): number;
-	/** Shows the model something for the rest of the turn. */
-	overlay(input: SendInput): Promise<void>;
-	/** Says something to the turn. */
-	steer(input: SendInput): Promise<unknown>;
-}
-
-/** The plugins of an agent, set up. */
-export interface SessionPlugins {
-	/** Where they step in; only what some plugin listens to. */
-	interceptors(turn: PluginTurn, tools?: "engine-tools" | "own-tools"): Interceptors;
-	/** The turn is over. Never rejects. */
-	turnAfter(turn: PluginTurn, result: RunOutcome): Promise<void>;
-	/** Tells whoever looks on. Never throws. */
-	tell(event: unknown, turn: PluginTurn): void;
-	/** Deletes what plugins keep for a session. */
-	deleted(sessionKey: string): Promise<void>;
-}
 
 /** What the sessions of one table start in sessions of sub-agents. */
 export interface SessionChildren {

@@ -1,6 +1,6 @@
 // What sessions say when they cannot do as they are asked (keeps I9).
 import { HoldfastError } from "@holdfast/upp";
-import type { RunParked } from "../journal/index.ts";
+import type { RunParked } from "../facts/index.ts";
 
 /** The agent was closed. */
 export function agentClosed(): HoldfastError {

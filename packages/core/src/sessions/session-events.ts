@@ -1,49 +1,10 @@
 // The events of keyed sessions as a projection of the one event union (reading 4), with their synchronised boundaries:
 // the run goes on past turn-start, step-start and step-end when the consumer asks for the event after it.
 import type { ToolCall, UserContent } from "@holdfast/upp";
-import { type BoundaryEvent, EventQueue, type RunEvent, type Watcher } from "../engine/index.ts";
-import type { Placement } from "../journal/index.ts";
-import { plainJson } from "../tools/plain-json.ts";
-import { isJobEvent, type SubagentJobEvent } from "./job-events.ts";
-import type { PendingToolCall } from "./outside-answers.ts";
-
-/** What a run tells its consumer. @see keyed sessions, AgentEvent */
-export type AgentEvent =
-	| { readonly type: "user-text"; readonly text: string | readonly string[] }
-	| { readonly type: "user-message"; readonly content: readonly UserContent[] }
-	| {
-			readonly type: "runtime-input";
-			readonly input: AgentEvent;
-			readonly placement: Exclude<Placement, "turn">;
-	  }
-	| { readonly type: "turn-start" }
-	| { readonly type: "turn-end" }
-	| { readonly type: "turn-abort" }
-	/** The turn waits for answers to tool calls. */
-	| { readonly type: "turn-waiting"; readonly toolCalls: readonly PendingToolCall[] }
-	| { readonly type: "turn-error"; readonly message: string; readonly code: string }
-	| { readonly type: "step-start" }
-	| { readonly type: "step-end" }
-	/** Context for this turn was accepted; it is not recorded. */
-	| { readonly type: "overlay-accepted" }
-	/** The turn's overlays are discarded. */
-	| { readonly type: "overlay-expired" }
-	| { readonly type: "assistant-text"; readonly text: string }
-	| { readonly type: "assistant-reasoning"; readonly text: string }
-	| {
-			readonly type: "tool-call";
-			readonly toolCallId: string;
-			readonly toolName: string;
-			readonly input: unknown;
-	  }
-	| {
-			readonly type: "tool-result";
-			readonly toolCallId: string;
-			readonly toolName: string;
-			readonly output: unknown;
-			readonly isError?: true;
-	  }
-	| SubagentJobEvent;
+import { EventQueue } from "../engine/index.ts";
+import type { AgentEvent, BoundaryEvent, RunEvent, Watcher } from "../facts/index.ts";
+import { isJobEvent } from "../facts/index.ts";
+import { plainJson } from "../tools/index.ts";
 
 /** A watcher whose single consumer holds the run at its boundaries. */
 export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {

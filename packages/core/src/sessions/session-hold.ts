@@ -1,14 +1,9 @@
 // What this process holds of one session: the lease, and the state folded from its journal (keeps I2, I4).
 import { AssistantMessage } from "@holdfast/upp";
-import {
-	evolve,
-	foldOptions,
-	initialSession,
-	type KeptEvent,
-	PartialAnswer,
-	type SessionState,
-} from "../engine/index.ts";
-import type { Entry, Journal, Lease } from "../journal/index.ts";
+import { foldOptions, type KeptEvent } from "../engine/index.ts";
+import type { Entry } from "../facts/index.ts";
+import { evolve, initialSession, PartialAnswer, type SessionState } from "../facts/index.ts";
+import type { Journal, Lease } from "../host/index.ts";
 import { AgentState } from "../state/index.ts";
 import type { SessionAgent } from "./session-agent.ts";
 import { type StoreHere, storeHere } from "./store-here.ts";

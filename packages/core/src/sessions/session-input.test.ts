@@ -1,8 +1,8 @@
 import type { Message, UserContent } from "@holdfast/upp";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { lines } from "../agent/agent.fixture.ts";
+import type { SendInput } from "../facts/input.ts";
 import { drain } from "./drain.ts";
-import type { SendInput } from "./input.ts";
 import { echo, eventsOf, play, settled, shown, upTo } from "./sessions.fixture.ts";
 
 /** What the user's messages of a conversation hold. */

@@ -1,6 +1,6 @@
 // Records of a session's runs beside its journal, where the host keeps any (keyed sessions, ExecutionHost).
 import type { Ledger } from "../engine/index.ts";
-import type { RunKind } from "../journal/index.ts";
+import type { RunKind } from "../facts/index.ts";
 import type { ChildRecords } from "./child-records.ts";
 
 /** A run as its records know it. */

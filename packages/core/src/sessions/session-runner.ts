@@ -1,17 +1,11 @@
 // Runs of one session: made of what the session holds, begun or resumed on record, and driven (keeps I3, I4).
-import {
-	agentChange,
-	drive,
-	type Interceptors,
-	Run,
-	type RunState,
-	type Watcher,
-	withinCall,
-} from "../engine/index.ts";
-import type { Fact, Lease, RunParked, RunResumed } from "../journal/index.ts";
+import { agentChange, drive, Run, withinCall } from "../engine/index.ts";
+import type { Fact, RunParked, RunResumed, RunState, Watcher } from "../facts/index.ts";
+import { type AcceptedInput, inputFact } from "../facts/index.ts";
+import type { Lease } from "../host/index.ts";
+import type { Interceptors } from "../policy/index.ts";
 import { AgentRun } from "./agent-run.ts";
 import { commitFirst } from "./commit-first.ts";
-import { type AcceptedInput, inputFact } from "./input.ts";
 import { recordingOf } from "./recording.ts";
 import { runParked, sessionHeld } from "./session-errors.ts";
 import type { SessionWorker } from "./session-worker.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
-import { journalHost } from "../journal/host.ts";
-import type { Journal, Lease } from "../journal/index.ts";
-import { memoryJournal } from "../journal/memory.ts";
+import { journalHost } from "../host/host.ts";
+import type { Journal, Lease } from "../host/journal.ts";
+import { memoryJournal } from "../host/memory.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { echo, play, shown } from "./sessions.fixture.ts";
 

@@ -1,7 +1,7 @@
 // The sessions of one agent in this process: one worker object a key, kept while it works and a while after (keeps I7).
 import { isAwaitedBy, withinCall } from "../engine/index.ts";
-import type { ExecutionCapabilities } from "../execution-host/index.ts";
-import type { Journal } from "../journal/index.ts";
+import type { ExecutionCapabilities, Journal } from "../host/index.ts";
+import { childPrefix, keyOfPlace, readChildPlace, sessionPlace } from "../host/index.ts";
 import { AgentRun } from "./agent-run.ts";
 import { WaitingSessions } from "./deadlines.ts";
 import { killSession } from "./kill-session.ts";
@@ -9,7 +9,6 @@ import { Later } from "./later.ts";
 import { placesBehind } from "./places-behind.ts";
 import type { SessionAgent } from "./session-agent.ts";
 import { awaitsItself } from "./session-errors.ts";
-import { childPrefix, keyOfPlace, readChildPlace, sessionPlace } from "./session-key.ts";
 import type { SessionRecords } from "./session-records.ts";
 import { SessionWorker } from "./session-worker.ts";
 import { processPlace, type StoreHere, storeHere } from "./store-here.ts";

@@ -5,7 +5,7 @@ import { Agent } from "../agent/agent.ts";
 import { sqliteHost } from "../sqlite.ts";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { type ScriptedReply, scriptedModel } from "../testing/scripted-model.ts";
-import type { AnyTool } from "../tools/index.ts";
+import type { AnyTool } from "../tools/types.ts";
 import { eventsOf, never, play, shown, types } from "./sessions.fixture.ts";
 
 const parameters = {

@@ -1,8 +1,5 @@
 // A session whose run waits for somebody outside: what is said of its calls, and their deadlines (keeps I4).
-import type { SessionState, Watcher } from "../engine/index.ts";
-import { readKept } from "../journal/read-kept.ts";
-import type { AgentRun } from "./agent-run.ts";
-import { abortRun } from "./kill-session.ts";
+import type { SessionState, Watcher } from "../facts/index.ts";
 import {
 	answerFacts,
 	expired,
@@ -12,7 +9,10 @@ import {
 	pendingCalls,
 	stoppedFacts,
 	type ToolAnswer,
-} from "./outside-answers.ts";
+} from "../facts/index.ts";
+import { readKept } from "../host/index.ts";
+import type { AgentRun } from "./agent-run.ts";
+import { abortRun } from "./kill-session.ts";
 import { noPendingToolCalls, sessionBusy } from "./session-errors.ts";
 import type { Settlement } from "./session-runner.ts";
 import type { SessionWorker } from "./session-worker.ts";

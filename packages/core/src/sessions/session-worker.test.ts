@@ -2,10 +2,11 @@ import { HoldfastError } from "@holdfast/upp";
 import { describe, expect, test, vi } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import { handMade } from "../engine/hand-made-time.fixture.ts";
-import type { Clock } from "../engine/index.ts";
-import { journalHost } from "../journal/host.ts";
-import type { AcquireResult, Fact, Journal, Lease } from "../journal/index.ts";
-import { memoryJournal } from "../journal/memory.ts";
+import type { Fact } from "../facts/fact.ts";
+import { journalHost } from "../host/host.ts";
+import type { AcquireResult, Journal, Lease } from "../host/journal.ts";
+import { memoryJournal } from "../host/memory.ts";
+import type { Clock } from "../host/ports.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { play, settled } from "./sessions.fixture.ts";
 

@@ -9,11 +9,11 @@ import {
 	sessionKilled,
 	waitFor,
 } from "../engine/index.ts";
-import type { Journal } from "../journal/index.ts";
+import { type AcceptedInput, inputFact, storedInput } from "../facts/index.ts";
+import type { Journal } from "../host/index.ts";
 import type { AgentState } from "../state/index.ts";
 import { sendTurn } from "./accept-turn.ts";
 import { AgentRun } from "./agent-run.ts";
-import { type AcceptedInput, inputFact, storedInput } from "./input.ts";
 import { killSession } from "./kill-session.ts";
 import { PendingInputs } from "./pending-inputs.ts";
 import type { Seat } from "./session.ts";

@@ -1,10 +1,11 @@
 // The handle of a durable conversation. Light: handles of one key share one worker.
+
+import type { PendingToolCall, ToolAnswer } from "../facts/index.ts";
+import { acceptInput, type SendInput } from "../facts/index.ts";
 import type { AgentState } from "../state/index.ts";
 import { type StartOptions, startTurn } from "./accept-turn.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { type ForkOptions, forkSession } from "./fork-session.ts";
-import { acceptInput, type SendInput } from "./input.ts";
-import type { PendingToolCall, ToolAnswer } from "./outside-answers.ts";
 import type { SessionTable } from "./session-table.ts";
 import type { SessionWorker } from "./session-worker.ts";
 

@@ -3,13 +3,13 @@ import type { LLMRequest } from "@holdfast/upp";
 import { lines } from "../agent/agent.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
-import { journalHost } from "../journal/host.ts";
-import { type MemoryJournal, memoryJournal } from "../journal/memory.ts";
-import type { Plugin } from "../plugins/index.ts";
+import type { AgentEvent } from "../facts/agent-event.ts";
+import { journalHost } from "../host/host.ts";
+import { type MemoryJournal, memoryJournal } from "../host/memory.ts";
+import type { Plugin } from "../policy/plugins/plugin.ts";
 import { type Script, type ScriptedModel, scriptedModel } from "../testing/scripted-model.ts";
 import type { AgentRun } from "./agent-run.ts";
 import type { Session } from "./session.ts";
-import type { AgentEvent } from "./session-events.ts";
 
 /** A promise that never settles. */
 export const never: Promise<never> = new Promise(() => {});

@@ -1,5 +1,5 @@
 // What this process knows of the sessions of one store, whichever of its agents they are of.
-import type { Journal } from "../journal/index.ts";
+import type { Journal } from "../host/index.ts";
 
 /** What the sessions of one store share in this process. */
 export interface StoreHere {

@@ -1,9 +1,10 @@
 // What is about one turn and not of its history: overlays, and where plugins step in.
 import type { Message } from "@holdfast/upp";
-import { type DriveOutcome, type Interceptors, type Run, withinCall } from "../engine/index.ts";
+import { type DriveOutcome, type Run, withinCall } from "../engine/index.ts";
+import { type AcceptedInput, acceptInput, type SendInput } from "../facts/index.ts";
+import type { Interceptors, PluginTurn, SessionPlugins } from "../policy/index.ts";
 import type { AgentRun } from "./agent-run.ts";
-import { type AcceptedInput, acceptInput, type SendInput } from "./input.ts";
-import type { PluginTurn, SessionAgent, SessionPlugins } from "./session-agent.ts";
+import type { SessionAgent } from "./session-agent.ts";
 import type { SessionWorker } from "./session-worker.ts";
 import { TurnOverlays } from "./turn-overlays.ts";
 

@@ -1,9 +1,9 @@
 import { UserMessage } from "@holdfast/upp";
 import { expect, test } from "vitest";
-import type { StoredInput } from "../journal/index.ts";
-import { memoryJournal } from "../journal/memory.ts";
+import { acceptInput, storedInput } from "../facts/input.ts";
+import type { StoredInput } from "../host/journal.ts";
+import { memoryJournal } from "../host/memory.ts";
 import { AgentRun } from "./agent-run.ts";
-import { acceptInput, storedInput } from "./input.ts";
 import { storedMessage, TurnQueue } from "./turn-queue.ts";
 
 test("of a worker that dies while the inbox is looked through, all inputs are awaited or all are adopted", async () => {

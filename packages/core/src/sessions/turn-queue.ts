@@ -2,9 +2,9 @@
 // that another process starts it when this one dies; what left the inbox was started, by whomever.
 import { messageFromJSON } from "@holdfast/upp";
 import type { RunInput } from "../engine/index.ts";
-import type { Journal, MaybePromise, StoredInput } from "../journal/index.ts";
+import { type AcceptedInput, inputFact, storedInput } from "../facts/index.ts";
+import type { Journal, MaybePromise, StoredInput } from "../host/index.ts";
 import type { AgentRun } from "./agent-run.ts";
-import { type AcceptedInput, inputFact, storedInput } from "./input.ts";
 import { type StoreHere, storeHere } from "./store-here.ts";
 
 /** A turn that was accepted here, or adopted from a process that died. */

@@ -7,17 +7,18 @@ import { UserMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
-import { createInMemoryExecutionHost, type ExecutionHost } from "../execution-host/index.ts";
-import { journalHost } from "../journal/host.ts";
-import { memoryJournal } from "../journal/memory.ts";
-import { definePlugin, type HookName, type Plugin } from "../plugins/index.ts";
+import type { ExecutionHost } from "../execution-host/execution-host.ts";
+import { createInMemoryExecutionHost } from "../execution-host/in-memory.ts";
+import { storedInput } from "../facts/input.ts";
+import { journalHost } from "../host/host.ts";
+import { memoryJournal } from "../host/memory.ts";
+import { sessionPlace } from "../host/session-key.ts";
+import { definePlugin, type HookName, type Plugin } from "../policy/plugins/plugin.ts";
 import { sqliteHost } from "../sqlite.ts";
 import { type Script, scriptedModel } from "../testing/scripted-model.ts";
-import type { AnyTool } from "../tools/index.ts";
+import type { AnyTool } from "../tools/types.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { noticeIdentity } from "./child-records.ts";
-import { storedInput } from "./input.ts";
-import { sessionPlace } from "./session-key.ts";
 import { gate, type Once, once } from "./sessions.fixture.ts";
 
 /** Calls the tool `do` at each user message but "plain" and reminders, and is done when it has a result. */

@@ -2,8 +2,10 @@ import { deepStrictEqual } from "node:assert";
 import { AssistantMessage, type MessageJSON, ToolResultMessage, UserMessage } from "@holdfast/upp";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { AgentState, type AgentStateJSON, ThreadTree } from "./index.ts";
+import { AgentState } from "./agent-state.ts";
+import type { AgentStateJSON } from "./agent-state-json.ts";
 import { anyState, contentOf } from "./random-state.fixture.ts";
+import { ThreadTree } from "./thread-tree.ts";
 
 function throughText(state: AgentState): AgentState {
 	return AgentState.fromJSON(JSON.parse(JSON.stringify(state.toJSON())));

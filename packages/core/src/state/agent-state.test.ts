@@ -1,7 +1,9 @@
 import { AssistantMessage, type Message, UserMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
-import { AgentState, type PlanStep, type SubagentExecutionTrace } from "./index.ts";
+import { AgentState } from "./agent-state.ts";
+import type { PlanStep } from "./plan-step.ts";
 import { contentOf } from "./random-state.fixture.ts";
+import type { SubagentExecutionTrace } from "./subagent-trace.ts";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const step: PlanStep = { id: "1", description: "look", dependsOn: [], status: "pending" };

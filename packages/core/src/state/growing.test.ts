@@ -1,7 +1,7 @@
 // Costs, told by ratios: the machine is shared, so each figure is the best of several rounds.
 import { UserMessage } from "@holdfast/upp";
 import { expect, test } from "vitest";
-import { AgentState } from "./index.ts";
+import { AgentState } from "./agent-state.ts";
 
 /** The best times of two pieces of work, taken in turns so that a busy moment hits both. */
 function best(rounds: number, one: () => void, other: () => void): [number, number] {

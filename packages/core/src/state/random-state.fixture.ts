@@ -1,7 +1,9 @@
 // Random states for tests: every kind of message and block, bytes and dates anywhere, odd keys and texts.
 import { AssistantMessage, type Message, ToolResultMessage, UserMessage } from "@holdfast/upp";
 import fc from "fast-check";
-import { AgentState, type PlanStep, type SubagentExecutionTrace } from "./index.ts";
+import { AgentState } from "./agent-state.ts";
+import type { PlanStep } from "./plan-step.ts";
+import type { SubagentExecutionTrace } from "./subagent-trace.ts";
 
 const bytes = fc.uint8Array({ maxLength: 20 });
 const date = fc.date({ noInvalidDate: true });

@@ -1,8 +1,10 @@
 import { type Message, UserMessage } from "@holdfast/upp";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { AgentState, ThreadNode, type ThreadNodeJSON, ThreadTree, type ThreadTreeJSON } from "./index.ts";
+import { AgentState } from "./agent-state.ts";
 import { anyState } from "./random-state.fixture.ts";
+import { ThreadNode, type ThreadNodeJSON } from "./thread-node.ts";
+import { ThreadTree, type ThreadTreeJSON } from "./thread-tree.ts";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const said = (...texts: string[]): Message[] => texts.map((text) => new UserMessage(text));

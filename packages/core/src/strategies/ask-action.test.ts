@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { agent } from "../agent/agent.ts";
-import { memoryHost } from "../journal/index.ts";
+import { memoryHost } from "../host/host.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { strategy } from "./strategy.ts";
 

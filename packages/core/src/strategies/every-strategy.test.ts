@@ -2,11 +2,13 @@
 import { describe, expect, test } from "vitest";
 import { anyTool, collect, contentOf, dataOf, lines } from "../agent/agent.fixture.ts";
 import { agent } from "../agent/agent.ts";
-import type { AgentStrategy } from "../engine/index.ts";
-import { AgentState } from "../state/index.ts";
-import { createSubAgentTool } from "../subagents/index.ts";
+import { createSubAgentTool } from "../agent/create-sub-agent-tool.ts";
+import type { AgentStrategy } from "../engine/engine-agent.ts";
+import { AgentState } from "../state/agent-state.ts";
 import { type ScriptedReply, scriptedModel } from "../testing/scripted-model.ts";
-import { loop, plan, react } from "./index.ts";
+import { loop } from "./loop.ts";
+import { plan } from "./plan.ts";
+import { react } from "./react.ts";
 
 const call: ScriptedReply = { text: "Acting.", toolCalls: [{ name: "echo" }, { name: "fails" }] };
 const steps = [

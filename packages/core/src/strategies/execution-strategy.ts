@@ -1,8 +1,7 @@
 // The public shape of strategies, custom ones included. @see UAP 5.1, 5.5
 import type { LLMInstance, Message, Tool } from "@holdfast/upp";
-import type { AgentStreamResult } from "../agent/agent-stream.ts";
-import type { AgentStrategy, Decider, GenerateResult } from "../engine/index.ts";
-import type { AgentState } from "../state/index.ts";
+import type { AgentStrategy, AgentStreamResult, Decider } from "../engine/index.ts";
+import type { AgentState, GenerateResult } from "../state/index.ts";
 
 /** The agent as a strategy sees it; it is the agent itself. */
 export interface StrategyAgent {

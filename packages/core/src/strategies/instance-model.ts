@@ -21,7 +21,8 @@ import {
 	type Turn,
 	UserMessage,
 } from "@holdfast/upp";
-import { type EngineModel, type EngineResponse, type Ports, systemPorts } from "../engine/index.ts";
+import type { EngineModel, EngineResponse } from "../engine/index.ts";
+import { type Ports, systemPorts } from "../host/index.ts";
 import type { ToolContext, ToolSet } from "../tools/index.ts";
 
 /** What stands behind an instance. */

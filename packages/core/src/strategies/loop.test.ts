@@ -2,7 +2,7 @@ import { ToolResultMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { anyTool, lines } from "../agent/agent.fixture.ts";
 import { agent } from "../agent/agent.ts";
-import { AgentState } from "../state/index.ts";
+import { AgentState } from "../state/agent-state.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { loop } from "./loop.ts";
 

@@ -1,5 +1,5 @@
 // Plans as the tests of strategies write them.
-import type { PlanStep } from "../state/index.ts";
+import type { PlanStep } from "../state/plan-step.ts";
 import type { ScriptedReply } from "../testing/scripted-model.ts";
 
 /** A model's answer with a plan of these steps; what is not given is filled in. */

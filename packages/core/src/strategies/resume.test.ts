@@ -3,11 +3,16 @@ import { type LLMRequest, ToolResultMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { anyTool, contentOf, lines } from "../agent/agent.fixture.ts";
 import { Agent } from "../agent/agent.ts";
-import type { AgentStrategy } from "../engine/index.ts";
-import { type Entry, journalHost, type MemoryJournal, memoryJournal } from "../journal/index.ts";
+import type { AgentStrategy } from "../engine/engine-agent.ts";
+import type { Entry } from "../facts/fact.ts";
+import { journalHost } from "../host/host.ts";
+import { type MemoryJournal, memoryJournal } from "../host/memory.ts";
 import { type ScriptedReply, scriptedModel } from "../testing/scripted-model.ts";
-import { type DecidingStrategy, loop, plan, react } from "./index.ts";
+import type { DecidingStrategy } from "./execution-strategy.ts";
+import { loop } from "./loop.ts";
 import { planOf } from "./plan.fixture.ts";
+import { plan } from "./plan.ts";
+import { react } from "./react.ts";
 
 const pure = { retryPolicy: "pure" } as const;
 const tools = [

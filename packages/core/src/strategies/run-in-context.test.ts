@@ -12,10 +12,13 @@ import {
 import { describe, expect, test } from "vitest";
 import { anyTool, collect, kinds, lines } from "../agent/agent.fixture.ts";
 import { agent } from "../agent/agent.ts";
-import { AgentState } from "../state/index.ts";
+import { AgentState } from "../state/agent-state.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import { type ExecutionContext, type ExecutionStrategy, loop, plan, react } from "./index.ts";
+import type { ExecutionContext, ExecutionStrategy } from "./execution-strategy.ts";
+import { loop } from "./loop.ts";
 import { planOf, statuses } from "./plan.fixture.ts";
+import { plan } from "./plan.ts";
+import { react } from "./react.ts";
 
 const initial = AgentState.initial();
 const call = { text: "Acting.", toolCalls: [{ name: "echo" }] };

@@ -1,18 +1,19 @@
 // A decider in an execution context: the engine drives it with the context's model, tools and hooks.
 
-import type { AgentStreamResult } from "../agent/agent-stream.ts";
-import { type AgentStreamEvent, joinDeltas, uapProjection } from "../agent/uap-events.ts";
+import type { AgentStreamResult } from "../engine/index.ts";
 import {
+	type AgentStreamEvent,
 	conclude,
 	type Decider,
 	drive,
 	type EngineAgent,
 	EventQueue,
 	ephemeralRecorder,
-	initialSession,
+	joinDeltas,
 	Run,
-	type Watcher,
+	uapProjection,
 } from "../engine/index.ts";
+import { initialSession, type Watcher } from "../facts/index.ts";
 import { normaliseTools, type ToolSet } from "../tools/index.ts";
 import { boundHooks } from "./bound-hooks.ts";
 import type { ExecutionContext, ExecutionResult } from "./execution-strategy.ts";

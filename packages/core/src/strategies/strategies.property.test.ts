@@ -5,11 +5,16 @@ import { collect, contentOf, withoutIdentity } from "../agent/agent.fixture.ts";
 import { Agent, agent } from "../agent/agent.ts";
 import { type AgentOptions, resolveAgent } from "../agent/options.ts";
 import { atRest, faultsOfHistory, scriptedOptions, scripts } from "../engine/engine.fixture.ts";
-import { evolve, foldOptions, initialSession, type SessionState } from "../engine/index.ts";
-import { memoryHost } from "../journal/index.ts";
-import { AgentState, type PlanStep } from "../state/index.ts";
+import { foldOptions } from "../engine/run.ts";
+import { evolve, initialSession, type SessionState } from "../facts/session-state.ts";
+import { memoryHost } from "../host/host.ts";
+import { AgentState } from "../state/agent-state.ts";
+import type { PlanStep } from "../state/plan-step.ts";
 import type { ScriptedReply } from "../testing/scripted-model.ts";
-import { type DecidingStrategy, type ExecutionStrategy, loop, plan, react } from "./index.ts";
+import type { DecidingStrategy, ExecutionStrategy } from "./execution-strategy.ts";
+import { loop } from "./loop.ts";
+import { plan } from "./plan.ts";
+import { react } from "./react.ts";
 
 interface Case {
 	readonly execution: DecidingStrategy;

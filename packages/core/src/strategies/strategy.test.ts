@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { agent } from "../agent/agent.ts";
-import type { Action, Decider } from "../engine/index.ts";
+import type { Action, Decider } from "../engine/action.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { loop } from "./loop.ts";
 import { plan } from "./plan.ts";

@@ -1,8 +1,3 @@
-// Door of the sub-agents.
-export type {
-	SubagentEndEvent,
-	SubagentEvent,
-	SubagentInnerEvent,
-	SubagentStartEvent,
-} from "../engine/index.ts";
-export { createSubAgentTool, type SubAgentTool, type SubAgentToolOptions } from "./create-sub-agent-tool.ts";
+// Door of subagents.
+export { checkSubagents, type Subagent } from "./check-subagents.ts";
+export { delegatingAgent } from "./delegation.ts";

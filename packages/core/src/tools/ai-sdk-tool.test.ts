@@ -2,7 +2,8 @@ import { AssistantMessage, ToolResultMessage, UserMessage } from "@holdfast/upp"
 import { type ModelMessage, modelMessageSchema, tool } from "ai";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { normaliseTools, runTool } from "./index.ts";
+import { normaliseTools } from "./normalise-tool.ts";
+import { runTool } from "./run-tool.ts";
 import { contextOf } from "./tool-context.fixture.ts";
 import type { AnyTool, EngineTool, ToolContext } from "./types.ts";
 

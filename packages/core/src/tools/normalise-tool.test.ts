@@ -1,7 +1,9 @@
 import { tool as aiSdkTool, jsonSchema } from "ai";
 import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { createSimpleTool, isLocalTool, normaliseTool, normaliseTools, runTool, tool } from "./index.ts";
+import { isLocalTool, normaliseTool, normaliseTools } from "./normalise-tool.ts";
+import { runTool } from "./run-tool.ts";
+import { createSimpleTool, tool } from "./tool.ts";
 import { contextOf } from "./tool-context.fixture.ts";
 import type { AnyTool, EngineTool, ToolContext } from "./types.ts";
 

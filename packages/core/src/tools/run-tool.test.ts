@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { normaliseTool, normaliseTools, runTool } from "./index.ts";
+import { normaliseTool, normaliseTools } from "./normalise-tool.ts";
+import { runTool } from "./run-tool.ts";
 import { contextOf } from "./tool-context.fixture.ts";
 import type { AnyTool, EngineTool, ToolOutcome } from "./types.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { injectToolContext, isContextAwareTool, withToolContext } from "./index.ts";
+import { injectToolContext, isContextAwareTool, withToolContext } from "./tool-context.ts";
 import type { ToolContext } from "./types.ts";
 
 const reader = { name: "reader", run: (_: unknown, context?: Partial<ToolContext>) => context };

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { executeOrderedToolCalls } from "./execute-ordered.ts";
 import {
-	executeOrderedToolCalls,
 	hasCallDependencies,
 	hasToolDependencies,
 	type OrderedCall,
 	type OrderedTool,
 	orderToolCalls,
-} from "./index.ts";
+} from "./tool-order.ts";
 
 const tools: OrderedTool[] = [
 	{ name: "plain" },

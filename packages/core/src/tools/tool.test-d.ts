@@ -4,7 +4,8 @@ import type { Tool } from "@holdfast/upp";
 import { tool as aiSdkTool, jsonSchema } from "ai";
 import { expectTypeOf, test } from "vitest";
 import { z } from "zod";
-import { createSimpleTool, normaliseTools, tool } from "./index.ts";
+import { normaliseTools } from "./normalise-tool.ts";
+import { createSimpleTool, tool } from "./tool.ts";
 import type { AnyTool, ToolContext, ToolSet } from "./types.ts";
 
 test("the arguments of run are what a Standard Schema lets through", () => {

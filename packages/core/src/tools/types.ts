@@ -2,7 +2,7 @@
 // what a running tool is told (ToolContext) and what comes out of it (ToolOutcome).
 
 import type { JSONSchema } from "@holdfast/upp";
-import type { Issue } from "../schema/issue.ts";
+import type { Issue } from "../schema/index.ts";
 
 /**
  * What may be done with a call whose process died while it ran.

@@ -1,7 +1,8 @@
 // The contract every checkpoint store keeps, as a list of cases for any test runner. Each case gets a place of its own.
 import { AssistantMessage, UserMessage } from "@holdfast/upp";
-import type { ContractCase } from "../../journal/contract/index.ts";
-import { AgentState, type AgentStateJSON } from "../../state/index.ts";
+import type { ContractCase } from "../../host/contract/index.ts";
+import { AgentState } from "../../state/agent-state.ts";
+import type { AgentStateJSON } from "../../state/agent-state-json.ts";
 import type { CheckpointStore } from "../checkpoint-store.ts";
 
 /** One place that checkpoints are kept in. */

@@ -6,11 +6,12 @@ import { createInterface, type Interface } from "node:readline";
 import type { Readable } from "node:stream";
 import { UserMessage } from "@holdfast/upp";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { AgentState, type AgentStateJSON } from "../../state/index.ts";
+import { AgentState } from "../../state/agent-state.ts";
+import type { AgentStateJSON } from "../../state/agent-state-json.ts";
 import { temporaryFolder } from "../../temporary-folder.fixture.ts";
-import { expectWhole, oddIds, stateOf } from "../contract/contract.ts";
-import { checkpointStoreContract } from "../contract/index.ts";
-import { type CheckpointMetadata, checkpointSaver } from "../index.ts";
+import { checkpointSaver } from "../checkpoint-saver.ts";
+import type { CheckpointMetadata } from "../checkpoint-store.ts";
+import { checkpointStoreContract, expectWhole, oddIds, stateOf } from "../contract/contract.ts";
 import { fileCheckpoints } from "./file-checkpoints.ts";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

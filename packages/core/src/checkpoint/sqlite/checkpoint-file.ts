@@ -1,8 +1,8 @@
 // The tables of a file of checkpoints, the numbered steps that lead to them, and the errors of such files. A step that was
 // released is never changed; a new one is added behind it.
 import { HoldfastError, isHoldfastError } from "@holdfast/upp";
-import type { DatabaseKind } from "../../journal/sqlite/open-database.ts";
-import { isDamaged } from "../../journal/sqlite/sqlite-errors.ts";
+import type { DatabaseKind } from "../../sqlite/index.ts";
+import { isDamaged } from "../../sqlite/index.ts";
 
 /**
  * A row of `sessions` is a session's latest checkpoint: its state without what stands in lists, and for each list the

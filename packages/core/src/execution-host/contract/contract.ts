@@ -1,6 +1,6 @@
 // The contract every execution store keeps, as a list of cases for any test runner. Each case gets a store of its own.
-import type { ContractCase } from "../../journal/contract/index.ts";
-import type { MaybePromise } from "../../journal/index.ts";
+import type { ContractCase } from "../../host/contract/index.ts";
+import type { MaybePromise } from "../../host/journal.ts";
 import type { NewCheckpoint } from "../checkpoint.ts";
 import type { ExecutionHost } from "../execution-host.ts";
 import type { NewNotification } from "../notification.ts";

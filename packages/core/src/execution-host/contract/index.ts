@@ -1,6 +1,6 @@
 // Door of the contract of execution hosts.
-import type { ContractCase } from "../../journal/contract/index.ts";
-import { sessionStoreContract } from "../../session-store/contract/index.ts";
+import type { ContractCase } from "../../host/contract/index.ts";
+import { sessionStoreContract } from "../../stores/session-store/contract/index.ts";
 import { type ExecutionHostContractOptions, toContractCase } from "./contract.ts";
 import { runCases } from "./run-cases.ts";
 import { storeCases } from "./store-cases.ts";

@@ -1,5 +1,5 @@
 // Cases about runs, their leases, checkpoints and events.
-import type { AgentEvent } from "../../sessions/session-events.ts";
+import type { AgentEvent } from "../../facts/agent-event.ts";
 import { checkpoint, expectSame, run, type WrittenCase } from "./contract.ts";
 
 export const runCases: readonly WrittenCase[] = [

@@ -2,8 +2,8 @@
 // the end of its time.
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ownIdentity } from "../../journal/sqlite/liveness.ts";
-import { loadSqlite } from "../../journal/sqlite/load-sqlite.ts";
+import { ownIdentity } from "../../sqlite/liveness.ts";
+import { loadSqlite } from "../../sqlite/load-sqlite.ts";
 import { type SqliteHost, sqliteHost } from "../../sqlite.ts";
 import { temporaryFolder } from "../../temporary-folder.fixture.ts";
 import { agentOn, reminder } from "../execution-host.fixture.ts";

@@ -1,10 +1,10 @@
 // Records with the journal behind them: a run, checkpoint or event that has no record is read from the journal, so that
 // what every turn is known by costs no write of its own (keeps I2, I5). Records exist for what others have written:
 // claims, notifications, outputs.
-import type { Journal } from "../../journal/index.ts";
-import type { SqliteRecords } from "../../journal/sqlite/sqlite-records.ts";
+import type { Journal } from "../../host/index.ts";
+import { numbered, type RecordSpace, type StoredRecord } from "../../host/index.ts";
+import type { SqliteRecords } from "../../sqlite/index.ts";
 import { unfinishedShelf } from "../keep-runs.ts";
-import { numbered, type RecordSpace, type StoredRecord } from "../records.ts";
 import { isFinal, type RunRecord } from "../run-record.ts";
 import { runEventsOf } from "./run-events-of.ts";
 import { entriesOf, runCheckpoints, runOfJournal } from "./run-of-journal.ts";

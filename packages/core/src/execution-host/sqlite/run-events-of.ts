@@ -1,8 +1,9 @@
 // The events of a run as its journal tells them. Boundaries have no entries: they are put where the drive tells them, and
 // where a run failed or was stopped between two of them, where they most likely stood.
-import { evolve, initialSession, project, type RunEvent, type SessionState } from "../../engine/index.ts";
-import type { Entry } from "../../journal/index.ts";
-import { type AgentEvent, SessionEvents } from "../../sessions/session-events.ts";
+
+import type { AgentEvent, Entry } from "../../facts/index.ts";
+import { evolve, initialSession, project, type RunEvent, type SessionState } from "../../facts/index.ts";
+import { SessionEvents } from "../../sessions/index.ts";
 import { AgentState } from "../../state/index.ts";
 
 const shown = { show: (_: string, result: unknown): unknown => result };

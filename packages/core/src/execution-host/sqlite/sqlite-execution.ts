@@ -1,7 +1,7 @@
 // The execution host of a journal's file: claims, notifications and schedules are records in it, turns are read from it.
 import { uuid } from "@holdfast/upp";
-import type { Journal } from "../../journal/index.ts";
-import type { SqliteRecords } from "../../journal/sqlite/sqlite-records.ts";
+import type { Journal } from "../../host/index.ts";
+import type { SqliteRecords } from "../../sqlite/index.ts";
 import type { OwnExecutionHost } from "../in-memory.ts";
 import { recordScheduler } from "../record-scheduler.ts";
 import { recordStore } from "../record-store.ts";

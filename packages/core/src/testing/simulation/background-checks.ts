@@ -1,9 +1,9 @@
 // What must hold of work in the background, and of what sessions are told of it, once all is over: no task is lost, each
 // end is told once, and no notification stays unacknowledged.
 import type { NotificationRecord } from "../../execution-host/notification.ts";
-import type { StoredRecord } from "../../execution-host/records.ts";
 import { isFinal, type RunRecord } from "../../execution-host/run-record.ts";
-import { taskPlace } from "../../subagents/delegate/task-place.ts";
+import type { StoredRecord } from "../../host/records.ts";
+import { taskPlace } from "../../subagents/task-place.ts";
 import { type SessionLife, textOf } from "./ledger.ts";
 import type { Users } from "./users.ts";
 import type { World } from "./world.ts";

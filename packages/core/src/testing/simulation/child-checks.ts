@@ -1,6 +1,6 @@
 // What must hold of the sessions of sub-agents once all is over: they go with the session whose work they do, and with no
 // other session that has its key.
-import { readChildPlace } from "../../sessions/session-key.ts";
+import { readChildPlace } from "../../host/session-key.ts";
 import type { Users } from "./users.ts";
 import type { World } from "./world.ts";
 

@@ -1,5 +1,5 @@
 // What the outside world saw: every effect of every tool, with its key. A receiver of idempotent effects deduplicates.
-import type { RetryPolicy } from "../../tools/index.ts";
+import type { RetryPolicy } from "../../tools/types.ts";
 import type { Ledger } from "./ledger.ts";
 
 /** An attempt at an effect, as the receiver sees it. */

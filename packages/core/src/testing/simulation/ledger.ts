@@ -1,7 +1,10 @@
 // What is really in the store, followed append by append, and what must hold of it at every moment (checks I2, I3, I4).
-import { evolve, initialSession, type SessionState } from "../../engine/index.ts";
-import type { Append, Entry, MemoryJournal } from "../../journal/index.ts";
-import { AgentState } from "../../state/index.ts";
+
+import type { Entry } from "../../facts/fact.ts";
+import { evolve, initialSession, type SessionState } from "../../facts/session-state.ts";
+import type { Append } from "../../host/journal.ts";
+import type { MemoryJournal } from "../../host/memory.ts";
+import { AgentState } from "../../state/agent-state.ts";
 import { printable } from "./schedule.ts";
 
 /** One life of a session: from its first entry until it is deleted. */

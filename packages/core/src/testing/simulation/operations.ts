@@ -1,6 +1,6 @@
 // How a process asks the store for something: it is carried out and answered when the scheduler says, or never.
 import { HoldfastError } from "@holdfast/upp";
-import type { MaybePromise } from "../../journal/index.ts";
+import type { MaybePromise } from "../../host/journal.ts";
 import type { PlantedFault } from "./planted-faults.ts";
 import type { Owner, Schedule } from "./schedule.ts";
 

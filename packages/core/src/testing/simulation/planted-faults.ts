@@ -1,6 +1,8 @@
 // Faults planted on purpose, to see whether the checks find them. They stand between the shipped code and its ports;
 // the shipped code itself is not touched.
-import type { Append, Fact, Lease } from "../../journal/index.ts";
+
+import type { Fact } from "../../facts/fact.ts";
+import type { Append, Lease } from "../../host/journal.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Random } from "./random.ts";
 import type { Holders, StoreAccess, StoreUser } from "./store-access.ts";

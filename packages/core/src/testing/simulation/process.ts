@@ -1,10 +1,13 @@
 // A process of the world: a worker with an agent. It can be stopped, wake up late, lose its lease while it lives, and die.
 import { Agent } from "../../agent/agent.ts";
-import type { Ports } from "../../engine/index.ts";
-import type { OwnExecutionHost } from "../../execution-host/index.ts";
+import type { RecordingHost } from "../../execution-host/execution-host.ts";
+import type { OwnExecutionHost } from "../../execution-host/in-memory.ts";
 import { sqliteExecution } from "../../execution-host/sqlite/sqlite-execution.ts";
-import { type Host, type Journal, journalHost, type MemoryJournal } from "../../journal/index.ts";
-import type { ToolContext } from "../../tools/index.ts";
+import { type Host, journalHost } from "../../host/host.ts";
+import type { Journal } from "../../host/journal.ts";
+import type { MemoryJournal } from "../../host/memory.ts";
+import type { Ports } from "../../host/ports.ts";
+import type { ToolContext } from "../../tools/types.ts";
 import { makeOperation, writing } from "./operations.ts";
 import { withFault } from "./planted-faults.ts";
 import type { Owner, Step } from "./schedule.ts";
@@ -105,7 +108,7 @@ export class Process implements Owner, StoreUser {
 	}
 
 	/** Where background work goes on, what is scheduled is kept beside the sessions. */
-	#host(): Host {
+	#host(): Host | RecordingHost {
 		const { execution } = this;
 		if (execution === undefined) return journalHost(this.journal);
 		return { ...journalHost(this.journal, execution.capabilities), execution };

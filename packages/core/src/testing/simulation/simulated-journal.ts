@@ -1,5 +1,5 @@
 // A journal as a process has it: whatever it asks is carried out and answered when the scheduler says, or never.
-import type { Append, AppendResult, Journal, Lease } from "../../journal/index.ts";
+import type { Append, AppendResult, Journal, Lease } from "../../host/journal.ts";
 import type { Lanes, Operation } from "./operations.ts";
 import type { PlantedFault } from "./planted-faults.ts";
 import type { Owner, Schedule } from "./schedule.ts";

@@ -1,8 +1,10 @@
 // The records beside the journal as a process has them: what a host in a file keeps of claims, notifications and what is
 // scheduled. One space for all processes; where a run stands is read from the store.
-import type { RecordSpace, RecordWrite } from "../../execution-host/records.ts";
-import type { MemoryJournal, StoredInput } from "../../journal/index.ts";
-import type { RunLocation, SqliteRecords } from "../../journal/sqlite/sqlite-records.ts";
+
+import type { StoredInput } from "../../host/journal.ts";
+import type { MemoryJournal } from "../../host/memory.ts";
+import type { RecordSpace, RecordWrite } from "../../host/records.ts";
+import type { RunLocation, SqliteRecords } from "../../sqlite/sqlite-records.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Operation } from "./operations.ts";
 import type { PlantedFault } from "./planted-faults.ts";

@@ -1,7 +1,7 @@
 // Models and tools of the world: what they do follows from what was said, when they do it and whether they fail from the
 // schedule. The same question gets the same calls, whoever asks it after a crash.
 import type { LLMRequest } from "@holdfast/upp";
-import type { AnyTool, RetryPolicy, ToolContext } from "../../tools/index.ts";
+import type { AnyTool, RetryPolicy, ToolContext } from "../../tools/types.ts";
 import { type ScriptedModel, type ScriptedReply, scriptedModel } from "../scripted-model.ts";
 import type { Effects } from "./effects.ts";
 import { callsWithoutResult, type Ledger, textOf } from "./ledger.ts";

@@ -1,17 +1,18 @@
 // What a process does to the store, each thing at one instant, and seen by the ledger. Faults are planted above it.
+
+import type { Entry } from "../../facts/fact.ts";
 import type {
 	AcquireResult,
 	Append,
 	AppendResult,
-	Entry,
 	Input,
 	Lease,
 	ListOptions,
-	MemoryJournal,
 	ReadOptions,
 	SessionHead,
 	StoredInput,
-} from "../../journal/index.ts";
+} from "../../host/journal.ts";
+import type { MemoryJournal } from "../../host/memory.ts";
 import type { Ledger } from "./ledger.ts";
 
 /** The store, as far as one process reaches. */

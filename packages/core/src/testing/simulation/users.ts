@@ -1,6 +1,8 @@
 // Users of the world: they send, steer, answer, interrupt, suspend, stop, fork, fold, kill and delete at moments that the seed chooses.
-import type { Fact } from "../../journal/index.ts";
-import { type AgentRun, foldHistory, type ToolAnswer } from "../../sessions/index.ts";
+import type { Fact } from "../../facts/fact.ts";
+import type { ToolAnswer } from "../../facts/outside-answers.ts";
+import type { AgentRun } from "../../sessions/agent-run.ts";
+import { foldHistory } from "../../sessions/fold-history.ts";
 import type { Process } from "./process.ts";
 import { expectedErrors, WatchedRun } from "./watched-run.ts";
 import type { World } from "./world.ts";

@@ -1,8 +1,11 @@
 // A run as somebody watches it: what is told must be in the journal already, in its order, without gaps (checks I3).
-import type { RunEvent } from "../../engine/index.ts";
-import type { Entry, FactKind } from "../../journal/index.ts";
-import type { AgentEvent, AgentRun, SubagentJobEvent } from "../../sessions/index.ts";
-import { isJobEvent } from "../../sessions/job-events.ts";
+
+import type { AgentEvent } from "../../facts/agent-event.ts";
+import type { RunEvent } from "../../facts/events.ts";
+import type { Entry, FactKind } from "../../facts/fact.ts";
+import type { SubagentJobEvent } from "../../facts/job-events.ts";
+import { isJobEvent } from "../../facts/job-events.ts";
+import type { AgentRun } from "../../sessions/agent-run.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Process } from "./process.ts";
 import type { Schedule } from "./schedule.ts";

@@ -1,7 +1,9 @@
 // The world of one schedule: a store, processes over it, what the outside saw, and the chances of things going wrong.
-import { memoryRecords } from "../../execution-host/memory-records.ts";
-import type { RecordSpace } from "../../execution-host/records.ts";
-import { type Lease, type MemoryJournal, memoryJournal } from "../../journal/index.ts";
+
+import type { Lease } from "../../host/journal.ts";
+import { type MemoryJournal, memoryJournal } from "../../host/memory.ts";
+import { memoryRecords } from "../../host/memory-records.ts";
+import type { RecordSpace } from "../../host/records.ts";
 import { Effects } from "./effects.ts";
 import { Ledger } from "./ledger.ts";
 import type { PlantedFault } from "./planted-faults.ts";

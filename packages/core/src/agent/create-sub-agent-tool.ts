@@ -1,0 +1,146 @@
+// A sub-agent as a tool of an explicit schema, telling its parent live what it does (keeps I8). @see UAP 8
+
+import type { JSONSchema } from "@holdfast/upp";
+import { uuid } from "@holdfast/upp";
+import { executionTrace, type SubagentEvent } from "../engine/index.ts";
+import { AgentState } from "../state/index.ts";
+import type { ToolContext, ToolOptions } from "../tools/index.ts";
+import { type Agent, agent as makeAgent } from "./agent.ts";
+import { watchProgress } from "./watch-progress.ts";
+
+/** What a sub-agent tool is made of. Nothing of the schema is derived from the agent. */
+export interface SubAgentToolOptions<Params = Record<string, unknown>> extends ToolOptions {
+	/** The agent that does the work. Without a model it runs on its caller's. */
+	readonly agent: Agent;
+	/** The tool's name. */
+	readonly name: string;
+	readonly description: string;
+	readonly parameters: JSONSchema;
+	/** Name of the sub-agent's kind in events and traces. Default: the tool's name. */
+	readonly type?: string;
+	/** The task for the sub-agent. Default: `params.prompt`, `params.task` or `params.query`, else the parameters as JSON. */
+	prompt?(params: Params): string;
+}
+
+/** A tool that runs a sub-agent. */
+export interface SubAgentTool<Params = Record<string, unknown>> extends ToolOptions {
+	readonly name: string;
+	readonly description: string;
+	readonly parameters: JSONSchema;
+	run(params: Params, context?: Partial<ToolContext>): Promise<string>;
+}
+
+/**
+ * Makes a tool that runs an agent and returns its answer. The parent's stream shows its events, the parent's state
+ * keeps its trace, and cancelling the parent cancels it.
+ *
+ * @throws TypeError when name, description or parameters are missing.
+ * @see UAP 8.7
+ * @example
+ * ```ts
+ * import { agent, createSubAgentTool } from "holdfast";
+ * import { scriptedModel } from "holdfast/testing";
+ *
+ * const explorer = agent({ model: scriptedModel(["Found it in app.ts."]) });
+ * const explore = createSubAgentTool({
+ * 	agent: explorer,
+ * 	name: "explore",
+ * 	description: "Explores the code base.",
+ * 	parameters: { type: "object", properties: { query: { type: "string" } }, required: ["query"] },
+ * });
+ * console.log(await explore.run({ query: "Where is the entry?" })); // Found it in app.ts.
+ * ```
+ */
+export function createSubAgentTool<Params = Record<string, unknown>>(
+	options: SubAgentToolOptions<Params>,
+): SubAgentTool<Params> {
+	const {
+		agent,
+		name,
+		description,
+		parameters,
+		type = name,
+		prompt = defaultPrompt,
+		...toolOptions
+	} = options;
+	for (const [option, value] of Object.entries({ name, description })) {
+		if (typeof value !== "string" || value === "")
+			throw new TypeError(`createSubAgentTool needs a non-empty \`${option}\`.`);
+	}
+	if (typeof parameters !== "object" || parameters === null) {
+		throw new TypeError("createSubAgentTool needs `parameters`: a schema is never derived from an agent.");
+	}
+	return {
+		...toolOptions,
+		name,
+		description,
+		parameters,
+		run: async (params, context = {}) => runSubAgent(agent, type, prompt(params), context),
+	};
+}
+
+async function runSubAgent(
+	agent: Agent,
+	subagentType: string,
+	prompt: string,
+	context: Partial<ToolContext>,
+): Promise<string> {
+	const identity = {
+		subagentId: uuid(),
+		subagentType,
+		parentToolCallId: context.toolCallId ?? "",
+	};
+	const tell = (event: SubagentEvent): void => context.onSubagentEvent?.(event);
+	const progress = watchProgress();
+	tell({ type: "subagent_start", ...identity, prompt, timestamp: Date.now() });
+	try {
+		const stream = withModel(agent, context).stream(prompt, AgentState.initial(), {
+			...(context.signal === undefined ? {} : { signal: context.signal }),
+			...(isWhole(context) ? { parentContext: context } : {}),
+		});
+		for await (const innerEvent of stream) {
+			progress.see(innerEvent);
+			tell({ type: "subagent_event", ...identity, innerEvent });
+		}
+		const { turn } = await stream.result;
+		const result = turn.response.text;
+		tell({
+			type: "subagent_end",
+			...identity,
+			success: true,
+			result,
+			timestamp: Date.now(),
+			toolExecutions: turn.toolExecutions.map((execution) => executionTrace(execution)),
+			usage: turn.usage,
+		});
+		return result;
+	} catch (error) {
+		const message = error instanceof Error ? error.message : String(error);
+		tell({
+			type: "subagent_end",
+			...identity,
+			success: false,
+			error: message,
+			timestamp: Date.now(),
+			...progress.soFar(),
+		});
+		throw error;
+	}
+}
+
+/** The agent, on its own model or else on its caller's, resolved at each call. @see UAP 8.4 */
+function withModel(agent: Agent, context: Partial<ToolContext>): Agent {
+	if (agent.model !== undefined || context.parentModel === undefined) return agent;
+	const config = context.parentConfig === undefined ? {} : { config: context.parentConfig };
+	return makeAgent({ ...agent, model: context.parentModel, ...config });
+}
+
+function isWhole(context: Partial<ToolContext>): context is ToolContext {
+	return context.toolCallId !== undefined && context.runId !== undefined;
+}
+
+function defaultPrompt(params: unknown): string {
+	const given = params as Record<string, unknown>;
+	for (const name of ["prompt", "task", "query"]) if (typeof given[name] === "string") return given[name];
+	return JSON.stringify(params);
+}

@@ -1,0 +1,114 @@
+// The events of document 1 as a projection of the one event union (reading 4).
+import type { StreamEvent, TokenUsage, ToolCall } from "@holdfast/upp";
+import { joinStreamEvents, type RunEvent } from "../facts/index.ts";
+import { type PlanStep, type PlanStepChange, withStepStatus } from "../state/index.ts";
+import { isSubagentEvent } from "./subagent-events.ts";
+
+/** Kinds of agent-level events. @see UAP 11.2 */
+export type UAPEventType =
+	| "step_start"
+	| "step_end"
+	| "reasoning"
+	| "action"
+	| "observation"
+	| "subagent_start"
+	| "subagent_event"
+	| "subagent_end";
+
+/** What happened at the level of the agent. */
+export interface UAPEvent {
+	readonly type: UAPEventType;
+	readonly step: number;
+	readonly agentId: string;
+	readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** One event of `agent.stream()`: of the agent, or of the model as its provider told it. @see UAP 11.2 */
+export type AgentStreamEvent =
+	| { readonly source: "uap"; readonly uap: UAPEvent; readonly upp?: never }
+	| { readonly source: "upp"; readonly upp: StreamEvent; readonly uap?: never };
+
+/** Projects run events, in order, and gives each event of document 1 to `push`. */
+export function uapProjection(
+	agentId: string,
+	push: (event: AgentStreamEvent) => void,
+): (event: RunEvent) => void {
+	let results: {
+		toolCallId: string;
+		toolName: string;
+		result: unknown;
+		isError: boolean;
+		duration: number;
+		index: number;
+	}[] = [];
+	let plan: { readonly plan?: readonly PlanStep[] } = {};
+	const tell = (type: UAPEventType, step: number, data: Readonly<Record<string, unknown>>): void =>
+		push({ source: "uap", uap: { type, step, agentId, data } });
+	return (event) => {
+		switch (event.type) {
+			case "model":
+				push({ source: "upp", upp: event.event });
+				return;
+			case "step_start":
+				results = [];
+				tell("step_start", event.step, plan);
+				return;
+			case "note":
+				if (event.topic === "reasoning") tell("reasoning", event.step, { reasoning: event.value });
+				if (event.topic === "plan") plan = { plan: event.value as readonly PlanStep[] };
+				if (event.topic === "plan-step")
+					plan = { plan: withStepStatus(plan.plan ?? [], event.value as PlanStepChange) };
+				return;
+			case "nested":
+				if (isSubagentEvent(event.event)) {
+					const { type, ...data } = event.event;
+					tell(type, event.step, data);
+				}
+				return;
+			case "message":
+				if (event.message.hasToolCalls)
+					tell("action", event.step, { toolCalls: event.message.toolCalls as readonly ToolCall[] });
+				return;
+			case "tool_start":
+				push(execution("tool_execution_start", event.index, event.call));
+				return;
+			case "tool_end":
+				results.push({
+					toolCallId: event.call.toolCallId,
+					toolName: event.call.toolName,
+					result: event.result,
+					isError: event.outcome !== "done",
+					duration: event.duration,
+					index: event.index,
+				});
+				push(execution("tool_execution_end", event.index, event.call));
+				return;
+			case "step_end": {
+				if (results.length > 0) {
+					const inOrder = results.sort((a, b) => a.index - b.index).map(({ index: _, ...result }) => result);
+					tell("observation", event.step, { results: inOrder });
+					results = [];
+				}
+				tell("step_end", event.step, { usage: event.usage satisfies TokenUsage, ...plan });
+			}
+		}
+	};
+}
+
+/** Joins two adjacent deltas of one content block, for a buffer at its limit. */
+export function joinDeltas(last: AgentStreamEvent, next: AgentStreamEvent): AgentStreamEvent | undefined {
+	if (last.source !== "upp" || next.source !== "upp") return undefined;
+	const joined = joinStreamEvents(last.upp, next.upp);
+	return joined === undefined ? undefined : { source: "upp", upp: joined };
+}
+
+function execution(
+	type: "tool_execution_start" | "tool_execution_end",
+	index: number,
+	call: ToolCall,
+): AgentStreamEvent {
+	return {
+		source: "upp",
+		upp: { type, index, delta: { toolCallId: call.toolCallId, toolName: call.toolName } },
+	};
+}

@@ -1,0 +1,178 @@
+import { readFileSync } from "node:fs";
+import { AssistantMessage, ToolResultMessage, UserMessage } from "@holdfast/upp";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { AgentState } from "../state/agent-state.ts";
+import { decodeFact, encodeFact, type FactFormat, factFormats } from "./codec.ts";
+import type { Fact, Folded } from "./fact.ts";
+
+const word = fc.string({ unit: "binary", maxLength: 20 });
+const count = fc.nat({ max: 1_000_000 });
+const time = fc.date({ min: new Date(0), max: new Date("2100-01-01"), noInvalidDate: true });
+const optional = <T>(name: string, value: fc.Arbitrary<T>): fc.Arbitrary<Record<string, T>> =>
+	fc.oneof(
+		fc.constant({}),
+		value.map((inner) => ({ [name]: inner })),
+	);
+const value: fc.Arbitrary<unknown> = fc.oneof(
+	fc.jsonValue(),
+	fc.uint8Array({ maxLength: 20 }),
+	fc.date(),
+	fc.record({ bytes: fc.uint8Array({ maxLength: 8 }), $holdfast: fc.jsonValue() }),
+	fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY, -0),
+);
+const identity = fc.record({ id: word, timestamp: time });
+const user = fc.tuple(word, identity).map(([text, options]) => new UserMessage(text, options));
+const assistant = fc
+	.tuple(
+		word,
+		fc.array(fc.record({ toolCallId: word, toolName: word, arguments: fc.dictionary(word, value) })),
+		identity,
+	)
+	.map(([text, calls, options]) => new AssistantMessage(text, calls, options));
+const results = fc
+	.tuple(fc.array(fc.record({ toolCallId: word, result: value })), identity)
+	.map(([list, options]) => new ToolResultMessage(list, options));
+const message = fc.oneof(user, assistant, results);
+
+const facts: Record<Fact["kind"], fc.Arbitrary<object>> = {
+	"run.started": fc.record({ runKind: fc.constant("user-turn"), agentId: word, fingerprint: word }),
+	"run.resumed": fc.record({ attempt: count, fingerprint: word, reason: fc.constant("crash") }),
+	"run.parked": fc.record({ reason: fc.constant("crash"), crashes: count }),
+	input: fc.record({ inputId: word, placement: fc.constant("turn"), shape: fc.constant("text"), message }),
+	assistant: fc
+		.tuple(
+			fc.record({
+				step: count,
+				tag: word,
+				message: assistant,
+				usage: fc.record({ inputTokens: count, outputTokens: count, totalTokens: count }),
+				stopReason: word,
+				modelId: word,
+				duration: count,
+			}),
+			optional("data", value),
+			optional("resultsId", word),
+		)
+		.map((parts) => Object.assign({}, ...parts)),
+	"tool.started": fc
+		.tuple(
+			fc.record({ step: count, callId: word, name: word, attempt: count, idempotencyKey: word }),
+			optional("input", value),
+		)
+		.map((parts) => Object.assign({}, ...parts)),
+	"tool.settled": fc
+		.tuple(
+			fc.record({ step: count, callId: word, outcome: fc.constant("done"), result: value, duration: count }),
+			optional("details", value),
+			optional("approved", fc.boolean()),
+		)
+		.map((parts) => Object.assign({}, ...parts)),
+	decision: fc.record({ step: count, topic: word, answer: value }),
+	note: fc.record({ step: count, topic: word, value }),
+	waiting: fc.record({ step: count, calls: fc.array(word) }),
+	"message.updated": fc.record({ messageId: word, message }),
+	"message.deleted": fc.record({ messageId: word }),
+	"run.ended": fc
+		.tuple(
+			fc.record({ outcome: fc.constant("error") }),
+			optional("error", fc.record({ code: word, message: word, retryable: fc.boolean() })),
+			optional("partial", assistant),
+		)
+		.map((parts) => Object.assign({}, ...parts)),
+	folded: fc.record({
+		state: fc
+			.array(message)
+			.map((messages) => AgentState.initial().withMessages(messages).withReasoning("so").toJSON()),
+		tools: fc.array(fc.option(fc.array(word))),
+	}),
+};
+
+test.each(Object.entries(facts))("a fact %s returns from its text as it was", (kind, arbitrary) => {
+	fc.assert(
+		fc.property(arbitrary, (members) => {
+			const fact = { kind, ...members } as Fact;
+			const encoded = encodeFact(fact);
+			expect(encoded.kind).toBe(kind);
+			expect(JSON.parse(encoded.body)).not.toHaveProperty("kind");
+			expect(decodeFact(encoded.kind, encoded.version, encoded.body)).toEqual(fact);
+		}),
+		{ numRuns: 200 },
+	);
+});
+
+test("the golden journal of version 1 is still read, fact by fact", () => {
+	const lines = readFileSync(new URL("./golden-journal-1.fixture.txt", import.meta.url), "utf8")
+		.trim()
+		.split("\n");
+	const golden = lines.map((line) => {
+		const [kind = "", version, ...body] = line.split(" ");
+		return decodeFact(kind, Number(version), body.join(" "));
+	});
+	expect(new Set(golden.map((fact) => fact.kind))).toEqual(new Set(Object.keys(factFormats)));
+	const [input] = golden.filter((fact) => fact.kind === "input");
+	expect(input?.message).toEqual(
+		new UserMessage("Which files changed?", { id: "m1", timestamp: new Date("2026-01-02T03:04:05.678Z") }),
+	);
+	const [settled] = golden.filter((fact) => fact.kind === "tool.settled");
+	expect(settled?.result).toEqual({
+		bytes: new Uint8Array([1, 2, 3]),
+		at: new Date("2026-01-02T03:04:05.678Z"),
+	});
+	const [folded] = golden.filter((fact) => fact.kind === "folded");
+	const state = AgentState.fromJSON((folded as Folded).state);
+	expect(state.messages.map(({ text }) => text)).toEqual(["Which files changed?"]);
+	expect([state.step, state.metadata, state.reasoning]).toEqual([
+		2,
+		{ a: [1, null, "x"] },
+		["I should look."],
+	]);
+	for (const [index, line] of lines.entries()) {
+		const fact = golden[index] as Fact;
+		if (factFormats[fact.kind].version > 1) continue;
+		const { kind, version, body } = encodeFact(fact);
+		expect(`${kind} ${version} ${JSON.stringify(JSON.parse(body))}`).toBe(line);
+	}
+});
+
+test("an older version is lifted step by step before it is read", () => {
+	const formats: Record<string, FactFormat> = {
+		note: {
+			version: 3,
+			messages: [],
+			values: ["value"],
+			upcasters: [({ text, ...rest }) => ({ ...rest, value: text }), (body) => ({ ...body, step: 1 })],
+		},
+	};
+	expect(decodeFact("note", 1, `{"topic":"a","text":"b"}`, formats)).toEqual({
+		kind: "note",
+		topic: "a",
+		value: "b",
+		step: 1,
+	});
+	expect(decodeFact("note", 2, `{"topic":"a","value":"b"}`, formats)).toEqual({
+		kind: "note",
+		topic: "a",
+		value: "b",
+		step: 1,
+	});
+	expect(decodeFact("note", 3, `{"topic":"a","value":"b"}`, formats)).toEqual({
+		kind: "note",
+		topic: "a",
+		value: "b",
+	});
+});
+
+test("a newer version and an unknown kind are refused by name", () => {
+	expect(() => decodeFact("note", 2, "{}")).toThrow(expect.objectContaining({ code: "journal_newer" }));
+	expect(() => decodeFact("toString", 1, "{}")).toThrow(expect.objectContaining({ code: "journal_newer" }));
+});
+
+test("a damaged body is said to be damaged", () => {
+	expect(() => decodeFact("note", 1, `{"topic`)).toThrow(
+		expect.objectContaining({ code: "journal_corrupt" }),
+	);
+	expect(() => decodeFact("input", 1, `{"message":{"type":"user"}}`)).toThrow(
+		expect.objectContaining({ code: "journal_corrupt" }),
+	);
+});

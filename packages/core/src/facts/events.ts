@@ -1,0 +1,203 @@
+// The one event union. Watchers see these; every other stream (UAP, session, HTTP) is a projection of it.
+// `seq` is the last committed entry, `sub` counts the events behind it: together an event's address (keeps I3).
+import type { AssistantMessage, Message, StreamEvent, TokenUsage, ToolCall } from "@holdfast/upp";
+import type {
+	AgentPart,
+	ErrorData,
+	InputTaken,
+	PendingCall,
+	Placement,
+	RunKind,
+	RunOutcome,
+	RunResumed,
+	ToolCallOutcome,
+} from "./fact.ts";
+
+interface At {
+	/** Seq of the last entry committed when the event was told. */
+	readonly seq: number;
+	/** Position behind that entry, from 0. */
+	readonly sub: number;
+}
+
+/** A run begins, or goes on after a crash or suspension (`attempt` above 1). */
+export interface RunStartEvent extends At {
+	readonly type: "run_start";
+	/** Milliseconds since the epoch when it was committed. */
+	readonly at: number;
+	readonly runId: string;
+	readonly sessionKey?: string;
+	readonly runKind: RunKind;
+	readonly attempt: number;
+	/** Why it goes on; absent when it begins. */
+	readonly reason?: RunResumed["reason"];
+	/** What the model had said of an answer that a crash cut off. */
+	readonly partial?: AssistantMessage;
+	/** What of the agent is not as it was when the run was started, or resumed last. */
+	readonly agentChanged?: readonly AgentPart[];
+}
+/** An input entered the conversation. */
+export interface InputEvent extends At {
+	readonly type: "input";
+	readonly placement: Placement;
+	readonly shape: InputTaken["shape"];
+	readonly message: Message;
+}
+/** The turn may be steered before its first step. */
+export interface TurnStartEvent extends At {
+	readonly type: "turn_start";
+}
+export interface StepStartEvent extends At {
+	readonly type: "step_start";
+	readonly step: number;
+}
+/** A request goes to the model. */
+export interface ModelStartEvent extends At {
+	readonly type: "model_start";
+	readonly step: number;
+	readonly tag: string;
+	readonly modelId: string;
+}
+/** The model's stream, as the provider told it. */
+export interface ModelEvent extends At {
+	readonly type: "model";
+	readonly step: number;
+	readonly tag: string;
+	readonly event: StreamEvent;
+}
+/** The provider is asked again after a failure. */
+export interface ModelRetryEvent extends At {
+	readonly type: "model_retry";
+	readonly step: number;
+	readonly attempt: number;
+	/** Milliseconds until the next attempt. */
+	readonly delay: number;
+	readonly error: ErrorData;
+}
+/** An answer was committed. */
+export interface MessageEvent extends At {
+	readonly type: "message";
+	readonly step: number;
+	readonly tag: string;
+	readonly message: AssistantMessage;
+	readonly usage: TokenUsage;
+	readonly stopReason: string;
+	readonly modelId: string;
+	/** Milliseconds. */
+	readonly duration: number;
+	/** US dollars; absent when unknown. */
+	readonly cost?: number;
+}
+/** A call is about to run; it was committed. */
+export interface ToolStartEvent extends At {
+	readonly type: "tool_start";
+	readonly step: number;
+	readonly index: number;
+	readonly call: ToolCall;
+	/** The final input. */
+	readonly input: unknown;
+	readonly attempt: number;
+}
+/** A running tool told a piece of its output. */
+export interface ToolDeltaEvent extends At {
+	readonly type: "tool_delta";
+	readonly step: number;
+	readonly toolCallId: string;
+	readonly delta: string;
+}
+/** A running tool told what its sub-agent does. */
+export interface NestedEvent extends At {
+	readonly type: "nested";
+	readonly step: number;
+	readonly toolCallId: string;
+	readonly event: unknown;
+}
+/** A call has its result; it was committed. */
+export interface ToolEndEvent extends At {
+	readonly type: "tool_end";
+	/** Milliseconds since the epoch when it was committed. */
+	readonly at: number;
+	readonly step: number;
+	readonly index: number;
+	readonly call: ToolCall;
+	readonly outcome: ToolCallOutcome;
+	readonly result: unknown;
+	readonly details?: unknown;
+	/** Milliseconds. */
+	readonly duration: number;
+}
+export interface StepEndEvent extends At {
+	readonly type: "step_end";
+	readonly step: number;
+	/** All model calls of the run so far. */
+	readonly usage: TokenUsage;
+}
+/** The run waits for somebody outside. */
+export interface WaitingEvent extends At {
+	readonly type: "waiting";
+	readonly runId: string;
+	readonly calls: readonly (PendingCall & { readonly call: ToolCall })[];
+}
+export interface NoteEvent extends At {
+	readonly type: "note";
+	/** Milliseconds since the epoch when it was committed. */
+	readonly at: number;
+	readonly step: number;
+	readonly topic: string;
+	readonly value: unknown;
+}
+/** The run stopped here and can be resumed; the last event of this process's part of it. */
+export interface RunSuspendedEvent extends At {
+	readonly type: "run_suspended";
+	readonly runId: string;
+	/** `parked`: nobody goes on with it by itself; it is to be released, or ended. */
+	readonly reason: "suspended" | "waiting" | "lease_lost" | "journal_failed" | "parked";
+	readonly error?: ErrorData;
+}
+/** The run ended; always its last event. */
+export interface RunEndEvent extends At {
+	readonly type: "run_end";
+	/** Milliseconds since the epoch when it was committed. */
+	readonly at: number;
+	readonly runId: string;
+	readonly outcome: RunOutcome;
+	readonly error?: ErrorData;
+	readonly partial?: AssistantMessage;
+	readonly usage: TokenUsage;
+	readonly steps: number;
+	/** US dollars; absent when the price of any answer is unknown. */
+	readonly cost?: number;
+}
+
+export type RunEvent =
+	| RunStartEvent
+	| InputEvent
+	| TurnStartEvent
+	| StepStartEvent
+	| ModelStartEvent
+	| ModelEvent
+	| ModelRetryEvent
+	| MessageEvent
+	| ToolStartEvent
+	| ToolDeltaEvent
+	| NestedEvent
+	| ToolEndEvent
+	| StepEndEvent
+	| WaitingEvent
+	| NoteEvent
+	| RunSuspendedEvent
+	| RunEndEvent;
+
+/** Events the drive may have to wait at until a synchronised consumer asks for the next one. */
+export type BoundaryEvent = TurnStartEvent | StepStartEvent | StepEndEvent;
+
+/** Somebody who looks on. Must not throw. */
+export interface Watcher {
+	tell(event: RunEvent): void;
+	/** Settles when the run may go on past a boundary that was just told; undefined lets it go on at once. */
+	passed?(event: BoundaryEvent): Promise<void> | undefined;
+	/** Settles when there is room for more of the model's stream; undefined when there is. */
+	full?(): Promise<void> | undefined;
+	/** Settles when whoever keeps up has what was told; asked before a tool begins or goes on. Undefined: at once. */
+	heard?(): Promise<void> | undefined;
+}

@@ -1,0 +1,60 @@
+// A settled session as one fact, and that fact as the session again (keeps I2): what was folded cannot be told from what
+// was read entry by entry, whatever the agent's tools show of their results to its model.
+import { isToolResultMessage, type Message, type ToolResult, ToolResultMessage } from "@holdfast/upp";
+import { AgentState, List } from "../state/index.ts";
+import type { Folded } from "./fact.ts";
+import { journalCorrupt } from "./journal-errors.ts";
+import type { FoldOptions, SessionState } from "./session-state.ts";
+
+/** Stands for a result that its tool may cut for the model. */
+class Given {
+	readonly tool: string;
+
+	constructor(tool: string) {
+		this.tool = tool;
+	}
+}
+
+/** A fold with these options can become a fact: it remembers which tool gave which result. */
+export const withTools: FoldOptions = { show: (tool) => new Given(tool) };
+
+/**
+ * What the entries up to a state came to. The state has no run under way, and was folded `withTools`.
+ * @throws HoldfastError `unserialisable_value` where a journal in memory holds what JSON cannot say.
+ */
+export function foldedFact({ agent, context }: SessionState): Folded {
+	const results = context.toArray().filter(isToolResultMessage);
+	const tools = results.map((message) => {
+		const names = message.results.flatMap(({ result }) => (result instanceof Given ? [result.tool] : []));
+		return names.length < message.results.length ? null : names;
+	});
+	return { kind: "folded", state: agent.toJSON(), tools };
+}
+
+/** The session behind a folded entry. */
+export function unfold(seq: number, { state, tools }: Folded, { show }: FoldOptions): SessionState {
+	const agent = readState(seq, state);
+	const { messages } = AgentState.partsOf(agent);
+	let count = 0;
+	let cut = false;
+	const visible = messages.toArray().map((message: Message) => {
+		const names = isToolResultMessage(message) ? tools[count++] : undefined;
+		if (names == null || !isToolResultMessage(message)) return message;
+		const results = message.results.map((given, index): ToolResult => {
+			const result = show(names[index] ?? "", given.result);
+			return result === given.result ? given : { ...given, result };
+		});
+		if (results.every((result, index) => result === message.results[index])) return message;
+		cut = true;
+		return new ToolResultMessage(results, message);
+	});
+	return { seq, agent, context: cut ? List.from(visible) : messages, run: undefined };
+}
+
+function readState(seq: number, state: Folded["state"]): AgentState {
+	try {
+		return AgentState.fromJSON(state);
+	} catch (cause) {
+		throw journalCorrupt(`entry ${seq} holds no state`, cause);
+	}
+}

@@ -1,0 +1,76 @@
+// Door of facts.
+export type { AgentEvent } from "./agent-event.ts";
+export { decodeFact, type EncodedFact, encodeFact } from "./codec.ts";
+export { errorData } from "./error-data.ts";
+export type {
+	BoundaryEvent,
+	MessageEvent,
+	ModelEvent,
+	ModelStartEvent,
+	RunEndEvent,
+	RunEvent,
+	RunStartEvent,
+	ToolDeltaEvent,
+	ToolEndEvent,
+	Watcher,
+} from "./events.ts";
+export type {
+	AgentPart,
+	AssistantSaid,
+	Entry,
+	ErrorData,
+	Fact,
+	FactKind,
+	PendingCall,
+	Placement,
+	RunKind,
+	RunOutcome,
+	RunParked,
+	RunResumed,
+	RunStarted,
+	ToolCallOutcome,
+	ToolSettled,
+	ToolStarted,
+} from "./fact.ts";
+export { flat, flatFrom, GrowingText } from "./flat-text.ts";
+export { foldedFact, withTools } from "./folded-state.ts";
+export { type AcceptedInput, acceptInput, inputFact, type SendInput, storedInput } from "./input.ts";
+export { isJobEvent, type JobStatus, type SubagentJobEvent } from "./job-events.ts";
+export { joinModelEvents, joinStreamEvents } from "./join-stream-events.ts";
+export {
+	eventsExpired,
+	foldUnsupported,
+	forkUnsettled,
+	historyUnsettled,
+	journalClosed,
+	journalCorrupt,
+	leaseLost,
+	named,
+	nothingToFork,
+	sessionExists,
+} from "./journal-errors.ts";
+export { lookAt, never } from "./look-at.ts";
+export type { ModelPrice } from "./model-price.ts";
+export {
+	answerFacts,
+	expired,
+	expiredFacts,
+	nextDeadline,
+	type PendingToolCall,
+	pendingCalls,
+	stoppedFacts,
+	type ToolAnswer,
+} from "./outside-answers.ts";
+export { PartialAnswer } from "./partial-answer.ts";
+export { project } from "./project.ts";
+export type { CallState, LastFact, RunState } from "./run-state.ts";
+export {
+	cycleUsage,
+	evolve,
+	type FoldOptions,
+	initialSession,
+	runMessages,
+	type SessionState,
+} from "./session-state.ts";
+export { isSettledAt } from "./settled-at.ts";
+export { textHash } from "./text-hash.ts";

@@ -1,0 +1,229 @@
+// What somebody outside says of the calls a run waits for: checked as a whole, then facts (keeps I4).
+// Pure: `answerFacts` looks at the folded run and names the facts, or says why there are none.
+import { HoldfastError } from "@holdfast/upp";
+import { plainJson } from "../tools/index.ts";
+import type { Fact, PendingCall, ToolCallOutcome } from "./fact.ts";
+import type { CallState, RunState } from "./run-state.ts";
+import type { SessionState } from "./session-state.ts";
+
+/** The result of a remote call, or the answer to whether a call may run. @see document 3, "Remote Tool Execution" */
+export type ToolAnswer = {
+	readonly toolCallId: string;
+	/** The run it is for: an answer that is meant for another one is refused. Default: whichever waits. */
+	readonly runId?: string;
+} & (
+	| {
+			/** Text or JSON, for the model. */
+			readonly output: unknown;
+			/** Whether the tool failed. Default false. */
+			readonly isError?: boolean;
+			/** JSON for those who look on; the model does not see it. */
+			readonly details?: unknown;
+	  }
+	| {
+			readonly approved: boolean;
+			/** Why; the model is told why a call may not run. */
+			readonly reason?: string;
+			/**
+			 * JSON that the decision rests on, such as the version of what was looked at. It is on record with the decision, and
+			 * the tool finds it in `context.approval`: it can refuse to act on something else. The model does not see it.
+			 */
+			readonly basis?: unknown;
+	  }
+);
+
+/** A call that somebody outside settles, as callers see it. */
+export interface PendingToolCall {
+	readonly runId: string;
+	readonly toolCallId: string;
+	readonly toolName: string;
+	readonly arguments: Readonly<Record<string, unknown>>;
+	readonly awaits: PendingCall["awaits"];
+	/** Milliseconds since the epoch, after which the call has failed. */
+	readonly deadline?: number;
+}
+
+/** The calls a run waits for; none when it does not wait. */
+export function pendingCalls({ run }: SessionState): readonly PendingToolCall[] {
+	if (run?.status !== "waiting") return [];
+	return openCalls(run).map(({ call, pending: { awaits, deadline } }) => ({
+		runId: run.runId,
+		toolCallId: call.call.toolCallId,
+		toolName: call.call.toolName,
+		arguments: call.call.arguments,
+		awaits,
+		...(deadline === undefined ? {} : { deadline }),
+	}));
+}
+
+/**
+ * The facts of these answers; none of them where they say again what is known.
+ * @throws HoldfastError `duplicate_tool_result`, `unknown_tool_call_id`, `tool_call_settled`, `tool_result_conflict`,
+ * `tool_result_expired`, `invalid_input`: then nothing of them is taken.
+ */
+export function answerFacts(
+	state: SessionState,
+	answers: readonly ToolAnswer[],
+	now: number,
+): readonly Fact[] {
+	const run = state.run as RunState;
+	if (answers.length === 0) throw new HoldfastError("invalid_input", "There is no answer in the list.");
+	const seen = new Set<string>();
+	const facts: Fact[] = [];
+	for (const answer of answers) {
+		const { toolCallId } = answer;
+		if (seen.has(toolCallId)) {
+			throw new HoldfastError(
+				"duplicate_tool_result",
+				...refusal(
+					toolCallId,
+					"it is answered twice in one batch. Send one answer a call; nothing of the batch was taken",
+				),
+			);
+		}
+		seen.add(toolCallId);
+		facts.push(...factsOf(state, run, answer, now));
+	}
+	return facts;
+}
+
+/** The facts of calls whose time is over at `now`. */
+export function expiredFacts(run: RunState, now: number): readonly Fact[] {
+	return openCalls(run)
+		.filter(({ pending: { deadline } }) => deadline !== undefined && deadline <= now)
+		.map(({ call, pending: { since, deadline = now } }) => {
+			const { toolName } = call.call;
+			const result = `Nobody gave the result of "${toolName}" within ${deadline - since} ms.`;
+			return settled(run, call, "expired", result);
+		});
+}
+
+/** The facts of a run that is stopped while it waits: every call gets a result that says so. */
+export function stoppedFacts(run: RunState): readonly Fact[] {
+	return run.calls
+		.filter((call) => call.settled === undefined)
+		.map((call) => settled(run, call, "cancelled", "The call was cancelled: the run was stopped."));
+}
+
+/** The first time at which a call of the run has failed; undefined when none ever has. */
+export function nextDeadline(run: RunState): number | undefined {
+	const deadlines = openCalls(run).flatMap(({ pending: { deadline } }) => deadline ?? []);
+	return deadlines.length === 0 ? undefined : Math.min(...deadlines);
+}
+
+function factsOf(state: SessionState, run: RunState, answer: ToolAnswer, now: number): readonly Fact[] {
+	const { toolCallId } = answer;
+	const call = run.calls.find((each) => each.call.toolCallId === toolCallId);
+	const pending = run.pending?.find(({ callId }) => callId === toolCallId);
+	if (answer.runId !== undefined && answer.runId !== run.runId) {
+		throw new HoldfastError(
+			"unknown_tool_call_id",
+			...refusal(toolCallId, "it is meant for another run than the one that waits"),
+		);
+	}
+	if (call?.settled !== undefined) return again(call, answer);
+	if (call === undefined || pending === undefined) {
+		const wasCalled = state.agent.messages.some(
+			(message) => message.type === "assistant" && hasCall(message as { toolCalls?: unknown }, toolCallId),
+		);
+		if (call === undefined && wasCalled) {
+			throw new HoldfastError(
+				"tool_call_settled",
+				...refusal(toolCallId, "it has its result since an earlier round"),
+			);
+		}
+		throw new HoldfastError(
+			"unknown_tool_call_id",
+			...refusal(toolCallId, "the run does not wait for a call of that id"),
+		);
+	}
+	if (pending.deadline !== undefined && pending.deadline <= now) throw expired(toolCallId);
+	if ("approved" in answer !== (pending.awaits === "approval")) {
+		const wanted =
+			pending.awaits === "approval" ? "approval: {toolCallId, approved}" : "a result: {toolCallId, output}";
+		throw new HoldfastError("invalid_input", ...refusal(toolCallId, `it waits for ${wanted}`));
+	}
+	if (!("approved" in answer)) return [resultFact(run, call, answer)];
+	const { approved, reason, basis } = answer;
+	const decided: Fact = {
+		kind: "decision",
+		step: run.step,
+		topic: "approval",
+		answer: {
+			callId: toolCallId,
+			approved,
+			...(reason === undefined ? {} : { reason }),
+			...(basis === undefined ? {} : { basis: plainJson(basis) }),
+		},
+	};
+	if (approved) return [decided];
+	const why = reason === undefined || reason === "" ? "." : `: ${reason}`;
+	const denied = settled(run, call, "skipped", `The call of "${call.call.toolName}" was not approved${why}`);
+	return [decided, { ...denied, approved: false }];
+}
+
+/** What was said before may be said again, and nothing else. */
+function again({ call, settled: fact }: CallState, answer: ToolAnswer): readonly Fact[] {
+	const { toolCallId } = call;
+	if (fact?.outcome === "expired") throw expired(toolCallId);
+	if ("approved" in answer) {
+		if (!answer.approved && fact?.approved === false) return [];
+		throw new HoldfastError("tool_call_settled", ...refusal(toolCallId, "it has its result already"));
+	}
+	const isSame =
+		JSON.stringify(plainJson(answer.output)) === JSON.stringify(fact?.result) &&
+		(answer.isError === true) === (fact?.outcome === "error");
+	if (isSame) return [];
+	throw new HoldfastError(
+		"tool_result_conflict",
+		...refusal(toolCallId, "it has another result already, which stays"),
+	);
+}
+
+/** What somebody says too late. */
+export function expired(toolCallId: string): HoldfastError {
+	return new HoldfastError(
+		"tool_result_expired",
+		...refusal(toolCallId, "its time was over, and the run went on without it"),
+	);
+}
+
+/** What is said of an answer that is not taken. */
+function refusal(
+	toolCallId: string,
+	why: string,
+): [message: string, options: { data: { toolCallId: string } }] {
+	return [
+		`The answer for the call ${JSON.stringify(toolCallId)} was refused: ${why}.`,
+		{ data: { toolCallId } },
+	];
+}
+
+function resultFact(
+	run: RunState,
+	call: CallState,
+	{ output, isError, details }: Exclude<ToolAnswer, { approved: boolean }>,
+): Fact {
+	const fact = settled(run, call, isError === true ? "error" : "done", plainJson(output));
+	return details === undefined ? fact : { ...fact, details: plainJson(details) };
+}
+
+function settled(
+	run: RunState,
+	{ call }: CallState,
+	outcome: ToolCallOutcome,
+	result: unknown,
+): Extract<Fact, { kind: "tool.settled" }> {
+	return { kind: "tool.settled", step: run.step, callId: call.toolCallId, outcome, result, duration: 0 };
+}
+
+function openCalls(run: RunState): readonly { readonly call: CallState; readonly pending: PendingCall }[] {
+	return (run.pending ?? []).flatMap((pending) => {
+		const call = run.calls.find((each) => each.call.toolCallId === pending.callId);
+		return call === undefined || call.settled !== undefined ? [] : [{ call, pending }];
+	});
+}
+
+function hasCall({ toolCalls }: { toolCalls?: unknown }, toolCallId: string): boolean {
+	return Array.isArray(toolCalls) && toolCalls.some((call) => call.toolCallId === toolCallId);
+}

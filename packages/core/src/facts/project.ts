@@ -1,0 +1,147 @@
+// project: what watchers are told of a committed entry. Pure: following a journal gives the same events as being there.
+import type { ToolCall } from "@holdfast/upp";
+import type { MessageEvent, RunEndEvent, RunEvent, RunStartEvent, ToolEndEvent } from "./events.ts";
+import type { Entry } from "./fact.ts";
+import type { SessionState } from "./session-state.ts";
+
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
+
+/** The event of an entry, given the state after it; undefined for entries that watchers are not told of. */
+export function project(
+	state: SessionState,
+	entry: Entry,
+	sessionKey: string | undefined,
+): RunEvent | undefined {
+	const { seq, fact, at } = entry;
+	const sub = 0;
+	switch (fact.kind) {
+		case "run.started":
+		case "run.resumed":
+			return startEvent(state, entry, sessionKey);
+		case "input":
+			return { type: "input", seq, sub, placement: fact.placement, shape: fact.shape, message: fact.message };
+		case "assistant": {
+			const { step, tag, message, usage, stopReason, modelId, duration, cost } = fact;
+			const event: Mutable<MessageEvent> = {
+				type: "message",
+				seq,
+				sub,
+				step,
+				tag,
+				message,
+				usage,
+				stopReason,
+				modelId,
+				duration,
+			};
+			if (cost !== undefined) event.cost = cost;
+			return event;
+		}
+		case "tool.started": {
+			const { step, attempt } = fact;
+			const index = indexOf(state, fact.callId);
+			const call = callAt(state, index, fact.callId);
+			return {
+				type: "tool_start",
+				seq,
+				sub,
+				step,
+				index,
+				call,
+				input: fact.input ?? call.arguments,
+				attempt,
+			};
+		}
+		case "tool.settled": {
+			const { step, outcome, result, details, duration } = fact;
+			const index = indexOf(state, fact.callId);
+			const call = callAt(state, index, fact.callId);
+			const event: Mutable<ToolEndEvent> = {
+				type: "tool_end",
+				at,
+				seq,
+				sub,
+				step,
+				index,
+				call,
+				outcome,
+				result,
+				duration,
+			};
+			if (details !== undefined) event.details = details;
+			return event;
+		}
+		case "note":
+			// Retries were told when they happened.
+			if (fact.topic === "model-retry") return undefined;
+			return { type: "note", at, seq, sub, step: fact.step, topic: fact.topic, value: fact.value };
+		case "waiting": {
+			const calls = fact.calls.map((pending) => ({
+				...pending,
+				call: callAt(state, indexOf(state, pending.callId), pending.callId),
+			}));
+			return { type: "waiting", seq, sub, runId: entry.runId, calls };
+		}
+		case "run.parked":
+			return { type: "run_suspended", seq, sub, runId: entry.runId, reason: "parked" };
+		case "run.ended":
+			return endEvent(state, entry, fact);
+		default:
+			return undefined;
+	}
+}
+
+function startEvent(
+	state: SessionState,
+	{ seq, runId, fact, at }: Entry,
+	sessionKey: string | undefined,
+): RunStartEvent {
+	const runKind = state.run?.started.runKind ?? "user-turn";
+	const event: Mutable<RunStartEvent> = {
+		type: "run_start",
+		at,
+		seq,
+		sub: 0,
+		runId,
+		runKind,
+		attempt: state.run?.attempt ?? 1,
+	};
+	if (sessionKey !== undefined) event.sessionKey = sessionKey;
+	if (fact.kind === "run.resumed") {
+		event.reason = fact.reason;
+		if (fact.partial !== undefined) event.partial = fact.partial;
+		if (fact.agentChanged !== undefined) event.agentChanged = fact.agentChanged;
+	}
+	return event;
+}
+
+function endEvent(
+	state: SessionState,
+	{ seq, runId, at }: Entry,
+	fact: Extract<Entry["fact"], { kind: "run.ended" }>,
+): RunEndEvent {
+	const { run } = state;
+	const usage = run?.usage ?? { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+	const event: Mutable<RunEndEvent> = {
+		type: "run_end",
+		at,
+		seq,
+		sub: 0,
+		runId,
+		outcome: fact.outcome,
+		usage,
+		steps: run?.step ?? 0,
+	};
+	if (fact.error !== undefined) event.error = fact.error;
+	if (fact.partial !== undefined) event.partial = fact.partial;
+	if (run !== undefined && run.unpriced === 0) event.cost = run.cost;
+	return event;
+}
+
+function indexOf(state: SessionState, callId: string): number {
+	return state.run?.calls.findIndex((each) => each.call.toolCallId === callId) ?? -1;
+}
+
+function callAt(state: SessionState, index: number, toolCallId: string): ToolCall {
+	return state.run?.calls[index]?.call ?? { toolCallId, toolName: "", arguments: {} };
+}

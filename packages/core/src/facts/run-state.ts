@@ -1,0 +1,117 @@
+// What the fold of a session knows of the run under way: its calls, its answers, and how often it was cut off.
+import { emptyUsage, type TokenUsage, type ToolCall, type ToolExecution } from "@holdfast/upp";
+import { List } from "../state/index.ts";
+import type { Approval } from "../tools/index.ts";
+import type {
+	AssistantSaid,
+	ErrorData,
+	PendingCall,
+	RunOutcome,
+	RunParked,
+	RunResumed,
+	RunStarted,
+	ToolSettled,
+	ToolStarted,
+} from "./fact.ts";
+
+/** A tool call of the step under way. */
+export interface CallState {
+	readonly call: ToolCall;
+	/** Set once somebody outside let it run. */
+	readonly approval?: Approval;
+	/** Set once it was started. */
+	readonly started?: ToolStarted;
+	readonly settled?: ToolSettled;
+}
+
+/** Model calls of a run, the last one first: a chain, for it grows with every step and is read once. */
+export interface Cycle {
+	readonly usage: TokenUsage;
+	readonly before: Cycle | undefined;
+}
+
+/** What happened last in a run, as deciders see it. */
+export interface LastFact {
+	readonly kind: "input" | "assistant" | "results" | "note" | "decision";
+	/** The placement of an input, the tag of an answer, the topic of a note or decision. */
+	readonly tag: string;
+	/** What a note holds or a decision answered. */
+	readonly value?: unknown;
+	/** Set where the step ended with a note. */
+	readonly endsStep?: true;
+}
+
+/** The run under way, or the last one. */
+export interface RunState {
+	readonly runId: string;
+	readonly started: RunStarted;
+	/** Id of the message that began the turn; empty until it is known. */
+	readonly inputId: string;
+	readonly status: "running" | "waiting" | RunOutcome;
+	/** How often the run was started: 1, and one more for each resume. */
+	readonly attempt: number;
+	readonly step: number;
+	readonly rounds: number;
+	readonly last: LastFact;
+	/** Position of this run's first message within the history. */
+	readonly firstMessage: number;
+	readonly calls: readonly CallState[];
+	/** Calls of the step that have no result yet. */
+	readonly unsettled: number;
+	/** Calls that somebody outside settles, while the run waits for them and until the next step. */
+	readonly pending?: readonly PendingCall[] | undefined;
+	/** The step's answer, while its calls are open and until the next answer. */
+	readonly assistant?: AssistantSaid;
+	readonly executions: List<ToolExecution>;
+	/** How many of them were run before the current step. */
+	readonly executionsBefore: number;
+	readonly usage: TokenUsage;
+	readonly cycles: number;
+	readonly lastCycle: Cycle | undefined;
+	/** Known price so far in US dollars; `unpriced` counts answers whose price is not known. */
+	readonly cost: number;
+	readonly unpriced: number;
+	readonly error?: ErrorData;
+	/** Set while the run was left open on purpose. */
+	readonly suspended?: true;
+	/** How often its process has died, and it was taken up again, since it last finished a step. */
+	readonly crashes: number;
+	/** Set while nobody goes on with it. */
+	readonly parked?: RunParked | undefined;
+	/** The agent that worked on it last. */
+	readonly fingerprint: string;
+}
+
+export const noCalls: readonly CallState[] = [];
+
+/** A run that has just begun; `firstMessage` is the position its first message will have. */
+export function newRun(runId: string, started: RunStarted, firstMessage: number): RunState {
+	return {
+		runId,
+		started,
+		inputId: "",
+		status: "running",
+		attempt: 1,
+		step: 0,
+		rounds: 0,
+		last: { kind: "input", tag: "turn" },
+		firstMessage,
+		calls: noCalls,
+		unsettled: 0,
+		executions: List.empty(),
+		executionsBefore: 0,
+		usage: emptyUsage(),
+		cycles: 0,
+		lastCycle: undefined,
+		cost: 0,
+		unpriced: 0,
+		crashes: 0,
+		fingerprint: started.fingerprint,
+	};
+}
+
+/** How often its process has died since the last finished step, now that the run is taken up. A release begins anew. */
+export function crashesAfter({ crashes }: RunState, { reason }: RunResumed): number {
+	if (reason === "released") return 0;
+	return reason === "crash" ? crashes + 1 : crashes;
+}

@@ -1,0 +1,314 @@
+// evolve: (state, fact) → state, the only way state comes to be (keeps I2). Pure, and constant in cost (keeps I5).
+import {
+	HoldfastError,
+	type Message,
+	sumUsage,
+	type TokenUsage,
+	type ToolExecution,
+	type ToolResult,
+	ToolResultMessage,
+} from "@holdfast/upp";
+import {
+	AgentState,
+	type List,
+	type PlanStepChange,
+	type SubagentExecutionTrace,
+	withStepStatus,
+} from "../state/index.ts";
+import { editMessage } from "./edit-message.ts";
+import type { Entry, Noted, ToolCallOutcome, ToolSettled } from "./fact.ts";
+import { unfold } from "./folded-state.ts";
+import { type CallState, crashesAfter, type LastFact, newRun, noCalls, type RunState } from "./run-state.ts";
+
+/** A session at one seq: the fold of its facts. */
+export interface SessionState {
+	readonly seq: number;
+	/** The conversation and what is known beside it, as callers see it. */
+	readonly agent: AgentState;
+	/** The messages as the model sees them: large outputs cut, errors and aborts left out. */
+	readonly context: List<Message>;
+	readonly run: RunState | undefined;
+}
+
+/** What a fold must know of the agent: how much of a result a tool shows to the model. */
+export interface FoldOptions {
+	/** The result as the model sees it; the same value when nothing is cut. */
+	show(toolName: string, result: unknown): unknown;
+}
+
+/** A session that begins with a given state. */
+export function initialSession(agent: AgentState): SessionState {
+	return { seq: 0, agent, context: AgentState.partsOf(agent).messages, run: undefined };
+}
+
+/** The message that carries an interrupted call's lack of a result. */
+const withoutResult = "The run ended before this call had a result.";
+
+/**
+ * The state after one more entry.
+ * @throws HoldfastError `journal_corrupt` when the entry cannot stand where it stands.
+ */
+export function evolve(state: SessionState, entry: Entry, options: FoldOptions): SessionState {
+	const { fact, seq } = entry;
+	if (fact.kind === "folded") return unfold(seq, fact, options);
+	if (seq !== state.seq + 1) throw corrupt(entry, `expected entry ${state.seq + 1}`);
+	if (fact.kind === "run.started") {
+		const parts = AgentState.partsOf(state.agent);
+		return {
+			seq,
+			agent: AgentState.ofParts({ ...parts, step: 0, usage: undefined }),
+			context: state.context,
+			run: newRun(entry.runId, fact, parts.messages.length),
+		};
+	}
+	if (fact.kind === "message.updated" || fact.kind === "message.deleted")
+		return editMessage(
+			state,
+			seq,
+			fact.messageId,
+			fact.kind === "message.updated" ? fact.message : undefined,
+		);
+	const { run } = state;
+	if (run === undefined || run.runId !== entry.runId) throw corrupt(entry, "it belongs to no open run");
+	switch (fact.kind) {
+		case "run.resumed": {
+			const { suspended: _, parked: __, ...left } = run;
+			const { attempt, fingerprint } = fact;
+			const crashes = crashesAfter(run, fact);
+			return { ...state, seq, run: { ...left, status: "running", attempt, fingerprint, crashes } };
+		}
+		case "run.parked":
+			return { ...state, seq, run: { ...run, parked: fact } };
+		case "input":
+			return append(
+				state,
+				{
+					...run,
+					inputId: run.inputId === "" ? fact.message.id : run.inputId,
+					status: "running",
+					last: { kind: "input", tag: fact.placement },
+				},
+				seq,
+				fact.message,
+			);
+		case "assistant": {
+			const toolCalls = fact.message.toolCalls ?? [];
+			const usage = sumUsage(run.usage, fact.usage);
+			const answered: RunState = {
+				...run,
+				step: fact.step,
+				executionsBefore: fact.step === run.step ? run.executionsBefore : run.executions.length,
+				last: { kind: "assistant", tag: fact.tag },
+				assistant: fact,
+				calls: toolCalls.length === 0 ? noCalls : toolCalls.map((call) => ({ call })),
+				unsettled: toolCalls.length,
+				crashes: toolCalls.length === 0 ? 0 : run.crashes,
+				usage,
+				cycles: run.cycles + 1,
+				lastCycle: { usage: fact.usage, before: run.lastCycle },
+				cost: run.cost + (fact.cost ?? 0),
+				unpriced: run.unpriced + (fact.cost === undefined ? 1 : 0),
+			};
+			return append(state, answered, seq, fact.message, { step: fact.step, usage });
+		}
+		case "tool.started":
+			return {
+				...state,
+				seq,
+				run: { ...run, calls: replaceCall(run, entry, fact.callId, (call) => ({ ...call, started: fact })) },
+			};
+		case "tool.settled": {
+			const calls = replaceCall(run, entry, fact.callId, (call) => {
+				if (call.settled !== undefined) throw corrupt(entry, `call ${fact.callId} has its result already`);
+				return { ...call, settled: fact };
+			});
+			const settled: RunState = { ...run, calls, unsettled: run.unsettled - 1 };
+			if (settled.unsettled > 0) return { ...state, seq, run: settled };
+			return closeRound(state, settled, seq, entry.at, options);
+		}
+		case "decision":
+			// A call that may run is still to be run: deciders are not asked before it was.
+			if (fact.topic === "approval") {
+				const { callId, approved, ...approval } = fact.answer as { callId: string; approved: boolean };
+				if (!approved) return { ...state, seq };
+				const calls = replaceCall(run, entry, callId, (call) => ({ ...call, approval }));
+				return { ...state, seq, run: { ...run, calls } };
+			}
+			return {
+				...state,
+				seq,
+				run: { ...run, last: { kind: "decision", tag: fact.topic, value: fact.answer } },
+			};
+		case "note":
+			// Neither being left on purpose nor a retry is a step of the work: deciders do not see them.
+			if (fact.topic === "model-retry") return { ...state, seq };
+			if (fact.topic === "suspended") return { ...state, seq, run: { ...run, suspended: true } };
+			return {
+				...note(state, fact.topic, fact.value),
+				seq,
+				run: { ...run, step: fact.step, last: lastOfNote(fact) },
+			};
+		case "waiting":
+			return { ...state, seq, run: { ...run, status: "waiting", pending: fact.calls } };
+		case "run.ended": {
+			let ended = state;
+			if (run.unsettled > 0) {
+				// A killed run leaves calls behind: a history never holds a call without a result.
+				const calls = run.calls.map((call) =>
+					call.settled ? call : { ...call, settled: unanswered(run, call) },
+				);
+				ended = closeRound(state, { ...run, calls, unsettled: 0 }, seq, entry.at, options);
+			}
+			const over: RunState = { ...(ended.run as RunState), status: fact.outcome };
+			const error = fact.error === undefined ? {} : { error: fact.error };
+			// What is over is not parked any more.
+			const parked = over.parked === undefined ? {} : { parked: undefined };
+			return { ...ended, seq, run: { ...over, ...error, ...parked } };
+		}
+	}
+}
+
+/** The messages of the run: its inputs and all that was produced. */
+export function runMessages(state: SessionState): readonly Message[] {
+	return AgentState.partsOf(state.agent).messages.from(state.run?.firstMessage ?? 0);
+}
+
+/** Tokens of each model call of the run, in order. */
+export function cycleUsage(run: RunState): { inputTokens: number; outputTokens: number }[] {
+	const usages: { inputTokens: number; outputTokens: number }[] = [];
+	for (let cycle = run.lastCycle; cycle !== undefined; cycle = cycle.before) {
+		const { inputTokens, outputTokens } = cycle.usage;
+		usages.push({ inputTokens, outputTokens });
+	}
+	return usages.reverse();
+}
+
+function append(
+	state: SessionState,
+	run: RunState,
+	seq: number,
+	message: Message,
+	change?: { step: number; usage: TokenUsage },
+	shown: Message = message,
+): SessionState {
+	const parts = AgentState.partsOf(state.agent);
+	const messages = parts.messages.append(message);
+	const same = state.context === parts.messages && shown === message;
+	return {
+		seq,
+		agent: AgentState.ofParts({ ...parts, messages, ...change }),
+		context: same ? messages : state.context.append(shown),
+		run,
+	};
+}
+
+/** All calls of the step have results: they become one message, in the order of the calls. */
+function closeRound(
+	state: SessionState,
+	run: RunState,
+	seq: number,
+	at: number,
+	options: FoldOptions,
+): SessionState {
+	const results: ToolResult[] = [];
+	const shown: ToolResult[] = [];
+	let cut = false;
+	let executions = run.executions;
+	for (const { call, started, settled } of run.calls) {
+		if (settled === undefined) continue;
+		const isError = settled.outcome !== "done";
+		const result: ToolResult = { toolCallId: call.toolCallId, result: settled.result };
+		if (isError) result.isError = true;
+		results.push(result);
+		const visible = options.show(call.toolName, settled.result);
+		cut ||= visible !== settled.result;
+		shown.push(visible === settled.result ? result : { ...result, result: visible });
+		const execution: ToolExecution = {
+			toolName: call.toolName,
+			toolCallId: call.toolCallId,
+			arguments: (started?.input as Record<string, unknown> | undefined) ?? call.arguments,
+			result: settled.result,
+			isError,
+			duration: settled.duration,
+		};
+		if (settled.approved !== undefined) execution.approved = settled.approved;
+		executions = executions.append(execution);
+	}
+	const identity = {
+		timestamp: new Date(at),
+		...(run.assistant?.resultsId === undefined ? {} : { id: run.assistant.resultsId }),
+	};
+	const message = new ToolResultMessage(results, identity);
+	const closed: RunState = {
+		...run,
+		pending: undefined,
+		rounds: run.rounds + 1,
+		crashes: run.calls.some(({ settled }) => settled?.outcome === "unknown") ? run.crashes : 0,
+		last: { kind: "results", tag: run.assistant?.tag ?? "act" },
+		executions,
+	};
+	const visible = cut ? new ToolResultMessage(shown, identity) : message;
+	return append(state, closed, seq, message, undefined, visible);
+}
+
+function unanswered(run: RunState, call: CallState): ToolSettled {
+	const outcome: ToolCallOutcome = call.started === undefined ? "cancelled" : "unknown";
+	return {
+		kind: "tool.settled",
+		step: run.step,
+		callId: call.call.toolCallId,
+		outcome,
+		result: withoutResult,
+		duration: 0,
+	};
+}
+
+function replaceCall(
+	run: RunState,
+	entry: Entry,
+	callId: string,
+	change: (call: CallState) => CallState,
+): readonly CallState[] {
+	const at = run.calls.findIndex((call) => call.call.toolCallId === callId);
+	const call = run.calls[at];
+	if (call === undefined) throw corrupt(entry, `the step has no call ${callId}`);
+	if (run.calls.length === 1) return [change(call)];
+	const calls = [...run.calls];
+	calls[at] = change(call);
+	return calls;
+}
+
+function lastOfNote({ topic, value, endsStep }: Noted): LastFact {
+	const last: LastFact = { kind: "note", tag: topic, value };
+	return endsStep === undefined ? last : { ...last, endsStep };
+}
+
+function note(state: SessionState, topic: string, value: unknown): SessionState {
+	switch (topic) {
+		case "reasoning":
+			return { ...state, agent: state.agent.withReasoning(String(value)) };
+		case "plan":
+			return { ...state, agent: state.agent.withPlan(value as Parameters<AgentState["withPlan"]>[0]) };
+		case "plan-step": {
+			const parts = AgentState.partsOf(state.agent);
+			const plan = withStepStatus(parts.plan ?? [], value as PlanStepChange);
+			return { ...state, agent: AgentState.ofParts({ ...parts, plan }) };
+		}
+		case "metadata": {
+			const { key, value: inner } = value as { key: string; value: unknown };
+			return { ...state, agent: state.agent.withMetadata(key, inner) };
+		}
+		case "subagent-trace":
+			return { ...state, agent: state.agent.withSubagentTrace(value as SubagentExecutionTrace) };
+		default:
+			return state;
+	}
+}
+
+function corrupt(entry: Entry, why: string): HoldfastError {
+	return new HoldfastError(
+		"journal_corrupt",
+		`Entry ${entry.seq} (${entry.fact.kind}) cannot stand where it stands: ${why}. The journal was changed from outside; restore a backup.`,
+		{ data: { seq: entry.seq, kind: entry.fact.kind } },
+	);
+}

@@ -1,0 +1,211 @@
+// The journal port: what the engine needs of a store (keeps I2, I3, I4).
+// Implementations: memory (memory.ts) and SQLite (sqlite/); `journalContract` in holdfast/testing holds them alike.
+import type { Entry, Fact } from "../facts/index.ts";
+
+/** A store that need not wait answers at once; the engine awaits only real promises. */
+export type MaybePromise<T> = T | Promise<T>;
+
+/** Something said to a session from outside. Anyone may submit one at any time, without a lease (keeps I4). */
+export interface Input {
+	readonly id: string;
+	/**
+	 * `message` starts a run, the others concern one that exists; a `notice` without a run waits for the next one, and
+	 * starts none.
+	 */
+	readonly kind: "message" | "steer" | "stop" | "edit" | "tool-result" | "approval" | "timer" | "notice";
+	/** The run a `message` will start, or the run any other kind is for; absent: whichever is active. */
+	readonly runId?: string;
+	/** Two inputs of one session with the same key are one input. */
+	readonly dedupeKey?: string;
+	/** The worker whose caller waits for it; while that worker lives, it starts the run. */
+	readonly workerId?: string;
+	/**
+	 * Who asks for it: accepted only while that run is open or, without a run, that session is there, else `lease_lost`.
+	 * Not kept with the input.
+	 */
+	readonly askedBy?: { readonly key: string; readonly runId?: string };
+	/** JSON-safe value (see upp's encodeValue). */
+	readonly body: unknown;
+}
+
+/** An input as the store keeps it; the store gives the order. */
+export interface StoredInput extends Omit<Input, "askedBy"> {
+	readonly order: number;
+	readonly at: number;
+}
+
+/** A session at a glance. */
+export interface SessionHead {
+	readonly key: string;
+	readonly epoch: number;
+	/** Seq of the last entry; 0 when there is none. */
+	readonly seq: number;
+	/** The run that was started and has not ended. */
+	readonly openRunId?: string;
+	/** The open run was parked: it goes on only when somebody releases it. */
+	readonly parked?: true;
+	/** The worker that holds the open run's lease, and whether it still lives. */
+	readonly holder?: { readonly workerId: string; readonly alive: boolean };
+	readonly createdAt: number;
+	readonly updatedAt: number;
+	/** Inputs waiting in the inbox. */
+	readonly waiting: number;
+}
+
+/** A piece of what a run told between two facts, kept for those who follow a session with offsets. */
+export interface Chunk {
+	/** Position behind the last entry; grows, with gaps. */
+	readonly sub: number;
+	/** The event, as JSON. */
+	readonly event: unknown;
+}
+
+/** A chunk in its place. */
+export interface StoredChunk extends Chunk {
+	/** The entry it stands behind. */
+	readonly seq: number;
+}
+
+/** Which chunks to read. */
+export interface ReadChunks {
+	/** Only those behind this place. */
+	readonly after: { readonly seq: number; readonly sub: number };
+	/** Only those behind entries up to this one. */
+	readonly through: number;
+	/** At most so many. */
+	readonly limit: number;
+}
+
+/** What one append commits, all or nothing. */
+export interface Append {
+	readonly at: number;
+	readonly runId: string;
+	readonly facts: readonly Fact[];
+	/** What was told since the last entry; stands before these facts, of which there may be none. */
+	readonly chunks?: readonly Chunk[];
+	/** Ids of inputs that these facts took in; they leave the inbox in the same transaction. One that is gone: `lease_lost`. */
+	readonly drain?: readonly string[];
+	/**
+	 * The one fact, of kind `folded`, takes the place of all entries up to this seq, which must be that of a `run.ended`
+	 * or of an earlier such fact. Rejects with `history_unsettled` when it is not, or while a run is open; with
+	 * `fold_unsupported` where the journal does not fold. `runId` and `at` are those of the entry it replaces.
+	 */
+	readonly replaces?: number;
+	/** Commit only if no input for this run (`steer`, `edit`, `tool-result`, `approval`, `timer`, `stop`, `notice`; a run id of its own or none) is waiting. */
+	readonly onlyIfNothingWaits?: true;
+}
+
+export type AppendResult =
+	| { readonly ok: true /** Seq of the last fact. */; readonly seq: number }
+	| { readonly ok: false; readonly reason: "inputs-waiting" };
+
+/**
+ * The right to append to one session. It stays good until somebody raises the session's epoch; a lapsed timer
+ * alone takes nothing away. Taking it costs no write of its own: the first append takes it, and rejects with
+ * `lease_lost` when the session is no longer as it was when the lease was asked for. Each lease fences the ones
+ * before it, those of the same worker too.
+ */
+export interface Lease {
+	readonly key: string;
+	/** The epoch this lease appends under; a forecast until its first append. */
+	readonly epoch: number;
+	/** Seq of the last entry when the lease was taken. */
+	readonly seq: number;
+	/** Run that was open when the lease was taken: a run to recover. */
+	readonly openRunId?: string;
+	/** Whether it was given up, or the store has noticed that another epoch stands. */
+	readonly isLost: boolean;
+	/** Calls `notify`, once, when the store notices that another epoch stands. One listener; undefined takes it away. */
+	whenLost(notify: (() => void) | undefined): void;
+	/**
+	 * Looks whether the epoch still stands; when not, `whenLost` is told before this returns. For stores that can tell at
+	 * once: a process that stood still asks before it begins anything that no append goes before. Must not throw.
+	 */
+	check?(): void;
+	/**
+	 * Appends in call order. Rejects with `lease_lost` when the epoch was raised, `disk_full` when there is no room,
+	 * `journal_failed` for any other failure of the store; nothing of the batch is committed then.
+	 */
+	append(batch: Append): MaybePromise<AppendResult>;
+	/** Inputs waiting for this session, in order. */
+	inbox(): MaybePromise<readonly StoredInput[]>;
+	/** Gives the session up. Harmless when it is lost already. */
+	release(): MaybePromise<void>;
+}
+
+export type AcquireResult =
+	| { readonly ok: true; readonly lease: Lease }
+	| { readonly ok: false; readonly heldBy: string };
+
+export interface ReadOptions {
+	/** Only entries behind this seq. Default 0. */
+	readonly after?: number;
+	/** At most so many. Default: all. */
+	readonly limit?: number;
+}
+
+export interface ListOptions {
+	/** Only sessions whose key sorts behind this one. */
+	readonly after?: string;
+	/** Only sessions whose key begins with this. Default: any key. */
+	readonly prefix?: string;
+	/** At most so many. Default: all. */
+	readonly limit?: number;
+	/**
+	 * `open`: a run is unfinished. `orphaned`: nobody alive works on a run that is unfinished and not parked, or on none,
+	 * while a `message` waits whose worker is dead, or a `steer` that a worker put there and no run took in. `waiting`:
+	 * the last entry says that a run waits for somebody outside; nobody works on such, and they are not `orphaned`.
+	 */
+	readonly state?: "any" | "open" | "orphaned" | "waiting";
+	/** Only those that changed at this time or after it, by their writer's clock, in milliseconds since the epoch. */
+	readonly changedSince?: number;
+	/** With `waiting`: only those with a call whose deadline is not after this, in milliseconds since the epoch. */
+	readonly dueBy?: number;
+}
+
+export interface Journal {
+	/** A word for messages: `memory`, `sqlite`. */
+	readonly name: string;
+	/** Whether settled entries can be folded into one (`Append.replaces`). Absent: they cannot. */
+	readonly folds?: boolean;
+	/** Names this holder among all that share the store; one a journal object. */
+	readonly workerId: string;
+	/**
+	 * Takes the lease when the session is idle, new, held by this worker, or its holder is dead or lapsed.
+	 * `seize` takes it from a living holder too, by raising the epoch (kill, delete).
+	 */
+	acquire(key: string, options?: { readonly mode?: "polite" | "seize" }): MaybePromise<AcquireResult>;
+	/** Puts an input into the session's inbox, durable when it returns. Creates the session when it is new. */
+	submit(key: string, input: Input): MaybePromise<{ readonly duplicate: boolean; readonly order: number }>;
+	/**
+	 * Entries in order. Where the oldest were folded, the `folded` fact comes first. Rejects with `events_expired` when
+	 * `after` lies among those that were folded: what came next is gone.
+	 */
+	read(key: string, options?: ReadOptions): MaybePromise<readonly Entry[]>;
+	/** Chunks in order; they go with the entries that are folded. Absent: the journal keeps none, and ignores them. */
+	readChunks?(key: string, options: ReadChunks): MaybePromise<readonly StoredChunk[]>;
+	head(key: string): MaybePromise<SessionHead | undefined>;
+	list(options?: ListOptions): MaybePromise<readonly SessionHead[]>;
+	/** Whether that worker still lives: an input whose worker is dead is anyone's to start. Unknown workers are dead. */
+	isAlive(workerId: string): MaybePromise<boolean>;
+	/**
+	 * A mark for each worker that died and is not forgotten yet, no two the same: a mark that was not there before is a
+	 * death. Absent: nobody is told of deaths.
+	 */
+	deaths?(): MaybePromise<readonly string[]>;
+	/** Calls `changed` after entries or inputs of the session were committed, by anyone in any process. Returns the way to stop. */
+	watch(key: string, changed: () => void): () => void;
+	/**
+	 * Copies the entries of a session up to a seq into a new one, all or none: facts as they are, with their runs, places and
+	 * times, but no inputs. No run may be open there: rejects with `fork_unsettled` when one is, or there is no such entry,
+	 * with `session_exists` when the new key is taken. Needs no lease, and the session that is copied goes on.
+	 */
+	fork(from: string, to: string, until: number): MaybePromise<void>;
+	/**
+	 * Removes all of a session and fences its holder. Unknown keys are fine. With `seen`, only while the session stands as
+	 * it was seen then: rejects with `lease_lost`, and removes nothing, when something was committed to it since.
+	 */
+	delete(key: string, seen?: Pick<SessionHead, "epoch" | "seq">): MaybePromise<void>;
+	/** Commits what is under way, gives up all leases, closes the store. */
+	close(): MaybePromise<void>;
+}

@@ -1,0 +1,165 @@
+// A lease on a session in memory: the same rules as the durable ones, answered at once (keeps I4).
+
+import { historyUnsettled, journalClosed, leaseLost } from "../facts/index.ts";
+import type { Append, AppendResult, Lease, StoredInput } from "./journal.ts";
+import { createSession, lastSeq, type Session, type Store, type Worker } from "./memory-store.ts";
+
+/** The lease looks first; its first append takes the session, by raising the epoch, or finds it gone. */
+export class MemoryLease implements Lease {
+	readonly key: string;
+	readonly seq: number;
+	readonly openRunId?: string;
+	readonly worker: Worker;
+	readonly #store: Store;
+	readonly #mode: "polite" | "seize";
+	#session: Session | undefined;
+	#epoch: number;
+	#state: "looked" | "taken" | "lost" = "looked";
+	#notify: (() => void) | undefined;
+
+	constructor(
+		store: Store,
+		worker: Worker,
+		key: string,
+		session: Session | undefined,
+		mode: "polite" | "seize",
+	) {
+		this.#store = store;
+		this.#session = session;
+		this.#mode = mode;
+		this.#epoch = session?.epoch ?? store.highestDeletedEpoch;
+		this.worker = worker;
+		this.key = key;
+		this.seq = session === undefined ? 0 : lastSeq(session);
+		if (session?.openRunId !== undefined) this.openRunId = session.openRunId;
+	}
+
+	get epoch(): number {
+		return this.#state === "looked" ? this.#epoch + 1 : this.#epoch;
+	}
+
+	get isLost(): boolean {
+		return this.#state === "lost";
+	}
+
+	whenLost(notify: (() => void) | undefined): void {
+		this.#notify = notify;
+	}
+
+	lose(): void {
+		if (this.#state === "lost") return;
+		this.#state = "lost";
+		this.#notify?.();
+	}
+
+	append(batch: Append): AppendResult {
+		if (this.worker.closed) throw journalClosed();
+		if (!isWaiting(this.#store.sessions.get(this.key), batch.drain)) {
+			this.lose();
+			throw leaseLost(this.key);
+		}
+		const found = this.#state === "taken" ? this.#session : this.#find();
+		if (batch.onlyIfNothingWaits && somethingWaits(found, batch)) {
+			return { ok: false, reason: "inputs-waiting" };
+		}
+		if (batch.replaces !== undefined) checkSettled(this.key, found, batch.replaces);
+		const session = found ?? createSession(this.#store, this.key, batch.at);
+		const before = this.#state === "looked" ? this.#take(session) : undefined;
+		if (batch.replaces !== undefined) fold(session, batch, batch.replaces);
+		else this.#add(session, batch);
+		if (batch.drain !== undefined) drain(session, batch.drain);
+		session.updatedAt = Math.max(session.updatedAt, batch.at);
+		// Whoever held it hears of it when what took it away stands.
+		before?.lose();
+		this.#store.watchers.changed(this.key);
+		return { ok: true, seq: lastSeq(session) };
+	}
+
+	#add(session: Session, { at, runId, facts, chunks = [] }: Append): void {
+		let seq = lastSeq(session);
+		if (chunks.length > 0) {
+			session.chunks ??= [];
+			for (const chunk of chunks) session.chunks.push({ seq, ...chunk });
+		}
+		for (const fact of facts) {
+			session.entries.push({ seq: ++seq, at, runId, fact });
+			if (fact.kind === "run.started") session.openRunId = runId;
+			else if (fact.kind === "run.ended" && session.openRunId === runId) session.openRunId = undefined;
+		}
+	}
+
+	inbox(): readonly StoredInput[] {
+		if (this.worker.closed) throw journalClosed();
+		return this.#store.sessions.get(this.key)?.inbox?.slice() ?? [];
+	}
+
+	release(): void {
+		// Of a session without a run that is open the holder says only that it was taken once.
+		const session = this.#state === "taken" ? this.#session : undefined;
+		if (session?.holder === this && session.openRunId !== undefined) session.holder = undefined;
+		this.#state = "lost";
+		this.#notify = undefined;
+	}
+
+	/** The session as it was seen, if there is one by now; or the end of this lease. */
+	#find(): Session | undefined {
+		const session = this.#store.sessions.get(this.key);
+		if (
+			this.#state === "looked" &&
+			(session === undefined ? this.#session === undefined : this.#stands(session))
+		)
+			return session;
+		this.lose();
+		throw leaseLost(this.key);
+	}
+
+	#stands(session: Session): boolean {
+		// Nobody had it when it was looked at; by now it may exist, if only for an input that came.
+		if (this.#session === undefined) return session.entries.length === 0 && session.holder === undefined;
+		if (session.epoch !== this.#epoch || session.openRunId !== this.openRunId) return false;
+		return this.#mode === "seize" || lastSeq(session) === this.seq;
+	}
+
+	/** Returns the lease that held the session until now. */
+	#take(session: Session): MemoryLease | undefined {
+		const before = session.holder;
+		session.holder = this;
+		this.#session = session;
+		this.#epoch = ++session.epoch;
+		this.#state = "taken";
+		return before;
+	}
+}
+
+function somethingWaits(session: Session | undefined, batch: Append): boolean {
+	if (session?.inbox === undefined) return false;
+	return session.inbox.some(
+		(input) =>
+			input.kind !== "message" &&
+			(input.runId === undefined || input.runId === batch.runId) &&
+			batch.drain?.includes(input.id) !== true,
+	);
+}
+
+/** What is folded must be over: nothing of it is told, resumed or settled any more. */
+function checkSettled(key: string, session: Session | undefined, seq: number): void {
+	const kind = session?.entries.find((entry) => entry.seq === seq)?.fact.kind;
+	if (session?.openRunId === undefined && (kind === "run.ended" || kind === "folded")) return;
+	throw historyUnsettled(key, seq);
+}
+
+function fold(session: Session, { at, runId, facts }: Append, seq: number): void {
+	const { entries } = session;
+	session.chunks = session.chunks?.filter((chunk) => chunk.seq >= seq);
+	const count = seq - (entries[0]?.seq ?? seq) + 1;
+	entries.splice(0, count, ...facts.map((fact) => ({ seq, at, runId, fact })));
+}
+
+/** What is gone from the inbox went with its session, or another has it: the session is not as it was seen. */
+function isWaiting(session: Session | undefined, ids: readonly string[] = []): boolean {
+	return ids.every((id) => session?.inbox?.some((input) => input.id === id) === true);
+}
+
+function drain(session: Session, ids: readonly string[]): void {
+	session.inbox = session.inbox?.filter((input) => !ids.includes(input.id));
+}

@@ -1,0 +1,63 @@
+// What a journal in memory keeps: plain records, and nothing per session that is not needed yet (keeps I5).
+import type { Entry } from "../facts/index.ts";
+import type { StoredChunk, StoredInput } from "./journal.ts";
+import type { MemoryLease } from "./memory-lease.ts";
+import type { Watchers } from "./watchers.ts";
+
+/** What the workers of one memory share. */
+export interface Store {
+	readonly clock: { now(): number };
+	readonly sessions: Map<string, Session>;
+	readonly workers: Map<string, Worker>;
+	readonly watchers: Watchers;
+	/** No session that was deleted had a higher epoch; new ones begin above. */
+	highestDeletedEpoch: number;
+}
+
+/** A worker. */
+export interface Worker {
+	readonly workerId: string;
+	alive: boolean;
+	closed: boolean;
+}
+
+/** A session. */
+export interface Session {
+	readonly key: string;
+	readonly entries: Entry[];
+	readonly createdAt: number;
+	updatedAt: number;
+	epoch: number;
+	openRunId: string | undefined;
+	holder: MemoryLease | undefined;
+	/** In order; exists once there was one. */
+	chunks: StoredChunk[] | undefined;
+	/** The next three exist once an input came. */
+	inbox: StoredInput[] | undefined;
+	dedupe: Map<string, number> | undefined;
+	inputs: number;
+}
+
+/** Seq of the last entry; 0 when there is none. */
+export function lastSeq({ entries }: Session): number {
+	return entries.at(-1)?.seq ?? 0;
+}
+
+/** Makes a session that has nothing yet. */
+export function createSession(store: Store, key: string, at: number): Session {
+	const session: Session = {
+		key,
+		entries: [],
+		createdAt: at,
+		updatedAt: at,
+		epoch: store.highestDeletedEpoch,
+		openRunId: undefined,
+		holder: undefined,
+		chunks: undefined,
+		inbox: undefined,
+		dedupe: undefined,
+		inputs: 0,
+	};
+	store.sessions.set(key, session);
+	return session;
+}

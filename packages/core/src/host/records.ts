@@ -1,0 +1,110 @@
+// Records: small values under a shelf and a name, each with a revision, replaced only where nobody was faster. All that a
+// host keeps beside its journal lies here, so that one transaction covers it, in memory and in files alike.
+import type { MaybePromise } from "./journal.ts";
+
+export interface StoredRecord {
+	/** A new one for every write of any record, never used again; 0 for what is not there. */
+	readonly revision: number;
+	/** Undefined when nothing is there. */
+	readonly value: unknown;
+}
+
+/** Where a record lies. */
+interface RecordAddress {
+	readonly shelf: string;
+	/** The records of a shelf are in the order of their names. */
+	readonly name: string;
+}
+
+export interface RecordWrite extends RecordAddress {
+	/** Undefined takes the record away. */
+	readonly value: unknown;
+}
+
+export interface RecordExpectation extends RecordAddress {
+	readonly revision: number;
+}
+
+export interface ListRecords {
+	/** Only records whose name sorts behind this one. */
+	readonly after?: string;
+	readonly limit?: number;
+}
+
+/** A store of records. */
+export interface RecordSpace {
+	get(address: RecordAddress): MaybePromise<StoredRecord>;
+	list(
+		shelf: string,
+		options?: ListRecords,
+	): MaybePromise<readonly (StoredRecord & { readonly name: string })[]>;
+	/** Writes all or nothing: false, and nothing is written, when a record is not as expected. */
+	commit(expected: readonly RecordExpectation[], writes: readonly RecordWrite[]): MaybePromise<boolean>;
+}
+
+/** A view of the records that keeps its writes to itself until they are committed. */
+export class RecordDraft {
+	readonly #space: RecordSpace;
+	readonly #seen = new Map<string, RecordExpectation & { readonly value: unknown }>();
+	readonly #writes = new Map<string, RecordWrite>();
+
+	constructor(space: RecordSpace) {
+		this.#space = space;
+	}
+
+	/** The value as this draft has left it; undefined when there is none. */
+	async get(shelf: string, name: string): Promise<unknown> {
+		const address = addressOf(shelf, name);
+		const written = this.#writes.get(address);
+		if (written !== undefined) return written.value;
+		const known = this.#seen.get(address);
+		if (known !== undefined) return known.value;
+		const { revision, value } = await this.#space.get({ shelf, name });
+		this.#seen.set(address, { shelf, name, revision, value });
+		return value;
+	}
+
+	/** Writes a value; undefined takes it away. The caller gives it up: it is not changed any more. */
+	put(shelf: string, name: string, value: unknown): void {
+		this.#writes.set(addressOf(shelf, name), { shelf, name, value });
+	}
+
+	/** The values of a shelf by name. Records that others add meanwhile are no conflict. */
+	async list(shelf: string, options: ListRecords = {}): Promise<readonly (readonly [string, unknown])[]> {
+		const { after = "", limit = Number.POSITIVE_INFINITY } = options;
+		const own = [...this.#writes.values()].filter((write) => write.shelf === shelf && write.name > after);
+		const stored = await this.#space.list(shelf, own.length === 0 ? options : { after });
+		const found = new Map(stored.map(({ name, value }) => [name, value]));
+		for (const { name, value } of own) {
+			if (value === undefined) found.delete(name);
+			else found.set(name, value);
+		}
+		const entries = [...found];
+		if (own.length > 0) entries.sort(([one], [other]) => (one < other ? -1 : 1));
+		return entries.length > limit ? entries.slice(0, limit) : entries;
+	}
+
+	/** False when what was read has changed meanwhile: nothing is written then. */
+	async commit(): Promise<boolean> {
+		if (this.#writes.size === 0) return true;
+		return await this.#space.commit([...this.#seen.values()], [...this.#writes.values()]);
+	}
+}
+
+/** Does `work` on a draft until it is committed. What `work` throws leaves everything as it was. */
+export async function onDraft<T>(space: RecordSpace, work: (draft: RecordDraft) => Promise<T>): Promise<T> {
+	for (;;) {
+		const draft = new RecordDraft(space);
+		const result = await work(draft);
+		if (await draft.commit()) return result;
+	}
+}
+
+/** A number as a name that sorts like the number. */
+export function numbered(position: number): string {
+	return String(position).padStart(12, "0");
+}
+
+function addressOf(shelf: string, name: string): string {
+	return `${shelf.length} ${shelf}${name}`;
+}

@@ -1,0 +1,72 @@
+// Small values kept beside a session: a port of four methods, and its twin in memory. Whoever deletes a session deletes
+// its values.
+import { decodeValue, encodeValue, type JSONValue } from "@holdfast/upp";
+import type { MaybePromise } from "./journal.ts";
+
+/** A value and its name. */
+export interface NamedValue {
+	readonly name: string;
+	readonly value: unknown;
+}
+
+/** The values of one session, under names. Values are plain data, and each `get` gives a copy. */
+export interface SessionValues {
+	get(name: string): MaybePromise<unknown>;
+	/** Resolves when the value is kept as safely as the session itself. */
+	set(name: string, value: unknown): MaybePromise<void>;
+	/** Whether there was one. */
+	delete(name: string): MaybePromise<boolean>;
+	/** All of them, in the order of their names. */
+	list(): MaybePromise<readonly NamedValue[]>;
+}
+
+/** Where the values of all sessions are kept. */
+export interface ValueStore {
+	/** The values of a session that belong to one owner, a plugin say. Costs nothing until it is used. */
+	values(sessionKey: string, owner: string): SessionValues;
+	/**
+	 * Whether values are removed with their session, in one transaction. Then nobody else removes them: a session that was
+	 * begun anew meanwhile keeps its own.
+	 */
+	readonly goWithSession?: true;
+	/** Forgets all values of a session, whoever owns them. */
+	deleteSession(sessionKey: string): MaybePromise<void>;
+}
+
+/** Values that live as long as this object. */
+export function memoryValues(): ValueStore {
+	/** Values as text by session, owner and name. */
+	const sessions = new Map<string, Map<string, Map<string, string>>>();
+	return {
+		values(sessionKey, owner) {
+			const kept = (): Map<string, string> | undefined => sessions.get(sessionKey)?.get(owner);
+			return {
+				get(name) {
+					const value = kept()?.get(name);
+					return value === undefined ? undefined : decoded(value);
+				},
+				set(name, value) {
+					const owners = sessions.get(sessionKey) ?? new Map<string, Map<string, string>>();
+					const values = owners.get(owner) ?? new Map<string, string>();
+					sessions.set(sessionKey, owners.set(owner, values.set(name, encoded(value))));
+				},
+				delete: (name) => kept()?.delete(name) ?? false,
+				list: () =>
+					[...(kept() ?? [])]
+						.sort(([one], [other]) => (one < other ? -1 : 1))
+						.map(([name, value]) => ({ name, value: decoded(value) })),
+			};
+		},
+		deleteSession(sessionKey) {
+			sessions.delete(sessionKey);
+		},
+	};
+}
+
+function encoded(value: unknown): string {
+	return JSON.stringify(encodeValue(value));
+}
+
+function decoded(text: string): unknown {
+	return decodeValue(JSON.parse(text) as JSONValue);
+}

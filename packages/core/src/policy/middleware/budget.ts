@@ -1,0 +1,148 @@
+// A limit to what a conversation may use up. A call that finds nothing left does not start; one under way ends after the
+// step in which it reaches the limit, and keeps what it has.
+import { HoldfastError, type TokenUsage } from "@holdfast/upp";
+import type { ModelPrice } from "../../facts/index.ts";
+import { type Clock, systemPorts } from "../../host/index.ts";
+import type { Middleware, MiddlewareContext } from "./middleware.ts";
+import { readNumber } from "./read-options.ts";
+import { addSpending, type Spending, spendingKey, spendingOf, spendingOfCall } from "./spending.ts";
+
+/** Options of `budget`: at least one limit. */
+export interface BudgetOptions {
+	/** Tokens, input and output together. Default: no limit. */
+	readonly maxTokens?: number;
+	/** US dollars. Needs a price. Default: no limit. */
+	readonly maxCost?: number;
+	/** Milliseconds of work. Default: no limit. */
+	readonly maxDuration?: number;
+	/** What a million tokens cost. Default: the agent's `prices` for its model. */
+	readonly price?: ModelPrice;
+	/**
+	 * What the limits are for: all calls that led to a state together (the default), or each call by itself, which then
+	 * always starts.
+	 */
+	readonly scope?: "conversation" | "call";
+	/** Where time comes from. Default: the system's. */
+	readonly clock?: Pick<Clock, "monotonic">;
+}
+
+type Limit = "maxTokens" | "maxCost" | "maxDuration";
+
+/** What a call began with. */
+interface Opening {
+	readonly at: number;
+	readonly spent: Spending;
+	readonly price: ModelPrice | undefined;
+	exceeded?: Limit;
+}
+
+/**
+ * Limits what a conversation uses up. A call rejects with code `budget_exceeded` before it starts when nothing is left
+ * (`data` says which limit, what was used and what was allowed); a call under way is ended after the step that reaches a
+ * limit. The totals are in the metadata of each resulting state under `budget`, with `exceeded` naming the limit that
+ * ended the call. A call that fails leaves no state, and so no trace in the totals.
+ *
+ * @throws HoldfastError `invalid_option` without a limit. Calls reject with `invalid_option` when there is a `maxCost`
+ * and no price is known.
+ * @example
+ * import { openai } from "@ai-sdk/openai";
+ * const clerk = agent({ model: openai("gpt-5.2"), middleware: [budget({ maxTokens: 200_000 })] });
+ */
+export function budget(options: BudgetOptions): Middleware {
+	const limits = limitsOf(options);
+	const { scope = "conversation", clock = systemPorts.clock } = options;
+	const openings = new WeakMap<object, Opening>();
+	const open = (context: MiddlewareContext): Opening => {
+		const price = options.price ?? priceOf(context.agent);
+		if (limits.maxCost !== undefined && price === undefined) throw priceUnknown();
+		return { at: clock.monotonic(), spent: spendingOf(context.state, price), price };
+	};
+	const ofCall = (opening: Opening, usage: TokenUsage | undefined): Spending =>
+		spendingOfCall(usage, opening.price, clock.monotonic() - opening.at);
+	return {
+		name: "budget",
+		before(context) {
+			const opening = open(context);
+			openings.set(context.metadata, opening);
+			const full = scope === "call" ? undefined : reached(limits, opening.spent);
+			if (full !== undefined) throw exceeded(full);
+		},
+		stop(context, state) {
+			const opening = openings.get(context.metadata);
+			if (opening === undefined) return false;
+			const call = ofCall(opening, state.usage);
+			const full = reached(limits, scope === "call" ? call : addSpending(opening.spent, call));
+			if (full !== undefined) opening.exceeded = full.limit;
+			return full !== undefined;
+		},
+		after(context, result) {
+			const opening = openings.get(context.metadata);
+			if (opening === undefined) return result;
+			const total = addSpending(opening.spent, ofCall(opening, result.turn.usage));
+			const said = opening.exceeded === undefined ? total : { ...total, exceeded: opening.exceeded };
+			return { ...result, state: result.state.withMetadata(spendingKey, said) };
+		},
+	};
+}
+
+interface Reached {
+	readonly limit: Limit;
+	readonly used: number;
+	readonly allowed: number;
+	readonly unit: string;
+}
+
+type Limits = Partial<Record<Limit, number>>;
+
+const measures: readonly (readonly [Limit, keyof Spending, string])[] = [
+	["maxTokens", "tokens", "tokens"],
+	["maxCost", "cost", "US dollars"],
+	["maxDuration", "duration", "ms"],
+];
+
+function limitsOf(options: BudgetOptions): Limits {
+	const limits: Limits = {};
+	for (const [limit] of measures) {
+		const value = options[limit];
+		if (value !== undefined) limits[limit] = readNumber(value, limit, 0);
+	}
+	if (Object.keys(limits).length > 0) return limits;
+	throw new HoldfastError(
+		"invalid_option",
+		"A budget without a limit limits nothing. Give `maxTokens`, `maxCost` or `maxDuration`.",
+	);
+}
+
+/** The first limit that nothing is left of. */
+function reached(limits: Limits, spent: Spending): Reached | undefined {
+	for (const [limit, measure, unit] of measures) {
+		const allowed = limits[limit];
+		const used = spent[measure] ?? 0;
+		if (allowed !== undefined && used >= allowed) return { limit, used, allowed, unit };
+	}
+	return undefined;
+}
+
+function exceeded({ limit, used, allowed, unit }: Reached): HoldfastError {
+	return new HoldfastError(
+		"budget_exceeded",
+		`The budget of this conversation is used up: ${used} of ${allowed} ${unit}. Raise \`${limit}\`, or go on from an earlier state.`,
+		{ data: { limit, used, allowed } },
+	);
+}
+
+/** The price the agent was given for its model. */
+function priceOf(agent: MiddlewareContext["agent"]): ModelPrice | undefined {
+	const { prices, model } = agent as {
+		prices?: Readonly<Record<string, ModelPrice>>;
+		model?: { modelId?: string };
+	};
+	return model?.modelId === undefined ? undefined : prices?.[model.modelId];
+}
+
+function priceUnknown(): HoldfastError {
+	return new HoldfastError(
+		"invalid_option",
+		"The budget has a `maxCost`, and nobody said what the model costs. Give `price`, or `prices` to the agent.",
+	);
+}

@@ -1,0 +1,116 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { AgentState } from "../../state/agent-state.ts";
+import { type LogEntry, logging } from "./logging.ts";
+import { contextOf, resultOf } from "./middleware.fixture.ts";
+import { runMiddleware } from "./run-middleware.ts";
+
+const broken = new Error("no luck");
+
+function clockOf(...times: number[]): { monotonic(): number } {
+	return { monotonic: () => times.shift() ?? 0 };
+}
+
+afterEach(() => vi.restoreAllMocks());
+
+describe("logging", () => {
+	test("tells console.log of start and end with the time between, and nothing of what was said [UAP-103]", async () => {
+		const print = vi.spyOn(console, "log").mockImplementation(() => {});
+		const clock = clockOf(100, 142);
+		await runMiddleware([logging({ clock })], contextOf(), async () => resultOf("the secret answer"));
+		expect(print.mock.calls).toEqual([
+			["[info] agent clerk started"],
+			["[info] agent clerk completed in 42 ms, step 0, 15 tokens"],
+		]);
+	});
+
+	test("tells console.log of a failure as an error, which still reaches the caller [UAP-103]", async () => {
+		const print = vi.spyOn(console, "log").mockImplementation(() => {});
+		const call = runMiddleware([logging({ clock: clockOf(1, 3) })], contextOf(), () =>
+			Promise.reject(broken),
+		);
+		await expect(call).rejects.toBe(broken);
+		expect(print.mock.calls.at(-1)).toEqual(["[error] agent clerk failed in 2 ms: no luck"]);
+	});
+
+	test("calls a function of one's own, with messages and without durations when asked to [UAP-104]", async () => {
+		const print = vi.spyOn(console, "log").mockImplementation(() => {});
+		const told: [string, LogEntry][] = [];
+		const middleware = logging({
+			logger: (line, entry) => told.push([line, entry]),
+			includeMessages: true,
+			includeTiming: false,
+		});
+		const context = contextOf();
+		const result = resultOf("the secret answer");
+		await runMiddleware([middleware], context, async () => result);
+		expect(print).not.toHaveBeenCalled();
+		expect(told.map(([line]) => line)).toEqual([
+			"[info] agent clerk started\nuser: the secret question",
+			"[info] agent clerk completed, step 0, 15 tokens\nassistant: the secret answer",
+		]);
+		expect(told.map(([, { messages }]) => messages)).toEqual([[context.input], result.turn.messages]);
+		expect(told.some(([, entry]) => "duration" in entry)).toBe(false);
+	});
+
+	test("leaves out what is below its level [UAP-104]", async () => {
+		const lines: string[] = [];
+		const middleware = logging({
+			level: "error",
+			logger: (line) => lines.push(line),
+			clock: clockOf(0, 10, 11),
+		});
+		await runMiddleware([middleware], contextOf(), async () => resultOf("fine"));
+		expect(lines).toEqual([]);
+		await runMiddleware([middleware], contextOf(), () => Promise.reject(broken)).catch(() => {});
+		expect(lines).toEqual(["[error] agent clerk failed in 1 ms: no luck"]);
+	});
+
+	test("tells of every step at the level debug, and stops none", async () => {
+		const told: LogEntry[] = [];
+		const middleware = logging({
+			level: "debug",
+			logger: (_, entry) => told.push(entry),
+			clock: clockOf(0, 7),
+		});
+		const context = contextOf();
+		await middleware.before?.(context);
+		expect(await middleware.stop?.(context, AgentState.initial().withStep(3))).toBe(false);
+		expect(told.at(-1)).toMatchObject({ level: "debug", event: "step", step: 3, duration: 7 });
+		expect(logging().stop).toBeUndefined();
+	});
+
+	test("hands data and line to loggers with a method for each level, as pino's", async () => {
+		const told: unknown[] = [];
+		class Logger {
+			readonly bindings = "own";
+			debug(...given: unknown[]): void {
+				told.push(["debug", this.bindings, ...given]);
+			}
+			info(...given: unknown[]): void {
+				told.push(["info", this.bindings, ...given]);
+			}
+			warn(...given: unknown[]): void {
+				told.push(["warn", this.bindings, ...given]);
+			}
+			error(...given: unknown[]): void {
+				told.push(["error", this.bindings, ...given]);
+			}
+		}
+		const middleware = logging({ logger: new Logger(), clock: clockOf(0, 5) });
+		await runMiddleware([middleware], contextOf(), () => Promise.reject(broken)).catch(() => {});
+		expect(told).toEqual([
+			["info", "own", expect.objectContaining({ event: "started" }), "[info] agent clerk started"],
+			[
+				"error",
+				"own",
+				expect.objectContaining({ event: "failed", error: broken, duration: 5, agentId: "agent-1" }),
+				"[error] agent clerk failed in 5 ms: no luck",
+			],
+		]);
+	});
+
+	test("refuses levels and loggers that mean nothing", () => {
+		expect(() => logging({ level: "loud" as "info" })).toThrow(/"loud" is unknown.*debug, info/);
+		expect(() => logging({ logger: { info() {} } as never })).toThrow(/no method `debug`/);
+	});
+});

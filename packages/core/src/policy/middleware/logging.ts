@@ -1,0 +1,145 @@
+// Tells a logger when calls of an agent begin, end and fail.
+import { HoldfastError, type Message } from "@holdfast/upp";
+import { type Clock, systemPorts } from "../../host/index.ts";
+import type { GenerateResult } from "../../state/index.ts";
+import type { Middleware, MiddlewareContext } from "./middleware.ts";
+import { transcript } from "./transcript.ts";
+
+const levels = ["debug", "info", "warn", "error"] as const;
+
+/** How much a log entry matters. */
+export type LogLevel = (typeof levels)[number];
+
+/** What an entry says, as data. */
+export interface LogEntry {
+	readonly level: LogLevel;
+	readonly event: "started" | "step" | "completed" | "failed";
+	readonly agentId: string;
+	readonly agentName?: string;
+	/** Milliseconds since the start, unless timing is switched off. */
+	readonly duration?: number;
+	readonly step?: number;
+	readonly totalTokens?: number;
+	readonly error?: Error;
+	/** Where messages are switched on: the input at the start, the messages of the turn at its end. */
+	readonly messages?: readonly Message[];
+}
+
+/** Is given a readable line, and the same as data. */
+export type LogFunction = (line: string, entry: LogEntry) => void;
+
+/** An object with a method for each level that takes data and a line, as pino's loggers. */
+export interface LogObject {
+	debug(entry: LogEntry, line: string): void;
+	info(entry: LogEntry, line: string): void;
+	warn(entry: LogEntry, line: string): void;
+	error(entry: LogEntry, line: string): void;
+}
+
+/** Options of `logging`. */
+export interface LoggingOptions {
+	/** Entries below are not logged; `debug` also logs every step. Default "info". */
+	readonly level?: LogLevel;
+	/** A function, or a logger with methods as pino's. Default: lines go to `console.log`. */
+	readonly logger?: LogFunction | LogObject;
+	/** Whether what is said is logged. Default false: conversations are nobody else's business. */
+	readonly includeMessages?: boolean;
+	/** Whether durations are logged. Default true. */
+	readonly includeTiming?: boolean;
+	/** Where time comes from. Default: the system's. */
+	readonly clock?: Pick<Clock, "monotonic">;
+}
+
+/**
+ * Logs the start and the end of every call at `info`, and failures at `error`.
+ *
+ * @throws HoldfastError `invalid_option` for an unknown level, or a logger that lacks a method.
+ * @see UAP 9.3
+ * @example
+ * import { openai } from "@ai-sdk/openai";
+ * const clerk = agent({ model: openai("gpt-5.2"), middleware: [logging({ level: "debug" })] });
+ */
+export function logging(options: LoggingOptions = {}): Middleware {
+	const level = options.level ?? "info";
+	if (!levels.includes(level)) {
+		throw new HoldfastError(
+			"invalid_option",
+			`The level "${String(level)}" is unknown. Give one of ${levels.join(", ")}.`,
+		);
+	}
+	const write = writerOf(options.logger);
+	const { includeMessages = false, includeTiming = true, clock = systemPorts.clock } = options;
+	const started = new WeakMap<object, number>();
+	const log = (context: MiddlewareContext, said: Omit<LogEntry, "agentId">): void => {
+		if (levels.indexOf(said.level) < levels.indexOf(level)) return;
+		const { id, name } = context.agent;
+		const since = started.get(context.metadata);
+		const { messages, ...rest } = said;
+		const entry: LogEntry = {
+			...rest,
+			agentId: id,
+			...(name === undefined ? {} : { agentName: name }),
+			...(includeTiming && since !== undefined && said.event !== "started"
+				? { duration: clock.monotonic() - since }
+				: {}),
+			...(includeMessages && messages !== undefined ? { messages } : {}),
+		};
+		write(lineOf(entry), entry);
+	};
+	return {
+		name: "logging",
+		before(context) {
+			started.set(context.metadata, clock.monotonic());
+			log(context, { level: "info", event: "started", messages: [context.input] });
+		},
+		after(context, result) {
+			log(context, { level: "info", event: "completed", ...summaryOf(result) });
+			return result;
+		},
+		onError(context, error) {
+			log(context, { level: "error", event: "failed", error });
+		},
+		...(level === "debug"
+			? {
+					stop(context: MiddlewareContext, { step, usage }: GenerateResult["state"]): boolean {
+						const tokens = usage === undefined ? {} : { totalTokens: usage.totalTokens };
+						log(context, { level: "debug", event: "step", step, ...tokens });
+						return false;
+					},
+				}
+			: {}),
+	};
+}
+
+function summaryOf({ turn, state }: GenerateResult): Pick<LogEntry, "step" | "totalTokens" | "messages"> {
+	return { step: state.step, totalTokens: turn.usage.totalTokens, messages: turn.messages };
+}
+
+function writerOf(logger: LoggingOptions["logger"]): LogFunction {
+	// Looked up with each line: whoever replaces it later is heard too.
+	if (logger === undefined) return (line) => console.log(line);
+	if (typeof logger === "function") return logger;
+	const missing = levels.find((name) => typeof logger?.[name] !== "function");
+	if (missing !== undefined) {
+		throw new HoldfastError(
+			"invalid_option",
+			`The logger has no method \`${missing}\`. Give a function, or an object with ${levels.join(", ")}.`,
+		);
+	}
+	return (line, entry) => logger[entry.level](entry, line);
+}
+
+/** `[info] agent clerk completed in 12 ms, step 2, 345 tokens` */
+function lineOf(entry: LogEntry): string {
+	const { level, event, agentName, agentId, duration, step, totalTokens, error, messages } = entry;
+	const details = [
+		step === undefined ? "" : `step ${step}`,
+		totalTokens === undefined ? "" : `${totalTokens} tokens`,
+	].filter((detail) => detail !== "");
+	const took =
+		duration === undefined ? "" : `${event === "step" ? " after" : " in"} ${Math.round(duration)} ms`;
+	const head = `[${level}] agent ${agentName ?? agentId} ${event}${took}`;
+	const why = error === undefined ? "" : `: ${error.message}`;
+	const said = messages === undefined ? "" : `\n${transcript(messages)}`;
+	return `${[head, ...details].join(", ")}${why}${said}`;
+}

@@ -1,0 +1,62 @@
+// What a conversation has used up: tokens, money, working time. It travels in the state's metadata under "budget", so
+// that it survives from call to call, branches with the state and is saved with it.
+import type { TokenUsage } from "@holdfast/upp";
+import type { ModelPrice } from "../../facts/index.ts";
+import type { AgentState } from "../../state/index.ts";
+
+/** What has been used up. */
+export interface Spending {
+	readonly tokens: number;
+	/** US dollars; absent where no price is known. */
+	readonly cost?: number;
+	/** Milliseconds of work. */
+	readonly duration: number;
+}
+
+/** The key in a state's metadata. */
+export const spendingKey = "budget";
+
+/** What the calls that led to a state have used up. A state that no budget has seen yet tells of its last call only. */
+export function spendingOf(state: AgentState, price: ModelPrice | undefined): Spending {
+	const noted = state.metadata[spendingKey] as Partial<Spending> | undefined;
+	if (typeof noted !== "object" || noted === null) return spendingOfCall(state.usage, price, 0);
+	const { tokens, cost, duration } = noted;
+	return {
+		tokens: numberOf(tokens),
+		...(price === undefined ? {} : { cost: numberOf(cost) }),
+		duration: numberOf(duration),
+	};
+}
+
+/** What one call uses up. */
+export function spendingOfCall(
+	usage: TokenUsage | undefined,
+	price: ModelPrice | undefined,
+	duration: number,
+): Spending {
+	const tokens = usage?.totalTokens ?? 0;
+	return price === undefined ? { tokens, duration } : { tokens, cost: costOf(usage, price), duration };
+}
+
+/** Both together. */
+export function addSpending(a: Spending, b: Spending): Spending {
+	const cost = a.cost === undefined && b.cost === undefined ? {} : { cost: (a.cost ?? 0) + (b.cost ?? 0) };
+	return { tokens: a.tokens + b.tokens, ...cost, duration: a.duration + b.duration };
+}
+
+function costOf(usage: TokenUsage | undefined, price: ModelPrice): number {
+	if (usage === undefined) return 0;
+	const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
+	return (
+		((inputTokens - cacheReadTokens - cacheWriteTokens) * price.input +
+			cacheReadTokens * (price.cacheRead ?? price.input) +
+			cacheWriteTokens * (price.cacheWrite ?? price.input) +
+			outputTokens * price.output) /
+		1_000_000
+	);
+}
+
+/** Metadata may come from anywhere. */
+function numberOf(value: unknown): number {
+	return typeof value === "number" && value > 0 ? value : 0;
+}

@@ -1,0 +1,29 @@
+// One question to an agent's own model, beside its conversations: for plugins that need words, such as summaries.
+import { type BoundLLMModel, type LLMRequest, type Message, UserMessage } from "@holdfast/upp";
+
+/** Whoever has a model that can be asked. */
+interface ModelOwner {
+	model(): {
+		readonly model: BoundLLMModel;
+		request(messages: readonly Message[], extra: { signal: AbortSignal; tools: readonly [] }): LLMRequest;
+	};
+}
+
+/** Asks a model for a text. */
+export type AskModel = (
+	prompt: string,
+	options: { readonly instructions?: string; readonly signal: AbortSignal },
+) => Promise<string>;
+
+/** Asks the model of that agent, without its instructions and tools. Rejects with what the model throws. */
+export function askModel(agent: ModelOwner): AskModel {
+	return async (prompt, { instructions, signal }) => {
+		const { model, request } = agent.model();
+		const asked = request([new UserMessage(prompt)], { signal, tools: [] });
+		delete asked.structure;
+		if (instructions === undefined) delete asked.system;
+		else asked.system = instructions;
+		const { message } = await model.complete(asked);
+		return message.text;
+	};
+}

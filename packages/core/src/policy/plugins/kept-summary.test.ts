@@ -1,0 +1,92 @@
+import { AssistantMessage, type Message, UserMessage } from "@holdfast/upp";
+import { describe, expect, test } from "vitest";
+import { Agent } from "../../agent/agent.ts";
+import { memoryHost } from "../../host/host.ts";
+import { memoryValues } from "../../host/values.ts";
+import { scriptedModel } from "../../testing/scripted-model.ts";
+import { compaction } from "./compaction.ts";
+import { hashUpTo, keepSummary, keptSummary } from "./kept-summary.ts";
+import { eventsOf, shownIn } from "./plugins.fixture.ts";
+
+const messages: readonly Message[] = [
+	new UserMessage("one"),
+	new AssistantMessage("two"),
+	new UserMessage("three"),
+];
+
+describe("a summary that is kept", () => {
+	test("stands for the messages it was made of, and for no others", async () => {
+		const values = memoryValues().values("s", "compaction");
+		const summary = new UserMessage("one and two");
+		await keepSummary(values, { cut: 2, hash: hashUpTo(2, messages), summary });
+		const found = await keptSummary(values, messages);
+		expect([found?.cut, found?.summary.text]).toEqual([2, "one and two"]);
+		const [first, second] = messages as [Message, Message];
+		expect(await keptSummary(values, [new UserMessage("one"), second])).toBeUndefined();
+		expect(await keptSummary(values, [first])).toBeUndefined();
+	});
+
+	test("is told by a hash that goes on from a shorter beginning and looks at each message once", () => {
+		const written: string[] = [];
+		const looked = messages.map((message) => ({
+			text: message.text,
+			toJSON() {
+				written.push(message.text);
+				return message.toJSON();
+			},
+		})) as unknown as readonly Message[];
+		const beginning = { cut: 2, hash: hashUpTo(2, looked) };
+		const hash = hashUpTo(3, looked, beginning);
+		expect(written).toEqual(["one", "two", "three"]);
+		expect(hash).toBe(hashUpTo(3, messages));
+		expect(hash).not.toBe(beginning.hash);
+		const [first, , third] = messages as [Message, Message, Message];
+		expect(hashUpTo(3, [first, new AssistantMessage("other"), third])).not.toBe(hash);
+	});
+
+	test("is shown by the next process, which does not ask for it again", async () => {
+		const host = { ...memoryHost(), values: memoryValues() };
+		const begins: string[] = [];
+		const plugins = () => [
+			compaction({
+				summarise: (_, old) => `sum ${begins.push(old[0]?.text ?? "")}`,
+				estimate: ({ text }) => (text.startsWith("[") ? 0.5 : 1),
+				maxTokens: 4,
+				keepRecent: 2,
+			}),
+		];
+		const first = await Agent.create({ model: scriptedModel(["a1", "a2", "a3"]), plugins: plugins(), host });
+		for (const input of ["q1", "q2", "q3"]) await eventsOf(first, input);
+		expect(begins).toEqual(["q1"]);
+		await first.close();
+		const model = scriptedModel(["a4"]);
+		const second = await Agent.create({ model, plugins: plugins(), host });
+		await eventsOf(second, "q4");
+		// Built on the summary that was kept, not on the whole history.
+		expect(begins).toEqual(["q1", "[Summary of the conversation so far]\nsum 1"]);
+		expect(model.requests.map(shownIn)[0]?.[0]).toBe("[Summary of the conversation so far]\nsum 2");
+	});
+
+	test("that cannot be read or kept is told, and the turn goes on", async () => {
+		const broken = memoryValues();
+		const values = () => ({
+			...broken.values("s", "x"),
+			get: () => Promise.reject(new Error("unreadable")),
+			set: () => Promise.reject(new Error("unwritable")),
+		});
+		const host = { ...memoryHost(), values: { ...broken, values } };
+		const told: string[] = [];
+		const model = scriptedModel(["a1", "a2"]);
+		const plugin = compaction({
+			summarise: () => "sum",
+			maxTokens: 1,
+			keepRecent: 1,
+			estimate: ({ text }) => (text.startsWith("[") ? 0.5 : 1),
+			onError: (error) => told.push((error as Error).message),
+		});
+		const agent = await Agent.create({ model, plugins: [plugin], host });
+		for (const input of ["q1", "q2"]) await eventsOf(agent, input);
+		expect(told).toEqual(["unreadable", "unwritable"]);
+		expect(model.requests.map(shownIn)[1]).toEqual(["[Summary of the conversation so far]\nsum", "q2"]);
+	});
+});

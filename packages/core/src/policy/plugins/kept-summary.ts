@@ -1,0 +1,48 @@
+// The latest summary of a session, kept beside it: a process that takes the session over shows the model what the one
+// before it showed, and asks for no summary twice. It counts only while what it stands for is as it was.
+import { type Message, UserMessage } from "@holdfast/upp";
+import { textHash } from "../../facts/index.ts";
+import type { SessionValues } from "../../host/index.ts";
+
+const name = "summary";
+
+/** The beginning of a history, for which a summary stands. */
+export interface Beginning {
+	/** How many messages it has. */
+	readonly cut: number;
+	/** What they were. */
+	readonly hash: string;
+}
+
+interface Kept extends Beginning {
+	readonly text: string;
+}
+
+/** The summary that is kept, if it stands for the beginning of these messages. */
+export async function keptSummary(
+	values: SessionValues,
+	messages: readonly Message[],
+): Promise<(Beginning & { readonly summary: UserMessage }) | undefined> {
+	const kept = (await values.get(name)) as Kept | undefined;
+	if (kept === undefined || kept.cut > messages.length) return undefined;
+	const { cut, hash, text } = kept;
+	return hashUpTo(cut, messages) === hash ? { cut, hash, summary: new UserMessage(text) } : undefined;
+}
+
+/** Keeps it in place of the one before it. */
+export async function keepSummary(
+	values: SessionValues,
+	{ cut, hash, summary }: Beginning & { readonly summary: UserMessage },
+): Promise<void> {
+	await values.set(name, { cut, hash, text: summary.text } satisfies Kept);
+}
+
+/**
+ * The hash of the messages before `cut`. It goes on from that of a shorter beginning of the same history, so that it
+ * costs what was added since (keeps I5).
+ */
+export function hashUpTo(cut: number, messages: readonly Message[], from?: Beginning): string {
+	let hash = from?.hash ?? "";
+	for (const message of messages.slice(from?.cut ?? 0, cut)) hash = textHash(hash + JSON.stringify(message));
+	return hash;
+}

@@ -1,0 +1,67 @@
+// What a plugin's `setup` is handed, and where its registrations go.
+
+import type { ValueStore } from "../../host/index.ts";
+import type { AnyTool } from "../../tools/index.ts";
+import type { AskModel } from "./ask-model.ts";
+import { type HookTable, hookNames, isHookName, type Listener } from "./hook-table.ts";
+import type { Plugin, PluginHost } from "./plugin.ts";
+
+/** What the plugins of one agent registered. */
+export interface Registry {
+	readonly hooks: HookTable;
+	readonly tools: AnyTool[];
+	readonly onlookers: Listener<NonNullable<Plugin["events"]>["on"]>[];
+	store?: { readonly plugin: string; readonly store: unknown };
+	/** Known when the last plugin is set up, for plugins say where sessions are kept. */
+	values?: ValueStore;
+	readonly ask: AskModel;
+	/** The TypeErrors that hosts threw: they name their plugin already. */
+	readonly refusals: WeakSet<object>;
+}
+
+/** A host for the plugin of that name, and the way to close it when its setup is over. */
+export function pluginHost(registry: Registry, plugin: string): { host: PluginHost; close(): void } {
+	const { hooks, tools, refusals } = registry;
+	let open = true;
+	const refuse = (message: string): never => {
+		const error = new TypeError(`The plugin "${plugin}" ${message}`);
+		refusals.add(error);
+		throw error;
+	};
+	const whileOpen = (method: string): void => {
+		if (!open) refuse(`called host.${method}() after its setup was over. Call it within setup.`);
+	};
+	const host: PluginHost = {
+		on(hook, handler) {
+			whileOpen("on");
+			if (!isHookName(hook))
+				return refuse(`listens to "${String(hook)}", which is no hook. Hooks: ${hookNames.join(", ")}.`);
+			if (typeof handler !== "function") refuse(`listens to "${hook}" with what is no function.`);
+			const listeners = (hooks[hook] ?? []) as Listener<typeof handler>[];
+			listeners.push({ plugin, handler });
+			Object.assign(hooks, { [hook]: listeners });
+		},
+		tool(tool) {
+			whileOpen("tool");
+			tools.push(tool);
+		},
+		sessionStore(store) {
+			whileOpen("sessionStore");
+			if (registry.store !== undefined)
+				refuse(
+					`gives a session store, and "${registry.store.plugin}" has given one already. Give one of them.`,
+				);
+			registry.store = { plugin, store };
+		},
+		values: (sessionKey) =>
+			registry.values?.values(sessionKey, plugin) ??
+			refuse("called host.values() before the setup of all plugins was over. Call it in hooks and tools."),
+		ask: registry.ask,
+	};
+	return {
+		host,
+		close() {
+			open = false;
+		},
+	};
+}

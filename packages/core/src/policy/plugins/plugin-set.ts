@@ -1,0 +1,192 @@
+// The plugins of one agent, set up: what they add to it, and their hooks joined into the engine's interceptors. Only
+// hooks that somebody listens to are there, so that a turn without listeners costs nothing.
+import { HoldfastError, isMessage, type Message } from "@holdfast/upp";
+import type { AgentEvent, SendInput } from "../../facts/index.ts";
+import { memoryValues, type ValueStore } from "../../host/index.ts";
+import type { AnyTool } from "../../tools/index.ts";
+import type { Interceptors } from "../interceptors.ts";
+import type { AskModel } from "./ask-model.ts";
+import { guarded, hookContext, type Listener, pluginFailed } from "./hook-table.ts";
+import { checkPlugin, type Overlay, type Plugin, type PluginHooks, type TurnResult } from "./plugin.ts";
+import { pluginHost, type Registry } from "./plugin-host.ts";
+import type { PluginTurn } from "./plugin-turn.ts";
+import { decideCall, replaceResult } from "./tool-hooks.ts";
+
+/** A turn as its plugins see it. One object for each turn. */
+export type TurnFrame = PluginTurn;
+
+/** Plugins that were set up. */
+export interface PluginSet {
+	/** In the order of registration. */
+	readonly tools: readonly AnyTool[];
+	/** Where sessions shall be kept; undefined when no plugin said so. */
+	readonly sessionStore: unknown | undefined;
+	/** Where a turn steps in. With `own-tools` the model carries out its tools itself, and no tool hook fires. */
+	interceptors(turn: TurnFrame, tools?: "engine-tools" | "own-tools"): Interceptors;
+	/** After the end of the turn is committed. Never rejects. */
+	turnAfter(turn: TurnFrame, result: TurnResult): Promise<void>;
+	/** Tells whoever looks on. Never throws. */
+	tell(event: unknown, turn: TurnFrame): void;
+	/** Deletes what plugins keep for a session. Rejects with `plugin_failed`, or what the store of values throws. */
+	deleted(sessionKey: string): Promise<void>;
+}
+
+/** What `setupPlugins` may be given beside the plugins. */
+export interface SetupOptions {
+	/**
+	 * Where plugins keep values, once it is known whether a plugin gave a session store. Default: in memory.
+	 */
+	values?(sessionStore: unknown): ValueStore;
+	/** Asks the agent's own model. Default: rejects. */
+	readonly ask?: AskModel;
+	/** Told what `turn.after` and `events.on` threw, for it changes nothing else. Default: a warning on the console. */
+	onIgnoredError?(error: HoldfastError): void;
+}
+
+/**
+ * Runs each plugin's `setup`, one after the other.
+ *
+ * Rejects with TypeError for what is no plugin, and with HoldfastError `plugin_failed` for a `setup` that threw.
+ */
+export async function setupPlugins(
+	plugins: readonly Plugin[],
+	options: SetupOptions = {},
+): Promise<PluginSet> {
+	checkPlugins(plugins);
+	const registry: Registry = {
+		hooks: {},
+		tools: [],
+		onlookers: [],
+		ask: options.ask ?? (() => Promise.reject(new Error("There is no model to ask."))),
+		refusals: new WeakSet(),
+	};
+	for (const [at, plugin] of plugins.entries()) {
+		const name = plugin.name ?? `plugin ${at + 1}`;
+		if (plugin.events !== undefined)
+			registry.onlookers.push({ plugin: name, handler: plugin.events.on.bind(plugin.events) });
+		const { host, close } = pluginHost(registry, name);
+		try {
+			await plugin.setup?.(host);
+		} catch (error) {
+			if (registry.refusals.has(error as object)) throw error;
+			throw pluginFailed(name, "setup", error);
+		} finally {
+			close();
+		}
+	}
+	registry.values = options.values?.(registry.store?.store) ?? memoryValues();
+	return pluginSet(registry, options.onIgnoredError ?? ((error) => console.warn(error.message)));
+}
+
+/** @throws TypeError for what is no list of plugins. */
+export function checkPlugins(plugins: readonly Plugin[]): void {
+	if (!Array.isArray(plugins)) throw new TypeError("The option `plugins` must be a list of plugins.");
+	for (const [at, plugin] of plugins.entries())
+		checkPlugin(plugin, `The plugin at place ${at + 1} of \`plugins\``);
+}
+
+function pluginSet(registry: Registry, onIgnoredError: (error: HoldfastError) => void): PluginSet {
+	const { hooks, tools, onlookers } = registry;
+	/** Turns that are over: nothing of theirs can be overlaid any more, by whomever. */
+	const over = new WeakSet<TurnFrame>();
+	const overlayOf =
+		(turn: TurnFrame): Overlay =>
+		(input) =>
+			over.has(turn) ? Promise.reject(overlayClosed()) : turn.overlay(input);
+	const after = hooks["turn.after"];
+	return {
+		tools,
+		sessionStore: registry.store?.store,
+		interceptors(turn, whoseTools = "engine-tools") {
+			const { assemble } = hooks;
+			const overlay = overlayOf(turn);
+			const steer = (input: SendInput): Promise<unknown> => turn.steer(input);
+			const before = hooks["turn.before"];
+			const stepBefore = hooks["step.before"];
+			const stepAfter = hooks["step.after"];
+			const engineTools = whoseTools === "engine-tools";
+			const call = engineTools ? hooks["tool.call"] : undefined;
+			const result = engineTools ? hooks["tool.result"] : undefined;
+			return {
+				...(before && {
+					turnBefore: () => each("turn.before", before, () => Object.assign(hookContext(turn), { overlay })),
+				}),
+				...(stepBefore && {
+					stepBefore: (step) =>
+						each("step.before", stepBefore, () =>
+							Object.assign(hookContext(turn), { stepIndex: step - 1, overlay }),
+						),
+				}),
+				...(stepAfter && {
+					stepAfter: (step) =>
+						each("step.after", stepAfter, () => {
+							const result = "completed" as const;
+							return Object.assign(hookContext(turn), { result, stepIndex: step - 1, overlay, steer });
+						}),
+				}),
+				...(assemble && { assemble: (messages) => assembleAll(assemble, turn, messages) }),
+				...(call && { toolCall: (intercepted) => decideCall(call, turn, intercepted) }),
+				...(result && { toolResult: (intercepted) => replaceResult(result, turn, intercepted) }),
+			};
+		},
+		async turnAfter(turn, result) {
+			over.add(turn);
+			const overlay = overlayOf(turn);
+			for (const listener of after ?? []) {
+				const context = (): Context<"turn.after"> => Object.assign(hookContext(turn), { result, overlay });
+				await each("turn.after", [listener], context).catch(onIgnoredError);
+			}
+		},
+		tell(event, turn) {
+			for (const { plugin, handler } of onlookers) {
+				const context = Object.assign(hookContext(turn), { event: event as AgentEvent });
+				guarded(plugin, "events.on", () => handler(context)).catch(onIgnoredError);
+			}
+		},
+		async deleted(sessionKey) {
+			await registry.values?.deleteSession(sessionKey);
+			for (const { plugin, handler } of hooks["session.delete"] ?? [])
+				await guarded(plugin, "session.delete", () => handler({ sessionKey }));
+		},
+	};
+}
+
+type Lifecycle = "turn.before" | "step.before" | "step.after" | "turn.after";
+type Context<Name extends Lifecycle> = Parameters<PluginHooks[Name]>[0];
+
+/** Calls the handlers one after the other, each with a context of its own. */
+async function each<Name extends Lifecycle>(
+	hook: Name,
+	listeners: readonly Listener<PluginHooks[Name]>[],
+	context: () => Context<Name>,
+): Promise<void> {
+	for (const { plugin, handler } of listeners) {
+		const listen = handler as (context: Context<Name>) => unknown;
+		await guarded(plugin, hook, () => listen(context()));
+	}
+}
+
+async function assembleAll(
+	listeners: readonly Listener<PluginHooks["assemble"]>[],
+	{ sessionKey, signal }: TurnFrame,
+	given: readonly Message[],
+): Promise<readonly Message[]> {
+	let messages = given;
+	for (const { plugin, handler } of listeners) {
+		const replaced = await guarded(plugin, "assemble", () => handler({ sessionKey, signal, messages }));
+		if (replaced === undefined || replaced === null) continue;
+		if (!Array.isArray(replaced) || !replaced.every(isMessage)) {
+			const wrong = new TypeError("It returned no list of messages. Return messages, or nothing.");
+			throw pluginFailed(plugin, "assemble", wrong);
+		}
+		messages = replaced;
+	}
+	return messages;
+}
+
+function overlayClosed(): HoldfastError {
+	return new HoldfastError(
+		"overlay_closed",
+		"The turn is over: nothing can be overlaid on it. Call overlay() from turn.before, step.before or step.after.",
+	);
+}

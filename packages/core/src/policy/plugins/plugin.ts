@@ -1,0 +1,190 @@
+// What a plugin is: policy that is written once and given to many agents. Its hooks stand at the turns, steps and tool
+// calls of every session of the agent.
+import type { Message } from "@holdfast/upp";
+import type { AgentEvent, SendInput } from "../../facts/index.ts";
+import type { MaybePromise, SessionValues } from "../../host/index.ts";
+import type { AnyTool } from "../../tools/index.ts";
+import type { ToolCallDecision } from "../interceptors.ts";
+import type { AskModel } from "./ask-model.ts";
+
+/** What every hook is told. */
+export interface HookContext {
+	readonly sessionKey: string;
+	/** The conversation so far; built when it is read, and a copy: changing the list changes nothing. */
+	readonly history: readonly Message[];
+	/** Fires when the run is told to stop. */
+	readonly signal: AbortSignal;
+}
+
+/** Adds context for the rest of the turn that is shown to the model and stored nowhere. */
+export type Overlay = (input: SendInput) => Promise<void>;
+
+export interface TurnBeforeContext extends HookContext {
+	readonly overlay: Overlay;
+}
+
+export interface StepBeforeContext extends HookContext {
+	/** The step's place in its turn, from 0. */
+	readonly stepIndex: number;
+	readonly overlay: Overlay;
+}
+
+export interface StepAfterContext extends StepBeforeContext {
+	readonly result: "completed";
+	/** Says something to the running turn, which goes on for it. Resolves when it is accepted. */
+	steer(input: SendInput): Promise<unknown>;
+}
+
+/** How a turn ended. */
+export type TurnResult = "completed" | "aborted" | "error" | "killed";
+
+export interface TurnAfterContext extends HookContext {
+	readonly result: TurnResult;
+	/** Rejects with `overlay_closed`: the turn is over. */
+	readonly overlay: Overlay;
+}
+
+export interface ToolCallContext extends HookContext {
+	readonly stepIndex: number;
+	readonly toolCallId: string;
+	/** The tool's name. */
+	readonly tool: string;
+	/** The arguments as the handlers before this one left them; a copy of its own. */
+	// biome-ignore lint/suspicious/noExplicitAny: what a tool takes is known to its author
+	readonly input: any;
+}
+
+export interface ToolResultContext extends HookContext {
+	readonly stepIndex: number;
+	readonly toolCallId: string;
+	readonly tool: string;
+	/** What the tool was given, or would have been. */
+	// biome-ignore lint/suspicious/noExplicitAny: what a tool takes is known to its author
+	readonly input: any;
+	readonly status: "done" | "error" | "cancelled";
+	/** What the model is shown, as the handlers before this one left it. */
+	// biome-ignore lint/suspicious/noExplicitAny: what a tool gives is known to its author
+	readonly output: any;
+	/** What went wrong, where the status is not `done`. */
+	readonly error?: unknown;
+}
+
+/** What replaces a result. Without an `output` the model is shown the text of the error. */
+export type ToolResultReplacement =
+	| { readonly status: "done"; readonly output: unknown }
+	| { readonly status: "error" | "cancelled"; readonly error: unknown; readonly output?: unknown };
+
+export interface AssembleContext {
+	readonly sessionKey: string;
+	readonly signal: AbortSignal;
+	/** What the model is about to see, as the handlers before this one left it. */
+	readonly messages: readonly Message[];
+}
+
+/** Nothing, also where a handler has no `return`. */
+// biome-ignore lint/suspicious/noConfusingVoidType: handlers that return nothing have this type
+type Nothing = undefined | void;
+
+/** The hooks by name. What the lifecycle hooks return is awaited and otherwise ignored. */
+export interface PluginHooks {
+	/** Before the first step. One that throws fails the run. */
+	"turn.before"(context: TurnBeforeContext): unknown;
+	/** Before each step. One that throws fails the run. */
+	"step.before"(context: StepBeforeContext): unknown;
+	/** After each step. One that throws fails the run. */
+	"step.after"(context: StepAfterContext): unknown;
+	/** After the end of the turn was committed. One that throws changes nothing. */
+	"turn.after"(context: TurnAfterContext): unknown;
+	/** Before a tool runs. The first decision other than `allow` and `modify` counts. One that throws fails the run. */
+	"tool.call"(context: ToolCallContext): MaybePromise<ToolCallDecision | Nothing>;
+	/** Before a result is recorded. One that throws fails the run. */
+	"tool.result"(context: ToolResultContext): MaybePromise<ToolResultReplacement | Nothing>;
+	/** Before the model is called: the messages it shall see in place of these. One that throws fails the run. */
+	assemble(context: AssembleContext): MaybePromise<readonly Message[] | Nothing>;
+	/** When a session is deleted: what the plugin keeps for it elsewhere goes too. One that throws fails the deletion. */
+	"session.delete"(context: { readonly sessionKey: string }): unknown;
+}
+
+export type HookName = keyof PluginHooks;
+
+/** What `setup` works with. It can be used while `setup` runs. */
+export interface PluginHost {
+	/**
+	 * Listens to a hook. Handlers of one hook are called in the order in which they were registered.
+	 * @throws TypeError naming the plugin, for an unknown hook or a handler that is no function.
+	 */
+	on<Name extends HookName>(name: Name, handler: PluginHooks[Name]): void;
+	/** Gives every session of the agent one more tool. */
+	tool(tool: AnyTool): void;
+	/**
+	 * Says where sessions are kept.
+	 * @throws TypeError when a plugin before this one has said so already.
+	 */
+	sessionStore(store: unknown): void;
+	/** What this plugin keeps for a session; other plugins do not see it. For hooks and tools, after `setup`. */
+	values(sessionKey: string): SessionValues;
+	/** Asks the agent's own model, beside any conversation. For hooks and tools, after `setup`. */
+	ask: AskModel;
+}
+
+/**
+ * A plugin. `setup` registers hooks and tools; `events.on` looks on at all that runs tell, and what it throws changes
+ * nothing.
+ *
+ * @see keyed sessions, Plugin
+ */
+export interface Plugin {
+	/** Named in errors. Default: its place in the list. */
+	readonly name?: string;
+	setup?(host: PluginHost): void | Promise<void>;
+	readonly events?: {
+		on(context: {
+			readonly event: AgentEvent;
+			readonly history: readonly Message[];
+			readonly signal?: AbortSignal;
+		}): void | Promise<void>;
+	};
+}
+
+/**
+ * Gives a plugin back as it is, once it is known to be one.
+ *
+ * @throws TypeError naming what is wrong with it.
+ * @see keyed sessions, "Plugins, Session Storage, Memory, And Compaction"
+ * @example
+ * import { definePlugin } from "holdfast/plugins";
+ *
+ * const policy = definePlugin({
+ * 	name: "read-only",
+ * 	setup(host) {
+ * 		host.on("tool.call", ({ tool }) => {
+ * 			if (tool === "delete_file") return { action: "reject-and-continue", message: "Nothing is deleted here." };
+ * 		});
+ * 	},
+ * });
+ */
+export function definePlugin<Given extends Plugin>(plugin: Given): Given {
+	checkPlugin(plugin, "The plugin");
+	return plugin;
+}
+
+/** @throws TypeError naming the plugin and what is wrong with it. */
+export function checkPlugin(plugin: Plugin, place: string): void {
+	if (typeof plugin !== "object" || plugin === null) {
+		throw new TypeError(
+			`${place} is ${typeOf(plugin)}. Give an object, made by definePlugin({name, setup}).`,
+		);
+	}
+	const { name, setup, events } = plugin;
+	if (name !== undefined && (typeof name !== "string" || name === ""))
+		throw new TypeError(`${place} has a \`name\` that is no text. Give a name, or none.`);
+	const named = name === undefined ? place : `The plugin "${name}"`;
+	if (setup !== undefined && typeof setup !== "function")
+		throw new TypeError(`${named} has a \`setup\` that is ${typeOf(setup)}. Give a function.`);
+	if (events !== undefined && typeof events?.on !== "function")
+		throw new TypeError(`${named} has \`events\` without a function \`on\`. Give {on({event}) {…}}.`);
+}
+
+function typeOf(value: unknown): string {
+	return value === null ? "null" : `of type ${typeof value}`;
+}

@@ -1,0 +1,341 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { Agent } from "../../agent/agent.ts";
+import { memoryHost } from "../../host/host.ts";
+import { scriptedModel } from "../../testing/scripted-model.ts";
+import { definePlugin, type HookName, type Plugin, type PluginHost } from "./plugin.ts";
+import { setupPlugins } from "./plugin-set.ts";
+import { eventsOf, historyOf, openCalls, shownIn } from "./plugins.fixture.ts";
+
+afterEach(() => {
+	vi.restoreAllMocks();
+});
+
+const add = {
+	name: "add",
+	description: "Adds.",
+	parameters: { type: "object" },
+	run: ({ a, b }: { a: number; b: number }) => a + b,
+};
+const twoSteps = () =>
+	scriptedModel([{ toolCalls: [{ name: "add", arguments: { a: 1, b: 2 } }] }, "It is 3."]);
+
+const lifecycle = ["turn.before", "step.before", "step.after", "turn.after"] as const;
+
+/** A plugin that writes down which hooks were called. */
+function noting(name: string, into: string[]): Plugin {
+	return definePlugin({
+		name,
+		setup(host) {
+			for (const hook of lifecycle) host.on(hook, () => void into.push(`${name} ${hook}`));
+		},
+	});
+}
+
+/** Resolves once `turn.after` was called. */
+function turnEnd(): { readonly plugin: Plugin; readonly over: Promise<void> } {
+	let ended!: () => void;
+	const over = new Promise<void>((resolve) => {
+		ended = resolve;
+	});
+	return {
+		plugin: { name: "end", setup: (host) => host.on("turn.after", ended) },
+		over,
+	};
+}
+
+function deferred(): { readonly promise: Promise<void>; resolve(): void } {
+	let resolve!: () => void;
+	const promise = new Promise<void>((done) => {
+		resolve = done;
+	});
+	return { promise, resolve };
+}
+
+describe("setup", () => {
+	const settingUp = (order: string[], gate: Promise<void>): Plugin[] => [
+		{
+			name: "slow",
+			async setup() {
+				order.push("slow begins");
+				await gate;
+				order.push("slow ends");
+			},
+		},
+		{ name: "quick", setup: () => void order.push("quick") },
+	];
+
+	test("runs plugin after plugin and is over when Agent.create resolves [SES-124]", async () => {
+		const order: string[] = [];
+		const gate = deferred();
+		const creating = Agent.create({
+			model: scriptedModel(["hi"]),
+			plugins: settingUp(order, gate.promise),
+		});
+		expect(order).toEqual(["slow begins"]);
+		gate.resolve();
+		await creating;
+		expect(order).toEqual(["slow begins", "slow ends", "quick"]);
+	});
+
+	test("is over before the first turn of an agent made by new [SES-124]", async () => {
+		const order: string[] = [];
+		const gate = deferred();
+		const model = scriptedModel(() => {
+			order.push("model");
+			return "hi";
+		});
+		const agent = new Agent({ model, plugins: settingUp(order, gate.promise) });
+		const turn = eventsOf(agent, "hello");
+		gate.resolve();
+		await turn;
+		expect(order).toEqual(["slow begins", "slow ends", "quick", "model"]);
+	});
+
+	test("that throws fails Agent.create, naming the plugin", async () => {
+		const broken: Plugin = {
+			name: "broken",
+			setup() {
+				throw new Error("no disk");
+			},
+		};
+		await expect(Agent.create({ model: scriptedModel([]), plugins: [broken] })).rejects.toMatchObject({
+			code: "plugin_failed",
+			message: 'The plugin "broken" failed in setup: no disk',
+		});
+	});
+
+	test.each<[string, (host: PluginHost) => void]>([
+		[
+			'"x" listens to "turn.during", which is no hook',
+			(host) => host.on("turn.during" as HookName, () => {}),
+		],
+		['listens to "turn.after" with what is no function', (host) => host.on("turn.after", 1 as never)],
+		["has given one already", (host) => [host.sessionStore({}), host.sessionStore({})]],
+		["before the setup of all plugins was over", (host) => host.values("key")],
+	])("refuses with a TypeError that says %s", async (said, setup) => {
+		const refused = setupPlugins([{ name: "x", setup }]);
+		await expect(refused).rejects.toThrow(said);
+		await expect(refused).rejects.toBeInstanceOf(TypeError);
+	});
+
+	test("takes registrations only while it runs", async () => {
+		let kept!: PluginHost;
+		const late: Plugin = {
+			name: "late",
+			setup(host) {
+				kept = host;
+			},
+		};
+		await setupPlugins([late]);
+		expect(() => kept.on("turn.after", () => {})).toThrow(/"late" called host.on\(\) after its setup/);
+		expect(() => kept.tool(add)).toThrow(TypeError);
+	});
+
+	test.each([
+		[null, "place 1 of `plugins`"],
+		[{ name: "" }, "`name` that is no text"],
+		[{ name: "a", setup: 1 }, '"a" has a `setup`'],
+		[{ name: "a", events: {} }, '"a" has `events` without'],
+	])("of what is no plugin is refused at construction: %o", (plugin, said) => {
+		expect(() => new Agent({ model: scriptedModel([]), plugins: [plugin as never] })).toThrow(said);
+		expect(() => new Agent({ model: scriptedModel([]), plugins: [plugin as never] })).toThrow(TypeError);
+	});
+});
+
+describe("the hooks of a turn", () => {
+	test("are called around the turn and its steps, in the order of the plugins [SES-125]", async () => {
+		const called: string[] = [];
+		const end = turnEnd();
+		const plugins = [noting("one", called), noting("two", called), end.plugin];
+		const agent = await Agent.create({
+			model: twoSteps(),
+			tools: [add],
+			plugins,
+		});
+		await eventsOf(agent, "1 + 2?");
+		await end.over;
+		const hooks = ["turn.before", "step.before", "step.after", "step.before", "step.after", "turn.after"];
+		expect(called).toEqual(hooks.flatMap((hook) => [`one ${hook}`, `two ${hook}`]));
+	});
+
+	test("step.after can look at the result and steer the turn into exactly one more step [SES-126]", async () => {
+		const told: unknown[] = [];
+		const plugin = definePlugin({
+			name: "continue",
+			setup(host) {
+				host.on("step.after", async ({ result, history, stepIndex, overlay, steer }) => {
+					told.push([result, stepIndex, history.map(({ text }) => text), typeof overlay]);
+					if (stepIndex === 0) await steer("Go on.");
+				});
+			},
+		});
+		const model = scriptedModel(["first", "second", "never"]);
+		const agent = await Agent.create({ model, plugins: [plugin] });
+		const events = await eventsOf(agent, "hello");
+		expect(told).toEqual([
+			["completed", 0, ["hello", "first"], "function"],
+			["completed", 1, ["hello", "first", "Go on.", "second"], "function"],
+		]);
+		expect(events.filter(({ type }) => type === "step-start" || type === "turn-start")).toHaveLength(3);
+		expect(model.requests).toHaveLength(2);
+	});
+
+	test.each(["turn.before", "step.before"] as const)(
+		"an overlay from %s is seen by the next model call and stored nowhere [SES-127]",
+		async (hook) => {
+			const plugin = definePlugin({
+				name: "clock",
+				setup(host) {
+					host.on(hook, ({ overlay }: { overlay: (input: string) => Promise<void> }) =>
+						overlay("It is noon."),
+					);
+				},
+			});
+			const model = scriptedModel(["first", "second"]);
+			const host = memoryHost();
+			const agent = await Agent.create({ model, host, plugins: [plugin] });
+			await eventsOf(agent, "hello");
+			expect(shownIn(model.requests[0])).toEqual(["It is noon.", "hello"]);
+			expect(await historyOf(agent)).toEqual(["hello", "first"]);
+			expect(JSON.stringify(await host.journal.read("default"))).not.toContain("noon");
+		},
+	);
+
+	test("an overlay from step.after gives one more model call that sees it, and is stored nowhere [SES-127]", async () => {
+		const plugin = definePlugin({
+			name: "once-more",
+			setup(host) {
+				host.on("step.after", async ({ stepIndex, overlay }) => {
+					if (stepIndex === 0) await overlay("In two sentences.");
+				});
+			},
+		});
+		const model = scriptedModel(["first", "second", "never"]);
+		const host = memoryHost();
+		const agent = await Agent.create({ model, host, plugins: [plugin] });
+		await eventsOf(agent, "hello");
+		expect(model.requests.map(shownIn)).toEqual([["hello"], ["hello", "first", "In two sentences."]]);
+		expect(await historyOf(agent)).toEqual(["hello", "first", "second"]);
+		expect(JSON.stringify(await host.journal.read("default"))).not.toContain("two sentences");
+	});
+
+	test("turn.after is told the result and the key once the turn is committed, and can overlay nothing [SES-128]", async () => {
+		const host = memoryHost();
+		const told: unknown[] = [];
+		const done = deferred();
+		const plugin = definePlugin({
+			name: "audit",
+			setup(plugins) {
+				plugins.on("turn.after", async ({ result, sessionKey, overlay }) => {
+					const last = (await host.journal.read(sessionKey)).at(-1);
+					told.push(result, sessionKey, last?.fact.kind);
+					await overlay("late").catch((error) => told.push(error.code));
+					done.resolve();
+				});
+			},
+		});
+		const agent = await Agent.create({
+			model: scriptedModel(["hi"]),
+			host,
+			plugins: [plugin],
+		});
+		await eventsOf(agent, "hello", "room");
+		await done.promise;
+		expect(told).toEqual(["completed", "room", "run.ended", "overlay_closed"]);
+	});
+
+	test("turn.after that throws leaves the turn as it is, and the next plugin is called [SES-128]", async () => {
+		const end = turnEnd();
+		const broken: Plugin = {
+			name: "broken",
+			setup(host) {
+				host.on("turn.after", () => {
+					throw new Error("no audit");
+				});
+			},
+		};
+		const ignored: string[] = [];
+		const set = await setupPlugins([broken, end.plugin], {
+			onIgnoredError: ({ message }) => ignored.push(message),
+		});
+		const turn = {
+			sessionKey: "room",
+			signal: new AbortController().signal,
+			history: () => [],
+			stepIndex: () => 0,
+			overlay: async () => {},
+			steer: async () => {},
+		};
+		await set.turnAfter(turn, "completed");
+		await end.over;
+		expect(ignored).toEqual(['The plugin "broken" failed in turn.after: no audit']);
+
+		const warned = vi.spyOn(console, "warn").mockImplementation(() => {});
+		const agent = await Agent.create({
+			model: scriptedModel(["hi", "again"]),
+			plugins: [broken],
+		});
+		expect((await eventsOf(agent, "hello")).at(-1)).toEqual({
+			type: "turn-end",
+		});
+		expect((await eventsOf(agent, "more")).at(-1)).toEqual({
+			type: "turn-end",
+		});
+		expect(warned).toHaveBeenCalledWith('The plugin "broken" failed in turn.after: no audit');
+	});
+
+	test.each(["turn.before", "step.before", "step.after", "tool.call", "tool.result", "assemble"] as const)(
+		"%s that throws ends the run with an error naming the plugin, and no call is left open [SES-129]",
+		async (hook) => {
+			const plugin = definePlugin({
+				name: "broken-policy",
+				setup(host) {
+					host.on(hook, () => {
+						throw new Error("no rules");
+					});
+				},
+			});
+			const agent = await Agent.create({
+				model: twoSteps(),
+				tools: [add],
+				plugins: [plugin],
+			});
+			const events = await eventsOf(agent, "1 + 2?");
+			expect(events.at(-1)).toEqual({
+				type: "turn-error",
+				code: "plugin_failed",
+				message: `The plugin "broken-policy" failed in ${hook}: no rules`,
+			});
+			expect(await openCalls(agent)).toEqual([]);
+		},
+	);
+
+	test("a hook that nobody listens to costs the engine nothing: it is not there", async () => {
+		const set = await setupPlugins([{ name: "x", setup: (host) => host.on("step.after", () => {}) }]);
+		const turn = {} as never;
+		expect(Object.keys(set.interceptors(turn))).toEqual(["stepAfter"]);
+	});
+});
+
+describe("events.on", () => {
+	test("looks on at what the consumer is told, and what it throws changes nothing", async () => {
+		const seen: string[] = [];
+		const plugin: Plugin = {
+			name: "onlooker",
+			events: {
+				on({ event, history }) {
+					seen.push(`${event.type} ${history.length}`);
+					throw new Error("blind");
+				},
+			},
+		};
+		vi.spyOn(console, "warn").mockImplementation(() => {});
+		const agent = await Agent.create({
+			model: scriptedModel(["hi"]),
+			plugins: [plugin],
+		});
+		const events = await eventsOf(agent, "hello");
+		expect(seen.map((each) => each.split(" ")[0])).toEqual(events.map(({ type }) => type));
+		expect(events.at(-1)).toEqual({ type: "turn-end" });
+	});
+});

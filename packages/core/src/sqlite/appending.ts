@@ -1,0 +1,195 @@
+// One append of a lease on its way (keeps I3, I4). Within its transaction it checks that the lease stands, or takes the
+// session for it, and only then writes; what it changes in memory is put back when the transaction fails.
+
+import type { Fact } from "../facts/index.ts";
+import { type EncodedFact, encodeFact, leaseLost, lookAt } from "../facts/index.ts";
+import type { Append, AppendResult } from "../host/index.ts";
+import { type FoldedRow, foldEntries, settledRow } from "./fold-entries.ts";
+import { timer } from "./long-work.ts";
+import type { Operation } from "./shared-commits.ts";
+import type { SeenSession, SqliteLease, Standing } from "./sqlite-lease.ts";
+import { fromStored, toStored } from "./stored-text.ts";
+
+/** One append on its way. */
+export class Appending implements Operation {
+	readonly lane: SqliteLease;
+	readonly #batch: Append;
+	readonly #facts: readonly EncodedFact[];
+	readonly #chunks: readonly { readonly sub: number; readonly body: string }[];
+	readonly #runId: string;
+	readonly #resolve: (result: AppendResult) => void;
+	readonly #reject: (error: Error) => void;
+	#before: Standing | undefined;
+	#seq = 0;
+	#inputsWait = false;
+	/** Whether it takes the lease or opens a run: from then on this worker must be seen to live. */
+	#begins = false;
+
+	constructor(
+		lease: SqliteLease,
+		batch: Append,
+		resolve: (result: AppendResult) => void,
+		reject: (error: Error) => void,
+	) {
+		this.lane = lease;
+		this.#batch = batch;
+		// Written down now: what the caller changes later is not what it appended.
+		this.#facts = batch.facts.map(encodeFact);
+		this.#chunks = (batch.chunks ?? []).map(({ sub, event }) => ({ sub, body: JSON.stringify(event) }));
+		this.#runId = toStored(batch.runId);
+		this.#resolve = resolve;
+		this.#reject = reject;
+	}
+
+	apply(): void {
+		const lease = this.lane;
+		const before = lease.standing;
+		this.#before = before;
+		const seen = before.taken ? undefined : this.#look();
+		if (before.taken) this.#checkEpoch();
+		const session = seen?.id ?? before.session;
+		this.#checkDrained(session);
+		this.#inputsWait =
+			this.#batch.onlyIfNothingWaits === true && session !== undefined && this.#somethingWaits(session);
+		if (this.#inputsWait) return;
+		const { replaces } = this.#batch;
+		const found = { session, seq: replaces ?? 0, openRun: before.openRun };
+		const row = replaces === undefined ? undefined : settledRow(lease.store.statements, lease.key, found);
+		const openRun = openRunAfter(before.openRun, this.#runId, this.#batch.facts);
+		const at = openRun === null ? null : lookAt(this.#batch.facts, before.lookAt);
+		this.#begins = !before.taken || (openRun !== null && before.openRun === null);
+		const owner = this.#begins ? lease.store.worker.present() : 0;
+		const standing = before.taken ? this.#keep(before, openRun, at) : this.#take(seen, openRun, at, owner);
+		lease.standing = row === undefined ? this.#write(standing) : this.#fold(standing, row);
+		this.#seq = lease.standing.seq;
+	}
+
+	undo(): void {
+		if (this.#before === undefined) return;
+		if (this.#begins) this.lane.store.worker.undo();
+		this.lane.standing = this.#before;
+		this.#before = undefined;
+	}
+
+	committed(): void {
+		this.lane.pending--;
+		if (this.#inputsWait) {
+			this.#resolve({ ok: false, reason: "inputs-waiting" });
+			return;
+		}
+		const { store, key } = this.lane;
+		if (this.#begins) store.worker.committed();
+		if (this.#before?.taken === false) this.#hold();
+		this.lane.seenAt = performance.now();
+		this.#resolve({ ok: true, seq: this.#seq });
+		store.feed.committed(key);
+	}
+
+	failed(error: Error): void {
+		this.lane.pending--;
+		if ((error as { code?: string }).code === "lease_lost") this.lane.lose();
+		this.#reject(error);
+	}
+
+	/** The session as it is now, if it is as the lease has seen it. */
+	#look(): SeenSession | undefined {
+		const { standing, store, storedKey, mode } = this.lane;
+		const now = store.statements.findSession.get(storedKey) as unknown as SeenSession | undefined;
+		if (standing.session === undefined) {
+			// It may exist by now, if only for an input that came.
+			if (now === undefined || (now.seq === 0 && now.owner === null)) return now;
+		} else if (
+			now?.id === standing.session &&
+			now.epoch === standing.epoch &&
+			now.open_run === standing.openRun
+		) {
+			if (mode === "seize" || now.seq === standing.seq) return now;
+		}
+		throw leaseLost(this.lane.key);
+	}
+
+	/** What is gone from the inbox went with its session, or another has it: the session is not as it was seen. */
+	#checkDrained(session: number | undefined): void {
+		const { store, key } = this.lane;
+		for (const id of this.#batch.drain ?? [])
+			if (session === undefined || store.statements.findInput.get(session, toStored(id)) === undefined)
+				throw leaseLost(key);
+	}
+
+	#checkEpoch(): void {
+		const { standing, store, key } = this.lane;
+		const row = store.statements.sessionEpoch.get(standing.session as number) as
+			| { epoch: number }
+			| undefined;
+		if (row?.epoch !== standing.epoch) throw leaseLost(key);
+	}
+
+	#somethingWaits(session: number): boolean {
+		const waiting = this.lane.store.statements.waitingForRun.all(session, this.#runId) as { id: string }[];
+		return waiting.some(({ id }) => this.#batch.drain?.includes(fromStored(id)) !== true);
+	}
+
+	#take(
+		seen: SeenSession | undefined,
+		openRun: string | null,
+		lookAt: number | null,
+		owner: number,
+	): Standing {
+		const { statements } = this.lane.store;
+		const { at } = this.#batch;
+		const fresh = { taken: true, openRun, lookAt, runId: undefined, runRow: null };
+		if (seen === undefined) {
+			const created = statements.createTakenSession.get(this.lane.storedKey, owner, openRun, lookAt, at, at);
+			const { id, epoch } = created as { id: number; epoch: number };
+			return { ...fresh, session: id, epoch, seq: 0 };
+		}
+		const epoch = seen.epoch + 1;
+		statements.takeSession.run(epoch, owner, openRun, lookAt, at, seen.id);
+		return { ...fresh, session: seen.id, epoch, seq: seen.seq };
+	}
+
+	#keep(before: Standing, openRun: string | null, lookAt: number | null): Standing {
+		if (openRun === before.openRun && lookAt === before.lookAt) return before;
+		this.lane.store.statements.setOpenRun.run(openRun, lookAt, this.#batch.at, before.session as number);
+		return { ...before, openRun, lookAt };
+	}
+
+	#write(standing: Standing): Standing {
+		const { statements } = this.lane.store;
+		const { at, drain = [] } = this.#batch;
+		const session = standing.session as number;
+		for (const id of drain) statements.drainInput.run(session, toStored(id));
+		let { seq, runRow } = standing;
+		for (const { sub, body } of this.#chunks) statements.insertChunk.run(session, seq, sub, body);
+		if (standing.runId !== this.#runId) runRow = null;
+		for (const { kind, version, body } of this.#facts) {
+			const runId = runRow === null ? this.#runId : null;
+			const written = statements.insertEntry.run(session, ++seq, runRow, runId, kind, version, at, body);
+			runRow ??= Number(written.lastInsertRowid);
+		}
+		const runId = runRow === null ? standing.runId : this.#runId;
+		return { ...standing, seq, runId, runRow: runRow ?? standing.runRow };
+	}
+
+	#fold(standing: Standing, row: FoldedRow): Standing {
+		const folding = { runId: this.#runId, fact: this.#facts[0] as EncodedFact, spent: timer() };
+		foldEntries(this.lane.store.statements, standing.session as number, row, folding);
+		return { ...standing, runId: this.#runId, runRow: row.id };
+	}
+
+	#hold(): void {
+		const { store, standing } = this.lane;
+		const session = standing.session as number;
+		store.held.get(session)?.lose();
+		if (!this.lane.isLost) store.held.set(session, this.lane);
+	}
+}
+
+function openRunAfter(openRun: string | null, runId: string, facts: readonly Fact[]): string | null {
+	let open = openRun;
+	for (const { kind } of facts) {
+		if (kind === "run.started") open = runId;
+		else if (kind === "run.ended" && open === runId) open = null;
+	}
+	return open;
+}

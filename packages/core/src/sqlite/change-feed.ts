@@ -1,0 +1,124 @@
+// Notices what was committed: by this journal at once, by others through `PRAGMA data_version`, which is asked every
+// few milliseconds while somebody watches a session or listens for the loss of a lease, and never otherwise.
+import { makeWatchers } from "../host/index.ts";
+import type { SqliteLease } from "./sqlite-lease.ts";
+import type { Statements } from "./statements.ts";
+import { toStored } from "./stored-text.ts";
+
+/** The changes of one journal. */
+export interface ChangeFeed {
+	watch(key: string, changed: () => void): () => void;
+	/** This journal committed something of the session. */
+	committed(key: string): void;
+	/** Somebody listens for the loss of this lease. */
+	listen(lease: SqliteLease): void;
+	/** Nobody listens for it any more. */
+	ignore(lease: SqliteLease): void;
+	stop(): void;
+}
+
+/** Milliseconds between two looks. */
+const interval = 25;
+/** Looks that take long, for much is watched, come so seldom that they take one part in so many of the time. */
+const looksTakeOneIn = 5;
+/** How many sessions are compared in one statement. */
+const atOnce = 500;
+
+/** Makes the feed of a connection. */
+export function makeChangeFeed(statements: Statements): ChangeFeed {
+	const watchers = makeWatchers();
+	/** What each watched session looked like last. */
+	const positions = new Map<string, string>();
+	const leases = new Set<SqliteLease>();
+	/** Leases listened to since the last look: what others did before would not show as a change. */
+	const fresh = new Set<SqliteLease>();
+	let timer: ReturnType<typeof setTimeout> | undefined;
+	let version = -1;
+
+	const dataVersion = (): number => (statements.dataVersion.get() as { data_version: number }).data_version;
+	/** What sessions look like, in the order of their keys. */
+	function* positionsOf(keys: readonly string[]): Generator<readonly [key: string, position: string]> {
+		for (let from = 0; from < keys.length; from += atOnce) {
+			const some = keys.slice(from, from + atOnce);
+			const rows = statements.positionsOf.all(JSON.stringify(some.map(toStored)));
+			for (const { at, position } of rows as { at: number; position: string | null }[])
+				yield [some[at] as string, position ?? ""];
+		}
+	}
+
+	function look(): void {
+		for (const lease of leases) if (lease.isLost) leases.delete(lease);
+		if (watchers.size === 0 && leases.size === 0) {
+			stop();
+			return;
+		}
+		const began = performance.now();
+		try {
+			const latest = dataVersion();
+			if (latest === version) checkAll(fresh);
+			else compare();
+			version = latest;
+			fresh.clear();
+		} catch {
+			// Locked for this moment: the version stays unseen, and the next look compares again.
+		}
+		lookIn(Math.max(interval, (performance.now() - began) * looksTakeOneIn));
+	}
+
+	function lookIn(milliseconds: number): void {
+		timer = setTimeout(look, milliseconds);
+		timer.unref();
+	}
+
+	function compare(): void {
+		for (const [key, latest] of positionsOf([...watchers.keys()])) {
+			if (latest === positions.get(key)) continue;
+			positions.set(key, latest);
+			watchers.changed(key);
+		}
+		checkAll(leases);
+	}
+
+	function checkAll(some: ReadonlySet<SqliteLease>): void {
+		for (const lease of some) lease.look();
+	}
+
+	function start(): void {
+		if (timer !== undefined) return;
+		version = -1;
+		lookIn(interval);
+	}
+
+	function stop(): void {
+		clearTimeout(timer);
+		timer = undefined;
+		positions.clear();
+	}
+
+	return {
+		watch(key, changed) {
+			start();
+			try {
+				if (!positions.has(key)) for (const [, position] of positionsOf([key])) positions.set(key, position);
+			} catch {
+				// Locked for this moment: the first look finds the session changed, and calls once too often.
+			}
+			const remove = watchers.add(key, changed);
+			return () => {
+				remove();
+				if (!watchers.has(key)) positions.delete(key);
+			};
+		},
+		committed: watchers.changed,
+		listen(lease) {
+			start();
+			leases.add(lease);
+			fresh.add(lease);
+		},
+		ignore(lease) {
+			leases.delete(lease);
+			fresh.delete(lease);
+		},
+		stop,
+	};
+}

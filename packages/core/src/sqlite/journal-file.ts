@@ -1,0 +1,102 @@
+// A journal's file opened for its upkeep: by tools that check, copy or shrink it beside the agents that use it. They
+// speak SQL to the tables that docs/design.md describes; what stands in their columns is read here.
+import { statSync } from "node:fs";
+import { decodeValue, type HoldfastError, type JSONValue } from "@holdfast/upp";
+import type { Fact } from "../facts/index.ts";
+import { decodeFact, lookAt } from "../facts/index.ts";
+import { readChildPlace, readPlace } from "../host/index.ts";
+import { isHidden } from "./hidden-sessions.ts";
+import { openDatabase, readDatabase } from "./open-database.ts";
+import { journalFile } from "./schema.ts";
+import { foldedAt } from "./statements.ts";
+import { fromStored } from "./stored-text.ts";
+
+/** What upkeep needs of a `DatabaseSync` of node:sqlite. */
+export interface JournalDatabase {
+	exec(sql: string): void;
+	prepare(sql: string): JournalStatement;
+	close(): void;
+	readonly isTransaction: boolean;
+}
+
+/** A statement of it. */
+export interface JournalStatement {
+	all(...parameters: (string | number | null)[]): unknown[];
+	get(...parameters: (string | number | null)[]): unknown;
+	run(...parameters: (string | number | null)[]): { readonly changes: number | bigint };
+	iterate(...parameters: (string | number | null)[]): Iterable<unknown>;
+}
+
+/** What the key of a session says. */
+export interface JournalKey {
+	/** The key, as `journal.list()` gives it. */
+	readonly key: string;
+	/** The key by which the agent's callers know the session. */
+	readonly name: string;
+	/** Key of the session to whose run a sub-agent's session belongs. */
+	readonly parent?: string;
+}
+
+/** A journal's file, open. */
+export interface JournalFile {
+	readonly database: JournalDatabase;
+	/** How many migrations its tables took. */
+	readonly version: number;
+	/** How many this release knows: a file with fewer is brought up to date when a journal opens it. */
+	readonly latest: number;
+	/** Whether a key, as it stands in its column, is that of a session which is half copied or half removed: nobody meets it. */
+	isHidden(storedKey: string): boolean;
+	/** Seq of the entry that stands for all before it in the session of that number, while rows of those are left, which nobody meets; else 0. */
+	foldedAt(session: number): number;
+	/** Text as it was given, from how it stands in a column. */
+	text(stored: string): string;
+	/** What a session's key says. */
+	key(key: string): JournalKey;
+	/** The fact of a row of `entries`. @throws HoldfastError `journal_newer`, `journal_corrupt`. */
+	fact(kind: string, version: number, body: string): Fact;
+	/**
+	 * When somebody has to look at an open run whose last fact this is: what `look_at` of its session's row should be, in
+	 * milliseconds since the epoch; null while it is worked on.
+	 */
+	lookAt(last: Fact): number | null;
+	/** The value in a row of `records` or `session_values`. */
+	value(stored: string): unknown;
+	/** What an error of the database means. */
+	error(error: unknown): HoldfastError;
+}
+
+/**
+ * Opens the file of a journal beside those who use it; it has to be there. With `read` nothing is written to it.
+ * @throws HoldfastError `journal_foreign`, `journal_newer`, `journal_corrupt`, `journal_unavailable`; the file is left alone.
+ */
+export function openJournalFile(path: string, access: "read" | "write"): JournalFile {
+	const { size } = statSync(path, { throwIfNoEntry: false }) ?? {};
+	if (size === undefined) throw journalFile.unavailable(`there is no file ${path}`);
+	if (size === 0) throw journalFile.foreign(path, "it is empty");
+	const database =
+		access === "read"
+			? readDatabase(path, journalFile)
+			: openDatabase({ path, durability: "process" }, journalFile);
+	const { user_version: version } = database.prepare("PRAGMA user_version").get() as { user_version: number };
+	const folded = database.prepare(`SELECT ${foldedAt("?")} AS seq`);
+	return {
+		database: database as JournalDatabase,
+		version,
+		latest: journalFile.migrations.length,
+		isHidden,
+		foldedAt: (session) => (folded.get(session) as { seq: number }).seq,
+		text: fromStored,
+		key(key) {
+			const child = readChildPlace(key);
+			return {
+				key,
+				name: readPlace(key).key,
+				...(child === undefined ? {} : { parent: child.parentPlace }),
+			};
+		},
+		fact: (kind, factVersion, body) => decodeFact(kind, factVersion, body),
+		lookAt: (last) => lookAt([last], null),
+		value: (stored) => decodeValue(JSON.parse(stored) as JSONValue),
+		error: journalFile.errorOf,
+	};
+}

@@ -1,0 +1,59 @@
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { Lease } from "../host/journal.ts";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import { type SqliteJournal, sqliteJournal } from "./sqlite-journal.ts";
+
+let folder: string;
+let journals: SqliteJournal[];
+beforeEach(() => {
+	folder = temporaryFolder();
+	const path = join(folder, "journal.db");
+	journals = [sqliteJournal({ path }), sqliteJournal({ path })];
+});
+afterEach(async () => {
+	vi.restoreAllMocks();
+	for (const journal of journals) await journal.close();
+});
+
+async function take(journal: SqliteJournal, mode: "polite" | "seize"): Promise<Lease> {
+	const acquired = await journal.acquire("s", { mode });
+	if (!acquired.ok) throw new Error("held");
+	await acquired.lease.append({
+		at: 1,
+		runId: mode,
+		facts: [{ kind: "run.started", runKind: "user-turn", agentId: "a", fingerprint: "f" }],
+	});
+	return acquired.lease;
+}
+
+test("a lease that was overtaken while its process stood still is lost at the first look, and says so before it returns", async () => {
+	const now = vi.spyOn(performance, "now").mockReturnValue(1_000);
+	const [first, second] = journals as [SqliteJournal, SqliteJournal];
+	const lease = await take(first, "polite");
+	const told = vi.fn();
+	lease.whenLost(told);
+	now.mockReturnValue(2_000);
+	lease.check?.();
+	expect([lease.isLost, told.mock.calls.length]).toEqual([false, 0]);
+	await take(second, "seize");
+	// The feed looks in its own time; nothing of it has come to pass between these lines.
+	now.mockReturnValue(3_000);
+	const wasLost = lease.isLost;
+	lease.check?.();
+	expect([wasLost, lease.isLost, told.mock.calls.length]).toEqual([false, true, 1]);
+	lease.check?.();
+	expect(told).toHaveBeenCalledOnce();
+});
+
+test("the look is left out right behind a commit: nobody is taken for dead so soon", async () => {
+	vi.spyOn(performance, "now").mockReturnValue(1_000);
+	const [first, second] = journals as [SqliteJournal, SqliteJournal];
+	const lease = await take(first, "polite");
+	await take(second, "seize");
+	lease.check?.();
+	expect(lease.isLost).toBe(false);
+	await expect(lease.append({ at: 2, runId: "polite", facts: [] })).rejects.toMatchObject({
+		code: "lease_lost",
+	});
+});

@@ -1,0 +1,124 @@
+// Work on many rows in many short transactions, between which others have the file (keeps I7): forks, removals, folds,
+// and the sweeping of what stopped ones have left. A journal sweeps when it opens the file and after a removal, `db prune` when
+// it begins; until then such rows take room, and nobody meets them.
+import { journalClosed } from "../facts/index.ts";
+import { type LeftFold, removeFolded } from "./fold-entries.ts";
+import { type Copy, copySome, type Fork } from "./fork-entries.ts";
+import { type Spent, sweepSome } from "./hidden-sessions.ts";
+import type { Reading } from "./patient-reads.ts";
+import { removeSession, type Seen } from "./session-writes.ts";
+import type { Statements } from "./statements.ts";
+import type { WorkerRegistration } from "./worker-row.ts";
+
+/** What long work needs of its journal. */
+export interface LongWorkParts {
+	readonly statements: Statements;
+	readonly worker: WorkerRegistration;
+	readonly now: () => number;
+	/** Runs within a transaction; `committed` is called when it is committed. */
+	commit<T>(apply: () => T, committed?: (result: T) => void): Promise<T>;
+	readonly reading: Reading;
+	isClosed(): boolean;
+}
+
+/** The long work of one journal. */
+export interface LongWork {
+	fork(fork: Fork): Promise<void>;
+	/** Removes a session, if it stands as it was seen; `gone` is called with its number when nobody can reach it any more, its rows when it resolves. */
+	remove(key: string, seen: Seen, gone: (session: number | undefined) => void): Promise<void>;
+	/** Removes what is hidden and nobody works on, and what was folded. */
+	sweep(): Promise<void>;
+}
+
+/** Milliseconds after which a transaction ends that has rows left to write. */
+const slice = 20;
+/** Milliseconds for which others have the file at most. */
+const longestPause = 25;
+
+/** Makes the long work of a journal. */
+export function makeLongWork({
+	statements,
+	worker,
+	now,
+	commit,
+	reading,
+	isClosed,
+}: LongWorkParts): LongWork {
+	let last: Promise<unknown> = Promise.resolve();
+
+	/** One transaction at a time, and as long as it took, others have the file. */
+	function inTurn<T>(apply: () => T): Promise<T> {
+		const turn = last.then(async () => {
+			if (isClosed()) throw journalClosed();
+			const began = performance.now();
+			const result = await commit(apply, () => worker.committed());
+			const took = Math.min(performance.now() - began, longestPause);
+			await new Promise((wake) => setTimeout(wake, took));
+			return result;
+		});
+		last = turn.catch(() => {});
+		return turn;
+	}
+
+	/** Makes a copy; false when it has to be made anew. */
+	async function copyAll(fork: Fork): Promise<boolean> {
+		const some = (before?: Copy) => () =>
+			copySome({ statements, worker, now: now(), spent: timer() }, fork, before);
+		if (isClosed()) throw journalClosed();
+		let copy = await commit(some(), () => worker.committed());
+		while (typeof copy === "object") {
+			const before: Copy = copy;
+			copy = await inTurn(some(before)).catch(async (error: unknown) => {
+				await giveUp(before);
+				throw error;
+			});
+			if (copy === "changed") await giveUp(before);
+		}
+		return copy === "whole";
+	}
+
+	/** What cannot be removed now, on a full disk or when the journal closes, is left to the next one that sweeps. */
+	async function giveUp({ session, key }: Copy): Promise<void> {
+		try {
+			await inTurn(() => statements.disownCopy.run(session, key));
+			await sweep();
+		} catch {}
+	}
+
+	function sweepFold(spent: Spent): boolean {
+		const left = statements.someFold.get() as unknown as LeftFold | undefined;
+		if (left !== undefined) removeFolded(statements, left, spent);
+		return left !== undefined;
+	}
+
+	async function sweep(): Promise<void> {
+		try {
+			const isClean = (): boolean =>
+				(statements.hiddenSessions.get() ?? statements.someFold.get()) === undefined;
+			if (await reading(isClean)) return;
+			while (await inTurn(() => sweepSome(statements, worker, timer()) || sweepFold(timer())));
+		} catch (error) {
+			if (!isClosed()) throw error;
+		}
+	}
+
+	return {
+		async fork(fork) {
+			while (!(await copyAll(fork)));
+		},
+		async remove(key, seen, gone) {
+			const removed = await commit(
+				() => removeSession(statements, key, seen, timer()),
+				(found) => gone(found?.session),
+			);
+			if (removed?.rows === "some") await sweep();
+		},
+		sweep,
+	};
+}
+
+/** The time of a transaction on many rows, which begins now. */
+export function timer(): Spent {
+	const end = performance.now() + slice;
+	return () => performance.now() > end;
+}

@@ -1,0 +1,79 @@
+// Rows as entries, inputs and heads.
+
+import type { Entry } from "../facts/index.ts";
+import { decodeFact, eventsExpired, journalCorrupt } from "../facts/index.ts";
+import type { Input, ReadOptions, SessionHead, StoredInput } from "../host/index.ts";
+import type { EntryRow, InputRow, SessionView, Statements } from "./statements.ts";
+import { fromStored } from "./stored-text.ts";
+import type { WorkerRegistration } from "./worker-row.ts";
+
+/** A session as its entries are read. */
+export interface ReadableSession {
+	readonly id: number;
+	/** Seq of the entry that stands for all before it, while rows of those are left; else 0. */
+	readonly folded: number;
+}
+
+/** The entries of a session. */
+export function readEntries(
+	statements: Statements,
+	key: string,
+	{ id: session, folded }: ReadableSession,
+	{ after = 0, limit = -1 }: ReadOptions,
+): Entry[] {
+	const rows = statements.readEntries.all(
+		session,
+		Math.max(after, folded - 1),
+		limit,
+	) as unknown as EntryRow[];
+	const runs = new Map<number, string>();
+	const [first] = rows;
+	if (after > 0 && first?.kind === "folded" && first.seq > after + 1)
+		throw eventsExpired(key, after, first.seq);
+	return rows.map(({ id, seq, run, run_id: name, kind, version, at, body }) => {
+		if (name !== null) runs.set(id, fromStored(name));
+		const runId = runs.get(run ?? id) ?? findRun(statements, runs, run ?? id);
+		return { seq, at, runId, fact: decodeFact(kind, version, body) };
+	});
+}
+
+/** The name of a run whose first row was not read. */
+function findRun(statements: Statements, runs: Map<number, string>, row: number): string {
+	const found = statements.runOfEntry.get(row) as { run_id: string | null } | undefined;
+	if (found === undefined || found.run_id === null)
+		throw journalCorrupt(`entry ${row} does not name its run`);
+	const runId = fromStored(found.run_id);
+	runs.set(row, runId);
+	return runId;
+}
+
+/** The inputs that wait, in order. */
+export function readInbox(statements: Statements, session: number): StoredInput[] {
+	const rows = statements.readInputs.all(session) as unknown as InputRow[];
+	return rows.map((row) => ({
+		id: fromStored(row.id),
+		kind: row.kind as Input["kind"],
+		...(row.run_id === null ? {} : { runId: fromStored(row.run_id) }),
+		...(row.dedupe_key === null ? {} : { dedupeKey: fromStored(row.dedupe_key) }),
+		...(row.worker === null ? {} : { workerId: fromStored(row.worker) }),
+		body: JSON.parse(row.body) as unknown,
+		order: row.position,
+		at: row.at,
+	}));
+}
+
+/** A session at a glance. */
+export function toHead(view: SessionView, worker: WorkerRegistration): SessionHead {
+	const holder = view.open_run === null || view.owner === null ? undefined : worker.find(view.owner);
+	return {
+		key: fromStored(view.key),
+		epoch: view.epoch,
+		seq: view.seq,
+		...(view.open_run === null ? {} : { openRunId: fromStored(view.open_run) }),
+		...(view.open_run !== null && view.last_kind === "run.parked" ? { parked: true } : {}),
+		...(holder === undefined ? {} : { holder: { ...holder, workerId: fromStored(holder.workerId) } }),
+		createdAt: view.created_at,
+		updatedAt: Math.max(view.updated_at, view.last_at),
+		waiting: view.waiting,
+	};
+}

@@ -1,0 +1,144 @@
+// The tables of a journal file and the numbered steps that lead to them. A step that was released is never changed;
+// a new one is added behind it. The file's `user_version` says how many were taken, its `application_id` whose it is.
+
+import { HoldfastError } from "@holdfast/upp";
+import { never } from "../facts/index.ts";
+import type { DatabaseKind } from "./open-database.ts";
+import { journalError } from "./sqlite-errors.ts";
+
+/**
+ * `entries` is a log: rows of all sessions are added at its end, where pages fill up, and an index finds those of one
+ * session. `run_id` stands in the first row of a run (or of a writer that did not know that row); the others refer to
+ * it by `run`. `sessions` changes only when a lease is taken and when a run starts, waits or ends, never per step;
+ * `look_at` says when somebody has to look at a run that waits or is parked.
+ */
+const migrations: readonly string[] = [
+	`
+	CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+	CREATE TABLE workers (
+		id INTEGER PRIMARY KEY AUTOINCREMENT,
+		name TEXT NOT NULL UNIQUE,
+		pid INTEGER NOT NULL,
+		started TEXT NOT NULL,
+		machine TEXT NOT NULL,
+		heartbeat INTEGER NOT NULL,
+		beat_at INTEGER NOT NULL
+	) STRICT;
+	CREATE TABLE sessions (
+		id INTEGER PRIMARY KEY,
+		key TEXT NOT NULL UNIQUE,
+		epoch INTEGER NOT NULL,
+		owner INTEGER,
+		open_run TEXT,
+		inputs INTEGER NOT NULL,
+		created_at INTEGER NOT NULL,
+		updated_at INTEGER NOT NULL
+	) STRICT;
+	CREATE INDEX sessions_open ON sessions (owner) WHERE open_run IS NOT NULL;
+	CREATE TABLE entries (
+		id INTEGER PRIMARY KEY,
+		session INTEGER NOT NULL,
+		seq INTEGER NOT NULL,
+		run INTEGER,
+		run_id TEXT,
+		kind TEXT NOT NULL,
+		version INTEGER NOT NULL,
+		at INTEGER NOT NULL,
+		body TEXT NOT NULL
+	) STRICT;
+	CREATE UNIQUE INDEX entries_in_order ON entries (session, seq);
+	CREATE TABLE inputs (
+		session INTEGER NOT NULL,
+		position INTEGER NOT NULL,
+		id TEXT NOT NULL,
+		kind TEXT NOT NULL,
+		run_id TEXT,
+		dedupe_key TEXT,
+		worker TEXT,
+		at INTEGER NOT NULL,
+		body TEXT NOT NULL,
+		PRIMARY KEY (session, position)
+	) STRICT, WITHOUT ROWID;
+	CREATE TABLE dedupe (
+		session INTEGER NOT NULL,
+		key TEXT NOT NULL,
+		position INTEGER NOT NULL,
+		PRIMARY KEY (session, key)
+	) STRICT, WITHOUT ROWID;
+	`,
+	`
+	CREATE TABLE session_values (
+		session INTEGER NOT NULL,
+		owner TEXT NOT NULL,
+		name TEXT NOT NULL,
+		value TEXT NOT NULL,
+		PRIMARY KEY (session, owner, name)
+	) STRICT, WITHOUT ROWID;
+	`,
+	`
+	CREATE TABLE records (
+		shelf TEXT NOT NULL,
+		name TEXT NOT NULL,
+		revision INTEGER NOT NULL,
+		body TEXT NOT NULL,
+		PRIMARY KEY (shelf, name)
+	) STRICT, WITHOUT ROWID;
+	CREATE INDEX entries_of_run ON entries (run_id) WHERE run_id IS NOT NULL;
+	CREATE INDEX inputs_of_run ON inputs (run_id) WHERE run_id IS NOT NULL;
+	`,
+	`
+	CREATE TABLE chunks (
+		session INTEGER NOT NULL,
+		seq INTEGER NOT NULL,
+		sub INTEGER NOT NULL,
+		body TEXT NOT NULL,
+		PRIMARY KEY (session, seq, sub)
+	) STRICT, WITHOUT ROWID;
+	`,
+	`
+	ALTER TABLE sessions ADD COLUMN look_at INTEGER;
+	UPDATE sessions SET look_at = (
+		SELECT CASE e.kind WHEN 'run.parked' THEN ${never}
+			WHEN 'waiting' THEN (SELECT ifnull(min(value ->> 'deadline'), ${never}) FROM json_each(e.body, '$.calls')) END
+		FROM entries e WHERE e.session = sessions.id ORDER BY e.seq DESC LIMIT 1)
+		WHERE open_run IS NOT NULL;
+	DROP INDEX sessions_open;
+	CREATE INDEX sessions_at_work ON sessions (owner) WHERE open_run IS NOT NULL AND look_at IS NULL;
+	CREATE INDEX sessions_to_look_at ON sessions (look_at) WHERE look_at IS NOT NULL;
+	`,
+];
+
+/** Journals in files. */
+export const journalFile: DatabaseKind = {
+	/** "HFJL" */
+	applicationId: 0x48464a4c,
+	migrations,
+	tables: [
+		"meta",
+		"workers",
+		"sessions",
+		"entries",
+		"inputs",
+		"dedupe",
+		"session_values",
+		"records",
+		"chunks",
+	],
+	instead: "use memoryHost() for a journal in memory",
+	foreign: (path, what) =>
+		new HoldfastError(
+			"journal_foreign",
+			`${path} is no journal of Holdfast: ${what}. It was left alone; give the path of another file.`,
+			{ data: { path } },
+		),
+	newer: (path, version, known) =>
+		new HoldfastError(
+			"journal_newer",
+			`${path} has version ${version}, and this release knows versions up to ${known}. ` +
+				"A newer release wrote it: upgrade, and nothing is lost. It was left alone.",
+			{ data: { path, version } },
+		),
+	unavailable: (what, cause) =>
+		new HoldfastError("journal_unavailable", `The journal is not available: ${what}.`, { cause }),
+	errorOf: journalError,
+};

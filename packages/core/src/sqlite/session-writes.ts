@@ -1,0 +1,79 @@
+// Writes that need no lease, each within a transaction of its caller: inputs, and the removal of a session.
+
+import { leaseLost } from "../facts/index.ts";
+import type { Input, Journal } from "../host/index.ts";
+import { hiddenKey, removeRows, type Spent } from "./hidden-sessions.ts";
+import type { SeenSession, Store } from "./sqlite-lease.ts";
+import type { Statements } from "./statements.ts";
+import { toStored } from "./stored-text.ts";
+
+/** Puts an input into the inbox of its session, which is made when it is new. */
+export function insertInput(
+	store: Store,
+	key: string,
+	input: Input,
+	now: number,
+): { readonly duplicate: boolean; readonly order: number } {
+	const { statements, worker } = store;
+	const { askedBy } = input;
+	if (askedBy !== undefined) {
+		const asking = statements.findSession.get(toStored(askedBy.key)) as unknown as SeenSession | undefined;
+		const isOver = askedBy.runId !== undefined && asking?.open_run !== toStored(askedBy.runId);
+		if (asking === undefined || isOver) throw leaseLost(askedBy.key);
+	}
+	const storedKey = toStored(key);
+	const found = statements.sessionId.get(storedKey) ?? statements.createSession.get(storedKey, now, now);
+	const { id: session } = found as { id: number };
+	const dedupeKey = storedOrNull(input.dedupeKey);
+	if (dedupeKey !== null) {
+		const known = statements.findDedupe.get(session, dedupeKey) as { position: number } | undefined;
+		if (known !== undefined) return { duplicate: true, order: known.position };
+	}
+	// Others start this input once its worker is dead: it must be seen to live.
+	if (input.workerId === worker.workerId) worker.present();
+	const { inputs: order } = statements.countInput.get(now, session) as { inputs: number };
+	statements.insertInput.run(
+		session,
+		order,
+		toStored(input.id),
+		input.kind,
+		storedOrNull(input.runId),
+		dedupeKey,
+		storedOrNull(input.workerId),
+		now,
+		JSON.stringify(input.body) ?? "null",
+	);
+	if (dedupeKey !== null) statements.insertDedupe.run(session, dedupeKey, order);
+	return { duplicate: false, order };
+}
+
+/** What a removal did. */
+export interface Removed {
+	readonly session: number;
+	/** `some`: the others are hidden, and have to be swept. */
+	readonly rows: "all" | "some";
+}
+
+/** How a session was seen to stand; undefined: however it stands. */
+export type Seen = Parameters<Journal["delete"]>[1];
+
+/** Removes a session and keeps its epoch, raised, for the next one; undefined when there is none. */
+export function removeSession(
+	statements: Statements,
+	key: string,
+	seen: Seen,
+	spent: Spent,
+): Removed | undefined {
+	const found = statements.findSession.get(toStored(key)) as unknown as SeenSession | undefined;
+	if (found === undefined) return undefined;
+	if (seen !== undefined && (seen.epoch !== found.epoch || seen.seq !== found.seq)) throw leaseLost(key);
+	const { id: session, epoch } = found;
+	statements.keepEpoch.run(epoch + 1);
+	const rows = removeRows(statements, session, spent);
+	if (rows === "some") statements.hideSession.run(hiddenKey(), session);
+	return { session, rows };
+}
+
+function storedOrNull(text: string | undefined): string | null {
+	return text === undefined ? null : toStored(text);
+}

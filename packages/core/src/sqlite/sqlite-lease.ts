@@ -1,0 +1,183 @@
+// A lease on a session in SQLite (keeps I4). Nothing is written to get it: the first append takes the session in its
+// own transaction by raising the epoch, and is refused when the session is not as it was seen. Every append checks the
+// epoch in its own transaction; that alone fences.
+
+import { journalClosed, leaseLost } from "../facts/index.ts";
+import type { Append, AppendResult, Lease, MaybePromise, StoredInput } from "../host/index.ts";
+import { Appending } from "./appending.ts";
+import type { ChangeFeed } from "./change-feed.ts";
+import type { Reading } from "./patient-reads.ts";
+import { readInbox } from "./read-entries.ts";
+import type { SharedCommits } from "./shared-commits.ts";
+import type { Statements } from "./statements.ts";
+import { fromStored, toStored } from "./stored-text.ts";
+import type { WorkerRegistration } from "./worker-row.ts";
+
+/** What the parts of one journal share. */
+export interface Store {
+	readonly statements: Statements;
+	readonly commits: SharedCommits;
+	readonly worker: WorkerRegistration;
+	readonly feed: ChangeFeed;
+	/** The leases this worker has taken, by the number of their session. */
+	readonly held: Map<number, SqliteLease>;
+	/** Reads at once where it can. */
+	readonly reading: Reading;
+	/** Removes what long work has left. */
+	sweep(): Promise<void>;
+	closed: boolean;
+}
+
+/** A session as a lease sees it when it is asked for. */
+export interface SeenSession {
+	readonly id: number;
+	readonly epoch: number;
+	readonly owner: number | null;
+	readonly open_run: string | null;
+	readonly look_at: number | null;
+	readonly seq: number;
+}
+
+/** Where a lease stands; replaced by each append and put back when its transaction fails. */
+export interface Standing {
+	readonly taken: boolean;
+	/** Number of the session; undefined while there is none. */
+	readonly session: number | undefined;
+	/** 0 while there is no session. */
+	readonly epoch: number;
+	readonly seq: number;
+	readonly openRun: string | null;
+	/** When somebody has to look at it; null while it is worked on, or none is open. */
+	readonly lookAt: number | null;
+	/** The run of the last entry, and the row that names it. */
+	readonly runId: string | undefined;
+	readonly runRow: number | null;
+}
+
+/** Milliseconds for which nobody takes over a worker that was just seen to hold its session: it has to stand still longer. */
+const certainFor = 100;
+
+export class SqliteLease implements Lease {
+	readonly key: string;
+	readonly storedKey: string;
+	readonly seq: number;
+	readonly openRunId?: string;
+	readonly mode: "polite" | "seize";
+	readonly store: Store;
+	standing: Standing;
+	/** When the epoch was last seen to stand, by this process's own time. */
+	seenAt: number = Number.NEGATIVE_INFINITY;
+	/** Appends under way. */
+	pending = 0;
+	#over = false;
+	#notify: (() => void) | undefined;
+
+	constructor(store: Store, key: string, mode: "polite" | "seize", seen: SeenSession | undefined) {
+		this.store = store;
+		this.key = key;
+		this.storedKey = toStored(key);
+		this.mode = mode;
+		this.seq = seen?.seq ?? 0;
+		const openRun = seen?.open_run ?? null;
+		if (openRun !== null) this.openRunId = fromStored(openRun);
+		const { seq } = this;
+		const { id: session, epoch = 0 } = seen ?? {};
+		const lookAt = seen?.look_at ?? null;
+		this.standing = { taken: false, session, epoch, seq, openRun, lookAt, runId: undefined, runRow: null };
+	}
+
+	get epoch(): number {
+		const { taken, session, epoch } = this.standing;
+		if (taken) return epoch;
+		// A session that is not there yet begins above those that were deleted.
+		const { forecastEpoch } = this.store.statements;
+		return (session === undefined ? (forecastEpoch.get() as { epoch: number }).epoch : epoch) + 1;
+	}
+
+	get isLost(): boolean {
+		return this.#over;
+	}
+
+	// Only a listener makes the feed look at other processes' commits for this lease.
+	whenLost(notify: (() => void) | undefined): void {
+		this.#notify = notify;
+		if (notify === undefined) this.store.feed.ignore(this);
+		else if (!this.#over && !this.store.closed) this.store.feed.listen(this);
+	}
+
+	check(): void {
+		const now = performance.now();
+		if (now - this.seenAt < certainFor || this.store.closed) return;
+		try {
+			this.look();
+			this.seenAt = now;
+		} catch {
+			// Locked for this moment: the next append tells.
+		}
+	}
+
+	/** Looks whether the epoch still stands; throws what the store throws. */
+	look(): void {
+		const { taken, session, epoch } = this.standing;
+		if (!taken || session === undefined) return;
+		const row = this.store.statements.sessionEpoch.get(session) as { epoch: number } | undefined;
+		if (row?.epoch !== epoch) this.lose();
+	}
+
+	lose(): void {
+		if (this.#over) return;
+		this.#end();
+		this.#notify?.();
+	}
+
+	append(batch: Append): Promise<AppendResult> {
+		const appended = new Promise<AppendResult>((resolve, reject) => {
+			if (this.store.closed) throw journalClosed();
+			if (this.#over) throw leaseLost(this.key);
+			this.store.commits.add(new Appending(this, batch, resolve, reject));
+			this.pending++;
+		});
+		return batch.replaces === undefined ? appended : this.#swept(appended);
+	}
+
+	/** Many rows that were folded go after the append that folds them. */
+	async #swept(appended: Promise<AppendResult>): Promise<AppendResult> {
+		const result = await appended;
+		await this.store.sweep().catch(() => {}); // what cannot be swept now is left to the next one that sweeps
+		return result;
+	}
+
+	inbox(): MaybePromise<readonly StoredInput[]> {
+		const { statements, reading } = this.store;
+		return reading(() => {
+			const found = statements.sessionId.get(this.storedKey) as { id: number } | undefined;
+			return found === undefined ? [] : readInbox(statements, found.id);
+		});
+	}
+
+	release(): void | Promise<void> {
+		if (this.#over || this.store.closed) return;
+		this.#end();
+		// An idle session is anyone's to take: nothing need be written.
+		const { taken, openRun } = this.standing;
+		if (this.pending === 0 && (!taken || openRun === null)) return;
+		return new Promise((resolve, reject) => {
+			this.store.commits.add({
+				lane: this,
+				apply: () => {
+					const { session, epoch } = this.standing;
+					if (session !== undefined) this.store.statements.releaseSession.run(session, epoch);
+				},
+				undo() {},
+				committed: resolve,
+				failed: reject,
+			});
+		});
+	}
+
+	#end(): void {
+		this.#over = true;
+		const { session } = this.standing;
+		if (session !== undefined && this.store.held.get(session) === this) this.store.held.delete(session);
+	}
+}

@@ -1,0 +1,77 @@
+// The values of sessions in the journal's file: a table beside the entries, emptied with its session.
+import { decodeValue, encodeValue, type JSONValue } from "@holdfast/upp";
+import type { SessionValues, ValueStore } from "../host/index.ts";
+import type { Statements } from "./statements.ts";
+import { fromStored, toStored } from "./stored-text.ts";
+
+/** What values need of their journal. */
+export interface ValuesParts {
+	readonly statements: Statements;
+	/** Runs within a transaction and resolves when it is committed. */
+	commit<T>(apply: () => T): Promise<T>;
+	reading<T>(read: () => T): T | Promise<T>;
+	now(): number;
+}
+
+/** The values of all sessions of a journal. */
+export function sqliteValues(parts: ValuesParts): ValueStore {
+	const { statements, commit } = parts;
+	return {
+		goWithSession: true,
+		values: (sessionKey, owner) => valuesOf(parts, toStored(sessionKey), toStored(owner)),
+		deleteSession(sessionKey) {
+			return commit(() => {
+				const session = idOf(statements, toStored(sessionKey));
+				if (session !== undefined) statements.deleteValues.run(session);
+			});
+		},
+	};
+}
+
+function valuesOf(parts: ValuesParts, key: string, owner: string): SessionValues {
+	const { statements, commit, reading, now } = parts;
+	return {
+		get(name) {
+			return reading(() => {
+				const session = idOf(statements, key);
+				if (session === undefined) return undefined;
+				const row = statements.readValue.get(session, owner, toStored(name)) as { value: string } | undefined;
+				return row === undefined ? undefined : decoded(row.value);
+			});
+		},
+		async set(name, value) {
+			const text = JSON.stringify(encodeValue(value));
+			await commit(() => {
+				const at = now();
+				const found = statements.sessionId.get(key) ?? statements.createSession.get(key, at, at);
+				statements.setValue.run((found as { id: number }).id, owner, toStored(name), text);
+			});
+		},
+		delete(name) {
+			return commit(() => {
+				const session = idOf(statements, key);
+				return (
+					session !== undefined && statements.deleteValue.run(session, owner, toStored(name)).changes > 0
+				);
+			});
+		},
+		list() {
+			return reading(() => {
+				const session = idOf(statements, key);
+				if (session === undefined) return [];
+				const rows = statements.listValues.all(session, owner) as { name: string; value: string }[];
+				return rows
+					.map(({ name, value }) => ({ name: fromStored(name), value: decoded(value) }))
+					.sort((one, other) => (one.name < other.name ? -1 : 1));
+			});
+		},
+	};
+}
+
+function idOf(statements: Statements, key: string): number | undefined {
+	return (statements.sessionId.get(key) as { id: number } | undefined)?.id;
+}
+
+function decoded(text: string): unknown {
+	return decodeValue(JSON.parse(text) as JSONValue);
+}

@@ -1,0 +1,47 @@
+// Workers that are given names: one that is started again under the name of a dead one goes on in its place.
+import { join } from "node:path";
+import { beforeEach, expect, test } from "vitest";
+import type { Input } from "../host/journal.ts";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import { startRemoteWorker } from "./remote-worker.fixture.ts";
+import { sqliteJournal } from "./sqlite-journal.ts";
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+	folder = temporaryFolder();
+	path = join(folder, "journal.db");
+});
+
+const input = (id: string): Input => ({ id, kind: "message", workerId: "clerk", body: {} });
+
+test("a worker takes the name of a dead one, and what that had accepted is anyone's to start", async () => {
+	const dying = await startRemoteWorker({ path, workerId: "clerk" });
+	await dying.submit("s", input("one"));
+	await dying.end("SIGKILL");
+	const journal = sqliteJournal({ path, workerId: "clerk" });
+	const other = sqliteJournal({ path });
+	await journal.submit("t", input("two"));
+	expect(await other.isAlive("clerk")).toBe(true);
+	expect((await other.list({ state: "orphaned" })).map(({ key }) => key)).toEqual(["s"]);
+	await journal.close();
+	await other.close();
+});
+
+test("a worker may not have the name of one that lives: nothing of what it writes stands", async () => {
+	const journal = sqliteJournal({ path, workerId: "clerk" });
+	const second = sqliteJournal({ path, workerId: "clerk" });
+	await journal.submit("s", input("one"));
+	await expect(second.submit("t", input("two"))).rejects.toMatchObject({
+		code: "journal_failed",
+		message: expect.stringContaining('another worker named "clerk" lives'),
+	});
+	expect((await journal.list()).map(({ key }) => key)).toEqual(["s"]);
+	await second.close();
+	await journal.submit("s", input("three"));
+	expect((await journal.head("s"))?.waiting).toBe(2);
+	await journal.close();
+	const third = sqliteJournal({ path, workerId: "clerk" });
+	await third.submit("t", input("four"));
+	await third.close();
+});

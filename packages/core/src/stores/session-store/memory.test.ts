@@ -1,0 +1,10 @@
+import { test } from "vitest";
+import { sessionStoreContract } from "./contract/contract.ts";
+import { MemorySessionStore } from "./memory.ts";
+
+for (const { name, run } of sessionStoreContract({ name: "memory", make })) test(name, run);
+
+function make() {
+	const store = new MemorySessionStore();
+	return { store: () => store, end() {} };
+}

@@ -1,0 +1,113 @@
+// The tools by which a model gets at its tasks in the background. What is not its own session's does not exist for it.
+import type { SessionTable } from "../sessions/index.ts";
+import type { AnyTool, ToolContext } from "../tools/index.ts";
+import type { BackgroundJobs } from "./background-jobs.ts";
+import { isSettled } from "./child-task.ts";
+import { journalChange } from "./journal-change.ts";
+import { readTask, type TaskState } from "./read-task.ts";
+import { type PlacedTask, taskPlace } from "./task-place.ts";
+
+/** Seconds that `background_output` waits for a task with `block`, unless the model says otherwise; and at most. */
+const waitsFor = { usual: 60, most: 600 };
+
+const taskId = { type: "string", description: "The id that starting the task gave: bg_..." } as const;
+
+/** Makes `background_output` and `background_cancel` for the sessions of a table. */
+export function backgroundTools(
+	parent: SessionTable,
+	tables: ReadonlyMap<string, () => SessionTable>,
+	jobs: BackgroundJobs,
+): readonly AnyTool[] {
+	const find = async (id: string, context: ToolContext): Promise<PlacedTask | undefined> => {
+		const parentPlace = parent.placeOf(context.sessionKey ?? "");
+		const places = [...tables.keys()].map((subagent) => taskPlace(parentPlace, subagent, id));
+		return jobs.find(places);
+	};
+	const stateOf = (task: PlacedTask): Promise<TaskState> => readTask(parent.journal, task.place, task.runId);
+
+	return [
+		{
+			name: "background_output",
+			description:
+				"Tells how a background task stands and, once it is done, what came of it. Call it after the <system-reminder> about the task.",
+			parameters: {
+				type: "object",
+				properties: {
+					task_id: taskId,
+					block: { type: "boolean", description: "Wait until the task is done. Default false." },
+					timeout_seconds: {
+						type: "number",
+						minimum: 0,
+						description: `How long to wait with block. Default ${waitsFor.usual}, at most ${waitsFor.most}.`,
+					},
+				},
+				required: ["task_id"],
+			},
+			retryPolicy: "pure",
+			async run(
+				given: { readonly task_id: string; readonly block?: boolean; readonly timeout_seconds?: number },
+				context: ToolContext,
+			) {
+				const task = await find(given.task_id, context);
+				if (task === undefined) return notFound(given.task_id);
+				const seconds = Math.min(given.timeout_seconds ?? waitsFor.usual, waitsFor.most);
+				const state =
+					given.block === true
+						? await settled(parent, task, () => stateOf(task), seconds * 1_000, context.signal)
+						: await stateOf(task);
+				if (isSettled(state)) await jobs.retrieved(task);
+				return result(task, state);
+			},
+		},
+		{
+			name: "background_cancel",
+			description: "Stops a background task. Nothing more comes of it, and no reminder.",
+			parameters: { type: "object", properties: { task_id: taskId }, required: ["task_id"] },
+			retryPolicy: "idempotent",
+			async run(given: { readonly task_id: string }, context: ToolContext) {
+				const task = await find(given.task_id, context);
+				if (task === undefined) return notFound(given.task_id);
+				const table = tables.get(task.subagent)?.();
+				if (table !== undefined && !isSettled(await stateOf(task)))
+					await table.kill(table.worker(task.place));
+				return result(task, await stateOf(task));
+			},
+		},
+	];
+}
+
+function result(task: PlacedTask, { status, text, error }: TaskState): unknown {
+	const outcome = status === "completed" ? { text } : error === undefined ? {} : { error };
+	return { task_id: task.taskId, subagent: task.subagent, status, ...outcome };
+}
+
+function notFound(id: string): unknown {
+	return { task_id: id, status: "not_found", text: "There is no such background task in this session." };
+}
+
+/** How the task stands when it is done, or when the time is up. */
+async function settled(
+	table: SessionTable,
+	task: PlacedTask,
+	look: () => Promise<TaskState>,
+	milliseconds: number,
+	signal: AbortSignal,
+): Promise<TaskState> {
+	const { timers } = table.agent.engine.ports;
+	const over = new AbortController();
+	const callOff = timers.after(milliseconds, () => over.abort());
+	const either = AbortSignal.any([over.signal, signal]);
+	try {
+		for (;;) {
+			const change = journalChange(table, task.place, either);
+			const state = await look();
+			if (isSettled(state) || either.aborted) {
+				change.cancel();
+				return state;
+			}
+			await change.happened;
+		}
+	} finally {
+		callOff();
+	}
+}

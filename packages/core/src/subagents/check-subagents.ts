@@ -1,0 +1,98 @@
+// The option `subagents`, checked at the door: each needs a name that makes a tool's name, and a description.
+// @see keyed sessions, Subagents
+import type { SessionAgent } from "../sessions/index.ts";
+import type { ToolSet } from "../tools/index.ts";
+
+/** A sub-agent as its parent knows it. */
+export interface Subagent {
+	readonly name: string;
+	readonly description: string;
+	/** Name of the tool that gives it work. */
+	readonly toolName: string;
+	readonly agent: SessionAgent;
+}
+
+/** What a member of the option must have, whatever else it is. */
+interface Named {
+	readonly name?: unknown;
+	readonly description?: unknown;
+	readonly execution?: unknown;
+}
+
+/** What is known of the agent whose option it is. */
+export interface SubagentOwner {
+	readonly model?: unknown;
+	readonly tools?: ToolSet | undefined;
+}
+
+/** So long that the tool's name has at most 64 characters. */
+const namePattern = /^[a-z][a-z0-9_-]{0,51}$/;
+/** Tools that the runtime itself adds. */
+const reserved: ReadonlySet<string> = new Set(["background_output", "background_cancel"]);
+
+/**
+ * Checks and resolves the option. `agentOf` gives what sessions know of an agent; undefined for what is no agent.
+ * @throws TypeError naming the member and what is wrong with it.
+ */
+export function checkSubagents(
+	subagents: unknown,
+	{ model, tools }: SubagentOwner,
+	agentOf: (candidate: object) => SessionAgent | undefined,
+): readonly Subagent[] {
+	if (subagents === undefined) return [];
+	if (!Array.isArray(subagents)) throw new TypeError("The option `subagents` must be an array of agents.");
+	if (typeof model === "function") {
+		throw new TypeError(
+			"The option `subagents` cannot be given with a function as `model`: that function owns its tools.",
+		);
+	}
+	const taken = new Set([...namesOf(tools)]);
+	if (subagents.length > 0) {
+		for (const name of reserved) if (taken.has(name)) throw isReserved(name);
+	}
+	return subagents.map((candidate: unknown, at): Subagent => {
+		const place = `subagents[${at}]`;
+		const agent = typeof candidate === "object" && candidate !== null ? agentOf(candidate) : undefined;
+		if (agent === undefined) throw new TypeError(`${place} must be an Agent, made by this \`holdfast\`.`);
+		const { name, description, execution } = candidate as Named;
+		if (typeof name !== "string" || name === "") {
+			throw new TypeError(
+				`${place} has no \`name\`. A sub-agent needs one, for the tool that gives it work.`,
+			);
+		}
+		if (!namePattern.test(name)) {
+			throw new TypeError(
+				`${place} has the \`name\` "${name}", which makes no tool name: a lower-case letter, then at most 51 of a-z, 0-9, _ and -.`,
+			);
+		}
+		if (typeof description !== "string" || description.trim() === "") {
+			throw new TypeError(
+				`${place} ("${name}") has no \`description\`. Say what it is good for: the model chooses by it.`,
+			);
+		}
+		if (typeof (execution as { execute?: unknown } | undefined)?.execute === "function") {
+			throw new TypeError(
+				`${place} ("${name}") has a strategy with an \`execute\` of its own as \`execution\`, which cannot run in a session.`,
+			);
+		}
+		const toolName = `delegate_to_${name.replaceAll("-", "_")}`;
+		if (taken.has(toolName)) {
+			throw new TypeError(
+				`${place} ("${name}") needs the tool name ${toolName}, which another tool or sub-agent has. Rename one of them.`,
+			);
+		}
+		taken.add(toolName);
+		return { name, description, toolName, agent };
+	});
+}
+
+function isReserved(name: string): TypeError {
+	return new TypeError(
+		`The option \`tools\` has "${name}", a name that \`subagents\` need. Rename the tool.`,
+	);
+}
+
+function namesOf(tools: ToolSet | undefined): readonly unknown[] {
+	if (tools === undefined || tools === null) return [];
+	return Array.isArray(tools) ? tools.map((tool) => tool?.name) : Object.keys(tools);
+}

@@ -1,0 +1,203 @@
+// Work for a sub-agent as a run of its session: put into the inbox once, however often it is asked for, and followed to
+// its end, through crashes of either side (keeps I3, I4, I8). The run's id is the key of the call that asked for it.
+import { UserMessage } from "@holdfast/upp";
+import { stopReasonOf } from "../engine/index.ts";
+import type { RunStarted } from "../facts/index.ts";
+import { type AgentEvent, storedInput } from "../facts/index.ts";
+import { readChildPlace } from "../host/index.ts";
+import { type AgentRun, SessionEvents, type SessionTable } from "../sessions/index.ts";
+import { type Change, journalChange } from "./journal-change.ts";
+import { readTask, type TaskState } from "./read-task.ts";
+import { groupOf } from "./task-place.ts";
+
+/** Work for a sub-agent. */
+export interface ChildTask {
+	/** Where its session stands. */
+	readonly place: string;
+	/** Id of the run that does it: the same in every attempt at it. */
+	readonly runId: string;
+	readonly prompt: string;
+	readonly origin: Pick<RunStarted, "runKind" | "parent">;
+}
+
+/** Work as it is followed; with its origin where its parent waits for it. */
+export type FollowedTask = Pick<ChildTask, "place" | "runId"> & Partial<Pick<ChildTask, "origin">>;
+
+/** How it came to its end. */
+export interface TaskEnd extends TaskState {
+	/** How many events its run told while it was followed. */
+	readonly eventCount: number;
+}
+
+/**
+ * Accepts the work durably. The second time nothing happens. Rejects with `lease_lost` when the run that asks for it is
+ * over: whoever ended it, or removes its session, knows all the work there is.
+ */
+export async function submitTask({ journal }: SessionTable, task: ChildTask): Promise<void> {
+	const { place, runId, prompt, origin } = task;
+	const key = readChildPlace(place)?.parentPlace;
+	const asking =
+		key === undefined || origin.parent === undefined ? undefined : { key, runId: origin.parent.runId };
+	const message = new UserMessage(prompt, { id: runId });
+	await journal.submit(place, {
+		id: runId,
+		kind: "message",
+		runId,
+		dedupeKey: runId,
+		workerId: journal.workerId,
+		...(asking === undefined ? {} : { askedBy: asking }),
+		body: storedInput({ shape: "text", message, origin }),
+	});
+}
+
+/**
+ * Sees to it that accepted work is done, here or by whoever has it, and tells its end.
+ *
+ * When the signal fires the work is stopped as its parent was: interrupted, suspended or killed. Rejects then with the
+ * signal's reason, else with what the store threw.
+ */
+export async function followTask(
+	table: SessionTable,
+	task: FollowedTask,
+	signal: AbortSignal,
+	onEvent?: (event: AgentEvent) => void,
+): Promise<TaskEnd> {
+	let eventCount = 0;
+	let taken: AgentRun | undefined;
+	const stop = (): void => stopTask(table, task, signal, taken);
+	signal.addEventListener("abort", stop, { once: true });
+	// It was stopped while it was accepted: nobody will tell.
+	if (signal.aborted) stop();
+	try {
+		// Watching costs: it begins only when there is something to wait for, and then is looked once more.
+		let change: Change | undefined;
+		for (;;) {
+			if (signal.aborted) throw signal.reason;
+			const run = await takeUp(table, task);
+			if (run !== undefined && run !== "held") {
+				taken = run;
+				if (signal.aborted) stop();
+				// What stands before it in its session must end first.
+				const isMine = run.runId === task.runId;
+				await followRun(run, isMine ? onEvent : undefined);
+				if (isMine) eventCount += run.eventCount;
+				taken = undefined;
+			}
+			const state = await readTask(table.journal, task.place, task.runId);
+			if (isSettled(state)) {
+				change?.cancel();
+				return { ...state, eventCount };
+			}
+			if (signal.aborted) throw signal.reason;
+			if (run !== undefined && run !== "held") continue;
+			// Somebody else has it, or starts it.
+			if (change !== undefined) await change.happened;
+			change = change === undefined ? journalChange(table, task.place, signal) : undefined;
+		}
+	} catch (error) {
+		// The store failed: its parent goes on without it, and nobody else would see to it.
+		if (!signal.aborted && task.origin !== undefined) endTask(table, task);
+		throw error;
+	} finally {
+		signal.removeEventListener("abort", stop);
+	}
+}
+
+/** Whether nothing more will come of it. */
+export function isSettled({ status }: Pick<TaskState, "status">): boolean {
+	return status !== "queued" && status !== "running";
+}
+
+/** Works on what is next in a session. Undefined: there is nothing. */
+async function takeUp(
+	table: SessionTable,
+	{ place, origin }: FollowedTask,
+): Promise<AgentRun | "held" | undefined> {
+	try {
+		const worker = table.worker(place);
+		// Whether work in the foreground goes on is decided with the run that waits for it.
+		return (await (origin === undefined ? worker.resume() : worker.release())) ?? undefined;
+	} catch (error) {
+		const { code } = error as { code?: unknown };
+		if (code === "session_held") return "held";
+		if (code === "session_killed") return undefined; // the journal says what became of it
+		throw error;
+	}
+}
+
+/** Looks on until the run is over, or left to somebody else. */
+async function followRun(run: AgentRun, onEvent: ((event: AgentEvent) => void) | undefined): Promise<void> {
+	if (onEvent !== undefined) {
+		const events = new SessionEvents();
+		events.onEvent = onEvent;
+		for await (const event of run.watch()) events.tell(event);
+	}
+	const { outcome, error } = await run.result();
+	if (outcome === "suspended" && error !== undefined && error.code !== "lease_lost") throw error;
+}
+
+/** Stops the work the way its parent was stopped; `taken` is the run of its session that is followed. */
+function stopTask(table: SessionTable, task: FollowedTask, signal: AbortSignal, taken?: AgentRun): void {
+	const reason = stopReasonOf(signal);
+	const isMine = taken?.runId === task.runId;
+	if (reason === "suspend" || reason === "lease-lost") {
+		taken?.suspend();
+		// Whoever has the parent's run goes on with the work; but it may have been ended, by one who knew of none.
+		if (!isMine && task.origin !== undefined) endLater(table, task, () => isParentOver(table, task));
+	} else if (reason !== "kill" && isMine) taken.interrupt();
+	else endTask(table, task, taken);
+}
+
+/** Takes back work that may have been accepted, when its parent does not wait for it. `error` says why. */
+export function takeBack(table: SessionTable, task: FollowedTask, signal: AbortSignal, error: unknown): void {
+	if (signal.aborted) stopTask(table, task, signal);
+	// The parent's run is over, or another's: then its work is, too.
+	else if ((error as { code?: unknown } | null)?.code === "lease_lost")
+		endLater(table, task, () => isParentOver(table, task));
+	else endTask(table, task);
+}
+
+/** Ends the work now; in a while where that cannot be recorded now, and `taken` is left then. */
+function endTask(table: SessionTable, task: FollowedTask, taken?: AgentRun): void {
+	end(table, task).catch((error: unknown) => {
+		if (!(error instanceof OthersWork)) taken?.suspend();
+		endLater(table, task);
+	});
+}
+
+/** Ends the work in a while, if it is left over then. */
+function endLater(
+	table: SessionTable,
+	task: FollowedTask,
+	mayEnd = async (): Promise<boolean> => true,
+): void {
+	table.later.set(`end ${task.runId}`, async () => {
+		if (await mayEnd()) await end(table, task);
+	});
+}
+
+/** The session has other work to do, for a run that goes on: it is not ended now. */
+class OthersWork extends Error {}
+
+/** Ends what is under way or waits in the session, unless the work is over, or other work there is waited for. */
+async function end(table: SessionTable, { place, runId }: FollowedTask): Promise<void> {
+	const { journal } = table;
+	const acquired = await journal.acquire(place, { mode: "seize" });
+	if (!acquired.ok) throw new OthersWork();
+	const waiting = (await acquired.lease.inbox()).flatMap(({ id, kind }) => (kind === "message" ? [id] : []));
+	// Looked at last: what has left the inbox is open by then, or over.
+	const openRunId = (await journal.head(place))?.openRunId;
+	const all = openRunId === undefined ? waiting : [openRunId, ...waiting];
+	if (!all.includes(runId)) return;
+	const asking = (await journal.head(readChildPlace(place)?.parentPlace ?? ""))?.openRunId;
+	if (all.some((id) => id !== runId && groupOf(id) === asking)) throw new OthersWork();
+	await table.kill(table.worker(place));
+}
+
+/** Whether the run is over that asked for the work. */
+async function isParentOver({ journal }: SessionTable, { place, origin }: FollowedTask): Promise<boolean> {
+	const parentPlace = readChildPlace(place)?.parentPlace;
+	const parentRunId = origin?.parent?.runId;
+	if (parentPlace === undefined || parentRunId === undefined) return false;
+	return (await journal.head(parentPlace))?.openRunId !== parentRunId;
+}

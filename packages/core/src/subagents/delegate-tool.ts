@@ -1,0 +1,148 @@
+// The tool that gives work to one sub-agent: of one fixed schema, nothing of it derived from the agent. Its result is
+// compact: how the work ended and what the sub-agent says, never how it came to it. @see keyed sessions, Subagents
+import { HoldfastError } from "@holdfast/upp";
+import type { RunKind, SubagentJobEvent } from "../facts/index.ts";
+import type { SessionTable } from "../sessions/index.ts";
+import type { AnyTool, ToolContext } from "../tools/index.ts";
+import type { BackgroundJobs } from "./background-jobs.ts";
+import type { Subagent } from "./check-subagents.ts";
+import { type ChildTask, followTask, submitTask, takeBack } from "./child-task.ts";
+import { namedPlace, type PlacedTask, readTaskPlace, taskIdOf, taskPlace } from "./task-place.ts";
+
+/** What a model may say. */
+interface Arguments {
+	readonly prompt: string;
+	readonly description?: string;
+	readonly sessionKey?: string;
+	readonly run_in_background?: boolean;
+}
+
+const parameters = {
+	type: "object",
+	properties: {
+		prompt: { type: "string", minLength: 1, description: "The task, with all that is needed to do it." },
+		description: { type: "string", description: "The task in a few words, for whoever looks on." },
+		sessionKey: {
+			type: "string",
+			description:
+				"Names a conversation with the sub-agent; the same name goes on with it. Default: one for all.",
+		},
+	},
+	required: ["prompt"],
+} as const;
+
+const inBackground = {
+	...parameters,
+	properties: {
+		...parameters.properties,
+		run_in_background: {
+			type: "boolean",
+			description:
+				"Return at once with a task_id; a <system-reminder> tells when the work is done. Default: wait for the result.",
+		},
+	},
+} as const;
+
+/** Makes the tool. `parent` is the table in whose sessions it is called, `child` the sub-agent's. */
+export function delegateTool(
+	{ name, description, toolName }: Subagent,
+	parent: SessionTable,
+	child: () => SessionTable,
+	jobs: BackgroundJobs,
+): AnyTool {
+	/** The work as it was asked for; the same for every attempt at the call. */
+	const taskOf = (place: string, runKind: RunKind, given: Arguments, context: ToolContext): ChildTask => ({
+		place,
+		runId: context.idempotencyKey,
+		prompt: given.prompt,
+		origin: {
+			runKind,
+			parent: {
+				sessionKey: context.sessionKey ?? "",
+				runId: context.runId,
+				toolCallId: context.toolCallId,
+				...(given.description === undefined ? {} : { description: given.description }),
+			},
+		},
+	});
+	const about = ({ description: what }: Arguments): { description?: string } =>
+		what === undefined ? {} : { description: what };
+
+	/** Puts the work before the sub-agent: once, however often it is asked for. */
+	async function accept(
+		task: ChildTask,
+		parentPlace: string,
+		{ runId: parentRunId, toolCallId }: ToolContext,
+		doneBy: "starter" | "scheduled",
+	): Promise<void> {
+		const { place: sessionKey, runId, origin } = task;
+		await jobs.mark(parentPlace, { phase: "before-child-run", toolCallId, childRunId: runId });
+		await submitTask(child(), task);
+		const kind = origin.runKind;
+		const taskId = kind === "background-subagent" ? { publicTaskId: taskIdOf(runId) } : {};
+		await parent.records?.children.accepted({ runId, sessionKey, kind, parentRunId, ...taskId }, doneBy);
+		await jobs.mark(parentPlace, { phase: "child-run-linked", toolCallId, childRunId: runId });
+	}
+
+	async function wait(given: Arguments, parentPlace: string, context: ToolContext): Promise<unknown> {
+		const tell = (event: SubagentJobEvent): void => context.onSubagentEvent(event);
+		const job = { subagent: name, delegateToolCallId: context.toolCallId };
+		const place = namedPlace(parentPlace, name, given.sessionKey);
+		tell({ type: "subagent-job-start", run_in_background: false, ...job, ...about(given) });
+		const task = taskOf(place, "subagent", given, context);
+		try {
+			await accept(task, parentPlace, context, "starter");
+		} catch (error) {
+			takeBack(child(), task, context.signal, error);
+			throw error;
+		}
+		const { status, text, error, eventCount } = await followTask(child(), task, context.signal);
+		const why = error === undefined ? {} : { error };
+		tell({ type: "subagent-job-end", status, eventCount, ...why, ...job });
+		if (status === "completed") return { status, text };
+		if (status === "cancelled") {
+			throw new HoldfastError("subagent_cancelled", `The work of the sub-agent "${name}" was cancelled.`);
+		}
+		throw new HoldfastError(
+			"subagent_failed",
+			`The sub-agent "${name}" failed: ${error ?? "it did not say why."}`,
+		);
+	}
+
+	async function launch(given: Arguments, parentPlace: string, context: ToolContext): Promise<unknown> {
+		const taskId = taskIdOf(context.idempotencyKey);
+		const place = taskPlace(parentPlace, name, taskId);
+		const doneBy =
+			parent.background === "durable" ? (parent.records?.children.doneBy ?? "starter") : "starter";
+		await accept(taskOf(place, "background-subagent", given, context), parentPlace, context, doneBy);
+		context.onSubagentEvent({
+			type: "subagent-job-start",
+			subagent: name,
+			run_in_background: true,
+			task_id: taskId,
+			delegateToolCallId: context.toolCallId,
+			...about(given),
+		} satisfies SubagentJobEvent);
+		const task = readTaskPlace(place) as PlacedTask;
+		if (doneBy === "scheduled") jobs.scheduled(task);
+		else jobs.start(task, { toolCallId: context.toolCallId, description: given.description ?? "" });
+		return {
+			task_id: taskId,
+			status: "running",
+			text: `The sub-agent "${name}" works in the background. Wait for a <system-reminder> before you retrieve its output with background_output.`,
+		};
+	}
+
+	return {
+		name: toolName,
+		description: `Gives a task to the sub-agent "${name}" and returns what it says. ${description}`,
+		parameters: parent.background === undefined ? parameters : inBackground,
+		// The sub-agent's session takes the same work once.
+		retryPolicy: "idempotent",
+		run(given: Arguments, context: ToolContext) {
+			const parentPlace = parent.placeOf(context.sessionKey ?? "");
+			const works = parent.background !== undefined && given.run_in_background === true ? launch : wait;
+			return works(given, parentPlace, context);
+		},
+	};
+}

@@ -1,0 +1,95 @@
+// What the tests of delegation share: agents that follow scripts, gates, and the events of a run.
+import { Agent } from "../agent/agent.ts";
+import type { AgentOptions } from "../agent/options.ts";
+import type { AgentEvent } from "../facts/agent-event.ts";
+import { type Host, journalHost } from "../host/host.ts";
+import { type MemoryJournal, memoryJournal } from "../host/memory.ts";
+import type { AgentRun } from "../sessions/agent-run.ts";
+import {
+	type Script,
+	type ScriptedModel,
+	type ScriptedReply,
+	scriptedModel,
+} from "../testing/scripted-model.ts";
+
+/** A promise that is opened from outside. */
+export function gate(): { readonly promise: Promise<void>; open(): void } {
+	const { promise, resolve } = Promise.withResolvers<void>();
+	return { promise, open: () => resolve() };
+}
+
+/** A sub-agent that follows a script. */
+export function helper(name: string, script: Script, options: Partial<AgentOptions> = {}): Agent {
+	return new Agent({ name, description: `Works as ${name}.`, model: scriptedModel(script), ...options });
+}
+
+/** A reply that calls tools. */
+export function calls(
+	...toolCalls: readonly [name: string, input: Record<string, unknown>][]
+): ScriptedReply {
+	return { toolCalls: toolCalls.map(([name, input]) => ({ name, arguments: input })) };
+}
+
+/** A parent, its model and the journal of its sessions. */
+export interface Family {
+	readonly parent: Agent;
+	readonly model: ScriptedModel;
+	readonly journal: MemoryJournal;
+	readonly host: Host;
+}
+
+/** A parent that follows a script, on a journal in memory. */
+export function family(
+	script: Script,
+	subagents: readonly Agent[],
+	options: Partial<AgentOptions> & {
+		readonly journal?: MemoryJournal;
+		readonly hostIs?: "durable" | "in-process" | "blocking";
+	} = {},
+): Family {
+	const { journal = memoryJournal(), hostIs = "in-process", ...others } = options;
+	const host = journalHost(journal, hostIs === "blocking" ? {} : { backgroundSubagents: hostIs });
+	const model = scriptedModel(script);
+	const parent = new Agent({ model, subagents, host, ...others });
+	return { parent, model, journal, host };
+}
+
+/** All events of a run. */
+export async function eventsOf(run: AgentRun): Promise<AgentEvent[]> {
+	const events: AgentEvent[] = [];
+	for await (const event of run.events()) events.push(event);
+	return events;
+}
+
+/** The outputs of a run's tools, in order. */
+export function outputsOf(events: readonly AgentEvent[]): unknown[] {
+	return events.flatMap((event) => (event.type === "tool-result" ? [event.output] : []));
+}
+
+/** Settles when what stands in the journal is as asked; looked at after every change of that session. */
+export async function until(
+	journal: MemoryJournal,
+	place: string,
+	holds: () => boolean | Promise<boolean>,
+): Promise<void> {
+	while (!(await holds())) {
+		await new Promise<void>((resolve) => {
+			const stop = journal.watch(place, () => {
+				stop();
+				resolve();
+			});
+		});
+	}
+}
+
+/** Settles when so many reminders wait for a session. */
+export function reminders(journal: MemoryJournal, place: string, count: number): Promise<void> {
+	return until(journal, place, async () => (await journal.head(place))?.waiting === count);
+}
+
+/** The reminders that a run took in. */
+export function remindersOf(events: readonly AgentEvent[]): string[] {
+	return events.flatMap((event) =>
+		event.type === "runtime-input" && event.input.type === "user-text" ? [String(event.input.text)] : [],
+	);
+}

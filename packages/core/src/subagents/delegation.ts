@@ -1,0 +1,103 @@
+// The sub-agents of an agent within one table of its sessions: their sessions, on the same journal, and the tools that
+// give them work. Made anew for each table, for a sub-agent's own sub-agents work where its parent's sessions are.
+import type { EngineAgent, Run } from "../engine/index.ts";
+import { readChildPlace } from "../host/index.ts";
+import { type SessionAgent, type SessionChildren, SessionTable } from "../sessions/index.ts";
+import type { AnyTool } from "../tools/index.ts";
+import { BackgroundJobs } from "./background-jobs.ts";
+import { backgroundTools } from "./background-tools.ts";
+import type { Subagent } from "./check-subagents.ts";
+import { delegateTool } from "./delegate-tool.ts";
+import { readTaskPlace } from "./task-place.ts";
+
+/** The agent as it is in one table. `engineWith` gives the engine's view of it with more tools. */
+export function delegatingAgent(
+	agent: SessionAgent,
+	subagents: readonly Subagent[],
+	table: SessionTable,
+	engineWith: (tools: readonly AnyTool[]) => EngineAgent,
+): SessionAgent {
+	const delegation = new Delegation(subagents, table);
+	let base: EngineAgent | undefined;
+	let engine: EngineAgent | undefined;
+	return {
+		// Plugins change the agent once they are set up.
+		get engine() {
+			if (engine === undefined || base !== agent.engine) engine = engineWith(delegation.tools);
+			base = agent.engine;
+			return engine;
+		},
+		get plugins() {
+			return agent.plugins;
+		},
+		get setup() {
+			return agent.setup;
+		},
+		tools: agent.tools,
+		namespace: agent.namespace,
+		restarts: agent.restarts,
+		children: delegation,
+	};
+}
+
+class Delegation implements SessionChildren {
+	readonly tools: readonly AnyTool[];
+	readonly #tables: ReadonlyMap<string, () => SessionTable>;
+	readonly #made: SessionTable[] = [];
+	readonly #jobs: BackgroundJobs;
+	readonly #parent: SessionTable;
+
+	constructor(subagents: readonly Subagent[], parent: SessionTable) {
+		this.#parent = parent;
+		this.#tables = new Map(
+			subagents.map((subagent) => [subagent.name, once(() => this.#makeTable(subagent, parent))]),
+		);
+		this.#jobs = new BackgroundJobs(parent, this.#tables);
+		const tools = subagents.map((subagent) => {
+			const child = this.#tables.get(subagent.name) as () => SessionTable;
+			return delegateTool(subagent, parent, child, this.#jobs);
+		});
+		const inBackground =
+			parent.background === undefined ? [] : backgroundTools(parent, this.#tables, this.#jobs);
+		this.tools = [...tools, ...inBackground];
+	}
+
+	tableOf(subagent: string): SessionTable | undefined {
+		return this.#tables.get(subagent)?.();
+	}
+
+	driven(place: string, run: Run, over: Promise<unknown>): void {
+		this.#jobs.driven(place, run, over);
+	}
+
+	async recover(place: string): Promise<"under-way" | "none" | "abandoned"> {
+		const task = readTaskPlace(place);
+		if (task !== undefined) return this.#jobs.recover(task);
+		const parent = await this.#parent.journal.head(readChildPlace(place)?.parentPlace ?? "");
+		return parent?.openRunId === undefined ? "abandoned" : "none";
+	}
+
+	async retell(place: string): Promise<void> {
+		const task = readTaskPlace(place);
+		if (task !== undefined) await this.#jobs.retell(task);
+	}
+
+	async close(): Promise<void> {
+		await this.#jobs.close();
+		await Promise.all(this.#made.map((table) => table.close()));
+	}
+
+	#makeTable({ agent }: Subagent, { journal, background, records }: SessionTable): SessionTable {
+		const table = new SessionTable(agent, journal, { background, records, named: "places" });
+		this.#made.push(table);
+		return table;
+	}
+}
+
+function once<T>(make: () => T): () => T {
+	let made: { readonly value: T } | undefined;
+	return () => {
+		made ??= { value: make() };
+		return made.value;
+	};
+}

@@ -1,0 +1,95 @@
+import { describe, expect, test } from "vitest";
+import { type MemoryJournal, memoryJournal } from "../host/memory.ts";
+import { calls, eventsOf, family, helper, until } from "./delegate.fixture.ts";
+
+/** The session of "helper" under the session "s". */
+const place = "\u0000sub\u00001\u0000s\u00006\u0000helper\u0000default";
+const asks = calls(["delegate_to_helper", { prompt: "work" }]);
+
+/** Does something before one of the calls of a journal, from 1 on; later ones wait for it. Says how many calls came. */
+function beforeCall(journal: MemoryJournal, chosen: number, happen: () => Promise<void>): () => number {
+	let count = 0;
+	let happened: Promise<void> | undefined;
+	for (const name of ["acquire", "head", "list", "read", "delete"] as const) {
+		const call = journal[name].bind(journal) as (...given: unknown[]) => unknown;
+		const held = async (...given: unknown[]): Promise<unknown> => {
+			if (++count === chosen) happened = happen();
+			await happened;
+			return call(...given);
+		};
+		(journal as unknown as Record<string, unknown>)[name] = held;
+	}
+	return () => count;
+}
+
+/** Deletes a session whose sub-agent has worked, and has another process begin work before one of the deletion's calls. */
+async function deletedBeside(chosen: number): Promise<{ readonly left: string[]; readonly calls: number }> {
+	const journal = memoryJournal();
+	const theirs = journal.worker("elsewhere");
+	// The other process has the session's lease already, so that its next run raises no epoch.
+	const stuck = helper("helper", ["done", { gate: new Promise(() => {}) }]);
+	const other = family([asks, "said", asks, "never"], [stuck], { journal: theirs }).parent.session("s");
+	await eventsOf(await other.send("before"));
+	const ours = journal.worker("deletes");
+	const { parent } = family([], [helper("helper", [])], { journal: ours });
+	const count = beforeCall(ours, chosen, async () => {
+		void (await other.send("beside")).result();
+		await until(theirs, place, () => theirs.head(place)?.openRunId !== undefined);
+	});
+	await parent.session("s").delete();
+	return { left: journal.list().map(({ key }) => key), calls: count() };
+}
+
+describe("a deletion of a session beside a send from elsewhere", () => {
+	test("takes the sub-agents of what it removes, and of nothing that is begun anew, at whatever instant", async () => {
+		for (let chosen = 1, most = 1; chosen <= most; chosen++) {
+			const { left, calls: made } = await deletedBeside(chosen);
+			const isWhole = left.length === 0 || left.join() === [place, "s"].join();
+			expect(isWhole, `begun before call ${chosen}, left is ${left}`).toBe(true);
+			most = Math.max(most, made);
+		}
+	});
+
+	test("leaves no session of a sub-agent behind that the run of the other begins when it is over", async () => {
+		const journal = memoryJournal();
+		const theirs = journal.worker("elsewhere");
+		const other = family([asks, "never"], [helper("helper", ["done"])], { journal: theirs });
+		const { submit } = theirs;
+		const { parent } = family([], [helper("helper", [])], { journal: journal.worker("deletes") });
+		const refused = Promise.withResolvers<unknown>();
+		theirs.submit = async (key, input) => {
+			await parent.session("s").delete();
+			try {
+				return await submit.call(theirs, key, input);
+			} catch (error) {
+				refused.resolve(error);
+				throw error;
+			}
+		};
+		void (await other.parent.session("s").send("go")).result();
+		expect(await refused.promise).toMatchObject({ code: "lease_lost" });
+		expect(journal.list()).toEqual([]);
+	});
+
+	test("is not undone by a reminder of a task that ends at that moment", async () => {
+		const journal = memoryJournal();
+		const theirs = journal.worker("elsewhere");
+		const inBackground = calls(["delegate_to_helper", { prompt: "work", run_in_background: true }]);
+		const other = family([inBackground, "begun"], [helper("helper", ["done"])], { journal: theirs });
+		const { parent } = family([], [helper("helper", [])], { journal: journal.worker("deletes") });
+		const { submit } = theirs;
+		const told = Promise.withResolvers<void>();
+		theirs.submit = async (key, input) => {
+			if (input.kind === "notice") await parent.session("s").delete();
+			try {
+				return await submit.call(theirs, key, input);
+			} finally {
+				if (input.kind === "notice") told.resolve();
+			}
+		};
+		await (await other.parent.session("s").send("go")).result();
+		await told.promise;
+		expect(journal.list()).toEqual([]);
+		await other.parent.close();
+	});
+});

@@ -1,0 +1,31 @@
+// Waiting for something to happen to a session, by whomever.
+import type { SessionTable } from "../sessions/index.ts";
+
+/** Milliseconds after which to look again although nothing was heard: a worker that died says nothing. */
+const lookAgainAfter = 250;
+
+/** A wait that began when it was made, so that what happens between looking and waiting is not missed. */
+export interface Change {
+	/** Settles when the session changed, may have, or the signal fired. Never rejects. */
+	readonly happened: Promise<void>;
+	cancel(): void;
+}
+
+/** Begins to wait. */
+export function journalChange(table: SessionTable, place: string, signal: AbortSignal): Change {
+	const { timers } = table.agent.engine.ports;
+	let cancel = (): void => {};
+	const happened = new Promise<void>((resolve) => {
+		const stop = table.journal.watch(place, () => cancel());
+		const callOff = timers.after(lookAgainAfter, () => cancel());
+		cancel = () => {
+			stop();
+			callOff();
+			signal.removeEventListener("abort", cancel);
+			resolve();
+		};
+		signal.addEventListener("abort", cancel, { once: true });
+		if (signal.aborted) cancel();
+	});
+	return { happened, cancel: () => cancel() };
+}

@@ -1,0 +1,43 @@
+// How a sub-agent's work stands, read from the end of its session's journal: short, however long the session is.
+import type { Entry, JobStatus } from "../facts/index.ts";
+import type { Journal } from "../host/index.ts";
+
+/** How a sub-agent's work stands. */
+export interface TaskState {
+	readonly status: JobStatus;
+	/** The last answer, once it is completed; else empty. */
+	readonly text: string;
+	/** Why it failed. */
+	readonly error?: string;
+}
+
+const pageSize = 32;
+
+/** How the run stands in the session at that place. Work of which nothing is left was cancelled before it began. */
+export async function readTask(journal: Journal, place: string, runId: string): Promise<TaskState> {
+	const head = await journal.head(place);
+	if (head?.openRunId === runId) return { status: "running", text: "" };
+	let ended: Entry | undefined;
+	for (let end = head?.seq ?? 0; end > 0; ) {
+		const after = Math.max(0, end - pageSize);
+		const entries = await journal.read(place, { after, limit: end - after });
+		for (const entry of [...entries].reverse()) {
+			if (entry.runId !== runId) continue;
+			const { fact } = entry;
+			if (fact.kind === "run.ended") {
+				if (fact.outcome === "error") {
+					return { status: "error", text: "", error: fact.error?.message ?? "It failed." };
+				}
+				if (fact.outcome !== "completed") return { status: "cancelled", text: "" };
+				ended = entry;
+			}
+			if (ended !== undefined && fact.kind === "assistant") {
+				return { status: "completed", text: fact.message.text };
+			}
+			if (fact.kind === "run.started")
+				return { status: ended === undefined ? "running" : "completed", text: "" };
+		}
+		end = after;
+	}
+	return { status: head !== undefined && head.waiting > 0 ? "queued" : "cancelled", text: "" };
+}

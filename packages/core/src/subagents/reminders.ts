@@ -1,0 +1,63 @@
+// What a session is told of work in the background that is over: a notice in its inbox, with a key of its own, so that it
+// is told once, whoever finds out and however often (keeps I4). It enters the active run, or waits for the next.
+import { UserMessage } from "@holdfast/upp";
+import type { Run } from "../engine/index.ts";
+import { inputFact, storedInput } from "../facts/index.ts";
+import { noticeIdentity, type SessionTable } from "../sessions/index.ts";
+
+/** A task that is over. */
+export interface FinishedTask {
+	readonly taskId: string;
+	readonly subagent: string;
+	readonly description: string;
+}
+
+/** What the model is told of tasks that came to one end. */
+export function reminderText(tasks: readonly FinishedTask[], end: "completed" | "failed"): string {
+	const lines = tasks.map(({ taskId, subagent, description }) => {
+		const about = description === "" ? "" : `, description: ${oneLine(description)}`;
+		return `- task_id: ${taskId}, sub-agent: ${subagent}${about}`;
+	});
+	const what = tasks.length === 1 ? "A background task has" : "Background tasks have";
+	return [
+		"<system-reminder>",
+		`${what} ${end}:`,
+		...lines,
+		`Call background_output({"task_id": "..."}) with ${tasks.length === 1 ? "its id" : "each id"} to retrieve ${end === "failed" ? "the reason" : "the output"}.`,
+		"</system-reminder>",
+	].join("\n");
+}
+
+/**
+ * Puts a reminder before the session at a place; the same key a second time does nothing. `run` is its run that is under
+ * way in this process.
+ */
+export async function remind(
+	table: SessionTable,
+	place: string,
+	key: string,
+	text: string,
+	run: Run | undefined,
+): Promise<void> {
+	const { journal, records } = table;
+	// A session that was deleted is not to come back.
+	if ((await journal.head(place)) === undefined) return;
+	const sessionKey = table.callersKeyOf(place);
+	// Only what a caller has a key of can be resumed from outside. First, for without it nobody may ever look.
+	if (sessionKey !== undefined) await records?.children.notify({ key, sessionKey, text });
+	const { id, dedupeKey } = noticeIdentity(key);
+	const input = { shape: "text", message: new UserMessage(text, { id }) } as const;
+	const body = storedInput(input);
+	const askedBy = { key: place };
+	try {
+		const { duplicate } = await journal.submit(place, { id, kind: "notice", dedupeKey, askedBy, body });
+		if (!duplicate) run?.offer({ inputId: id, fact: (placement) => inputFact(id, input, placement) });
+	} catch (error) {
+		if ((error as { code?: unknown }).code !== "lease_lost") throw error; // it was deleted meanwhile
+	}
+}
+
+/** Descriptions come from models: they end no line and no tag. */
+function oneLine(text: string): string {
+	return text.replaceAll(/\s+/g, " ").replaceAll("<", "&lt;").trim().slice(0, 500);
+}
