@@ -3,7 +3,7 @@
 import type { RecordingHost } from "./execution-host/execution-host.ts";
 import type { OwnExecutionHost } from "./execution-host/in-memory.ts";
 import { sqliteExecution } from "./execution-host/sqlite/sqlite-execution.ts";
-import { type Host, journalHost } from "./host/host.ts";
+import { journalHost } from "./host/host.ts";
 import {
 	type JournalDatabase,
 	type JournalFile,

@@ -2,7 +2,7 @@
 import type { Message } from "@holdfast/upp";
 import type { AgentStreamResult } from "../engine/index.ts";
 import { type AgentStreamEvent, EventQueue, joinDeltas, uapProjection } from "../engine/index.ts";
-import type { AgentState, GenerateResult } from "../state/index.ts";
+import type { AgentState } from "../state/index.ts";
 import { type CallOptions, type CallSetup, startCall } from "./agent-call.ts";
 
 /** Starts a call and gives its stream. */
