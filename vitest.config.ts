@@ -13,7 +13,5 @@ export default defineConfig({
 		testTimeout: 120_000,
 		hookTimeout: 120_000,
 		expect: { poll: { timeout: 20_000 } },
-		// On a busy build machine a test that kills processes may miss its moment once. The report names what was retried.
-		retry: process.env.CI === undefined ? 0 : 1,
 	},
 });

@@ -52,10 +52,7 @@ const checks: readonly Check[] = [
 		commands: [vitest("--typecheck.only", "--typecheck.tsconfig=tsconfig.test.json", "--passWithNoTests")],
 	},
 	{ name: "packages as installed", commands: [tool("check-packages.ts")], after: "build and types" },
-	{
-		name: "examples compiled and run",
-		commands: [tool("examples/check.ts"), vitest("test/examples.test.ts")],
-	},
+	{ name: "examples compiled", commands: [tool("examples/check.ts")] },
 ];
 
 interface Outcome {

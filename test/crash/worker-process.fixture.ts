@@ -1,10 +1,14 @@
 // The process that the tests kill: an agent on a SQLite file that does what its one argument says, tells its moments,
 // and ends when all is done.
+import { flushCompileCache } from "node:module";
 import { type AgentRun, agent, type Session } from "holdfast";
 import { type SqliteHostOptions, sqliteHost } from "holdfast/sqlite";
 import { moments, Order, watchedHost } from "./moments.fixture.ts";
 import { plannedModel } from "./planned-model.fixture.ts";
 import { nextLine, plannedTools } from "./planned-tools.fixture.ts";
+
+// A process that is killed would leave nothing of what it has compiled to those after it.
+flushCompileCache();
 
 export interface WorkerOptions {
 	readonly host: SqliteHostOptions;

@@ -2,7 +2,7 @@
 import { type SimulationOptions, type SimulationResult, simulate } from "holdfast/testing";
 
 /** Schedules in all; HOLDFAST_SCHEDULES changes it. */
-export const scheduleCount: number = Number(process.env.HOLDFAST_SCHEDULES ?? 20_000);
+export const scheduleCount: number = Number(process.env.HOLDFAST_SCHEDULES ?? 5_000);
 
 /** The one seed to replay, when HOLDFAST_SEED names it. */
 export const replayedSeed: number | undefined =

@@ -1,5 +1,5 @@
 /** Starts the real command in a process of its own, and a model server that tests can hold back. */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -189,4 +189,11 @@ function answer(response: ServerResponse, reply: Reply): void {
 		send({ index: 0, delta: {}, finish_reason: "tool_calls" });
 	}
 	response.end("data: [DONE]\n\n");
+}
+
+/** How much slower this machine is at the moment than an idle one, by the start of an empty process: from 1. */
+export function slowness(): number {
+	const began = performance.now();
+	spawnSync(process.execPath, ["-e", "0"]);
+	return Math.max(1, (performance.now() - began) / 60);
 }

@@ -205,7 +205,7 @@ describe("a notice of which somebody else's run is to be told", () => {
 });
 
 describe("a worker", () => {
-	test("finds what becomes due while it looks on, in under two seconds", { retry: 3 }, async () => {
+	test("finds what becomes due while it looks on, in under two seconds", async () => {
 		const stop = new AbortController();
 		const ends: string[] = [];
 		const looking = (async () => {

@@ -1,8 +1,12 @@
 // A worker in a process of its own, for tests: it does what messages from its parent say. Started by remote-worker.
+import { flushCompileCache } from "node:module";
 import { decodeFact, type EncodedFact } from "../facts/codec.ts";
 import type { Lease } from "../host/journal.ts";
 import { encodeEntry } from "./remote-worker.fixture.ts";
 import { type SqliteJournalOptions, sqliteJournal } from "./sqlite-journal.ts";
+
+// A process that is killed would leave nothing of what it has compiled to those after it.
+flushCompileCache();
 
 const journal = sqliteJournal(JSON.parse(process.argv[2] ?? "{}") as SqliteJournalOptions);
 const leases = new Map<number, Lease>();
