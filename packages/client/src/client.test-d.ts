@@ -1,14 +1,10 @@
 // What the compiler says to users of the client.
 import { expectTypeOf, test } from "vitest";
-import {
-	type ClientTool,
-	createClient,
-	type ExecuteComplete,
-	type ExecuteEvent,
-	type ExecuteResult,
-	type LoggedEvent,
-	type SessionMessage,
-} from "./index.ts";
+import { createClient } from "./client.ts";
+import type { ExecuteResult } from "./execute/tally.ts";
+import type { ClientTool } from "./tools/client-tool.ts";
+import type { ExecuteComplete, ExecuteEvent, LoggedEvent } from "./wire/events.ts";
+import type { SessionMessage } from "./wire/messages.ts";
 
 const client = createClient({ url: "" });
 

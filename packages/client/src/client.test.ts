@@ -1,8 +1,12 @@
 // Executions and calls as a program sees them, over real connections to a small server.
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type FakeServer, type Reply, startFakeServer } from "./fixtures/server.fixture.ts";
+import { createClient } from "./client.ts";
+import { isClientError } from "./errors/client-error.ts";
+import type { ExecuteStream } from "./execute/execute-stream.ts";
+import type { Reply } from "./fixtures/agent.fixture.ts";
+import { type FakeServer, startFakeServer } from "./fixtures/server.fixture.ts";
 import { testTimers } from "./fixtures/timers.fixture.ts";
-import { type ClientOptions, createClient, type ExecuteStream, isClientError } from "./index.ts";
+import type { ClientOptions } from "./transport/options.ts";
 
 let server: FakeServer;
 let replies: Reply[];

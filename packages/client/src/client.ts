@@ -1,6 +1,7 @@
 // The client: the door's one function, made of settings and routes.
 
-import { type ExecuteRequest, type ExecuteStream, startExecution } from "./execute/index.ts";
+import type { ExecuteStream } from "./execute/index.ts";
+import { type ExecuteRequest, startExecution } from "./execute/index.ts";
 import {
 	type ClientOptions,
 	deleteSession,

@@ -1,42 +1,43 @@
 // The only door of the client.
 
 export { type Client, createClient, type WatchOptions } from "./client.ts";
-export { ClientError, type ClientErrorOptions, isClientError } from "./errors/index.ts";
-export type { ExecuteRequest, ExecuteResult, ExecuteStream } from "./execute/index.ts";
+export { ClientError, type ClientErrorOptions, isClientError } from "./errors/client-error.ts";
+export type { ExecuteStream } from "./execute/execute-stream.ts";
+export type { ExecuteRequest } from "./execute/start-execution.ts";
+export type { ExecuteResult } from "./execute/tally.ts";
+export type { Approval, Approve } from "./tools/answerer.ts";
 export type {
-	Approval,
-	Approve,
 	ClientTool,
 	ClientToolContext,
 	ToolExecutionEvent,
 	ToolParameters,
-} from "./tools/index.ts";
-export type { ClientHeaders, ClientOptions, Fetch, ReconnectNotice, Timers } from "./transport/index.ts";
+} from "./tools/client-tool.ts";
+export type { ClientHeaders, ClientOptions, Fetch, ReconnectNotice } from "./transport/options.ts";
+export type { Timers } from "./transport/timers.ts";
+export type { ExecuteComplete, ExecuteEvent, ExecuteStatus, LoggedEvent } from "./wire/events.ts";
 export type {
 	AbortedMessage,
-	Answer,
-	ApprovalAnswer,
 	AssistantMessage,
 	AssistantPart,
 	ErrorMessage,
-	ExecuteComplete,
-	ExecuteContext,
-	ExecuteEvent,
-	ExecuteInput,
-	ExecuteStatus,
-	LoggedEvent,
-	ModelOptions,
 	PendingToolCall,
-	SessionInfo,
 	SessionMessage,
-	SessionPage,
-	SessionStatus,
-	SessionSummary,
-	ToolAnswer,
 	ToolCall,
-	ToolDescription,
 	ToolResultMessage,
 	Usage,
 	UserMessage,
 	UserPart,
-} from "./wire/index.ts";
+} from "./wire/messages.ts";
+export type {
+	Answer,
+	ApprovalAnswer,
+	ExecuteContext,
+	ExecuteInput,
+	ModelOptions,
+	SessionInfo,
+	SessionPage,
+	SessionStatus,
+	SessionSummary,
+	ToolAnswer,
+	ToolDescription,
+} from "./wire/sessions.ts";

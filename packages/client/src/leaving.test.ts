@@ -1,8 +1,10 @@
 // Slow loops, loops that are left, and streams that are aborted: nothing grows, nothing hangs, and the session goes on.
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type FakeServer, type Reply, startFakeServer } from "./fixtures/server.fixture.ts";
+import { createClient } from "./client.ts";
+import type { Reply } from "./fixtures/agent.fixture.ts";
+import { type FakeServer, startFakeServer } from "./fixtures/server.fixture.ts";
 import { testTimers } from "./fixtures/timers.fixture.ts";
-import { type ClientOptions, createClient } from "./index.ts";
+import type { ClientOptions } from "./transport/options.ts";
 
 let server: FakeServer;
 let replies: Reply[];

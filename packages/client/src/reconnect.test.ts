@@ -1,9 +1,12 @@
 // Connections that break, servers that restart: the consumer sees every event once, in order, or is told why not.
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type FakeServer, type Fault, type Reply, startFakeServer } from "./fixtures/server.fixture.ts";
+import { createClient } from "./client.ts";
+import type { Reply } from "./fixtures/agent.fixture.ts";
+import { type FakeServer, type Fault, startFakeServer } from "./fixtures/server.fixture.ts";
 import { type TestTimers, testTimers } from "./fixtures/timers.fixture.ts";
-import { type ClientOptions, createClient, type LoggedEvent, type ReconnectNotice } from "./index.ts";
+import type { ClientOptions, ReconnectNotice } from "./transport/options.ts";
+import type { LoggedEvent } from "./wire/events.ts";
 
 const text = "Ein 漢字 🚲 und noch mehr davon.";
 let server: FakeServer;

@@ -1,9 +1,13 @@
 // Tools that run at the client, approvals, and calls that others settle.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { type FakeServer, type Reply, startFakeServer } from "./fixtures/server.fixture.ts";
+import { createClient } from "./client.ts";
+import type { ExecuteRequest } from "./execute/start-execution.ts";
+import type { Reply } from "./fixtures/agent.fixture.ts";
+import { type FakeServer, startFakeServer } from "./fixtures/server.fixture.ts";
 import { testTimers } from "./fixtures/timers.fixture.ts";
-import { type ClientTool, createClient, type ExecuteRequest, type PendingToolCall } from "./index.ts";
+import type { ClientTool } from "./tools/client-tool.ts";
+import type { PendingToolCall } from "./wire/messages.ts";
 
 let server: FakeServer;
 let replies: Reply[];

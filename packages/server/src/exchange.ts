@@ -2,13 +2,21 @@
 // and nothing else of the server.
 import { HoldfastError } from "holdfast";
 import type { ExecuteRequest, SessionService, Submitted } from "holdfast/serving";
-import type { ReleaseSlot } from "./access/slots.ts";
-import { type JsonObject, readJsonObject } from "./http/read-body.ts";
+import type { ReleaseSlot } from "./access/index.ts";
+import { type JsonObject, readJsonObject } from "./http/index.ts";
 import type { Parts } from "./parts.ts";
-import { looksLikeEventId } from "./streams/event-id.ts";
-import { bodyOf, type EventStreamOptions, type StartSource, type StreamEnd } from "./streams/event-stream.ts";
-import { type ProjectionOptions, project } from "./streams/projected.ts";
-import { type Until, watchFrom, watchNew } from "./streams/watch.ts";
+import {
+	bodyOf,
+	type EventStreamOptions,
+	looksLikeEventId,
+	type ProjectionOptions,
+	project,
+	type StartSource,
+	type StreamEnd,
+	type Until,
+	watchFrom,
+	watchNew,
+} from "./streams/index.ts";
 
 /** What a platform knows of the connection of a request, and may do with it. */
 export interface Connection {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Route } from "./routes/index.ts";
+import type { Route } from "./http/route.ts";
 import { deltas, fakeService } from "./service.fixture.ts";
 import { hello, refusal, setUp } from "./setup.fixture.ts";
 import { readSse, until } from "./sse.fixture.ts";

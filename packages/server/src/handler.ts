@@ -3,13 +3,13 @@
 
 import { HoldfastError } from "holdfast";
 import { Hono } from "hono";
-import { answerPreflight, checkOrigin, corsHeaders } from "./access/origins.ts";
-import { addressInHeader, peerName } from "./access/peer.ts";
+import { addressInHeader, answerPreflight, checkOrigin, corsHeaders, peerName } from "./access/index.ts";
 import { type Connection, Exchange } from "./exchange.ts";
-import { refusalOf, refuse } from "./http/errors.ts";
+import type { Route } from "./http/index.ts";
+import { refusalOf, refuse } from "./http/index.ts";
 import { type HandlerOptions, resolveOptions } from "./options.ts";
 import { makeParts, type Parts } from "./parts.ts";
-import { type Route, routeTable } from "./routes/index.ts";
+import { routeTable } from "./route-table.ts";
 
 /** A handler of requests. */
 export interface Handler {

@@ -4,9 +4,9 @@ export type { FailedAttempts } from "./access/failed-attempts.ts";
 export type { RateLimit } from "./access/rate-limit.ts";
 export type { Connection, Exchange, Projection } from "./exchange.ts";
 export { createHandler, type Handler } from "./handler.ts";
+export type { DescribedAnswer, Route, Schema } from "./http/route.ts";
 export type { ListenOptions } from "./node-listener.ts";
 export type { HandlerOptions } from "./options.ts";
-export type { DescribedAnswer, Route, Schema } from "./routes/index.ts";
 export {
 	type CloseOptions,
 	createServer,

@@ -11,8 +11,8 @@ import { getRequestListener } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { HoldfastError } from "holdfast";
 import type { Connection } from "./exchange.ts";
-import { refusalOf, refuse } from "./http/errors.ts";
-import { EventStream, type EventStreamOptions } from "./streams/event-stream.ts";
+import { refusalOf, refuse } from "./http/index.ts";
+import { EventStream, type EventStreamOptions } from "./streams/index.ts";
 
 /** Where to listen. */
 export interface ListenOptions {

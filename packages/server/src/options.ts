@@ -1,17 +1,18 @@
 // The options of a handler, parsed once at the door.
 import { HoldfastError } from "holdfast";
 import type { SessionService } from "holdfast/serving";
+import type { FailedAttempts, RateLimit } from "./access/index.ts";
 import {
 	type Authenticate,
 	type Authenticator,
 	authenticateByHook,
 	authenticateByKey,
-} from "./access/authenticate.ts";
-import type { FailedAttempts } from "./access/failed-attempts.ts";
-import { isLoopback, nameOf, type OriginRules } from "./access/origins.ts";
-import type { RateLimit } from "./access/rate-limit.ts";
-import type { Route } from "./routes/route.ts";
-import type { LogEntry } from "./telemetry/log.ts";
+	isLoopback,
+	nameOf,
+	type OriginRules,
+} from "./access/index.ts";
+import type { Route } from "./http/index.ts";
+import type { LogEntry } from "./telemetry/index.ts";
 
 /** What `createHandler` takes. */
 export interface HandlerOptions {

@@ -1,14 +1,10 @@
 // What the requests of a handler share.
 
 import type { SessionService } from "holdfast/serving";
-import { AttemptLimiter } from "./access/failed-attempts.ts";
-import { RateLimiter } from "./access/rate-limit.ts";
-import { Slots } from "./access/slots.ts";
+import { AttemptLimiter, RateLimiter, Slots } from "./access/index.ts";
 import type { ResolvedOptions } from "./options.ts";
-import { FeedTable } from "./streams/feed-table.ts";
-import { StreamTable } from "./streams/stream-table.ts";
-import { errorEntry } from "./telemetry/log.ts";
-import { Metrics } from "./telemetry/metrics.ts";
+import { FeedTable, StreamTable } from "./streams/index.ts";
+import { errorEntry, Metrics } from "./telemetry/index.ts";
 
 /** The parts of a handler. */
 export interface Parts {

@@ -1,7 +1,7 @@
 // A server: a handler, the address it listens on, and how both end without losing anything.
 import { HoldfastError } from "holdfast";
 import type { SessionService } from "holdfast/serving";
-import { isLoopback } from "./access/origins.ts";
+import { isLoopback } from "./access/index.ts";
 import { createHandler, type Handler } from "./handler.ts";
 import type { ListenOptions, NodeListener } from "./node-listener.ts";
 import { type HandlerOptions, handlerOptions, refuseUnknown } from "./options.ts";

@@ -1,7 +1,7 @@
 // The routes over the real service: what document 3 asks of HTTP.
 import { foldHistory, tool } from "holdfast";
 import { afterEach, expect, test } from "vitest";
-import type { Route } from "./routes/index.ts";
+import type { Route } from "./http/route.ts";
 import { type Served, type ServedOptions, say, serveScript } from "./served.fixture.ts";
 import { refusal } from "./setup.fixture.ts";
 import { readSse, until } from "./sse.fixture.ts";

@@ -1,7 +1,7 @@
 // The transport is one for the AI SDK.
 import type { ChatTransport, UIMessage } from "ai";
 import { expectTypeOf, test } from "vitest";
-import { HoldfastChatTransport } from "../ai-sdk.ts";
+import { HoldfastChatTransport } from "./chat-transport.ts";
 
 test("useChat takes it, with messages of any type", () => {
 	type Mine = UIMessage<{ readonly at: number }>;

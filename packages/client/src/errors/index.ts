@@ -1,3 +1,2 @@
 // The door of the errors.
-
-export { ClientError, type ClientErrorOptions, isClientError } from "./client-error.ts";
+export { ClientError, isClientError } from "./client-error.ts";

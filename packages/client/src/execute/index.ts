@@ -1,5 +1,3 @@
 // The door of executions.
-
 export type { ExecuteStream } from "./execute-stream.ts";
 export { type ExecuteRequest, startExecution } from "./start-execution.ts";
-export type { ExecuteResult } from "./tally.ts";

@@ -1,16 +1,8 @@
 // The door of the transport: settings, unary calls, and events that survive their connections.
-
 export { createBackoff } from "./backoff.ts";
 export { type Following, followExecution, followSession } from "./follow.ts";
 export { lost } from "./idle-time.ts";
-export {
-	type ClientHeaders,
-	type ClientOptions,
-	type Fetch,
-	type ReconnectNotice,
-	readOptions,
-	type Settings,
-} from "./options.ts";
+export { type ClientOptions, readOptions, type Settings } from "./options.ts";
 export { randomKey } from "./random-key.ts";
 export { type ReceivedEvent, readRecords } from "./read-events.ts";
 export {
@@ -24,4 +16,3 @@ export {
 	stopSession,
 } from "./routes.ts";
 export { type Call, send, sendForJson } from "./send.ts";
-export type { Timers } from "./timers.ts";

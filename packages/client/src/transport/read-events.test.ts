@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createClient } from "../client.ts";
-import type { LoggedEvent } from "../wire/index.ts";
+import type { LoggedEvent } from "../wire/events.ts";
 import { readOptions } from "./options.ts";
 import { readEvents } from "./read-events.ts";
 

@@ -1,19 +1,6 @@
 // The door of the wire types.
-
 export type { ExecuteComplete, ExecuteEvent, ExecuteStatus, LoggedEvent } from "./events.ts";
-export type {
-	AbortedMessage,
-	AssistantMessage,
-	AssistantPart,
-	ErrorMessage,
-	PendingToolCall,
-	SessionMessage,
-	ToolCall,
-	ToolResultMessage,
-	Usage,
-	UserMessage,
-	UserPart,
-} from "./messages.ts";
+export type { PendingToolCall, SessionMessage } from "./messages.ts";
 export type {
 	Answer,
 	ApprovalAnswer,
@@ -22,8 +9,6 @@ export type {
 	ModelOptions,
 	SessionInfo,
 	SessionPage,
-	SessionStatus,
-	SessionSummary,
 	ToolAnswer,
 	ToolDescription,
 } from "./sessions.ts";

@@ -1,7 +1,7 @@
 // Document 3's events as events of AG-UI (reading 4). Pure: the same events give the same ones. It is fed a run from its
 // beginning, over all its suspensions; each of them is a run of its own in AG-UI, and ends with an outcome.
 import type { LoggedEvent, PendingSessionCall, SessionMessage } from "holdfast/serving";
-import { approvalIdOf } from "../ai-sdk/ui-chunk.ts";
+import { approvalIdOf } from "../ai-sdk/index.ts";
 import type { AgUiEvent, AgUiInterrupt, AgUiUsage } from "./ag-ui-event.ts";
 
 type Event = LoggedEvent["event"];

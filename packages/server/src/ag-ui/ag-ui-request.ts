@@ -2,10 +2,10 @@
 // user, or results of its tools and answers to interrupts. The server keeps the history (keeps I2).
 import { HoldfastError } from "holdfast";
 import type { PendingSessionCall } from "holdfast/serving";
-import type { CallAnswer } from "../ai-sdk/chat-request.ts";
-import { readApprovalId } from "../ai-sdk/ui-chunk.ts";
-import { sessionIdOfBody } from "../http/names.ts";
-import type { JsonObject } from "../http/read-body.ts";
+import type { CallAnswer } from "../ai-sdk/index.ts";
+import { readApprovalId } from "../ai-sdk/index.ts";
+import type { JsonObject } from "../http/index.ts";
+import { sessionIdOfBody } from "../http/index.ts";
 
 /** What is asked for. */
 export interface AgUiRequest {

@@ -1,8 +1,8 @@
 // The route for front ends that speak AG-UI: a thread is a session, under the thread's id.
 import { HoldfastError } from "holdfast";
-import { executeErrors, submitToKnown } from "../routes/execute.ts";
-import type { DescribedAnswer, Route } from "../routes/route.ts";
-import { toldRun } from "../streams/told-records.ts";
+import type { DescribedAnswer, Route } from "../http/index.ts";
+import { executeErrors, submitToKnown } from "../routes/index.ts";
+import { toldRun } from "../streams/index.ts";
 import type { AgUiEvent } from "./ag-ui-event.ts";
 import { AgUiProjection } from "./ag-ui-projection.ts";
 import { awaitedOf, readAgUiRequest } from "./ag-ui-request.ts";

@@ -3,8 +3,8 @@
 // anybody could put words into the agent's mouth, and it would be sent again with every message (keeps I2, I5).
 import { HoldfastError } from "holdfast";
 import type { PendingSessionCall } from "holdfast/serving";
-import { sessionIdOfBody } from "../http/names.ts";
-import type { JsonObject } from "../http/read-body.ts";
+import type { JsonObject } from "../http/index.ts";
+import { sessionIdOfBody } from "../http/index.ts";
 import { readApprovalId } from "./ui-chunk.ts";
 
 /** An answer to a call, as an execution takes it. */

@@ -1,6 +1,7 @@
 // Writes the OpenAPI document from the table of routes.
-import { statusByCode } from "../http/errors.ts";
-import type { DescribedAnswer, Route } from "../routes/route.ts";
+
+import type { DescribedAnswer, Route } from "../http/index.ts";
+import { statusByCode } from "../http/index.ts";
 import { json, reference, schemas } from "./schemas.ts";
 
 /** Codes that any route may answer. */

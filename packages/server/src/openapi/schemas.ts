@@ -1,5 +1,5 @@
 // The shapes that the OpenAPI document speaks of, and the pieces that routes describe their answers with.
-import type { DescribedAnswer, Schema } from "../routes/route.ts";
+import type { DescribedAnswer, Schema } from "../http/index.ts";
 
 /** A reference to one of the shapes. */
 export function reference(name: string): Schema {

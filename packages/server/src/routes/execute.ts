@@ -2,10 +2,9 @@
 import { HoldfastError, isHoldfastError } from "holdfast";
 import type { ExecuteRequest, Submitted } from "holdfast/serving";
 import type { Exchange } from "../exchange.ts";
-import { idempotencyKeyOf, newSessionId, sessionIdOfBody, sessionIdOfPath } from "../http/names.ts";
-import type { JsonObject } from "../http/read-body.ts";
-import { reference, runStream } from "../openapi/schemas.ts";
-import type { Route } from "./route.ts";
+import type { JsonObject, Route } from "../http/index.ts";
+import { idempotencyKeyOf, newSessionId, sessionIdOfBody, sessionIdOfPath } from "../http/index.ts";
+import { reference, runStream } from "../openapi/index.ts";
 
 /** The header that names a request, so that a repeat is known. */
 export const idempotencyKey = {

@@ -1,8 +1,8 @@
 // Routes for those who run the server: whether it is up, its numbers, and what it offers.
 import { HoldfastError } from "holdfast";
-import { answerJson } from "../http/errors.ts";
-import { json } from "../openapi/schemas.ts";
-import type { Route } from "./route.ts";
+import type { Route } from "../http/index.ts";
+import { answerJson } from "../http/index.ts";
+import { json } from "../openapi/index.ts";
 
 /** Whether the server is up. */
 export function health(isDraining: () => boolean): Route {

@@ -1,10 +1,9 @@
 // Routes that look at sessions, follow them and stop what they do.
 import { HoldfastError } from "holdfast";
 import type { Exchange } from "../exchange.ts";
-import { answerJson } from "../http/errors.ts";
-import { isSessionId, sessionIdOfPath } from "../http/names.ts";
-import { eventStream, json, reference } from "../openapi/schemas.ts";
-import type { Route } from "./route.ts";
+import type { Route } from "../http/index.ts";
+import { answerJson, isSessionId, sessionIdOfPath } from "../http/index.ts";
+import { eventStream, json, reference } from "../openapi/index.ts";
 
 const mostSessions = 100;
 

@@ -1,6 +1,6 @@
 // What is logged of a request: which route, how it ended, how long it took. Never a body, a key, a header, a query or a
 // text of the conversation.
-import type { StreamEnd } from "../streams/event-stream.ts";
+import type { StreamEnd } from "../streams/index.ts";
 
 /** One request, when it is answered; of a stream, when it has ended. */
 export interface RequestLog {

@@ -1,0 +1,19 @@
+// Door of access: who calls, how often, from where, with how many streams.
+export {
+	type Authenticate,
+	type Authenticator,
+	authenticateByHook,
+	authenticateByKey,
+} from "./authenticate.ts";
+export { AttemptLimiter, type FailedAttempts } from "./failed-attempts.ts";
+export {
+	answerPreflight,
+	checkOrigin,
+	corsHeaders,
+	isLoopback,
+	nameOf,
+	type OriginRules,
+} from "./origins.ts";
+export { addressInHeader, peerName } from "./peer.ts";
+export { type RateLimit, RateLimiter } from "./rate-limit.ts";
+export { type ReleaseSlot, Slots } from "./slots.ts";

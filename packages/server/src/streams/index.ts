@@ -1,0 +1,14 @@
+// Door of the streams: server-sent events with resume, shared feeds, projections.
+export { compareEventIds, looksLikeEventId } from "./event-id.ts";
+export {
+	bodyOf,
+	EventStream,
+	type EventStreamOptions,
+	type StartSource,
+	type StreamEnd,
+} from "./event-stream.ts";
+export { FeedTable } from "./feed-table.ts";
+export { type ProjectionOptions, project } from "./projected.ts";
+export { StreamTable } from "./stream-table.ts";
+export { toldRun } from "./told-records.ts";
+export { type Until, watchFrom, watchNew } from "./watch.ts";

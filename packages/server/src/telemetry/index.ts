@@ -1,0 +1,3 @@
+// Door of telemetry: counters and logs of the server.
+export { errorEntry, type LogEntry } from "./log.ts";
+export { Metrics } from "./metrics.ts";
