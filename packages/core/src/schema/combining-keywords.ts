@@ -93,7 +93,7 @@ function explain(failures: readonly Finding[][], value: unknown): Finding[] {
 	const [only] = likely;
 	if (likely.length === 1 && only !== undefined) return only;
 	const forms = likely.map((findings) => findings.map(inline).join(", "));
-	return found(`matches none of the allowed forms: ${[...new Set(forms)].join("; or ")}`);
+	return found(shortened(`matches none of the allowed forms: ${[...new Set(forms)].join("; or ")}`));
 }
 
 function isMismatchOfWhole({ path, message }: Finding): boolean {
@@ -105,6 +105,16 @@ function isWrongFixedValue({ path, message }: Finding): boolean {
 	return path.length === 1 && /^expected (one of )?["\d-]/.test(message);
 }
 
+/** Characters of what one alternative has to say; alternatives within alternatives would say more and more. */
+const longestInline = 500;
+
 function inline({ path, message }: Finding): string {
-	return path.length === 0 ? message : `${formatPath(path)}: ${message}`;
+	const said = path.length === 0 ? message : `${formatPath(path)}: ${message}`;
+	return said.length <= longestInline ? said : `${said.slice(0, longestInline)}…`;
+}
+
+const longestExplanation = 2_000;
+
+function shortened(message: string): string {
+	return message.length <= longestExplanation ? message : `${message.slice(0, longestExplanation)}…`;
 }

@@ -16,6 +16,7 @@ import {
 } from "./check.ts";
 import { allOfCheck, anyOfCheck, notCheck, oneOfCheck } from "./combining-keywords.ts";
 import { arrayCheck, objectCheck } from "./container-keywords.ts";
+import { shared, spend, TooMuchEffort, withEffort } from "./effort.ts";
 import { formatPath, type Issue } from "./issue.ts";
 import { choiceCheck, numberCheck, stringCheck, typeCheck } from "./scalar-keywords.ts";
 import { isStandardSchema } from "./standard-schema.ts";
@@ -52,8 +53,9 @@ function validatorOf(check: Check | undefined): SchemaValidator {
 
 function run(check: Check, value: unknown): Finding[] | undefined {
 	try {
-		return check(value);
+		return withEffort(() => check(value));
 	} catch (error) {
+		if (error instanceof TooMuchEffort) return found("takes too long to be checked against its schema");
 		if (error instanceof RangeError) return found("is nested too deeply to be checked");
 		throw error;
 	}
@@ -63,7 +65,12 @@ function compileRoot(root: unknown): Check | undefined {
 	const finished = new Map<object, Check | undefined>();
 	const started = new Set<object>();
 	const compilation: Compilation = { compile };
-	return compile(root, []);
+	try {
+		return compile(root, []);
+	} catch (error) {
+		if (error instanceof RangeError) throw malformed([], "it is nested too deeply");
+		throw error;
+	}
 
 	function compile(schema: unknown, place: readonly string[]): Check | undefined {
 		if (schema === true) return undefined;
@@ -94,7 +101,7 @@ function compileRoot(root: unknown): Check | undefined {
 			oneOfCheck(node, place, compilation),
 			notCheck(node, place, compilation),
 		].filter((check) => check !== undefined);
-		const check = inOrder(type, together(others));
+		const check = counted(inOrder(type, together(others)));
 		if (node.nullable !== true || check === undefined) return check;
 		return (value) => (value === null ? undefined : check(value));
 	}
@@ -111,8 +118,17 @@ function compileRoot(root: unknown): Check | undefined {
 			if (target !== node && Object.keys(target).length > 1) break;
 			target = resolveReference(root, target.$ref, at);
 		}
-		return compile(target, at);
+		const check = compile(target, at);
+		return check === undefined ? undefined : shared(check);
 	}
+}
+
+function counted(check: Check | undefined): Check | undefined {
+	if (check === undefined) return undefined;
+	return (value) => {
+		spend();
+		return check(value);
+	};
 }
 
 /** A schema of a library among JSON Schema would be passed over, and anything let in. */

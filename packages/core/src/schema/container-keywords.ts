@@ -13,6 +13,7 @@ import {
 	regularExpression,
 	type SchemaNode,
 } from "./check.ts";
+import { spend } from "./effort.ts";
 import { nearest } from "./nearest.ts";
 import { contentKey } from "./scalar-keywords.ts";
 
@@ -129,6 +130,7 @@ function restCheck(node: SchemaNode, place: readonly string[], to: Compilation):
 			findings = add(findings, found(`must have at most ${quantity(most, "property")}, has ${keys.length}`));
 		for (const key of keys) {
 			let matched = known.has(key);
+			spend(patterns.length);
 			for (const { pattern, check } of patterns) {
 				if (!pattern.test(key)) continue;
 				matched = true;
@@ -160,10 +162,11 @@ function unknownProperty(key: string, known: ReadonlySet<string>, value: Record<
 function addRepeated(findings: Finding[] | undefined, items: readonly unknown[]): Finding[] | undefined {
 	const seen = new Map<unknown, number>();
 	for (const [index, item] of items.entries()) {
-		const earlier = seen.get(contentKey(item));
+		const key = contentKey(item);
+		const earlier = seen.get(key);
 		if (earlier !== undefined)
 			return add(findings, found(`must not repeat an item; items ${earlier} and ${index} are the same`));
-		seen.set(contentKey(item), index);
+		seen.set(key, index);
 	}
 	return findings;
 }

@@ -12,6 +12,7 @@ import {
 	regularExpression,
 	type SchemaNode,
 } from "./check.ts";
+import { spend } from "./effort.ts";
 import { describeValue } from "./issue.ts";
 import { nearest } from "./nearest.ts";
 
@@ -57,21 +58,28 @@ export function choiceCheck(node: SchemaNode, place: readonly string[]): Check |
 	const others = choices.length > SHOWN_CHOICES ? ` or ${choices.length - SHOWN_CHOICES} others` : "";
 	const list = shown.join(", ") + others;
 	const expected = choices.length === 1 ? list : `one of ${list}`;
+	const hasContent = choices.some((choice) => typeof choice === "object" && choice !== null);
 	return (value) => {
-		if (allowed.has(contentKey(value))) return undefined;
+		const isContent = typeof value === "object" && value !== null;
+		if ((hasContent || !isContent) && allowed.has(contentKey(value))) return undefined;
 		const meant = typeof value === "string" ? nearest(value, choices.filter(isString)) : undefined;
 		const hint = meant === undefined ? "" : `; did you mean ${JSON.stringify(meant)}?`;
 		return found(`expected ${expected}, got ${describeValue(value)}${hint}`);
 	};
 }
 
+/** So many characters of a value cost about as much as the check of a node. */
+const charactersOfCheck = 20;
+
 /** A key that is equal for values of equal content, whatever the order of their properties. */
 export function contentKey(value: unknown): unknown {
 	if (typeof value === "string") return `"${value}`;
 	if (typeof value !== "object" || value === null) return value;
-	return JSON.stringify(value, (_, member: unknown) =>
+	const key = JSON.stringify(value, (_, member: unknown) =>
 		isRecord(member) ? Object.fromEntries(Object.entries(member).sort(byName)) : member,
 	);
+	spend(Math.ceil(key.length / charactersOfCheck));
+	return key;
 }
 
 /** `minimum`, `maximum`, their exclusive forms (numbers, or draft 4's booleans) and `multipleOf`. */

@@ -1,0 +1,112 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { compileSchema } from "./compile-schema.ts";
+
+/** `depth` schemas, each of which asks for the next one twice. */
+function doubling(keyword: "allOf" | "anyOf" | "oneOf", depth: number, last: object): object {
+	const $defs: Record<string, object> = { [`d${depth}`]: last };
+	for (let at = 0; at < depth; at++) {
+		const next = { $ref: `#/$defs/d${at + 1}` };
+		// Two forms that differ, so that what each says of a wrong value differs, too.
+		$defs[`d${at}`] = { [keyword]: [next, { ...next, title: `${at}` }, { const: at, ...next }] };
+	}
+	return { $defs, $ref: "#/$defs/d0" };
+}
+
+describe("a schema that refers to the same schema again and again", () => {
+	for (const keyword of ["allOf", "anyOf", "oneOf"] as const) {
+		for (const [what, last] of [
+			["lets the value in", { type: "object" }],
+			["refuses the value", { type: "object", required: ["a", "b"], properties: { a: { minimum: 3 } } }],
+		] as const)
+			test(`takes a moment where it has ${keyword} and ${what}`, () => {
+				const check = compileSchema(doubling(keyword, 40, last));
+				const began = performance.now();
+				const issues = check({ a: 1, z: [1, 2, 3] });
+				expect(performance.now() - began).toBeLessThan(500);
+				expect(issues.map(({ message }) => message).join().length).toBeLessThan(100_000);
+				if (keyword !== "oneOf")
+					expect(issues.length > 0).toBe(what === "refuses the value" || keyword === "allOf");
+			});
+	}
+});
+
+test("what would take too long is refused in words, not carried out", () => {
+	const many = Array.from({ length: 3_000 }, (_, index) => ({ type: "object", required: [`p${index}`] }));
+	const check = compileSchema({ type: "array", items: { anyOf: many } });
+	const began = performance.now();
+	const issues = check(Array.from({ length: 3_000 }, () => ({})));
+	expect(performance.now() - began).toBeLessThan(3_000);
+	expect(issues).toEqual([{ path: "", message: "takes too long to be checked against its schema" }]);
+	expect(check([{ p0: 1 }])).toEqual([]);
+});
+
+test("a large value is not written out for every choice that is none of its kind", () => {
+	const large = Array.from({ length: 50_000 }, (_, index) => ({ index }));
+	const check = compileSchema({
+		anyOf: Array.from({ length: 500 }, (_, index) => ({ enum: [index, `${index}`] })),
+	});
+	const began = performance.now();
+	expect(check(large)).toHaveLength(1);
+	expect(performance.now() - began).toBeLessThan(500);
+});
+
+test("a value that stands in two places is judged in both, with its own path", () => {
+	const schema = {
+		$defs: { n: { type: "object", required: ["x"] } },
+		properties: { a: { $ref: "#/$defs/n" }, b: { $ref: "#/$defs/n" } },
+	};
+	const same = {};
+	expect(compileSchema(schema)({ a: same, b: same }).map(({ path }) => path)).toEqual(["a", "b"]);
+});
+
+test("sharing what is known changes no verdict", () => {
+	const leaf = fc.constantFrom(
+		{ type: "string" },
+		{ type: "number" },
+		{ minimum: 2 },
+		{ enum: ["a", 1] },
+		true,
+		false,
+	);
+	fc.assert(
+		fc.property(
+			fc.array(fc.tuple(fc.constantFrom("allOf", "anyOf", "oneOf", "not"), fc.nat(5), fc.nat(5), leaf), {
+				minLength: 1,
+				maxLength: 6,
+			}),
+			fc.oneof(fc.string(), fc.integer(), fc.constantFrom("a", 1, null, {}, [])),
+			(nodes, value) => {
+				const $defs: Record<string, unknown> = {};
+				for (const [at, [keyword, one, two, last]] of nodes.entries()) {
+					// Only later ones: no schema contains itself.
+					const to = (offset: number): unknown =>
+						at + 1 + offset < nodes.length ? { $ref: `#/$defs/n${at + 1 + offset}` } : last;
+					$defs[`n${at}`] = keyword === "not" ? { not: to(one) } : { [keyword]: [to(one), to(two)] };
+				}
+				const unfold = (schema: unknown): unknown => {
+					if (typeof schema !== "object" || schema === null) return schema;
+					if ("$ref" in schema) return unfold($defs[String(schema.$ref).slice(8)]);
+					return Object.fromEntries(
+						Object.entries(schema).map(([name, inner]) => [
+							name,
+							Array.isArray(inner) && name !== "enum"
+								? inner.map(unfold)
+								: name === "not"
+									? unfold(inner)
+									: inner,
+						]),
+					);
+				};
+				const plain = compileSchema(unfold($defs.n0) as object | boolean)(value).length === 0;
+				expect(compileSchema({ $defs, $ref: "#/$defs/n0" })(value).length === 0).toBe(plain);
+			},
+		),
+	);
+});
+
+test("a schema that is nested without end is refused when it is compiled", () => {
+	let schema: object = { type: "string" };
+	for (let depth = 0; depth < 50_000; depth++) schema = { not: schema };
+	expect(() => compileSchema(schema)).toThrow(expect.objectContaining({ code: "invalid_schema" }));
+});
