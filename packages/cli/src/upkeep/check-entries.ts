@@ -35,6 +35,7 @@ export function checkEntries(file: JournalFile, counts: Counts, finding: Finding
 	const entries = database.prepare(
 		"SELECT id, seq, run, run_id, kind, version, body FROM entries WHERE session = ? AND seq >= ? ORDER BY seq",
 	);
+	if (file.version >= firstWithIncarnations) checkIncarnations(file, finding);
 	const sessions = database.prepare("SELECT * FROM sessions ORDER BY id");
 	for (const session of sessions.iterate() as Iterable<SessionRow>) {
 		if (file.isHidden(session.key)) {
@@ -53,6 +54,18 @@ export function checkEntries(file: JournalFile, counts: Counts, finding: Finding
 			finding.found(`its entries cannot be read: ${(error as Error).message}`, key);
 		}
 	}
+}
+
+/** The tables whose sessions have ids of their own. */
+const firstWithIncarnations = 6;
+
+function checkIncarnations(file: JournalFile, finding: Finding): void {
+	const twins = file.database.prepare(
+		`SELECT key FROM sessions WHERE incarnation IN (
+			SELECT incarnation FROM sessions GROUP BY incarnation HAVING count(*) > 1) ORDER BY key`,
+	);
+	for (const { key } of twins.iterate() as Iterable<{ key: string }>)
+		finding.found("another session has its incarnation", file.text(key));
 }
 
 function whenOf(lookAt: number | null): string {

@@ -137,6 +137,7 @@ describe("check", () => {
 			"UPDATE sessions SET look_at = 5 WHERE id = 1",
 			"its row says its run waits until 5, and by its entries no",
 		],
+		["UPDATE sessions SET incarnation = 'twin' WHERE id IN (1, 2)", "another session has its incarnation"],
 		["UPDATE entries SET kind = 'run.ended' WHERE seq = 6 AND session = 1", "ends a second time at entry 7"],
 		["UPDATE entries SET kind = 'run.started' WHERE seq = 4 AND session = 1", "while another is open"],
 		["UPDATE entries SET kind = 'folded' WHERE seq = 4 AND session = 1", "others stand before it"],

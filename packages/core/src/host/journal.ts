@@ -37,6 +37,8 @@ export interface StoredInput extends Omit<Input, "askedBy"> {
 /** A session at a glance. */
 export interface SessionHead {
 	readonly key: string;
+	/** Made anew whenever the session is created, also after it was deleted: the same session has the same one. */
+	readonly incarnation: string;
 	readonly epoch: number;
 	/** Seq of the last entry; 0 when there is none. */
 	readonly seq: number;

@@ -1,4 +1,5 @@
 // What a journal in memory keeps: plain records, and nothing per session that is not needed yet (keeps I5).
+import { uuid } from "@holdfast/upp";
 import type { Entry } from "../facts/index.ts";
 import type { StoredChunk, StoredInput } from "./journal.ts";
 import type { MemoryLease } from "./memory-lease.ts";
@@ -10,6 +11,8 @@ export interface Store {
 	readonly sessions: Map<string, Session>;
 	readonly workers: Map<string, Worker>;
 	readonly watchers: Watchers;
+	/** Gives each session that is created an id that no other has, in this store or another. */
+	readonly newIncarnation: () => string;
 	/** No session that was deleted had a higher epoch; new ones begin above. */
 	highestDeletedEpoch: number;
 }
@@ -24,6 +27,7 @@ export interface Worker {
 /** A session. */
 export interface Session {
 	readonly key: string;
+	readonly incarnation: string;
 	readonly entries: Entry[];
 	readonly createdAt: number;
 	updatedAt: number;
@@ -38,6 +42,13 @@ export interface Session {
 	inputs: number;
 }
 
+/** Ids of sessions: a random word for each store, and a number. */
+export function makeIncarnations(): () => string {
+	const store = uuid().slice(0, 18);
+	let count = 0;
+	return () => `${store}-${++count}`;
+}
+
 /** Seq of the last entry; 0 when there is none. */
 export function lastSeq({ entries }: Session): number {
 	return entries.at(-1)?.seq ?? 0;
@@ -47,6 +58,7 @@ export function lastSeq({ entries }: Session): number {
 export function createSession(store: Store, key: string, at: number): Session {
 	const session: Session = {
 		key,
+		incarnation: store.newIncarnation(),
 		entries: [],
 		createdAt: at,
 		updatedAt: at,

@@ -22,7 +22,14 @@ import type {
 	StoredChunk,
 } from "./journal.ts";
 import { MemoryLease } from "./memory-lease.ts";
-import { createSession, lastSeq, type Session, type Store, type Worker } from "./memory-store.ts";
+import {
+	createSession,
+	lastSeq,
+	makeIncarnations,
+	type Session,
+	type Store,
+	type Worker,
+} from "./memory-store.ts";
 import { makeWatchers } from "./watchers.ts";
 
 /** Options of `memoryJournal`. */
@@ -52,6 +59,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): MemoryJournal
 		sessions: new Map(),
 		workers: new Map(),
 		watchers: makeWatchers(),
+		newIncarnation: makeIncarnations(),
 		highestDeletedEpoch: 0,
 	};
 	return workerOf(store, options.workerId ?? "memory");
@@ -177,9 +185,9 @@ function isBehind(chunk: StoredChunk, after: ReadChunks["after"]): boolean {
 }
 
 function headOf(session: Session): SessionHead {
-	const { key, epoch, openRunId, createdAt, updatedAt } = session;
+	const { key, incarnation, epoch, openRunId, createdAt, updatedAt } = session;
 	const waiting = session.inbox?.length ?? 0;
-	const head = { key, epoch, seq: lastSeq(session), createdAt, updatedAt, waiting };
+	const head = { key, incarnation, epoch, seq: lastSeq(session), createdAt, updatedAt, waiting };
 	if (openRunId === undefined) return head;
 	const worker = session.holder?.worker;
 	const parked = session.entries.at(-1)?.fact.kind === "run.parked" ? { parked: true as const } : {};

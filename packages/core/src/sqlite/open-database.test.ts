@@ -10,6 +10,7 @@ import {
 	writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import { beforeEach, expect, test, vi } from "vitest";
 import { append, begin, ended, note, notes, take } from "../host/contract/contract.ts";
 import type { ListOptions } from "../host/journal.ts";
@@ -111,6 +112,54 @@ test("runs that waited in a file from before there were lists of them are found 
 	expect(await keys({ state: "waiting", dueBy: 5_000 })).toEqual(["due"]);
 	expect(await keys({ state: "orphaned" })).toEqual(["working"]);
 	expect(await keys({ state: "open" })).toEqual(["due", "parked", "patient", "working"]);
+	await journal.close();
+});
+
+test("a journal of the release before is read whole, and each of its sessions gets an incarnation", async () => {
+	const golden = new URL("./golden-journal-5.fixture.db.gz", import.meta.url);
+	writeFileSync(path, gunzipSync(readFileSync(golden)));
+	const journal = sqliteJournal({ path });
+	const heads = await journal.list();
+	expect(heads.map(({ key, seq, waiting, openRunId }) => [key, seq, waiting, openRunId])).toEqual([
+		["folded", 6, 0, undefined],
+		["fork", 3, 0, undefined],
+		['room\0"7"', 5, 1, "run-2"],
+		["waits", 2, 0, "run-9"],
+	]);
+	expect(new Set(heads.map(({ incarnation }) => incarnation)).size).toBe(4);
+	expect(notes(await journal.read('room\0"7"'))).toEqual(["one", { deep: [1, null, "ä"] }]);
+	expect((await journal.read("folded")).map(({ fact }) => fact.kind)).toEqual([
+		"folded",
+		"run.started",
+		"note",
+		"run.ended",
+	]);
+	const chunks = { after: { seq: 0, sub: 0 }, through: 10, limit: 10 };
+	expect(await journal.readChunks?.("waits", chunks)).toEqual([{ seq: 1, sub: 1, event: { type: "text" } }]);
+	expect((await journal.list({ state: "waiting", dueBy: 5_000 })).map(({ key }) => key)).toEqual(["waits"]);
+	expect(await journal.values.values("fork", "plugin").get("count")).toEqual({ a: 1 });
+	expect(await journal.records.get({ shelf: "shelf", name: "name" })).toEqual({
+		revision: 1,
+		value: { n: 1 },
+	});
+	const lease = await take(journal, 'room\0"7"');
+	expect(await lease.inbox()).toMatchObject([{ id: "i", kind: "steer", runId: "run-2", dedupeKey: "d" }]);
+	expect(await append(lease, "run-2", ended)).toBe(6);
+	await journal.close();
+});
+
+test("a session that an older release made while the file was migrated has an incarnation too", async () => {
+	const journal = sqliteJournal({ path });
+	const old = raw(path);
+	for (const key of ["a", "b"])
+		old
+			.prepare("INSERT INTO sessions (key, epoch, inputs, created_at, updated_at) VALUES (?, 1, 0, 1, 1)")
+			.run(key);
+	old.close();
+	const [a, b] = await journal.list();
+	expect([typeof a?.incarnation, typeof b?.incarnation]).toEqual(["string", "string"]);
+	expect(a?.incarnation).not.toBe(b?.incarnation);
+	expect((await journal.head("a"))?.incarnation).toBe(a?.incarnation);
 	await journal.close();
 });
 

@@ -67,6 +67,7 @@ export function toHead(view: SessionView, worker: WorkerRegistration): SessionHe
 	const holder = view.open_run === null || view.owner === null ? undefined : worker.find(view.owner);
 	return {
 		key: fromStored(view.key),
+		incarnation: view.incarnation,
 		epoch: view.epoch,
 		seq: view.seq,
 		...(view.open_run === null ? {} : { openRunId: fromStored(view.open_run) }),

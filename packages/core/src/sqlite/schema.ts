@@ -10,7 +10,8 @@ import { journalError } from "./sqlite-errors.ts";
  * `entries` is a log: rows of all sessions are added at its end, where pages fill up, and an index finds those of one
  * session. `run_id` stands in the first row of a run (or of a writer that did not know that row); the others refer to
  * it by `run`. `sessions` changes only when a lease is taken and when a run starts, waits or ends, never per step;
- * `look_at` says when somebody has to look at a run that waits or is parked.
+ * `look_at` says when somebody has to look at a run that waits or is parked. `incarnation` is made with the row and never
+ * changed; null where a release without it, which had the file open while it was migrated, made the row.
  */
 const migrations: readonly string[] = [
 	`
@@ -105,6 +106,10 @@ const migrations: readonly string[] = [
 	DROP INDEX sessions_open;
 	CREATE INDEX sessions_at_work ON sessions (owner) WHERE open_run IS NOT NULL AND look_at IS NULL;
 	CREATE INDEX sessions_to_look_at ON sessions (look_at) WHERE look_at IS NOT NULL;
+	`,
+	`
+	ALTER TABLE sessions ADD COLUMN incarnation TEXT;
+	UPDATE sessions SET incarnation = lower(hex(randomblob(10)));
 	`,
 ];
 

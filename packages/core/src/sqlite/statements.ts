@@ -5,6 +5,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 export interface SessionRow {
 	readonly id: number;
 	readonly key: string;
+	readonly incarnation: string;
 	readonly epoch: number;
 	readonly owner: number | null;
 	readonly open_run: string | null;
@@ -60,7 +61,7 @@ const foldOf = (session: string): string => `'folded ' || CAST(${session} AS INT
 export const foldedAt = (session: string): string =>
 	`ifnull((SELECT value FROM meta WHERE name = ${foldOf(session)}), 0)`;
 const views = `
-	SELECT s.id, s.key, s.epoch, s.owner, s.open_run, s.inputs, s.created_at, s.updated_at,
+	SELECT s.id, s.key, ifnull(s.incarnation, s.id || '-' || s.created_at) AS incarnation, s.epoch, s.owner, s.open_run, s.inputs, s.created_at, s.updated_at,
 		ifnull((SELECT max(seq) FROM entries WHERE session = s.id), 0) AS seq,
 		ifnull((SELECT at FROM entries WHERE session = s.id ORDER BY seq DESC LIMIT 1), 0) AS last_at,
 		(SELECT kind FROM entries WHERE session = s.id ORDER BY seq DESC LIMIT 1) AS last_kind,
@@ -68,6 +69,7 @@ const views = `
 	FROM sessions s`;
 const sessionsAtWork = "SELECT id FROM sessions WHERE open_run IS NOT NULL AND look_at IS NULL";
 const openSessions = `${sessionsAtWork} UNION ALL SELECT id FROM sessions WHERE look_at IS NOT NULL`;
+const newIncarnation = "lower(hex(randomblob(10)))";
 const highestDeletedEpoch = "ifnull((SELECT value FROM meta WHERE name = 'highest_deleted_epoch'), 0)";
 
 const texts = {
@@ -76,10 +78,11 @@ const texts = {
 	sessionId: "SELECT id FROM sessions WHERE key = ?",
 	sessionToRead: `SELECT s.id, ${foldedAt("s.id")} AS folded FROM sessions s WHERE s.key = ?`,
 	sessionEpoch: "SELECT epoch FROM sessions WHERE id = ?",
-	createSession: `INSERT INTO sessions (key, epoch, inputs, created_at, updated_at)
-		VALUES (?, ${highestDeletedEpoch}, 0, ?, ?) RETURNING id, epoch`,
-	createTakenSession: `INSERT INTO sessions (key, epoch, owner, open_run, look_at, inputs, created_at, updated_at)
-		VALUES (?, ${highestDeletedEpoch} + 1, ?, ?, ?, 0, ?, ?) RETURNING id, epoch`,
+	createSession: `INSERT INTO sessions (key, incarnation, epoch, inputs, created_at, updated_at)
+		VALUES (?, ${newIncarnation}, ${highestDeletedEpoch}, 0, ?, ?) RETURNING id, epoch`,
+	createTakenSession: `INSERT INTO sessions
+		(key, incarnation, epoch, owner, open_run, look_at, inputs, created_at, updated_at)
+		VALUES (?, ${newIncarnation}, ${highestDeletedEpoch} + 1, ?, ?, ?, 0, ?, ?) RETURNING id, epoch`,
 	takeSession: `UPDATE sessions SET epoch = ?, owner = ?, open_run = ?, look_at = ?, updated_at = max(updated_at, ?)
 		WHERE id = ?`,
 	setOpenRun: "UPDATE sessions SET open_run = ?, look_at = ?, updated_at = ? WHERE id = ?",

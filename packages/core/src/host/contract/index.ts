@@ -5,6 +5,7 @@ import { type ContractCase, type JournalContractOptions, toContractCase } from "
 import { foldCases } from "./fold-cases.ts";
 import { forkCases } from "./fork-cases.ts";
 import { inboxCases } from "./inbox-cases.ts";
+import { incarnationCases } from "./incarnation-cases.ts";
 import { leaseCases } from "./lease-cases.ts";
 
 export type { ContractCase, JournalContractOptions, JournalWorld } from "./contract.ts";
@@ -38,7 +39,15 @@ export type { ContractCase, JournalContractOptions, JournalWorld } from "./contr
  */
 export function journalContract(options: JournalContractOptions): readonly ContractCase[] {
 	const { can = ["kill", "stop", "fold", "chunks"] } = options;
-	return [...appendCases, ...leaseCases, ...inboxCases, ...foldCases, ...forkCases, ...chunkCases]
+	return [
+		...appendCases,
+		...leaseCases,
+		...inboxCases,
+		...foldCases,
+		...forkCases,
+		...chunkCases,
+		...incarnationCases,
+	]
 		.filter(({ needs }) => needs === undefined || can.includes(needs))
 		.map((written) => toContractCase(options, written));
 }

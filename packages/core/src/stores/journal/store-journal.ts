@@ -259,8 +259,18 @@ export function storeJournal(store: SessionStore, options: StoreJournalOptions =
 }
 
 function headOf(process: StoreProcess, key: string, head: Head): SessionHead {
-	const { epoch, seq, openRunId, workerId, held, createdAt, updatedAt, inbox } = head;
-	const plain = { key, epoch, seq, createdAt, updatedAt, waiting: inbox.length };
+	const {
+		generation: incarnation,
+		epoch,
+		seq,
+		openRunId,
+		workerId,
+		held,
+		createdAt,
+		updatedAt,
+		inbox,
+	} = head;
+	const plain = { key, incarnation, epoch, seq, createdAt, updatedAt, waiting: inbox.length };
 	if (openRunId === null) return plain;
 	if (head.parked === true) return { ...plain, openRunId, parked: true };
 	if (!held) return { ...plain, openRunId };
