@@ -3,10 +3,10 @@
 import { Chat } from "@ai-sdk/react";
 import { HoldfastChatTransport, type HoldfastChatTransportOptions } from "@holdfast/client/ai-sdk";
 import { createHandler } from "@holdfast/server";
+import { type Script, type ScriptedModel, scriptedModel } from "@holdfast/testing";
 import type { UIMessage } from "ai";
 import { memoryHost } from "holdfast";
 import { type SessionService, sessionService } from "holdfast/serving";
-import { type Script, type ScriptedModel, scriptedModel } from "holdfast/testing";
 import { afterEach, expect, test } from "vitest";
 
 const closing: (() => Promise<void>)[] = [];

@@ -1,11 +1,11 @@
 // What document 1 asks of the package as a whole, seen through its documented entries only.
 import { fileURLToPath } from "node:url";
+import { scriptedModel } from "@holdfast/testing";
 import * as upp from "@holdfast/upp";
 import * as main from "holdfast";
 import * as checkpoint from "holdfast/checkpoint";
 import * as execution from "holdfast/execution";
 import * as middleware from "holdfast/middleware";
-import { scriptedModel } from "holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { runCommand } from "../tools/run-command.ts";
 

@@ -3,7 +3,7 @@
 import { fork } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
-import { simulate } from "holdfast/testing";
+import { simulate } from "@holdfast/testing";
 
 interface Share {
 	readonly from: number;

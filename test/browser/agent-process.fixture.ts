@@ -4,8 +4,8 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { listen, type Route } from "@holdfast/server";
+import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { tool } from "holdfast";
-import { type ScriptedReply, scriptedModel } from "holdfast/testing";
 
 /** The story, and how much of it is told before the model waits. */
 export const story = "one two three four five six seven eight nine ten eleven twelve";

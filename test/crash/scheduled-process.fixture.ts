@@ -1,9 +1,9 @@
 // A worker that the tests kill or stop: it does whatever is due on a SQLite host, notifications among it, until a line
 // comes, and tells its moments. Its agent has a helper that works in the background when it is asked to.
 import { flushCompileCache } from "node:module";
+import { scriptedModel } from "@holdfast/testing";
 import { type AgentRun, agent, type Session } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
-import { scriptedModel } from "holdfast/testing";
 import { moments, Order, watchedHost } from "./moments.fixture.ts";
 import { nextLine } from "./planned-tools.fixture.ts";
 import type { WorkerOptions } from "./worker-process.fixture.ts";

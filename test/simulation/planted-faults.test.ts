@@ -1,5 +1,5 @@
 // Whether the checks of the simulation find what is wrong: each fault planted on purpose must show within 2,000 schedules.
-import { type PlantedFault, plantedFaults } from "holdfast/testing";
+import { type PlantedFault, plantedFaults } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { firstFailing } from "./schedules.fixture.ts";
 

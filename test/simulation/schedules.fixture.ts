@@ -1,5 +1,5 @@
 // How the tests of the simulation run many schedules: from which seed, how many, and what is said of one that fails.
-import { type SimulationOptions, type SimulationResult, simulate } from "holdfast/testing";
+import { type SimulationOptions, type SimulationResult, simulate } from "@holdfast/testing";
 
 /** Schedules in all; HOLDFAST_SCHEDULES changes it. */
 export const scheduleCount: number = Number(process.env.HOLDFAST_SCHEDULES ?? 5_000);

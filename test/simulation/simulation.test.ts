@@ -1,7 +1,7 @@
 // The engine and its sessions under a seeded scheduler: half of the schedules, and that a seed replays.
 // HOLDFAST_SCHEDULES changes how many there are in all, HOLDFAST_SEED replays one and prints what happened.
 import { createHash } from "node:crypto";
-import { simulate } from "holdfast/testing";
+import { simulate } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { replayedSeed, report, runSchedules, scheduleCount } from "./schedules.fixture.ts";
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import { append, begin, note, notes } from "@holdfast/testing/cases";
 import { expect, test } from "vitest";
-import { append, begin, note, notes } from "./host/contract/contract.ts";
 import { sqliteHost } from "./sqlite.ts";
 import { temporaryFolder } from "./temporary-folder.fixture.ts";
 

@@ -1,7 +1,8 @@
 // A handler over the real session service in memory, with a model that follows a script.
+
+import { type Script, type ScriptedModel, scriptedModel } from "@holdfast/testing";
 import { type AnyTool, type Host, memoryHost } from "holdfast";
 import { type SessionService, type SessionServiceOptions, sessionService } from "holdfast/serving";
-import { type Script, type ScriptedModel, scriptedModel } from "holdfast/testing";
 import { createHandler, type Handler } from "./handler.ts";
 import type { HandlerOptions } from "./options.ts";
 import { type Received, readSse, type SseReader } from "./sse.fixture.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { scriptedModel } from "holdfast/testing";
+import { scriptedModel } from "@holdfast/testing";
 import { afterEach, expect, test } from "vitest";
 import { type HandlerOptions, resolveOptions } from "./options.ts";
 import { createServer, listen, type Server } from "./server.ts";

@@ -1,8 +1,9 @@
 // Many clients at once on few sessions of the real service, over real connections: they execute, follow, stop, look,
 // and leave in the middle. Whoever stays is told an execution from its start to its end; nothing is left behind.
+
+import { scriptedModel } from "@holdfast/testing";
 import { memoryHost, tool } from "holdfast";
 import { sessionService } from "holdfast/serving";
-import { scriptedModel } from "holdfast/testing";
 import { expect, test } from "vitest";
 import { say } from "./served.fixture.ts";
 import { createServer } from "./server.ts";

@@ -1,7 +1,8 @@
 /** A process whose agent works in five sessions, turn by turn, until it is told to stop; then it tells how that went. */
+
+import { scriptedModel } from "@holdfast/testing";
 import { Agent, drain } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
-import { scriptedModel } from "holdfast/testing";
 
 const [path = "", name = ""] = process.argv.slice(2);
 const host = sqliteHost(path);

@@ -1,8 +1,8 @@
+import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { atRest } from "../engine/engine.fixture.ts";
 import type { AgentStrategy } from "../engine/engine-agent.ts";
 import { AgentState } from "../state/agent-state.ts";
-import { type ScriptedReply, scriptedModel } from "../testing/scripted-model.ts";
 import { anyTool, collect, deafModel, kinds, lines, modelOf } from "./agent.fixture.ts";
 import { agent } from "./agent.ts";
 import type { AgentOptions } from "./options.ts";

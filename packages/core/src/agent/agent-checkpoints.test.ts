@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { CheckpointStore } from "../checkpoint/checkpoint-store.ts";
 import { fileCheckpoints } from "../checkpoint.ts";
@@ -15,7 +16,6 @@ import { loop } from "../strategies/loop.ts";
 import { plan } from "../strategies/plan.ts";
 import { react } from "../strategies/react.ts";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
-import { type ScriptedReply, scriptedModel } from "../testing/scripted-model.ts";
 import { anyTool, lines, withoutIdentity } from "./agent.fixture.ts";
 import { agent } from "./agent.ts";
 
@@ -344,7 +344,7 @@ describe("a session that goes on in a new process", () => {
 			import { agent, AgentState } from "holdfast";
 			import { fileCheckpoints } from "holdfast/checkpoint";
 			import { sqliteCheckpoints } from "holdfast/sqlite";
-			import { scriptedModel } from "holdfast/testing";
+			import { scriptedModel } from "@holdfast/testing";
 			const checkpoints = ${kind}Checkpoints(${JSON.stringify(kind === "file" ? { dir: place } : place)});
 			const model = scriptedModel(["Alice."]);
 			const later = agent({ model, checkpoints });

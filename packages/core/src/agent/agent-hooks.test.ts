@@ -1,10 +1,10 @@
+import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { UPPError } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import type { AgentStrategy } from "../engine/engine-agent.ts";
 import { AgentState } from "../state/agent-state.ts";
 import type { GenerateResult } from "../state/generate-result.ts";
 import { loop } from "../strategies/loop.ts";
-import { type ScriptedReply, scriptedModel } from "../testing/scripted-model.ts";
 import { anyTool, collect, dataOf, lines } from "./agent.fixture.ts";
 import { agent } from "./agent.ts";
 import type { AgentOptions } from "./options.ts";

@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
+import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { AssistantMessage, type StreamEvent, UPPError } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { AgentState } from "../state/agent-state.ts";
-import { type ScriptedReply, scriptedModel } from "../testing/scripted-model.ts";
 import {
 	answer,
 	anyTool,
@@ -176,7 +176,7 @@ describe("who reads a stream, and who does not", () => {
 	test("nothing keeps the process alive once the result has settled [UAP-117]", async () => {
 		const program = `
 			import { agent } from ${JSON.stringify(new URL("../index.ts", import.meta.url))};
-			import { scriptedModel } from ${JSON.stringify(new URL("../testing/scripted-model.ts", import.meta.url))};
+			import { scriptedModel } from "@holdfast/testing";
 			const echo = { name: "echo", description: "", parameters: { type: "object" }, run: () => "e" };
 			const model = scriptedModel([{ toolCalls: [{ name: "echo" }] }, "Done."]);
 			const stream = agent({ model, tools: [echo] }).stream("go");
@@ -186,7 +186,7 @@ describe("who reads a stream, and who does not", () => {
 		`;
 		const flags = ["--conditions=holdfast-source", "--input-type=module", "--eval", program];
 		const output = await new Promise<string>((resolve, reject) => {
-			execFile(process.execPath, flags, { timeout: 60_000 }, (error, stdout) =>
+			execFile(process.execPath, flags, { cwd: import.meta.dirname, timeout: 60_000 }, (error, stdout) =>
 				error ? reject(error) : resolve(stdout),
 			);
 		});

@@ -1,12 +1,12 @@
 // What the types of agents promise: options are checked and named, tools keep their inferred arguments, results are
 // the model layer's own types.
 
+import { scriptedModel } from "@holdfast/testing";
 import type { AssistantMessage, Message, TokenUsage, Tool, Turn } from "@holdfast/upp";
 import { expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import type { AgentState } from "../state/agent-state.ts";
 import { loop } from "../strategies/loop.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import { tool } from "../tools/tool.ts";
 import { Agent, agent } from "./agent.ts";
 

@@ -1,3 +1,4 @@
+import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import {
 	AssistantMessage,
 	isHoldfastError,
@@ -10,7 +11,6 @@ import {
 import { describe, expect, test } from "vitest";
 import { AgentState } from "../state/agent-state.ts";
 import { loop } from "../strategies/loop.ts";
-import { type ScriptedReply, scriptedModel } from "../testing/scripted-model.ts";
 import { answer, anyTool, collect, contentOf, kinds, lines, modelOf } from "./agent.fixture.ts";
 import { Agent, agent } from "./agent.ts";
 import type { AgentOptions } from "./options.ts";

@@ -1,6 +1,6 @@
+import { scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { logging } from "../policy/middleware/logging.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import { Agent, agent } from "./agent.ts";
 import type { AgentOptions } from "./options.ts";
 

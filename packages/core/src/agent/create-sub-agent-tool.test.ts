@@ -1,3 +1,4 @@
+import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { type Message, ToolResultMessage, UPPError } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import type { SubagentEvent } from "../engine/subagent-events.ts";
@@ -9,7 +10,6 @@ import type { ExecutionStrategy } from "../strategies/execution-strategy.ts";
 import { loop } from "../strategies/loop.ts";
 import { plan } from "../strategies/plan.ts";
 import { react } from "../strategies/react.ts";
-import { type ScriptedReply, scriptedModel } from "../testing/scripted-model.ts";
 import { anyTool, collect, dataOf, deafModel, kinds } from "./agent.fixture.ts";
 import { type Agent, agent } from "./agent.ts";
 import { createSubAgentTool, type SubAgentToolOptions } from "./create-sub-agent-tool.ts";

@@ -39,7 +39,7 @@ export interface SubAgentTool<Params = Record<string, unknown>> extends ToolOpti
  * @example
  * ```ts
  * import { agent, createSubAgentTool } from "holdfast";
- * import { scriptedModel } from "holdfast/testing";
+ * import { scriptedModel } from "@holdfast/testing";
  *
  * const explorer = agent({ model: scriptedModel(["Found it in app.ts."]) });
  * const explore = createSubAgentTool({

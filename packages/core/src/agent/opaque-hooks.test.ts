@@ -1,4 +1,6 @@
 // What an agent puts around a custom strategy: middleware, hooks, checkpoints, traces of sub-agents.
+
+import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import type { Middleware, MiddlewareContext } from "../policy/middleware/middleware.ts";
 import { AgentState } from "../state/agent-state.ts";
@@ -6,7 +8,6 @@ import type { GenerateResult } from "../state/generate-result.ts";
 import { loop } from "../strategies/loop.ts";
 import { plan } from "../strategies/plan.ts";
 import { react } from "../strategies/react.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import { anyTool, collect, dataOf } from "./agent.fixture.ts";
 import { agent } from "./agent.ts";
 import { createSubAgentTool } from "./create-sub-agent-tool.ts";

@@ -1,11 +1,12 @@
 // Custom strategies that bring their own execute and stream: what they are given, and how they run.
+
+import { scriptedModel } from "@holdfast/testing";
 import { isUserMessage, UserMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import type { AgentStreamEvent } from "../engine/uap-events.ts";
 import { AgentState } from "../state/agent-state.ts";
 import type { ExecutionContext, ExecutionStrategy } from "../strategies/execution-strategy.ts";
 import { react } from "../strategies/react.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import { anyTool, collect, deafModel, lines } from "./agent.fixture.ts";
 import { agent } from "./agent.ts";
 import { once } from "./opaque-strategy.fixture.ts";

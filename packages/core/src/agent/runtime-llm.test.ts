@@ -1,3 +1,4 @@
+import { scriptedModel } from "@holdfast/testing";
 import {
 	AssistantMessage,
 	createProvider,
@@ -15,7 +16,6 @@ import type { AgentEvent } from "../facts/agent-event.ts";
 import type { RunEvent } from "../facts/events.ts";
 import { initialSession } from "../facts/session-state.ts";
 import { AgentState } from "../state/agent-state.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import { Agent } from "./agent.ts";
 import { toModelMessages } from "./model-messages.ts";
 import { resolveAgent } from "./options.ts";

@@ -1,10 +1,10 @@
+import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { AgentState } from "../state/agent-state.ts";
 import type { ExecutionStrategy } from "../strategies/execution-strategy.ts";
 import { loop } from "../strategies/loop.ts";
 import { plan } from "../strategies/plan.ts";
 import { react } from "../strategies/react.ts";
-import { type ScriptedReply, scriptedModel } from "../testing/scripted-model.ts";
 import { anyTool } from "./agent.fixture.ts";
 import { agent } from "./agent.ts";
 

@@ -1,5 +1,6 @@
 // agent.work(): what is due is taken up once, by whoever looks, and goes on by itself.
 import { join } from "node:path";
+import { type Script, scriptedModel } from "@holdfast/testing";
 import type { LLMRequest } from "@holdfast/upp";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { reminder } from "../execution-host/execution-host.fixture.ts";
@@ -9,7 +10,6 @@ import { noticeIdentity } from "../sessions/child-records.ts";
 import { gate, never } from "../sessions/sessions.fixture.ts";
 import { type SqliteHost, sqliteHost } from "../sqlite.ts";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
-import { type Script, scriptedModel } from "../testing/scripted-model.ts";
 import { Agent } from "./agent.ts";
 import type { AgentOptions } from "./options.ts";
 import type { WorkOptions, WorkProblem } from "./work.ts";

@@ -2,7 +2,7 @@
 import type { AgentStateJSON } from "../state/index.ts";
 
 /**
- * Keeps the latest state of each session. Anyone may bring one; `checkpointStoreContract` in `holdfast/testing` holds it
+ * Keeps the latest state of each session. Anyone may bring one; `checkpointStoreContract` in `@holdfast/testing` holds it
  * to what agents expect.
  * @see UAP 12.4.1
  */

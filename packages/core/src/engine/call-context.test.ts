@@ -1,3 +1,4 @@
+import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { anyTool } from "../agent/agent.fixture.ts";
 import { type Agent, agent } from "../agent/agent.ts";
@@ -7,7 +8,6 @@ import type { ExecutionStrategy } from "../strategies/execution-strategy.ts";
 import { loop } from "../strategies/loop.ts";
 import { plan } from "../strategies/plan.ts";
 import { react } from "../strategies/react.ts";
-import { type ScriptedReply, scriptedModel } from "../testing/scripted-model.ts";
 import type { AnyTool, ToolContext } from "../tools/types.ts";
 
 const initial = AgentState.initial();

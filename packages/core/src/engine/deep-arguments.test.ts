@@ -1,7 +1,7 @@
+import { scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { anyTool, lines } from "../agent/agent.fixture.ts";
 import { agent } from "../agent/agent.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 
 const nested = (levels: number): Record<string, unknown> =>
 	JSON.parse(`${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`);

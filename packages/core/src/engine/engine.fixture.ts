@@ -1,5 +1,7 @@
 // What the tests of the engine share: agents as the engine drives them, random scripts with tools of every kind, and
 // what must hold of the events and the history of any run.
+
+import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { AssistantMessage, type Message, ToolResultMessage, UserMessage } from "@holdfast/upp";
 import fc from "fast-check";
 import { type AgentOptions, resolveAgent } from "../agent/options.ts";
@@ -9,7 +11,6 @@ import { type Ports, systemPorts } from "../host/ports.ts";
 import { AgentState } from "../state/agent-state.ts";
 import type { DecidingStrategy } from "../strategies/execution-strategy.ts";
 import { loop } from "../strategies/loop.ts";
-import { type ScriptedReply, scriptedModel } from "../testing/scripted-model.ts";
 import type { AnyTool, ToolContext } from "../tools/types.ts";
 import { drive } from "./drive.ts";
 import type { DriveOutcome } from "./end-run.ts";

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import type { ScriptedReply } from "@holdfast/testing";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { collect, contentOf, withoutIdentity } from "../agent/agent.fixture.ts";
@@ -12,7 +13,6 @@ import { AgentState } from "../state/agent-state.ts";
 import type { DecidingStrategy } from "../strategies/execution-strategy.ts";
 import { loop } from "../strategies/loop.ts";
 import { react } from "../strategies/react.ts";
-import type { ScriptedReply } from "../testing/scripted-model.ts";
 import {
 	atRest,
 	driven,

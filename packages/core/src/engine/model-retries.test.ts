@@ -1,8 +1,8 @@
+import { scriptedModel } from "@holdfast/testing";
 import { UPPError } from "@holdfast/upp";
 import { expect, test } from "vitest";
 import { agent } from "../agent/agent.ts";
 import { memoryHost } from "../host/host.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 
 const busy = (): UPPError => new UPPError("busy", "RATE_LIMITED", "test", "llm");
 const config = { retryStrategy: { onRetry: (_: unknown, attempt: number) => (attempt > 2 ? null : 0) } };

@@ -1,10 +1,10 @@
+import { type ScriptedCall, scriptedModel } from "@holdfast/testing";
 import { type AssistantMessage, type ToolResultMessage, UPPError } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { anyTool, lines } from "../agent/agent.fixture.ts";
 import { agent } from "../agent/agent.ts";
 import { memoryHost } from "../host/host.ts";
 import { AgentState } from "../state/agent-state.ts";
-import { type ScriptedCall, scriptedModel } from "../testing/scripted-model.ts";
 import type { AnyTool } from "../tools/types.ts";
 import { atRest, faultsOfHistory } from "./engine.fixture.ts";
 

@@ -1,10 +1,11 @@
 // What tests of execution hosts share: agents on a host, other processes on its store, and events drained.
+
+import { type Script, scriptedModel } from "@holdfast/testing";
 import { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
 import type { AgentEvent } from "../facts/agent-event.ts";
 import type { Clock, Timers } from "../host/ports.ts";
 import type { AgentRun } from "../sessions/agent-run.ts";
-import { type Script, scriptedModel } from "../testing/scripted-model.ts";
 import type { ExecutionHost } from "./execution-host.ts";
 import type { NewNotification } from "./notification.ts";
 

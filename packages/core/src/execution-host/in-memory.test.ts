@@ -1,7 +1,6 @@
+import { executionHostContract, scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
-import { executionHostContract } from "./contract/index.ts";
 import { handClock } from "./execution-host.fixture.ts";
 import { createInMemoryExecutionHost } from "./in-memory.ts";
 

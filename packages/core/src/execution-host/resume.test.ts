@@ -1,6 +1,6 @@
+import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import { agentOn, drain, handClock, otherProcess, reminder } from "./execution-host.fixture.ts";
 import { createInMemoryExecutionHost, type OwnExecutionHost } from "./in-memory.ts";
 

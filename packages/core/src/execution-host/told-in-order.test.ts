@@ -1,7 +1,7 @@
+import { scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import { gate } from "../sessions/sessions.fixture.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import type { ExecutionStore } from "./execution-host.ts";
 import { createInMemoryExecutionHost } from "./in-memory.ts";
 

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { scriptedModel } from "@holdfast/testing";
 import { UserMessage } from "@holdfast/upp";
 import { expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
@@ -7,7 +8,6 @@ import { noticeIdentity } from "../sessions/child-records.ts";
 import { foldHistory } from "../sessions/fold-history.ts";
 import { sqliteHost } from "../sqlite.ts";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 
 /** A session with a notice in its inbox, which is scheduled beside it, as it stands when work in the background is over. */
 async function withNotice() {

@@ -1,5 +1,5 @@
 // The journal port: what the engine needs of a store (keeps I2, I3, I4).
-// Implementations: memory (memory.ts) and SQLite (sqlite/); `journalContract` in holdfast/testing holds them alike.
+// Implementations: memory (memory.ts) and SQLite (sqlite/); `journalContract` in @holdfast/testing holds them alike.
 import type { Entry, Fact } from "../facts/index.ts";
 
 /** A store that need not wait answers at once; the engine awaits only real promises. */

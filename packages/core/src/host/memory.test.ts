@@ -1,6 +1,6 @@
+import { journalContract } from "@holdfast/testing";
+import { append, begin, input, note, notes, started } from "@holdfast/testing/cases";
 import { expect, test } from "vitest";
-import { append, begin, input, note, notes, started } from "./contract/contract.ts";
-import { journalContract } from "./contract/index.ts";
 import type { AcquireResult, Journal } from "./journal.ts";
 import { type MemoryJournal, memoryJournal } from "./memory.ts";
 

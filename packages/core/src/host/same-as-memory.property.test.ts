@@ -3,12 +3,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ended, note, started } from "@holdfast/testing/cases";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Fact } from "../facts/fact.ts";
 import { loadSqlite } from "../sqlite/load-sqlite.ts";
 import { sqliteJournal } from "../sqlite/sqlite-journal.ts";
-import { ended, note, started } from "./contract/contract.ts";
 import type { Append, Input, Journal, Lease } from "./journal.ts";
 import { memoryJournal } from "./memory.ts";
 

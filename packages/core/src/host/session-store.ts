@@ -16,7 +16,7 @@ export type CommitResult =
 
 /**
  * A place for sessions that knows three operations. Write one for any database that can replace a value on condition;
- * `sessionStoreContract` of `holdfast/testing` holds it to this contract.
+ * `sessionStoreContract` of `@holdfast/testing` holds it to this contract.
  *
  * @see keyed sessions "Session storage and portability"
  */

@@ -1,8 +1,8 @@
+import { scriptedModel } from "@holdfast/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { memoryHost } from "../host/host.ts";
 import { compileSchema } from "../schema/compile-schema.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import { withoutPatterns } from "./client-schema.ts";
 import { sessionService } from "./session-service.ts";
 

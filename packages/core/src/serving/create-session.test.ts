@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { scriptedModel } from "@holdfast/testing";
 import { afterEach, describe, expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import { type Host, memoryHost } from "../host/host.ts";
 import { sqliteHost } from "../sqlite.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import type { AnyTool } from "../tools/types.ts";
 import { createSession, execute } from "./create-session.ts";
 import { all, asks, faultsOf, locate, only, played, refusal, says, tells, told } from "./execute.fixture.ts";

@@ -222,7 +222,7 @@ export class AgentSession {
  * @see document 3, "New API Design"
  * @example
  * import { createSession, execute } from "holdfast";
- * import { scriptedModel } from "holdfast/testing";
+ * import { scriptedModel } from "@holdfast/testing";
  *
  * const locate = { name: "locate", description: "Where the user is.", parameters: { type: "object" } };
  * const model = scriptedModel([{ toolCalls: [{ name: "locate", id: "1" }] }, "You are in Rome."]);

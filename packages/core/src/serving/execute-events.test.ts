@@ -1,6 +1,6 @@
+import { scriptedModel } from "@holdfast/testing";
 import { AssistantMessage, type LLMResponse, type StreamEvent } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import { createSession, execute } from "./create-session.ts";
 import {
 	all,

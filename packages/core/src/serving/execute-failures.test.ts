@@ -1,6 +1,6 @@
+import { type ScriptedModel, scriptedModel } from "@holdfast/testing";
 import { type AssistantMessage, type Message, type StreamEvent, UPPError } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
-import { type ScriptedModel, scriptedModel } from "../testing/scripted-model.ts";
 import type { AnyTool, ToolContext } from "../tools/types.ts";
 import { createSession, execute } from "./create-session.ts";
 import {

@@ -1,9 +1,9 @@
+import { scriptedModel } from "@holdfast/testing";
 import type { StreamEvent } from "@holdfast/upp";
 import { AssistantMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { answer, modelOf } from "../agent/agent.fixture.ts";
 import { settled } from "../sessions/sessions.fixture.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import type { AnyTool } from "../tools/types.ts";
 import { createSession, execute } from "./create-session.ts";
 import { all, asks, faultsOf, joined, locate, only, played, says, tells } from "./execute.fixture.ts";

@@ -1,6 +1,6 @@
+import { scriptedModel } from "@holdfast/testing";
 import { AssistantMessage } from "@holdfast/upp";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import { createSimpleTool } from "../tools/tool.ts";
 import type { AnyTool, ToolContext } from "../tools/types.ts";
 import { createSession, execute } from "./create-session.ts";

@@ -1,9 +1,9 @@
 // What the tests of executions share: streams read to their end, what is wrong with a row of events, models that stream
 // what they are told to, and small tools.
 import { isDeepStrictEqual } from "node:util";
+import type { ScriptedModel } from "@holdfast/testing";
 import { type LLMResponse, type ModelReference, type StreamEvent, ToolResultMessage } from "@holdfast/upp";
 import { modelOf } from "../agent/agent.fixture.ts";
-import type { ScriptedModel } from "../testing/scripted-model.ts";
 import type { AnyTool } from "../tools/types.ts";
 import type { ExecuteEvent } from "./execute-event.ts";
 import type { ExecuteResult, ExecuteStream } from "./execute-stream.ts";

@@ -1,10 +1,10 @@
+import { scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { handMade } from "../engine/hand-made-time.fixture.ts";
 import type { Host } from "../host/host.ts";
 import type { Journal } from "../host/journal.ts";
 import { memoryJournal } from "../host/memory.ts";
 import { memoryValues } from "../host/values.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import { says } from "./execute.fixture.ts";
 import { type SessionService, sessionService } from "./session-service.ts";
 

@@ -1,6 +1,6 @@
+import { scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { memoryHost } from "../host/host.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import { createSession, execute } from "./create-session.ts";
 import { sessionService } from "./session-service.ts";
 

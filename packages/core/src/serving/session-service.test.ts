@@ -1,9 +1,9 @@
+import { type Script, scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import { handMade } from "../engine/hand-made-time.fixture.ts";
 import { memoryHost } from "../host/host.ts";
 import { budget } from "../policy/middleware/budget.ts";
-import { type Script, scriptedModel } from "../testing/scripted-model.ts";
 import type { LoggedEvent } from "./session-log.ts";
 import { sessionService } from "./session-service.ts";
 

@@ -1,10 +1,11 @@
 // More sessions are used than are kept at hand: those at rest make way, and whoever has something to do or to wait for
 // notices nothing of it.
+
+import { scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import type { AgentOptions } from "../agent/options.ts";
 import { handMade } from "../engine/hand-made-time.fixture.ts";
 import { memoryHost } from "../host/host.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import { asks, locate, says, tells } from "./execute.fixture.ts";
 import type { LoggedEvent } from "./session-log.ts";
 import { type SessionService, type SessionServiceOptions, sessionService } from "./session-service.ts";

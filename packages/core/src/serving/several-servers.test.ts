@@ -1,8 +1,8 @@
+import { type ScriptedModel, scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import type { Host } from "../host/host.ts";
 import { memoryJournal } from "../host/memory.ts";
 import { memoryValues, type ValueStore } from "../host/values.ts";
-import { type ScriptedModel, scriptedModel } from "../testing/scripted-model.ts";
 import type { ExecuteRequest } from "./execute-request.ts";
 import type { LoggedEvent } from "./session-log.ts";
 import { type SessionService, sessionService } from "./session-service.ts";

@@ -1,7 +1,8 @@
 // An agent for tests of crashes: it says that it looks, looks by a tool, and says what it saw; its second answer stops at
 // the fourth word for ever, or does not.
+
+import { scriptedModel } from "@holdfast/testing";
 import type { AgentOptions } from "../agent/options.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 
 const never = new Promise(() => {});
 

@@ -1,9 +1,10 @@
 // Tools that wait for what can only happen when they have returned are told so, and wait for anything else.
+
+import { scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import { journalHost } from "../host/host.ts";
 import { type MemoryJournal, memoryJournal } from "../host/memory.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import type { AnyTool, ToolContext } from "../tools/types.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { drain } from "./drain.ts";

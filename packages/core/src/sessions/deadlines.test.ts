@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { type ScriptedModel, scriptedModel } from "@holdfast/testing";
 import { HoldfastError } from "@holdfast/upp";
 import { expect, test } from "vitest";
 import { lines } from "../agent/agent.fixture.ts";
@@ -9,7 +10,6 @@ import { journalHost, memoryHost } from "../host/host.ts";
 import { memoryJournal } from "../host/memory.ts";
 import { sqliteHost } from "../sqlite.ts";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
-import { type ScriptedModel, scriptedModel } from "../testing/scripted-model.ts";
 
 const locate = { name: "locate", description: "Where.", parameters: { type: "object" } } as const;
 const asks = { toolCalls: [{ name: "locate", id: "a" }] };

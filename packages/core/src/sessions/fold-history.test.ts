@@ -1,8 +1,9 @@
 import { join } from "node:path";
+import { scriptedModel } from "@holdfast/testing";
+import { take } from "@holdfast/testing/cases";
 import { expect, test } from "vitest";
 import { anyTool } from "../agent/agent.fixture.ts";
 import { Agent } from "../agent/agent.ts";
-import { take } from "../host/contract/contract.ts";
 import { journalHost } from "../host/host.ts";
 import type { Journal } from "../host/journal.ts";
 import { memoryJournal } from "../host/memory.ts";
@@ -12,7 +13,6 @@ import { sqliteHost } from "../sqlite.ts";
 import { storeJournal } from "../stores/journal/store-journal.ts";
 import { MemorySessionStore } from "../stores/session-store/memory.ts";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import { drain } from "./drain.ts";
 import { foldHistory } from "./fold-history.ts";
 import { echo, gate, play, shown } from "./sessions.fixture.ts";

@@ -1,4 +1,6 @@
 // Forks of sessions: what they begin with, that they go on by themselves, and that no effect is done under another's key.
+
+import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import { createInMemoryExecutionHost } from "../execution-host/in-memory.ts";
@@ -6,7 +8,6 @@ import { journalHost } from "../host/host.ts";
 import { memoryJournal } from "../host/memory.ts";
 import { storeJournal } from "../stores/journal/store-journal.ts";
 import { MemorySessionStore } from "../stores/session-store/memory.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import type { AnyTool } from "../tools/types.ts";
 import { drain } from "./drain.ts";
 import { foldHistory } from "./fold-history.ts";

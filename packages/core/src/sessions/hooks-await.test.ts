@@ -1,11 +1,12 @@
 // Hooks that wait for what can only happen when they have returned are told so like tools, and wait for anything else.
+
+import { type Script, scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
 import { journalHost } from "../host/host.ts";
 import { type MemoryJournal, memoryJournal } from "../host/memory.ts";
 import { definePlugin, type HookName, type Plugin } from "../policy/plugins/plugin.ts";
-import { type Script, scriptedModel } from "../testing/scripted-model.ts";
 import type { AnyTool } from "../tools/types.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { gate, once } from "./sessions.fixture.ts";

@@ -1,8 +1,8 @@
+import { scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { anyTool } from "../agent/agent.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import { memoryHost } from "../host/host.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 
 test("sessions that begin at once do not go on in lockstep: each goes as far as it can before the next begins", async () => {
 	const asked: string[] = [];

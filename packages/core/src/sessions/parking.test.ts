@@ -1,4 +1,6 @@
 // Runs that nobody goes on with by itself: parked for their crashes, or because the agent is not the same any more.
+
+import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { messageToJSON, UserMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
@@ -8,7 +10,6 @@ import type { RunEvent } from "../facts/events.ts";
 import type { Entry, Fact } from "../facts/fact.ts";
 import { journalHost } from "../host/host.ts";
 import { type MemoryJournal, memoryJournal } from "../host/memory.ts";
-import { type ScriptedReply, scriptedModel } from "../testing/scripted-model.ts";
 import type { AnyTool } from "../tools/types.ts";
 import { never, settled } from "./sessions.fixture.ts";
 

@@ -1,9 +1,9 @@
+import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { lines } from "../agent/agent.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import { journalHost } from "../host/host.ts";
 import { type MemoryJournal, memoryJournal } from "../host/memory.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import { AgentRun } from "./agent-run.ts";
 import { drain } from "./drain.ts";
 import { echo, eventsOf, gate, never, play, settled, shown } from "./sessions.fixture.ts";

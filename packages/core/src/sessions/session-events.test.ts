@@ -1,8 +1,8 @@
+import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { anyTool } from "../agent/agent.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import type { AgentEvent } from "../facts/agent-event.ts";
-import { type ScriptedReply, scriptedModel } from "../testing/scripted-model.ts";
 import { drain } from "./drain.ts";
 import { eventsOf, gate, never, play, settled, shown, types, upTo } from "./sessions.fixture.ts";
 

@@ -1,10 +1,10 @@
+import { scriptedModel } from "@holdfast/testing";
 import { AssistantMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { answer, anyTool, deafModel, lines, modelOf } from "../agent/agent.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import type { AcquireResult } from "../host/journal.ts";
 import { memoryJournal } from "../host/memory.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import { drain } from "./drain.ts";
 import { echo, eventsOf, gate, never, play, settled, shown, types } from "./sessions.fixture.ts";
 

@@ -1,3 +1,4 @@
+import { scriptedModel } from "@holdfast/testing";
 import { HoldfastError } from "@holdfast/upp";
 import { describe, expect, test, vi } from "vitest";
 import { Agent } from "../agent/agent.ts";
@@ -7,7 +8,6 @@ import { journalHost } from "../host/host.ts";
 import type { AcquireResult, Journal, Lease } from "../host/journal.ts";
 import { memoryJournal } from "../host/memory.ts";
 import type { Clock } from "../host/ports.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import { play, settled } from "./sessions.fixture.ts";
 
 /** An agent whose model answers each message with `re: <message>`, once `gates` lets it. */

@@ -1,4 +1,6 @@
 // What the tests of sessions share: agents that follow scripts, events read step by step, and what a model was shown.
+
+import { type Script, type ScriptedModel, scriptedModel } from "@holdfast/testing";
 import type { LLMRequest } from "@holdfast/upp";
 import { lines } from "../agent/agent.fixture.ts";
 import { Agent } from "../agent/agent.ts";
@@ -7,7 +9,6 @@ import type { AgentEvent } from "../facts/agent-event.ts";
 import { journalHost } from "../host/host.ts";
 import { type MemoryJournal, memoryJournal } from "../host/memory.ts";
 import type { Plugin } from "../policy/plugins/plugin.ts";
-import { type Script, type ScriptedModel, scriptedModel } from "../testing/scripted-model.ts";
 import type { AgentRun } from "./agent-run.ts";
 import type { Session } from "./session.ts";
 

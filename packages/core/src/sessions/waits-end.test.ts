@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type Script, scriptedModel } from "@holdfast/testing";
 import { UserMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
@@ -15,7 +16,6 @@ import { memoryJournal } from "../host/memory.ts";
 import { sessionPlace } from "../host/session-key.ts";
 import { definePlugin, type HookName, type Plugin } from "../policy/plugins/plugin.ts";
 import { sqliteHost } from "../sqlite.ts";
-import { type Script, scriptedModel } from "../testing/scripted-model.ts";
 import type { AnyTool } from "../tools/types.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { noticeIdentity } from "./child-records.ts";

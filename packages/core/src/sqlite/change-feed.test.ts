@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import { input } from "@holdfast/testing/cases";
 import { expect, test } from "vitest";
-import { input } from "../host/contract/contract.ts";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { sqliteJournal } from "./sqlite-journal.ts";
 

@@ -1,7 +1,8 @@
 // A long fold goes in many short transactions: nobody ever meets half of it, and others write all the while.
+
+import { append, ended, eventually, note, started, take } from "@holdfast/testing/cases";
 import { describe, expect, test, vi } from "vitest";
 import type { Fact } from "../facts/fact.ts";
-import { append, ended, eventually, note, started, take } from "../host/contract/contract.ts";
 import type { Lease } from "../host/journal.ts";
 import { fewRows } from "./hidden-sessions.ts";
 import { oneFile, slowly } from "./long-work.fixture.ts";

@@ -1,9 +1,9 @@
 // Forks and removals step by step: each transaction takes as few rows as it can, and others do what they like between.
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
+import { append, ended, note, started, take } from "@holdfast/testing/cases";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Entry, Fact } from "../facts/fact.ts";
-import { append, ended, note, started, take } from "../host/contract/contract.ts";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { type Copy, copySome, type Fork } from "./fork-entries.ts";
 import { fewRows, sweepSome } from "./hidden-sessions.ts";

@@ -1,6 +1,6 @@
+import { append, ended, eventually, note, started, take } from "@holdfast/testing/cases";
 import { expect, test, vi } from "vitest";
 import type { Entry, Fact } from "../facts/fact.ts";
-import { append, ended, eventually, note, started, take } from "../host/contract/contract.ts";
 import type { Journal } from "../host/journal.ts";
 import { fewRows } from "./hidden-sessions.ts";
 import { oneFile, slowly } from "./long-work.fixture.ts";

@@ -11,8 +11,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
+import { append, begin, ended, note, notes, take } from "@holdfast/testing/cases";
 import { beforeEach, expect, test, vi } from "vitest";
-import { append, begin, ended, note, notes, take } from "../host/contract/contract.ts";
 import type { ListOptions } from "../host/journal.ts";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { openJournalFile } from "./journal-file.ts";

@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { append, begin, ended, input, note, notes, started, take } from "@holdfast/testing/cases";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { append, begin, ended, input, note, notes, started, take } from "../host/contract/contract.ts";
 import type { Journal, Lease } from "../host/journal.ts";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { loadSqlite } from "./load-sqlite.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
+import { type JournalWorld, journalContract } from "@holdfast/testing";
+import { eventually } from "@holdfast/testing/cases";
 import { test } from "vitest";
-import { eventually } from "../host/contract/contract.ts";
-import { type JournalWorld, journalContract } from "../host/contract/index.ts";
 import type { Journal } from "../host/journal.ts";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { type RemoteWorker, startRemoteWorker } from "./remote-worker.fixture.ts";

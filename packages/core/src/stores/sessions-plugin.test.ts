@@ -1,11 +1,11 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { scriptedModel } from "@holdfast/testing";
 import { beforeEach, describe, expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import { memory } from "../policy/plugins/memory.ts";
 import { eventsOf, historyOf } from "../policy/plugins/plugins.fixture.ts";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import { FileSessionStore } from "./session-store/file-session-store.ts";
 import { MemorySessionStore } from "./session-store/memory.ts";
 import { sessions } from "./sessions-plugin.ts";

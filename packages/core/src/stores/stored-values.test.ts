@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { scriptedModel } from "@holdfast/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import { memoryValues, type ValueStore } from "../host/values.ts";
@@ -7,7 +8,6 @@ import { journalFile } from "../sqlite/schema.ts";
 import { type SqliteJournal, sqliteJournal } from "../sqlite/sqlite-journal.ts";
 import { sqliteHost } from "../sqlite.ts";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import { MemorySessionStore } from "./session-store/memory.ts";
 import { storedValues } from "./stored-values.ts";
 

@@ -1,11 +1,12 @@
 // What loop(), react() and plan() have in common, because one engine drives them.
+
+import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { anyTool, collect, contentOf, dataOf, lines } from "../agent/agent.fixture.ts";
 import { agent } from "../agent/agent.ts";
 import { createSubAgentTool } from "../agent/create-sub-agent-tool.ts";
 import type { AgentStrategy } from "../engine/engine-agent.ts";
 import { AgentState } from "../state/agent-state.ts";
-import { type ScriptedReply, scriptedModel } from "../testing/scripted-model.ts";
 import { loop } from "./loop.ts";
 import { plan } from "./plan.ts";
 import { react } from "./react.ts";

@@ -1,9 +1,9 @@
+import { scriptedModel } from "@holdfast/testing";
 import { ToolResultMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { anyTool, lines } from "../agent/agent.fixture.ts";
 import { agent } from "../agent/agent.ts";
 import { AgentState } from "../state/agent-state.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import { loop } from "./loop.ts";
 
 const initial = AgentState.initial();

@@ -1,10 +1,11 @@
 // What becomes of a plan that goes wrong: plans that cannot be carried out, steps that fail, plans made anew.
+
+import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import type { LLMRequest } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { anyTool, collect, lines } from "../agent/agent.fixture.ts";
 import { type Agent, agent } from "../agent/agent.ts";
 import { AgentState } from "../state/agent-state.ts";
-import { type ScriptedReply, scriptedModel } from "../testing/scripted-model.ts";
 import { planOf, statuses } from "./plan.fixture.ts";
 import { type PlanOptions, plan } from "./plan.ts";
 

@@ -1,6 +1,7 @@
 // Plans as the tests of strategies write them.
+
+import type { ScriptedReply } from "@holdfast/testing";
 import type { PlanStep } from "../state/plan-step.ts";
-import type { ScriptedReply } from "../testing/scripted-model.ts";
 
 /** A model's answer with a plan of these steps; what is not given is filled in. */
 export function planOf(...steps: (Partial<PlanStep> & { id: string })[]): ScriptedReply {

@@ -1,3 +1,4 @@
+import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import type { LLMRequest } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { anyTool, collect, dataOf, lines } from "../agent/agent.fixture.ts";
@@ -5,7 +6,6 @@ import { agent } from "../agent/agent.ts";
 import type { AgentStrategy } from "../engine/engine-agent.ts";
 import { AgentState } from "../state/agent-state.ts";
 import type { PlanStep } from "../state/plan-step.ts";
-import { type ScriptedReply, scriptedModel } from "../testing/scripted-model.ts";
 import { planOf, statuses } from "./plan.fixture.ts";
 import { plan } from "./plan.ts";
 

@@ -1,10 +1,10 @@
+import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import type { LLMRequest } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { anyTool, lines, withoutIdentity } from "../agent/agent.fixture.ts";
 import { agent } from "../agent/agent.ts";
 import type { AgentStrategy } from "../engine/engine-agent.ts";
 import { AgentState } from "../state/agent-state.ts";
-import { type ScriptedReply, scriptedModel } from "../testing/scripted-model.ts";
 import { react } from "./react.ts";
 
 const initial = AgentState.initial();

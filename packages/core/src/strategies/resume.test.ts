@@ -1,4 +1,6 @@
 // A run that was cut off after any of its entries and resumed ends as the one that was left alone.
+
+import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { type LLMRequest, ToolResultMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { anyTool, contentOf, lines } from "../agent/agent.fixture.ts";
@@ -7,7 +9,6 @@ import type { AgentStrategy } from "../engine/engine-agent.ts";
 import type { Entry } from "../facts/fact.ts";
 import { journalHost } from "../host/host.ts";
 import { type MemoryJournal, memoryJournal } from "../host/memory.ts";
-import { type ScriptedReply, scriptedModel } from "../testing/scripted-model.ts";
 import type { DecidingStrategy } from "./execution-strategy.ts";
 import { loop } from "./loop.ts";
 import { planOf } from "./plan.fixture.ts";

@@ -1,4 +1,6 @@
 // Strategies called by other strategies, with whatever LLMInstance their context holds.
+
+import { scriptedModel } from "@holdfast/testing";
 import {
 	AssistantMessage,
 	createTurn,
@@ -13,7 +15,6 @@ import { describe, expect, test } from "vitest";
 import { anyTool, collect, kinds, lines } from "../agent/agent.fixture.ts";
 import { agent } from "../agent/agent.ts";
 import { AgentState } from "../state/agent-state.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import type { ExecutionContext, ExecutionStrategy } from "./execution-strategy.ts";
 import { loop } from "./loop.ts";
 import { planOf, statuses } from "./plan.fixture.ts";

@@ -1,4 +1,6 @@
 // Random scripts of models and tools under every strategy: watching changes nothing, and the journal is the state.
+
+import type { ScriptedReply } from "@holdfast/testing";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { collect, contentOf, withoutIdentity } from "../agent/agent.fixture.ts";
@@ -10,7 +12,6 @@ import { evolve, initialSession, type SessionState } from "../facts/session-stat
 import { memoryHost } from "../host/host.ts";
 import { AgentState } from "../state/agent-state.ts";
 import type { PlanStep } from "../state/plan-step.ts";
-import type { ScriptedReply } from "../testing/scripted-model.ts";
 import type { DecidingStrategy, ExecutionStrategy } from "./execution-strategy.ts";
 import { loop } from "./loop.ts";
 import { plan } from "./plan.ts";

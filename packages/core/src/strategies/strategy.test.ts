@@ -1,7 +1,7 @@
+import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { agent } from "../agent/agent.ts";
 import type { Action, Decider } from "../engine/action.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import { loop } from "./loop.ts";
 import { plan } from "./plan.ts";
 import { react } from "./react.ts";

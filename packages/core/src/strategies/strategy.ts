@@ -13,7 +13,7 @@ import { executeDecider, streamDecider } from "./run-in-context.ts";
  * ```ts
  * import { agent } from "holdfast";
  * import { strategy } from "holdfast/execution";
- * import { scriptedModel } from "holdfast/testing";
+ * import { scriptedModel } from "@holdfast/testing";
  *
  * // Asks twice: a draft, then a better version of it.
  * const twice = strategy({

@@ -1,3 +1,4 @@
+import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import type { AgentEvent } from "../facts/agent-event.ts";
@@ -5,7 +6,6 @@ import { type MemoryJournal, memoryJournal } from "../host/memory.ts";
 import { FileSessionStore } from "../stores/session-store/file.ts";
 import { MemorySessionStore } from "../stores/session-store/memory.ts";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import {
 	calls,
 	eventsOf,

@@ -1,6 +1,6 @@
+import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { Agent, agent } from "../agent/agent.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import { family, helper } from "./delegate.fixture.ts";
 
 const model = scriptedModel(["said"]);

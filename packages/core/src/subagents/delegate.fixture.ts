@@ -1,16 +1,12 @@
 // What the tests of delegation share: agents that follow scripts, gates, and the events of a run.
+
+import { type Script, type ScriptedModel, type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
 import type { AgentEvent } from "../facts/agent-event.ts";
 import { type Host, journalHost } from "../host/host.ts";
 import { type MemoryJournal, memoryJournal } from "../host/memory.ts";
 import type { AgentRun } from "../sessions/agent-run.ts";
-import {
-	type Script,
-	type ScriptedModel,
-	type ScriptedReply,
-	scriptedModel,
-} from "../testing/scripted-model.ts";
 
 /** A promise that is opened from outside. */
 export function gate(): { readonly promise: Promise<void>; open(): void } {

@@ -1,3 +1,4 @@
+import { type Script, scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import { drain, handClock, otherProcess } from "../execution-host/execution-host.fixture.ts";
@@ -5,7 +6,6 @@ import type { ExecutionHost } from "../execution-host/execution-host.ts";
 import { createInMemoryExecutionHost, type OwnExecutionHost } from "../execution-host/in-memory.ts";
 import type { RunRecord } from "../execution-host/run-record.ts";
 import type { AgentEvent } from "../facts/agent-event.ts";
-import { type Script, scriptedModel } from "../testing/scripted-model.ts";
 import { calls, eventsOf, gate, helper, outputsOf, remindersOf } from "./delegate.fixture.ts";
 
 const durable = { capabilities: { backgroundSubagents: "durable" } } as const;

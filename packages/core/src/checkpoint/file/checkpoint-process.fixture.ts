@@ -1,5 +1,5 @@
 // A process that saves checkpoints for tests, until it is killed or done: `save {dir} {session} {from} {count} {length}`.
-import { stateOf } from "../contract/contract.ts";
+import { stateOf } from "@holdfast/testing/cases";
 import { fileCheckpoints } from "./file-checkpoints.ts";
 
 const [dir = "", session = "", from = "0", count = "0", length = "0"] = process.argv.slice(2);

@@ -4,6 +4,8 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, wr
 import { dirname, join, relative } from "node:path";
 import { createInterface, type Interface } from "node:readline";
 import type { Readable } from "node:stream";
+import { checkpointStoreContract } from "@holdfast/testing";
+import { expectWhole, oddIds, stateOf } from "@holdfast/testing/cases";
 import { UserMessage } from "@holdfast/upp";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { AgentState } from "../../state/agent-state.ts";
@@ -11,7 +13,6 @@ import type { AgentStateJSON } from "../../state/agent-state-json.ts";
 import { temporaryFolder } from "../../temporary-folder.fixture.ts";
 import { checkpointSaver } from "../checkpoint-saver.ts";
 import type { CheckpointMetadata } from "../checkpoint-store.ts";
-import { checkpointStoreContract, expectWhole, oddIds, stateOf } from "../contract/contract.ts";
 import { fileCheckpoints } from "./file-checkpoints.ts";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

@@ -45,7 +45,7 @@ function interruptWriting(file: FileHandle): FileHandle {
 }
 
 const { fileCheckpoints } = await import("./file-checkpoints.ts");
-const { stateOf } = await import("../contract/contract.ts");
+const { stateOf } = await import("@holdfast/testing/cases");
 const store = fileCheckpoints({ dir });
 for (place = Number(from); place <= Number(to); place++) {
 	count = 0;

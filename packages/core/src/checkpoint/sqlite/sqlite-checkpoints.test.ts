@@ -1,6 +1,8 @@
 import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
+import { checkpointStoreContract, scriptedModel } from "@holdfast/testing";
+import { stateOf } from "@holdfast/testing/cases";
 import { AssistantMessage, type Message, UserMessage } from "@holdfast/upp";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -13,8 +15,6 @@ import type { AgentStateJSON } from "../../state/agent-state-json.ts";
 import { anyState } from "../../state/random-state.fixture.ts";
 import { react } from "../../strategies/react.ts";
 import { temporaryFolder } from "../../temporary-folder.fixture.ts";
-import { scriptedModel } from "../../testing/scripted-model.ts";
-import { checkpointStoreContract, stateOf } from "../contract/contract.ts";
 import { type SqliteCheckpoints, sqliteCheckpoints } from "./sqlite-checkpoints.ts";
 
 let folder: string;

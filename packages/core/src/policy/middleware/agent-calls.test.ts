@@ -1,10 +1,11 @@
 // Middlewares in an agent: what they do around its calls, in whichever way it is called.
+
+import { scriptedModel } from "@holdfast/testing";
 import { AssistantMessage, UserMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { agent } from "../../agent/agent.ts";
 import { AgentState } from "../../state/agent-state.ts";
 import type { GenerateResult } from "../../state/generate-result.ts";
-import { scriptedModel } from "../../testing/scripted-model.ts";
 import { logging } from "./logging.ts";
 import { resultOf } from "./middleware.fixture.ts";
 import type { Middleware } from "./middleware.ts";

@@ -1,8 +1,8 @@
+import { scriptedModel } from "@holdfast/testing";
 import type { TokenUsage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { agent } from "../../agent/agent.ts";
 import { AgentState } from "../../state/agent-state.ts";
-import { scriptedModel } from "../../testing/scripted-model.ts";
 import { budget } from "./budget.ts";
 import { contextOf, resultOf } from "./middleware.fixture.ts";
 import { runMiddleware } from "./run-middleware.ts";

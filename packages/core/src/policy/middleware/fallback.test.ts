@@ -1,3 +1,4 @@
+import { scriptedModel } from "@holdfast/testing";
 import {
 	bindModel,
 	createProvider,
@@ -10,7 +11,6 @@ import {
 } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { agent } from "../../agent/agent.ts";
-import { scriptedModel } from "../../testing/scripted-model.ts";
 import { fallback } from "./fallback.ts";
 import { retry } from "./retry.ts";
 

@@ -1,3 +1,4 @@
+import { type Script, scriptedModel } from "@holdfast/testing";
 import {
 	bindModel,
 	type LLMRequest,
@@ -9,7 +10,6 @@ import {
 } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { agent } from "../../agent/agent.ts";
-import { type Script, scriptedModel } from "../../testing/scripted-model.ts";
 import { retry } from "./retry.ts";
 
 const overloaded = new UPPError("Overloaded.", "PROVIDER_ERROR", "scripted", "llm", 503);

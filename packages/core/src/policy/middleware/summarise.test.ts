@@ -1,3 +1,4 @@
+import { scriptedModel } from "@holdfast/testing";
 import {
 	AssistantMessage,
 	type LLMRequest,
@@ -7,7 +8,6 @@ import {
 	UserMessage,
 } from "@holdfast/upp";
 import { describe, expect, test, vi } from "vitest";
-import { scriptedModel } from "../../testing/scripted-model.ts";
 import { contextOf, historyAfter, orphans, resultOf, toolRound } from "./middleware.fixture.ts";
 import type { MiddlewareContext } from "./middleware.ts";
 import { pruneToolOutputs } from "./prune-tool-outputs.ts";

@@ -1,9 +1,9 @@
+import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { AssistantMessage, type Message, ToolResultMessage, UserMessage } from "@holdfast/upp";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Agent } from "../../agent/agent.ts";
 import { faultsOfHistory } from "../../engine/engine.fixture.ts";
-import { type ScriptedReply, scriptedModel } from "../../testing/scripted-model.ts";
 import { type CompactionOptions, compaction } from "./compaction.ts";
 import { definePlugin } from "./plugin.ts";
 import { setupPlugins } from "./plugin-set.ts";

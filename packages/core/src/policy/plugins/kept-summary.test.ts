@@ -1,9 +1,9 @@
+import { scriptedModel } from "@holdfast/testing";
 import { AssistantMessage, type Message, UserMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { Agent } from "../../agent/agent.ts";
 import { memoryHost } from "../../host/host.ts";
 import { memoryValues } from "../../host/values.ts";
-import { scriptedModel } from "../../testing/scripted-model.ts";
 import { compaction } from "./compaction.ts";
 import { hashUpTo, keepSummary, keptSummary } from "./kept-summary.ts";
 import { eventsOf, shownIn } from "./plugins.fixture.ts";

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { type ScriptedCall, scriptedModel } from "@holdfast/testing";
 import { isToolResultMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { Agent } from "../../agent/agent.ts";
@@ -7,7 +8,6 @@ import { sqliteHost } from "../../sqlite.ts";
 import { FileSessionStore } from "../../stores/session-store/file.ts";
 import { storedValues } from "../../stores/stored-values.ts";
 import { temporaryFolder } from "../../temporary-folder.fixture.ts";
-import { type ScriptedCall, scriptedModel } from "../../testing/scripted-model.ts";
 import { memory } from "./memory.ts";
 import { eventsOf } from "./plugins.fixture.ts";
 

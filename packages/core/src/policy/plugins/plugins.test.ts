@@ -1,7 +1,7 @@
+import { scriptedModel } from "@holdfast/testing";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { Agent } from "../../agent/agent.ts";
 import { memoryHost } from "../../host/host.ts";
-import { scriptedModel } from "../../testing/scripted-model.ts";
 import { definePlugin, type HookName, type Plugin, type PluginHost } from "./plugin.ts";
 import { setupPlugins } from "./plugin-set.ts";
 import { eventsOf, historyOf, openCalls, shownIn } from "./plugins.fixture.ts";

@@ -1,10 +1,10 @@
+import { scriptedModel } from "@holdfast/testing";
 import { isToolResultMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { Agent } from "../../agent/agent.ts";
 import type { AgentOptions } from "../../agent/options.ts";
 import { createInMemoryExecutionHost } from "../../execution-host/in-memory.ts";
 import { memoryHost } from "../../host/host.ts";
-import { scriptedModel } from "../../testing/scripted-model.ts";
 import { definePlugin, type Plugin, type PluginHooks } from "./plugin.ts";
 import { eventsOf, openCalls } from "./plugins.fixture.ts";
 

@@ -1,7 +1,8 @@
 // One turn of a conversation in a process of its own, for tests: `{dir} {namespace} {key} {text}`. Prints what the model
 // was shown, as JSON.
+
+import { scriptedModel } from "@holdfast/testing";
 import { Agent } from "../../agent/agent.ts";
-import { scriptedModel } from "../../testing/scripted-model.ts";
 import { FileSessionStore } from "../session-store/file-session-store.ts";
 
 const [dir = "", namespace = "", key = "", text = ""] = process.argv.slice(2);

@@ -2,13 +2,13 @@ import { execFile } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { scriptedModel } from "@holdfast/testing";
 import { beforeEach, describe, expect, test } from "vitest";
 import { Agent } from "../../agent/agent.ts";
 import type { AgentEvent } from "../../facts/agent-event.ts";
 import type { SessionStore, StoredSession } from "../../host/session-store.ts";
 import type { AgentRun } from "../../sessions/agent-run.ts";
 import { temporaryFolder } from "../../temporary-folder.fixture.ts";
-import { scriptedModel } from "../../testing/scripted-model.ts";
 import { FileSessionStore } from "../session-store/file-session-store.ts";
 import { MemorySessionStore } from "../session-store/memory.ts";
 

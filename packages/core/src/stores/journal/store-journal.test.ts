@@ -1,13 +1,12 @@
 import { readFileSync } from "node:fs";
+import { journalContract, scriptedModel } from "@holdfast/testing";
+import { append, begin, ended, input, note, notes, take } from "@holdfast/testing/cases";
 import { expect, test, vi } from "vitest";
 import { Agent } from "../../agent/agent.ts";
 import type { AgentOptions } from "../../agent/options.ts";
-import { append, begin, ended, input, note, notes, take } from "../../host/contract/contract.ts";
-import { journalContract } from "../../host/contract/index.ts";
 import type { Journal, Lease } from "../../host/journal.ts";
 import type { SessionStore } from "../../host/session-store.ts";
 import { settled } from "../../sessions/sessions.fixture.ts";
-import { scriptedModel } from "../../testing/scripted-model.ts";
 import { MemorySessionStore } from "../session-store/memory.ts";
 import { storeJournal } from "./store-journal.ts";
 

@@ -2,9 +2,10 @@ import { type ChildProcess, execFile, fork } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { sessionStoreContract } from "@holdfast/testing";
+import { oddKeys } from "@holdfast/testing/cases";
 import { beforeEach, expect, test } from "vitest";
 import { temporaryFolder } from "../../temporary-folder.fixture.ts";
-import { oddKeys, sessionStoreContract } from "./contract/contract.ts";
 import { FileSessionStore } from "./file-session-store.ts";
 
 for (const { name, run } of sessionStoreContract({ name: "files", make })) test(name, run);

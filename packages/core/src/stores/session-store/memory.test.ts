@@ -1,5 +1,5 @@
+import { sessionStoreContract } from "@holdfast/testing";
 import { test } from "vitest";
-import { sessionStoreContract } from "./contract/contract.ts";
 import { MemorySessionStore } from "./memory.ts";
 
 for (const { name, run } of sessionStoreContract({ name: "memory", make })) test(name, run);

@@ -1,6 +1,6 @@
 // Entry `holdfast/session-store/memory`: sessions for as long as an object lives.
 import { uuid } from "@holdfast/upp";
-import type { CommitResult, SessionStore, StoredSession } from "../../host/index.ts";
+import type { CommitResult, SessionStore, StoredSession } from "../../host/session-store.ts";
 
 export type { CommitResult, SessionStore, StoredSession };
 

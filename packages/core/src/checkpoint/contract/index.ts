@@ -1,6 +1,0 @@
-// Door of the contract.
-export {
-	type CheckpointStoreContractOptions,
-	type CheckpointStoreWorld,
-	checkpointStoreContract,
-} from "./contract.ts";

@@ -1,6 +1,0 @@
-// Door of the contract.
-export {
-	type SessionStoreContractOptions,
-	type SessionStoreWorld,
-	sessionStoreContract,
-} from "./contract.ts";

@@ -1,0 +1,9 @@
+// Door of the contract of checkpoint stores.
+export {
+	type CheckpointStoreContractOptions,
+	type CheckpointStoreWorld,
+	checkpointStoreContract,
+	expectWhole,
+	oddIds,
+	stateOf,
+} from "./checkpoint-contract.ts";

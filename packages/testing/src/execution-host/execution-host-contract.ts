@@ -1,0 +1,36 @@
+// The contract every execution store keeps, as a list of cases for any test runner. Each case gets a store of its own.
+import type { ContractCase } from "../contract/index.ts";
+import { sessionStoreContract } from "../session-store/index.ts";
+import { type ExecutionHostContractOptions, toContractCase } from "./execution-host-world.ts";
+import { runCases } from "./run-cases.ts";
+import { storeCases } from "./store-cases.ts";
+
+/**
+ * The cases the store of an execution host must keep. Needs no test runner: give each case's `name` and `run` to yours.
+ * @see keyed sessions "Session storage and portability"
+ * @example
+ * import { createInMemoryExecutionHost } from "holdfast/execution";
+ *
+ * const make = () => {
+ * 	let time = 0;
+ * 	const host = createInMemoryExecutionHost({ clock: { now: () => time } });
+ * 	const advance = (milliseconds: number) => {
+ * 		time += milliseconds;
+ * 	};
+ * 	return { host: () => host, advance, end() {} };
+ * };
+ * for (const { run } of executionHostContract({ name: "memory", make })) await run();
+ */
+export function executionHostContract(options: ExecutionHostContractOptions): readonly ContractCase[] {
+	return [
+		...[...runCases, ...storeCases].map((written) => toContractCase(options, written)),
+		// Its session states are a session store like any other.
+		...sessionStoreContract({
+			name: `${options.name}, sessions`,
+			async make() {
+				const world = await options.make();
+				return { store: async () => (await world.host()).store.sessions, end: () => world.end() };
+			},
+		}),
+	];
+}

@@ -1,0 +1,33 @@
+// @holdfast/testing: what tests of agents and of the stores of hosts need.
+export {
+	type CheckpointStoreContractOptions,
+	type CheckpointStoreWorld,
+	checkpointStoreContract,
+} from "./checkpoint/index.ts";
+export type { ContractCase } from "./contract/index.ts";
+export {
+	type ExecutionHostContractOptions,
+	type ExecutionHostWorld,
+	executionHostContract,
+} from "./execution-host/index.ts";
+export { type JournalContractOptions, type JournalWorld, journalContract } from "./journal/index.ts";
+export {
+	type Script,
+	type ScriptedCall,
+	type ScriptedModel,
+	type ScriptedReply,
+	scriptedModel,
+} from "./model/index.ts";
+export {
+	type SessionStoreContractOptions,
+	type SessionStoreWorld,
+	sessionStoreContract,
+} from "./session-store/index.ts";
+export {
+	type PlantedFault,
+	plantedFaults,
+	type SimulationOptions,
+	type SimulationResult,
+	simulate,
+	type WorldFault,
+} from "./simulation/index.ts";

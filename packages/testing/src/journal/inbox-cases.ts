@@ -1,0 +1,231 @@
+// What is said from outside: anyone, any time, once, in order, and taken in together with the facts it led to.
+import type { Input } from "holdfast";
+import {
+	append,
+	begin,
+	ended,
+	input,
+	note,
+	rejects,
+	same,
+	started,
+	take,
+	type WrittenCase,
+} from "./journal-world.ts";
+
+export const inboxCases: readonly WrittenCase[] = [
+	{
+		title: "inputs by anyone wait in one order, with all that was given",
+		async run(world) {
+			const [one, two] = [await world.worker(), await world.worker()];
+			const lease = await begin(one, "s");
+			const full: Input = {
+				...input("b", { kind: "steer" }),
+				runId: "run-1",
+				dedupeKey: "d",
+				workerId: two.workerId,
+			};
+			const orders: number[] = [];
+			orders.push((await one.submit("s", input("a"))).order);
+			orders.push((await two.submit("s", full)).order);
+			orders.push((await one.submit("s", input("c", { kind: "stop", body: null }))).order);
+			same(
+				orders.every((order, index) => index === 0 || order > (orders[index - 1] ?? 0)),
+				true,
+				`orders ${orders}`,
+			);
+			const waiting = await lease.inbox();
+			same(
+				waiting.map(({ id }) => id),
+				["a", "b", "c"],
+				"ids",
+			);
+			same(
+				waiting.map(({ order }) => order),
+				orders,
+				"orders",
+			);
+			const { kind, runId, dedupeKey, workerId, body } = waiting[1] as Input;
+			same({ id: "b", kind, body, runId, dedupeKey, workerId }, full, "the full one");
+			same(waiting[2]?.body, null, "an empty body");
+			same((await two.head("s"))?.waiting, 3, "waiting");
+		},
+	},
+	{
+		title: "a session begins with its first input, and an input is there for whoever takes it",
+		async run(world) {
+			const [one, two] = [await world.worker(), await world.worker()];
+			const early = await take(two, "s");
+			same(await one.submit("s", input("a")), { duplicate: false, order: 1 }, "first input");
+			const head = await two.head("s");
+			same([head?.seq, head?.waiting, head?.openRunId], [0, 1, undefined], "head");
+			same(
+				(await early.inbox()).map(({ id }) => id),
+				["a"],
+				"inbox",
+			);
+			await append(early, "r", started);
+		},
+	},
+	{
+		title: "an input that a run asks for is accepted while that is open, and else leaves nothing",
+		async run(world) {
+			const [one, two] = [await world.worker(), await world.worker()];
+			const asking = (id: string, runId: string): Input => input(id, { askedBy: { key: "s", runId } });
+			const here = input("a", { askedBy: { key: "s" } });
+			await rejects("lease_lost", () => two.submit("s", here));
+			await rejects("lease_lost", () => two.submit("child", asking("a", "run-1")));
+			same(await one.head("child"), undefined, "before there is such a session");
+			const lease = await begin(one, "s");
+			await two.submit("child", asking("b", "run-1"));
+			await rejects("lease_lost", () => two.submit("child", asking("c", "run-2")));
+			await append(lease, "run-1", ended);
+			await rejects("lease_lost", () => two.submit("child", asking("d", "run-1")));
+			await begin(two, "s", "run-2");
+			await rejects("lease_lost", () => two.submit("child", asking("e", "run-1")));
+			same((await two.submit("s", here)).duplicate, false, "asked for by a session");
+			const [kept, ...others] = await (await take(one, "child")).inbox();
+			same([kept?.id, kept !== undefined && "askedBy" in kept, others], ["b", false, []], "what is kept");
+		},
+	},
+	{
+		title: "two inputs with one dedupe key are one, also when the first was taken in",
+		async run(world) {
+			const [one, two] = [await world.worker(), await world.worker()];
+			const lease = await take(one, "s");
+			const first = await one.submit("s", input("a", { dedupeKey: "k" }));
+			same(
+				await two.submit("s", input("b", { dedupeKey: "k" })),
+				{ duplicate: true, order: first.order },
+				"second",
+			);
+			same(
+				(await two.submit("other", input("b", { dedupeKey: "k" }))).duplicate,
+				false,
+				"in another session",
+			);
+			await lease.append({ at: 1, runId: "r", facts: [started], drain: ["a"] });
+			same((await two.submit("s", input("c", { dedupeKey: "k" }))).duplicate, true, "behind draining");
+			same(await lease.inbox(), [], "inbox");
+			same((await one.submit("s", input("d"))).order > first.order, true, "orders are not used again");
+		},
+	},
+	{
+		title: "draining and the facts are one: both are committed or neither",
+		async run(world) {
+			const [one, two] = [await world.worker(), await world.worker()];
+			const lease = await begin(one, "s");
+			for (const id of ["a", "b", "c"]) await two.submit("s", input(id));
+			await lease.append({ at: 1, runId: "run-1", facts: [note("took a and c")], drain: ["a", "c"] });
+			same(
+				(await lease.inbox()).map(({ id }) => id),
+				["b"],
+				"inbox",
+			);
+			const next = await take(two, "s", "seize");
+			await append(next, "run-1", ended);
+			await rejects("lease_lost", () =>
+				lease.append({ at: 1, runId: "run-1", facts: [note("b")], drain: ["b"] }),
+			);
+			same(
+				(await next.inbox()).map(({ id }) => id),
+				["b"],
+				"inbox behind a refused append",
+			);
+			same((await one.read("s")).length, 3, "entries");
+		},
+	},
+	{
+		title:
+			"what follows an append that lost its lease is lost with it, also when both are under way together",
+		async run(world) {
+			const lease = await begin(await world.worker(), "s");
+			const both = [["gone"], []].map(async (drain) =>
+				lease.append({ at: 1, runId: "run-1", facts: [note(drain)], drain }),
+			);
+			for (const each of both) await rejects("lease_lost", () => each);
+			same((await (await world.worker()).read("s")).length, 1, "entries");
+		},
+	},
+	{
+		title:
+			"an input that went with its session is not taken in, though the lease is older than the session was",
+		async run(world) {
+			const [one, two] = [await world.worker(), await world.worker()];
+			const lease = await take(two, "s");
+			await one.submit("s", input("a"));
+			same(
+				(await lease.inbox()).map(({ id }) => id),
+				["a"],
+				"inbox",
+			);
+			await one.delete("s");
+			await rejects("lease_lost", () =>
+				lease.append({ at: 1, runId: "run-1", facts: [started], drain: ["a"] }),
+			);
+			same(await one.head("s"), undefined, "a session that is gone");
+			// The same where the session has begun anew.
+			const again = await take(two, "s");
+			await one.submit("s", input("b"));
+			await again.inbox();
+			await one.delete("s");
+			await one.submit("s", input("c"));
+			await rejects("lease_lost", () =>
+				again.append({ at: 1, runId: "run-1", facts: [started], drain: ["b"] }),
+			);
+			const next = await take(one, "s");
+			same(
+				(await next.inbox()).map(({ id }) => id),
+				["c"],
+				"inbox of the new session",
+			);
+		},
+	},
+	{
+		title: "a run ends only if no input for it waits",
+		async run(world) {
+			const [one, two] = [await world.worker(), await world.worker()];
+			const lease = await begin(one, "s");
+			const end = (drain: readonly string[] = []): unknown =>
+				lease.append({ at: 1, runId: "run-1", facts: [ended], drain, onlyIfNothingWaits: true });
+			const refused = { ok: false, reason: "inputs-waiting" };
+			await two.submit("s", input("next message"));
+			await two.submit("s", input("steer of another run", { kind: "steer", runId: "run-0" }));
+			for (const kind of ["steer", "stop", "edit", "tool-result", "approval", "timer"] as const) {
+				await two.submit("s", input(kind, { kind, runId: "run-1" }));
+				same(await end(), refused, `end with a waiting ${kind}`);
+				same(
+					(await lease.append({ at: 1, runId: "run-1", facts: [], drain: [kind] })).ok,
+					true,
+					"draining alone",
+				);
+			}
+			await two.submit("s", input("a"));
+			await two.submit("s", input("whichever run", { kind: "steer" }));
+			same(await end(), refused, "end with an input for whichever run");
+			same((await one.head("s"))?.openRunId, "run-1", "the run is still open");
+			same(await end(["whichever run"]), { ok: true, seq: 2 }, "end that takes the last one in");
+			same(
+				(await lease.inbox()).map(({ id }) => id),
+				["next message", "steer of another run", "a"],
+				"what waits on",
+			);
+		},
+	},
+	{
+		title:
+			"a session is orphaned once nobody alive waits for a message in it, or when one waits for a run that is over",
+		async run(world) {
+			const [one, two] = [await world.worker(), await world.worker()];
+			await one.submit("s", input("a", { workerId: one.workerId }));
+			await one.submit("t", input("b", { kind: "steer" }));
+			await one.submit("u", input("c", { kind: "steer", runId: "over", workerId: one.workerId }));
+			const orphaned = async (): Promise<string[]> =>
+				(await two.list({ state: "orphaned" })).map(({ key }) => key);
+			same(await orphaned(), ["u"], "orphaned while its worker lives");
+			await one.close();
+			same(await orphaned(), ["s", "u"], "orphaned when its worker left");
+			same(await two.list({ state: "open" }), [], "open sessions");
+		},
+	},
+];

@@ -1,0 +1,132 @@
+// The world a case about journals works in, what the cases say of it, and what they are written with.
+import type { Entry, Fact, Input, Journal, Lease } from "holdfast";
+import type { MaybePromise } from "holdfast/host";
+import type { ContractCase } from "../contract/index.ts";
+
+/** A store and the workers that share it, for one case. */
+export interface JournalWorld {
+	/** A new worker over the store: a journal with a worker id of its own. */
+	worker(): MaybePromise<Journal>;
+	/** Ends a worker without its help, as SIGKILL does. */
+	kill?(journal: Journal): MaybePromise<void>;
+	/** Stops a worker until the others take it for dead, as SIGSTOP does. */
+	stop?(journal: Journal): MaybePromise<void>;
+	/** Lets a stopped worker go on. */
+	wake?(journal: Journal): MaybePromise<void>;
+	/** Ends all workers and removes the store. */
+	end(): MaybePromise<void>;
+}
+
+/** What `journalContract` must know. */
+export interface JournalContractOptions {
+	/** Stands before the name of each case. */
+	readonly name: string;
+	/** Makes a new, empty store. */
+	make(): MaybePromise<JournalWorld>;
+	/**
+	 * What the worlds can do to workers: `kill`, or `stop` and `wake`; and whether the journal can `fold` settled
+	 * entries and keeps `chunks`. Default: all of it. Cases about what they cannot are left out.
+	 */
+	readonly can?: readonly ("kill" | "stop" | "fold" | "chunks")[];
+}
+
+/** A case as it is written: what it needs, and what it does with a new store. */
+export interface WrittenCase {
+	readonly title: string;
+	/** What the world must be able to do to workers, or the journal to entries. */
+	readonly needs?: "kill" | "stop" | "fold" | "chunks";
+	run(world: Required<JournalWorld>): Promise<void>;
+}
+
+/** The cases as a runner takes them. */
+export function toContractCase(options: JournalContractOptions, written: WrittenCase): ContractCase {
+	return {
+		name: `${options.name}: ${written.title}`,
+		async run() {
+			const world = await options.make();
+			try {
+				await written.run(world as Required<JournalWorld>);
+			} finally {
+				await world.end();
+			}
+		},
+	};
+}
+
+/** Fails the case unless both say the same as JSON. */
+export function same(actual: unknown, expected: unknown, what: string): void {
+	const [is, should] = [JSON.stringify(actual), JSON.stringify(expected)];
+	if (is !== should) throw new Error(`${what}: expected ${should}, got ${is}`);
+}
+
+/** Fails the case unless the call rejects with the code. */
+export async function rejects(code: string, call: () => unknown): Promise<void> {
+	let answer: unknown;
+	try {
+		answer = await call();
+	} catch (error) {
+		same((error as { code?: unknown }).code, code, `code of ${error}`);
+		return;
+	}
+	throw new Error(`expected a rejection with ${code}, got ${JSON.stringify(answer)}`);
+}
+
+/** A lease that must be granted. */
+export async function take(
+	journal: Journal,
+	key: string,
+	mode: "polite" | "seize" = "polite",
+): Promise<Lease> {
+	const result = await journal.acquire(key, { mode });
+	if (!result.ok)
+		throw new Error(`expected a lease on ${JSON.stringify(key)}, but ${result.heldBy} holds it`);
+	return result.lease;
+}
+
+/** Appends facts of one run; resolves to the seq of the last. */
+export async function append(lease: Lease, runId: string, ...facts: readonly Fact[]): Promise<number> {
+	const result = await lease.append({ at: 1_000, runId, facts });
+	if (!result.ok) throw new Error(`expected an append, got ${result.reason}`);
+	return result.seq;
+}
+
+/** Takes the session and opens a run. */
+export async function begin(journal: Journal, key: string, runId = "run-1"): Promise<Lease> {
+	const lease = await take(journal, key);
+	await append(lease, runId, started);
+	return lease;
+}
+
+/** Waits for something that others bring about; fails after so many milliseconds. */
+export async function eventually(
+	what: string,
+	holds: () => MaybePromise<boolean>,
+	patience = 10_000,
+): Promise<void> {
+	const end = Date.now() + patience;
+	while (!(await holds())) {
+		if (Date.now() > end) throw new Error(`it did not come about that ${what}`);
+		await new Promise((wake) => setTimeout(wake, 5));
+	}
+}
+
+export const started: Fact = {
+	kind: "run.started",
+	runKind: "user-turn",
+	agentId: "agent",
+	fingerprint: "f",
+};
+export const ended: Fact = { kind: "run.ended", outcome: "completed" };
+
+export function note(value: unknown): Fact {
+	return { kind: "note", step: 1, topic: "test", value };
+}
+
+export function input(id: string, more: Partial<Input> = {}): Input {
+	return { id, kind: "message", body: { text: id }, ...more };
+}
+
+/** The values of the notes among entries. */
+export function notes(entries: readonly Entry[]): unknown[] {
+	return entries.flatMap(({ fact }) => (fact.kind === "note" ? [fact.value] : []));
+}

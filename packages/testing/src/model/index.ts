@@ -1,0 +1,8 @@
+// Door of models for tests.
+export {
+	type Script,
+	type ScriptedCall,
+	type ScriptedModel,
+	type ScriptedReply,
+	scriptedModel,
+} from "./scripted-model.ts";

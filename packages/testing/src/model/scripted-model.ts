@@ -1,0 +1,217 @@
+// A model that says what a script tells it to: deterministic, streaming, and it keeps the requests it got.
+import {
+	AssistantMessage,
+	createProvider,
+	type LLMRequest,
+	type LLMResponse,
+	type LLMStreamResult,
+	type ModelReference,
+	type ReasoningBlock,
+	type StreamEvent,
+	type TextBlock,
+	type TokenUsage,
+	type ToolCall,
+	UPPError,
+} from "@holdfast/upp";
+
+/** A tool call of a scripted reply. */
+export interface ScriptedCall {
+	readonly name: string;
+	readonly arguments?: Record<string, unknown>;
+	/** Default: `call_<reply>_<position>`, so that ids are the same in every run. */
+	readonly id?: string;
+	readonly after?: string[];
+}
+
+/** One reply of a scripted model. */
+export interface ScriptedReply {
+	readonly reasoning?: string;
+	readonly text?: string;
+	readonly toolCalls?: readonly ScriptedCall[];
+	/** Parsed structured output. */
+	readonly data?: unknown;
+	readonly usage?: TokenUsage;
+	readonly stopReason?: LLMResponse["stopReason"];
+	/** Thrown after what stands above was streamed. */
+	readonly error?: Error;
+	/** Awaited before the reply begins, unless the request is aborted. */
+	readonly gate?: Promise<unknown>;
+	/** Awaited before each text delta, given its number from 0, unless the request is aborted. */
+	readonly beforeDelta?: (number: number) => unknown;
+	/** How many text deltas the text is streamed in. Default: one a word. */
+	readonly deltas?: number;
+}
+
+/** Replies in order, or a function of the request and the number of the call, from 0. */
+export type Script =
+	| readonly (string | ScriptedReply)[]
+	| ((request: LLMRequest, call: number) => string | ScriptedReply | Promise<string | ScriptedReply>);
+
+/** A reference to a scripted model. */
+export interface ScriptedModel extends ModelReference {
+	/** The requests it got, in order. */
+	readonly requests: readonly LLMRequest[];
+}
+
+/**
+ * Makes a model that follows a script. A call behind the end of a list fails with UPPError INVALID_REQUEST.
+ *
+ * @example
+ * ```ts
+ * import { agent } from "holdfast";
+ * import { scriptedModel } from "@holdfast/testing";
+ *
+ * const model = scriptedModel([{ toolCalls: [{ name: "add", arguments: { a: 1, b: 2 } }] }, "It is 3."]);
+ * const add = { name: "add", description: "Adds.", parameters: { type: "object" }, run: ({ a, b }: { a: number; b: number }) => a + b };
+ * const turn = await agent({ model, tools: [add] }).query("1 + 2?");
+ * console.log(turn.response.text); // It is 3.
+ * ```
+ */
+export function scriptedModel(script: Script, options: { readonly modelId?: string } = {}): ScriptedModel {
+	const requests: LLMRequest[] = [];
+	const reply = async (request: LLMRequest): Promise<ScriptedReply & { readonly number: number }> => {
+		const number = requests.push(request) - 1;
+		const found = typeof script === "function" ? await script(request, number) : script[number];
+		if (found === undefined) {
+			throw new UPPError(`The script ends after ${number} replies.`, "INVALID_REQUEST", "scripted", "llm");
+		}
+		const scripted: ScriptedReply = typeof found === "string" ? { text: found } : found;
+		if (scripted.gate !== undefined) await untilAborted(scripted.gate, request.signal);
+		return { ...scripted, number };
+	};
+	const provider = createProvider({
+		name: "scripted",
+		version: "1",
+		modalities: {
+			llm: {
+				bind: (modelId: string) => ({
+					modelId,
+					capabilities: {
+						streaming: true,
+						tools: true,
+						structuredOutput: true,
+						imageInput: true,
+						videoInput: true,
+						audioInput: true,
+					},
+					complete: async (request: LLMRequest) => {
+						const scripted = await reply(request);
+						if (scripted.error !== undefined) throw scripted.error;
+						return responseOf(scripted, scripted.number);
+					},
+					stream: (request: LLMRequest) => streamOf(reply(request), request.signal),
+				}),
+			},
+		},
+	});
+	return Object.assign(provider(options.modelId ?? "scripted"), { requests });
+}
+
+function streamOf(
+	replying: Promise<ScriptedReply & { readonly number: number }>,
+	signal: AbortSignal | undefined,
+): LLMStreamResult {
+	let settle!: { resolve(response: LLMResponse): void; reject(error: unknown): void };
+	const response = new Promise<LLMResponse>((resolve, reject) => {
+		settle = { resolve, reject };
+	});
+	response.catch(() => {}); // who iterates sees the error there
+	async function* events(): AsyncGenerator<StreamEvent, void, void> {
+		try {
+			const scripted = await replying;
+			let deltas = 0;
+			// A reply that is nothing but an error fails as a request does: before anything is told.
+			if (scripted.error !== undefined && saysNothing(scripted)) throw scripted.error;
+			for (const event of eventsOf(scripted, scripted.number)) {
+				signal?.throwIfAborted();
+				if (event.type === "text_delta" && scripted.beforeDelta !== undefined)
+					await untilAborted(Promise.resolve(scripted.beforeDelta(deltas++)), signal);
+				yield event;
+			}
+			if (scripted.error !== undefined) throw scripted.error;
+			settle.resolve(responseOf(scripted, scripted.number));
+		} catch (error) {
+			settle.reject(error);
+			throw error;
+		}
+	}
+	return { response, [Symbol.asyncIterator]: events };
+}
+
+function saysNothing({ reasoning, text, toolCalls }: ScriptedReply): boolean {
+	return reasoning === undefined && text === undefined && toolCalls === undefined;
+}
+
+function* eventsOf(reply: ScriptedReply, number: number): Generator<StreamEvent, void, void> {
+	let index = 0;
+	yield { type: "message_start", index: 0, delta: {} };
+	for (const [type, text] of [
+		["reasoning_delta", reply.reasoning],
+		["text_delta", reply.text],
+	] as const) {
+		if (text === undefined) continue;
+		yield { type: "content_block_start", index, delta: {} };
+		for (const piece of pieces(text, reply.deltas)) yield { type, index, delta: { text: piece } };
+		yield { type: "content_block_stop", index, delta: {} };
+		index++;
+	}
+	for (const call of callsOf(reply, number)) {
+		const argumentsJson = textOf(call.arguments);
+		yield {
+			type: "tool_call_delta",
+			index,
+			delta: { toolCallId: call.toolCallId, toolName: call.toolName, argumentsJson },
+		};
+		index++;
+	}
+	yield { type: "message_stop", index: 0, delta: {} };
+}
+
+/** Arguments too deep to be written come without their text, and whole in the answer. */
+function textOf(given: Readonly<Record<string, unknown>>): string {
+	try {
+		return JSON.stringify(given);
+	} catch {
+		return "";
+	}
+}
+
+function responseOf(reply: ScriptedReply, number: number): LLMResponse {
+	const content: (TextBlock | ReasoningBlock)[] = [];
+	if (reply.reasoning !== undefined) content.push({ type: "reasoning", text: reply.reasoning });
+	if (reply.text !== undefined) content.push({ type: "text", text: reply.text });
+	const calls = callsOf(reply, number);
+	return {
+		message: new AssistantMessage(content, calls.length === 0 ? undefined : calls),
+		usage: reply.usage ?? { inputTokens: 10, outputTokens: 5, totalTokens: 15 },
+		stopReason: reply.stopReason ?? (calls.length === 0 ? "stop" : "tool_calls"),
+		...(reply.data === undefined ? {} : { data: reply.data }),
+	};
+}
+
+function callsOf(reply: ScriptedReply, number: number): ToolCall[] {
+	return (reply.toolCalls ?? []).map((call, position) => ({
+		toolCallId: call.id ?? `call_${number}_${position}`,
+		toolName: call.name,
+		arguments: call.arguments ?? {},
+		...(call.after === undefined ? {} : { after: call.after }),
+	}));
+}
+
+function pieces(text: string, count: number | undefined): string[] {
+	if (count === undefined) return text.split(/(?<=\S)(?=\s)/);
+	const size = Math.max(1, Math.ceil(text.length / count));
+	return Array.from({ length: Math.ceil(text.length / size) }, (_, at) =>
+		text.slice(at * size, (at + 1) * size),
+	);
+}
+
+function untilAborted(gate: Promise<unknown>, signal: AbortSignal | undefined): Promise<unknown> {
+	if (signal === undefined) return gate;
+	return new Promise((resolve, reject) => {
+		const abort = (): void => reject(signal.reason);
+		if (signal.aborted) abort();
+		signal.addEventListener("abort", abort, { once: true });
+		gate.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+	});
+}

@@ -1,0 +1,7 @@
+// Door of the contract of session stores.
+export {
+	oddKeys,
+	type SessionStoreContractOptions,
+	type SessionStoreWorld,
+	sessionStoreContract,
+} from "./session-store-contract.ts";

@@ -1,0 +1,84 @@
+// What must hold of work in the background, and of what sessions are told of it, once all is over: no task is lost, each
+// end is told once, and no notification stays unacknowledged.
+import type { NotificationRecord, RunRecord } from "holdfast/execution";
+import { isFinal, type StoredRecord, taskPlace } from "holdfast/host";
+import { type SessionLife, textOf } from "./ledger.ts";
+import type { Users } from "./users.ts";
+import type { World } from "./world.ts";
+
+/** A notification that waits for somebody to tell it; undefined when there is none. */
+export function whatIsUntold({ records }: World, { inputs }: Users): string | undefined {
+	for (const { value } of records.list("notifications") as readonly { readonly value: unknown }[]) {
+		const { sessionKey, idempotencyKey, runId, status } = value as NotificationRecord;
+		// One that a kill has ended is nobody's to tell any more.
+		const run = (records.get({ shelf: "runs", name: runId }) as StoredRecord).value as RunRecord;
+		if (isFinal(run.status)) continue;
+		const input = inputs.find(({ text }) => text === idempotencyKey);
+		// One that was refused need not be scheduled.
+		const isAccepted = input === undefined || input.accepted !== undefined;
+		if (status !== "acknowledged" && isAccepted)
+			return `the notification ${idempotencyKey} of ${sessionKey} is ${status}`;
+	}
+	return undefined;
+}
+
+/** Each task that a session was told of as begun has come to its end, and the session has been told of that once. */
+export function checkBackground(world: World, { endings }: Users): void {
+	const { ledger } = world;
+	for (const life of ledger.allLives) {
+		const reminders = remindersOf(life);
+		for (const [taskId, count] of timesTold(reminders))
+			if (count > 1) ledger.wrong(`${life.key} was told of ${taskId} ${count} times`);
+		// A kill ends tasks, and takes what waits to be told.
+		if (ledger.current(life.key) !== life || endings.some(({ key }) => key === life.key)) continue;
+		for (const taskId of launchedIn(life, world)) {
+			const end = endOf(taskId, life, world);
+			if (end === "lost") ledger.wrong(`nothing came of ${taskId}, which ${life.key} began`);
+			const word = end === "completed" ? "completed" : end === "error" ? "failed" : undefined;
+			const told = reminders.filter((text) => text.includes(`task_id: ${taskId},`));
+			if (word === undefined && told.length > 0) ledger.wrong(`${life.key} was told of ${taskId}: ${end}`);
+			if (word !== undefined && !told.some((text) => text.includes(word)))
+				ledger.wrong(`${life.key} was not told of ${taskId}: ${end}`);
+		}
+	}
+}
+
+function remindersOf({ entries }: SessionLife): readonly string[] {
+	return entries.flatMap(({ fact }) => {
+		const text = fact.kind === "input" ? textOf(fact.message) : "";
+		return text.startsWith("<system-reminder>") ? [text] : [];
+	});
+}
+
+function timesTold(reminders: readonly string[]): ReadonlyMap<string, number> {
+	const times = new Map<string, number>();
+	for (const text of reminders)
+		for (const [, taskId = ""] of text.matchAll(/task_id: (bg_[^,]+),/g))
+			times.set(taskId, (times.get(taskId) ?? 0) + 1);
+	return times;
+}
+
+/** Ids of the tasks that its own runs began, and that it did not cancel. */
+function launchedIn(life: SessionLife, { ledger }: World): readonly string[] {
+	const launched = new Set<string>();
+	for (const { fact, runId } of life.entries) {
+		if (fact.kind !== "tool.settled" || ledger.lifeOfRun(runId) !== life) continue;
+		const result = (fact.result ?? {}) as { task_id?: string; status?: string; subagent?: string };
+		if (result.task_id === undefined) continue;
+		if (result.status === "running" && result.subagent === undefined) launched.add(result.task_id);
+		if (result.status === "cancelled") launched.delete(result.task_id);
+	}
+	return [...launched];
+}
+
+/** How a task ended, by the journal of its session. */
+function endOf(
+	taskId: string,
+	{ key }: SessionLife,
+	{ ledger }: World,
+): "completed" | "error" | "aborted" | "killed" | "lost" {
+	const runId = taskId.slice("bg_".length);
+	const entries = ledger.current(taskPlace(key, "helper", taskId))?.entries ?? [];
+	const ended = entries.find((entry) => entry.runId === runId && entry.fact.kind === "run.ended")?.fact;
+	return ended?.kind === "run.ended" ? ended.outcome : "lost";
+}

@@ -1,0 +1,33 @@
+// What must hold of the sessions of sub-agents once all is over: they go with the session whose work they do, and with no
+// other session that has its key.
+import { readChildPlace } from "holdfast/host";
+import type { Users } from "./users.ts";
+import type { World } from "./world.ts";
+
+/** No session of a sub-agent outlives the session it works for, and none goes before it. */
+export function checkChildren({ ledger }: World, { endings }: Users): void {
+	// Who was about to remove a session and died, or was refused, may have removed any part of it.
+	const half = new Set(
+		endings.flatMap(({ key, kind, done }) => (kind === "delete" && done === undefined ? [key] : [])),
+	);
+	for (const life of ledger.allLives) {
+		const { key, entries } = life;
+		const parentPlace = readChildPlace(key)?.parentPlace;
+		if (parentPlace === undefined || half.has(rootOf(key))) continue;
+		const parent = ledger.current(parentPlace);
+		const isLeft = ledger.current(key) === life;
+		if (isLeft && parent === undefined) ledger.wrong(`${key} is left, and nothing of whom it worked for`);
+		for (const { fact } of entries) {
+			if (fact.kind !== "run.started" || fact.parent === undefined) continue;
+			const works = parent !== undefined && ledger.lifeOfRun(fact.parent.runId) === parent;
+			if (works && !isLeft) ledger.wrong(`${key} is gone, and whom it worked for is not`);
+			if (isLeft && !works) ledger.wrong(`${key} is left, and has worked for a session that is gone`);
+		}
+	}
+}
+
+/** The session at the top. */
+function rootOf(place: string): string {
+	const child = readChildPlace(place);
+	return child === undefined ? place : rootOf(child.parentPlace);
+}

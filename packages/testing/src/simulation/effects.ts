@@ -1,0 +1,54 @@
+// What the outside world saw: every effect of every tool, with its key. A receiver of idempotent effects deduplicates.
+import type { RetryPolicy } from "holdfast";
+import type { Ledger } from "./ledger.ts";
+
+/** An attempt at an effect, as the receiver sees it. */
+export interface Attempt {
+	/** What the call is about: the same for no two calls of a model. */
+	readonly subject: string;
+	readonly idempotencyKey: string;
+	readonly attempt: number;
+	readonly retryPolicy: RetryPolicy;
+	/** The session that has it done. */
+	readonly sessionKey: string;
+}
+
+export class Effects {
+	readonly #ledger: Ledger;
+	readonly #subjects = new Map<string, string>();
+	readonly #keys = new Map<string, string>();
+	readonly #sessions = new Map<string, string>();
+	readonly #started = new Set<string>();
+
+	constructor(ledger: Ledger) {
+		this.#ledger = ledger;
+	}
+
+	/** A tool begins to run: that must have been recorded, under a key of its own. */
+	begin({ subject: about, idempotencyKey, attempt, retryPolicy, sessionKey }: Attempt): void {
+		// What a host has scheduled may be told once more to the session that has the key after a deletion.
+		const lives = this.#ledger.allLives.filter(({ key }) => key === sessionKey).length;
+		const subject = about.startsWith("told of") ? `${about} in life ${lives}` : about;
+		const wrong = (problem: string): void => this.#ledger.wrong(problem);
+		if (!this.#ledger.attempts.has(`${idempotencyKey} ${attempt}`))
+			wrong(`attempt ${attempt} at ${subject} was not recorded`);
+		const subjectOfKey = this.#subjects.get(idempotencyKey) ?? subject;
+		if (subjectOfKey !== subject) wrong(`${subjectOfKey} and ${subject} have the same idempotency key`);
+		const session = this.#sessions.get(idempotencyKey) ?? sessionKey;
+		if (session !== sessionKey)
+			wrong(`${session} and ${sessionKey} use the same idempotency key for ${subject}`);
+		this.#sessions.set(idempotencyKey, session);
+		const keyOfSubject = this.#keys.get(subject) ?? idempotencyKey;
+		if (keyOfSubject !== idempotencyKey) wrong(`${subject} was carried out under two idempotency keys`);
+		if (retryPolicy === "manual-recovery" && this.#started.has(subject))
+			wrong(`${subject} was carried out twice`);
+		this.#subjects.set(idempotencyKey, subject);
+		this.#keys.set(subject, idempotencyKey);
+		this.#started.add(subject);
+	}
+
+	/** Whether that key has come, for who reconciles. */
+	came(idempotencyKey: string): boolean {
+		return this.#subjects.has(idempotencyKey);
+	}
+}

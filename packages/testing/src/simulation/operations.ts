@@ -1,0 +1,83 @@
+// How a process asks the store for something: it is carried out and answered when the scheduler says, or never.
+import { HoldfastError } from "@holdfast/upp";
+import type { MaybePromise } from "holdfast/host";
+import type { PlantedFault } from "./planted-faults.ts";
+import type { Owner, Schedule } from "./schedule.ts";
+
+/** Who asks, and of what store. */
+export interface OperationsOptions {
+	readonly schedule: Schedule;
+	readonly owner: Owner;
+	/** Whether the store answers at once, like the one in memory, or takes its time. */
+	readonly answers: "at-once" | "in-time";
+	/** Whether the store fails this time. */
+	readonly fails: () => boolean;
+	readonly planted: PlantedFault | undefined;
+}
+
+/** How an operation waits for its turn. */
+export interface Waiting {
+	readonly lane?: Lanes;
+	/** It may come through although the process is stopped or has died meanwhile. */
+	readonly kind: "reads" | "writes";
+	/** Mostly at once, and else with its carrying out: of records many are read before one is written. */
+	readonly answered?: "mostly-at-once";
+}
+
+/** What is done in the order in which it was asked for. */
+export interface Lanes {
+	readonly carryingOut: object;
+	readonly answering: object;
+}
+
+/** Has something carried out, and gives its answer. */
+export type Operation = <T>(what: string, carryOut: () => T, waiting: Waiting) => MaybePromise<T>;
+
+/** Steps that write, so that some of a dying process's may still come through. */
+export const writing: WeakSet<object> = new WeakSet();
+
+/** The operations of one process. */
+export function makeOperation(options: OperationsOptions): Operation {
+	const { schedule, owner, planted } = options;
+
+	function operation<T>(what: string, carryOut: () => T, { lane, kind, answered }: Waiting): MaybePromise<T> {
+		const label = `${owner.name}: ${what}`;
+		const isSmall = answered === "mostly-at-once";
+		if (options.answers === "at-once" || (isSmall && schedule.random.chance(0.75))) {
+			schedule.note(label);
+			refuseAtTimes(kind);
+			return carryOut();
+		}
+		return new Promise<T>((resolve, reject) => {
+			const run = (): void => {
+				let answer: () => void;
+				try {
+					refuseAtTimes(kind);
+					const value = carryOut();
+					answer = () => resolve(value);
+				} catch (error) {
+					schedule.note(`${label}: refused, ${(error as { code?: string }).code}`);
+					answer = () => reject(error);
+				}
+				if (isSmall) {
+					answer();
+					return;
+				}
+				const answering = lane === undefined ? {} : { lane: lane.answering };
+				schedule.add({ label: `${label} answered`, owner, run: answer, ...answering });
+			};
+			const underWay = kind === "writes" ? ({ underWay: true } as const) : {};
+			const inLane = lane === undefined || planted === "reordered-appends" ? {} : { lane: lane.carryingOut };
+			const step = { label, owner, run, ...underWay, ...inLane };
+			if (kind === "writes") writing.add(step);
+			schedule.add(step);
+		});
+	}
+
+	function refuseAtTimes(kind: Waiting["kind"]): void {
+		if (kind === "writes" && options.fails())
+			throw new HoldfastError("journal_failed", "The simulated store failed.", { retryable: true });
+	}
+
+	return operation;
+}

@@ -1,0 +1,191 @@
+// Faults planted on purpose, to see whether the checks find them. They stand between the shipped code and its ports;
+// the shipped code itself is not touched.
+
+import type { Append, Fact, Lease } from "holdfast";
+import type { Ledger } from "./ledger.ts";
+import type { Random } from "./random.ts";
+import type { Holders, StoreAccess, StoreUser } from "./store-access.ts";
+
+/** What each fault does. */
+export const plantedFaults: Readonly<Record<PlantedFault, string>> = {
+	"lease-without-epoch": "an append is committed although the epoch was raised",
+	"acknowledged-before-commit": "an append is acknowledged before it is committed",
+	"kill-keeps-epoch": "a kill does not raise the epoch",
+	"lost-wake-up": "changes are not told, and timers do not fire",
+	"late-settlement": "the result of a call that has one is recorded all the same",
+	"ends-with-input-waiting": "a run is ended although an input for it waits",
+	"drained-without-fact": "inputs leave the inbox that no fact took in",
+	"reused-key": "ids repeat, and with them idempotency keys",
+	"key-reused-by-fork": "a fork goes on with an open run of its parent, under the same idempotency keys",
+	"attempt-not-recorded": "a call is started without its fact",
+	"lost-inbox-entry": "an input is acknowledged and not kept",
+	"doubled-append": "an append is committed twice",
+	"reordered-appends": "appends are committed in another order than they were made",
+	"forgotten-open-run": "sessions with an open run are not found by who recovers",
+	"lease-for-two": "a living worker's lease is handed to another",
+	"stale-read": "what is read lacks the last entry",
+	"notice-without-key": "what a session is told is not known again when it is told once more",
+	"forgotten-task": "a task in the background is not found among its parent's",
+	"lost-schedule": "what is scheduled is forgotten",
+};
+
+/** Name of a planted fault. */
+export type PlantedFault =
+	| "lease-without-epoch"
+	| "acknowledged-before-commit"
+	| "kill-keeps-epoch"
+	| "lost-wake-up"
+	| "late-settlement"
+	| "ends-with-input-waiting"
+	| "drained-without-fact"
+	| "reused-key"
+	| "key-reused-by-fork"
+	| "attempt-not-recorded"
+	| "lost-inbox-entry"
+	| "doubled-append"
+	| "reordered-appends"
+	| "forgotten-open-run"
+	| "lease-for-two"
+	| "stale-read"
+	| "notice-without-key"
+	| "forgotten-task"
+	| "lost-schedule";
+
+/** What a planted fault may use. */
+export interface Planting {
+	readonly user: StoreUser;
+	readonly ledger: Ledger;
+	readonly holders: Holders;
+	readonly random: Random;
+}
+
+/** The store with a fault; those that are not about the store leave it as it is. */
+export function withFault(
+	fault: PlantedFault | undefined,
+	access: StoreAccess,
+	{ user, ledger, holders, random }: Planting,
+): StoreAccess {
+	switch (fault) {
+		case "lease-without-epoch":
+			return {
+				...access,
+				append(lease, batch) {
+					try {
+						return access.append(lease, batch);
+					} catch {
+						const seized = access.acquire(lease.key, "seize");
+						if (!seized.ok) throw new Error("a seized lease was refused");
+						const { epoch } = lease;
+						const appended = seized.lease.append(batch) as ReturnType<StoreAccess["append"]>;
+						if (appended.ok) ledger.appended(lease.key, user.name, epoch, batch);
+						return appended;
+					}
+				},
+			};
+		case "kill-keeps-epoch": {
+			const seizing = new WeakSet<Lease>();
+			return {
+				...access,
+				acquire(key, mode) {
+					const acquired = access.acquire(key, mode);
+					if (acquired.ok && mode === "seize") seizing.add(acquired.lease);
+					return acquired;
+				},
+				append(lease, batch) {
+					const holder = holders.get(lease.key);
+					const fenced = seizing.has(lease) && holder !== undefined && !holder.isLost;
+					return access.append(fenced ? holder : lease, batch);
+				},
+			};
+		}
+		case "ends-with-input-waiting":
+			return appending(access, ({ onlyIfNothingWaits: _, ...batch }) => batch);
+		case "drained-without-fact":
+			return {
+				...access,
+				append(lease, batch) {
+					const all = access.inbox(lease).map((input) => input.id);
+					return access.append(lease, batch.drain === undefined ? batch : { ...batch, drain: all });
+				},
+			};
+		case "key-reused-by-fork":
+			return {
+				...access,
+				fork(from, to) {
+					const acquired = access.acquire(to, "polite");
+					if (!acquired.ok) throw new Error("a new session was held");
+					// Entry by entry, as they stand, whether or not a run is open.
+					for (const { at, runId, fact } of access.read(from))
+						acquired.lease.append({ at, runId, facts: [fact] });
+					acquired.lease.release();
+					ledger.forked(from, to);
+				},
+			};
+		case "attempt-not-recorded":
+			return appending(access, (batch) => ({ ...batch, facts: batch.facts.map(unrecorded) }));
+		case "lost-inbox-entry":
+			return {
+				...access,
+				submit: (key, input) =>
+					random.chance(0.3) ? { duplicate: false, order: 0 } : access.submit(key, input),
+			};
+		case "doubled-append":
+			return {
+				...access,
+				append(lease, batch) {
+					const appended = access.append(lease, batch);
+					return appended.ok && random.chance(0.2) ? access.append(lease, batch) : appended;
+				},
+			};
+		case "forgotten-task":
+			return {
+				...access,
+				list(options) {
+					const heads = access.list(options);
+					return options?.prefix === undefined || random.chance(0.5) ? heads : heads.slice(1);
+				},
+			};
+		case "notice-without-key":
+			return {
+				...access,
+				submit(key, { dedupeKey, ...input }) {
+					const known = input.kind === "notice" || dedupeKey === undefined ? {} : { dedupeKey };
+					return access.submit(key, { ...input, ...known });
+				},
+			};
+		case "forgotten-open-run":
+			return {
+				...access,
+				list: (options) => access.list(options).filter((head) => head.openRunId === undefined),
+			};
+		case "lease-for-two":
+			return {
+				...access,
+				acquire(key, mode) {
+					const acquired = access.acquire(key, mode);
+					const holder = holders.get(key);
+					return acquired.ok || holder === undefined ? acquired : { ok: true, lease: holder };
+				},
+			};
+		case "stale-read":
+			return {
+				...access,
+				read(key, options) {
+					const entries = access.read(key, options);
+					return random.chance(0.3) ? entries.slice(0, -1) : entries;
+				},
+			};
+		default:
+			return access;
+	}
+}
+
+function appending(access: StoreAccess, change: (batch: Append) => Append): StoreAccess {
+	return { ...access, append: (lease, batch) => access.append(lease, change(batch)) };
+}
+
+/** Something else where the attempt should stand. */
+function unrecorded(fact: Fact): Fact {
+	if (fact.kind !== "tool.started") return fact;
+	return { kind: "note", step: fact.step, topic: "nothing", value: null };
+}

@@ -1,0 +1,183 @@
+// A process of the world: a worker with an agent. It can be stopped, wake up late, lose its lease while it lives, and die.
+import { Agent, type Host, type Journal, type Ports, type ToolContext } from "holdfast";
+import type { OwnExecutionHost } from "holdfast/execution";
+import { journalExecution, journalHost, type MemoryJournal, type RecordingHost } from "holdfast/host";
+import { makeOperation, writing } from "./operations.ts";
+import { withFault } from "./planted-faults.ts";
+import type { Owner, Step } from "./schedule.ts";
+import { simulatedJournal } from "./simulated-journal.ts";
+import { simulatedRecords } from "./simulated-records.ts";
+import {
+	askingTools,
+	delegating,
+	inBackground,
+	ownTools,
+	simulatedModel,
+	simulatedTools,
+	type WorkOptions,
+} from "./simulated-work.ts";
+import { plainAccess, type StoreUser } from "./store-access.ts";
+import type { World } from "./world.ts";
+
+export class Process implements Owner, StoreUser {
+	readonly name: string;
+	readonly agent: Agent;
+	readonly journal: Journal;
+	/** In worlds where sub-agents work in the background. */
+	readonly execution: OwnExecutionHost | undefined;
+	worker: MemoryJournal;
+	stopped = false;
+	dead = false;
+	/** Whether others take it for dead although it lives. */
+	lapsed = false;
+	/** Whether that was ever so. */
+	hasLapsed = false;
+	/** It was asked to close and takes nothing new. */
+	leaving = false;
+	readonly #world: World;
+	#clockError = 0;
+	/** The next write fails. */
+	#storeFails = false;
+
+	constructor(world: World, name: string, answers: "at-once" | "in-time") {
+		this.name = name;
+		this.#world = world;
+		this.worker = world.store.worker(name);
+		const { schedule, ledger, effects, holders, planted } = world;
+		const { random } = schedule;
+		const access = withFault(planted, plainAccess(this, ledger, holders), {
+			user: this,
+			ledger,
+			holders,
+			random,
+		});
+		const fails = (): boolean => this.#failsNow();
+		const operation = makeOperation({ schedule, owner: this, answers, fails, planted });
+		this.journal = simulatedJournal({ schedule, owner: this, workerId: name, access, operation, planted });
+		const lateResult =
+			planted === "late-settlement" ? (context: ToolContext) => this.#settleLate(context) : undefined;
+		const trouble: WorkOptions["trouble"] = (of) => world.trouble(of);
+		const work: WorkOptions = { schedule, owner: this, ledger, effects, trouble, lateResult };
+		const ports: Partial<Ports> = {
+			clock: {
+				now: () => 1_700_000_000_000 + schedule.now + this.#clockError,
+				monotonic: () => schedule.now,
+			},
+			ids: { uuid: () => world.uuid() },
+			timers: {
+				after: (milliseconds, wake) =>
+					planted === "lost-wake-up" ? () => {} : schedule.after(this, milliseconds, wake),
+			},
+		};
+		const { store, records: space } = world;
+		const records = simulatedRecords({ operation, space, store, ledger, random, workerId: name, planted });
+		if (world.background)
+			this.execution = journalExecution({ ...this.journal, records }, ports.clock, () => world.uuid());
+		const tools = simulatedTools(work);
+		// What hangs in the background nobody would interrupt.
+		const inTime: WorkOptions["trouble"] = (of) => (world.trouble(of) === undefined ? undefined : "fails");
+		const helperWork = world.background ? { ...work, trouble: inTime } : work;
+		const helperTools = world.background ? simulatedTools(helperWork) : tools;
+		const helper = new Agent({
+			name: "helper",
+			description: "Helps.",
+			model: simulatedModel(helperWork, ownTools),
+			tools: helperTools.filter(({ name }) => ownTools.includes(String(name))),
+			maxRestarts: 1,
+			ports,
+		});
+		this.agent = new Agent({
+			model: simulatedModel(work, [
+				...ownTools,
+				...askingTools,
+				...(world.delegates ? delegating : []),
+				...(world.background ? inBackground : []),
+			]),
+			tools,
+			subagents: world.delegates ? [helper] : [],
+			maxRestarts: 1,
+			host: this.#host(),
+			ports,
+		});
+	}
+
+	/** Where background work goes on, what is scheduled is kept beside the sessions. */
+	#host(): Host | RecordingHost {
+		const { execution } = this;
+		if (execution === undefined) return journalHost(this.journal);
+		return { ...journalHost(this.journal, execution.capabilities), execution };
+	}
+
+	/** Whether users can ask it for something. */
+	get serves(): boolean {
+		return !this.stopped && !this.dead && !this.leaving;
+	}
+
+	/** It is gone at once. What it had sent to the store may still come through. */
+	die(): void {
+		const { random } = this.#world.schedule;
+		this.dead = true;
+		const lost = new Set<object>();
+		this.#world.schedule.drop(this, (step: Step) => {
+			if (!writing.has(step) || (step.lane !== undefined && lost.has(step.lane))) return false;
+			if (random.chance(0.5)) return true;
+			if (step.lane !== undefined) lost.add(step.lane);
+			return false;
+		});
+		this.worker.die();
+	}
+
+	/** It does nothing for a while, and others take it for dead. */
+	stop(): void {
+		this.stopped = true;
+		this.lapse();
+	}
+
+	/** Others take it for dead although it works on. */
+	lapse(): void {
+		this.lapsed = true;
+		this.hasLapsed = true;
+		this.worker.die();
+	}
+
+	/** It goes on where it was, and others see that it lives; what they have taken meanwhile is theirs. */
+	wake(): void {
+		this.stopped = false;
+		if (!this.lapsed) return;
+		this.lapsed = false;
+		this.worker = this.worker.worker(this.name);
+	}
+
+	/** Its clock shows another time from now on. */
+	jumpClock(milliseconds: number): void {
+		this.#clockError += milliseconds;
+	}
+
+	failNextWrite(): void {
+		this.#storeFails = true;
+	}
+
+	#failsNow(): boolean {
+		const fails = this.#storeFails;
+		this.#storeFails = false;
+		return fails;
+	}
+
+	/** A planted fault: the call has been given up, and its result is recorded nevertheless. */
+	#settleLate({ sessionKey = "", runId, toolCallId, step }: ToolContext): void {
+		const { holders, ledger, schedule } = this.#world;
+		const lease = holders.get(sessionKey);
+		if (lease === undefined || lease.isLost) return;
+		const settled = {
+			kind: "tool.settled",
+			step,
+			callId: toolCallId,
+			outcome: "done",
+			result: "",
+			duration: 0,
+		} as const;
+		const batch = { at: schedule.now, runId, facts: [settled] };
+		lease.append(batch);
+		ledger.appended(sessionKey, this.name, lease.epoch, batch);
+	}
+}

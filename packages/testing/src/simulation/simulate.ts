@@ -1,0 +1,151 @@
+// A schedule from its seed to its verdict: things happen in an order that the seed chooses, then all faults end, the
+// workers recover, and what must hold is checked.
+import { whatIsUntold } from "./background-checks.ts";
+import { checkOutcome, checkView } from "./final-checks.ts";
+import type { PlantedFault } from "./planted-faults.ts";
+import { Users } from "./users.ts";
+import { World, type WorldFault, worldFaults } from "./world.ts";
+
+/** Options of `simulate`. */
+export interface SimulationOptions {
+	/** Chooses everything: the same seed gives the same trace. */
+	readonly seed: number;
+	/** How many things users and the world do before all faults end. Default: 5 to 40, chosen by the seed. */
+	readonly steps?: number;
+	/** What may go wrong. Default: all of it. */
+	readonly faults?: readonly WorldFault[];
+	/** A fault planted on purpose, to see that the checks find it. Default: none. */
+	readonly planted?: PlantedFault;
+}
+
+/** What became of a schedule. */
+export interface SimulationResult {
+	readonly seed: number;
+	/** Whether all that must hold did. */
+	readonly ok: boolean;
+	/** The first thing that did not hold. */
+	readonly problem?: string;
+	/** What happened, one line each, in order. */
+	readonly trace: readonly string[];
+}
+
+/** Rounds of recovery after which whatever is still open is stuck. */
+const mostRounds = 60;
+
+/**
+ * Runs the engine and its sessions through one schedule: two or three workers over one store, users that send, steer,
+ * interrupt, suspend, stop, fork, fold, kill and delete, answer calls or let them run, have sessions told something at its
+ * time, models and tools that fail, a sub-agent that works while its parent waits or in the background, and a scheduler
+ * that delays, reorders, crashes, stops and restarts. Everything follows from the seed; nothing waits for real time.
+ *
+ * Checked, during and after: nothing committed is lost or doubled, one writer at a time, each effect under one recorded
+ * key, accepted inputs taken in once and in order, accepted answers on record, every run ended, no call without a result
+ * or with two, watchers told what is committed and nothing else, a deletion leaves nothing, each task in the background
+ * comes to its end and is told of once, each notification is told once and acknowledged.
+ *
+ * @example
+ * ```ts
+ * import { simulate } from "@holdfast/testing";
+ *
+ * const { ok, problem } = await simulate({ seed: 7 });
+ * if (!ok) throw new Error(problem);
+ * ```
+ */
+export async function simulate(options: SimulationOptions): Promise<SimulationResult> {
+	const { seed, steps, faults = worldFaults, planted } = options;
+	const world = new World({ seed, faults: new Set(faults), planted });
+	const users = new Users(world);
+	const { ledger, schedule } = world;
+	try {
+		await live(world, users, steps ?? 5 + world.random.below(36));
+		if (ledger.problem === undefined) await comeToRest(world, users);
+		if (ledger.problem === undefined) checkOutcome(world, users);
+		if (ledger.problem === undefined) await checkView(world);
+	} catch (error) {
+		ledger.wrong(error instanceof Error ? error.message : String(error));
+	}
+	const { problem } = ledger;
+	const { trace } = schedule;
+	for (const process of world.living) process.die();
+	return problem === undefined ? { seed, ok: true, trace } : { seed, ok: false, problem, trace };
+}
+
+/** Users and the world do this and that, and between it some of what they began goes on. */
+async function live(world: World, users: Users, steps: number): Promise<void> {
+	const { random, schedule, ledger } = world;
+	for (let done = 0; done < steps && ledger.problem === undefined; done++) {
+		if (random.chance(0.68)) users.act();
+		else befall(world);
+		await schedule.rest();
+		for (let left = random.below(9); left > 0 && ledger.problem === undefined; left--) {
+			if (!(await schedule.step())) break;
+		}
+	}
+}
+
+/** Something happens that nobody wanted, or time passes. */
+function befall(world: World): void {
+	const { random, schedule, faults } = world;
+	const possible = (["crash", "stop", "lapse", "clock", "store"] as const).filter((fault) =>
+		faults.has(fault),
+	);
+	const kind = random.pick([...possible, "time", "time", "start", "wake", "wake"] as const);
+	const process = world.living.length === 0 ? undefined : random.pick(world.living);
+	schedule.note(`the world: ${kind} ${process?.name ?? ""}`);
+	if (kind === "time") schedule.pass(random.pick([1, 50, 250, 2_000]));
+	else if (kind === "start" || process === undefined) {
+		if (world.living.length < 4) world.startProcess();
+	} else if (kind === "crash") process.die();
+	else if (kind === "stop") process.stop();
+	else if (kind === "wake") process.wake();
+	else if (kind === "lapse") process.lapse();
+	else if (kind === "clock") process.jumpClock(random.pick([-3_600_000, -5_000, 5_000, 3_600_000]));
+	else process.failNextWrite();
+}
+
+/** All faults end; the workers finish what is open. Whatever is not finished then is stuck. */
+async function comeToRest(world: World, users: Users): Promise<void> {
+	const { schedule, ledger } = world;
+	world.calm = true;
+	schedule.note("the world: all faults end");
+	for (const process of world.living) {
+		if (process.lapsed) process.wake();
+	}
+	for (let round = 0; round < mostRounds; round++) {
+		while (ledger.problem === undefined && (await schedule.step()));
+		if (ledger.problem !== undefined) return;
+		const unfinished = whatIsOpen(world, users);
+		if (unfinished === undefined) return;
+		if (round === mostRounds - 1) return ledger.wrong(`stuck: ${unfinished}`);
+		const process = world.serving[0] ?? world.startProcess();
+		if (round % 3 === 0) {
+			for (const each of world.serving) users.settle(each);
+		} else if (round % 3 === 1) {
+			// What was due by a clock that was fast is due in hours.
+			const atLeast = round < mostRounds / 2 ? 1_000 : 3_600_000;
+			schedule.pass(Math.max(schedule.untilTimer ?? 0, atLeast));
+		} else interruptHanging(world, users);
+		if (process.dead) world.startProcess();
+		await schedule.rest();
+	}
+}
+
+/** A tool or a model that never settles is interrupted by its user. */
+function interruptHanging(world: World, users: Users): void {
+	for (const process of world.serving) {
+		for (const key of world.sessions) users.interrupt(process, key);
+	}
+}
+
+function whatIsOpen(world: World, users: Users): string | undefined {
+	for (const { key, openRunId, waiting } of world.store.list()) {
+		if (openRunId !== undefined) return `a run of ${key} is open`;
+		if (waiting > 0) return `inputs of ${key} wait`;
+	}
+	for (const { what, process } of users.waiting.values()) {
+		if (!process.dead) return `"${what}" does not settle`;
+	}
+	const unended = users.runs.find((each) => !each.process.dead && each.outcome === undefined);
+	if (unended !== undefined) return `a result of ${unended.run.sessionKey} does not settle`;
+	return whatIsUntold(world, users);
+}

@@ -1,0 +1,121 @@
+// A journal as a process has it: whatever it asks is carried out and answered when the scheduler says, or never.
+import type { Append, AppendResult, Journal, Lease } from "holdfast";
+import type { Lanes, Operation } from "./operations.ts";
+import type { PlantedFault } from "./planted-faults.ts";
+import type { Owner, Schedule } from "./schedule.ts";
+import type { StoreAccess } from "./store-access.ts";
+
+/** What a simulated journal needs. */
+export interface SimulatedJournalOptions {
+	readonly schedule: Schedule;
+	readonly owner: Owner;
+	readonly workerId: string;
+	readonly access: StoreAccess;
+	readonly operation: Operation;
+	readonly planted: PlantedFault | undefined;
+}
+
+/** A journal whose every answer is a step of the schedule. */
+export function simulatedJournal(options: SimulatedJournalOptions): Journal {
+	const { schedule, owner, access, planted, operation } = options;
+
+	function leaseOf(inner: Lease): Lease {
+		let lost = false;
+		let notify: (() => void) | undefined;
+		const lane: Lanes = { carryingOut: {}, answering: {} };
+		const hears = (): void => {
+			if (lost) return;
+			lost = true;
+			notify?.();
+		};
+		inner.whenLost(() => {
+			schedule.add({
+				label: `${owner.name}: hears that its lease on ${inner.key} is lost`,
+				owner,
+				run: hears,
+			});
+		});
+		let forecast = inner.seq;
+		const append = (batch: Append): AppendResult => {
+			try {
+				return access.append(inner, batch);
+			} catch (error) {
+				lost = true;
+				throw error;
+			}
+		};
+		return {
+			key: inner.key,
+			seq: inner.seq,
+			...(inner.openRunId === undefined ? {} : { openRunId: inner.openRunId }),
+			get epoch() {
+				return inner.epoch;
+			},
+			get isLost() {
+				return lost;
+			},
+			whenLost(given) {
+				notify = given;
+			},
+			append(batch) {
+				const what = `commits to ${inner.key} ${batch.facts.map((fact) => fact.kind).join(", ")}`;
+				const appended = operation(what, () => append(batch), { lane, kind: "writes" });
+				if (planted !== "acknowledged-before-commit") return appended;
+				if (appended instanceof Promise) appended.catch(() => {});
+				forecast += batch.facts.length;
+				return { ok: true, seq: forecast };
+			},
+			inbox: () =>
+				operation(`looks into the inbox of ${inner.key}`, () => access.inbox(inner), { lane, kind: "reads" }),
+			release() {
+				lost = true;
+				return operation(`gives ${inner.key} up`, () => access.release(inner), { lane, kind: "writes" });
+			},
+		};
+	}
+
+	return {
+		name: "simulated",
+		folds: true,
+		workerId: options.workerId,
+		acquire(key, { mode = "polite" } = {}) {
+			const acquired = operation(
+				`${mode === "seize" ? "seizes" : "takes"} ${key}`,
+				() => {
+					const result = access.acquire(key, mode);
+					return result.ok ? { ...result, lease: leaseOf(result.lease) } : result;
+				},
+				{ kind: "reads" },
+			);
+			return acquired;
+		},
+		submit: (key, input) =>
+			operation(`submits a ${input.kind} to ${key}`, () => access.submit(key, input), { kind: "writes" }),
+		read: (key, options) => operation(`reads ${key}`, () => access.read(key, options), { kind: "reads" }),
+		head: (key) => operation(`looks at ${key}`, () => access.head(key), { kind: "reads" }),
+		list: (options) => operation("lists sessions", () => access.list(options), { kind: "reads" }),
+		isAlive: (workerId) =>
+			operation(`asks whether ${workerId} lives`, () => access.isAlive(workerId), { kind: "reads" }),
+		fork: (from, to, until) =>
+			operation(`forks ${from} to ${to}`, () => access.fork(from, to, until), { kind: "writes" }),
+		delete: (key, seen) => operation(`deletes ${key}`, () => access.delete(key, seen), { kind: "writes" }),
+		watch(key, changed) {
+			let told = false;
+			let stopped = false;
+			const run = (): void => {
+				told = false;
+				if (!stopped) changed();
+			};
+			const stop = access.watch(key, () => {
+				if (told || planted === "lost-wake-up") return;
+				told = true;
+				schedule.add({ label: `${owner.name}: hears of a change in ${key}`, owner, run });
+			});
+			return () => {
+				stopped = true;
+				stop();
+			};
+		},
+		close() {},
+	};
+}

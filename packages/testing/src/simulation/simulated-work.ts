@@ -1,0 +1,177 @@
+// Models and tools of the world: what they do follows from what was said, when they do it and whether they fail from the
+// schedule. The same question gets the same calls, whoever asks it after a crash.
+import type { LLMRequest } from "@holdfast/upp";
+import type { AnyTool, RetryPolicy, ToolContext } from "holdfast";
+import { type ScriptedModel, type ScriptedReply, scriptedModel } from "../model/index.ts";
+import type { Effects } from "./effects.ts";
+import { callsWithoutResult, type Ledger, textOf } from "./ledger.ts";
+import { seededRandom } from "./random.ts";
+import type { Owner, Schedule } from "./schedule.ts";
+
+/** What a process needs to work. */
+export interface WorkOptions {
+	readonly schedule: Schedule;
+	readonly owner: Owner;
+	readonly ledger: Ledger;
+	readonly effects: Effects;
+	/** Whether this model call, or this tool, goes wrong. */
+	readonly trouble: (of: "model" | "tool") => "fails" | "hangs" | undefined;
+	/** Told of results that come after their run was told to stop. */
+	readonly lateResult: ((context: ToolContext) => void) | undefined;
+}
+
+const overlayMark = "overlay";
+
+/** The model of a process. */
+export function simulatedModel(
+	{ schedule, owner, ledger, trouble }: WorkOptions,
+	calls: readonly string[],
+): ScriptedModel {
+	return scriptedModel((request) => {
+		const open = callsWithoutResult(request.messages);
+		if (open.length > 0) ledger.wrong(`a model was shown a call without a result: ${open.join(", ")}`);
+		const now = situation(request);
+		const { said, round } = now;
+		const how = trouble("model");
+		return new Promise<ScriptedReply>((resolve) => {
+			if (how === "hangs") return;
+			const label = `${owner.name}: the model ${how === "fails" ? "fails" : "answers"} ${said}, round ${round}`;
+			const failing = { text: "It is", error: new Error("The simulated model failed.") };
+			schedule.add({
+				label,
+				owner,
+				run: () => resolve(how === "fails" ? failing : replyTo(now, calls)),
+			});
+		});
+	});
+}
+
+/** What a model goes by. */
+interface Situation {
+	/** What was said last, and how often the model has answered since. */
+	readonly said: string;
+	readonly round: number;
+	/** Tasks in the background that it knows of. */
+	readonly tasks: readonly string[];
+}
+
+function situation({ messages }: LLMRequest): Situation {
+	let said = "";
+	let round = 0;
+	const tasks = new Set<string>();
+	for (const message of messages) {
+		const { results = [] } = message as { readonly results?: readonly { readonly result: unknown }[] };
+		for (const { result } of results) {
+			const { task_id } = (result ?? {}) as { readonly task_id?: unknown };
+			if (typeof task_id === "string") tasks.add(task_id);
+		}
+		if (message.type === "assistant") round++;
+		if (message.type !== "user" || textOf(message).startsWith(overlayMark)) continue;
+		said = shortened(textOf(message));
+		round = 0;
+	}
+	return { said, round, tasks: [...tasks] };
+}
+
+/** What a session is told of its tasks, by the first of them. */
+function shortened(text: string): string {
+	const [taskId] = text.startsWith("<system-reminder>") ? (/bg_[^,]+/.exec(text) ?? []) : [];
+	return taskId === undefined ? text : `told of ${taskId}`;
+}
+
+/** Tools that a process carries out by itself. */
+export const ownTools: readonly string[] = ["look", "book", "pay", "ship", "tell", "tidy"];
+/** Tools that somebody outside carries out, or lets run. */
+export const askingTools: readonly string[] = ["ask", "sign"];
+/** What a sub-agent carries out. */
+export const delegating: readonly string[] = ["delegate_to_helper"];
+
+/** What else a model may do with work in the background. */
+export const inBackground: readonly string[] = ["background_output", "background_cancel"];
+
+function replyTo({ said, round, tasks }: Situation, calls: readonly string[]): ScriptedReply {
+	const random = seededRandom(`${said} ${round}`);
+	const text = random.chance(0.2)
+		? Array.from({ length: 40 }, (_, at) => `word${at}`).join(" ")
+		: `re: ${said}`;
+	if (round >= 3 || random.chance(0.45)) return { text };
+	const isInBackground = calls.some((name) => inBackground.includes(name));
+	const toolCalls = Array.from({ length: 1 + random.below(3) }, (_, at) => {
+		const subject = `${said}/${round}.${at}`;
+		const [name, run_in_background] = [random.pick(calls), isInBackground && random.chance(0.6)];
+		const id = subject.replaceAll(" ", "-");
+		if (!inBackground.includes(name))
+			return {
+				name,
+				id,
+				arguments: { subject, prompt: subject, ...(run_in_background ? { run_in_background } : {}) },
+			};
+		const task_id = tasks.length === 0 ? "bg_none" : random.pick(tasks);
+		return { name, id, arguments: { task_id, block: random.chance(0.3), timeout_seconds: 5 } };
+	});
+	return random.chance(0.5) ? { text, toolCalls } : { toolCalls };
+}
+
+/** The tools of a process: one for each way a tool may be written and retried. */
+export function simulatedTools({
+	schedule,
+	owner,
+	ledger,
+	effects,
+	trouble,
+	lateResult,
+}: WorkOptions): readonly AnyTool[] {
+	type Params = { readonly subject: string };
+
+	/** Begins now, and settles when the schedule says. */
+	function carryOut(retryPolicy: RetryPolicy, { subject }: Params, context: ToolContext): Promise<string> {
+		const { idempotencyKey, attempt, signal, sessionKey = "" } = context;
+		schedule.note(`${owner.name}: ${context.toolName} begins ${subject}, attempt ${attempt}`);
+		effects.begin({ subject, idempotencyKey, attempt, retryPolicy, sessionKey });
+		if (context.toolName === "sign" && !ledger.approved.has(`${context.runId} ${context.toolCallId}`))
+			ledger.wrong(`${subject} was signed without an approval on record`);
+		const how = trouble("tool");
+		return new Promise((resolve, reject) => {
+			if (how !== "hangs") {
+				const label = `${owner.name}: ${subject} ${how === "fails" ? "fails" : "is done"}`;
+				const run = (): void => {
+					if (signal.aborted) lateResult?.(context);
+					if (how === "fails") reject(new Error("The simulated tool failed."));
+					else resolve(`${subject} done`);
+				};
+				schedule.add({ label, owner, run });
+			}
+			// Some heed their signal, some do not.
+			if (schedule.random.chance(0.5))
+				signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+		});
+	}
+
+	const parameters = { type: "object", properties: { subject: { type: "string" } }, required: ["subject"] };
+	const made = (name: string, retryPolicy: RetryPolicy, rest: Partial<AnyTool> = {}): AnyTool => ({
+		name,
+		description: name,
+		parameters,
+		retryPolicy,
+		run: (params: Params, context: ToolContext) => carryOut(retryPolicy, params, context),
+		...rest,
+	});
+	return [
+		made("look", "pure"),
+		made("book", "idempotent"),
+		made("pay", "manual-recovery"),
+		made("ship", "manual-recovery", {
+			reconcile: ({ idempotencyKey }) =>
+				effects.came(idempotencyKey) ? { result: "it was sent" } : undefined,
+		}),
+		made("tell", "idempotent", {
+			async *run(params: Params, context: ToolContext) {
+				for (const piece of ["one ", "two "]) yield piece;
+				yield await carryOut("idempotent", params, context);
+			},
+		}),
+		made("tidy", "pure", { dependsOn: ["look"], sequential: true }),
+		made("sign", "manual-recovery", { needsApproval: true }),
+		{ name: "ask", description: "ask", parameters, timeoutMs: 20_000 },
+	];
+}

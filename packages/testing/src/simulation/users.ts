@@ -1,0 +1,317 @@
+// Users of the world: they send, steer, answer, interrupt, suspend, stop, fork, fold, kill and delete at moments that the seed chooses.
+import { type AgentRun, type Fact, foldHistory, type ToolAnswer } from "holdfast";
+import type { Process } from "./process.ts";
+import { expectedErrors, WatchedRun } from "./watched-run.ts";
+import type { World } from "./world.ts";
+
+/** An input, from when it was given to when it was accepted. */
+export interface GivenInput {
+	readonly text: string;
+	readonly key: string;
+	readonly process: Process;
+	/** Position among all that users did. */
+	readonly given: number;
+	accepted?: number;
+	acceptedAt?: number;
+}
+
+/** The end of a session's runs, from when it was asked for. */
+export interface EndOfSession {
+	readonly key: string;
+	readonly kind: "kill" | "delete";
+	readonly process: Process;
+	readonly asked: number;
+	done?: number;
+	/** The store refused it; it is asked for again later. */
+	failed?: true;
+}
+
+type Deed =
+	| "send"
+	| "steer"
+	| "overlay"
+	| "interrupt"
+	| "suspend"
+	| "kill"
+	| "delete"
+	| "resume"
+	| "release"
+	| "recover"
+	| "work"
+	| "notify"
+	| "deliver"
+	| "fork"
+	| "fold"
+	| "answer"
+	| "stop"
+	| "close";
+
+/** What users do, and how often compared to each other. */
+const deeds: readonly (readonly [Deed, number])[] = [
+	["send", 40],
+	["steer", 16],
+	["overlay", 4],
+	["interrupt", 8],
+	["suspend", 5],
+	["kill", 4],
+	["delete", 4],
+	["resume", 6],
+	["release", 2],
+	["recover", 10],
+	["fork", 6],
+	["fold", 6],
+	["answer", 20],
+	["stop", 3],
+	["close", 3],
+];
+
+/** What they do beside that where sessions are told things. */
+const deedsBeside: typeof deeds = [
+	["work", 8],
+	["notify", 8],
+	["deliver", 8],
+];
+
+const spread = (some: typeof deeds): readonly Deed[] =>
+	some.flatMap(([deed, weight]) => Array<Deed>(weight).fill(deed));
+const oneOfThese = spread(deeds);
+const oneOfAll = spread([...deeds, ...deedsBeside]);
+
+export class Users {
+	readonly inputs: GivenInput[] = [];
+	readonly endings: EndOfSession[] = [];
+	readonly runs: WatchedRun[] = [];
+	/** Calls that have not settled, by what they are. */
+	readonly waiting: Map<object, { readonly what: string; readonly process: Process }> = new Map();
+	readonly #world: World;
+	#deeds = 0;
+	#moments = 0;
+
+	constructor(world: World) {
+		this.#world = world;
+	}
+
+	/** Somebody does something. */
+	act(): void {
+		const { random, serving, sessions } = this.#world;
+		if (serving.length === 0) return;
+		const process = random.pick(serving);
+		const key = random.pick(sessions);
+		const deed = random.pick(this.#world.background ? oneOfAll : oneOfThese);
+		this.#do(deed, process, key);
+	}
+
+	/** Everybody lets the runs go on, looks for what nobody works on, and resumes what was left open here. */
+	settle(process: Process): void {
+		for (const run of this.runs) run.askForResult();
+		this.#do(process.execution === undefined ? "recover" : "work", process, "");
+		for (const ending of this.endings.filter((each) => each.process === process && each.failed)) {
+			delete ending.failed;
+			this.#do(ending.kind, process, ending.key);
+		}
+		const waiting = this.#world.store.list({ state: "waiting" });
+		for (const { key } of waiting) this.#do("answer", process, key);
+		const parked = this.#world.sessions.filter((key) => this.#world.isParked(key));
+		for (const key of parked) this.#do("release", process, key);
+		const left = this.runs.filter((each) => each.process === process && each.outcome === "suspended");
+		for (const key of new Set(left.map(({ run }) => run.sessionKey))) this.#do("resume", process, key);
+	}
+
+	interrupt(process: Process, key: string): void {
+		this.#do("interrupt", process, key);
+	}
+
+	#do(deed: Deed, process: Process, key: string): void {
+		const { agent, name } = process;
+		this.#world.schedule.note(`${name}: ${deed} ${key}`);
+		switch (deed) {
+			case "send":
+			case "steer":
+				this.#say(deed, process, key);
+				break;
+			case "overlay":
+				this.#follow(deed, process, agent.session(key).overlay(`overlay ${++this.#deeds}`));
+				break;
+			case "interrupt":
+				agent.session(key).interrupt();
+				break;
+			case "suspend":
+				this.runs.findLast((each) => each.process === process && each.outcome === undefined)?.run.suspend();
+				break;
+			case "kill":
+			case "delete": {
+				const ending: EndOfSession = { key, kind: deed, process, asked: ++this.#moments };
+				this.endings.push(ending);
+				const ended = agent
+					.session(key)
+					[deed]()
+					.then(() => {
+						ending.done = ++this.#moments;
+					})
+					.catch((error) => {
+						ending.failed = true;
+						throw error;
+					});
+				this.#follow(`${deed} ${key}`, process, ended);
+				break;
+			}
+			case "resume": {
+				const resumed = agent
+					.session(key)
+					.resume()
+					.then((run) => run === null || this.#look(run, process));
+				this.#follow(`resume ${key}`, process, resumed);
+				break;
+			}
+			case "release": {
+				const released = agent
+					.session(key)
+					.release()
+					.then((run) => run === null || this.#look(run, process));
+				this.#follow(`release ${key}`, process, released);
+				break;
+			}
+			case "fork": {
+				const to = `${key}-${++this.#deeds}`;
+				const forked = agent
+					.session(key)
+					.fork(to)
+					.then(() => this.#world.sessions.push(to));
+				this.#follow(`fork ${key} to ${to}`, process, forked);
+				break;
+			}
+			case "fold": {
+				const folded = foldHistory(process.journal, key, { before: Number.POSITIVE_INFINITY });
+				this.#follow(`fold ${key}`, process, folded);
+				break;
+			}
+			case "answer":
+				this.#follow(`answer ${key}`, process, this.#answer(process, key));
+				break;
+			case "stop":
+				this.#follow(`stop ${key}`, process, agent.session(key).stop());
+				break;
+			case "recover":
+				this.#follow(deed, process, this.#lookOn(process, agent.recover()));
+				break;
+			case "work": {
+				const work = agent.work({ until: "done", onProblem: ({ error }) => this.#expect("work", error) });
+				this.#follow(deed, process, this.#lookOn(process, work));
+				break;
+			}
+			case "notify":
+				this.#notify(process, key);
+				break;
+			case "deliver": {
+				const scheduled = this.#world.records.list("scheduled-runs") as readonly { readonly name: string }[];
+				if (scheduled.length === 0) break;
+				const { name: runId } = this.#world.random.pick(scheduled);
+				const resumed = agent.resume(runId).then((run) => run === null || this.#look(run, process));
+				this.#follow(`deliver ${runId}`, process, resumed);
+				break;
+			}
+			case "close":
+				process.leaving = true;
+				this.#follow(
+					deed,
+					process,
+					agent.close().then(() => process.die()),
+				);
+				break;
+		}
+	}
+
+	async #lookOn(process: Process, runs: AsyncIterable<AgentRun>): Promise<void> {
+		for await (const run of runs) this.#look(run, process);
+	}
+
+	/** Has a session told something that no user says. */
+	#notify(process: Process, sessionKey: string): void {
+		const { execution } = process;
+		if (execution === undefined) return;
+		const text = `notice ${++this.#deeds}`;
+		const ids = { runId: `run of ${text}`, notificationId: text, idempotencyKey: text };
+		const scheduled = async (): Promise<void> => {
+			await execution.store.notifications.enqueue({ ...ids, sessionKey, input: text });
+			await execution.scheduler.resumeSession(sessionKey, ids);
+		};
+		this.#give(text, process, sessionKey, scheduled);
+	}
+
+	/** Answers some of the calls that wait, whoever else does; what is accepted is on record. */
+	async #answer(process: Process, key: string): Promise<void> {
+		const { random, schedule, ledger, calm } = this.#world;
+		const session = process.agent.session(key);
+		const pending = await session.pending();
+		const some = pending.filter(() => calm || random.chance(0.7));
+		if (some.length === 0) return;
+		const answers = some.map(({ runId, toolCallId, awaits }): ToolAnswer => {
+			const isApproval = awaits === "approval";
+			return isApproval
+				? { runId, toolCallId, approved: random.chance(0.7) }
+				: { runId, toolCallId, output: `${process.name} answered at ${schedule.now}` };
+		});
+		const run = await session.answer(answers);
+		const entries = ledger.lifeOfRun(run.runId)?.entries.filter(({ runId }) => runId === run.runId) ?? [];
+		for (const answer of answers) {
+			const stands = entries.some(({ fact }) => saysSame(fact, answer));
+			if (!stands) ledger.wrong(`an answer for ${answer.toolCallId} was accepted, and is not on record`);
+		}
+		this.#look(run, process);
+	}
+
+	#say(deed: "send" | "steer", process: Process, key: string): void {
+		const text = `${deed} ${++this.#deeds}`;
+		this.#give(text, process, key, async () => {
+			this.#look(await process.agent.session(key)[deed](text), process);
+		});
+	}
+
+	/** Gives a session an input, and keeps when it was accepted. */
+	#give(text: string, process: Process, key: string, give: () => Promise<unknown>): void {
+		const input: GivenInput = { text, key, process, given: ++this.#moments };
+		this.inputs.push(input);
+		const given = give().then(() => {
+			input.accepted = ++this.#moments;
+			input.acceptedAt = this.#world.schedule.now;
+		});
+		this.#follow(`${text} to ${key}`, process, given);
+	}
+
+	#look(run: AgentRun, process: Process): void {
+		if (this.runs.some((each) => each.run === run)) return;
+		const { random, schedule, ledger, calm } = this.#world;
+		const watching = random.pick(["watch", "watch", "watch", "events", "leave"] as const);
+		const watched = new WatchedRun(run, process, schedule, ledger, watching);
+		this.runs.push(watched);
+		if (calm || (watching === "watch" && random.chance(0.5))) watched.askForResult();
+	}
+
+	#follow(what: string, process: Process, call: Promise<unknown>): void {
+		this.waiting.set(call, { what: `${process.name}: ${what}`, process });
+		const { schedule } = this.#world;
+		call
+			.then(
+				() => schedule.note(`${process.name}: ${what} went through`),
+				(error) => this.#expect(`${process.name}: ${what}`, error),
+			)
+			.finally(() => this.waiting.delete(call));
+	}
+
+	/** Something failed, as it may. */
+	#expect(what: string, error: unknown): void {
+		const { code, message } = error as { readonly code?: string; readonly message?: string };
+		this.#world.schedule.note(`${what} failed, ${code}`);
+		if (!expectedErrors.has(String(code)))
+			this.#world.ledger.wrong(`${what} failed with ${code}: ${message}`);
+	}
+}
+
+/** Whether a fact holds what was answered. */
+function saysSame(fact: Fact, answer: ToolAnswer): boolean {
+	if ("output" in answer)
+		return fact.kind === "tool.settled" && fact.callId === answer.toolCallId && fact.result === answer.output;
+	if (fact.kind !== "decision" || fact.topic !== "approval") return false;
+	const { callId, approved } = fact.answer as { readonly callId: string; readonly approved: boolean };
+	return callId === answer.toolCallId && approved === answer.approved;
+}

@@ -1,0 +1,109 @@
+// The world of one schedule: a store, processes over it, what the outside saw, and the chances of things going wrong.
+
+import type { Lease } from "holdfast";
+import { type MemoryJournal, memoryJournal, memoryRecords, type RecordSpace } from "holdfast/host";
+import { Effects } from "./effects.ts";
+import { Ledger } from "./ledger.ts";
+import type { PlantedFault } from "./planted-faults.ts";
+import { Process } from "./process.ts";
+import { type Random, seededRandom } from "./random.ts";
+import { Schedule } from "./schedule.ts";
+import type { Holders } from "./store-access.ts";
+
+/**
+ * What may go wrong of itself: processes crash, are stopped and wake late, lose their lease while they work; clocks
+ * jump; the store, models and tools fail or hang.
+ */
+export type WorldFault = "crash" | "stop" | "lapse" | "clock" | "store" | "model" | "tool";
+
+/** All of them. */
+export const worldFaults: readonly WorldFault[] = [
+	"crash",
+	"stop",
+	"lapse",
+	"clock",
+	"store",
+	"model",
+	"tool",
+];
+
+/** What a world is made of. */
+export interface WorldOptions {
+	readonly seed: number;
+	readonly faults: ReadonlySet<WorldFault>;
+	readonly planted: PlantedFault | undefined;
+}
+
+export class World {
+	readonly random: Random;
+	readonly schedule: Schedule;
+	readonly store: MemoryJournal;
+	readonly ledger: Ledger;
+	readonly effects: Effects;
+	readonly holders: Holders = new Map<string, Lease>();
+	readonly faults: ReadonlySet<WorldFault>;
+	readonly planted: PlantedFault | undefined;
+	readonly sessions: string[];
+	/** The living ones, and those that died. */
+	readonly processes: Process[] = [];
+	/** Whether a sub-agent works for the runs. */
+	readonly delegates: boolean;
+	/** Whether it may work in the background, and sessions are told things that no user has said. */
+	readonly background: boolean;
+	/** What is kept beside the sessions. */
+	readonly records: RecordSpace = memoryRecords();
+	/** Nothing goes wrong of itself any more. */
+	calm = false;
+	readonly #answers: "at-once" | "in-time";
+	#lastId: string | undefined;
+
+	constructor({ seed, faults, planted }: WorldOptions) {
+		this.random = seededRandom(seed);
+		this.schedule = new Schedule(this.random);
+		this.faults = faults;
+		this.planted = planted;
+		this.store = memoryJournal({ workerId: "observer", clock: { now: () => this.schedule.now } });
+		this.ledger = new Ledger(this.store, () => this.schedule.now);
+		this.effects = new Effects(this.ledger);
+		this.#answers = this.random.chance(0.15) ? "at-once" : "in-time";
+		this.delegates = this.random.chance(0.5);
+		this.background = this.delegates && this.random.chance(0.3);
+		this.sessions = Array.from({ length: 1 + this.random.below(3) }, (_, at) => `s${at + 1}`);
+		for (let count = 1 + this.random.below(3); count > 0; count--) this.startProcess();
+	}
+
+	get living(): readonly Process[] {
+		return this.processes.filter((process) => !process.dead);
+	}
+
+	/** Processes that users can talk to. */
+	get serving(): readonly Process[] {
+		return this.processes.filter((process) => process.serves);
+	}
+
+	/** Whether nobody goes on with the open run of a session by themselves. */
+	isParked(key: string): boolean {
+		return this.store.head(key)?.parked === true;
+	}
+
+	startProcess(): Process {
+		const process = new Process(this, `w${this.processes.length + 1}`, this.#answers);
+		this.processes.push(process);
+		this.schedule.note(`${process.name} starts`);
+		return process;
+	}
+
+	/** Whether a call goes wrong. */
+	trouble(of: "model" | "tool"): "fails" | "hangs" | undefined {
+		if (this.calm || !this.faults.has(of)) return undefined;
+		if (this.random.chance(0.08)) return "fails";
+		return this.random.chance(0.05) ? "hangs" : undefined;
+	}
+
+	uuid(): string {
+		if (this.planted === "reused-key" && this.#lastId !== undefined && this.random.chance(0.2))
+			return this.#lastId;
+		this.#lastId = this.random.uuid();
+		return this.#lastId;
+	}
+}
