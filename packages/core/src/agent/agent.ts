@@ -1,28 +1,18 @@
 // The agent: written once, run as a function (generate, stream, ask, query) or as durable sessions (send, session).
 import { HoldfastError, isMessage, type Message, type Turn, UserMessage, uuid } from "@holdfast/upp";
 import type { AgentStreamResult, EngineAgent } from "../engine/index.ts";
-import { type AgentExecution, agentExecution } from "../execution-host/index.ts";
 import type { SendInput } from "../facts/index.ts";
-import { type Host, memoryHost } from "../host/index.ts";
-import {
-	type AgentRun,
-	orphanedPlaces,
-	Session,
-	type SessionAgent,
-	SessionTable,
-} from "../sessions/index.ts";
+import type { AgentRun, Session } from "../sessions/index.ts";
 import type { GenerateResult } from "../state/index.ts";
 import { AgentState } from "../state/index.ts";
-import { adaptExecutionHost, resolveHost } from "../stores/index.ts";
-import { checkSubagents } from "../subagents/index.ts";
 import type { AnyTool } from "../tools/index.ts";
 import { type CallOptions, type CallSetup, startCall } from "./agent-call.ts";
+import { AgentSessions } from "./agent-sessions.ts";
 import { streamCall } from "./agent-stream.ts";
 import { checkModel, checkNames, checkOptions } from "./check-options.ts";
 import { checkpointsOf } from "./checkpoints.ts";
 import { type AgentOptions, opaqueOf, resolveAgent, toolObjects } from "./options.ts";
-import { sessionAgentOf } from "./session-agent.ts";
-import { type WorkOptions, workOn } from "./work.ts";
+import type { WorkOptions } from "./work.ts";
 
 /**
  * An agent: a model, tools and instructions.
@@ -43,14 +33,8 @@ export class Agent {
 	declare readonly description?: string;
 	readonly #id: string;
 	readonly #engine: EngineAgent;
-	readonly #options: AgentOptions;
 	readonly #calls: CallSetup;
-	readonly #sessionAgent: SessionAgent;
-	#host: Host | undefined;
-	#sessions: SessionTable | undefined;
-	#execution: AgentExecution | undefined;
-	/** Ends the work that goes on until the agent is closed. */
-	#closing: AbortController | undefined;
+	readonly #sessions: AgentSessions;
 
 	/** @throws TypeError naming the option that is missing, unknown or wrong. */
 	constructor(options: AgentOptions) {
@@ -62,16 +46,10 @@ export class Agent {
 		}
 		const { ...given } = options;
 		checkOptions(given);
-		this.#options = given;
-		if (given.host !== undefined) this.#host = resolveHost(given.host, adaptExecutionHost);
 		this.#id = (given.ports?.ids ?? { uuid }).uuid();
 		this.#engine = resolveAgent(this.#id, given);
 		const { checkpoints, sessionId, middleware = [] } = given;
-		const subagents = checkSubagents(given.subagents, given, (each) =>
-			#sessionAgent in each ? each.#sessionAgent : undefined,
-		);
-		this.#execution = this.#host && agentExecution(this.#host, this.#engine.ports, given.namespace);
-		this.#sessionAgent = sessionAgentOf(this.#id, given, this.#engine, subagents);
+		this.#sessions = new AgentSessions(this.#id, given, { owner: this }, this.#engine);
 		this.#calls = {
 			agent: this,
 			engine: this.#engine,
@@ -98,7 +76,7 @@ export class Agent {
 	 */
 	static async create(options: AgentOptions): Promise<Agent> {
 		const made = new Agent(options);
-		await made.#sessionAgent.setup?.over();
+		await made.#sessions.ready();
 		return made;
 	}
 
@@ -159,7 +137,7 @@ export class Agent {
 				"A custom strategy with its own `execute` cannot run in a session: nothing of it could be resumed. Make it with strategy({name, decide}), or call generate().",
 			);
 		}
-		return new Session(this.#table(), key);
+		return this.#sessions.session(key);
 	}
 
 	/**
@@ -168,14 +146,8 @@ export class Agent {
 	 * Runs that another living worker holds are left alone, and so are parked ones. A run that is parked now is yielded
 	 * once, with the outcome `suspended` and the error `run_parked`.
 	 */
-	async *recover(): AsyncGenerator<AgentRun, void, void> {
-		const table = this.#readyTable();
-		for (const place of await orphanedPlaces(table.journal)) {
-			const run = await table.takeOver(place);
-			if (run !== null) yield run;
-		}
-		await table.watchDeadlines("ever");
-		await table.recoverReminders();
+	recover(): AsyncGenerator<AgentRun, void, void> {
+		return this.#sessions.recover();
 	}
 
 	/**
@@ -188,14 +160,7 @@ export class Agent {
 	 * @see keyed sessions "Send, Host Resume, and Steer"
 	 */
 	async resume(runId: string): Promise<AgentRun | null> {
-		const table = this.#readyTable();
-		if (this.#execution === undefined) {
-			throw new HoldfastError(
-				"no_execution_host",
-				"resume(runId) needs a host that keeps runs: give sqliteHost(), createInMemoryExecutionHost() or another ExecutionHost as `host`.",
-			);
-		}
-		return this.#execution.resume(table, runId);
+		return this.#sessions.resume(runId);
 	}
 
 	/**
@@ -218,15 +183,8 @@ export class Agent {
 	 * await clerk.close();
 	 * await host.close();
 	 */
-	work({ signal, ...options }: WorkOptions = {}): AsyncGenerator<AgentRun, void, void> {
-		const { ports } = this.#engine;
-		this.#closing ??= new AbortController();
-		const closing = this.#closing.signal;
-		const either = signal === undefined ? closing : AbortSignal.any([closing, signal]);
-		return workOn(
-			{ table: this.#readyTable(), execution: this.#execution, ports },
-			{ ...options, signal: either },
-		);
+	work(options: WorkOptions = {}): AsyncGenerator<AgentRun, void, void> {
+		return this.#sessions.work(options);
 	}
 
 	/** Settles when every checkpoint saved so far is stored: for an orderly end. @see UAP 12.4.7 */
@@ -236,35 +194,11 @@ export class Agent {
 
 	/** Suspends the runs under way, so that any worker can resume them, and closes the host if it is this agent's own. */
 	async close(): Promise<void> {
-		this.#sessionAgent.setup?.check();
-		this.#closing?.abort();
-		await this.#sessions?.close();
-		await this.flush();
-		if (this.#host !== this.#options.host) await this.#host?.close();
-	}
-
-	/** For what a plugin's setup must not do, for the agent waits for it. */
-	#readyTable(): SessionTable {
-		this.#sessionAgent.setup?.check();
-		return this.#table();
-	}
-
-	#table(): SessionTable {
-		this.#engine.model();
-		this.#host ??= this.#sessionAgent.host ?? memoryHost();
-		const { journal, capabilities = inProcess } = this.#host;
-		this.#sessions ??= new SessionTable(this.#sessionAgent, journal, {
-			background: capabilities.backgroundSubagents,
-			records: this.#execution?.records,
-		});
-		return this.#sessions;
+		await this.#sessions.close(() => this.flush());
 	}
 }
 
 const ownProperty = { enumerable: true, configurable: true, writable: true };
-
-/** What hosts can do that do not say. */
-const inProcess = { backgroundSubagents: "in-process" } as const;
 
 /** Marks options of the open factory; the constructor does not check those. */
 class OpenOptions {}

@@ -1,10 +1,10 @@
 // The agent as its sessions see it: with the tools and hooks of its plugins, once they are set up.
 import { type EngineAgent, isAwaitedBy, waitFor, withinCall } from "../engine/index.ts";
-import type { SessionStore } from "../host/index.ts";
+import type { MaybePromise, SessionStore } from "../host/index.ts";
 import { awaitedHost, memoryJournal, memoryValues, sessionPlace, type ValueStore } from "../host/index.ts";
 import type { SessionPlugins } from "../policy/index.ts";
 import { askModel, checkPlugins, type PluginSet, setupPlugins } from "../policy/index.ts";
-import type { SessionAgent } from "../sessions/index.ts";
+import type { SessionAgent, TurnRequest } from "../sessions/index.ts";
 import { awaitsOwnSetup } from "../sessions/index.ts";
 import { storedValues, storeJournal } from "../stores/index.ts";
 import { delegatingAgent, type Subagent } from "../subagents/index.ts";
@@ -18,23 +18,49 @@ import { isRuntimeLlm } from "./runtime-llm.ts";
  */
 const defaultRestarts = 5;
 
+/** What a turn may have in place of the agent's own options. */
+export type TurnOptions = Pick<
+	AgentOptions,
+	"model" | "system" | "instructions" | "tools" | "params" | "config" | "execution" | "maxSteps" | "prices"
+>;
+
+/**
+ * What the turns of a session have in place of the agent's options; undefined: nothing. Asked before each turn and each
+ * resume, so a change holds from the next one. The same object is the same agent: who gives it keeps it.
+ */
+export type AgentFor = (turn: TurnRequest) => MaybePromise<TurnOptions | undefined>;
+
+/** What an agent of sessions is made of. */
+export interface SessionAgentParts {
+	readonly id: string;
+	readonly options: AgentOptions;
+	readonly engine: EngineAgent;
+	readonly subagents?: readonly Subagent[];
+	readonly agentFor?: AgentFor | undefined;
+}
+
+const noTools: readonly AnyTool[] = [];
+
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /**
  * Begins to set the plugins up; sessions wait for it before their first turn.
  * @throws TypeError for what is no list of plugins.
  */
-export function sessionAgentOf(
-	id: string,
-	options: AgentOptions,
-	engine: EngineAgent,
-	subagents: readonly Subagent[] = [],
-): SessionAgent {
+export function sessionAgentOf({
+	id,
+	options,
+	engine,
+	subagents = [],
+	agentFor,
+}: SessionAgentParts): SessionAgent {
 	const { plugins = [], namespace, maxRestarts = defaultRestarts, onAgentChange = "go-on" } = options;
 	checkPlugins(plugins);
 	let ofPlugins: readonly AnyTool[] = [];
-	const engineWith = (tools: readonly AnyTool[]): EngineAgent =>
-		resolveAgent(id, { ...options, tools: [...toolList(options.tools), ...ofPlugins, ...tools] });
+	const engineWith = (tools: readonly AnyTool[], given?: TurnOptions): EngineAgent => {
+		const all = { ...options, ...given };
+		return resolveAgent(id, { ...all, tools: [...toolList(all.tools), ...ofPlugins, ...tools] });
+	};
 	const agent: Mutable<SessionAgent> = {
 		engine,
 		plugins: undefined,
@@ -43,6 +69,7 @@ export function sessionAgentOf(
 		namespace,
 		restarts: { maxRestarts, onAgentChange },
 	};
+	if (agentFor !== undefined) agent.resolve = resolved(agentFor, engineWith, () => agent.setup === undefined);
 	if (subagents.length > 0) agent.inTable = (table) => delegatingAgent(agent, subagents, table, engineWith);
 	if (plugins.length === 0) return agent;
 	const values = (store: unknown): ValueStore => valuesBeside(options, store as SessionStore | undefined);
@@ -73,6 +100,24 @@ export function sessionAgentOf(
 		},
 	};
 	return agent;
+}
+
+/** The agents of turns, each made once for the options and tools it has. */
+function resolved(
+	agentFor: AgentFor,
+	engineWith: (tools: readonly AnyTool[], given: TurnOptions) => EngineAgent,
+	isSetUp: () => boolean,
+): NonNullable<SessionAgent["resolve"]> {
+	const made = new WeakMap<readonly AnyTool[], WeakMap<TurnOptions, EngineAgent>>();
+	return async (turn, tools = noTools) => {
+		const given = await agentFor(turn);
+		if (given === undefined) return undefined;
+		const known = made.get(tools) ?? new WeakMap();
+		const engine = known.get(given) ?? engineWith(tools, given);
+		// What plugins bring belongs to it: while they are being set up it is not complete.
+		if (isSetUp()) made.set(tools, known.set(given, engine));
+		return engine;
+	};
 }
 
 /** @throws TypeError where plugins give what the options rule out. */

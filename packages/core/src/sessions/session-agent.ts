@@ -1,7 +1,8 @@
 // What sessions need to know of their agent. With plugins, the engine's view of it is complete once they are set up.
 import type { EngineAgent, Run } from "../engine/index.ts";
-import type { Host } from "../host/index.ts";
+import type { Host, MaybePromise } from "../host/index.ts";
 import type { SessionPlugins } from "../policy/index.ts";
+import type { AnyTool } from "../tools/index.ts";
 import type { SessionTable } from "./session-table.ts";
 
 /** What the sessions of one table start in sessions of sub-agents. */
@@ -36,8 +37,22 @@ export interface AgentSetup {
 	check(): void;
 }
 
+/** What a turn's agent may depend on. */
+export interface TurnRequest {
+	/** The caller's key of the session. */
+	readonly sessionKey: string;
+	/** Keeps sessions of agents that share a store apart. */
+	readonly namespace: string | undefined;
+}
+
 export interface SessionAgent {
+	/** The agent where nothing about a turn says otherwise; its ports are those of all turns. */
 	readonly engine: EngineAgent;
+	/**
+	 * The agent a turn is worked on with, asked before each turn and each resume: what it gives holds for that turn alone.
+	 * What it rejects with refuses the turn. `tools` are given to it beside its own. Undefined, and absent: `engine`.
+	 */
+	readonly resolve?: (turn: TurnRequest, tools?: readonly AnyTool[]) => MaybePromise<EngineAgent | undefined>;
 	/** Undefined while there are none, or they are not set up yet. */
 	readonly plugins: SessionPlugins | undefined;
 	/** Absent when there is nothing to set up, or no more. */

@@ -1,11 +1,10 @@
 // What this process holds of one session: the lease, and the state folded from its journal (keeps I2, I4).
 import { AssistantMessage } from "@holdfast/upp";
-import { foldOptions, type KeptEvent } from "../engine/index.ts";
+import { type EngineAgent, foldOptions, type KeptEvent } from "../engine/index.ts";
 import type { Entry } from "../facts/index.ts";
 import { evolve, initialSession, PartialAnswer, type SessionState } from "../facts/index.ts";
-import type { Journal, Lease } from "../host/index.ts";
+import type { Journal, Lease, MaybePromise, Timers } from "../host/index.ts";
 import { AgentState } from "../state/index.ts";
-import type { SessionAgent } from "./session-agent.ts";
 import { type StoreHere, storeHere } from "./store-here.ts";
 
 /** Milliseconds between attempts to take a session that another living worker holds; a change is noticed earlier. */
@@ -21,7 +20,9 @@ interface Folded {
 }
 
 export class SessionHold {
-	readonly #agent: SessionAgent;
+	readonly #timers: Timers;
+	/** The agent whose tools say how results are cut for the model. */
+	readonly #agent: () => MaybePromise<EngineAgent>;
 	readonly #journal: Journal;
 	readonly #key: string;
 	readonly #here: StoreHere;
@@ -33,8 +34,9 @@ export class SessionHold {
 	#releasing: Promise<void> | undefined;
 	#wake: (() => void) | undefined;
 
-	constructor(agent: SessionAgent, journal: Journal, key: string) {
+	constructor(journal: Journal, key: string, timers: Timers, agent: () => MaybePromise<EngineAgent>) {
 		this.#agent = agent;
+		this.#timers = timers;
 		this.#journal = journal;
 		this.#key = key;
 		this.#here = storeHere(journal);
@@ -156,8 +158,7 @@ export class SessionHold {
 		return new Promise((resolve) => {
 			const driven = this.#here.driven.get(this.#key);
 			const stop = driven === undefined ? this.#journal.watch(this.#key, () => done()) : undefined;
-			const { timers } = this.#agent.engine.ports;
-			const callOff = driven === undefined ? timers.after(takeInterval, () => done()) : undefined;
+			const callOff = driven === undefined ? this.#timers.after(takeInterval, () => done()) : undefined;
 			const done = (): void => {
 				callOff?.();
 				stop?.();
@@ -186,7 +187,8 @@ export class SessionHold {
 
 	/** Folds what the journal holds behind a state; the entry it ended with is read again, to see that it still stands. */
 	async #fold(from: SessionState, until?: number): Promise<Folded> {
-		const options = foldOptions(this.#agent.engine);
+		const agent = this.#agent();
+		const options = foldOptions(agent instanceof Promise ? await agent : agent);
 		let state = until !== undefined && until < from.seq ? begin().state : from;
 		let lastRunId = this.#lastRunId;
 		for (;;) {

@@ -1,5 +1,5 @@
 // Runs of one session: made of what the session holds, begun or resumed on record, and driven (keeps I3, I4).
-import { agentChange, drive, Run, withinCall } from "../engine/index.ts";
+import { agentChange, drive, type EngineAgent, Run, withinCall } from "../engine/index.ts";
 import type { Fact, RunParked, RunResumed, RunState, Watcher } from "../facts/index.ts";
 import { type AcceptedInput, inputFact } from "../facts/index.ts";
 import type { Lease } from "../host/index.ts";
@@ -48,7 +48,13 @@ export class SessionRunner {
 		if (turn.place === "storing") await turn.storing?.catch(() => {});
 		if (queue.first !== turn || hold.lease === undefined) return false;
 		const { origin } = turn.input;
-		const { run, frame } = this.#runOf(turn.run, turn.inputId, origin);
+		const agent = this.#worker.resolve();
+		const { run, frame } = this.#runOf(
+			agent instanceof Promise ? await agent : agent,
+			turn.run,
+			turn.inputId,
+			origin,
+		);
 		const { id: agentId } = run.agent;
 		const fingerprint = run.agent.fingerprint();
 		const facts: Fact[] = [
@@ -86,12 +92,14 @@ export class SessionRunner {
 			return this.#park(open, { reason: "crash", crashes: open.crashes + 1 });
 		if (agent.setup !== undefined) await agent.setup.over();
 		if (hold.lease === undefined) return false;
-		const fingerprint = agent.engine.fingerprint();
+		const engine = await this.#worker.resolve();
+		if (hold.lease === undefined) return false;
+		const fingerprint = engine.fingerprint();
 		const agentChanged = agentChange(open.fingerprint, fingerprint);
 		const change = agentChanged === undefined ? {} : { agentChanged };
 		if (parked === "stays" && agentChanged !== undefined && onAgentChange === "park")
 			return this.#park(open, { reason: "agent-changed", crashes: open.crashes, agentChanged });
-		const { run, frame, handle } = this.#runAgain(open, settlement?.watcher);
+		const { run, frame, handle } = this.#runAgain(engine, open, settlement?.watcher);
 		const attempt = open.attempt + 1;
 		const resumed: Mutable<RunResumed> = { kind: "run.resumed", attempt, fingerprint, reason, ...change };
 		const partial = settlement === undefined ? await hold.cutOff() : undefined;
@@ -116,7 +124,7 @@ export class SessionRunner {
 	/** Records that nobody goes on with the run by itself, and says so; false when another worker was faster. */
 	async #park(open: RunState, why: Omit<RunParked, "kind">): Promise<false> {
 		const { hold, key } = this.#worker;
-		const { run } = this.#runAgain(open);
+		const { run } = this.#runAgain(this.#worker.agent, open);
 		const parked: RunParked = { kind: "run.parked", ...why };
 		const isOurs = await commitFirst(hold, run, [parked], undefined);
 		run.ledger?.close();
@@ -125,15 +133,24 @@ export class SessionRunner {
 		throw runParked(key, open.runId, parked);
 	}
 
-	#runAgain(open: RunState, watcher?: Watcher): { run: Run; frame: TurnFrame; handle: AgentRun } {
+	#runAgain(
+		agent: EngineAgent,
+		open: RunState,
+		watcher?: Watcher,
+	): { run: Run; frame: TurnFrame; handle: AgentRun } {
 		const handle = new AgentRun(open.runId, this.#worker.key);
 		if (watcher !== undefined) handle.observe(watcher);
-		return { handle, ...this.#runOf(handle, open.inputId, open.started) };
+		return { handle, ...this.#runOf(agent, handle, open.inputId, open.started) };
 	}
 
-	#runOf(handle: AgentRun, inputId: string, origin: AcceptedInput["origin"]): { run: Run; frame: TurnFrame } {
+	#runOf(
+		agent: EngineAgent,
+		handle: AgentRun,
+		inputId: string,
+		origin: AcceptedInput["origin"],
+	): { run: Run; frame: TurnFrame } {
 		const worker = this.#worker;
-		const { agent, place, key, hold, queue, table } = worker;
+		const { place, key, hold, queue, table } = worker;
 		// Nobody could read them where the journal keeps none.
 		const keepDeltasMs = worker.journal.readChunks === undefined ? undefined : agent.keepDeltasMs;
 		const frame = new TurnFrame(worker, inputId, handle);

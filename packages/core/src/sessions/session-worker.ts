@@ -10,7 +10,7 @@ import {
 	waitFor,
 } from "../engine/index.ts";
 import { type AcceptedInput, inputFact, storedInput } from "../facts/index.ts";
-import type { Journal } from "../host/index.ts";
+import type { Journal, MaybePromise } from "../host/index.ts";
 import type { AgentState } from "../state/index.ts";
 import { sendTurn } from "./accept-turn.ts";
 import { AgentRun } from "./agent-run.ts";
@@ -62,7 +62,7 @@ export class SessionWorker {
 		this.table = table;
 		this.place = place;
 		this.key = key;
-		this.hold = new SessionHold(agent, journal, place);
+		this.hold = new SessionHold(journal, place, agent.engine.ports.timers, () => this.resolve());
 		this.queue = new TurnQueue(journal, place);
 		this.turnstile = new Turnstile(
 			// What was adopted while the session was killed is for the next worker of this session.
@@ -75,6 +75,14 @@ export class SessionWorker {
 
 	get agent(): EngineAgent {
 		return this.table.agent.engine;
+	}
+
+	/** The agent that the next turn is worked on with. */
+	resolve(): MaybePromise<EngineAgent> {
+		const { agent } = this.table;
+		const resolved = agent.resolve?.({ sessionKey: this.key, namespace: agent.namespace });
+		if (resolved instanceof Promise) return resolved.then((engine) => engine ?? agent.engine);
+		return resolved ?? agent.engine;
 	}
 
 	get journal(): Journal {

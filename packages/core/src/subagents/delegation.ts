@@ -2,7 +2,12 @@
 // give them work. Made anew for each table, for a sub-agent's own sub-agents work where its parent's sessions are.
 import type { EngineAgent, Run } from "../engine/index.ts";
 import { readChildPlace } from "../host/index.ts";
-import { type SessionAgent, type SessionChildren, SessionTable } from "../sessions/index.ts";
+import {
+	type SessionAgent,
+	type SessionChildren,
+	SessionTable,
+	type TurnRequest,
+} from "../sessions/index.ts";
 import type { AnyTool } from "../tools/index.ts";
 import { BackgroundJobs } from "./background-jobs.ts";
 import { backgroundTools } from "./background-tools.ts";
@@ -18,6 +23,7 @@ export function delegatingAgent(
 	engineWith: (tools: readonly AnyTool[]) => EngineAgent,
 ): SessionAgent {
 	const delegation = new Delegation(subagents, table);
+	const { resolve } = agent;
 	let base: EngineAgent | undefined;
 	let engine: EngineAgent | undefined;
 	return {
@@ -33,6 +39,7 @@ export function delegatingAgent(
 		get setup() {
 			return agent.setup;
 		},
+		...(resolve === undefined ? {} : { resolve: (turn: TurnRequest) => resolve(turn, delegation.tools) }),
 		tools: agent.tools,
 		namespace: agent.namespace,
 		restarts: agent.restarts,
