@@ -1,9 +1,9 @@
+import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { journalHost } from "../host/host.ts";
 import { memoryJournal } from "../host/memory.ts";
 import type { Plugin } from "../policy/plugins/plugin.ts";
 import { drain } from "../sessions/drain.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
 import { anyTool } from "./agent.fixture.ts";
 import { AgentSessions } from "./agent-sessions.ts";
 import type { AgentFor, TurnOptions } from "./session-agent.ts";
