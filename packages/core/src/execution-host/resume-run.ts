@@ -168,8 +168,7 @@ async function endOf(
 }
 
 async function waits(journal: Journal, place: string, inputId: string): Promise<boolean> {
-	const acquired = await journal.acquire(place, { mode: "seize" });
-	return acquired.ok && (await acquired.lease.inbox()).some(({ id }) => id === inputId);
+	return (await journal.inbox(place)).some(({ id }) => id === inputId);
 }
 
 async function unlessHeld(run: Promise<AgentRun | null>): Promise<AgentRun | null> {

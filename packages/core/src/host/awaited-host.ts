@@ -20,6 +20,7 @@ export function awaitedHost(workerId: string, known: () => Promise<Journal>): Ho
 		workerId,
 		acquire: (key, options) => once((found) => found.acquire(key, options)),
 		submit: (key, input) => once((found) => found.submit(key, input)),
+		inbox: (key) => once((found) => found.inbox(key)),
 		read: (key, options) => once((found) => found.read(key, options)),
 		head: (key) => once((found) => found.head(key)),
 		list: (options) => once((found) => found.list(options)),

@@ -179,6 +179,8 @@ export interface Journal {
 	acquire(key: string, options?: { readonly mode?: "polite" | "seize" }): MaybePromise<AcquireResult>;
 	/** Puts an input into the session's inbox, durable when it returns. Creates the session when it is new. */
 	submit(key: string, input: Input): MaybePromise<{ readonly duplicate: boolean; readonly order: number }>;
+	/** Inputs waiting for the session, in order. Needs no lease, and takes nothing. */
+	inbox(key: string): MaybePromise<readonly StoredInput[]>;
 	/**
 	 * Entries in order. Where the oldest were folded, the `folded` fact comes first. Rejects with `events_expired` when
 	 * `after` lies among those that were folded: what came next is gone.

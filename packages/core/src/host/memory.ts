@@ -20,6 +20,7 @@ import type {
 	ReadOptions,
 	SessionHead,
 	StoredChunk,
+	StoredInput,
 } from "./journal.ts";
 import { MemoryLease } from "./memory-lease.ts";
 import {
@@ -44,6 +45,7 @@ export interface MemoryJournalOptions {
 export interface MemoryJournal extends Journal {
 	readonly name: "memory";
 	read(key: string, options?: ReadOptions): readonly Entry[];
+	inbox(key: string): readonly StoredInput[];
 	head(key: string): SessionHead | undefined;
 	list(options?: ListOptions): readonly SessionHead[];
 	/** Another worker over the same sessions, as another process would be. */
@@ -106,6 +108,10 @@ function workerOf(store: Store, workerId: string): MemoryJournal {
 			session.updatedAt = at;
 			store.watchers.changed(key);
 			return { duplicate: false, order };
+		},
+		inbox(key) {
+			ensureOpen();
+			return store.sessions.get(key)?.inbox?.slice() ?? [];
 		},
 		read(key, options: ReadOptions = {}) {
 			ensureOpen();

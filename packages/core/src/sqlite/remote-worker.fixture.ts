@@ -80,6 +80,7 @@ export async function startRemoteWorker(options: SqliteJournalOptions): Promise<
 			return { ok: true, lease };
 		},
 		submit: (key, input) => call("submit", key, input),
+		inbox: (key) => call("look", key),
 		read: async (key, readOptions) =>
 			(await call<readonly PlainEntry[]>("read", key, readOptions)).map(decodeEntry),
 		readChunks: (key, chunkOptions) => call("readChunks", key, chunkOptions),

@@ -7,7 +7,7 @@ import { makeChangeFeed } from "./change-feed.ts";
 import { makeLongWork } from "./long-work.ts";
 import { openDatabase } from "./open-database.ts";
 import { makeReading } from "./patient-reads.ts";
-import { type ReadableSession, readEntries, toHead } from "./read-entries.ts";
+import { type ReadableSession, readEntries, readInbox, toHead } from "./read-entries.ts";
 import { journalFile } from "./schema.ts";
 import { insertInput } from "./session-writes.ts";
 import { type Operation, shareCommits } from "./shared-commits.ts";
@@ -203,6 +203,7 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 				},
 			);
 		},
+		inbox: (key) => reading(() => readInbox(statements, toStored(key))),
 		read(key, options = {}) {
 			return reading(() => {
 				const session = toRead(key);

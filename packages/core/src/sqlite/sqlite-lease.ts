@@ -149,10 +149,7 @@ export class SqliteLease implements Lease {
 
 	inbox(): MaybePromise<readonly StoredInput[]> {
 		const { statements, reading } = this.store;
-		return reading(() => {
-			const found = statements.sessionId.get(this.storedKey) as { id: number } | undefined;
-			return found === undefined ? [] : readInbox(statements, found.id);
-		});
+		return reading(() => readInbox(statements, this.storedKey));
 	}
 
 	release(): void | Promise<void> {

@@ -37,6 +37,7 @@ const methods: Record<string, (...parts: any[]) => unknown> = {
 	inbox: (id) => lease(id).inbox(),
 	release: (id) => lease(id).release(),
 	submit: (key, input) => journal.submit(key, input),
+	look: (key) => journal.inbox(key),
 	read: async (key, options) => (await journal.read(key, options)).map(encodeEntry),
 	readChunks: (key, options) => journal.readChunks?.(key, options),
 	head: (key) => journal.head(key),

@@ -182,9 +182,7 @@ class OthersWork extends Error {}
 /** Ends what is under way or waits in the session, unless the work is over, or other work there is waited for. */
 async function end(table: SessionTable, { place, runId }: FollowedTask): Promise<void> {
 	const { journal } = table;
-	const acquired = await journal.acquire(place, { mode: "seize" });
-	if (!acquired.ok) throw new OthersWork();
-	const waiting = (await acquired.lease.inbox()).flatMap(({ id, kind }) => (kind === "message" ? [id] : []));
+	const waiting = (await journal.inbox(place)).flatMap(({ id, kind }) => (kind === "message" ? [id] : []));
 	// Looked at last: what has left the inbox is open by then, or over.
 	const openRunId = (await journal.head(place))?.openRunId;
 	const all = openRunId === undefined ? waiting : [openRunId, ...waiting];

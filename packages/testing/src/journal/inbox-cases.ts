@@ -52,6 +52,23 @@ export const inboxCases: readonly WrittenCase[] = [
 		},
 	},
 	{
+		title: "anyone may look into an inbox, and the holder of the session does not notice",
+		async run(world) {
+			const [one, two] = [await world.worker(), await world.worker()];
+			same(await two.inbox("s"), [], "of a session that is not there");
+			const lease = await begin(one, "s");
+			await two.submit("s", input("a", { kind: "steer", runId: "run-1" }));
+			await one.submit("s", input("b"));
+			const waiting = await lease.inbox();
+			same(await two.inbox("s"), waiting, "what another worker sees");
+			same(await one.inbox("s"), waiting, "what its holder sees");
+			await append(lease, "run-1", note("undisturbed"));
+			await lease.append({ at: 1_000, runId: "run-1", facts: [note("taken in")], drain: ["a"] });
+			same((await two.inbox("s")).map(({ id }) => id), ["b"], "what is left");
+			same(lease.isLost, false, "the lease");
+		},
+	},
+	{
 		title: "a session begins with its first input, and an input is there for whoever takes it",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];

@@ -104,7 +104,7 @@ export function withFault(
 			return {
 				...access,
 				append(lease, batch) {
-					const all = access.inbox(lease).map((input) => input.id);
+					const all = access.inbox(lease.key).map((input) => input.id);
 					return access.append(lease, batch.drain === undefined ? batch : { ...batch, drain: all });
 				},
 			};

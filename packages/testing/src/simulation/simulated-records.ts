@@ -1,7 +1,6 @@
 // The records beside the journal as a process has them: what a host in a file keeps of claims, notifications and what is
 // scheduled. One space for all processes; where a run stands is read from the store.
 
-import type { StoredInput } from "holdfast";
 import type { JournalRecords, MemoryJournal, RecordSpace, RecordWrite, RunLocation } from "holdfast/host";
 import type { Ledger } from "./ledger.ts";
 import type { Operation } from "./operations.ts";
@@ -24,12 +23,6 @@ export function simulatedRecords(options: SimulatedRecordsOptions): JournalRecor
 	const { operation, space, store, ledger, random, workerId, planted } = options;
 	const reads = { kind: "reads", answered: "mostly-at-once" } as const;
 
-	/** What waits in a session. Looking takes nothing. */
-	function waitingIn(key: string): readonly StoredInput[] {
-		const looked = store.acquire(key, { mode: "seize" });
-		return "lease" in looked ? (looked.lease.inbox() as readonly StoredInput[]) : [];
-	}
-
 	function locate(runId: string): RunLocation | undefined {
 		const place = ledger.lifeOfRun(runId)?.key;
 		const entries = place === undefined ? [] : store.read(place);
@@ -41,7 +34,7 @@ export function simulatedRecords(options: SimulatedRecordsOptions): JournalRecor
 		}
 		const waits = store
 			.list()
-			.find(({ key }) => waitingIn(key).some((input) => input.kind === "message" && input.runId === runId));
+			.find(({ key }) => store.inbox(key).some((input) => input.kind === "message" && input.runId === runId));
 		return waits && { place: waits.key };
 	}
 

@@ -19,7 +19,7 @@ import type { Ledger } from "./ledger.ts";
 export interface StoreAccess {
 	acquire(key: string, mode: "polite" | "seize"): AcquireResult;
 	append(lease: Lease, batch: Append): AppendResult;
-	inbox(lease: Lease): readonly StoredInput[];
+	inbox(key: string): readonly StoredInput[];
 	release(lease: Lease): void;
 	submit(key: string, input: Input): { readonly duplicate: boolean; readonly order: number };
 	read(key: string, options?: ReadOptions): readonly Entry[];
@@ -57,7 +57,7 @@ export function plainAccess(user: StoreUser, ledger: Ledger, holders: Holders): 
 			ledger.appended(lease.key, user.name, lease.epoch, batch);
 			return result;
 		},
-		inbox: (lease) => atOnce(lease.inbox()),
+		inbox: (key) => atOnce(user.worker.inbox(key)),
 		release: (lease) => atOnce(lease.release()),
 		submit: (key, input) => atOnce(user.worker.submit(key, input)),
 		read: (key, options) => atOnce(user.worker.read(key, options)),

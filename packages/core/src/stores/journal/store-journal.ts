@@ -219,6 +219,10 @@ export function storeJournal(store: SessionStore, options: StoreJournalOptions =
 			parts.pending(submitted.catch(() => {}));
 			return submitted;
 		},
+		async inbox(key) {
+			ensureOpen();
+			return (await parts.look(key)).head?.inbox ?? [];
+		},
 		async read(key, { after = 0, limit = Number.POSITIVE_INFINITY } = {}) {
 			ensureOpen();
 			return read(key, after, limit);
