@@ -1,12 +1,8 @@
 // What a run tells between two facts, kept in pieces for those who follow it with offsets (keeps I3, I7).
 // A piece is committed before they hear of it: on its own some milliseconds after it was begun, or with the next facts.
 
-import type { ModelEvent, ModelStartEvent, RunEvent, ToolDeltaEvent, Watcher } from "../facts/index.ts";
-import { joinModelEvents } from "../facts/index.ts";
-import type { Chunk, Timers } from "../host/index.ts";
-
-/** The events that are kept. */
-export type KeptEvent = ModelStartEvent | ModelEvent | ToolDeltaEvent;
+import { type Chunk, joinModelEvents, type KeptEvent, type RunEvent, type Watcher } from "../facts/index.ts";
+import type { Timers } from "../host/index.ts";
 
 const noChunks: readonly Chunk[] = [];
 

@@ -2,7 +2,6 @@
 export type { Action, Decider, ModelAction, Situation } from "./action.ts";
 export type { AgentStreamResult } from "./agent-stream-result.ts";
 export { isAwaitedBy, type Place, waitFor, withinCall } from "./call-scope.ts";
-export type { KeptEvent } from "./chunk-recorder.ts";
 export { cancelled, conclude } from "./conclude.ts";
 export { drive, turnOf } from "./drive.ts";
 export { type DriveOutcome, sessionKilled } from "./end-run.ts";

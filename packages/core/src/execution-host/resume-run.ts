@@ -1,14 +1,8 @@
 // resume(runId): what a scheduler calls when a run's time has come. Calling it again, anywhere, is harmless.
 import { HoldfastError, UserMessage } from "@holdfast/upp";
-import { acceptInput } from "../facts/index.ts";
+import { acceptInput, entriesBack } from "../facts/index.ts";
 import type { Journal, Ports } from "../host/index.ts";
-import {
-	type AgentRun,
-	backwards,
-	deliverTurn,
-	noticeIdentity,
-	type SessionTable,
-} from "../sessions/index.ts";
+import { type AgentRun, deliverTurn, noticeIdentity, type SessionTable } from "../sessions/index.ts";
 import { endings } from "./checkpoints-of.ts";
 import type { ExecutionHost, ExecutionStore } from "./execution-host.ts";
 import type { NotificationRecord } from "./notification.ts";
@@ -158,7 +152,7 @@ async function endOf(
 	const mayBegin = kind !== "notification" || (await waits(journal, place, id));
 	const head = await journal.head(place);
 	if (head?.openRunId === runId) return undefined;
-	for await (const { runId: of, fact } of backwards(journal, place, head?.seq ?? 0)) {
+	for await (const { runId: of, fact } of entriesBack(journal, place, head?.seq ?? 0)) {
 		if (of === runId && fact.kind === "run.ended") return endings[fact.outcome];
 		// Another run has taken in what this one was to tell.
 		if (of !== runId && fact.kind === "input" && fact.inputId === id) return "completed";

@@ -195,21 +195,38 @@ export interface Folded {
 	readonly tools: readonly (readonly string[] | null)[];
 }
 
-export type Fact =
-	| RunStarted
-	| RunResumed
-	| RunParked
-	| InputTaken
-	| AssistantSaid
-	| ToolStarted
-	| ToolSettled
-	| Decided
-	| Noted
-	| Waiting
-	| MessageUpdated
-	| MessageDeleted
-	| RunEnded
-	| Folded;
+/** A boundary of a turn or step, on the fact or chunk that was committed next. */
+export type BoundaryMark =
+	| { readonly type: "turn_start" }
+	| { readonly type: "step_start"; readonly step: number }
+	| { readonly type: "step_end"; readonly step: number };
+
+/** What every fact of a run may have. */
+interface Marked {
+	/**
+	 * The boundaries that were emitted since the fact or chunk before. Absent where there are none; on the start or resume of
+	 * a run: where an earlier release wrote it, which kept no boundaries.
+	 */
+	readonly marks?: readonly BoundaryMark[];
+}
+
+export type Fact = Marked &
+	(
+		| RunStarted
+		| RunResumed
+		| RunParked
+		| InputTaken
+		| AssistantSaid
+		| ToolStarted
+		| ToolSettled
+		| Decided
+		| Noted
+		| Waiting
+		| MessageUpdated
+		| MessageDeleted
+		| RunEnded
+		| Folded
+	);
 
 export type FactKind = Fact["kind"];
 

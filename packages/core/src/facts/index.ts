@@ -1,16 +1,15 @@
 // Door of facts.
 export type { AgentEvent } from "./agent-event.ts";
+export type { Chunk, KeptEvent, StoredChunk } from "./chunk.ts";
 export { decodeFact, type EncodedFact, encodeFact } from "./codec.ts";
 export { errorData } from "./error-data.ts";
+export { afterEntry, beginning, type EventPlace, eventId, isAfter, readEventId } from "./event-id.ts";
 export type {
 	BoundaryEvent,
 	MessageEvent,
-	ModelEvent,
-	ModelStartEvent,
 	RunEndEvent,
 	RunEvent,
 	RunStartEvent,
-	ToolDeltaEvent,
 	ToolEndEvent,
 	Watcher,
 } from "./events.ts";
@@ -49,6 +48,8 @@ export {
 	nothingToFork,
 	sessionExists,
 } from "./journal-errors.ts";
+export { emptySession, eventsOf, type PlacedEvent } from "./journal-fold.ts";
+export { type JournalItem, JournalReader, type JournalSource } from "./journal-reader.ts";
 export { lookAt, never } from "./look-at.ts";
 export type { ModelPrice } from "./model-price.ts";
 export {
@@ -63,6 +64,7 @@ export {
 } from "./outside-answers.ts";
 export { PartialAnswer } from "./partial-answer.ts";
 export { project } from "./project.ts";
+export { entriesAfter, entriesBack, isExpired } from "./read-entries.ts";
 export type { CallState, LastFact, RunState } from "./run-state.ts";
 export {
 	cycleUsage,

@@ -1,11 +1,9 @@
 // Door of the journal: facts, the port, its in-memory twin, and hosts.
 export { awaitedHost } from "./awaited-host.ts";
-export { entriesBehind } from "./entries-behind.ts";
 export { type ExecutionCapabilities, type Host, journalHost, memoryHost } from "./host.ts";
 export type {
 	Append,
 	AppendResult,
-	Chunk,
 	Input,
 	Journal,
 	Lease,
@@ -13,13 +11,11 @@ export type {
 	MaybePromise,
 	ReadOptions,
 	SessionHead,
-	StoredChunk,
 	StoredInput,
 } from "./journal.ts";
 export { memoryJournal } from "./memory.ts";
 export { memoryRecords } from "./memory-records.ts";
 export { type Clock, type Ids, type Ports, systemPorts, type Timers } from "./ports.ts";
-export { readKept } from "./read-kept.ts";
 export { numbered, onDraft, RecordDraft, type RecordSpace, type StoredRecord } from "./records.ts";
 export {
 	childPlace,

@@ -1,6 +1,6 @@
 // The journal port: what the engine needs of a store (keeps I2, I3, I4).
 // Implementations: memory (memory.ts) and SQLite (sqlite/); `journalContract` in @holdfast/testing holds them alike.
-import type { Entry, Fact } from "../facts/index.ts";
+import type { Chunk, Entry, Fact, StoredChunk } from "../facts/index.ts";
 
 /** A store that need not wait answers at once; the engine awaits only real promises. */
 export type MaybePromise<T> = T | Promise<T>;
@@ -52,20 +52,6 @@ export interface SessionHead {
 	readonly updatedAt: number;
 	/** Inputs waiting in the inbox. */
 	readonly waiting: number;
-}
-
-/** A piece of what a run told between two facts, kept for those who follow a session with offsets. */
-export interface Chunk {
-	/** Position behind the last entry; grows, with gaps. */
-	readonly sub: number;
-	/** The event, as JSON. */
-	readonly event: unknown;
-}
-
-/** A chunk in its place. */
-export interface StoredChunk extends Chunk {
-	/** The entry it stands behind. */
-	readonly seq: number;
 }
 
 /** Which chunks to read. */

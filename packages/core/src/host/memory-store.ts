@@ -1,7 +1,7 @@
 // What a journal in memory keeps: plain records, and nothing per session that is not needed yet (keeps I5).
 import { uuid } from "@holdfast/upp";
-import type { Entry } from "../facts/index.ts";
-import type { StoredChunk, StoredInput } from "./journal.ts";
+import type { Entry, StoredChunk } from "../facts/index.ts";
+import type { StoredInput } from "./journal.ts";
 import type { MemoryLease } from "./memory-lease.ts";
 import type { Watchers } from "./watchers.ts";
 

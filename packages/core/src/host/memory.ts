@@ -1,7 +1,7 @@
 // The journal in memory: the twin of the durable ones, with the same leases, epochs and inboxes (keeps I2, I4).
 // Everything answers at once and throws where a durable journal rejects. Entries are kept as given, nothing is
 // copied per append (keeps I5).
-import type { Entry } from "../facts/index.ts";
+import type { Entry, StoredChunk } from "../facts/index.ts";
 import {
 	eventsExpired,
 	forkUnsettled,
@@ -19,7 +19,6 @@ import type {
 	ReadChunks,
 	ReadOptions,
 	SessionHead,
-	StoredChunk,
 	StoredInput,
 } from "./journal.ts";
 import { MemoryLease } from "./memory-lease.ts";

@@ -1,11 +1,9 @@
 // Requests that came with an idempotency key (keeps I3). The same message is the same run, whichever server it reaches and
 // however often: the id of its run is made of the request and its key. Answers go on with a run, and settle a call once.
 import { HoldfastError } from "@holdfast/upp";
-import type { Entry } from "../facts/index.ts";
+import { afterEntry, type Entry, entriesAfter } from "../facts/index.ts";
 import type { Host, SessionValues } from "../host/index.ts";
-import { entriesBehind } from "../host/index.ts";
 import type { AgentRun } from "../sessions/index.ts";
-import { behindEntry } from "./event-id.ts";
 import type { ClientOptions, ExecuteInput } from "./execute-request.ts";
 import { servedValues } from "./stored-session.ts";
 
@@ -82,7 +80,7 @@ export class SeenRequests {
 			(fact.kind === "tool.settled" && answered.has(fact.callId)) ||
 			(fact.kind === "decision" && answered.has((fact.answer as { callId?: string } | null)?.callId ?? ""));
 		let resumed: Entry | undefined;
-		for await (const entry of entriesBehind(this.#host.journal, this.#place, from)) {
+		for await (const entry of entriesAfter(this.#host.journal, this.#place, from)) {
 			if (entry.fact.kind === "run.started" && entry.runId === runId) return attachedTo(entry);
 			if (entry.fact.kind === "run.resumed") resumed = entry;
 			if (resumed !== undefined && isOfAnswer(entry)) return attachedTo(resumed);
@@ -100,7 +98,7 @@ export class SeenRequests {
 }
 
 function attachedTo({ seq, runId }: Entry): Accepted {
-	return { run: undefined, runId, after: behindEntry(seq - 1), attached: true };
+	return { run: undefined, runId, after: afterEntry(seq - 1), attached: true };
 }
 
 /** What tells requests apart, in place of the requests themselves. In hexadecimal. */

@@ -2,12 +2,11 @@
 // that begins at once or answers to the calls of one that waits (keeps I1: there is no loop here).
 import { HoldfastError } from "@holdfast/upp";
 import { Agent, type AgentOptions, modelIdOf } from "../agent/index.ts";
-import type { Watcher } from "../facts/index.ts";
+import { afterEntry, type Watcher } from "../facts/index.ts";
 import type { Host, SessionValues } from "../host/index.ts";
 import { sessionPlace } from "../host/index.ts";
 import type { AgentRun, Session } from "../sessions/index.ts";
 import { type EngineTool, normaliseTools } from "../tools/index.ts";
-import { behindEntry } from "./event-id.ts";
 import type { ClientContext, ClientOptions, ExecuteInput } from "./execute-request.ts";
 import { type Accepted, AcceptedBefore, SeenRequests } from "./seen-requests.ts";
 import { boundTools } from "./session-tools.ts";
@@ -58,8 +57,8 @@ export class ServedSession {
 	#accepting: Promise<unknown> = Promise.resolve();
 	/** How many are at it. */
 	#users = 0;
-	/** When it began in the journal: another time is another session. */
-	#createdAt: number | undefined;
+	/** Which session of its id it is in the journal: a removed one may have been made anew. */
+	#incarnation: string | undefined;
 	/** Why nothing is begun here any more. */
 	#over: (() => HoldfastError) | undefined;
 
@@ -158,8 +157,8 @@ export class ServedSession {
 	/** Whether it is there still: another server, or the upkeep of the store, may have removed it. */
 	async stands(): Promise<boolean> {
 		const head = await this.#parts.host.journal.head(this.#place);
-		this.#createdAt ??= head?.createdAt; // it may begin in the journal later than it was made
-		return head?.createdAt === this.#createdAt && (await this.#kept()) !== undefined;
+		this.#incarnation ??= head?.incarnation; // it may begin in the journal later than it was made
+		return head?.incarnation === this.#incarnation && (await this.#kept()) !== undefined;
 	}
 
 	/** Whether a run is under way here. */
@@ -216,7 +215,7 @@ export class ServedSession {
 					? await session.start(input.input, { runId, beforeBegin, watcher })
 					: await session.answer(input.answers, { watcher });
 			void run.result(); // it waits for nobody
-			return { run, runId: run.runId, after: behindEntry(run.from ?? 0), attached: false };
+			return { run, runId: run.runId, after: afterEntry(run.from ?? 0), attached: false };
 		} catch (error) {
 			// Its options apply to nothing.
 			await this.#use(stored, standing);

@@ -1,37 +1,31 @@
-// A session as document 3 shows it, folded from its journal: messages, cost, status (keeps I2). It reads on from where it
-// stands, so that looking again costs what is new.
+// A session as document 3 shows it, folded from its journal: messages, cost, status (keeps I2). Looking again
+// costs what is new.
 
-import type { Entry } from "../facts/index.ts";
-import { evolve, initialSession, project, type SessionState } from "../facts/index.ts";
+import { afterEntry, eventId, isExpired, type JournalItem, JournalReader } from "../facts/index.ts";
 import type { Journal } from "../host/index.ts";
-import { AgentState } from "../state/index.ts";
-import { behindEntry, eventId } from "./event-id.ts";
 import type { PendingSessionCall, SessionStatus } from "./execute-event.ts";
 import { ExecuteProjection } from "./execute-projection.ts";
-import { asItIs } from "./session-log.ts";
 import { type SessionMessage, sessionMessages } from "./session-message.ts";
 
-/** How many entries are read at a time. */
+/** How many chunks are read at a time. */
 const pageSize = 1_000;
 
 export class SessionView {
 	readonly #journal: Journal;
 	readonly #place: string;
 	#projection: ExecuteProjection;
-	#state: SessionState = initialSession(AgentState.initial());
+	readonly #reader: JournalReader;
 	#messages: SessionMessage[] = [];
 	readonly #given: () => Promise<readonly unknown[] | undefined>;
 	#lastPart = 0;
 	#refreshing: Promise<void> = Promise.resolve();
-	/** When the session was made: another time is another session. */
-	#createdAt: number | undefined;
 	status: SessionStatus = "idle";
 	/** US dollars of all answers whose price is known. */
 	totalCost = 0;
 	/** Id of the model that answered last. */
 	model: string | undefined;
 	pendingToolCalls: readonly PendingSessionCall[] | undefined;
-	/** The last run; events behind `after` are its own, over all its suspensions. */
+	/** The last run; events after `after` are its own, over all its suspensions. */
 	lastRun: { readonly runId: string; readonly after: string } | undefined;
 
 	/** `given`: the history the session was made with, which its first entry holds. */
@@ -39,6 +33,7 @@ export class SessionView {
 		this.#given = given;
 		this.#journal = journal;
 		this.#place = place;
+		this.#reader = new JournalReader(journal, place);
 		this.#projection = new ExecuteProjection("");
 	}
 
@@ -53,7 +48,7 @@ export class SessionView {
 	}
 
 	get openRunId(): string | undefined {
-		const { run } = this.#state;
+		const { run } = this.#reader.state;
 		return run?.status === "running" || run?.status === "waiting" ? run.runId : undefined;
 	}
 
@@ -65,20 +60,22 @@ export class SessionView {
 	}
 
 	async #readOn(): Promise<void> {
-		const head = await this.#journal.head(this.#place);
-		if (this.#createdAt !== undefined && (head?.createdAt !== this.#createdAt || head.seq < this.#state.seq))
-			this.#reset();
-		this.#createdAt = head?.createdAt;
-		while ((head?.seq ?? 0) > this.#state.seq) {
-			const entries = await this.#entries();
-			for (const entry of entries) this.#add(entry, entry.seq === 1 ? await this.#given() : undefined);
-			if (entries.length === 0) return;
+		for (;;) {
+			const page = await this.#reader.next().catch((error) => {
+				if (!isExpired(error)) throw error;
+				this.#reader.restart();
+				return undefined;
+			});
+			if (page === undefined) this.#reset();
+			for (const item of page?.items ?? [])
+				this.#add(item, item.entry?.seq === 1 ? await this.#given() : undefined);
+			if (page?.isCaughtUp) return;
 		}
 	}
 
 	/** Id of the last event there is. */
 	async lastEventId(): Promise<string | undefined> {
-		const { seq } = this.#state;
+		const { seq } = this.#reader.state;
 		if (seq === 0) return undefined;
 		let after = { seq, sub: 0 };
 		for (;;) {
@@ -92,18 +89,7 @@ export class SessionView {
 		return eventId({ ...after, part });
 	}
 
-	async #entries(): Promise<readonly Entry[]> {
-		try {
-			return await this.#journal.read(this.#place, { after: this.#state.seq, limit: pageSize });
-		} catch (error) {
-			if ((error as { code?: unknown }).code !== "events_expired") throw error;
-			this.#reset();
-			return this.#journal.read(this.#place, { limit: pageSize });
-		}
-	}
-
 	#reset(): void {
-		this.#state = initialSession(AgentState.initial());
 		this.#projection = new ExecuteProjection("");
 		this.#messages = [];
 		this.totalCost = 0;
@@ -113,30 +99,28 @@ export class SessionView {
 	}
 
 	/** `given`: the history a session was made with, where this is its first entry. */
-	#add(entry: Entry, given: readonly unknown[] | undefined): void {
+	#add({ entry, events, state }: JournalItem, given: readonly unknown[] | undefined): void {
+		if (entry === undefined) return;
 		const { fact } = entry;
-		this.#state = evolve(this.#state, entry, asItIs);
 		this.#lastPart = 0;
 		if (fact.kind === "folded") {
 			// A history that is not what was given was folded since.
 			const messages = given as readonly SessionMessage[] | undefined;
-			this.#messages = [...(messages ?? sessionMessages(this.#state.agent.messages))];
+			this.#messages = [...(messages ?? sessionMessages(state.agent.messages))];
 			return;
 		}
 		if (fact.kind === "assistant") {
 			this.totalCost += fact.cost ?? 0;
 			this.model = fact.modelId;
 		}
-		if (fact.kind === "run.started") this.lastRun = { runId: entry.runId, after: behindEntry(entry.seq - 1) };
+		if (fact.kind === "run.started") this.lastRun = { runId: entry.runId, after: afterEntry(entry.seq - 1) };
 		if (fact.kind === "run.started" || fact.kind === "run.resumed") {
 			this.status = "running";
 			this.pendingToolCalls = undefined;
 		}
-		const event = project(this.#state, entry, undefined);
-		if (event === undefined) return;
-		const told = this.#projection.project(event);
-		this.#lastPart = Math.max(0, told.length - 1);
-		for (const each of told) {
+		const projected = events.flatMap(({ event }) => this.#projection.project(event));
+		this.#lastPart = Math.max(0, projected.length - 1);
+		for (const each of projected) {
 			if (each.type === "message_end") this.#messages.push(each.message);
 			if (each.type !== "execute_complete") continue;
 			this.status = each.status;

@@ -1,18 +1,16 @@
 // Retention inside a session: the settled past becomes one entry, and its old bodies are gone (keeps I2, I4). What comes
 // after it keeps its place, so a seq never changes its meaning.
 
-import type { Entry } from "../facts/index.ts";
 import {
-	evolve,
+	type Entry,
 	foldedFact,
 	historyUnsettled,
-	initialSession,
+	JournalReader,
 	type SessionState,
 	withTools,
 } from "../facts/index.ts";
 import type { Journal } from "../host/index.ts";
 import { readChildPlace } from "../host/index.ts";
-import { AgentState } from "../state/index.ts";
 import { sessionHeld } from "./session-errors.ts";
 
 /** Options of `foldHistory`. */
@@ -28,9 +26,6 @@ export interface FoldedHistory {
 	/** How many entries it replaced. */
 	readonly entries: number;
 }
-
-/** How many entries are read at a time. */
-const pageSize = 1_000;
 
 /**
  * Folds the old runs of a session into one entry that holds the conversation: state and messages stay as they are, what
@@ -86,19 +81,18 @@ async function settledBefore(
 	key: string,
 	{ before, until }: { readonly before: number; readonly until: number },
 ): Promise<Settled | undefined> {
-	let state = initialSession(AgentState.initial());
+	const reader = new JournalReader(journal, key, { fold: withTools });
 	let settled: Settled | undefined;
 	let count = 0;
-	while (state.seq < until) {
-		const page = await journal.read(key, { after: state.seq, limit: pageSize });
-		for (const entry of page) {
-			if (entry.at >= before) return settled;
-			state = evolve(state, entry, withTools);
+	for (;;) {
+		const page = await reader.next();
+		for (const { entry, state } of page?.items ?? []) {
+			if (entry === undefined || entry.at >= before || entry.seq > until) return settled;
 			count++;
 			const { kind } = entry.fact;
 			if (kind === "run.ended" && count > 1) settled = { last: entry, state, entries: count };
 		}
-		if (page.length === 0) break;
+		// What is another session by now refuses the append.
+		if (page === undefined || page.isCaughtUp) return settled;
 	}
-	return settled;
 }

@@ -1,9 +1,8 @@
 // Forks: a session that begins with a copy of another's settled entries, under a key of its own. What is copied is over;
 // runs to come have ids of their own, and with them idempotency keys that no other session ever uses (keeps I3).
 import { HoldfastError } from "@holdfast/upp";
-import { forkUnsettled, nothingToFork } from "../facts/index.ts";
+import { entriesBack, forkUnsettled, nothingToFork } from "../facts/index.ts";
 import type { Journal } from "../host/index.ts";
-import { backwards } from "./backwards.ts";
 
 /** Options of `session.fork`. */
 export interface ForkOptions {
@@ -28,7 +27,7 @@ export async function forkSession(
 async function lastEnd(journal: Journal, place: string): Promise<number> {
 	const { seq = 0, openRunId } = (await journal.head(place)) ?? {};
 	if (openRunId === undefined) return seq;
-	for await (const { seq: at, runId, fact } of backwards(journal, place, seq)) {
+	for await (const { seq: at, runId, fact } of entriesBack(journal, place, seq)) {
 		if (fact.kind === "run.started" && runId === openRunId) return at - 1;
 	}
 	throw forkUnsettled(place, seq);
@@ -37,7 +36,7 @@ async function lastEnd(journal: Journal, place: string): Promise<number> {
 /** The seq of the last entry of a run. */
 async function endOf(journal: Journal, place: string, runId: string): Promise<number> {
 	const { seq = 0 } = (await journal.head(place)) ?? {};
-	for await (const entry of backwards(journal, place, seq)) if (entry.runId === runId) return entry.seq;
+	for await (const entry of entriesBack(journal, place, seq)) if (entry.runId === runId) return entry.seq;
 	throw new HoldfastError(
 		"run_not_found",
 		`The session has no run "${runId}" that it could be forked at. Check the id; old runs may have been folded.`,

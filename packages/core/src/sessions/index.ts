@@ -1,7 +1,6 @@
 // Door of the sessions: durable conversations under keys.
 export { deliverTurn } from "./accept-turn.ts";
 export { AgentRun, type RunResult } from "./agent-run.ts";
-export { backwards } from "./backwards.ts";
 export { type ChildRecords, noticeIdentity, type RecordedTask } from "./child-records.ts";
 export { WaitingSessions } from "./deadlines.ts";
 export { orphanedPlaces } from "./orphaned-places.ts";

@@ -1,23 +1,21 @@
 // What this process holds of one session: the lease, and the state folded from its journal (keeps I2, I4).
 import { AssistantMessage } from "@holdfast/upp";
-import { type EngineAgent, foldOptions, type KeptEvent } from "../engine/index.ts";
-import type { Entry } from "../facts/index.ts";
-import { evolve, initialSession, PartialAnswer, type SessionState } from "../facts/index.ts";
+import { type EngineAgent, foldOptions } from "../engine/index.ts";
+import {
+	emptySession,
+	JournalReader,
+	type KeptEvent,
+	PartialAnswer,
+	type SessionState,
+} from "../facts/index.ts";
 import type { Journal, Lease, MaybePromise, Timers } from "../host/index.ts";
-import { AgentState } from "../state/index.ts";
+import type { AgentState } from "../state/index.ts";
 import { type StoreHere, storeHere } from "./store-here.ts";
 
 /** Milliseconds between attempts to take a session that another living worker holds; a change is noticed earlier. */
 const takeInterval = 250;
-/** How many entries are read at a time when a session is opened. */
+/** How many chunks are read at a time. */
 const pageSize = 1_000;
-
-/** What the entries of a journal come to. */
-interface Folded {
-	readonly state: SessionState;
-	/** The run of the last entry. */
-	readonly lastRunId: string | undefined;
-}
 
 export class SessionHold {
 	readonly #timers: Timers;
@@ -27,9 +25,11 @@ export class SessionHold {
 	readonly #key: string;
 	readonly #here: StoreHere;
 	#lease: Lease | undefined;
-	/** The run of the last entry that was folded. */
-	#lastRunId: string | undefined;
 	#state: SessionState | undefined;
+	/** Which session of that key the state is of; undefined where only an epoch says so. */
+	#incarnation: string | undefined;
+	/** The epoch under which this worker appended last. */
+	#epoch: number | undefined;
 	/** Settles when the lease given up last is out of the way. */
 	#releasing: Promise<void> | undefined;
 	#wake: (() => void) | undefined;
@@ -49,7 +49,7 @@ export class SessionHold {
 
 	/** What was folded when the session was taken, or left by the last run. */
 	get state(): SessionState {
-		return this.#state ?? begin().state;
+		return this.#state ?? emptySession();
 	}
 
 	/** The run that was begun and has not ended. */
@@ -96,9 +96,12 @@ export class SessionHold {
 		this.#here.kept.delete(this.#key);
 		if (!acquired.ok) return undefined;
 		const { lease } = acquired;
-		const { state, lastRunId } = lease.seq === 0 ? begin() : await this.#fold(this.state, lease.seq);
-		this.#state = state;
-		this.#lastRunId = lastRunId;
+		if (lease.seq === 0) this.#begin();
+		else {
+			const reader = await this.#readOn();
+			this.#state = reader.state;
+			this.#incarnation = reader.incarnation;
+		}
 		this.#lease = lease;
 		return lease;
 	}
@@ -116,7 +119,7 @@ export class SessionHold {
 	/** The run ended: its state is where the session stands. */
 	ended(state: SessionState): void {
 		this.#here.driven.delete(this.#key);
-		this.#lastRunId = state.run?.runId;
+		this.#epoch = this.#lease?.epoch ?? this.#epoch;
 		// What an ended run knew of its calls is not needed again.
 		this.#state = { ...state, run: undefined };
 	}
@@ -125,6 +128,7 @@ export class SessionHold {
 	left(): void {
 		this.#here.driven.delete(this.#key);
 		this.#state = undefined;
+		this.#incarnation = undefined;
 		this.giveUp();
 	}
 
@@ -150,7 +154,7 @@ export class SessionHold {
 
 	/** All that is folded of the session. */
 	async readState(): Promise<SessionState> {
-		return (await this.#fold(this.state)).state;
+		return (await this.#readOn()).state;
 	}
 
 	/** Resolves when the session may be free, or at `wake()`. */
@@ -175,38 +179,29 @@ export class SessionHold {
 		this.#wake?.();
 	}
 
-	/** Entries behind a seq; none where they were folded. */
-	async #page(after: number, limit: number): Promise<readonly Entry[]> {
-		try {
-			return await this.#journal.read(this.#key, { after, limit });
-		} catch (error) {
-			if ((error as { code?: unknown }).code === "events_expired") return [];
-			throw error;
-		}
+	/** A session of which nothing was folded. */
+	#begin(): void {
+		this.#state = emptySession();
+		this.#incarnation = undefined;
+		this.#epoch = undefined;
 	}
 
-	/** Folds what the journal holds behind a state; the entry it ended with is read again, to see that it still stands. */
-	async #fold(from: SessionState, until?: number): Promise<Folded> {
+	/** A reader that has folded what the journal holds beyond the state. */
+	async #readOn(): Promise<JournalReader> {
 		const agent = this.#agent();
-		const options = foldOptions(agent instanceof Promise ? await agent : agent);
-		let state = until !== undefined && until < from.seq ? begin().state : from;
-		let lastRunId = this.#lastRunId;
-		for (;;) {
-			const known = state.seq === 0 ? 0 : 1;
-			const page = await this.#page(state.seq - known, pageSize + known);
-			if (known === 1 && (page[0] === undefined || page[0].runId !== (lastRunId ?? page[0].runId))) {
-				state = begin().state; // another journal: the session was folded, or deleted and maybe begun anew
-				continue;
-			}
-			for (const entry of page.slice(known)) state = evolve(state, entry, options);
-			lastRunId = page.at(-1)?.runId;
-			if (page.length < pageSize + known || (until !== undefined && state.seq >= until))
-				return { state, lastRunId };
-		}
+		const fold = foldOptions(agent instanceof Promise ? await agent : agent);
+		const { state } = this;
+		const incarnation = state.seq === 0 ? undefined : (this.#incarnation ?? (await this.#heldIncarnation()));
+		const reader = new JournalReader(this.#journal, this.#key, { fold, from: { state, incarnation } });
+		await reader.catchUp();
+		return reader;
 	}
-}
 
-/** A session of which nothing was folded. */
-function begin(): Folded {
-	return { state: initialSession(AgentState.initial()), lastRunId: undefined };
+	/** Which session was created under the lease that was held last, where nobody has taken it since. */
+	async #heldIncarnation(): Promise<string | undefined> {
+		const epoch = this.#epoch;
+		if (epoch === undefined) return undefined;
+		const head = await this.#journal.head(this.#key);
+		return head?.epoch === epoch ? head.incarnation : undefined;
+	}
 }

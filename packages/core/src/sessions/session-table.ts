@@ -1,5 +1,6 @@
 // The sessions of one agent in this process: one worker object a key, kept while it works and a while after (keeps I7).
 import { isAwaitedBy, withinCall } from "../engine/index.ts";
+import { entriesAfter } from "../facts/index.ts";
 import type { ExecutionCapabilities, Journal } from "../host/index.ts";
 import { childPrefix, keyOfPlace, readChildPlace, sessionPlace } from "../host/index.ts";
 import { AgentRun } from "./agent-run.ts";
@@ -281,7 +282,7 @@ export class SessionTable {
 			yield child;
 		}
 		if (this.records === undefined) return;
-		for (const { runId, fact } of await this.journal.read(place)) {
+		for await (const { runId, fact } of entriesAfter(this.journal, place, 0)) {
 			if (fact.kind !== "run.started") continue;
 			for (const child of await this.records.children.placesOf(runId)) {
 				if (known.has(child) || !child.startsWith(prefix)) continue;

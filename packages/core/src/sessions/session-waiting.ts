@@ -1,16 +1,17 @@
 // A session whose run waits for somebody outside: what is said of its calls, and their deadlines (keeps I4).
-import type { SessionState, Watcher } from "../facts/index.ts";
 import {
 	answerFacts,
+	entriesBack,
 	expired,
 	expiredFacts,
 	nextDeadline,
 	type PendingToolCall,
 	pendingCalls,
+	type SessionState,
 	stoppedFacts,
 	type ToolAnswer,
+	type Watcher,
 } from "../facts/index.ts";
-import { readKept } from "../host/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { abortRun } from "./kill-session.ts";
 import { noPendingToolCalls, sessionBusy } from "./session-errors.ts";
@@ -158,8 +159,8 @@ export class SessionWaiting {
 	async #checkExpired(answers: readonly ToolAnswer[]): Promise<void> {
 		const { journal, place } = this.#worker;
 		const { seq } = (await journal.head(place)) ?? { seq: 0 };
-		const entries = await readKept(journal, place, Math.max(0, seq - recentEntries));
-		for (const { fact } of entries) {
+		for await (const { seq: at, fact } of entriesBack(journal, place, seq)) {
+			if (at <= seq - recentEntries) return;
 			if (fact.kind !== "tool.settled" || fact.outcome !== "expired") continue;
 			if (answers.some(({ toolCallId }) => toolCallId === fact.callId)) throw expired(fact.callId);
 		}

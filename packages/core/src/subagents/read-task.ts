@@ -1,5 +1,5 @@
 // How a sub-agent's work stands, read from the end of its session's journal: short, however long the session is.
-import type { Entry, JobStatus } from "../facts/index.ts";
+import { type Entry, entriesBack, type JobStatus } from "../facts/index.ts";
 import type { Journal } from "../host/index.ts";
 
 /** How a sub-agent's work stands. */
@@ -18,26 +18,21 @@ export async function readTask(journal: Journal, place: string, runId: string): 
 	const head = await journal.head(place);
 	if (head?.openRunId === runId) return { status: "running", text: "" };
 	let ended: Entry | undefined;
-	for (let end = head?.seq ?? 0; end > 0; ) {
-		const after = Math.max(0, end - pageSize);
-		const entries = await journal.read(place, { after, limit: end - after });
-		for (const entry of [...entries].reverse()) {
-			if (entry.runId !== runId) continue;
-			const { fact } = entry;
-			if (fact.kind === "run.ended") {
-				if (fact.outcome === "error") {
-					return { status: "error", text: "", error: fact.error?.message ?? "It failed." };
-				}
-				if (fact.outcome !== "completed") return { status: "cancelled", text: "" };
-				ended = entry;
+	for await (const entry of entriesBack(journal, place, head?.seq ?? 0, pageSize)) {
+		if (entry.runId !== runId) continue;
+		const { fact } = entry;
+		if (fact.kind === "run.ended") {
+			if (fact.outcome === "error") {
+				return { status: "error", text: "", error: fact.error?.message ?? "It failed." };
 			}
-			if (ended !== undefined && fact.kind === "assistant") {
-				return { status: "completed", text: fact.message.text };
-			}
-			if (fact.kind === "run.started")
-				return { status: ended === undefined ? "running" : "completed", text: "" };
+			if (fact.outcome !== "completed") return { status: "cancelled", text: "" };
+			ended = entry;
 		}
-		end = after;
+		if (ended !== undefined && fact.kind === "assistant") {
+			return { status: "completed", text: fact.message.text };
+		}
+		if (fact.kind === "run.started")
+			return { status: ended === undefined ? "running" : "completed", text: "" };
 	}
 	return { status: head !== undefined && head.waiting > 0 ? "queued" : "cancelled", text: "" };
 }

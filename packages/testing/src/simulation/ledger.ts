@@ -1,7 +1,7 @@
 // What is really in the store, followed append by append, and what must hold of it at every moment (checks I2, I3, I4).
 
-import { AgentState, type Append, type Entry } from "holdfast";
-import { evolve, initialSession, type MemoryJournal, type SessionState } from "holdfast/host";
+import type { Append, Entry } from "holdfast";
+import { emptySession, foldEntries, type MemoryJournal, type SessionState } from "holdfast/host";
 import { printable } from "./schedule.ts";
 
 /** One life of a session: from its first entry until it is deleted. */
@@ -15,8 +15,6 @@ export interface SessionLife {
 	/** The text of each input, with the seq of its fact and the world's time. */
 	readonly inputs: Map<string, { readonly seq: number; readonly at: number }>;
 }
-
-const everythingShown = { show: (_tool: string, result: unknown): unknown => result };
 
 export class Ledger {
 	readonly #store: MemoryJournal;
@@ -49,7 +47,7 @@ export class Ledger {
 	life(key: string): SessionLife {
 		const known = this.#lives.get(key);
 		if (known !== undefined) return known;
-		const state = initialSession(AgentState.initial());
+		const state = emptySession();
 		const life: SessionLife = { key, entries: [], state, inputs: new Map() };
 		this.#lives.set(key, life);
 		this.allLives.push(life);
@@ -87,10 +85,8 @@ export class Ledger {
 		const fork = this.life(to);
 		const source = this.life(from);
 		const until = this.#store.head(to)?.seq ?? 0;
-		for (const entry of source.entries.slice(0, until)) {
-			fork.entries.push(entry);
-			fork.state = evolve(fork.state, entry, everythingShown);
-		}
+		fork.entries.push(...source.entries.slice(0, until));
+		fork.state = foldEntries(fork.entries);
 		if (source.folded !== undefined) fork.folded = source.folded;
 		this.#checkKept(fork, `${to}, a fork of ${from},`);
 	}
@@ -115,9 +111,7 @@ export class Ledger {
 		life.folded = first;
 		this.#checkKept(life, `the journal of ${life.key}, which was folded,`);
 		const [before, after] = [life.entries.slice(0, seq), [first]].map((entries) => {
-			let state = initialSession(AgentState.initial());
-			for (const entry of entries) state = evolve(state, entry, everythingShown);
-			return JSON.stringify(state.agent.messages);
+			return JSON.stringify(foldEntries(entries).agent.messages);
 		});
 		if (before !== after) this.wrong(`${life.key} tells another conversation since it was folded`);
 	}
@@ -164,7 +158,7 @@ export class Ledger {
 		if (entry.seq !== life.entries.length)
 			this.wrong(`entry ${seq} of ${life.key} stands at ${life.entries.length}`);
 		try {
-			life.state = evolve(life.state, entry, everythingShown);
+			life.state = foldEntries([entry], life.state);
 		} catch (error) {
 			this.wrong(`entry ${seq} of ${life.key} (${fact.kind}) cannot be folded: ${(error as Error).message}`);
 		}

@@ -1,0 +1,28 @@
+// What a run emits between two facts, kept in pieces for those who follow its session with offsets.
+import type { ModelEvent, ModelStartEvent, ToolDeltaEvent } from "./events.ts";
+import type { BoundaryMark } from "./fact.ts";
+
+/** A piece of what a run emitted between two facts. */
+export interface Chunk {
+	/** Position after the last entry; grows, with gaps. */
+	readonly sub: number;
+	/** A `ChunkEvent`, as JSON. */
+	readonly event: unknown;
+}
+
+/** A chunk in its place. */
+export interface StoredChunk extends Chunk {
+	/** The entry it comes after. */
+	readonly seq: number;
+}
+
+/** The events that are kept in chunks. */
+export type KeptEvent = ModelStartEvent | ModelEvent | ToolDeltaEvent;
+
+/** An event as a chunk holds it. */
+export type ChunkEvent = WithoutPlace<KeptEvent> & {
+	/** The boundaries that were emitted since the chunk or fact before; absent where there are none. */
+	readonly marks?: readonly BoundaryMark[];
+};
+
+type WithoutPlace<Event> = Event extends unknown ? Omit<Event, "seq" | "sub"> : never;

@@ -1,0 +1,72 @@
+// The id of an event of a session: the entry it comes after, its position after that entry, and its part among the events
+// that one run event is projected to. An id never changes its meaning (keeps I3).
+import { HoldfastError } from "@holdfast/upp";
+
+/** A place in the events of a session: after the entry `seq` and before the next; `sub` and `part` count from 0. */
+export interface EventPlace {
+	readonly seq: number;
+	readonly sub: number;
+	readonly part: number;
+}
+
+/** The place before all events. */
+export const beginning: EventPlace = { seq: 0, sub: 0, part: -1 };
+
+const pattern = /^(0|[1-9]\d{0,14})\.(0|[1-9]\d{0,14})\.(0|[1-9]\d{0,14})$/;
+
+/** Writes an id. */
+export function eventId({ seq, sub, part }: EventPlace): string {
+	return `${seq}.${sub}.${part}`;
+}
+
+/** More than any `sub` of an entry. */
+const afterAll = 999_999_999_999_999;
+
+/** The id after which the events of the next entry begin. */
+export function afterEntry(seq: number): string {
+	return eventId({ seq, sub: afterAll, part: 0 });
+}
+
+/** More chunks than a run emits between two facts. */
+const afterChunks = 1_000_000_000;
+
+/** More parts than a run event has. */
+const afterParts = 1_000;
+
+/** The place of a boundary that was committed with an entry: after all chunks before that entry. */
+export function placeBeforeEntry(seq: number, index: number): EventPlace {
+	return { seq: seq - 1, sub: afterChunks, part: index };
+}
+
+/** The place of a boundary that was committed with a chunk: after all parts of what comes before that chunk. */
+export function placeBeforeChunk({ seq, sub }: Pick<EventPlace, "seq" | "sub">, index: number): EventPlace {
+	return { seq, sub: sub - 1, part: afterParts + index };
+}
+
+/**
+ * Reads an id.
+ * @throws HoldfastError `invalid_event_id` for text that is no id.
+ */
+export function readEventId(id: string): EventPlace {
+	const [, seq, sub, part] = pattern.exec(id) ?? [];
+	if (part === undefined) throw invalidEventId(id);
+	return { seq: Number(seq), sub: Number(sub), part: Number(part) };
+}
+
+/** An id that no event has. */
+export function invalidEventId(id: string): HoldfastError {
+	const given = JSON.stringify(id.slice(0, 50));
+	return new HoldfastError(
+		"invalid_event_id",
+		`${given} is no event id of this session. Give the id of an event as it was received.`,
+	);
+}
+
+/** Whether a place comes after another. */
+export function isAfter(place: EventPlace, other: EventPlace): boolean {
+	return (
+		place.seq > other.seq ||
+		(place.seq === other.seq &&
+			(place.sub > other.sub || (place.sub === other.sub && place.part > other.part)))
+	);
+}

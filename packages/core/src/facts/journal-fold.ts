@@ -1,0 +1,96 @@
+// The fold of a journal's entries, one after the other: the only place outside a run that calls `evolve` (keeps I2). With
+// it, the events of what is read: boundaries from their marks, chunks, and what each entry is projected to.
+import { AgentState } from "../state/index.ts";
+import type { ChunkEvent, StoredChunk } from "./chunk.ts";
+import { type EventPlace, placeBeforeChunk, placeBeforeEntry } from "./event-id.ts";
+import type { RunEvent } from "./events.ts";
+import type { BoundaryMark, Entry } from "./fact.ts";
+import { beginsMarks, boundaryOf } from "./marks.ts";
+import { project } from "./project.ts";
+import { evolve, type FoldOptions, initialSession, type SessionState } from "./session-state.ts";
+import { SuppliedMarks } from "./supply-marks.ts";
+
+/** An event in its place. */
+export interface PlacedEvent {
+	readonly place: EventPlace;
+	readonly event: RunEvent;
+}
+
+/** For readers to whom it does not matter what a model sees of a result. */
+export const asItIs: FoldOptions = { show: (_, result) => result };
+
+/** A session of which nothing was read. */
+export function emptySession(): SessionState {
+	return initialSession(AgentState.initial());
+}
+
+/** The state after more entries. */
+export function foldEntries(entries: Iterable<Entry>, from: SessionState = emptySession()): SessionState {
+	const fold = new JournalFold(from);
+	for (const entry of entries) fold.add(entry);
+	return fold.state;
+}
+
+/** The events of entries that begin where a run does. */
+export function eventsOf(entries: readonly Entry[]): readonly RunEvent[] {
+	const [first] = entries;
+	if (first === undefined) return [];
+	const fold = new JournalFold({ ...emptySession(), seq: first.seq - 1 });
+	return entries.flatMap((entry) => fold.read(entry).map(({ event }) => event));
+}
+
+export class JournalFold {
+	readonly #options: FoldOptions;
+	readonly #sessionKey: string | undefined;
+	readonly #supplied = new SuppliedMarks();
+	/** Whether the run under way was recorded with its boundaries. */
+	#hasMarks = true;
+	#state: SessionState;
+
+	/** `sessionKey` is the key that events name. */
+	constructor(from: SessionState, options: FoldOptions = asItIs, sessionKey?: string) {
+		this.#state = from;
+		this.#options = options;
+		this.#sessionKey = sessionKey;
+	}
+
+	get state(): SessionState {
+		return this.#state;
+	}
+
+	/** Folds an entry. */
+	add(entry: Entry): void {
+		this.#state = evolve(this.#state, entry, this.#options);
+	}
+
+	/** Folds an entry and gives its events: the boundaries before it, then its own. */
+	read(entry: Entry): readonly PlacedEvent[] {
+		const { seq, fact } = entry;
+		if (beginsMarks(fact)) this.#hasMarks = fact.marks !== undefined;
+		const supplied = this.#supplied.before(entry);
+		const marks = this.#hasMarks ? fact.marks : supplied;
+		const events = this.#boundaries(marks, (index) => placeBeforeEntry(seq, index));
+		this.add(entry);
+		this.#supplied.after(entry, this.#state);
+		const event = project(this.#state, entry, this.#sessionKey);
+		if (event !== undefined) events.push({ place: { seq, sub: 0, part: 0 }, event });
+		return events;
+	}
+
+	/** The events of a chunk: the boundaries before it, then its own. */
+	readChunk({ seq, sub, event: kept }: StoredChunk): readonly PlacedEvent[] {
+		const { marks: recorded, ...event } = kept as ChunkEvent;
+		const supplied = this.#supplied.beforeChunk(kept as ChunkEvent);
+		const marks = this.#hasMarks ? recorded : supplied;
+		const events = this.#boundaries(marks, (index) => placeBeforeChunk({ seq, sub }, index));
+		events.push({ place: { seq, sub, part: 0 }, event: { ...event, seq, sub } as RunEvent });
+		return events;
+	}
+
+	#boundaries(marks: readonly BoundaryMark[] = [], placeOf: (index: number) => EventPlace): PlacedEvent[] {
+		return marks.map((mark, index) => {
+			const place = placeOf(index);
+			return { place, event: boundaryOf(mark, place, this.#state) };
+		});
+	}
+}

@@ -1,0 +1,238 @@
+// The one reader of a session's journal: it reads on page by page from any place, folds, and gives events with their places
+// (keeps I2, I3). It alone decides whether a session is still the one that was read: by its incarnation.
+//
+// A reader is at a place. `catchUp` and `next` move it on; both notice that the session was deleted and made anew, or that
+// what comes next was folded. `catchUp` then begins anew by itself; `next` says so, for its caller has given events.
+import type { StoredChunk } from "./chunk.ts";
+import { type EventPlace, invalidEventId } from "./event-id.ts";
+import type { Entry } from "./fact.ts";
+import { eventsExpired } from "./journal-errors.ts";
+import { asItIs, emptySession, JournalFold, type PlacedEvent } from "./journal-fold.ts";
+import { type EntrySource, entriesBack, isExpired } from "./read-entries.ts";
+import type { FoldOptions, SessionState } from "./session-state.ts";
+
+/** What the reader takes of a journal; every `Journal` is one. */
+export interface JournalSource extends EntrySource {
+	readChunks?(
+		key: string,
+		options: {
+			readonly after: { readonly seq: number; readonly sub: number };
+			readonly through: number;
+			readonly limit: number;
+		},
+	): readonly StoredChunk[] | Promise<readonly StoredChunk[]>;
+	head(key: string): SourceHead | undefined | Promise<SourceHead | undefined>;
+}
+
+interface SourceHead {
+	readonly incarnation: string;
+	readonly seq: number;
+}
+
+/** A state that was folded before, and of which session. */
+export interface KnownState {
+	readonly state: SessionState;
+	/** Undefined where it is not known: then the session is read from its beginning. */
+	readonly incarnation: string | undefined;
+}
+
+/** Options of a reader. */
+export interface ReaderOptions {
+	/** What a model sees of tools' results. Default: all of them, for readers to whom it does not matter. */
+	readonly fold?: FoldOptions;
+	/** Where to begin. Default: the first entry that is kept. */
+	readonly from?: KnownState;
+	/** The key that events name. Default: none. */
+	readonly sessionKey?: string;
+	/** Whether pages hold chunks, too. Default `entries`. */
+	readonly reads?: "entries" | "entries and chunks";
+	/** How many entries, and chunks, are read at a time. Default 1,000. */
+	readonly pageSize?: number;
+}
+
+/** An entry or a chunk that was read. */
+export interface JournalItem {
+	/** Absent for a chunk. */
+	readonly entry: Entry | undefined;
+	/** The boundaries before it, then its own event, if it has one. */
+	readonly events: readonly PlacedEvent[];
+	/** The session after it. */
+	readonly state: SessionState;
+}
+
+/** What was read at a time. */
+export interface Page {
+	readonly items: readonly JournalItem[];
+	/** Whether that was all there is. */
+	readonly isCaughtUp: boolean;
+}
+
+export class JournalReader {
+	readonly #source: JournalSource;
+	readonly #key: string;
+	readonly #options: ReaderOptions;
+	readonly #pageSize: number;
+	#fold: JournalFold;
+	#incarnation: string | undefined;
+	/** The last entry or chunk that was read. */
+	#at: { readonly seq: number; readonly sub: number };
+	/** Whether nothing was read of what comes before, so that a folded entry is no gap. */
+	#isAtStart = true;
+
+	constructor(source: JournalSource, key: string, options: ReaderOptions = {}) {
+		this.#source = source;
+		this.#key = key;
+		this.#options = options;
+		this.#pageSize = options.pageSize ?? 1_000;
+		const { state, incarnation } = options.from ?? {};
+		// A state of nobody knows which session is of no use.
+		this.#fold = this.#foldFrom((incarnation && state) || emptySession());
+		this.#incarnation = incarnation;
+		this.#at = { seq: this.state.seq, sub: 0 };
+	}
+
+	/** The session as far as it was read. */
+	get state(): SessionState {
+		return this.#fold.state;
+	}
+
+	/** Which session that is; undefined while nothing is known of it. */
+	get incarnation(): string | undefined {
+		return this.#incarnation;
+	}
+
+	/** Whether no run is under way at this place. */
+	get isAtRest(): boolean {
+		return this.state.run?.status !== "running";
+	}
+
+	/** Folds all that was added since, without giving events. */
+	async catchUp(): Promise<SessionState> {
+		let read: readonly Entry[] = [];
+		for (;;) {
+			// Also after reading: what was read before it is of the session that is there now.
+			const head = await this.#source.head(this.#key);
+			if (this.#isSession(head)) {
+				for (const entry of read) this.#fold.add(entry);
+				this.#at = { seq: this.state.seq, sub: 0 };
+			} else {
+				this.restart();
+				this.#incarnation = head?.incarnation;
+			}
+			if ((head?.seq ?? 0) <= this.#at.seq) return this.state;
+			read = await this.#entries().catch((error) => {
+				if (!isExpired(error)) throw error;
+				this.restart();
+				return [];
+			});
+		}
+	}
+
+	/**
+	 * The next page; undefined where the session is another one by now, or is no more. Nothing of that is given, and reading
+	 * on gives the other one from its beginning. Rejects with `events_expired` where what comes next was folded.
+	 */
+	async next(): Promise<Page | undefined> {
+		const withChunks = this.#options.reads === "entries and chunks";
+		if (this.#incarnation === undefined) await this.#begin();
+		else if (!withChunks) {
+			// Most looks find nothing new, and cost no reading.
+			const head = await this.#source.head(this.#key);
+			if (!this.#isSession(head)) return this.#another();
+			if (head?.seq === this.#at.seq) return { items: [], isCaughtUp: true };
+		}
+		const entries = await this.#entries();
+		const chunks = withChunks ? await this.#chunks(entries.at(-1)?.seq ?? this.#at.seq) : [];
+		// After reading: what was read before it is of the session that is there now.
+		if (!(await this.#isSame())) return this.#another();
+		const [first] = entries;
+		if (first?.fact.kind === "folded" && !this.#isAtStart)
+			throw eventsExpired(this.#key, this.#at.seq, first.seq);
+		return this.#read(entries, chunks);
+	}
+
+	/** Begins anew at the first entry that is kept: what was folded since is read as it is now. */
+	restart(): void {
+		this.#fold = this.#foldFrom(emptySession());
+		this.#at = { seq: 0, sub: 0 };
+		this.#isAtStart = true;
+	}
+
+	/**
+	 * Goes to the start of the run in which an event lies, so that what follows can be folded.
+	 *
+	 * Rejects with `invalid_event_id` for an event that is yet to come, `events_expired` where it was folded.
+	 */
+	async seek(place: EventPlace, id: string | undefined): Promise<void> {
+		const head = await this.#source.head(this.#key);
+		this.#incarnation = head?.incarnation;
+		if (id !== undefined && place.seq > (head?.seq ?? 0)) throw invalidEventId(id);
+		const before = Math.max(0, (await this.#startOfRun(place.seq)) - 1);
+		this.#fold = this.#foldFrom({ ...emptySession(), seq: before });
+		this.#at = { seq: before, sub: Number.MAX_SAFE_INTEGER };
+		this.#isAtStart = true;
+	}
+
+	/** The entry with which the run of an entry begins; 0 before the first. */
+	async #startOfRun(seq: number): Promise<number> {
+		for await (const entry of entriesBack(this.#source, this.#key, seq))
+			if (entry.fact.kind === "run.started" || entry.fact.kind === "folded") return entry.seq;
+		return Math.min(seq, 1);
+	}
+
+	#foldFrom(state: SessionState): JournalFold {
+		return new JournalFold(state, this.#options.fold ?? asItIs, this.#options.sessionKey);
+	}
+
+	/** Begins with the session that is there now, if one is. */
+	async #begin(): Promise<void> {
+		this.#incarnation = (await this.#source.head(this.#key))?.incarnation;
+	}
+
+	#another(): undefined {
+		this.restart();
+		this.#incarnation = undefined;
+	}
+
+	async #isSame(): Promise<boolean> {
+		return this.#isSession(await this.#source.head(this.#key));
+	}
+
+	/** Whether it is the session that was read, and not one that was put back to an earlier time. */
+	#isSession(head: SourceHead | undefined): boolean {
+		return head?.incarnation === this.#incarnation && (head?.seq ?? 0) >= this.#at.seq;
+	}
+
+	async #entries(): Promise<readonly Entry[]> {
+		return this.#source.read(this.#key, { after: this.#at.seq, limit: this.#pageSize });
+	}
+
+	async #chunks(through: number): Promise<readonly StoredChunk[]> {
+		const page = { after: this.#at, through, limit: this.#pageSize };
+		return (await this.#source.readChunks?.(this.#key, page)) ?? [];
+	}
+
+	/** Folds a page: each chunk comes after the entry it was emitted after. */
+	#read(entries: readonly Entry[], chunks: readonly StoredChunk[]): Page {
+		const items: JournalItem[] = [];
+		const isCut = chunks.length === this.#pageSize;
+		let next = 0;
+		const takeChunks = (seq: number): void => {
+			for (let chunk = chunks[next]; chunk !== undefined && chunk.seq <= seq; chunk = chunks[++next]) {
+				this.#at = { seq: chunk.seq, sub: chunk.sub };
+				items.push({ entry: undefined, events: this.#fold.readChunk(chunk), state: this.state });
+			}
+		};
+		for (const entry of entries) {
+			takeChunks(entry.seq - 1);
+			// After the last chunk of a full page there may be more before the next entry.
+			if (isCut && next === chunks.length) return { items, isCaughtUp: false };
+			const events = this.#fold.read(entry);
+			this.#isAtStart = false;
+			this.#at = { seq: entry.seq, sub: 0 };
+			items.push({ entry, events, state: this.state });
+		}
+		takeChunks(this.#at.seq);
+		return { items, isCaughtUp: entries.length < this.#pageSize && !isCut };
+	}
+}

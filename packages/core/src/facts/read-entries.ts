@@ -1,0 +1,74 @@
+// Reading the entries of a session page by page, without folding them: on from a place, or back from the end.
+import type { Entry } from "./fact.ts";
+import { eventsExpired } from "./journal-errors.ts";
+
+/** What reading takes of a journal. */
+export interface EntrySource {
+	read(
+		key: string,
+		options?: { readonly after?: number; readonly limit?: number },
+	): readonly Entry[] | Promise<readonly Entry[]>;
+}
+
+/** How many entries are read at a time. */
+const forwards = 500;
+const backwards = 200;
+
+/** The entries after a seq, in order. Rejects with `events_expired` when they were folded. */
+export async function* entriesAfter(
+	source: EntrySource,
+	key: string,
+	seq: number,
+): AsyncGenerator<Entry, void, void> {
+	for (let after = seq; ; ) {
+		const page = await source.read(key, { after, limit: forwards });
+		yield* page;
+		if (page.length < forwards) return;
+		after = page.at(-1)?.seq ?? after;
+	}
+}
+
+/**
+ * The entries from a seq back to the first one, the last one first: what is looked for is seldom far from the end. Where
+ * the oldest were folded it ends with the entry that replaces them; rejects with `events_expired` when `seq` is one of them.
+ */
+export async function* entriesBack(
+	source: EntrySource,
+	key: string,
+	seq: number,
+	pageSize: number = backwards,
+): AsyncGenerator<Entry, void, void> {
+	for (let end = seq; end > 0; end -= pageSize) {
+		const after = Math.max(0, end - pageSize);
+		const entries = await readKept(source, key, after, end - after);
+		const [first] = entries;
+		if (first?.fact.kind !== "folded") {
+			yield* entries.toReversed();
+			continue;
+		}
+		if (first.seq > seq) throw eventsExpired(key, seq, first.seq);
+		yield* entries.filter((entry) => entry.seq <= end).reverse();
+		return;
+	}
+}
+
+/** The entries after a seq, at most so many; from the folded one on where that replaces some of them. */
+export async function readKept(
+	source: EntrySource,
+	key: string,
+	after: number,
+	limit?: number,
+): Promise<readonly Entry[]> {
+	const most = limit === undefined ? {} : { limit };
+	try {
+		return await source.read(key, { after, ...most });
+	} catch (error) {
+		if (!isExpired(error)) throw error;
+		return source.read(key, most);
+	}
+}
+
+/** Whether what was asked for was folded. */
+export function isExpired(error: unknown): boolean {
+	return (error as { code?: unknown } | null)?.code === "events_expired";
+}

@@ -1,0 +1,105 @@
+// What is committed to a session, page by page and then live: the loop that all who follow one share. It holds nothing but
+// a place, so whoever leaves and returns with an id misses nothing (keeps I3, I7).
+import {
+	beginning,
+	type EventPlace,
+	JournalReader,
+	type JournalSource,
+	type PlacedEvent,
+	readEventId,
+} from "../facts/index.ts";
+
+/** What following takes of a journal; every `Journal` is one. */
+export interface FollowedJournal extends JournalSource {
+	watch(key: string, changed: () => void): () => void;
+}
+
+/** Where to begin, and when to leave. */
+export interface PagesOptions {
+	/** The id of the last event that is known. Default: the session is read from its first event. */
+	readonly after?: string | undefined;
+	/** The key that events name. Default: none. */
+	readonly sessionKey?: string | undefined;
+	/** Ends it. */
+	readonly signal?: AbortSignal | undefined;
+}
+
+/** Events that were committed. */
+export interface EventPage {
+	/** In order; those up to the id that is known are among them, from the start of their run. */
+	readonly events: readonly PlacedEvent[];
+	/** Whether that was all there is: the next page comes when something was committed. */
+	readonly isCaughtUp: boolean;
+	/** Whether no run is under way there. */
+	readonly isAtRest: boolean;
+}
+
+/** How many entries, and chunks, are read at a time. */
+const pageSize = 100;
+
+/** The place after which events are asked for. */
+export function placeAfter(id: string | undefined): EventPlace {
+	return id === undefined ? beginning : readEventId(id);
+}
+
+/**
+ * Follows a session until it is deleted, the signal fires, or the caller leaves.
+ *
+ * @throws HoldfastError `invalid_event_id`; `events_expired` when what follows the id is no longer kept.
+ */
+export async function* followPages(
+	journal: FollowedJournal,
+	key: string,
+	{ after, sessionKey, signal }: PagesOptions = {},
+): AsyncGenerator<EventPage, void, void> {
+	const naming = sessionKey === undefined ? {} : { sessionKey };
+	const reader = new JournalReader(journal, key, { reads: "entries and chunks", pageSize, ...naming });
+	const changes = watchChanges(journal, key, signal);
+	try {
+		await reader.seek(placeAfter(after), after);
+		for (;;) {
+			changes.seen();
+			const page = await reader.next();
+			if (page === undefined || signal?.aborted) return;
+			const { items, isCaughtUp } = page;
+			const events = items.flatMap((item) => item.events);
+			yield { events, isCaughtUp, isAtRest: reader.isAtRest };
+			if (isCaughtUp && !(await changes.next())) return;
+		}
+	} finally {
+		changes.stop();
+	}
+}
+
+/** Changes of a session: `next` resolves when something was committed since `seen`, false when it is over. */
+function watchChanges(
+	journal: FollowedJournal,
+	key: string,
+	signal: AbortSignal | undefined,
+): { seen(): void; next(): Promise<boolean>; stop(): void } {
+	let hasChanged = false;
+	let wake: ((isLive: boolean) => void) | undefined;
+	const leave = journal.watch(key, () => {
+		hasChanged = true;
+		wake?.(true);
+	});
+	const abort = (): void => wake?.(false);
+	signal?.addEventListener("abort", abort, { once: true });
+	return {
+		seen() {
+			hasChanged = false;
+		},
+		next() {
+			if (signal?.aborted) return Promise.resolve(false);
+			if (hasChanged) return Promise.resolve(true);
+			return new Promise((resolve) => {
+				wake = resolve;
+			});
+		},
+		stop() {
+			leave();
+			signal?.removeEventListener("abort", abort);
+			wake?.(false);
+		},
+	};
+}

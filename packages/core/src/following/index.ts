@@ -1,0 +1,2 @@
+// Door of following.
+export { type FollowedJournal, followPages, placeAfter } from "./follow-pages.ts";
