@@ -1,8 +1,18 @@
 // What a run tells between two facts, kept in pieces for those who follow it with offsets (keeps I3, I7).
 // A piece is committed before they hear of it: on its own some milliseconds after it was begun, or with the next facts.
 
-import { type Chunk, joinModelEvents, type KeptEvent, type RunEvent, type Watcher } from "../facts/index.ts";
+import {
+	type BoundaryMark,
+	type Chunk,
+	type ChunkEvent,
+	joinModelEvents,
+	type KeptEvent,
+	type RunEvent,
+	type Watcher,
+} from "../facts/index.ts";
 import type { Timers } from "../host/index.ts";
+
+type Pending = KeptEvent & Pick<ChunkEvent, "marks">;
 
 const noChunks: readonly Chunk[] = [];
 
@@ -13,23 +23,29 @@ export class ChunkRecorder implements Watcher {
 	readonly #timers: Timers;
 	readonly #every: number;
 	readonly #flush: () => void;
-	#pending: KeptEvent[] = [];
+	/** Boundaries that wait for something to be committed with: the next piece, or else the next fact. */
+	readonly #marks: BoundaryMark[];
+	#pending: Pending[] = [];
 	#count = 0;
 	#callOff: (() => void) | undefined;
 
 	/** `flush` commits what `take()` gives, some `every` milliseconds after the first piece. */
-	constructor(timers: Timers, every: number, flush: () => void) {
+	constructor(timers: Timers, every: number, flush: () => void, marks: BoundaryMark[]) {
 		this.#timers = timers;
 		this.#every = every;
 		this.#flush = flush;
+		this.#marks = marks;
 	}
 
 	tell(event: RunEvent): void {
 		if (event.type !== "model" && event.type !== "model_start" && event.type !== "tool_delta") return;
-		const last = this.#pending.at(-1);
+		const marks = this.#marks.splice(0);
+		const last = marks.length === 0 ? this.#pending.at(-1) : undefined;
 		const joined = last === undefined ? undefined : join(last, event);
-		if (joined !== undefined) this.#pending[this.#pending.length - 1] = joined;
-		else this.#pending.push(event);
+		if (last !== undefined && joined !== undefined)
+			this.#pending[this.#pending.length - 1] =
+				last.marks === undefined ? joined : { ...joined, marks: last.marks };
+		else this.#pending.push(marks.length === 0 ? event : { ...event, marks });
 		this.#callOff ??= this.#timers.after(this.#every, () => {
 			this.#callOff = undefined;
 			this.#flush();

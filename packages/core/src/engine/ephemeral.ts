@@ -10,5 +10,6 @@ export function ephemeralRecorder(): Recorder {
 			return { ok: true, seq };
 		},
 		inbox: () => [],
+		keeps: "nothing",
 	};
 }

@@ -1,7 +1,15 @@
 // A run under way: it commits facts, folds them, tells watchers, and can be stopped at any moment (keeps I1, I3, I8).
 import { type AssistantMessage, UPPError } from "@holdfast/upp";
-import type { BoundaryEvent, Entry, Fact, Placement, RunEvent, Watcher } from "../facts/index.ts";
-import { evolve, type FoldOptions, project, type SessionState } from "../facts/index.ts";
+import type {
+	BoundaryEvent,
+	BoundaryMark,
+	Entry,
+	Fact,
+	Placement,
+	RunEvent,
+	Watcher,
+} from "../facts/index.ts";
+import { evolve, type FoldOptions, markOf, project, type SessionState, withMarks } from "../facts/index.ts";
 import type { Append, AppendResult, MaybePromise, StoredInput } from "../host/index.ts";
 import type { Interceptors } from "../policy/index.ts";
 import type { AgentState, SubagentExecutionTrace } from "../state/index.ts";
@@ -19,6 +27,8 @@ export interface Recorder {
 	inbox(): MaybePromise<readonly StoredInput[]>;
 	/** Looks whether this process may still append; when not, the run is told to stop. Absent: only an append tells. */
 	check?(): void;
+	/** `nothing`: no reader will ever ask for what was committed. Default `facts`. */
+	readonly keeps?: "facts" | "nothing";
 }
 
 /** What can be taken into the conversation of a running turn. */
@@ -117,6 +127,8 @@ export class Run {
 	#taken: Set<string> | undefined;
 	#traces: TraceCollector | undefined;
 	#chunks: ChunkRecorder | undefined;
+	/** Boundaries that wait for something to be committed with; undefined where nothing is kept. */
+	readonly #marks: BoundaryMark[] | undefined;
 
 	constructor(options: RunOptions) {
 		this.agent = options.agent;
@@ -134,9 +146,15 @@ export class Run {
 		this.#readInput = options.readInput;
 		this.#watchers = [...(options.watchers ?? [])];
 		this.#fold = foldOptions(options.agent);
+		this.#marks = options.recorder.keeps === "nothing" ? undefined : [];
 		if (options.keepDeltasMs === undefined) return;
 		const { timers } = options.agent.ports;
-		this.#chunks = new ChunkRecorder(timers, options.keepDeltasMs, () => this.#keepChunks());
+		this.#chunks = new ChunkRecorder(
+			timers,
+			options.keepDeltasMs,
+			() => this.#keepChunks(),
+			this.#marks ?? [],
+		);
 		this.#watchers.unshift(this.#chunks);
 	}
 
@@ -160,8 +178,9 @@ export class Run {
 		return this.#stopReason;
 	}
 
+	/** Whether anybody looks on, or will read of it. */
 	get watched(): boolean {
-		return this.#watchers.length > 0;
+		return this.#watchers.length > 0 || this.#marks !== undefined;
 	}
 
 	/** Adds somebody who looks on; returns the way to leave. */
@@ -239,6 +258,7 @@ export class Run {
 			const chunks = this.#chunks.take();
 			if (chunks.length > 0) batch.chunks = chunks;
 		}
+		if (this.#marks !== undefined) batch.facts = withMarks(facts, this.#marks.splice(0));
 		let appended: MaybePromise<AppendResult>;
 		try {
 			appended = this.#recorder.append(batch);
@@ -263,7 +283,10 @@ export class Run {
 	}
 
 	#committed(batch: Append, result: AppendResult): MaybePromise<boolean> {
-		if (!result.ok) return false;
+		if (!result.ok) {
+			this.#marks?.push(...(batch.facts[0]?.marks ?? []));
+			return false;
+		}
 		if (this.ledger !== undefined) return this.#recorded(this.ledger, batch, result.seq);
 		let seq = result.seq - batch.facts.length;
 		for (const fact of batch.facts) {
@@ -343,6 +366,7 @@ export class Run {
 	boundary(event: BoundaryEvent): Promise<unknown> | undefined {
 		if (this.#recording !== undefined) return this.#recording.told.then(() => this.boundary(event));
 		let waiting: Promise<unknown> | undefined;
+		this.#marks?.push(markOf(event));
 		this.ledger?.tell(event);
 		for (const watcher of this.#watchers) {
 			watcher.tell(event);

@@ -1,6 +1,6 @@
 // Door of facts.
 export type { AgentEvent } from "./agent-event.ts";
-export type { Chunk, KeptEvent, StoredChunk } from "./chunk.ts";
+export type { Chunk, ChunkEvent, KeptEvent, StoredChunk } from "./chunk.ts";
 export { decodeFact, type EncodedFact, encodeFact } from "./codec.ts";
 export { errorData } from "./error-data.ts";
 export { afterEntry, beginning, type EventPlace, eventId, isAfter, readEventId } from "./event-id.ts";
@@ -16,6 +16,7 @@ export type {
 export type {
 	AgentPart,
 	AssistantSaid,
+	BoundaryMark,
 	Entry,
 	ErrorData,
 	Fact,
@@ -51,6 +52,7 @@ export {
 export { emptySession, eventsOf, type PlacedEvent } from "./journal-fold.ts";
 export { type JournalItem, JournalReader, type JournalSource } from "./journal-reader.ts";
 export { lookAt, never } from "./look-at.ts";
+export { markOf, withMarks } from "./marks.ts";
 export type { ModelPrice } from "./model-price.ts";
 export {
 	answerFacts,
