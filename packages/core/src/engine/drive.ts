@@ -253,7 +253,8 @@ async function carryOutCalls(run: Run, answer: AssistantSaid | undefined): Promi
 		if (error instanceof Waits) throw error;
 		if (!(error instanceof Stopped)) run.cancelWork(error);
 		// What the model said is kept, also where none of its calls was started.
-		const unsaid = answer === undefined || run.state.run?.assistant?.message.id === answer.message.id ? [] : [answer];
+		const unsaid =
+			answer === undefined || run.state.run?.assistant?.message.id === answer.message.id ? [] : [answer];
 		if (error instanceof Stopped && error.reason === "suspend") {
 			if (unsaid.length > 0) await commit(run, unsaid);
 			await Promise.race([
