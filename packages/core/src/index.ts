@@ -40,6 +40,7 @@ export type {
 } from "./facts/job-events.ts";
 export type { ModelPrice } from "./facts/model-price.ts";
 export type { PendingToolCall, ToolAnswer } from "./facts/outside-answers.ts";
+export { type FollowedEvent, type FollowOptions, followSession } from "./following/follow-session.ts";
 export type { Host } from "./host/host.ts";
 export { memoryHost } from "./host/host.ts";
 export type {

@@ -82,15 +82,21 @@ export class JournalFold {
 		const { marks: recorded, ...event } = kept as ChunkEvent;
 		const supplied = this.#supplied.beforeChunk(kept as ChunkEvent);
 		const marks = this.#hasMarks ? recorded : supplied;
-		const events = this.#boundaries(marks, (index) => placeBeforeChunk({ seq, sub }, index));
+		const events = this.#boundaries(marks, (index) => placeBeforeChunk({ seq, sub }, index), sub);
 		events.push({ place: { seq, sub, part: 0 }, event: { ...event, seq, sub } as RunEvent });
 		return events;
 	}
 
-	#boundaries(marks: readonly BoundaryMark[] = [], placeOf: (index: number) => EventPlace): PlacedEvent[] {
+	/** `sub`: that of the chunk; absent before an entry. */
+	#boundaries(
+		marks: readonly BoundaryMark[] = [],
+		placeOf: (index: number) => EventPlace,
+		sub?: number,
+	): PlacedEvent[] {
 		return marks.map((mark, index) => {
 			const place = placeOf(index);
-			return { place, event: boundaryOf(mark, place, this.#state) };
+			const at = { seq: place.seq, sub: sub ?? place.sub };
+			return { place, event: boundaryOf(mark, at, this.#state) };
 		});
 	}
 }

@@ -14,7 +14,7 @@ export function markOf(event: BoundaryEvent): BoundaryMark {
 /** The boundary of a mark, given the state after the entry before it. */
 export function boundaryOf(
 	mark: BoundaryMark,
-	{ seq, sub }: EventPlace,
+	{ seq, sub }: Pick<EventPlace, "seq" | "sub">,
 	state: SessionState | undefined,
 ): BoundaryEvent {
 	if (mark.type !== "step_end") return { ...mark, seq, sub };

@@ -2,7 +2,7 @@
 // events. They are made from what is committed, so they are the same for everyone, at any time, in any process (keeps I3).
 
 import { eventId, isAfter } from "../facts/index.ts";
-import { type FollowedJournal, followPages, placeAfter } from "../following/index.ts";
+import { type FollowedJournal, type FollowOptions, followPages, placeAfter } from "../following/index.ts";
 import type { ExecuteComplete, ExecuteEvent } from "./execute-event.ts";
 import { ExecuteProjection } from "./execute-projection.ts";
 
@@ -10,18 +10,6 @@ import { ExecuteProjection } from "./execute-projection.ts";
 export interface LoggedEvent {
 	readonly id: string;
 	readonly event: ExecuteEvent | ExecuteComplete;
-}
-
-/** How a log is followed. */
-export interface FollowOptions {
-	/** Only events after this id. Default: all that are kept. */
-	readonly after?: string | undefined;
-	/**
-	 * When to end: `complete` after the first execution that is over, `idle` (the default) after the last one, `never`.
-	 */
-	readonly until?: "complete" | "idle" | "never" | undefined;
-	/** Ends it. */
-	readonly signal?: AbortSignal | undefined;
 }
 
 /** How many events are given at most at a time. */

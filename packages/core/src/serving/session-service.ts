@@ -2,6 +2,7 @@
 // process left is gone on with; nobody sees another tenant's.
 import { HoldfastError } from "@holdfast/upp";
 import { type AgentOptions, modelIdOf, toolsAsGiven } from "../agent/index.ts";
+import type { FollowOptions } from "../following/index.ts";
 import type { Host, Timers } from "../host/index.ts";
 import { keyOfPlace, readPlace, sessionPlace } from "../host/index.ts";
 import { orphanedPlaces, WaitingSessions } from "../sessions/index.ts";
@@ -15,7 +16,7 @@ import {
 	shuttingDown,
 	unknownModel,
 } from "./served-session.ts";
-import { type FollowOptions, followLog, type LoggedEvent } from "./session-log.ts";
+import { followLog, type LoggedEvent } from "./session-log.ts";
 import type { SessionMessage } from "./session-message.ts";
 import { SessionsAtHand } from "./sessions-at-hand.ts";
 

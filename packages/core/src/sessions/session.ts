@@ -2,6 +2,7 @@
 
 import type { PendingToolCall, ToolAnswer } from "../facts/index.ts";
 import { acceptInput, type SendInput } from "../facts/index.ts";
+import { type FollowedEvent, type FollowOptions, followPlace } from "../following/index.ts";
 import type { AgentState } from "../state/index.ts";
 import { type StartOptions, startTurn } from "./accept-turn.ts";
 import type { AgentRun } from "./agent-run.ts";
@@ -171,6 +172,26 @@ export class Session {
 	/** Kills the session and removes all of it and of its child sessions from the store. Unknown keys are fine. */
 	async delete(): Promise<void> {
 		return this.#table.delete(this.#current());
+	}
+
+	/**
+	 * The events of the session, whoever works on it, each under an id: from any place on, those of the past first, then
+	 * live ones. Nobody waits for who follows. @see followSession
+	 *
+	 * Rejects with `invalid_event_id`, `events_expired` when what follows the id is no longer kept.
+	 *
+	 * @example
+	 * import { Agent } from "holdfast";
+	 * import { scriptedModel } from "@holdfast/testing";
+	 *
+	 * const session = new Agent({ model: scriptedModel(["Good morning."]) }).session("ticket-7");
+	 * const run = await session.send("Hello");
+	 * void run.result();
+	 * for await (const { id, event } of session.follow({ until: "complete" })) console.log(id, event.type);
+	 */
+	follow(options?: FollowOptions): AsyncIterableIterator<FollowedEvent> {
+		const { journal } = this.#table;
+		return followPlace(journal, this.#table.placeOf(this.key), this.key, options);
 	}
 
 	/** The conversation as committed so far. */

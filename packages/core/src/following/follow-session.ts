@@ -1,0 +1,86 @@
+// The events of one session, each under an id: those of the past first, then live ones. Public, and made of nothing but
+// what is committed, so it is the same for everyone, at any time, in any process (keeps I3).
+import { eventId, isAfter, type RunEvent } from "../facts/index.ts";
+import { type Host, readPlace } from "../host/index.ts";
+import { type FollowedJournal, followPages, placeAfter } from "./follow-pages.ts";
+import { leavable } from "./leavable.ts";
+
+/** An event of a session. */
+export interface FollowedEvent {
+	/** The place of the event in its session; it never changes its meaning. Opaque: give it back as `after`. */
+	readonly id: string;
+	readonly event: RunEvent;
+}
+
+/** How a session is followed. */
+export interface FollowOptions {
+	/** Only events after this id. Default: all that are kept. */
+	readonly after?: string | undefined;
+	/**
+	 * When to end: `complete` after the first execution that is over (its run has ended, or waits for somebody outside),
+	 * `idle` (the default) after the last one, `never`.
+	 */
+	readonly until?: "complete" | "idle" | "never" | undefined;
+	/** Ends it. */
+	readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Follows a session of a store, whoever works on it: its events from any place on, boundaries of turns and steps among
+ * them. What a model says is there in pieces where its agent has `keepDeltasMs`, else as whole messages. Nobody waits for
+ * who follows. It ends as `until` says, and when the session is deleted.
+ *
+ * Rejects with `invalid_event_id` for an id that no event of the session has, `events_expired` when what follows the id is
+ * no longer kept: then follow from the beginning.
+ *
+ * @param key As `journal.list()` gives it; `session.follow()` does the same for a session at hand.
+ * @example
+ * import { Agent, followSession, memoryHost } from "holdfast";
+ * import { scriptedModel } from "@holdfast/testing";
+ *
+ * const host = memoryHost();
+ * const clerk = new Agent({ model: scriptedModel(["Good morning."]), host });
+ * await (await clerk.session("ticket-7").send("Hello")).result();
+ *
+ * let last: string | undefined;
+ * for await (const { id, event } of followSession(host, "ticket-7")) {
+ * 	console.log(id, event.type); // 1.0.0 run_start, 2.0.0 input, … 4.0.0 run_end
+ * 	last = id;
+ * }
+ * for await (const { event } of followSession(host, "ticket-7", { after: last })) console.log(event.type); // nothing
+ */
+export function followSession(
+	host: Pick<Host, "journal">,
+	key: string,
+	options: FollowOptions = {},
+): AsyncIterableIterator<FollowedEvent> {
+	return followPlace(host.journal, key, readPlace(key).key, options);
+}
+
+/** Follows the session at a place. `sessionKey` is the key that its events name. */
+export function followPlace(
+	journal: FollowedJournal,
+	place: string,
+	sessionKey: string,
+	options: FollowOptions = {},
+): AsyncIterableIterator<FollowedEvent> {
+	return leavable(options.signal, (signal) => events(journal, place, sessionKey, { ...options, signal }));
+}
+
+async function* events(
+	journal: FollowedJournal,
+	place: string,
+	sessionKey: string,
+	{ after, until = "idle", signal }: FollowOptions,
+): AsyncGenerator<FollowedEvent, void, void> {
+	const known = placeAfter(after);
+	for await (const page of followPages(journal, place, { after, sessionKey, signal })) {
+		for (const { place: at, event } of page.events) {
+			if (!isAfter(at, known)) continue;
+			yield { id: eventId(at), event };
+			if (signal?.aborted) return;
+			if (until === "complete" && (event.type === "run_end" || event.type === "waiting")) return;
+		}
+		if (until === "idle" && page.isCaughtUp && page.isAtRest) return;
+	}
+}
