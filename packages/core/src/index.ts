@@ -55,7 +55,7 @@ export type {
 	SessionHead,
 	StoredInput,
 } from "./host/journal.ts";
-export type { Clock, Ids, Ports, Timers } from "./host/ports.ts";
+export type { Clock, EventLoop, Ids, Ports, Timers } from "./host/ports.ts";
 export {
 	type AgentContext,
 	type AgentSession,

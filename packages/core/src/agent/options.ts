@@ -2,7 +2,7 @@
 import { bindModel, HoldfastError, type LLMOptions, type ModelBinding } from "@holdfast/upp";
 import type { CheckpointStore } from "../checkpoint/index.ts";
 import type { AgentStrategy, Decider, EngineAgent, EngineModel } from "../engine/index.ts";
-import { fingerprintOf } from "../engine/index.ts";
+import { fairnessOf, fingerprintOf } from "../engine/index.ts";
 import type { ExecutionHost } from "../execution-host/index.ts";
 import type { ModelPrice } from "../facts/index.ts";
 import type { Host, Ports } from "../host/index.ts";
@@ -79,7 +79,7 @@ export interface AgentOptions extends Partial<Omit<LLMOptions, "model" | "system
 	readonly keepDeltasMs?: number;
 	/** How many steps a run may take, over all its suspensions; then it fails with `max_steps_exceeded`. Default: no limit. */
 	readonly maxSteps?: number;
-	/** Time and ids. Default: the system's. */
+	/** Time, ids and the event loop. Default: the system's. */
 	readonly ports?: Partial<Ports>;
 }
 
@@ -138,6 +138,7 @@ export function resolveAgent(id: string, options: AgentOptions): EngineAgent {
 	const system = options.system ?? options.instructions;
 	const tools = normaliseTools(toolsAsGiven(options.tools));
 	const toolList = [...tools.values()];
+	const ports = options.ports === undefined ? systemPorts : { ...systemPorts, ...options.ports };
 	let model: EngineModel | undefined;
 	let fingerprint: string | undefined;
 	return {
@@ -148,7 +149,8 @@ export function resolveAgent(id: string, options: AgentOptions): EngineAgent {
 		decider: deciderOf(options),
 		hooks: options.strategy ?? {},
 		toolStrategy: options.toolStrategy ?? {},
-		ports: { ...systemPorts, ...options.ports },
+		ports,
+		fairness: fairnessOf(ports),
 		fingerprint: () => (fingerprint ??= fingerprintOf(modelIdOf(options.model) ?? "", system, toolList)),
 		toolContext: { parentModel: options.model, parentConfig: options.config },
 		...(options.remoteToolTimeoutMs === undefined

@@ -51,11 +51,11 @@ export class CallContext implements ToolContext {
 		this.parentModel = run.agent.toolContext.parentModel;
 		this.parentConfig = run.agent.toolContext.parentConfig;
 		this.emit = (delta) => {
-			if (!run.watched || this.#over || run.stopReason !== undefined) return undefined;
-			// What may be replaced is not told before it was.
-			if (run.interceptors.toolResult !== undefined) return undefined;
+			if (this.#over || run.stopReason !== undefined) return undefined;
+			// What may be replaced is not emitted before it was.
+			if (!run.watched || run.interceptors.toolResult !== undefined) return run.agent.fairness.pause();
 			run.tell({ type: "tool_delta", ...run.at, step, toolCallId, delta });
-			return run.ready("heard");
+			return run.ready("heard") ?? run.agent.fairness.pause();
 		};
 		this.onSubagentEvent = (event) => {
 			if (this.#over) return;

@@ -8,9 +8,9 @@ import type { GenerateResult } from "../state/index.ts";
 import type { Action, AskAction, ModelAction, NoteAction } from "./action.ts";
 import { commit, type DriveOutcome, stepOf, stopOrFail } from "./end-run.ts";
 import type { Observation } from "./engine-agent.ts";
-import { callModel, resultsGivenWith } from "./model-call.ts";
+import { callModel, type ModelFailure } from "./model-call.ts";
 import type { Run } from "./run.ts";
-import { CommitFailed, Stopped, Waits } from "./stopped.ts";
+import { CommitFailed, CutShort, Stopped, Waits } from "./stopped.ts";
 import { ToolRound } from "./tool-round.ts";
 import { untilAnswered } from "./until-answered.ts";
 
@@ -19,9 +19,12 @@ const suspendGrace = 250;
 
 /** Drives a run whose start is committed to its end. Never rejects. */
 export async function drive(run: Run): Promise<DriveOutcome> {
+	const { fairness } = run.agent;
 	try {
 		let done = await begin(run); // also where it need not wait: who starts a run may stop it right away
 		for (;;) {
+			const pause = fairness.pause();
+			if (pause !== undefined) await pause;
 			run.checkStopped();
 			if (!done) {
 				const advanced = advance(run);
@@ -182,20 +185,13 @@ async function modelStep(run: Run, action: ModelAction): Promise<boolean> {
 		}
 		if (run.hasInputs) await run.takeInputs("step-start");
 	}
-	let answer: AssistantSaid | undefined;
-	try {
-		answer =
-			action.failure === "decides"
-				? await answerOrNote(run, action, step)
-				: await callModel(run, action, step);
-	} finally {
-		if (run.retries.length > 0) await recordRetries(run);
-	}
-	if (answer === undefined) return false;
+	const called = await callModel(run, action, step);
+	if (called.retries.length > 0) await recordRetries(run, called.retries);
+	if (called.answer === undefined) return modelFailed(run, action, step, called);
+	const { answer, results } = called;
 	if (answer.message.hasToolCalls) {
-		const carriedOut = resultsGivenWith(answer);
-		if (carriedOut === undefined) await carryOutCalls(run, answer);
-		else await recordCarriedOut(run, answer, carriedOut);
+		if (results === undefined) await carryOutCalls(run, answer);
+		else await recordCarriedOut(run, answer, results);
 	} else {
 		const committed = run.commit([answer]);
 		if (committed instanceof Promise) await committed;
@@ -204,9 +200,21 @@ async function modelStep(run: Run, action: ModelAction): Promise<boolean> {
 }
 
 /** Retries are on record whatever came of them, while this run may record anything. */
-async function recordRetries(run: Run): Promise<void> {
-	const retries = run.retries.splice(0);
+async function recordRetries(run: Run, retries: readonly Fact[]): Promise<void> {
 	if (run.stopReason === undefined || run.stopReason === "interrupt") await commit(run, retries);
+}
+
+/** The run fails with the error, or it is noted for the decider to look at. */
+async function modelFailed(
+	run: Run,
+	action: ModelAction,
+	step: number,
+	{ error, partial }: ModelFailure,
+): Promise<false> {
+	if (action.failure !== "decides" || error instanceof Stopped || error instanceof CommitFailed)
+		throw partial === undefined ? error : new CutShort(error, { partial });
+	await commit(run, [{ kind: "note", step, topic: "model-failed", value: errorData(error) }]);
+	return false;
 }
 
 /** An answer whose calls were carried out already: it is recorded before anybody is told. */
@@ -215,18 +223,6 @@ async function recordCarriedOut(run: Run, answer: AssistantSaid, results: readon
 	const { hooks } = run.agent;
 	await untilAnswered(run, () => hooks.onAct?.(answer.step, answer.message.toolCalls ?? []));
 	await untilAnswered(run, () => hooks.onObserve?.(answer.step, observations(run)));
-}
-
-/** The answer, or a note of the failure for the decider to look at. */
-async function answerOrNote(run: Run, action: ModelAction, step: number): Promise<AssistantSaid | undefined> {
-	try {
-		return await callModel(run, action, step);
-	} catch (error) {
-		if (error instanceof Stopped || error instanceof CommitFailed) throw error;
-		run.speaking = undefined;
-		await commit(run, [{ kind: "note", step, topic: "model-failed", value: errorData(error) }]);
-		return undefined;
-	}
 }
 
 /** Starts the calls of an answer and waits for all results. Without an answer: goes on with the open calls. */
@@ -271,8 +267,7 @@ async function carryOutCalls(run: Run, answer: AssistantSaid | undefined): Promi
 				? "The call was cancelled: the run was interrupted."
 				: "The call was cancelled: the run failed.";
 		// With the end of the run in one commit: else a crash in between would let it go on.
-		run.parting = [...unsaid, ...round.close("cancelled", why)];
-		throw error;
+		throw new CutShort(error, { facts: [...unsaid, ...round.close("cancelled", why)] });
 	}
 	if (hooks.onObserve !== undefined)
 		await untilAnswered(run, () => hooks.onObserve?.(step, observations(run)));

@@ -3,7 +3,7 @@ import { HoldfastError } from "@holdfast/upp";
 import type { ErrorData, Fact, PendingCall, RunOutcome } from "../facts/index.ts";
 import { errorData } from "../facts/index.ts";
 import type { Run } from "./run.ts";
-import { CommitFailed, Stopped, Waits } from "./stopped.ts";
+import { CommitFailed, CutShort, Stopped, Waits } from "./stopped.ts";
 
 /** How the drive of a run came to its end in this process. */
 export type DriveOutcome =
@@ -16,7 +16,8 @@ export type DriveOutcome =
 	  };
 
 /** The end of a drive that something was thrown out of. Never rejects. */
-export async function stopOrFail(run: Run, error: unknown): Promise<DriveOutcome> {
+export async function stopOrFail(run: Run, thrown: unknown): Promise<DriveOutcome> {
+	const { cause: error, facts = [], partial } = thrown instanceof CutShort ? thrown : { cause: thrown };
 	if (error instanceof CommitFailed)
 		return left(run, lostLease(error.cause) ? "lease_lost" : "journal_failed", error.cause);
 	if (error instanceof Waits) return waiting(run, error.calls);
@@ -27,11 +28,10 @@ export async function stopOrFail(run: Run, error: unknown): Promise<DriveOutcome
 	}
 	const interrupted = error instanceof Stopped;
 	const outcome: RunOutcome = interrupted ? "aborted" : "error";
-	const partial = run.speaking?.message();
 	const data: { error?: ErrorData } = interrupted ? {} : { error: errorData(error) };
 	try {
 		await commit(run, [
-			...run.parting,
+			...facts,
 			{ kind: "run.ended", outcome, ...data, ...(partial === undefined ? {} : { partial }) },
 		]);
 	} catch (failure) {

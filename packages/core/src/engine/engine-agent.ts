@@ -17,6 +17,7 @@ import type { Ports } from "../host/index.ts";
 import type { AgentState, GenerateResult } from "../state/index.ts";
 import type { EngineTool, ToolContext } from "../tools/index.ts";
 import type { Decider } from "./action.ts";
+import type { Fairness } from "./fairness.ts";
 
 /** A tool result as `onObserve` sees it. @see UAP 10.2 */
 export interface Observation {
@@ -89,6 +90,8 @@ export interface EngineAgent {
 	/** Milliseconds for which deltas are gathered before they are kept; undefined: they are not kept. */
 	readonly keepDeltasMs?: number;
 	readonly ports: Ports;
+	/** Has its runs wait for the event loop now and then. */
+	readonly fairness: Fairness;
 	/** Names model, instructions and tools, so that a resumed run can tell whether they changed. */
 	fingerprint(): string;
 	/** What a tool's context says of the agent. */

@@ -180,9 +180,9 @@ export async function driven(
 	return { run, outcome, events, trace, signals };
 }
 
-/** Lets everything that is under way by promises alone come to rest. */
-export function atRest(): Promise<void> {
-	return new Promise((resolve) => setImmediate(resolve));
+/** Lets everything that is under way by promises alone come to rest, though runs let the event loop pass meanwhile. */
+export async function atRest(): Promise<void> {
+	for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
 /** What is wrong with a history: each call has exactly one result, in the order of the calls, right behind them. */

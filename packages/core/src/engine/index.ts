@@ -8,6 +8,7 @@ export { type DriveOutcome, sessionKilled } from "./end-run.ts";
 export type { AgentStrategy, EngineAgent, EngineModel, EngineResponse, Observation } from "./engine-agent.ts";
 export { ephemeralRecorder } from "./ephemeral.ts";
 export { EventQueue } from "./event-queue.ts";
+export { fairnessOf } from "./fairness.ts";
 export { agentChange, fingerprintOf } from "./fingerprint.ts";
 export type { CommittedFact, Ledger, Mark } from "./ledger.ts";
 export { foldOptions, type Recorder, Run, type RunInput } from "./run.ts";

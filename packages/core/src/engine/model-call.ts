@@ -1,4 +1,4 @@
-// One call of the model: the request goes out, its stream is told, its answer comes back as a fact.
+// One call of the model: the request goes out, its stream is emitted, its answer comes back as a fact.
 import {
 	type AssistantContent,
 	AssistantMessage,
@@ -13,49 +13,82 @@ import {
 	UserMessage,
 } from "@holdfast/upp";
 import type { AssistantSaid, Fact } from "../facts/index.ts";
-import { errorData, PartialAnswer } from "../facts/index.ts";
+import { errorData } from "../facts/index.ts";
 import type { List } from "../state/index.ts";
 import type { ModelAction } from "./action.ts";
 import { withinCall } from "./call-scope.ts";
 import { withReadableArguments } from "./deep-arguments.ts";
 import type { EngineModel, EngineResponse } from "./engine-agent.ts";
 import type { Run } from "./run.ts";
+import { StreamedAnswer } from "./streamed-answer.ts";
 import { untilAnswered } from "./until-answered.ts";
 
 /** Up to so many messages a copy costs less than the way around it. */
 const copiedAtOnce = 256;
 
-/** Calls the model for an action of a step. Rejects with the provider's own error, or `Stopped`. */
-export async function callModel(run: Run, action: ModelAction, step: number): Promise<AssistantSaid> {
-	const engineModel = run.agent.model();
-	const { model } = engineModel;
-	const { clock } = run.agent.ports;
-	const { tag } = action;
-	run.checkStopped();
-	if (run.watched) {
-		const { seq, sub } = run.at;
-		run.tell({ type: "model_start", seq, sub, step, tag, modelId: model.modelId });
+/** What a call of the model came to. */
+export type ModelOutcome = ModelAnswer | ModelFailure;
+
+interface Attempts {
+	/** Notes of the attempts that failed before. */
+	readonly retries: readonly Fact[];
+}
+
+export interface ModelAnswer extends Attempts {
+	readonly answer: AssistantSaid;
+	/** The results of the answer's calls, where the model has carried them out itself. */
+	readonly results: readonly Fact[] | undefined;
+}
+
+export interface ModelFailure extends Attempts {
+	readonly answer: undefined;
+	/** The provider's own error, `Stopped` or `CommitFailed`. */
+	readonly error: unknown;
+	/** What the model had said when it failed. */
+	readonly partial: AssistantMessage | undefined;
+}
+
+/** Calls the model for an action of a step. Never rejects. */
+export async function callModel(run: Run, action: ModelAction, step: number): Promise<ModelOutcome> {
+	const retries: Fact[] = [];
+	let streamed: StreamedAnswer | undefined;
+	try {
+		const engineModel = run.agent.model();
+		const { model } = engineModel;
+		const { clock } = run.agent.ports;
+		const { tag } = action;
+		run.checkStopped();
+		if (run.watched) {
+			const { seq, sub } = run.at;
+			run.tell({ type: "model_start", seq, sub, step, tag, modelId: model.modelId });
+		}
+		const marked = run.mark({ phase: "before-model" });
+		if (marked !== undefined) await run.untilStopped(marked);
+		const { assemble } = run.interceptors;
+		const assembled =
+			assemble === undefined
+				? undefined
+				: await run.untilStopped(assemble(historyFor(run.state.context, action)));
+		const request = requestFor(run, engineModel, action, step, assembled, retries);
+		run.checkLease();
+		run.checkStopped(); // whoever was notified may have stopped it
+		const startedAt = clock.monotonic();
+		let answering: Promise<EngineResponse>;
+		if (model.capabilities.streaming) {
+			streamed = new StreamedAnswer(run, step, tag);
+			answering = streamed.read(model.stream(request));
+		} else
+			answering = engineModel.isFunction
+				? withinCall(run.place, () => model.complete(request))
+				: model.complete(request);
+		const response = await run.untilStopped(answering);
+		streamed = undefined;
+		if (response.preceding !== undefined) await recordPreceding(run, step, tag, model.modelId, response);
+		const answer = answerOf(run, engineModel, action, step, response, clock.monotonic() - startedAt);
+		return { answer, results: response.results && settledResults(step, response.results), retries };
+	} catch (error) {
+		return { answer: undefined, error, partial: streamed?.partial(), retries };
 	}
-	const marked = run.mark({ phase: "before-model" });
-	if (marked !== undefined) await run.untilStopped(marked);
-	const { assemble } = run.interceptors;
-	const assembled =
-		assemble === undefined
-			? undefined
-			: await run.untilStopped(assemble(historyFor(run.state.context, action)));
-	const request = requestFor(run, engineModel, action, step, assembled);
-	run.checkLease();
-	run.checkStopped(); // whoever was told may have stopped it
-	const startedAt = clock.monotonic();
-	const answering = model.capabilities.streaming
-		? pump(run, step, tag, model.stream(request))
-		: engineModel.isFunction
-			? withinCall(run.place, () => model.complete(request))
-			: model.complete(request);
-	const response: EngineResponse = await run.untilStopped(answering);
-	run.speaking = undefined;
-	if (response.preceding !== undefined) await recordPreceding(run, step, tag, model.modelId, response);
-	return answerOf(run, engineModel, action, step, response, clock.monotonic() - startedAt);
 }
 
 /** The history as a call of the model shows it. */
@@ -73,6 +106,7 @@ function requestFor(
 	action: ModelAction,
 	step: number,
 	assembled: readonly Message[] | undefined,
+	retries: Fact[],
 ): LLMRequest {
 	const { context } = run.state;
 	// A short history is copied at once; a long one only when the model reads it (keeps I5).
@@ -86,7 +120,7 @@ function requestFor(
 		onRetry: (info) => {
 			if (run.stopReason !== undefined) return;
 			const retry = { attempt: info.attempt, delay: info.delayMs, error: errorData(info.error) };
-			run.retries.push({ kind: "note", step, topic: "model-retry", value: retry });
+			retries.push({ kind: "note", step, topic: "model-retry", value: retry });
 			if (run.watched) run.tell({ type: "model_retry", ...run.at, step, ...retry });
 		},
 	});
@@ -124,19 +158,13 @@ function answerOf(
 	if (cost !== undefined) answer.cost = cost;
 	if (response.data !== undefined) answer.data = response.data;
 	if (message.hasToolCalls) answer.resultsId = uuid();
-	if (response.results !== undefined) given.set(answer, response.results);
 	return answer;
 }
 
-/** Results that came with an answer. */
-const given = new WeakMap<AssistantSaid, readonly ToolResult[]>();
-
-/** The results of an answer's calls, where the model has carried them out itself. */
-export function resultsGivenWith(answer: AssistantSaid): readonly Fact[] | undefined {
-	const { step } = answer;
-	return given
-		.get(answer)
-		?.map(({ toolCallId, result, isError }) => settled(step, toolCallId, isError === true, result, 0));
+function settledResults(step: number, results: readonly ToolResult[]): readonly Fact[] {
+	return results.map(({ toolCallId, result, isError }) =>
+		settled(step, toolCallId, isError === true, result, 0),
+	);
 }
 
 function settled(step: number, callId: string, isError: boolean, result: unknown, duration: number): Fact {
@@ -187,34 +215,6 @@ async function recordPreceding(
 		const observations = executions.map((each) => ({ ...each, isError: each.isError === true }));
 		await untilAnswered(run, () => hooks.onObserve?.(step, observations));
 	}
-}
-
-async function pump(
-	run: Run,
-	step: number,
-	tag: string,
-	stream: ReturnType<EngineModel["model"]["stream"]>,
-): Promise<LLMResponse> {
-	stream.response.catch(() => {}); // it is awaited below; until then a failure must not count as unhandled
-	const events = stream[Symbol.asyncIterator]();
-	const said = new PartialAnswer();
-	run.speaking = said;
-	for (;;) {
-		const next = await events.next();
-		if (next.done === true) break;
-		if (run.stopReason !== undefined) {
-			// Nobody waits for the answer any more; the provider's stream gets the chance to clean up.
-			events.return?.().catch(() => {});
-			break;
-		}
-		const event = next.value;
-		said.add(event);
-		if (!run.watched) continue;
-		run.tell({ type: "model", seq: run.state.seq, sub: run.nextSub(), step, tag, event });
-		const full = run.ready("full");
-		if (full !== undefined) await full;
-	}
-	return stream.response;
 }
 
 /** Calls of an answer that the provider refused are not carried out. */

@@ -1,5 +1,5 @@
 // A run under way: it commits facts, folds them, tells watchers, and can be stopped at any moment (keeps I1, I3, I8).
-import { type AssistantMessage, UPPError } from "@holdfast/upp";
+import { UPPError } from "@holdfast/upp";
 import type {
 	BoundaryEvent,
 	BoundaryMark,
@@ -97,20 +97,12 @@ export class Run {
 	readonly place: string | undefined;
 	state: SessionState;
 	readonly mayWait: boolean;
-	/** The error a model, hook or tool strategy threw, as it was thrown. */
-	failure: unknown;
-	/** What the model has said of the answer under way, while it speaks. */
-	speaking: { message(): AssistantMessage | undefined } | undefined;
-	/** What is to be committed with the end of a run that was stopped or failed. */
-	parting: readonly Fact[] = [];
 	readonly parentContext: ToolContext | undefined;
 	/** Records kept beside the journal. */
 	readonly ledger: Ledger | undefined;
 	readonly stopCondition: RunOptions["stopCondition"];
 	readonly afterStep: RunOptions["afterStep"];
 	readonly interceptors: Interceptors;
-	/** Retries of the model call under way, to be recorded when it is over. */
-	readonly retries: Fact[] = [];
 	readonly #recorder: Recorder;
 	readonly #fold: FoldOptions;
 	readonly #readInput: RunOptions["readInput"];

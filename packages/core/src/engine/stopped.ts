@@ -1,5 +1,6 @@
 // The ways out of a drive beside its end: told to stop, refused by the store, or left to somebody outside.
-import type { PendingCall } from "../facts/index.ts";
+import type { AssistantMessage } from "@holdfast/upp";
+import type { Fact, PendingCall } from "../facts/index.ts";
 
 /** Why a run was told to stop. `interrupt` ends it; the others leave it open for somebody to resume. */
 export type StopReason = "interrupt" | "suspend" | "lease-lost" | "kill";
@@ -19,6 +20,21 @@ export class CommitFailed extends Error {
 	constructor(cause: unknown) {
 		super("the journal refused the commit");
 		this.cause = cause;
+	}
+}
+
+/** Thrown inside the drive with an error that ends the run: what is to be committed with the end, in one append. */
+export class CutShort extends Error {
+	override readonly cause: unknown;
+	/** Facts that go before the end. */
+	readonly facts: readonly Fact[];
+	/** What the model had said of an answer that never finished. */
+	readonly partial: AssistantMessage | undefined;
+	constructor(cause: unknown, { facts = [], partial }: Partial<Pick<CutShort, "facts" | "partial">>) {
+		super("the run was cut short");
+		this.cause = cause;
+		this.facts = facts;
+		this.partial = partial;
 	}
 }
 

@@ -1,4 +1,4 @@
-// Time, timers and ids as ports: the engine reads neither from the world itself (keeps I6).
+// Time, timers, ids and the event loop as ports: the engine reads none of them from the world itself (keeps I6).
 import { uuid } from "@holdfast/upp";
 
 /** Where time comes from. */
@@ -21,10 +21,19 @@ export interface Timers {
 	after(milliseconds: number, wake: () => void): () => void;
 }
 
+/** The other work of the process: timers, input and output. */
+export interface EventLoop {
+	/** Calls `passed` once, when it has been through that, and keeps the process alive until then. */
+	nextTurn(passed: () => void): void;
+	/** The same, but a process with nothing else to do may end before. */
+	whenTurned(passed: () => void): void;
+}
+
 export interface Ports {
 	readonly clock: Clock;
 	readonly ids: Ids;
 	readonly timers: Timers;
+	readonly eventLoop: EventLoop;
 }
 
 export const systemPorts: Ports = {
@@ -36,4 +45,34 @@ export const systemPorts: Ports = {
 			return () => clearTimeout(timer);
 		},
 	},
+	eventLoop: {
+		nextTurn: (passed) => void soon(passed),
+		whenTurned: (passed) => soon(passed)?.unref?.(),
+	},
 };
+
+interface Immediate {
+	unref?(): void;
+}
+type Soon = (passed: () => void) => Immediate | undefined;
+
+/** The quickest turn of the event loop that the platform has, looked for when it is first needed. */
+let soon: Soon = (passed) => {
+	soon = quickest();
+	return soon(passed);
+};
+
+/** `setTimeout` is the last choice: asked for again and again, it waits for milliseconds. */
+function quickest(): Soon {
+	const { setImmediate, MessageChannel } = globalThis as Partial<typeof globalThis>;
+	if (setImmediate !== undefined) return (passed) => setImmediate(passed);
+	if (MessageChannel === undefined) return (passed) => void setTimeout(passed, 0);
+	const { port1, port2 } = new MessageChannel();
+	const queue: (() => void)[] = [];
+	port1.onmessage = () => queue.shift()?.();
+	return (passed) => {
+		queue.push(passed);
+		port2.postMessage(null);
+		return undefined;
+	};
+}

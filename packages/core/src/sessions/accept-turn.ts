@@ -4,7 +4,6 @@
 import { sessionKilled } from "../engine/index.ts";
 import type { AcceptedInput, Watcher } from "../facts/index.ts";
 import type { AgentRun } from "./agent-run.ts";
-import { ownMoment } from "./own-moment.ts";
 import { endsRun, pendingToolCalls, sessionBusy } from "./session-errors.ts";
 import type { SessionWorker } from "./session-worker.ts";
 import type { QueuedTurn } from "./turn-queue.ts";
@@ -115,7 +114,7 @@ async function startOrStore(worker: SessionWorker, turn: QueuedTurn): Promise<vo
 	try {
 		const { setup } = worker.table.agent;
 		if (setup !== undefined) await setup.over();
-		if (worker.table.othersWork) await ownMoment();
+		if (worker.table.othersWork) await worker.agent.fairness.turn();
 		const ours = (await worker.opening.open()) === "ours";
 		if (worker.killed) throw sessionKilled();
 		const first = ours && hold.openRunId === undefined && queue.first === turn;

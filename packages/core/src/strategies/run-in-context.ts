@@ -9,6 +9,7 @@ import {
 	type EngineAgent,
 	EventQueue,
 	ephemeralRecorder,
+	fairnessOf,
 	joinDeltas,
 	Run,
 	uapProjection,
@@ -80,6 +81,7 @@ function engineAgentOf(decider: Decider, context: ExecutionContext, backing: Ins
 		hooks,
 		toolStrategy,
 		ports,
+		fairness: fairnessOf(ports),
 		fingerprint: () => "",
 		toolContext: { parentModel: agent.model, parentConfig: agent.config },
 	};

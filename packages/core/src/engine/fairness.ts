@@ -1,0 +1,74 @@
+// Runs let the event loop pass now and then (keeps I8): a model and tools that answer at once never leave the microtask
+// queue, and then no timer fires, no abort arrives and no request is read, however long they work.
+// Those that waited continue one after the other, each as far as it gets: in lockstep, promise by promise, what all of
+// them need on the way would be alive together, and most of the time would go into collecting garbage.
+// One object for all runs that share a clock: what counts is how long the process has worked unbroken.
+import { type Ports, systemPorts } from "../host/index.ts";
+
+/** Milliseconds of unbroken work after which a run waits for the event loop. */
+const unbroken = 10;
+/** How many of those that wait continue in one turn of the event loop, if they take less than that. */
+const inOneTurn = 64;
+
+export class Fairness {
+	readonly #ports: Pick<Ports, "clock" | "eventLoop">;
+	/** When the work since the last turn of the event loop began; undefined while none is known. */
+	#since: number | undefined;
+	/** Those that wait, in order, from `#first` on. */
+	readonly #waiting: (() => void)[] = [];
+	#first = 0;
+	/** How many of them are due in the next turn. */
+	#due = 0;
+	readonly #turned = (): void => {
+		this.#since = undefined;
+	};
+	readonly #continue = (): void => {
+		this.#due--;
+		if (!this.#isOverdue()) this.#waiting[this.#first++]?.();
+		if (this.#first === inOneTurn || this.#first === this.#waiting.length) {
+			this.#waiting.splice(0, this.#first);
+			this.#first = 0;
+		}
+		this.#schedule();
+	};
+
+	constructor(ports: Pick<Ports, "clock" | "eventLoop">) {
+		this.#ports = ports;
+	}
+
+	/** Settles when the event loop has passed; undefined while it was there not long ago. Asked before each piece of work. */
+	pause(): Promise<void> | undefined {
+		return this.#isOverdue() ? this.turn() : undefined;
+	}
+
+	/** Settles when those that waited before have come as far as they can without the world. */
+	turn(): Promise<void> {
+		return new Promise((resolve) => {
+			this.#waiting.push(resolve);
+			this.#schedule();
+		});
+	}
+
+	#schedule(): void {
+		if (this.#due >= inOneTurn || this.#due >= this.#waiting.length - this.#first) return;
+		this.#due++;
+		this.#ports.eventLoop.nextTurn(this.#continue);
+	}
+
+	/** Whether the process has worked unbroken for too long. */
+	#isOverdue(): boolean {
+		const now = this.#ports.clock.monotonic();
+		if (this.#since !== undefined) return now - this.#since >= unbroken;
+		this.#since = now;
+		this.#ports.eventLoop.whenTurned(this.#turned);
+		return false;
+	}
+}
+
+const systemFairness = new Fairness(systemPorts);
+
+/** That of all runs which take their time from the system, or one of their own for others (keeps I6). */
+export function fairnessOf({ clock, eventLoop }: Ports): Fairness {
+	const isSystem = clock === systemPorts.clock && eventLoop === systemPorts.eventLoop;
+	return isSystem ? systemFairness : new Fairness({ clock, eventLoop });
+}
