@@ -1,5 +1,5 @@
 /** The files and folders of the project that a task names, by path, by name, or by the word that is its name. */
-import { escapeExpression } from "../tools/ignore-rules.ts";
+import { escapeExpression } from "../tools/index.ts";
 import { isStopWord } from "./words.ts";
 
 const FILE_NAME =

@@ -2,7 +2,7 @@
  * Plans what to look up: first a list of the files and a search for every telling word, side by side; then
  * the files that matter, in pieces; then nothing more, and the answer is put together.
  */
-import { escapeExpression } from "../tools/ignore-rules.ts";
+import { escapeExpression } from "../tools/index.ts";
 import { documentKind } from "./document.ts";
 import { analyseQuestion, type Question, type Term } from "./question.ts";
 import type { ListedFile, Transcript } from "./transcript.ts";

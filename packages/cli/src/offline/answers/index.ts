@@ -1,5 +1,5 @@
 /** Chooses how to answer a question, and says plainly when nothing was found. */
-import { escapeExpression } from "../../tools/ignore-rules.ts";
+import { escapeExpression } from "../../tools/index.ts";
 import { type Answer, renderAnswer } from "../answer.ts";
 import { buildCorpus, type Corpus, parseAll, projectNames, type Unit } from "../corpus.ts";
 import { analyseQuestion, type Question, type Term, withoutProjectNames } from "../question.ts";
