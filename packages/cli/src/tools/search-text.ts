@@ -149,7 +149,9 @@ function render(search: Search, shape: Shape): string {
 	const total = search.found.reduce((sum, file) => sum + file.matches.length, 0);
 	const notes = [
 		`${counted(search.searched, "file")} searched`,
-		search.tooLarge > 0 ? `${counted(search.tooLarge, "file")} too large` : undefined,
+		search.tooLarge > 0
+			? `${counted(search.tooLarge, "file")} ${search.tooLarge === 1 ? "is" : "are"} too large to search`
+			: undefined,
 		search.longLines > 0
 			? `in ${counted(search.longLines, "file")} long lines were searched up to character ${grouped(SEARCHED_CHARACTERS)}`
 			: undefined,
