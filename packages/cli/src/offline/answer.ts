@@ -1,94 +1,151 @@
-/** What an answer is made of, and how it is written down: lines with `path:line` citations. */
-import type { Block, SourceDocument } from "./document.ts";
+/**
+ * Puts the answer together: the passages that were found, or an introduction where the question has no words to look
+ * for. Each has its `path:line`, and whatever is cut says where the rest is.
+ */
+import { type Chunk, COMMENT, chunksOf } from "./chunks.ts";
+import { insideOf, limitsOf, nowhere } from "./lookup.ts";
+import { answersAmong, type Passage, rankChunks, termOf, termsOf } from "./passages.ts";
+import type { Question, Word } from "./question.ts";
+import type { Transcript } from "./transcript.ts";
 
-/** One line of an answer. */
-export interface AnswerLine {
+/** A piece of an answer. One that is much weaker than the first on its page can wait for the next page. */
+interface Block {
 	readonly text: string;
-	/** Where it stands; left out for lines of our own such as group titles. */
-	readonly cite?: { readonly path: string; readonly line: number };
-	/** Nesting below the line before. */
-	readonly indent?: number;
-	readonly kind?: "title" | "item" | "code" | "plain";
+	readonly score: number;
 }
 
-/** An answer, and how sure it is (0 to 1). */
-export interface Answer {
-	readonly confidence: number;
-	readonly lines: readonly AnswerLine[];
+const PAGE_LINES = 80;
+const PAGE_BLOCKS = 6;
+const NEARLY = 0.8;
+const MOST_IN_SECTION = 12;
+const INTRODUCTION = 4;
+const NEAREST = 3;
+const MOST_CHARACTERS = 400;
+const MOST_CODE_LINES = 10;
+
+/** Writes the answer to a question from what was looked up for it. */
+export function composeAnswer(transcript: Transcript, question: Question): string {
+	const { words, places, missing } = question;
+	const remarks = [...limitsOf(transcript, question), ...transcript.remarks];
+	const head = missing.length > 0 ? `There is no ${missing.join(", ")} here. ` : "";
+	const end = (text: string): string => [`${head}${head && "\n\n"}${text}`, "", ...remarks].join("\n").trim();
+	if (words.length === 0) return end(introduce(transcript, question));
+	const texts = new Map([...transcript.hits, ...transcript.texts]);
+	const isInside = insideOf(question);
+	const chunks = [...texts].flatMap(([path, text]) => (isInside(path) ? chunksOf(path, text) : []));
+	const absent = nowhere(transcript, words);
+	const ranked = rankChunks(chunks, question, absent);
+	const answers = answersAmong(ranked, question);
+	const shown = answers.length > 0 ? answers : ranked.slice(0, NEAREST);
+	const blocks = blocksOf(shown, chunks, new Set(words.map(({ text }) => termOf(text))));
+	if (answers.length > 0) {
+		if (absent.length > 0) remarks.unshift(`${quoted(absent)} is in no file as it is written here.`);
+		return end(paged(blocks, transcript.page));
+	}
+	const where = places.length > 0 ? places.join(", ") : `the ${counted(transcript.files.size, "file")} here`;
+	const nothing = [`${head}I found nothing about ${quoted(words)} in ${where}.`, ...remarks].join(" ");
+	if (blocks.length > 0)
+		return `${nothing}\n\nWhat comes nearest:\n${blocks.map(({ text }) => text).join("\n")}`;
+	return places.length > 0 ? `${nothing}\n\n${introduce(transcript, question)}` : nothing;
 }
 
-/** Beyond this many lines each line is kept short, and beyond the other an answer ends. */
-const LONG = 60;
-const LONGEST = 160;
-const LINE_CHARACTERS = 420;
-const SHORT_LINE_CHARACTERS = 240;
+function quoted(words: readonly Word[]): string {
+	return words.map(({ text }) => `"${text}"`).join(", ");
+}
 
-/** Writes an answer as text. */
-export function renderAnswer(lines: readonly AnswerLine[]): string {
-	const joined = joinCode(lines);
-	const output: string[] = [];
-	const width = joined.length > LONG ? SHORT_LINE_CHARACTERS : LINE_CHARACTERS;
-	for (const [index, line] of joined.entries()) {
-		if (index >= LONGEST && joined.length - index > 12) {
-			const left = joined.slice(index).filter((rest) => rest.kind !== "title").length;
-			output.push("", `… and ${left} more.`);
-			break;
+/** "1 file", "2,000 files". */
+function counted(count: number, noun: string): string {
+	return `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** One page of the blocks, and how to see the next. */
+function paged(blocks: readonly Block[], page: number): string {
+	const pages: Block[][] = [];
+	let lines = 0;
+	for (const block of blocks) {
+		const open = pages.at(-1) ?? [];
+		const more = block.text.split("\n").length;
+		const isWeak = open.length >= PAGE_BLOCKS && block.score < NEARLY * (open[0]?.score ?? 0);
+		lines = open.length === 0 || isWeak || lines + more > PAGE_LINES ? more : lines + more;
+		if (lines === more) pages.push([block]);
+		else open.push(block);
+	}
+	const shown = (pages[page] ?? [{ text: "There is no more." }]).map(({ text }) => text);
+	const left = pages.slice(page + 1).flat().length;
+	if (left > 0) shown.push(`\n${counted(left, "more passage")}: ask "more" in this session, or name a file.`);
+	return shown.join("\n").trim();
+}
+
+/** The passages by section, each section where its best passage is; code by itself. */
+function blocksOf(passages: readonly Passage[], chunks: readonly Chunk[], terms: Set<string>): Block[] {
+	const groups = Map.groupBy(passages, ({ chunk }) => `${chunk.path}\n${(chunk.section ?? chunk).line}`);
+	const positions = new Map(chunks.map((chunk, position) => [chunk, position]));
+	return [...groups.values()].map((group) => {
+		const { chunk, score } = group[0] as Passage;
+		const { section, path } = chunk;
+		let members = group.map((passage) => passage.chunk).filter(({ kind }) => kind !== "heading");
+		if (members.length === 0) {
+			// A heading alone says little: what follows it is shown too.
+			const next = 1 + (positions.get(chunk) ?? 0);
+			members = chunks.slice(next, next + INTRODUCTION).filter((other) => other.section === section);
 		}
-		if (line.kind === "title" && output.length > 0) output.push("");
-		const indent = "  ".repeat(line.indent ?? 0);
-		const place = line.cite ? `${line.cite.path}:${line.cite.line}` : "";
-		if (line.kind === "code")
-			output.push(
-				...[...(place === "" ? [] : [`${place}:`]), "```", ...line.text.split("\n"), "```"].map(
-					(text) => `${indent}${text}`,
-				),
-			);
-		else
-			output.push(
-				`${indent}${line.kind === "item" ? "- " : ""}${shorten(line.text, width)}${place === "" ? "" : ` (${place})`}`,
-			);
-	}
-	return output.join("\n");
+		const byLine = (left: Chunk, right: Chunk): number => left.line - right.line;
+		const shown = members.slice(0, MOST_IN_SECTION).sort(byLine);
+		const rest = members.slice(MOST_IN_SECTION).sort(byLine);
+		const lines = section ? [`\n${section.trail} (${path}:${section.line})`] : [];
+		lines.push(...shown.map((member) => showChunk(member, terms)));
+		if (rest.length > 0) lines.push(`${rest.length} more in ${placeOf(rest[0] as Chunk, rest.at(-1))}`);
+		return { score, text: lines.join("\n") };
+	});
 }
 
-/** Pieces of code that follow each other in a file are shown as one. */
-function joinCode(lines: readonly AnswerLine[]): AnswerLine[] {
-	const joined: AnswerLine[] = [];
-	for (const line of lines) {
-		const last = joined.at(-1);
-		const follows =
-			last?.kind === "code" &&
-			line.kind === "code" &&
-			last.cite &&
-			line.cite &&
-			last.cite.path === line.cite.path;
-		if (
-			follows &&
-			(last.cite as { line: number }).line + last.text.split("\n").length + 1 ===
-				(line.cite as { line: number }).line
-		)
-			joined[joined.length - 1] = { ...last, text: `${last.text}\n\n${line.text}` };
-		else joined.push(line);
-	}
-	return joined;
+/** "path:12-40", or "path:12". */
+function placeOf(first: Chunk, last: Chunk = first): string {
+	const end = last.line + last.lines.length - 1;
+	return `${first.path}:${first.line}${end > first.line ? `-${end}` : ""}`;
 }
 
-function shorten(text: string, width: number): string {
-	const line = text.replace(/\s+/g, " ").trim();
-	if (line.length <= width) return line;
-	const cut = line.slice(0, width);
-	const end = Math.max(cut.lastIndexOf(". "), cut.lastIndexOf("; "));
-	return end > width / 2 ? `${cut.slice(0, end + 1)} …` : `${cut}…`;
+/** A chunk with its place; of long code the part around the line that holds most of the terms, comments least. */
+function showChunk(chunk: Chunk, terms: Set<string>): string {
+	const { path, line, lines, kind } = chunk;
+	const cut = (text: string): string => {
+		const hidden = counted(text.length - MOST_CHARACTERS, "more character");
+		return text.length > MOST_CHARACTERS
+			? `${text.slice(0, MOST_CHARACTERS)}… (${hidden}: ${placeOf(chunk)})`
+			: text;
+	};
+	if (kind !== "code" || lines.length === 1) {
+		const text = lines.map((one) => one.trim().replace(/^\|\s*|\s*\|$/g, "")).join(" ");
+		// Without emphasis and the addresses of links.
+		return `${cut(text.replaceAll("**", "").replace(/\[([^[\]]*)\]\([^()\s]*\)/g, "$1"))} (${path}:${line})`;
+	}
+	const scores = lines.map((one) => {
+		return new Set(termsOf(one).filter((term) => terms.has(term))).size / (COMMENT.test(one) ? 2 : 1);
+	});
+	const best = scores.indexOf(Math.max(...scores));
+	const from = best < MOST_CODE_LINES ? 0 : best - 3;
+	const shown = lines.slice(from, from + MOST_CODE_LINES).map(cut);
+	const hidden = counted(lines.length - shown.length, "more line");
+	const rest = lines.length > shown.length ? ` (${hidden}: ${placeOf(chunk)})` : "";
+	return `${path}:${line + best}${rest}\n\`\`\`\n${shown.join("\n")}\n\`\`\``;
 }
 
-/** A block as an answer's line. */
-export function blockLine(document: SourceDocument, block: Block, indent = 0): AnswerLine {
-	const cite = { path: document.path, line: block.line };
-	if (block.kind === "code" && document.kind === "prose")
-		return { text: block.text.replace(/\s+$/, ""), kind: "code", indent, cite };
-	if (block.kind === "definition") {
-		const [first = "", ...rest] = block.text.split("\n");
-		return { text: rest.length > 0 ? `${rest.join(" ")} — ${first}` : first, cite, kind: "item", indent };
-	}
-	return { text: block.text, cite, kind: block.kind === "heading" ? "plain" : "item", indent };
+/** What a file, a folder or the project begins with, its headings or definitions, and the files there are. */
+function introduce(transcript: Transcript, question: Question): string {
+	const blocks = [...transcript.texts].flatMap(([path, lines]) => {
+		let texts = 0;
+		const chunks = chunksOf(path, lines).filter(({ kind, names, context, lines: [first = ""] }) => {
+			if (kind === "text") return !/^(?:\[?!\[|<)/.test(first) && texts++ < INTRODUCTION;
+			return kind === "heading" || (names.trim() !== "" && context === "");
+		});
+		const length = `\n${path} has ${counted(lines.length, "line")}.`;
+		return [length, ...chunks.map((chunk) => showChunk(chunk, new Set()))];
+	});
+	const inside = [...transcript.files.keys()].filter(insideOf(question));
+	const from = (question.places[0] ?? "").length;
+	const names = new Set(inside.map((path) => path.slice(from).replace(/^\//, "").replace(/\/.*/, "/")));
+	if (inside.length > transcript.texts.size)
+		blocks.push(`\n${counted(inside.length, "file")}: ${[...names].join(", ")}`);
+	const shown = blocks.map((text) => ({ text, score: 1 }));
+	return paged(shown, transcript.page);
 }

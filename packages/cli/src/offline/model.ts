@@ -1,24 +1,32 @@
 /**
- * The offline model behind the port of every model: it reads the messages of a request, decides, and answers
- * with tool calls or streamed text. It keeps nothing between calls, so a resumed run goes on where it was.
+ * The offline model behind the port of every model: it reads the messages of a request, and answers with tool calls or
+ * streamed text. It keeps nothing between calls, so a resumed run continues where it was.
  */
 import {
 	AssistantMessage,
 	type BoundLLMModel,
 	createProvider,
+	emptyUsage,
 	type LLMRequest,
 	type LLMResponse,
 	type LLMStreamResult,
 	type ModelReference,
 	type Provider,
 	type StreamEvent,
-	type ToolCall,
 	UPPError,
 } from "@holdfast/upp";
-import { decide } from "./decide.ts";
+import { composeAnswer } from "./answer.ts";
+import { nextCalls } from "./lookup.ts";
+import { readQuestion } from "./question.ts";
 import { readTranscript } from "./transcript.ts";
 
-/** The offline provider has one model. */
+/** How often it may look something up before it must answer. */
+const ROUNDS = 8;
+const NEEDED_TOOLS = ["list_files", "search_text", "read_file"];
+/** What the model says it is, at the end of every answer. */
+const SELF_DESCRIPTION =
+	"(offline: passages extracted by search, no language model; set --model for a real one)";
+
 const provider: Provider<undefined> = createProvider({
 	name: "offline",
 	version: "1",
@@ -29,59 +37,40 @@ const provider: Provider<undefined> = createProvider({
 export const offline: ModelReference = provider("offline");
 
 function bindOfflineModel(modelId: string): BoundLLMModel {
-	return {
-		modelId,
-		capabilities: {
-			streaming: true,
-			tools: true,
-			structuredOutput: false,
-			imageInput: false,
-			videoInput: false,
-			audioInput: false,
-		},
-		complete: async (request) => respond(request),
-		stream,
+	const never = { structuredOutput: false, imageInput: false, videoInput: false, audioInput: false };
+	const capabilities = { streaming: true, tools: true, ...never };
+	return { modelId, capabilities, complete: async (request) => respond(request), stream };
+}
+
+/** Look something up, or answer. The same request always gives the same response. */
+function respond({ messages, tools = [], structure, signal }: LLMRequest): LLMResponse {
+	if (signal?.aborted === true)
+		throw new UPPError("The call was cancelled.", "CANCELLED", "offline", "llm", undefined, signal.reason);
+	if (structure !== undefined)
+		throw new UPPError("The offline model answers in text only.", "INVALID_REQUEST", "offline", "llm");
+	const say = (text: string): LLMResponse => {
+		const message = new AssistantMessage(`${text}\n\n${SELF_DESCRIPTION}`);
+		return { message, usage: emptyUsage(), stopReason: "stop" };
 	};
-}
-
-function respond(request: LLMRequest): LLMResponse {
-	if (request.signal?.aborted === true) throw cancelled(request.signal);
-	if (request.structure !== undefined)
-		throw new UPPError(
-			"The offline model answers in text only; ask another model for structured output.",
-			"INVALID_REQUEST",
-			"offline",
-			"llm",
+	if (!NEEDED_TOOLS.every((name) => tools.some((tool) => tool.name === name)))
+		return say(
+			`I can only answer from files, and the tools ${NEEDED_TOOLS.join(", ")} were not given to me.`,
 		);
-	const transcript = readTranscript(request.messages);
-	const decision = decide(transcript, new Set((request.tools ?? []).map((tool) => tool.name)));
-	if (decision.kind === "answer")
-		return { message: new AssistantMessage(decision.text), usage: usage(), stopReason: "stop" };
-	const toolCalls = decision.calls.map(
-		(call, index): ToolCall => ({
-			// The number of the message makes the id unique in a conversation, and the same when asked again.
-			toolCallId: `offline-${request.messages.length}-${index + 1}`,
-			toolName: call.name,
-			arguments: call.params,
-		}),
-	);
-	const message = new AssistantMessage([], toolCalls);
-	return { message, usage: usage(), stopReason: "tool_calls" };
-}
-
-/** Nothing is counted because nothing is paid for: this model has no tokens. */
-function usage(): LLMResponse["usage"] {
-	return { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
-}
-
-function cancelled(signal: AbortSignal): UPPError {
-	return new UPPError("The call was cancelled.", "CANCELLED", "offline", "llm", undefined, signal.reason);
+	const transcript = readTranscript(messages);
+	const question = readQuestion(transcript.question, [...transcript.files.keys()]);
+	const calls = transcript.rounds < ROUNDS ? nextCalls(transcript, question) : [];
+	if (calls.length === 0) return say(composeAnswer(transcript, question));
+	const toolCalls = calls.map(({ name, params }, index) => {
+		// The number of the message makes the id unique in a conversation, and the same when asked again.
+		return { toolCallId: `offline-${messages.length}-${index + 1}`, toolName: name, arguments: params };
+	});
+	return { message: new AssistantMessage([], toolCalls), usage: emptyUsage(), stopReason: "tool_calls" };
 }
 
 function stream(request: LLMRequest): LLMStreamResult {
-	// A turn of the loop passes first, so that whoever asked can start to listen.
+	// A turn of the event loop passes first, so that the caller can start to listen.
 	const response = new Promise<void>((resolve) => setImmediate(resolve)).then(() => respond(request));
-	// Whoever only iterates sees the failure there.
+	// A caller that only iterates sees the failure there.
 	response.catch(() => {});
 	return {
 		response,
@@ -93,24 +82,12 @@ function stream(request: LLMRequest): LLMStreamResult {
 
 function* events({ message }: LLMResponse): Generator<StreamEvent> {
 	yield { type: "message_start", index: 0, delta: {} };
-	let index = 0;
-	if (message.text !== "") {
-		yield { type: "content_block_start", index, delta: {} };
-		// Line by line: small enough to watch, large enough to be cheap.
-		for (const text of message.text.match(/[^\n]*\n|[^\n]+$/g) ?? [])
-			yield { type: "text_delta", index, delta: { text } };
-		yield { type: "content_block_stop", index, delta: {} };
-		index++;
+	// Line by line: small enough to watch, large enough to be cheap.
+	for (const text of message.text.match(/[^\n]*\n|[^\n]+$/g) ?? [])
+		yield { type: "text_delta", index: 0, delta: { text } };
+	for (const [index, { toolCallId, toolName, ...call }] of (message.toolCalls ?? []).entries()) {
+		const argumentsJson = JSON.stringify(call.arguments);
+		yield { type: "tool_call_delta", index, delta: { toolCallId, toolName, argumentsJson } };
 	}
-	for (const call of message.toolCalls ?? [])
-		yield {
-			type: "tool_call_delta",
-			index: index++,
-			delta: {
-				toolCallId: call.toolCallId,
-				toolName: call.toolName,
-				argumentsJson: JSON.stringify(call.arguments),
-			},
-		};
 	yield { type: "message_stop", index: 0, delta: {} };
 }

@@ -127,11 +127,11 @@ export const MAX_SPEED = 7;
 `,
 };
 
-/** Asks the model and runs its tools until it answers. */
-async function ask(task: string): Promise<{ text: string; calls: string[] }> {
+/** Asks the model, after the messages before, and runs its tools until it answers. */
+async function ask(task: string, messages: Message[] = []): Promise<{ text: string; calls: string[] }> {
 	const model = offline.provider.modalities.llm?.bind(offline.modelId) as BoundLLMModel;
 	const tools = createAssistantTools({ root });
-	const messages: Message[] = [new UserMessage(task)];
+	messages.push(new UserMessage(task));
 	const calls: string[] = [];
 	for (;;) {
 		const { message } = await model.complete({ messages, tools, config: {} });
@@ -162,12 +162,12 @@ describe("answers with the lines that hold them, cited", () => {
 		["What does heatWater do?", ["Heats the water up", "src/heat.ts:2"]],
 		["Where is MAX_SPEED defined?", ["src/heat.ts:6"]],
 		["Which license does it have?", ["Apache-2.0", "settings.json:3"]],
-		["Which parts does settings.json list?", ["lid: ^1.2.0", "spout: ~2.0.0"]],
-		["How many supported materials are there?", ["3 supported materials"]],
+		["Which parts does settings.json list?", ['"lid": "^1.2.0"', '"spout": "~2.0.0"', "settings.json:6"]],
+		["How many supported materials are there?", ["steel", "copper", "glass", "GUIDE.md:28"]],
 		["How many lines does NEWS.md have?", ["NEWS.md has 23 lines"]],
 		["What is this project?", ["boils water over HTTP"]],
 		["What is the default whistle-delay?", ["whistle-delay 45", "kettle.conf:3"]],
-		["What does the boil-mode option do?", ["boil-mode: fast", "kettle.conf:7"]],
+		["What does the boil-mode option do?", ["boil-mode fast", "kettle.conf:7"]],
 		["Which valves does steam.rst list?", ["north valve", "south valve", "docs/steam.rst:8"]],
 		["What is a condenser?", ["turns steam into water", "docs/steam.rst:10"]],
 		["What does Pump.start do?", ["returns its pressure", "lib/pump.py:4"]],
@@ -252,6 +252,88 @@ test("a default number is looked up, not counted", async () => {
 test("of a text without end the beginning is read as the question", async () => {
 	const { text } = await ask(`What is the default of the temperature option? ${"and so on ".repeat(20_000)}`);
 	expect(text).toContain("96");
+});
+
+test("a name that is misspelt is found, and the answer says that it is nowhere as it is written", async () => {
+	const { text, calls } = await ask("What does heatWatr do?");
+	expect(calls.slice(0, 3)).toEqual(["list_files", "search_text", "search_text"]);
+	expect(text).toMatch(/src\/heat\.ts:1[\s\S]*function heatWater/);
+	expect(text).toContain('"heatWatr" is in no file as it is written here.');
+});
+
+test("a file that is not there is said so, with what other files say about it", async () => {
+	put("GUIDE.md", "# Recipes\n\nPut a recipes.yaml beside the kettle.\n");
+	const { text } = await ask("What does recipes.yaml contain?");
+	expect(text).toMatch(/^There is no recipes.yaml here/);
+	expect(text).toContain("Put a recipes.yaml beside the kettle. (GUIDE.md:3)");
+});
+
+test("an answer keeps to the folder that the question names", async () => {
+	put("docs/lid.md", "# Lid\n\nThe lid is of glass.\n");
+	put("lib/lid.md", "# Lid\n\nThe lid is of steel.\n");
+	const { text } = await ask("What is the lid of, in docs?");
+	expect(text).toContain("The lid is of glass. (docs/lid.md:3)");
+	expect(text).not.toContain("steel");
+});
+
+test("a folder or a file that is asked for as a whole is introduced", async () => {
+	expect((await ask("What is in docs?")).text).toMatch(/docs\/steam\.rst has 10 lines[\s\S]*Valves \(docs/);
+	const { text } = await ask("What does NEWS.md say?");
+	expect(text).toContain("NEWS.md has 23 lines.");
+	expect(text).toContain("3.0.0 - 2024-05-01 (NEWS.md:3)");
+});
+
+describe("cuts nothing without saying where the rest is", () => {
+	test("more passages come when they are asked for, each once", async () => {
+		const lamps = Array.from({ length: 300 }, (_, index) => `lamp number ${index + 1} is somewhere`);
+		put("lamps.md", lamps.map((lamp, index) => `# Place ${index + 1}\n\n${lamp}\n`).join("\n"));
+		const seen: string[] = [];
+		const messages: Message[] = [];
+		let text = "";
+		for (let page = 0; page === 0 || text.includes('ask "more"'); page++) {
+			({ text } = await ask(page === 0 ? "Where is a lamp?" : "more", messages));
+			seen.push(...(text.match(/lamp number \d+ is somewhere/g) ?? []));
+			expect(page).toBeLessThan(300);
+		}
+		expect(seen.toSorted()).toEqual(lamps.toSorted());
+		expect((await ask("more", messages)).text).toContain("There is no more.");
+	});
+
+	test("long paragraphs, long code and long lists name the lines of the rest", async () => {
+		put("long.md", `# Sieve\n\n${"The sieve holds leaves. ".repeat(100)}\n`);
+		expect((await ask("What does the sieve hold?")).text).toMatch(/… \(1,999 more characters: long\.md:3\)/);
+		put("long.ts", `export function sieve() {\n${"\tdrop();\n".repeat(30)}}\n`);
+		expect((await ask("Where is the function sieve?")).text).toContain("(22 more lines: long.ts:1-32)");
+		put("list.md", `# Leaves\n\n${"- a leaf\n".repeat(30)}`);
+		expect((await ask("Which leaves are there?")).text).toContain("18 more in list.md:15-32");
+	});
+
+	test("what was not read or not looked for is said", async () => {
+		for (let file = 0; file < 30; file++) put(`lamps/${file}.md`, `A lamp of kind ${file}.\n`);
+		put("lamps/large.md", `${"A lamp is here.\n".repeat(20_000)}`);
+		const { text } = await ask("Which lamp?");
+		expect(text).toMatch(
+			/\d+ more files were only searched \(read are 20 files of up to 200 KB.*name a file or a folder/,
+		);
+		expect(text).toContain("Searches showed only the first 300 matching lines of a word.");
+		const many = "red orange yellow green blue indigo violet black white";
+		expect((await ask(`Which lamps are ${many}?`)).text).toContain(
+			'"white" was not looked for: too many words.',
+		);
+	});
+});
+
+test("costs time in proportion to what is read", async () => {
+	const paragraph = "# A lamp\n\nThe lamp burns oil and the horn sounds in fog.\n\n- a lamp\n- a horn\n\n";
+	const measure = async (repeats: number): Promise<number> => {
+		put("lamps.md", paragraph.repeat(repeats));
+		const started = process.cpuUsage();
+		expect((await ask("What does the lamp of lamps.md burn?")).text).toContain("burns oil");
+		return process.cpuUsage(started).user;
+	};
+	await measure(1_000);
+	const small = await measure(2_000);
+	expect(await measure(16_000)).toBeLessThan(8 * 3 * small);
 });
 
 test("says what it is in every answer", async () => {

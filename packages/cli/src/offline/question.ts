@@ -1,109 +1,108 @@
-/** Reads a task: what kind of answer it wants, which files it names, and the words that matter. */
-import { filesNamed } from "./named-files.ts";
-import { kindOf, type QuestionKind } from "./question-kind.ts";
-import { asMaker, type Term, termsOf } from "./terms.ts";
+/** Reads a question: the places that it names, and the words that matter. */
 
-export type { Term } from "./terms.ts";
+/** A word to look for. */
+export interface Word {
+	readonly text: string;
+	/** A passage without a name or a version that was asked for is not an answer. */
+	readonly kind: "word" | "name" | "version";
+}
 
-/** An analysed task. */
+/** What a question asks for. */
 export interface Question {
-	readonly task: string;
-	readonly kind: QuestionKind;
-	/** Files of the project that the task names. */
-	readonly files: readonly string[];
-	/** Directories of the project that the task names. */
-	readonly directories: readonly string[];
-	/** Names in the task that look like files and are not there. */
-	readonly missingFiles: readonly string[];
-	readonly versions: readonly string[];
-	/** The release asked for is the newest one. */
-	readonly latest: boolean;
-	readonly terms: readonly Term[];
-	/** Words of the thing to list or count: "which red lamps …" → ["red", "lamps"]. */
-	readonly focus: readonly string[];
+	readonly words: readonly Word[];
+	/** Words beyond the number that is looked for. */
+	readonly ignored: readonly Word[];
+	/** Files and folders of the project that it names; an answer keeps to them. */
+	readonly places: readonly string[];
+	/** Names in it that look like files and are not there. */
+	readonly missing: readonly string[];
+	/** What a passage of code weighs beside one of text; 1 in a question about code. */
+	readonly codeWeight: number;
 }
 
-const VERSION =
-	/(?<![\w.])v?(\d+(?:\.(?:\d+|x))+(?:-[\w.]+)?)(?!\w)|\b(?:version|release|v)\s*\.?\s*(\d+(?:\.(?:\d+|x))*)\b/gi;
+/** A word, or a name of several joined by marks: `read-only`, `src/heat.ts`, `2.1.0`, `Pump.start`. */
+const TOKEN = /[\p{L}\p{N}_$]+(?:(?:[-./@]|::|#)[\p{L}\p{N}_$]+)*/gu;
+/** Words that are part of the asking. */
+const ASKING = new Set(
+	(
+		"a an the this that these those it its there here and or but not of to in on at by for from with within into as if so " +
+		"about i me my we us our you your what which who whose where when why how is are was were be been being do does did done " +
+		"can could should would will shall may might must has have had any all some many much most each every other than then " +
+		"list show tell give find get explain describe describes mention mentions summarise summarize summary contain contains " +
+		"say says said mean means use used uses using work works exist exists called named defined define defines definition " +
+		"declared implemented located need needs want please file files folder folders directory project repository repo code " +
+		"line lines heading headings section sections"
+	).split(" "),
+);
+/** Words that say little, and beside a version nothing. */
+export const OF_VERSIONS: RegExp = /^(?:versions?|releases?|released|chang(?:e|es|ed)|new|updates?)$/i;
+const VERSION = /^v?\d+(?:\.\d+)+/;
+const FILE_NAME =
+	/\.(?:mdx?|txt|rst|adoc|jsonc?|ya?ml|toml|ini|cfg|conf|lock|[ct]sv|xml|html?|s?css|[cm]?[jt]sx?|py|rb|go|rs|java|kt|swift|[ch](?:pp)?|cs|php|sh|sql|vue|log)$/i;
+const CODE =
+	/\b(?:(?:defin|declar|implement)\w*|(?:function|class|method|interface|constant|column|table|export)(?:e?s)?)\b/i;
+/** Words that are looked for. */
+const MOST_WORDS = 8;
 
-/** Analyses a task against the files of the project. */
-export function analyseQuestion(task: string, paths: readonly string[]): Question {
-	const asked = filesNamed(task, paths);
-	// "What is the guide?" names a file only by the way; the word itself is the subject.
-	const named = withoutMentions(task, asked.mentions) ? asked : { ...asked, files: [], mentions: [] };
-	let rest = task;
-	for (const mention of named.mentions) rest = rest.replaceAll(mention, " ");
-	const versions: string[] = [];
-	rest = rest.replace(VERSION, (_whole, dotted: string | undefined, plain: string | undefined) => {
-		versions.push((dotted ?? plain ?? "").toLowerCase().replace(/(?:\.x)+$/, ""));
-		return " ";
-	});
-	const latest =
-		versions.length === 0 &&
-		/\b(?:latest|newest|most recent|last|current)\s+(?:\w+\s+)?(?:version|release|update|change)/i.test(task);
-	const kind = kindOf(task, { namesRelease: versions.length > 0 || latest });
-	return {
-		task,
-		kind,
-		files: named.files,
-		directories: named.directories,
-		missingFiles: named.missing,
-		versions,
-		latest,
-		terms: kind === "who" ? termsOf(rest).map(asMaker) : termsOf(rest),
-		focus: kind === "list" || kind === "count" || kind === "changes" ? focusOf(rest) : [],
-	};
+/** The words of a text as they are written. */
+export function tokensOf(text: string): string[] {
+	return text.match(TOKEN) ?? [];
 }
 
-/** Is there anything left to ask when the names of files are taken away? */
-function withoutMentions(task: string, mentions: readonly string[]): boolean {
-	if (mentions.length === 0 || mentions.some((mention) => /[./]|^[A-Z]{2,}/.test(mention))) return true;
-	let rest = task;
-	for (const mention of mentions) rest = rest.replaceAll(mention, " ");
-	return (
-		termsOf(rest).some((term) => !term.weak) ||
-		rest.search(VERSION) >= 0 ||
-		/\b(?:summar|overview|describe|about|section|heading|line|version|release)/i.test(rest)
-	);
-}
-
-/** The project's own name tells nothing about where in it to look, unless nothing else was asked. */
-export function withoutProjectNames(question: Question, names: ReadonlySet<string>): Question {
-	const isName = (term: Term): boolean => names.has(term.text.toLowerCase());
-	if (!question.terms.some((term) => !term.weak && !isName(term))) return question;
-	return {
-		...question,
-		terms: question.terms.map((term) => (isName(term) ? { ...term, weak: true, exact: false } : term)),
-	};
-}
-
-const FOCUS_END =
-	/^(?:does|do|did|is|are|was|were|in|of|from|has|have|had|can|could|will|should|must|for|exist|exists|there|list|lists|listed|mention|mentions|mentioned|contains|describes|documents|says|documented|defined|described|that|which|under|by|on|at|to|with|it|its|the|this|a|an|i|we|you|need|needed|used|within|inside|and|or|available|per|since|between|if|when|after|before|been|made|came|come|shipped|released|per|file|project|accept|accepts|support|supports)$/i;
-
-/** The words right after "which", "list", "how many" …: the thing that is to be listed. */
-function focusOf(text: string): string[] {
-	const clean = text.replace(/[`"“”]/g, "");
-	const start =
-		/\bhow (?:many|much)\s+(?:different\s+|distinct\s+|total\s+)?/i.exec(clean) ??
-		/\b(?:number|count) of\s+(?:the\s+|all\s+)?/i.exec(clean) ??
-		/\b(?:list|enumerate|name|show|give|summari[sz]e)\s+(?:me\s+)?(?:all\s+|every\s+|each\s+)?(?:of\s+)?(?:the\s+)?(?!in\b|for\b|me\b)/i.exec(
-			clean,
-		) ??
-		/\b(?:what|which)\s+(?:are|were|is)\s+(?:all\s+)?(?:the\s+|its\s+|their\s+)?/i.exec(clean) ??
-		/\b(?:what|which)\s+(?:of\s+the\s+|all\s+)?(?!does\b|do\b|is\b)/i.exec(clean) ??
-		/\ball\s+(?:of\s+)?(?:the\s+)?/i.exec(clean);
-	if (!start) return [];
-	const words: string[] = [];
-	for (const raw of clean.slice(start.index + start[0].length).match(/[\p{L}\p{N}_$-]+|[?.,;:!]/gu) ?? []) {
-		if (/^[?.,;:!]$/.test(raw) || (words.length > 0 && FOCUS_END.test(raw))) break;
-		if (
-			words.length === 0 &&
-			FOCUS_END.test(raw) &&
-			!/^(?:available|supported|used|file|project)$/i.test(raw)
-		)
-			continue;
-		words.push(raw);
-		if (words.length >= 4) break;
+/** Reads a question, given the paths of the project, of which there are none before they are listed. */
+export function readQuestion(text: string, paths: readonly string[]): Question {
+	const places = new Set<string>();
+	const missing: string[] = [];
+	const words = new Map<string, Word>();
+	const tokens = tokensOf(text);
+	const isVersioned = tokens.some((token) => VERSION.test(token));
+	for (const token of tokens) {
+		const lower = token.toLowerCase();
+		const named = placesNamed(token, text, paths);
+		for (const place of named) places.add(place);
+		const isFile = FILE_NAME.test(token);
+		const isSaid = named.length > 0 || ASKING.has(lower) || (isVersioned && OF_VERSIONS.test(lower));
+		if (isSaid || (isFile && paths.length === 0)) continue;
+		if (isFile) missing.push(token);
+		for (const word of wordsOf(token, text)) words.set(word.text.toLowerCase(), word);
 	}
-	return words;
+	const hasName = [...words.values()].some(({ kind }) => kind === "name");
+	return {
+		words: [...words.values()].slice(0, MOST_WORDS),
+		ignored: [...words.values()].slice(MOST_WORDS),
+		places: [...places],
+		missing,
+		codeWeight: CODE.test(text) ? 1 : hasName ? 0.7 : 0.4,
+	};
+}
+
+/** A member is looked for by its own name and its owner's: "Pump.start". */
+function wordsOf(token: string, text: string): Word[] {
+	if (VERSION.test(token)) return [{ text: token, kind: "version" }];
+	const isQuoted = text.includes(`\`${token}`) || text.includes(`${token}(`);
+	const kind = isQuoted || /[-.:#\d_$]|\p{Ll}\p{Lu}/u.test(token) ? "name" : "word";
+	const members = FILE_NAME.test(token) ? [token] : token.split(/\.|::|#/);
+	return members.map((member) => ({ text: member, kind }));
+}
+
+/** "src/heat.ts", "heat.ts", "packages/cli", "the CHANGELOG", "in docs": the nearest to the root. */
+function placesNamed(token: string, text: string, paths: readonly string[]): string[] {
+	const inCapitals = /^[A-Z][A-Z_-]{3,}$/.test(token);
+	const isBare = !inCapitals && !/[./]/.test(token);
+	if (isBare && !/\b(?:in|under|inside|within)\s+(?:the\s+)?[`"]?$/i.test(text.slice(0, text.indexOf(token))))
+		return [];
+	const escaped = token.replace(/[^\w/]/g, "\\$&");
+	const ending = inCapitals ? "(?:\\.[^/]*)?(?=/|$)" : "(?=/|$)";
+	const name = new RegExp(`(?:^|/)${escaped}${ending}`, inCapitals ? "" : "i");
+	const found = paths.flatMap((path) => {
+		const match = name.exec(path);
+		return match ? [path.slice(0, match.index + match[0].length)] : [];
+	});
+	const nearest = isBare ? 1 : Math.min(...found.map(depthOf));
+	return [...new Set(found)].filter((place) => depthOf(place) === nearest).slice(0, 5);
+}
+
+/** How many names a path has. */
+export function depthOf(path: string): number {
+	return path.split("/").length;
 }

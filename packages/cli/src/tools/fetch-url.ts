@@ -8,6 +8,7 @@ import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 import { type AssistantTool, grouped, ToolRefusal, textArgument } from "./assistant-tool.ts";
+import { htmlText } from "./html-text.ts";
 
 const TIME_LIMIT = 20_000;
 const SIZE_LIMIT = 2 * 1024 * 1024;
@@ -72,7 +73,7 @@ async function fetchText(first: URL, options: FetchUrlOptions, signal: AbortSign
 			throw new ToolRefusal("fetch_not_text", `${url.href} answers with ${type}; fetch_url reads text only.`);
 		}
 		const { text, complete } = await readBody(response);
-		const plain = /html/i.test(type) ? stripTags(text) : text;
+		const plain = /html/i.test(type) ? htmlText(text) : text;
 		const cut = plain.length > SHOWN_CHARACTERS;
 		const note = cut || !complete ? " (cut, the page is longer)" : "";
 		return `${url.href}: HTTP ${status}, ${type}${note}\n${plain.slice(0, SHOWN_CHARACTERS)}`;
@@ -178,21 +179,4 @@ async function readBody(response: IncomingMessage): Promise<{ text: string; comp
 
 function decode(chunks: readonly Buffer[]): string {
 	return new TextDecoder().decode(Buffer.concat(chunks));
-}
-
-const ENTITIES: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " " };
-
-function stripTags(html: string): string {
-	return html
-		.replace(/<(script|style|svg|noscript)\b[\s\S]*?<\/\1\s*>/gi, " ")
-		.replace(/<!--[\s\S]*?-->/g, " ")
-		.replace(/<\/?(?:p|div|br|li|tr|h[1-6]|section|article|pre|ul|ol|table)\b[^>]*>/gi, "\n")
-		.replace(/<[^>]{0,2000}>/g, " ")
-		.replace(/&(\w+);/g, (whole, name: string) => ENTITIES[name.toLowerCase()] ?? whole)
-		.replace(/&#(\d+);/g, (whole, code: string) =>
-			Number(code) < 0x110000 ? String.fromCodePoint(Number(code)) : whole,
-		)
-		.replace(/[ \t]+/g, " ")
-		.replace(/ ?\n(?:\s*\n)+/g, "\n\n")
-		.trim();
 }

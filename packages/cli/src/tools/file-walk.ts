@@ -5,7 +5,8 @@
 import { constants, type Dirent } from "node:fs";
 import { open, readdir, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { extendIgnoreRules, type IgnoreRules, isIgnored } from "./ignore-rules.ts";
+import { counted, grouped } from "./assistant-tool.ts";
+import { type IgnoreFile, type IgnoreFiles, isIgnored, readIgnoreFile } from "./ignore-rules.ts";
 import { isInside } from "./root.ts";
 
 /** A file the assistant may list and search. */
@@ -24,10 +25,15 @@ export interface Walk {
 	readonly complete: boolean;
 	/** Directories that could not be read. */
 	readonly unreadable: readonly string[];
+	/** Lines of .gitignore files that were not used. */
+	readonly rulesLeftOut: number;
 }
 
-/** Files looked at in one walk; beyond it the walk says that it is incomplete. */
+/** Files looked at in one walk, and directories within each other; beyond them the walk says that it is incomplete. */
 const FILE_LIMIT = 50_000;
+const DEPTH_LIMIT = 100;
+/** Bytes of a .gitignore file that are read. */
+const RULES_LIMIT = 262_144;
 
 const underWay = new Map<string, Promise<Walk>>();
 
@@ -44,16 +50,31 @@ export function walkFiles(root: string, directory: string): Promise<Walk> {
 	return walk;
 }
 
+/** What a walk left out, for the head of an answer. */
+export function walkNotes(walk: Walk): string[] {
+	const notes: string[] = [];
+	if (!walk.complete)
+		notes.push("the directory is very large or deep and was not walked to its end: name a directory in it");
+	if (walk.unreadable.length > 0)
+		notes.push(`${grouped(walk.unreadable.length)} unreadable directories left out`);
+	if (walk.rulesLeftOut > 0)
+		notes.push(
+			`${counted(walk.rulesLeftOut, "line")} of .gitignore not used: too long, too costly or too many`,
+		);
+	return notes;
+}
+
 async function walkAll(root: string, directory: string): Promise<Walk> {
 	const realRoot = await realpath(root);
 	const files: WalkedFile[] = [];
 	const unreadable: string[] = [];
-	let level: { path: string; rules: IgnoreRules }[] = [
-		{ path: directory, rules: await inheritedRules(realRoot, directory) },
-	];
-	while (level.length > 0) {
+	const inherited = await inheritedRules(realRoot, directory);
+	let rulesLeftOut = inherited.reduce((sum, { leftOut }) => sum + leftOut, 0);
+	let level: { path: string; rules: IgnoreFiles }[] = [{ path: directory, rules: inherited }];
+	for (let depth = 0; level.length > 0; depth++) {
+		if (depth > DEPTH_LIMIT) return { files, complete: false, unreadable, rulesLeftOut };
 		const next: typeof level = [];
-		for (const { path, rules: inherited } of level) {
+		for (const { path, rules: above } of level) {
 			let entries: Dirent[];
 			try {
 				entries = await readdir(join(realRoot, path), { withFileTypes: true });
@@ -62,9 +83,12 @@ async function walkAll(root: string, directory: string): Promise<Walk> {
 				continue;
 			}
 			entries.sort((left, right) => (left.name < right.name ? -1 : left.name > right.name ? 1 : 0));
-			const rules = entries.some((entry) => entry.name === ".gitignore" && entry.isFile())
-				? extendIgnoreRules(inherited, path, await readSmall(join(realRoot, path, ".gitignore")))
-				: inherited;
+			let rules = above;
+			if (entries.some((entry) => entry.name === ".gitignore" && entry.isFile())) {
+				const own = await ignoreFileOf(realRoot, path);
+				rules = [...above, own];
+				rulesLeftOut += own.leftOut;
+			}
 			const candidates: { path: string; isLink: boolean }[] = [];
 			for (const entry of entries) {
 				const inside = path === "" ? entry.name : `${path}/${entry.name}`;
@@ -76,11 +100,11 @@ async function walkAll(root: string, directory: string): Promise<Walk> {
 			const found = await Promise.all(candidates.map((candidate) => fileAt(realRoot, candidate)));
 			for (const file of found) if (file) files.push(file);
 			if (files.length >= FILE_LIMIT)
-				return { files: files.slice(0, FILE_LIMIT), complete: false, unreadable };
+				return { files: files.slice(0, FILE_LIMIT), complete: false, unreadable, rulesLeftOut };
 		}
 		level = next;
 	}
-	return { files, complete: true, unreadable };
+	return { files, complete: true, unreadable, rulesLeftOut };
 }
 
 async function fileAt(
@@ -99,28 +123,34 @@ async function fileAt(
 	}
 }
 
-async function inheritedRules(realRoot: string, directory: string): Promise<IgnoreRules> {
-	let rules: IgnoreRules = [];
+async function inheritedRules(realRoot: string, directory: string): Promise<IgnoreFiles> {
 	const parts = directory === "" ? [] : directory.split("/");
-	for (let depth = 0; depth < parts.length; depth++) {
-		const base = parts.slice(0, depth).join("/");
-		rules = extendIgnoreRules(rules, base, await readSmall(join(realRoot, base, ".gitignore")));
-	}
-	return rules;
+	const bases = parts.map((_part, depth) => parts.slice(0, depth).join("/"));
+	return Promise.all(bases.map((base) => ignoreFileOf(realRoot, base)));
 }
 
-/** The first 256 KB of a file, or nothing when it cannot be read. */
-async function readSmall(path: string): Promise<string> {
+/** The rules in the .gitignore of a directory; without such a file there are none. */
+async function ignoreFileOf(realRoot: string, base: string): Promise<IgnoreFile> {
+	const bytes = await readStart(join(realRoot, base, ".gitignore"));
+	const text = bytes.toString("utf8");
+	if (bytes.length < RULES_LIMIT) return readIgnoreFile(base, text);
+	// The last line may be cut, and others may follow it: together they count as one.
+	const read = readIgnoreFile(base, text.slice(0, text.lastIndexOf("\n") + 1));
+	return { ...read, leftOut: read.leftOut + 1 };
+}
+
+/** As many bytes of a file as are read of rules; none when it cannot be read. */
+async function readStart(path: string): Promise<Buffer> {
+	const buffer = Buffer.alloc(RULES_LIMIT);
 	try {
 		const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
 		try {
-			const buffer = Buffer.alloc(262_144);
 			const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0);
-			return buffer.toString("utf8", 0, bytesRead);
+			return buffer.subarray(0, bytesRead);
 		} finally {
 			await handle.close();
 		}
 	} catch {
-		return "";
+		return buffer.subarray(0, 0);
 	}
 }

@@ -2,6 +2,7 @@
  * Which files the assistant passes over while listing and searching: version control, installed
  * packages, and what .gitignore files name. Anything inside the root can still be read by its path.
  */
+import ignore, { type Ignore } from "ignore";
 
 /** Directories nobody means when they ask about a project. */
 const SKIPPED_DIRECTORIES = new Set([
@@ -25,94 +26,49 @@ export function isSkippedDirectory(name: string): boolean {
 	return SKIPPED_DIRECTORIES.has(name);
 }
 
-/** One line of a .gitignore file, bound to the directory it stands in. */
-interface IgnoreRule {
+/** A rule's cost grows with the path to the power of its `**`, and a project need not be a friend's. */
+const MOST_GLOBSTARS = 3;
+const LONGEST_RULE = 1_000;
+const MOST_RULES = 2_000;
+
+/** The rules of one .gitignore file. */
+export interface IgnoreFile {
+	/** The directory it is in; "" for the root. */
 	readonly base: string;
-	readonly negated: boolean;
-	readonly directoryOnly: boolean;
-	readonly expression: RegExp;
+	readonly rules: Ignore;
+	/** Lines that are not used because they are too long, too costly or too many. */
+	readonly leftOut: number;
 }
 
-/** The rules that hold in one directory: its parents' first, its own last (the last match wins). */
-export type IgnoreRules = readonly IgnoreRule[];
+/** The files whose rules hold in one directory: its parents' first, its own last (the last match wins). */
+export type IgnoreFiles = readonly IgnoreFile[];
 
-/** Adds the lines of the .gitignore in directory `base` ("" for the root) to the rules of its parent. */
-export function extendIgnoreRules(rules: IgnoreRules, base: string, gitignore: string): IgnoreRules {
-	const added: IgnoreRule[] = [];
-	for (const raw of gitignore.split(/\r?\n/)) {
-		const line = raw.replace(/(?<!\\)\s+$/, "");
-		if (line === "" || line.startsWith("#")) continue;
-		const negated = line.startsWith("!");
-		let pattern = (negated ? line.slice(1) : line).replace(/^\\(?=[#!])/, "");
-		const directoryOnly = pattern.endsWith("/");
-		pattern = pattern.replace(/\/+$/, "");
-		if (pattern === "") continue;
-		const anchored = pattern.includes("/");
-		pattern = pattern.replace(/^\//, "");
-		const expression = globExpression(anchored ? pattern : `**/${pattern}`);
-		if (expression) added.push({ base, negated, directoryOnly, expression });
+/** Reads the .gitignore in directory `base` ("" for the root). */
+export function readIgnoreFile(base: string, text: string): IgnoreFile {
+	const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "" && !line.startsWith("#"));
+	const used = lines.slice(0, MOST_RULES).filter(isUsable);
+	return { base, rules: ignore({ ignorecase: false }).add(used), leftOut: lines.length - used.length };
+}
+
+function isUsable(line: string): boolean {
+	if (line.length > LONGEST_RULE || (line.match(/\*{2,}/g)?.length ?? 0) > MOST_GLOBSTARS) return false;
+	try {
+		ignore().add(line).test("a");
+		return true;
+	} catch {
+		// The library makes a regular expression of it, which can be one that no engine reads.
+		return false;
 	}
-	return added.length === 0 ? rules : [...rules, ...added];
 }
 
 /** Is this entry passed over? `path` is relative to the root, with forward slashes. */
-export function isIgnored(rules: IgnoreRules, path: string, kind: "file" | "directory"): boolean {
-	const name = path.slice(path.lastIndexOf("/") + 1);
-	if (kind === "directory" && SKIPPED_DIRECTORIES.has(name)) return true;
+export function isIgnored(files: IgnoreFiles, path: string, kind: "file" | "directory"): boolean {
+	if (kind === "directory" && isSkippedDirectory(path.slice(path.lastIndexOf("/") + 1))) return true;
 	let ignored = false;
-	for (const rule of rules) {
-		if (rule.directoryOnly && kind !== "directory") continue;
-		const inside = rule.base === "" ? path : path.slice(rule.base.length + 1);
-		if (rule.expression.test(inside)) ignored = !rule.negated;
+	for (const { base, rules } of files) {
+		const inside = base === "" ? path : path.slice(base.length + 1);
+		const verdict = rules.test(kind === "directory" ? `${inside}/` : inside);
+		if (verdict.ignored || verdict.unignored) ignored = verdict.ignored;
 	}
 	return ignored;
-}
-
-/**
- * A glob as a regular expression over a whole relative path: `*` stays within a directory, `**` crosses
- * them, `?` is one character, `{a,b}` are alternatives, `[a-z]` a class. Undefined for a glob that cannot
- * be read.
- */
-export function globExpression(glob: string): RegExp | undefined {
-	let source = "";
-	let braces = 0;
-	for (let index = 0; index < glob.length; index++) {
-		const character = glob[index] as string;
-		if (character === "*") {
-			if (glob[index + 1] === "*") {
-				while (glob[index + 1] === "*") index++;
-				if (glob[index + 1] === "/") {
-					index++;
-					source += "(?:.*/)?";
-				} else source += ".*";
-			} else source += "[^/]*";
-		} else if (character === "?") source += "[^/]";
-		else if (character === "{") {
-			braces++;
-			source += "(?:";
-		} else if (character === "}" && braces > 0) {
-			braces--;
-			source += ")";
-		} else if (character === "," && braces > 0) source += "|";
-		else if (character === "[" && glob.indexOf("]", index + 2) > 0) {
-			const end = glob.indexOf("]", index + 2);
-			source += `[${glob
-				.slice(index + 1, end)
-				.replace(/^!/, "^")
-				.replaceAll("\\", "\\\\")}]`;
-			index = end;
-		} else if (character === "\\" && index + 1 < glob.length)
-			source += escapeExpression(glob[++index] as string);
-		else source += escapeExpression(character);
-	}
-	try {
-		return new RegExp(`^${source}$`);
-	} catch {
-		return undefined;
-	}
-}
-
-/** The text as a regular expression that matches only itself. */
-export function escapeExpression(text: string): string {
-	return text.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");
 }

@@ -4,10 +4,9 @@
  */
 import { createContext, Script } from "node:vm";
 import { ToolRefusal } from "./assistant-tool.ts";
-import { escapeExpression } from "./ignore-rules.ts";
 
 /** Characters of a line that are searched; what lies beyond is not looked at. */
-const SEARCHED_CHARACTERS = 4_000;
+export const SEARCHED_CHARACTERS = 4_000;
 
 /** What to look for. */
 export interface LinePattern {
@@ -32,6 +31,11 @@ export function createLineMatcher(options: LinePattern): LineMatcher {
 			`"${options.pattern}" is not a regular expression that can be read. Search it as text with "regex": false.`,
 		);
 	return canBacktrack(options) ? bounded(expression, options) : direct(expression);
+}
+
+/** The text as a regular expression that matches only itself. */
+export function escapeExpression(text: string): string {
+	return text.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");
 }
 
 function compile(source: string, flags: string): RegExp | undefined {

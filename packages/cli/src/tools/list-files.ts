@@ -1,15 +1,8 @@
 /** The tool `list_files`: which files there are below the root, near ones first. */
 import { extname } from "node:path";
-import {
-	type AssistantTool,
-	counted,
-	grouped,
-	numberArgument,
-	ToolRefusal,
-	textArgument,
-} from "./assistant-tool.ts";
-import { walkFiles } from "./file-walk.ts";
-import { globExpression } from "./ignore-rules.ts";
+import { type AssistantTool, counted, grouped, numberArgument, textArgument } from "./assistant-tool.ts";
+import { walkFiles, walkNotes } from "./file-walk.ts";
+import { readGlob } from "./glob.ts";
 import { resolvePath } from "./root.ts";
 
 const DEFAULT_LIMIT = 500;
@@ -58,11 +51,11 @@ export function createListFiles(root: string): AssistantTool {
 				minimum: 1,
 				maximum: MAXIMUM_LIMIT,
 			});
-			const expression = glob === undefined ? undefined : readGlob(glob);
+			const matches = glob === undefined ? undefined : readGlob(glob);
 			const start = await resolvePath(root, prefix === "" ? "." : prefix);
 			if (start.kind === "file") return `1 file\n${start.relative}\t${grouped(start.size)} bytes`;
 			const walk = await walkFiles(root, start.relative);
-			const named = expression ? walk.files.filter((file) => expression.test(file.path)) : walk.files;
+			const named = matches ? walk.files.filter((file) => matches(file.path)) : walk.files;
 			const matching = named.filter((file) => !hasBinaryName(file.path));
 			const shown = matching.slice(0, limit);
 			const binary = named.length - matching.length;
@@ -71,21 +64,10 @@ export function createListFiles(root: string): AssistantTool {
 					? `first ${grouped(shown.length)} shown; ${grouped(matching.length - shown.length)} more: narrow with "prefix" or "glob", or raise "limit"`
 					: undefined,
 				binary > 0 ? `${counted(binary, "binary file")} left out` : undefined,
-				walk.complete ? undefined : "the directory is very large and was not walked to its end",
-				walk.unreadable.length > 0
-					? `${grouped(walk.unreadable.length)} unreadable directories left out`
-					: undefined,
+				...walkNotes(walk),
 			].filter((note) => note !== undefined);
 			const head = `${counted(matching.length, "file")}${notes.length > 0 ? ` (${notes.join("; ")})` : ""}`;
 			return [head, ...shown.map((file) => `${file.path}\t${grouped(file.size)} bytes`)].join("\n");
 		},
 	};
-}
-
-/** A glob as the tools understand it: without a slash it matches names in every directory. */
-export function readGlob(glob: string): RegExp {
-	const trimmed = glob.replace(/^\.?\//, "");
-	const expression = globExpression(trimmed.includes("/") ? trimmed : `**/${trimmed}`);
-	if (!expression) throw new ToolRefusal("tool_input_invalid", `"${glob}" is not a glob that can be read.`);
-	return expression;
 }

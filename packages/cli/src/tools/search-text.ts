@@ -7,9 +7,10 @@ import {
 	ToolRefusal,
 	textArgument,
 } from "./assistant-tool.ts";
-import { type WalkedFile, walkFiles } from "./file-walk.ts";
-import { createLineMatcher, type LineMatcher } from "./line-matcher.ts";
-import { hasBinaryName, readGlob } from "./list-files.ts";
+import { type WalkedFile, walkFiles, walkNotes } from "./file-walk.ts";
+import { readGlob } from "./glob.ts";
+import { createLineMatcher, type LineMatcher, SEARCHED_CHARACTERS } from "./line-matcher.ts";
+import { hasBinaryName } from "./list-files.ts";
 import { resolvePath } from "./root.ts";
 import type { TextFiles } from "./text-files.ts";
 
@@ -80,19 +81,19 @@ export function createSearchText(root: string, textFiles: TextFiles): AssistantT
 				budget: EXPRESSION_BUDGET,
 			});
 			const place = await resolvePath(root, textArgument(params, "path") || ".");
-			const expression = glob === undefined ? undefined : readGlob(glob);
+			const matches = glob === undefined ? undefined : readGlob(glob);
+			let notes: readonly string[] = [];
 			let candidates: readonly WalkedFile[];
 			if (place.kind === "file") candidates = [{ ...place, path: place.relative }];
 			else {
 				const walk = await walkFiles(root, place.relative);
 				candidates = walk.files.filter(
-					(file) =>
-						!hasBinaryName(file.path) &&
-						(expression ? expression.test(file.path) : !GENERATED.test(file.path)),
+					(file) => !hasBinaryName(file.path) && (matches ? matches(file.path) : !GENERATED.test(file.path)),
 				);
+				notes = walkNotes(walk);
 			}
 			const search = await searchFiles(candidates, matcher, textFiles, context?.signal);
-			return render(search, { limit, around });
+			return render(search, { limit, around, notes });
 		},
 	};
 }
@@ -101,6 +102,8 @@ interface Search {
 	readonly found: readonly FileMatches[];
 	readonly searched: number;
 	readonly tooLarge: number;
+	/** Files with lines that were searched only to their limit. */
+	readonly longLines: number;
 	readonly outOfTime: boolean;
 }
 
@@ -114,9 +117,12 @@ async function searchFiles(
 	const found: FileMatches[] = [];
 	let searched = 0;
 	let tooLarge = 0;
+	let longLines = 0;
+	let outOfTime = false;
 	for (const file of candidates) {
 		signal?.throwIfAborted();
-		if (performance.now() > deadline) return { found, searched, tooLarge, outOfTime: true };
+		outOfTime = performance.now() > deadline;
+		if (outOfTime) break;
 		if (file.size > LARGEST_SEARCHED_FILE) {
 			tooLarge++;
 			continue;
@@ -124,19 +130,33 @@ async function searchFiles(
 		const lines = await textFiles.lines(file).catch(() => undefined);
 		if (lines === undefined) continue;
 		searched++;
+		if (lines.some((line) => line.length > SEARCHED_CHARACTERS)) longLines++;
 		const matches = matcher(lines);
 		if (matches.length > 0) found.push({ path: file.path, lines, matches });
 	}
 	found.sort((left, right) => right.matches.length - left.matches.length);
-	return { found, searched, tooLarge, outOfTime: false };
+	return { found, searched, tooLarge, longLines, outOfTime };
 }
 
-function render(search: Search, shape: { readonly limit: number; readonly around: number }): string {
+interface Shape {
+	readonly limit: number;
+	readonly around: number;
+	/** What the walk left out. */
+	readonly notes: readonly string[];
+}
+
+function render(search: Search, shape: Shape): string {
 	const total = search.found.reduce((sum, file) => sum + file.matches.length, 0);
 	const notes = [
 		`${counted(search.searched, "file")} searched`,
-		search.tooLarge > 0 ? `${counted(search.tooLarge, "file")} too large` : undefined,
+		search.tooLarge > 0
+			? `${counted(search.tooLarge, "file")} ${search.tooLarge === 1 ? "is" : "are"} too large to search`
+			: undefined,
+		search.longLines > 0
+			? `in ${counted(search.longLines, "file")} long lines were searched up to character ${grouped(SEARCHED_CHARACTERS)}`
+			: undefined,
 		search.outOfTime ? "stopped for lack of time, narrow with path or glob" : undefined,
+		...shape.notes,
 	].filter((note) => note !== undefined);
 	const head = `${counted(total, "matching line")} in ${counted(search.found.length, "file")} (${notes.join("; ")})`;
 	// Every file gets a share of the limit first, so one file full of matches does not hide the others.
@@ -189,7 +209,10 @@ function shownLines(file: FileMatches, matches: readonly number[], around: numbe
 		.map((index) => {
 			const mark = matching.has(index) ? ":" : "-";
 			const line = file.lines[index] as string;
-			const cut = line.length > SHOWN_LINE_CHARACTERS ? `${line.slice(0, SHOWN_LINE_CHARACTERS)}…` : line;
+			const cut =
+				line.length > SHOWN_LINE_CHARACTERS
+					? `${line.slice(0, SHOWN_LINE_CHARACTERS)}… (${grouped(line.length - SHOWN_LINE_CHARACTERS)} more characters)`
+					: line;
 			return `${file.path}${mark}${index + 1}${mark} ${cut}`;
 		});
 }

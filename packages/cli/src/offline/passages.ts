@@ -1,0 +1,92 @@
+/** Ranks chunks for one question, by an index of the words in them. */
+import MiniSearch from "minisearch";
+import { stemmer } from "stemmer";
+import { type Chunk, kindOf } from "./chunks.ts";
+import { depthOf, OF_VERSIONS, type Question, tokensOf, type Word } from "./question.ts";
+
+/** A chunk that matches. */
+export interface Passage {
+	readonly chunk: Chunk;
+	readonly score: number;
+	/** Share of the question's weight that it holds, from 0 to 1; rare words weigh more. */
+	readonly coverage: number;
+	/** It holds all names and versions that the question has. */
+	readonly hasNames: boolean;
+}
+
+/** Share of the weight that an answer must hold; also if it has the names; and how far below the best one it may be. */
+const ENOUGH = 0.6;
+const ENOUGH_WITH_NAMES = 0.4;
+const NEAR_BEST = 0.4;
+/** Tests, examples and what was built say less than the thing itself. */
+const ASIDE =
+	/(?:^|\/)(?:tests?|__tests__|spec|fixtures?|examples?|dist|build|vendor|generated|bench(?:marks)?)\/|\.(?:test|spec|fixture|min)\.|\.d\.[cm]?ts$/i;
+
+/** A word as the index holds it: in lower case and without its ending. */
+export function termOf(word: string): string {
+	const lower = word.toLowerCase();
+	return /^[a-z]{4,}$/.test(lower) ? stemmer(lower) : lower;
+}
+
+/** All terms of a text: every word, and the parts of names: "createSession" is also create and Session. */
+export function termsOf(text: string): string[] {
+	return tokensOf(text).flatMap((token) => {
+		const parts = token.split(/[^\p{L}\p{N}]+|(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u);
+		const own = parts.filter((part) => part !== "" && part !== token);
+		return [token, ...own].map(termOf);
+	});
+}
+
+/** The chunks that hold some of the words, the best first. What is like a word in `misspelt` counts as well. */
+export function rankChunks(chunks: readonly Chunk[], question: Question, misspelt: Word[]): Passage[] {
+	const index = new MiniSearch<Record<string, string | number>>({
+		fields: ["names", "text", "context", "path"],
+		tokenize: termsOf,
+		processTerm: (term) => term,
+	});
+	index.addAll(
+		chunks.map(({ names, lines, context, section, path }, id) => {
+			return { id, names, text: lines.join("\n"), context: `${section?.trail ?? ""} ${context}`, path };
+		}),
+	);
+	const words = question.words.map((word) => ({ ...word, term: termOf(word.text) }));
+	const unsure = new Set(misspelt.map(({ text }) => termOf(text)));
+	const results = index.search(words.map(({ term }) => term).join("\n"), {
+		tokenize: (query) => query.split("\n"),
+		boost: { names: question.codeWeight === 1 ? 8 : 3, text: 2, context: 1.5, path: 1 },
+		prefix: (term) => term.length > 3,
+		fuzzy: (term) => (unsure.has(term) ? 0.25 : false),
+		boostDocument: (id) => {
+			const { path } = chunks[id] as Chunk;
+			const weight = kindOf(path) === "code" ? question.codeWeight : 1;
+			return weight * (ASIDE.test(path) ? 0.5 : 1) * 0.9 ** depthOf(path);
+		},
+	});
+	const weights = new Map(
+		words.map(({ term, text }) => {
+			const count = results.filter(({ queryTerms }) => queryTerms.includes(term)).length;
+			const rarity = Math.log(1 + (chunks.length + 1) / (count + 0.5));
+			return [term, OF_VERSIONS.test(text) ? rarity / 2 : rarity];
+		}),
+	);
+	const sum = (terms: string[]): number => terms.reduce((total, term) => total + (weights.get(term) ?? 0), 0);
+	return results
+		.flatMap(({ id, score, queryTerms, match }): Passage[] => {
+			const chunk = chunks[id] as Chunk;
+			// A path that matches speaks for the beginning of its file only.
+			if (chunk.line > 1 && Object.values(match).every((fields) => fields.join() === "path")) return [];
+			const found = words.filter(({ term }) => queryTerms.includes(term));
+			const coverage = sum(found.map(({ term }) => term)) / sum(words.map(({ term }) => term));
+			const hasNames = words.every((word) => word.kind === "word" || found.includes(word));
+			return [{ chunk, score: score * coverage, coverage, hasNames }];
+		})
+		.sort((left, right) => right.score - left.score || left.chunk.line - right.chunk.line);
+}
+
+/** The passages that hold enough of the question to answer it. */
+export function answersAmong(passages: readonly Passage[], { words }: Question): Passage[] {
+	const enough = words.some(({ kind }) => kind === "name") ? ENOUGH_WITH_NAMES : ENOUGH;
+	const best = passages.reduce((most, { coverage }) => Math.max(most, coverage), 0);
+	const least = Math.max(enough, best - NEAR_BEST);
+	return passages.filter(({ coverage, hasNames }) => coverage >= least && hasNames);
+}

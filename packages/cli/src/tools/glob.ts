@@ -1,0 +1,37 @@
+/**
+ * The globs that callers give. They come from a model, so their cost is bounded: the matching is linear in the path, and
+ * a glob that is very long or stands for very many is refused.
+ */
+import { Minimatch } from "minimatch";
+import { ToolRefusal } from "./assistant-tool.ts";
+
+const LONGEST_GLOB = 1_000;
+/** Globs that the alternatives in braces may multiply to. */
+const MOST_ALTERNATIVES = 100;
+
+/** Whether a path, relative to the root and with forward slashes, matches. */
+export type PathMatcher = (path: string) => boolean;
+
+/** Reads a glob; one without a slash matches names in every directory. */
+export function readGlob(glob: string): PathMatcher {
+	if (glob.length > LONGEST_GLOB)
+		throw refusal(`A glob may have ${LONGEST_GLOB} characters, not ${glob.length}.`);
+	const trimmed = glob.replace(/^\.?\//, "");
+	const matcher = new Minimatch(trimmed.includes("/") ? trimmed : `**/${trimmed}`, {
+		dot: true,
+		nocomment: true,
+		nonegate: true,
+		noext: true,
+		platform: "linux",
+		braceExpandMax: MOST_ALTERNATIVES + 1,
+	});
+	if (matcher.set.length > MOST_ALTERNATIVES)
+		throw refusal(
+			`"${glob}" stands for more than ${MOST_ALTERNATIVES} globs. Give fewer alternatives in braces.`,
+		);
+	return (path) => matcher.match(path);
+}
+
+function refusal(message: string): ToolRefusal {
+	return new ToolRefusal("tool_input_invalid", message);
+}
