@@ -9,7 +9,7 @@ import type {
 	RunEvent,
 	Watcher,
 } from "../facts/index.ts";
-import { evolve, type FoldOptions, markOf, project, type SessionState, withMarks } from "../facts/index.ts";
+import { evolve, type FoldOptions, project, type SessionState, withMarks } from "../facts/index.ts";
 import type { Append, AppendResult, MaybePromise, StoredInput } from "../host/index.ts";
 import type { Interceptors } from "../policy/index.ts";
 import type { AgentState, SubagentExecutionTrace } from "../state/index.ts";
@@ -358,7 +358,7 @@ export class Run {
 	boundary(event: BoundaryEvent): Promise<unknown> | undefined {
 		if (this.#recording !== undefined) return this.#recording.told.then(() => this.boundary(event));
 		let waiting: Promise<unknown> | undefined;
-		this.#marks?.push(markOf(event));
+		this.#marks?.push(event.type);
 		this.ledger?.tell(event);
 		for (const watcher of this.#watchers) {
 			watcher.tell(event);
