@@ -24,6 +24,7 @@ function stillPorts(): Ports {
 		clock: { now: () => 0, monotonic: () => 0 },
 		ids: { uuid: () => `00000000-0000-4000-8000-${String(++count).padStart(12, "0")}` },
 		timers: systemPorts.timers,
+		eventLoop: systemPorts.eventLoop,
 	};
 }
 

@@ -21,7 +21,7 @@ import {
 	scriptedOptions,
 	scripts,
 } from "./engine.fixture.ts";
-import { foldOptions } from "./run.ts";
+import { foldOptions } from "./fold-options.ts";
 
 const executions = fc.constantFrom(loop(), react());
 const runs = { numRuns: 150 };

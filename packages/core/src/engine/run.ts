@@ -9,13 +9,14 @@ import type {
 	RunEvent,
 	Watcher,
 } from "../facts/index.ts";
-import { evolve, type FoldOptions, markOf, project, type SessionState, withMarks } from "../facts/index.ts";
+import { evolve, type FoldOptions, project, type SessionState, withMarks } from "../facts/index.ts";
 import type { Append, AppendResult, MaybePromise, StoredInput } from "../host/index.ts";
 import type { Interceptors } from "../policy/index.ts";
 import type { AgentState, SubagentExecutionTrace } from "../state/index.ts";
-import { shownToModel, type ToolContext } from "../tools/index.ts";
+import type { ToolContext } from "../tools/index.ts";
 import { ChunkRecorder } from "./chunk-recorder.ts";
 import type { EngineAgent } from "./engine-agent.ts";
+import { foldOptions } from "./fold-options.ts";
 import type { CommittedFact, Ledger, Mark } from "./ledger.ts";
 import { CommitFailed, Stopped, type StopReason } from "./stopped.ts";
 import { TraceCollector } from "./subagent-events.ts";
@@ -66,23 +67,6 @@ export interface RunOptions {
 	readonly keepDeltasMs?: number;
 	/** Whether calls may be left to somebody outside: the run is on record and can go on later. Default: they may not. */
 	readonly mayWait?: boolean;
-}
-
-/** How a tool's results are cut for the model, by tool name. */
-export function foldOptions(agent: Pick<EngineAgent, "tools">): FoldOptions {
-	return {
-		show(toolName, result) {
-			const tool = agent.tools.get(toolName);
-			if (tool === undefined || tool.maxModelCharacters === Number.POSITIVE_INFINITY) return result;
-			try {
-				return shownToModel(tool, result).result;
-			} catch {
-				// A `readOn` that throws must not keep a fact from being folded.
-				const { maxModelCharacters } = tool;
-				return shownToModel({ maxModelCharacters }, result).result;
-			}
-		},
-	};
 }
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
@@ -358,7 +342,7 @@ export class Run {
 	boundary(event: BoundaryEvent): Promise<unknown> | undefined {
 		if (this.#recording !== undefined) return this.#recording.told.then(() => this.boundary(event));
 		let waiting: Promise<unknown> | undefined;
-		this.#marks?.push(markOf(event));
+		this.#marks?.push(event.type);
 		this.ledger?.tell(event);
 		for (const watcher of this.#watchers) {
 			watcher.tell(event);

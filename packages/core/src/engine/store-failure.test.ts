@@ -9,7 +9,8 @@ import { AgentState } from "../state/agent-state.ts";
 import { drive } from "./drive.ts";
 import { atRest, scriptedOptions, scripts, type Trace } from "./engine.fixture.ts";
 import { ephemeralRecorder } from "./ephemeral.ts";
-import { foldOptions, type Recorder, Run } from "./run.ts";
+import { foldOptions } from "./fold-options.ts";
+import { type Recorder, Run } from "./run.ts";
 
 const unhandled: unknown[] = [];
 const note = (reason: unknown): void => void unhandled.push(reason);

@@ -88,10 +88,12 @@ const facts: Record<Fact["kind"], fc.Arbitrary<object>> = {
 	}),
 };
 
+const marks = optional("marks", fc.array(fc.constantFrom("turn_start", "step_start", "step_end")));
+
 test.each(Object.entries(facts))("a fact %s returns from its text as it was", (kind, arbitrary) => {
 	fc.assert(
-		fc.property(arbitrary, (members) => {
-			const fact = { kind, ...members } as Fact;
+		fc.property(arbitrary, marks, (members, marked) => {
+			const fact = { kind, ...members, ...marked } as Fact;
 			const encoded = encodeFact(fact);
 			expect(encoded.kind).toBe(kind);
 			expect(JSON.parse(encoded.body)).not.toHaveProperty("kind");
@@ -99,6 +101,16 @@ test.each(Object.entries(facts))("a fact %s returns from its text as it was", (k
 		}),
 		{ numRuns: 200 },
 	);
+});
+
+test("marks are a letter each, and letters of later releases are left out", () => {
+	const { kind, version, body } = encodeFact({
+		kind: "run.ended",
+		outcome: "completed",
+		marks: ["turn_start", "step_start", "step_end"],
+	});
+	expect(JSON.parse(body)).toEqual({ outcome: "completed", marks: "tse" });
+	expect(decodeFact(kind, version, body.replace("tse", "txe")).marks).toEqual(["turn_start", "step_end"]);
 });
 
 test("the golden journal of version 1 is still read, fact by fact", () => {

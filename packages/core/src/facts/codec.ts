@@ -10,6 +10,7 @@ import {
 } from "@holdfast/upp";
 import type { Fact, FactKind } from "./fact.ts";
 import { journalCorrupt } from "./journal-errors.ts";
+import { decodeMarks, encodeMarks } from "./marks.ts";
 
 /** A fact as it is stored. */
 export interface EncodedFact {
@@ -65,6 +66,7 @@ export function encodeFact(fact: Fact): EncodedFact {
 		if (body[name] !== undefined) body[name] = messageToJSON(body[name] as AnyMessage);
 	}
 	for (const name of values) if (body[name] !== undefined) body[name] = encodeValue(body[name]);
+	if (fact.marks !== undefined) body.marks = encodeMarks(fact.marks);
 	return { kind: fact.kind, version, body: JSON.stringify(body) };
 }
 
@@ -87,6 +89,7 @@ export function decodeFact(
 		const fact: Body = { kind };
 		for (const [name, value] of Object.entries(members)) {
 			if (known.messages.includes(name)) fact[name] = messageFromJSON(value as never);
+			else if (name === "marks") fact[name] = decodeMarks(value as string);
 			else fact[name] = known.values.includes(name) ? decodeValue(value as never) : value;
 		}
 		return fact as unknown as Fact;

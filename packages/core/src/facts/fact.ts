@@ -195,11 +195,11 @@ export interface Folded {
 	readonly tools: readonly (readonly string[] | null)[];
 }
 
-/** A boundary of a turn or step, on the fact or chunk that was committed next. */
-export type BoundaryMark =
-	| { readonly type: "turn_start" }
-	| { readonly type: "step_start"; readonly step: number }
-	| { readonly type: "step_end"; readonly step: number };
+/**
+ * A boundary of a turn or step, on the fact or chunk that was committed next. The step is not said twice: `step_end` ends
+ * the step of the fact before, `step_start` begins the one after that.
+ */
+export type BoundaryMark = "turn_start" | "step_start" | "step_end";
 
 /** What every fact of a run may have. */
 interface Marked {

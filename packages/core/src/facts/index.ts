@@ -52,7 +52,7 @@ export {
 export { emptySession, eventsOf, type PlacedEvent } from "./journal-fold.ts";
 export { type JournalItem, JournalReader, type JournalSource } from "./journal-reader.ts";
 export { lookAt, never } from "./look-at.ts";
-export { markOf, withMarks } from "./marks.ts";
+export { withMarks } from "./marks.ts";
 export type { ModelPrice } from "./model-price.ts";
 export {
 	answerFacts,
@@ -66,7 +66,7 @@ export {
 } from "./outside-answers.ts";
 export { PartialAnswer } from "./partial-answer.ts";
 export { project } from "./project.ts";
-export { entriesAfter, entriesBack, isExpired } from "./read-entries.ts";
+export { chunksAfter, entriesAfter, entriesBack, isExpired } from "./read-entries.ts";
 export type { CallState, LastFact, RunState } from "./run-state.ts";
 export {
 	cycleUsage,

@@ -8,19 +8,11 @@ import { type EventPlace, invalidEventId } from "./event-id.ts";
 import type { Entry } from "./fact.ts";
 import { eventsExpired } from "./journal-errors.ts";
 import { asItIs, emptySession, JournalFold, type PlacedEvent } from "./journal-fold.ts";
-import { type EntrySource, entriesBack, isExpired } from "./read-entries.ts";
+import { type ChunkSource, type EntrySource, entriesBack, isExpired } from "./read-entries.ts";
 import type { FoldOptions, SessionState } from "./session-state.ts";
 
 /** What the reader takes of a journal; every `Journal` is one. */
-export interface JournalSource extends EntrySource {
-	readChunks?(
-		key: string,
-		options: {
-			readonly after: { readonly seq: number; readonly sub: number };
-			readonly through: number;
-			readonly limit: number;
-		},
-	): readonly StoredChunk[] | Promise<readonly StoredChunk[]>;
+export interface JournalSource extends EntrySource, ChunkSource {
 	head(key: string): SourceHead | undefined | Promise<SourceHead | undefined>;
 }
 

@@ -6,19 +6,21 @@ import type { BoundaryEvent } from "./events.ts";
 import type { BoundaryMark, Fact } from "./fact.ts";
 import type { SessionState } from "./session-state.ts";
 
-/** The mark of a boundary. */
-export function markOf(event: BoundaryEvent): BoundaryMark {
-	return event.type === "turn_start" ? { type: event.type } : { type: event.type, step: event.step };
-}
-
 /** The boundary of a mark, given the state after the entry before it. */
 export function boundaryOf(
-	mark: BoundaryMark,
+	type: BoundaryMark,
 	{ seq, sub }: Pick<EventPlace, "seq" | "sub">,
-	state: SessionState | undefined,
+	{ run }: SessionState,
 ): BoundaryEvent {
-	if (mark.type !== "step_end") return { ...mark, seq, sub };
-	return { ...mark, seq, sub, usage: state?.run?.usage ?? emptyUsage() };
+	const { step = 0, usage = emptyUsage() } = run ?? {};
+	switch (type) {
+		case "turn_start":
+			return { type, seq, sub };
+		case "step_start":
+			return { type, seq, sub, step: step + 1 };
+		case "step_end":
+			return { type, seq, sub, step, usage };
+	}
 }
 
 /**
@@ -34,4 +36,17 @@ export function withMarks(facts: readonly Fact[], marks: readonly BoundaryMark[]
 /** Whether a fact says if the boundaries from there on are on record. */
 export function beginsMarks({ kind }: Fact): boolean {
 	return kind === "run.started" || kind === "run.resumed";
+}
+
+const letters: Readonly<Record<BoundaryMark, string>> = { turn_start: "t", step_start: "s", step_end: "e" };
+const byLetter = new Map(Object.entries(letters).map(([mark, letter]) => [letter, mark as BoundaryMark]));
+
+/** Marks as they are stored with a fact: there are some in every step, so they are short. */
+export function encodeMarks(marks: readonly BoundaryMark[]): string {
+	return marks.map((mark) => letters[mark]).join("");
+}
+
+/** Marks as they were stored; those of later releases that this one does not know are left out. */
+export function decodeMarks(text: string): readonly BoundaryMark[] {
+	return [...text].flatMap((letter) => byLetter.get(letter) ?? []);
 }

@@ -1,4 +1,5 @@
 // Reading the entries of a session page by page, without folding them: on from a place, or back from the end.
+import type { StoredChunk } from "./chunk.ts";
 import type { Entry } from "./fact.ts";
 import { eventsExpired } from "./journal-errors.ts";
 
@@ -10,7 +11,19 @@ export interface EntrySource {
 	): readonly Entry[] | Promise<readonly Entry[]>;
 }
 
-/** How many entries are read at a time. */
+/** What reading chunks takes of a journal. */
+export interface ChunkSource {
+	readChunks?(
+		key: string,
+		options: {
+			readonly after: { readonly seq: number; readonly sub: number };
+			readonly through: number;
+			readonly limit: number;
+		},
+	): readonly StoredChunk[] | Promise<readonly StoredChunk[]>;
+}
+
+/** How many entries or chunks are read at a time. */
 const forwards = 500;
 const backwards = 200;
 
@@ -65,6 +78,21 @@ export async function readKept(
 	} catch (error) {
 		if (!isExpired(error)) throw error;
 		return source.read(key, most);
+	}
+}
+
+/** The chunks between an entry and the one after another, in order. */
+export async function* chunksAfter(
+	source: ChunkSource,
+	key: string,
+	seq: number,
+	through: number,
+): AsyncGenerator<StoredChunk, void, void> {
+	for (let after = { seq, sub: 0 }; ; ) {
+		const page = (await source.readChunks?.(key, { after, through, limit: forwards })) ?? [];
+		yield* page;
+		if (page.length < forwards) return;
+		after = page.at(-1) ?? after;
 	}
 }
 

@@ -32,6 +32,11 @@ export class SuppliedMarks {
 				if (fact.step > this.#step) this.#beginStep(fact.step);
 				else this.#stepIs = "open";
 				break;
+			case "note":
+				if (fact.step <= this.#step) break;
+				this.#beginTurn();
+				this.#beginStep(fact.step);
+				break;
 			case "run.ended":
 				this.#beginTurn();
 				if (fact.outcome === "completed" || !this.#cancelled) this.#endStep();
@@ -70,7 +75,7 @@ export class SuppliedMarks {
 	#beginTurn(): void {
 		if (this.#turn === "begun") return;
 		this.#turn = "begun";
-		this.#marks.push({ type: "turn_start" });
+		this.#marks.push("turn_start");
 	}
 
 	#beginStep(step: number): void {
@@ -78,12 +83,12 @@ export class SuppliedMarks {
 		this.#endStep();
 		this.#step = step;
 		this.#stepIs = "open";
-		this.#marks.push({ type: "step_start", step });
+		this.#marks.push("step_start");
 	}
 
 	#endStep(): void {
 		if (this.#stepIs !== "answered") return;
 		this.#stepIs = "over";
-		this.#marks.push({ type: "step_end", step: this.#step });
+		this.#marks.push("step_end");
 	}
 }

@@ -1,14 +1,18 @@
 // A session as document 3 shows it, folded from its journal: messages, cost, status (keeps I2). Looking again
 // costs what is new.
 
-import { afterEntry, eventId, isExpired, type JournalItem, JournalReader } from "../facts/index.ts";
+import {
+	afterEntry,
+	chunksAfter,
+	eventId,
+	isExpired,
+	type JournalItem,
+	JournalReader,
+} from "../facts/index.ts";
 import type { Journal } from "../host/index.ts";
 import type { PendingSessionCall, SessionStatus } from "./execute-event.ts";
 import { ExecuteProjection } from "./execute-projection.ts";
 import { type SessionMessage, sessionMessages } from "./session-message.ts";
-
-/** How many chunks are read at a time. */
-const pageSize = 1_000;
 
 export class SessionView {
 	readonly #journal: Journal;
@@ -78,12 +82,7 @@ export class SessionView {
 		const { seq } = this.#reader.state;
 		if (seq === 0) return undefined;
 		let after = { seq, sub: 0 };
-		for (;;) {
-			const page = { after, through: seq, limit: pageSize };
-			const chunks = (await this.#journal.readChunks?.(this.#place, page)) ?? [];
-			after = chunks.at(-1) ?? after;
-			if (chunks.length < pageSize) break;
-		}
+		for await (const { sub } of chunksAfter(this.#journal, this.#place, seq, seq)) after = { seq, sub };
 		// How many events a chunk is depends on those before it: behind all of them.
 		const part = after.sub === 0 ? this.#lastPart : 999;
 		return eventId({ ...after, part });

@@ -2,9 +2,10 @@
 import { AssistantMessage } from "@holdfast/upp";
 import { type EngineAgent, foldOptions } from "../engine/index.ts";
 import {
+	type ChunkEvent,
+	chunksAfter,
 	emptySession,
 	JournalReader,
-	type KeptEvent,
 	PartialAnswer,
 	type SessionState,
 } from "../facts/index.ts";
@@ -14,8 +15,6 @@ import { type StoreHere, storeHere } from "./store-here.ts";
 
 /** Milliseconds between attempts to take a session that another living worker holds; a change is noticed earlier. */
 const takeInterval = 250;
-/** How many chunks are read at a time. */
-const pageSize = 1_000;
 
 export class SessionHold {
 	readonly #timers: Timers;
@@ -67,22 +66,15 @@ export class SessionHold {
 
 	/** What the model had said of an answer that never finished, where it was kept; empty when that was no text. */
 	async cutOff({ seq, run }: SessionState = this.state): Promise<AssistantMessage | undefined> {
-		const read = this.#journal.readChunks?.bind(this.#journal, this.#key);
-		if (read === undefined) return undefined;
-		// That a run was suspended was noted behind what it said.
-		let after = { seq: run?.suspended === true ? seq - 1 : seq, sub: 0 };
+		// That a run was suspended was noted after what it said.
+		const after = run?.suspended === true ? seq - 1 : seq;
 		let said: PartialAnswer | undefined;
-		for (;;) {
-			const chunks = await read({ after, through: seq, limit: pageSize });
-			for (const { event } of chunks as readonly { event: KeptEvent }[]) {
-				if (event.type === "model_start") said = undefined;
-				if (event.type !== "model") continue;
-				said ??= new PartialAnswer();
-				said.add(event.event);
-			}
-			const last = chunks.at(-1);
-			if (last === undefined || chunks.length < pageSize) break;
-			after = last;
+		for await (const chunk of chunksAfter(this.#journal, this.#key, after, seq)) {
+			const event = chunk.event as ChunkEvent;
+			if (event.type === "model_start") said = undefined;
+			if (event.type !== "model") continue;
+			said ??= new PartialAnswer();
+			said.add(event.event);
 		}
 		return said === undefined ? undefined : (said.message() ?? new AssistantMessage([]));
 	}

@@ -7,7 +7,7 @@ import { collect, contentOf, withoutIdentity } from "../agent/agent.fixture.ts";
 import { Agent, agent } from "../agent/agent.ts";
 import { type AgentOptions, resolveAgent } from "../agent/options.ts";
 import { atRest, faultsOfHistory, scriptedOptions, scripts } from "../engine/engine.fixture.ts";
-import { foldOptions } from "../engine/run.ts";
+import { foldOptions } from "../engine/fold-options.ts";
 import { evolve, initialSession, type SessionState } from "../facts/session-state.ts";
 import { memoryHost } from "../host/host.ts";
 import { AgentState } from "../state/agent-state.ts";

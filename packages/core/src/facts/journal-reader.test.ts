@@ -1,0 +1,169 @@
+import { scriptedModel } from "@holdfast/testing";
+import { expect, test } from "vitest";
+import { Agent } from "../agent/agent.ts";
+import { type Host, memoryHost } from "../host/host.ts";
+import { drain } from "../sessions/drain.ts";
+import { foldHistory } from "../sessions/fold-history.ts";
+import { eventId } from "./event-id.ts";
+import { foldEntries } from "./journal-fold.ts";
+import { JournalReader, type JournalSource, type ReaderOptions } from "./journal-reader.ts";
+
+/** A session "s" in which these turns have ended, each with a step that calls a tool. */
+async function turns(host: Host, ...texts: readonly string[]): Promise<void> {
+	const agent = new Agent({
+		model: scriptedModel(({ messages }) =>
+			messages.at(-1)?.type === "user"
+				? { text: "one two three", toolCalls: [{ name: "look" }] }
+				: `done: ${messages.length}`,
+		),
+		tools: [{ name: "look", description: "Looks.", parameters: { type: "object" }, run: () => "seen" }],
+		keepDeltasMs: 1,
+		host,
+	});
+	for (const text of texts) await drain(await agent.session("s").send(text));
+	await agent.close();
+}
+
+/** All that a reader gives. */
+async function allOf(host: Host, options: ReaderOptions): Promise<readonly unknown[]> {
+	const reader = new JournalReader(host.journal, "s", options);
+	const events: unknown[] = [];
+	for (;;) {
+		const page = await reader.next();
+		for (const { events: given } of page?.items ?? [])
+			events.push(...given.map(({ place, event }) => [eventId(place), event]));
+		if (page?.isCaughtUp) return events;
+	}
+}
+
+const textsOf = (reader: JournalReader): string[] =>
+	reader.state.agent.messages.filter(({ type }) => type === "user").map(({ text }) => text);
+
+/** A journal that does something after entries were read, once. */
+function afterReading(journal: Host["journal"], act: () => unknown): JournalSource {
+	let isDone = false;
+	return {
+		head: (key) => journal.head(key),
+		async read(key, options) {
+			const entries = await journal.read(key, options);
+			if (!isDone && entries.length > 0) {
+				isDone = true;
+				await act();
+			}
+			return entries;
+		},
+	};
+}
+
+test("a session is the same whatever the size of the pages, with its chunks and without them", async () => {
+	const host = memoryHost();
+	await turns(host, "one", "two");
+	for (const reads of ["entries", "entries and chunks"] as const) {
+		const whole = await allOf(host, { reads });
+		expect(new Set((whole as readonly [string][]).map(([id]) => id)).size).toBe(whole.length);
+		for (const pageSize of [1, 2, 3, 7]) expect(await allOf(host, { reads, pageSize })).toEqual(whole);
+	}
+});
+
+test("from a state that was folded before it catches up with what was added, and reads no more than that", async () => {
+	const host = memoryHost();
+	await turns(host, "one");
+	const before = new JournalReader(host.journal, "s");
+	const state = await before.catchUp();
+	await turns(host, "two", "three");
+	const read: number[] = [];
+	const { journal } = host;
+	const watched: JournalSource = {
+		head: (key) => journal.head(key),
+		async read(key, options) {
+			const entries = await journal.read(key, options);
+			read.push(...entries.map(({ seq }) => seq));
+			return entries;
+		},
+	};
+	const { incarnation } = before;
+	const reader = new JournalReader(watched, "s", { from: { state, incarnation }, pageSize: 4 });
+	expect(await reader.catchUp()).toEqual(foldEntries(await journal.read("s")));
+	expect(read[0]).toBe(state.seq + 1);
+	const count = read.length;
+	await reader.catchUp();
+	expect(read).toHaveLength(count);
+});
+
+test("a session that was deleted and made anew is another one, however far it has come", async () => {
+	const host = memoryHost();
+	await turns(host, "one");
+	const folding = new JournalReader(host.journal, "s");
+	const telling = new JournalReader(host.journal, "s");
+	await folding.catchUp();
+	await telling.next();
+	await host.journal.delete("s");
+	await turns(host, "two", "three", "four");
+	await folding.catchUp();
+	expect(textsOf(folding)).toEqual(["two", "three", "four"]);
+	expect(await telling.next()).toBeUndefined();
+	await telling.next();
+	expect(textsOf(telling)).toEqual(["two", "three", "four"]);
+});
+
+test("what was read of a session that is deleted at that moment is neither folded nor given", async () => {
+	for (const way of ["catchUp", "next"] as const) {
+		const host = memoryHost();
+		await turns(host, "one");
+		const source = afterReading(host.journal, async () => {
+			await host.journal.delete("s");
+			await turns(host, "two");
+		});
+		const reader = new JournalReader(source, "s");
+		expect(await reader[way]()).toEqual(way === "next" ? undefined : reader.state);
+		await reader.catchUp();
+		expect(textsOf(reader)).toEqual(["two"]);
+	}
+});
+
+test("where its past was folded, catching up begins anew, and who was given events hears that some are gone", async () => {
+	const host = memoryHost();
+	await turns(host, "one");
+	const reader = new JournalReader(host.journal, "s", { pageSize: 3 });
+	const telling = new JournalReader(host.journal, "s", { pageSize: 3 });
+	const atTheEnd = new JournalReader(host.journal, "s", { pageSize: 6 });
+	for (const each of [reader, telling, atTheEnd]) await each.next();
+	await foldHistory(host.journal, "s", { before: Date.now() + 1_000 });
+	await turns(host, "two");
+	await expect(telling.next()).rejects.toMatchObject({ code: "events_expired" });
+	// The entry that replaces all others is the next one to read, and yet it is not what was there.
+	await expect(atTheEnd.next()).rejects.toMatchObject({ code: "events_expired" });
+	expect((await reader.catchUp()).agent.messages).toEqual(
+		foldEntries(await host.journal.read("s")).agent.messages,
+	);
+	expect(textsOf(reader)).toEqual(["one", "two"]);
+});
+
+test("a session that is not there yet is read once it is, and one that is no more is empty", async () => {
+	const host = memoryHost();
+	const reader = new JournalReader(host.journal, "s");
+	expect((await reader.catchUp()).seq).toBe(0);
+	expect(await reader.next()).toEqual({ items: [], isCaughtUp: true });
+	await turns(host, "one");
+	await reader.catchUp();
+	expect(textsOf(reader)).toEqual(["one"]);
+	await host.journal.delete("s");
+	expect((await reader.catchUp()).seq).toBe(0);
+});
+
+test("it goes to the run in which an event is, so that what follows is folded as it was", async () => {
+	const host = memoryHost();
+	await turns(host, "one", "two", "three");
+	const whole = await allOf(host, {});
+	const reader = new JournalReader(host.journal, "s");
+	await reader.seek({ seq: 12, sub: 0, part: 0 }, "12.0.0");
+	const page = await reader.next();
+	const given = page?.items.flatMap(({ events }) =>
+		events.map(({ place, event }) => [eventId(place), event]),
+	);
+	expect(given).toEqual(whole.slice(-(given?.length ?? 0)));
+	expect(page?.items[0]?.entry?.fact.kind).toBe("run.started");
+	await expect(reader.seek({ seq: 99, sub: 0, part: 0 }, "99.0.0")).rejects.toMatchObject({
+		code: "invalid_event_id",
+	});
+});
