@@ -1,18 +1,15 @@
-// One pure call of an agent: middleware around a run that is driven at once and can be stopped at any moment.
+// One pure call of an agent: policy around a run that is driven at once and can be stopped at any moment.
 import type { Message } from "@holdfast/upp";
 import type { AgentStreamEvent } from "../engine/index.ts";
 import { cancelled, conclude, drive, type EngineAgent, ephemeralRecorder, Run } from "../engine/index.ts";
 import { initialSession, type Watcher } from "../facts/index.ts";
-import {
-	type Middleware,
-	type MiddlewareAgent,
-	type MiddlewareContext,
-	runMiddleware,
-} from "../policy/index.ts";
+import { type AgentPolicy, aroundRun, type RunContext } from "../policy/index.ts";
+import { type AgentSetup, SessionEvents } from "../sessions/index.ts";
 import type { GenerateResult } from "../state/index.ts";
 import { AgentState } from "../state/index.ts";
 import type { StrategyAgent } from "../strategies/index.ts";
 import type { ToolContext } from "../tools/index.ts";
+import { CallFrame } from "./call-frame.ts";
 import type { Checkpoints, SessionCheckpoints } from "./checkpoints.ts";
 import { type OpaqueStrategy, runOpaque } from "./opaque-strategy.ts";
 
@@ -26,9 +23,10 @@ export interface CallOptions {
 
 /** What all calls of an agent share. */
 export interface CallSetup {
-	readonly agent: MiddlewareAgent & StrategyAgent;
+	readonly agent: StrategyAgent;
 	readonly engine: EngineAgent;
-	readonly middleware: readonly Middleware[];
+	/** The agent's policy, complete once its plugins are set up; undefined where there is none. */
+	readonly policed: { readonly policy: AgentPolicy | undefined; readonly setup: AgentSetup | undefined };
 	readonly checkpoints: Checkpoints | undefined;
 	/** Set when the agent's strategy is a custom one, which the engine does not drive. */
 	readonly opaque: OpaqueStrategy | undefined;
@@ -50,7 +48,7 @@ export interface StartedCall {
 }
 
 /**
- * Starts a call. Without middleware the run begins before this returns.
+ * Starts a call. Without policy the run begins before this returns.
  * @throws TypeError for options that are none, before anything begins.
  */
 export function startCall(
@@ -61,63 +59,75 @@ export function startCall(
 	observer?: CallObserver,
 ): StartedCall {
 	checkOptions(options);
-	const { engine, middleware, opaque } = setup;
+	const { engine, policed, opaque } = setup;
 	let checkpoints = setup.checkpoints?.session(state);
 	const started = checkpoints === undefined ? state : checkpoints.identify(state);
-	let stopWork: (() => void) | undefined;
+	const runId = engine.ports.ids.uuid();
+	const work: { stop?: () => void } = {};
 	let stopped = false;
 	let over = false;
 	let cut: ((error: unknown) => void) | undefined;
 
-	const execute = async (context: MiddlewareContext): Promise<GenerateResult> => {
+	const execute = async (context: RunContext, frame: CallFrame | undefined): Promise<GenerateResult> => {
 		if (stopped) throw cancelled();
 		checkpoints = checkpoints?.of(context.state);
 		if (opaque !== undefined) {
-			const { stopCondition } = stopConditionOf(middleware, context);
 			const { agent } = setup;
 			const push = observer?.push;
-			const call = runOpaque({
-				agent,
-				engine,
-				opaque,
-				call: context,
-				options,
-				checkpoints,
-				stopCondition,
-				push,
-			});
-			stopWork = call.stop;
+			const call = runOpaque({ agent, engine, opaque, call: context, options, checkpoints, frame, push });
+			work.stop = call.stop;
 			return call.result;
 		}
 		const run = new Run({
 			agent: engine,
-			runId: engine.ports.ids.uuid(),
+			runId,
 			state: initialSession(context.state),
 			recorder: ephemeralRecorder(),
 			...(observer === undefined ? {} : { watchers: [observer.watcher] }),
 			...(options.parentContext === undefined ? {} : { parentContext: options.parentContext }),
 			...(checkpoints === undefined ? {} : { afterStep: checkpoints.save }),
-			...stopConditionOf(middleware, context),
+			...(frame === undefined
+				? {}
+				: { interceptors: frame.policy.stages, admitting: frame.policy.admitting }),
 		});
-		stopWork = () => run.stop("interrupt");
+		work.stop = () => run.stop("interrupt");
+		if (frame !== undefined) attach(frame, run, policed.policy);
 		const message = context.input;
-		run.commit([
+		const committed = run.commit([
 			{ kind: "run.started", runKind: "user-turn", agentId: engine.id, fingerprint: "" },
 			{ kind: "input", inputId: message.id, placement: "turn", shape: "message", message },
 		]);
+		if (committed instanceof Promise) await committed;
 		const outcome = await drive(run);
+		if (frame !== undefined && outcome.kind === "ended") void policed.policy?.ended(frame, outcome.outcome);
 		// Cancelled in the very moment of its end: nobody was told of the end yet, so it counts as cancelled.
 		if (stopped && outcome.kind === "ended" && outcome.outcome === "completed") throw cancelled();
 		return conclude(run, outcome);
 	};
 
-	const context: MiddlewareContext = { agent: setup.agent, input, state: started, metadata: {} };
+	const throughPolicy = async (): Promise<GenerateResult> => {
+		await policed.setup?.over();
+		const { policy } = policed;
+		const context: RunContext = { agent: setup.agent, input, state: started, metadata: {} };
+		if (policy === undefined) return execute(context, undefined);
+		const frame = new CallFrame(policy, runId, context, stopping.signal);
+		try {
+			return await aroundRun(frame.policy.around, context, (changed) => {
+				frame.context = changed;
+				return execute(changed, frame);
+			});
+		} finally {
+			policy.callOver(frame);
+		}
+	};
+
+	const stopping = new AbortController();
 	const executing =
-		middleware.length === 0
-			? execute(context)
+		policed.policy === undefined && policed.setup === undefined
+			? execute({ agent: setup.agent, input, state: started, metadata: {} }, undefined)
 			: new Promise<GenerateResult>((resolve, reject) => {
-					cut = reject; // a middleware that never answers does not hold up a cancelled call
-					runMiddleware(middleware, context, execute).then(resolve, reject);
+					cut = reject; // an interceptor that never answers does not hold up a cancelled call
+					throughPolicy().then(resolve, reject);
 				});
 	const result = executing
 		.then((given) => identified(given, checkpoints))
@@ -129,7 +139,8 @@ export function startCall(
 	function stop(): void {
 		if (over || stopped) return;
 		stopped = true;
-		if (stopWork !== undefined) stopWork();
+		stopping.abort(cancelled());
+		if (work.stop !== undefined) work.stop();
 		else cut?.(cancelled());
 	}
 
@@ -162,17 +173,12 @@ function identified(given: GenerateResult, checkpoints: SessionCheckpoints | und
 	return state === given.state ? given : { ...given, state };
 }
 
-/** Middleware may end a run after any of its steps. */
-function stopConditionOf(
-	middleware: readonly Middleware[],
-	context: MiddlewareContext,
-): { stopCondition?: (state: AgentState) => Promise<boolean> } {
-	const asked = middleware.filter((each) => each.stop !== undefined);
-	if (asked.length === 0) return {};
-	return {
-		stopCondition: async (state) => {
-			for (const each of asked) if (await each.stop?.(context, state)) return true;
-			return false;
-		},
-	};
+/** The run of a call, for the stages of its policy and for those who look on. */
+function attach(frame: CallFrame, run: Run, policy: AgentPolicy | undefined): void {
+	frame.attach(run);
+	if (policy?.looksOn !== true) return;
+	const events = new SessionEvents();
+	void events.return(); // nobody consumes them here, and none is kept
+	events.onEvent = (event) => policy.tell(event, frame);
+	run.watch({ tell: (event) => events.tell(event) });
 }

@@ -4,6 +4,7 @@ import { HoldfastError } from "@holdfast/upp";
 import type { EngineAgent } from "../engine/index.ts";
 import { type AgentExecution, agentExecution } from "../execution-host/index.ts";
 import { type Host, memoryHost } from "../host/index.ts";
+import type { PolicyAgent } from "../policy/index.ts";
 import {
 	type AgentRun,
 	orphanedPlaces,
@@ -19,8 +20,8 @@ import { type WorkOptions, workOn } from "./work.ts";
 
 /** How the sessions of an agent differ from the agent. */
 export interface AgentSessionsOptions {
-	/** The agent as the caller knows it: sub-agents are found by it. Default: none. */
-	readonly owner?: object;
+	/** The agent as the caller knows it: sub-agents are found by it, and policy is shown it. Default: its options. */
+	readonly owner?: PolicyAgent;
 	/** What a turn's agent has in place of the agent's own options. Default: nothing. */
 	readonly agentFor?: AgentFor;
 }
@@ -33,7 +34,8 @@ const known = new WeakMap<object, SessionAgent>();
  * tools and parameters that its session has now.
  */
 export class AgentSessions {
-	readonly #agent: SessionAgent;
+	/** The agent as its sessions see it. */
+	readonly agent: SessionAgent;
 	readonly #engine: EngineAgent;
 	readonly #options: AgentOptions;
 	/** Whether the agent of a turn may have a model where this one has none. */
@@ -57,13 +59,13 @@ export class AgentSessions {
 		if (options.host !== undefined) this.#host = resolveHost(options.host, adaptExecutionHost);
 		const subagents = checkSubagents(options.subagents, options, (each) => known.get(each));
 		this.#execution = this.#host && agentExecution(this.#host, engine.ports, options.namespace);
-		this.#agent = sessionAgentOf({ id, options, engine, subagents, agentFor });
-		if (owner !== undefined) known.set(owner, this.#agent);
+		this.agent = sessionAgentOf({ agent: owner ?? { ...options, id }, options, engine, subagents, agentFor });
+		if (owner !== undefined) known.set(owner, this.agent);
 	}
 
 	/** Resolves when the plugins are set up. */
 	async ready(): Promise<void> {
-		await this.#agent.setup?.over();
+		await this.agent.setup?.over();
 	}
 
 	/** A handle of the session of a key. */
@@ -108,7 +110,7 @@ export class AgentSessions {
 	 * @throws HoldfastError `agent_not_ready` within a plugin's setup.
 	 */
 	async close(before?: () => Promise<void>): Promise<void> {
-		this.#agent.setup?.check();
+		this.agent.setup?.check();
 		this.#closing?.abort();
 		await this.#table?.close();
 		await before?.();
@@ -117,15 +119,15 @@ export class AgentSessions {
 
 	/** For what a plugin's setup must not do, for the agent waits for it. */
 	#readyTable(): SessionTable {
-		this.#agent.setup?.check();
+		this.agent.setup?.check();
 		return this.#open();
 	}
 
 	#open(): SessionTable {
 		if (!this.#isResolved) this.#engine.model(); // throws where there is none
-		this.#host ??= this.#agent.host ?? memoryHost();
+		this.#host ??= this.agent.host ?? memoryHost();
 		const { journal, capabilities = inProcess } = this.#host;
-		this.#table ??= new SessionTable(this.#agent, journal, {
+		this.#table ??= new SessionTable(this.agent, journal, {
 			background: capabilities.backgroundSubagents,
 			records: this.#execution?.records,
 		});

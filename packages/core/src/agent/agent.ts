@@ -48,12 +48,12 @@ export class Agent {
 		checkOptions(given);
 		this.#id = (given.ports?.ids ?? { uuid }).uuid();
 		this.#engine = resolveAgent(this.#id, given);
-		const { checkpoints, sessionId, middleware = [] } = given;
+		const { checkpoints, sessionId } = given;
 		this.#sessions = new AgentSessions(this.#id, given, { owner: this }, this.#engine);
 		this.#calls = {
 			agent: this,
 			engine: this.#engine,
-			middleware,
+			policed: this.#sessions.agent,
 			checkpoints: checkpoints && checkpointsOf(checkpoints, sessionId, this.#engine.ports.ids),
 			opaque: opaqueOf(given),
 		};

@@ -4,7 +4,7 @@ import { hookNames } from "../strategies/index.ts";
 import { type AgentOptions, knownOptions } from "./options.ts";
 import { isRuntimeLlm } from "./runtime-llm.ts";
 
-const middlewareFunctions = ["before", "after", "onError", "stop"] as const;
+const middlewareFunctions = ["before", "after", "onError", "stop", "begin"] as const;
 
 /** The options that are looked at here. */
 interface CheckedOptions {

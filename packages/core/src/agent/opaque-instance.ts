@@ -3,8 +3,9 @@
 import { type LLMInstance, type LLMOptions, llm, type Tool, type ToolUseStrategy } from "@holdfast/upp";
 import type { AgentStreamEvent } from "../engine/index.ts";
 import { type EngineAgent, isSubagentEvent } from "../engine/index.ts";
+import type { DrivenStages } from "../policy/index.ts";
 import { rememberInstance } from "../strategies/index.ts";
-import { type EngineTool, runTool, type ToolContext } from "../tools/index.ts";
+import { type EngineTool, runTool, type ToolContext, type ToolOutcome } from "../tools/index.ts";
 import type { CallOptions } from "./agent-call.ts";
 import type { OpaqueProgress } from "./opaque-progress.ts";
 
@@ -16,6 +17,10 @@ export interface InstanceOptions {
 	readonly options: CallOptions;
 	readonly progress: OpaqueProgress;
 	readonly push: ((event: AgentStreamEvent) => void) | undefined;
+	/** What interceptors do around its tool calls. */
+	readonly stages: Pick<DrivenStages, "toolCall" | "toolResult">;
+	/** Ends the call with an error, whatever the strategy does. */
+	fail(error: unknown): void;
 }
 
 /** Makes the instance; a deciding strategy that is given it asks the model behind it directly. */
@@ -29,11 +34,15 @@ export function opaqueInstance(given: InstanceOptions): LLMInstance {
 			description: tool.description,
 			parameters: tool.parameters,
 			async run(params, own) {
-				const checked = await tool.validate(params);
-				if (!checked.ok) throw new Error(checked.message);
-				const outcome = await runTool(tool, checked.value, contextOf(given, runId, tool, own), () => {});
-				if (!outcome.isError) return outcome.output;
-				throw outcome.error instanceof Error ? outcome.error : new Error(String(outcome.output));
+				const context = contextOf(given, runId, tool, own);
+				const { outcome, input } = await intercepted(given, context, params, async (input) => {
+					const checked = await tool.validate(input);
+					if (!checked.ok) throw new Error(checked.message);
+					return runTool(tool, checked.value, context, () => {});
+				});
+				const { isError, output, error } = await replacedOutcome(given, context, input, outcome);
+				if (!isError) return output;
+				throw error instanceof Error ? error : new Error(String(output));
 			},
 			...approvalOf(tool),
 		};
@@ -48,6 +57,57 @@ export function opaqueInstance(given: InstanceOptions): LLMInstance {
 		ports: engine.ports,
 		...(parentContext === undefined ? {} : { parentContext }),
 	});
+}
+
+/** What a tool call came to, as interceptors let it run. One that throws ends the call. */
+async function intercepted(
+	{ stages, fail }: InstanceOptions,
+	{ toolCallId, toolName }: ToolContext,
+	given: unknown,
+	run: (input: unknown) => Promise<ToolOutcome>,
+): Promise<{ outcome: ToolOutcome; input: unknown }> {
+	const { toolCall } = stages;
+	if (toolCall === undefined) return { outcome: await run(given), input: given };
+	const decision = await guarded(fail, () => toolCall({ toolCallId, toolName, input: given }));
+	switch (decision?.action) {
+		case "reject-and-continue":
+			return { outcome: { output: decision.message, isError: true }, input: given };
+		case "synthesize":
+			return { outcome: { output: decision.output, isError: false }, input: given };
+		case "error":
+			fail(decision.error);
+			throw decision.error;
+		default: {
+			const input = decision?.action === "modify" ? decision.input : given;
+			return { outcome: await run(input), input };
+		}
+	}
+}
+
+async function replacedOutcome(
+	{ stages, fail }: InstanceOptions,
+	{ toolCallId, toolName }: ToolContext,
+	input: unknown,
+	outcome: ToolOutcome,
+): Promise<ToolOutcome> {
+	const { toolResult } = stages;
+	if (toolResult === undefined) return outcome;
+	const status = outcome.isError ? "error" : "done";
+	const { output } = outcome;
+	const came = await guarded(fail, () => toolResult({ toolCallId, toolName, input, status, output }));
+	return came.status === status && came.output === output
+		? outcome
+		: { output: came.output, isError: came.status !== "done" };
+}
+
+/** What an interceptor answers; what it throws ends the call, and is no result of a tool. */
+async function guarded<T>(fail: (error: unknown) => void, ask: () => T | Promise<T>): Promise<T> {
+	try {
+		return await ask();
+	} catch (error) {
+		fail(error);
+		throw error;
+	}
 }
 
 /** Nobody outside can be asked here: what needs to be let run is not run. */

@@ -4,7 +4,7 @@
 import { HoldfastError, type Tool } from "@holdfast/upp";
 import type { AgentStreamEvent } from "../engine/index.ts";
 import { type AgentStrategy, cancelled, type EngineAgent } from "../engine/index.ts";
-import type { MiddlewareContext } from "../policy/index.ts";
+import type { DrivenStages, RunContext } from "../policy/index.ts";
 import type { GenerateResult } from "../state/index.ts";
 import { AgentState } from "../state/index.ts";
 import {
@@ -14,6 +14,7 @@ import {
 	type StrategyAgent,
 } from "../strategies/index.ts";
 import type { CallOptions } from "./agent-call.ts";
+import type { CallFrame } from "./call-frame.ts";
 import type { SessionCheckpoints } from "./checkpoints.ts";
 import { type InstanceOptions, opaqueInstance } from "./opaque-instance.ts";
 import { OpaqueProgress } from "./opaque-progress.ts";
@@ -28,11 +29,11 @@ export interface OpaqueCallSetup {
 	readonly agent: StrategyAgent;
 	readonly engine: EngineAgent;
 	readonly opaque: OpaqueStrategy;
-	readonly call: MiddlewareContext;
+	readonly call: RunContext;
 	readonly options: CallOptions;
 	readonly checkpoints: SessionCheckpoints | undefined;
-	/** Asked beside the agent's own stop condition. */
-	readonly stopCondition: ((state: AgentState) => Promise<boolean>) | undefined;
+	/** The policy of the call. */
+	readonly frame: CallFrame | undefined;
 	/** Takes the events of the strategy's own `stream`; without it, `execute` is called. */
 	readonly push: ((event: AgentStreamEvent) => void) | undefined;
 }
@@ -45,26 +46,29 @@ export interface OpaqueCall {
 
 /** Runs a custom strategy. */
 export function runOpaque(setup: OpaqueCallSetup): OpaqueCall {
-	const { agent, engine, opaque, options, checkpoints, push } = setup;
+	const { agent, engine, opaque, options, checkpoints, frame, push } = setup;
+	if (frame?.policy.admitting !== undefined) throw recordsNothing(opaque.strategy.name);
 	const { input, state } = setup.call;
 	const controller = new AbortController();
 	const { signal } = controller;
 	const progress = new OpaqueProgress(state, checkpoints);
 	const hooks = boundHooks(engine.hooks);
 	const { llmOptions } = opaque;
+	const stages = frame?.policy.stages ?? {};
+	const cut = Promise.withResolvers<never>();
+	cut.promise.catch(() => {}); // a call that was never cancelled leaves it open
 	const context: ExecutionContext = {
 		agent,
-		llm: opaqueInstance({ engine, llmOptions, signal, options, progress, push }),
+		llm: opaqueInstance({ engine, llmOptions, signal, options, progress, push, stages, fail: cut.reject }),
 		input,
 		state,
 		tools: agent.tools as readonly Tool[],
-		strategy: observed(hooks, progress, setup.stopCondition),
+		strategy: observed(hooks, progress, stages.stop),
 		signal,
 	};
-	const cut = Promise.withResolvers<never>();
-	cut.promise.catch(() => {}); // a call that was never cancelled leaves it open
 	const execute = async (): Promise<GenerateResult> => {
 		try {
+			await Promise.race([stages.turnBefore?.(), cut.promise]);
 			const working =
 				push === undefined ? opaque.strategy.execute(context) : follow(opaque.strategy, context, push);
 			const { turn, state: given } = checked(opaque.strategy, await Promise.race([working, cut.promise]));
@@ -91,7 +95,7 @@ export function runOpaque(setup: OpaqueCallSetup): OpaqueCall {
 function observed(
 	hooks: AgentStrategy,
 	progress: OpaqueProgress,
-	stopCondition: OpaqueCallSetup["stopCondition"],
+	stopCondition: DrivenStages["stop"],
 ): AgentStrategy {
 	const { onComplete, stopCondition: own } = hooks;
 	const stop = async (state: AgentState): Promise<boolean> =>
@@ -141,5 +145,13 @@ function checked(strategy: ExecutionStrategy, result: GenerateResult | undefined
 	throw new HoldfastError(
 		"invalid_strategy",
 		`The strategy "${strategy.name}" did not give {turn, state}. Return the turn of the model and the state after it.`,
+	);
+}
+
+/** What an interceptor admits is what is recorded: it must not be passed by in silence. */
+function recordsNothing(strategy: string): HoldfastError {
+	return new HoldfastError(
+		"conflicting_options",
+		`An interceptor has \`admit\`, and the strategy "${strategy}" with its own \`execute\` records nothing that it could admit. Make the strategy with strategy({name, decide}), or leave the interceptor out.`,
 	);
 }

@@ -7,7 +7,7 @@ import type { ExecutionHost } from "../execution-host/index.ts";
 import type { ModelPrice } from "../facts/index.ts";
 import type { Host, Ports } from "../host/index.ts";
 import { systemPorts } from "../host/index.ts";
-import type { Middleware, Plugin } from "../policy/index.ts";
+import type { MiddlewareEntry, Plugin } from "../policy/index.ts";
 import type { SessionStoreHost } from "../stores/index.ts";
 import { type ExecutionStrategy, isDecider, limitSteps, loop } from "../strategies/index.ts";
 import { type AnyTool, normaliseTools, type ToolSet } from "../tools/index.ts";
@@ -33,8 +33,11 @@ export interface AgentOptions extends Partial<Omit<LLMOptions, "model" | "system
 	readonly execution?: ExecutionStrategy | Decider;
 	/** Hooks of the agent's life. */
 	readonly strategy?: AgentStrategy;
-	/** Stands around every call, in this order. Sessions pass it by: their policy is `plugins`. Default: none. */
-	readonly middleware?: readonly Middleware[];
+	/**
+	 * Policy around every run, in calls as in sessions, in this order: middlewares, and interceptors with stages of their
+	 * own. The hooks of `plugins` come after it. Default: none.
+	 */
+	readonly middleware?: readonly MiddlewareEntry[];
 	/** Where the state is saved after every step of a call; sessions keep their own. Default: nowhere. @see UAP 12.4 */
 	readonly checkpoints?: CheckpointStore;
 	/** Names the session in checkpoints. Default: the one of the restored state, else a new UUIDv4. */
@@ -43,7 +46,7 @@ export interface AgentOptions extends Partial<Omit<LLMOptions, "model" | "system
 	readonly host?: Host | SessionStoreHost | ExecutionHost;
 	/** US dollars for a million tokens, by model id. Default: none; costs are then said to be unknown. */
 	readonly prices?: Readonly<Record<string, ModelPrice>>;
-	/** Policy at the turns, steps and tool calls of sessions, in this order. Default: none. */
+	/** Policy at turns, steps and tool calls, and tools for sessions, in this order. Default: none. */
 	readonly plugins?: readonly Plugin[];
 	/** Keeps the sessions of agents that share a host apart. Default: none; then they share sessions of the same key. */
 	readonly namespace?: string;

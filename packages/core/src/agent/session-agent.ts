@@ -2,8 +2,15 @@
 import { type EngineAgent, isAwaitedBy, waitFor, withinCall } from "../engine/index.ts";
 import type { MaybePromise, SessionStore } from "../host/index.ts";
 import { awaitedHost, memoryJournal, memoryValues, sessionPlace, type ValueStore } from "../host/index.ts";
-import type { SessionPlugins } from "../policy/index.ts";
-import { askModel, checkPlugins, type PluginSet, setupPlugins } from "../policy/index.ts";
+import {
+	AgentPolicy,
+	askModel,
+	checkPlugins,
+	type PluginSet,
+	type PolicyAgent,
+	setupPlugins,
+	withCallValues,
+} from "../policy/index.ts";
 import type { SessionAgent, TurnRequest } from "../sessions/index.ts";
 import { awaitsOwnSetup } from "../sessions/index.ts";
 import { storedValues, storeJournal } from "../stores/index.ts";
@@ -32,7 +39,8 @@ export type AgentFor = (turn: TurnRequest) => MaybePromise<TurnOptions | undefin
 
 /** What an agent of sessions is made of. */
 export interface SessionAgentParts {
-	readonly id: string;
+	/** The agent as its policy sees it. */
+	readonly agent: PolicyAgent;
 	readonly options: AgentOptions;
 	readonly engine: EngineAgent;
 	readonly subagents?: readonly Subagent[];
@@ -48,36 +56,49 @@ type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
  * @throws TypeError for what is no list of plugins.
  */
 export function sessionAgentOf({
-	id,
+	agent: agentItself,
 	options,
 	engine,
 	subagents = [],
 	agentFor,
 }: SessionAgentParts): SessionAgent {
-	const { plugins = [], namespace, maxRestarts = defaultRestarts, onAgentChange = "go-on" } = options;
+	const {
+		plugins = [],
+		middleware = [],
+		namespace,
+		maxRestarts = defaultRestarts,
+		onAgentChange = "go-on",
+	} = options;
+	const { id } = agentItself;
 	checkPlugins(plugins);
 	let ofPlugins: readonly AnyTool[] = [];
 	const engineWith = (tools: readonly AnyTool[], given?: TurnOptions): EngineAgent => {
 		const all = { ...options, ...given };
 		return resolveAgent(id, { ...all, tools: [...toolList(all.tools), ...ofPlugins, ...tools] });
 	};
+	const tools = isRuntimeLlm(options.model) ? "own-tools" : "engine-tools";
+	const valuesOf = (store: unknown): ValueStore =>
+		withCallValues(valuesBeside(options, store as SessionStore | undefined));
+	const policyWith = (values: ValueStore, set?: PluginSet): AgentPolicy =>
+		new AgentPolicy({ agent: agentItself, middleware, plugins: set, tools, values });
 	const agent: Mutable<SessionAgent> = {
 		engine,
-		plugins: undefined,
+		policy: middleware.length === 0 || plugins.length > 0 ? undefined : policyWith(valuesOf(undefined)),
 		setup: undefined,
-		tools: isRuntimeLlm(options.model) ? "own-tools" : "engine-tools",
 		namespace,
 		restarts: { maxRestarts, onAgentChange },
 	};
 	if (agentFor !== undefined) agent.resolve = resolved(agentFor, engineWith, () => agent.setup === undefined);
 	if (subagents.length > 0) agent.inTable = (table) => delegatingAgent(agent, subagents, table, engineWith);
 	if (plugins.length === 0) return agent;
-	const values = (store: unknown): ValueStore => valuesBeside(options, store as SessionStore | undefined);
+	let values: ValueStore | undefined;
 	// What a setup begins belongs to it: the agent waits for it, so it must not wait for the agent.
-	const settingUp = withinCall(agent, () => setupPlugins(plugins, { ask: askModel(engine), values }));
+	const settingUp = withinCall(agent, () =>
+		setupPlugins(plugins, { ask: askModel(engine), values: (store) => (values = valuesOf(store)) }),
+	);
 	const ready = settingUp.then((set) => {
 		checkTogether(set, options);
-		agent.plugins = set satisfies SessionPlugins;
+		agent.policy = policyWith(values ?? memoryValues(), set);
 		ofPlugins = set.tools;
 		if (ofPlugins.length > 0) agent.engine = engineWith([]);
 		agent.setup = undefined;

@@ -54,13 +54,20 @@ export class CallContext implements ToolContext {
 			if (this.#over || run.stopReason !== undefined) return undefined;
 			// What may be replaced is not emitted before it was.
 			if (!run.watched || run.interceptors.toolResult !== undefined) return run.agent.fairness.pause();
-			run.tell({ type: "tool_delta", ...run.at, step, toolCallId, delta });
-			return run.ready("heard") ?? run.agent.fairness.pause();
+			const event = { type: "tool_delta", step, toolCallId, delta } as const;
+			const emitted =
+				run.admission === undefined ? run.tell({ ...event, ...run.at }) : run.admission.emit(event);
+			const heard = emitted instanceof Promise ? emitted.then(() => run.ready("heard")) : run.ready("heard");
+			return heard ?? run.agent.fairness.pause();
 		};
 		this.onSubagentEvent = (event) => {
 			if (this.#over) return;
 			if (isSubagentEvent(event)) run.traces.tell(event);
-			if (run.watched) run.tell({ type: "nested", ...run.at, step, toolCallId, event });
+			if (!run.watched) return;
+			const nested = { type: "nested", step, toolCallId, event } as const;
+			if (run.admission === undefined) return run.tell({ ...nested, ...run.at });
+			const emitted = run.admission.emit(nested);
+			if (emitted instanceof Promise) emitted.catch(() => {}); // it is not emitted, and the tool is not asked
 		};
 	}
 

@@ -1,7 +1,7 @@
 // What becomes of a call before anything is recorded of it: it may start, or it has its result already.
 import type { Tool, ToolCall } from "@holdfast/upp";
 import type { PendingCall, ToolCallOutcome, ToolStarted } from "../facts/index.ts";
-import type { Interceptors, ToolCallDecision } from "../policy/index.ts";
+import type { DrivenStages, ToolCallDecision } from "../policy/index.ts";
 import type { EngineTool } from "../tools/index.ts";
 import { withinCall } from "./call-scope.ts";
 import type { EngineAgent } from "./engine-agent.ts";
@@ -39,7 +39,7 @@ const unknownOutcome =
 /** In what circumstances a call is looked at. */
 export interface CallSetting {
 	readonly agent: EngineAgent;
-	readonly interceptors: Interceptors;
+	readonly interceptors: DrivenStages;
 	/** Names the session of its run among all of this process. */
 	readonly place: string | undefined;
 	/** Whether it may be left to somebody outside. */
@@ -58,7 +58,7 @@ export function checkCall(setting: CallSetting, call: ToolCall): CheckedCall | P
 async function intercepted(
 	setting: CallSetting,
 	call: ToolCall,
-	toolCall: NonNullable<Interceptors["toolCall"]>,
+	toolCall: NonNullable<DrivenStages["toolCall"]>,
 ): Promise<CheckedCall> {
 	const { toolCallId, toolName, arguments: input } = call;
 	let decision: ToolCallDecision | undefined;

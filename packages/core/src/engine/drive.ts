@@ -1,6 +1,6 @@
 // The one loop (keeps I1): look at the state, decide, act, commit, go on, until the run ends or is told to stop.
 // A run that crashed comes through the same door: the state says what is open, and the loop goes on from there.
-import { createTurn, HoldfastError, type ToolCall, type Turn, UPPError } from "@holdfast/upp";
+import { createTurn, HoldfastError, type Turn, UPPError } from "@holdfast/upp";
 import type { AssistantSaid, Fact } from "../facts/index.ts";
 import { cycleUsage, errorData, runMessages, type SessionState } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
@@ -190,13 +190,20 @@ async function modelStep(run: Run, action: ModelAction): Promise<boolean> {
 	if (called.answer === undefined) return modelFailed(run, action, step, called);
 	const { answer, results } = called;
 	if (answer.message.hasToolCalls) {
-		if (results === undefined) await carryOutCalls(run, answer);
+		if (results === undefined) await carryOutCalls(run, await admitted(run, answer));
 		else await recordCarriedOut(run, answer, results);
 	} else {
 		const committed = run.commit([answer]);
 		if (committed instanceof Promise) await committed;
 	}
 	return answer.continues === true ? false : endStep(run);
+}
+
+/** An answer that policy may change is committed before its calls are looked at: they are carried out as it was admitted. */
+async function admitted(run: Run, answer: AssistantSaid): Promise<AssistantSaid> {
+	if (run.admission === undefined) return answer;
+	await commit(run, [answer]);
+	return run.state.run?.assistant ?? answer;
 }
 
 /** Retries are on record whatever came of them, while this run may record anything. */
@@ -228,20 +235,22 @@ async function recordCarriedOut(run: Run, answer: AssistantSaid, results: readon
 /** Starts the calls of an answer and waits for all results. Without an answer: goes on with the open calls. */
 async function carryOutCalls(run: Run, answer: AssistantSaid | undefined): Promise<void> {
 	const open = run.state.run;
+	/** What the model said, where it is not committed yet. */
+	const fresh = open?.assistant === answer ? undefined : answer;
 	const step = answer?.step ?? open?.step ?? 1;
 	const calls = answer?.message.toolCalls?.map((call) => ({ call })) ?? open?.calls ?? [];
 	const { hooks, toolStrategy } = run.agent;
 	const limit = toolStrategy.maxIterations;
 	if (answer !== undefined && limit !== undefined && (open?.rounds ?? 0) >= limit) {
-		await refuseRound(run, answer, answer.message.toolCalls ?? [], limit);
+		await refuseRound(run, answer, fresh === undefined ? [] : [fresh], limit);
 	}
-	const round = new ToolRound(run, step, (open?.cycles ?? 0) + (answer === undefined ? 0 : 1), calls);
+	const round = new ToolRound(run, step, (open?.cycles ?? 0) + (fresh === undefined ? 0 : 1), calls);
 	try {
 		if (answer !== undefined && hooks.onAct !== undefined) {
 			await untilAnswered(run, () => hooks.onAct?.(step, answer.message.toolCalls ?? []));
 		}
 		run.checkStopped();
-		const begun = round.begin(answer);
+		const begun = round.begin(fresh);
 		if (begun !== undefined) await begun;
 		const pending = await run.untilStopped(round.finished);
 		if (pending.length > 0) throw new Waits(pending);
@@ -250,7 +259,7 @@ async function carryOutCalls(run: Run, answer: AssistantSaid | undefined): Promi
 		if (!(error instanceof Stopped)) run.cancelWork(error);
 		// What the model said is kept, also where none of its calls was started.
 		const unsaid =
-			answer === undefined || run.state.run?.assistant?.message.id === answer.message.id ? [] : [answer];
+			fresh === undefined || run.state.run?.assistant?.message.id === fresh.message.id ? [] : [fresh];
 		if (error instanceof Stopped && error.reason === "suspend") {
 			if (unsaid.length > 0) await commit(run, unsaid);
 			await Promise.race([
@@ -277,13 +286,13 @@ async function carryOutCalls(run: Run, answer: AssistantSaid | undefined): Promi
 async function refuseRound(
 	run: Run,
 	answer: AssistantSaid,
-	calls: readonly ToolCall[],
+	uncommitted: readonly Fact[],
 	limit: number,
 ): Promise<never> {
 	const message = `The limit of ${limit} tool rounds (toolStrategy.maxIterations) is reached.`;
 	await commit(run, [
-		answer,
-		...calls.map(
+		...uncommitted,
+		...(answer.message.toolCalls ?? []).map(
 			(call): Fact => ({
 				kind: "tool.settled",
 				step: answer.step,
@@ -303,7 +312,7 @@ function endStep(run: Run): MaybePromise<boolean> {
 	const { onStepEnd, stopCondition } = run.agent.hooks;
 	if (onStepEnd !== undefined || run.interceptors.stepAfter !== undefined) return endStepWithHooks(run);
 	const passed = tellStepEnd(run);
-	const asked = stopCondition !== undefined || run.stopCondition !== undefined;
+	const asked = stopCondition !== undefined || run.interceptors.stop !== undefined;
 	return passed === undefined && !run.hasInputs && !asked ? false : afterStepEnd(run, passed);
 }
 
@@ -329,7 +338,8 @@ async function isStopAsked(run: Run): Promise<boolean> {
 	) {
 		return true;
 	}
-	return run.stopCondition !== undefined && (await run.untilStopped(run.stopCondition(state))) === true;
+	const { stop } = run.interceptors;
+	return stop !== undefined && (await run.untilStopped(stop(state))) === true;
 }
 
 /** What `onStepEnd` gets. The turn is built when it is looked at, for it costs its length (keeps I5). */

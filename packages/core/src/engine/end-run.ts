@@ -35,10 +35,29 @@ export async function stopOrFail(run: Run, thrown: unknown): Promise<DriveOutcom
 			{ kind: "run.ended", outcome, ...data, ...(partial === undefined ? {} : { partial }) },
 		]);
 	} catch (failure) {
+		if (!(failure instanceof CommitFailed)) return endedBare(run, outcome, interrupted ? failure : error);
+		return left(run, lostLease(failure.cause) ? "lease_lost" : "journal_failed", failure.cause);
+	}
+	return { kind: "ended", outcome, error: interrupted ? undefined : error };
+}
+
+/** Policy refuses the end of a run as it refused what came before: it ends without a word of what was said. */
+async function endedBare(run: Run, outcome: RunOutcome, error: unknown): Promise<DriveOutcome> {
+	try {
+		const committed = run.commitAsIs([refusedEnd(outcome)]);
+		if (committed instanceof Promise) await committed;
+	} catch (failure) {
 		const cause = failure instanceof CommitFailed ? failure.cause : failure;
 		return left(run, lostLease(cause) ? "lease_lost" : "journal_failed", cause);
 	}
-	return { kind: "ended", outcome, error: interrupted ? undefined : error };
+	return { kind: "ended", outcome, error: outcome === "aborted" ? undefined : error };
+}
+
+/** The end of a run whose facts were refused; it says nothing of their content, and so needs nobody's leave. */
+export function refusedEnd(outcome: RunOutcome): Fact {
+	const message = "Policy refused what the run was to record; see `policy_refused` in the documentation.";
+	const error: ErrorData = { code: "policy_refused", message, retryable: false };
+	return { kind: "run.ended", outcome, ...(outcome === "aborted" ? {} : { error }) };
 }
 
 /** Whoever killed the run has recorded its end; here it is only told. */
@@ -85,8 +104,8 @@ async function suspended(run: Run): Promise<DriveOutcome> {
 	try {
 		await commit(run, [{ kind: "note", step: stepOf(run), topic: "suspended", value: true }]);
 	} catch (error) {
-		const cause = error instanceof CommitFailed ? error.cause : error;
-		return left(run, lostLease(cause) ? "lease_lost" : "journal_failed", cause);
+		if (!(error instanceof CommitFailed)) return left(run, "suspended", undefined); // it is resumed as after a crash
+		return left(run, lostLease(error.cause) ? "lease_lost" : "journal_failed", error.cause);
 	}
 	return left(run, "suspended", undefined);
 }

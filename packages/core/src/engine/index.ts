@@ -4,7 +4,7 @@ export type { AgentStreamResult } from "./agent-stream-result.ts";
 export { isAwaitedBy, type Place, waitFor, withinCall } from "./call-scope.ts";
 export { cancelled, conclude } from "./conclude.ts";
 export { drive, turnOf } from "./drive.ts";
-export { type DriveOutcome, sessionKilled } from "./end-run.ts";
+export { type DriveOutcome, refusedEnd, sessionKilled } from "./end-run.ts";
 export type { AgentStrategy, EngineAgent, EngineModel, EngineResponse, Observation } from "./engine-agent.ts";
 export { ephemeralRecorder } from "./ephemeral.ts";
 export { EventQueue } from "./event-queue.ts";

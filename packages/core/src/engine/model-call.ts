@@ -13,7 +13,7 @@ import {
 	UserMessage,
 } from "@holdfast/upp";
 import type { AssistantSaid, Fact } from "../facts/index.ts";
-import { errorData } from "../facts/index.ts";
+import { errorData, modelRetryNote } from "../facts/index.ts";
 import type { List } from "../state/index.ts";
 import type { ModelAction } from "./action.ts";
 import { withinCall } from "./call-scope.ts";
@@ -73,21 +73,27 @@ export async function callModel(run: Run, action: ModelAction, step: number): Pr
 		run.checkLease();
 		run.checkStopped(); // whoever was notified may have stopped it
 		const startedAt = clock.monotonic();
-		let answering: Promise<EngineResponse>;
-		if (model.capabilities.streaming) {
-			streamed = new StreamedAnswer(run, step, tag);
-			answering = streamed.read(model.stream(request));
-		} else
-			answering = engineModel.isFunction
+		const ask = (): Promise<EngineResponse> => {
+			if (model.capabilities.streaming) {
+				streamed = new StreamedAnswer(run, step, tag);
+				return streamed.read(model.stream(request));
+			}
+			return engineModel.isFunction
 				? withinCall(run.place, () => model.complete(request))
 				: model.complete(request);
-		const response = await run.untilStopped(answering);
+		};
+		const { modelCall } = run.interceptors;
+		const answering =
+			modelCall === undefined
+				? ask()
+				: modelCall({ step, tag, modelId: model.modelId, signal: run.signal }, ask);
+		const response = (await run.untilStopped(answering)) as EngineResponse;
 		streamed = undefined;
 		if (response.preceding !== undefined) await recordPreceding(run, step, tag, model.modelId, response);
 		const answer = answerOf(run, engineModel, action, step, response, clock.monotonic() - startedAt);
 		return { answer, results: response.results && settledResults(step, response.results), retries };
 	} catch (error) {
-		return { answer: undefined, error, partial: streamed?.partial(), retries };
+		return { answer: undefined, error, partial: await streamed?.cutOff(), retries };
 	}
 }
 
@@ -119,9 +125,10 @@ function requestFor(
 		...(typeof action.structure === "object" ? { structure: action.structure } : {}),
 		onRetry: (info) => {
 			if (run.stopReason !== undefined) return;
-			const retry = { attempt: info.attempt, delay: info.delayMs, error: errorData(info.error) };
-			retries.push({ kind: "note", step, topic: "model-retry", value: retry });
-			if (run.watched) run.tell({ type: "model_retry", ...run.at, step, ...retry });
+			const retry = { step, attempt: info.attempt, delay: info.delayMs, error: errorData(info.error) };
+			retries.push(modelRetryNote(retry));
+			// What policy may change is emitted once it has.
+			if (run.watched && run.admission === undefined) run.tell({ type: "model_retry", ...run.at, ...retry });
 		},
 	});
 	if (action.structure === "none" && request.structure !== undefined) delete request.structure;

@@ -11,9 +11,10 @@ import type {
 } from "../facts/index.ts";
 import { evolve, type FoldOptions, project, type SessionState, withMarks } from "../facts/index.ts";
 import type { Append, AppendResult, MaybePromise, StoredInput } from "../host/index.ts";
-import type { Interceptors } from "../policy/index.ts";
+import type { Admitting, DrivenStages } from "../policy/index.ts";
 import type { AgentState, SubagentExecutionTrace } from "../state/index.ts";
 import type { ToolContext } from "../tools/index.ts";
+import { Admission } from "./admission.ts";
 import { ChunkRecorder } from "./chunk-recorder.ts";
 import type { EngineAgent } from "./engine-agent.ts";
 import { foldOptions } from "./fold-options.ts";
@@ -52,10 +53,10 @@ export interface RunOptions {
 	readonly readInput?: (input: StoredInput) => RunInput;
 	/** The tool call in which the agent itself runs, when it is a sub-agent. */
 	readonly parentContext?: ToolContext;
-	/** Asked after each step beside the agent's own stop condition. */
-	readonly stopCondition?: (state: AgentState) => MaybePromise<boolean>;
-	/** Where the session and its plugins step in. */
-	readonly interceptors?: Interceptors;
+	/** What interceptors do at its stages. */
+	readonly interceptors?: DrivenStages;
+	/** What its facts and deltas go through before they are committed and emitted. */
+	readonly admitting?: Admitting | undefined;
 	/** Told each state at the end of a step. Must not throw. */
 	readonly afterStep?: (state: AgentState) => void;
 	/** Keeps records of the run beside its journal. */
@@ -69,9 +70,12 @@ export interface RunOptions {
 	readonly mayWait?: boolean;
 }
 
+/** What an append may ask for beside its facts. */
+export type CommitOptions = Pick<Append, "drain" | "onlyIfNothingWaits">;
+
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
-const none: Interceptors = {};
+const none: DrivenStages = {};
 const noTraces: readonly SubagentExecutionTrace[] = [];
 
 export class Run {
@@ -84,9 +88,10 @@ export class Run {
 	readonly parentContext: ToolContext | undefined;
 	/** Records kept beside the journal. */
 	readonly ledger: Ledger | undefined;
-	readonly stopCondition: RunOptions["stopCondition"];
 	readonly afterStep: RunOptions["afterStep"];
-	readonly interceptors: Interceptors;
+	readonly interceptors: DrivenStages;
+	/** Set where facts are looked at before they are committed. */
+	readonly admission: Admission | undefined;
 	readonly #recorder: Recorder;
 	readonly #fold: FoldOptions;
 	readonly #readInput: RunOptions["readInput"];
@@ -114,9 +119,9 @@ export class Run {
 		this.mayWait = options.mayWait === true;
 		this.state = options.state;
 		this.parentContext = options.parentContext;
-		this.stopCondition = options.stopCondition;
 		this.afterStep = options.afterStep;
 		this.interceptors = options.interceptors ?? none;
+		if (options.admitting !== undefined) this.admission = new Admission(this, options.admitting);
 		this.#recorder = options.recorder;
 		this.ledger = options.ledger;
 		this.#readInput = options.readInput;
@@ -176,6 +181,7 @@ export class Run {
 		if (this.#stopReason !== undefined && (reason === "interrupt" || reason === "suspend")) return;
 		this.#stopReason = reason;
 		const error = new UPPError(`The run was cancelled (${reason}).`, "CANCELLED", "holdfast", "llm");
+		this.admission?.stopped();
 		this.#controller.abort(Object.assign(error, { stopReason: reason }));
 		this.#cut?.(new Stopped(reason));
 	}
@@ -219,11 +225,18 @@ export class Run {
 		});
 	}
 
-	/** Commits facts, folds them, then tells them. False when inputs wait and `onlyIfNothingWaits` was asked. */
-	commit(
-		facts: readonly Fact[],
-		options?: Pick<Append, "drain" | "onlyIfNothingWaits">,
-	): MaybePromise<boolean> {
+	/**
+	 * Admits facts, commits and folds them, then emits them. False when inputs wait and `onlyIfNothingWaits` was asked.
+	 * Throws `CommitFailed` for a store that refused, else what an interceptor threw: then nothing is committed.
+	 */
+	commit(facts: readonly Fact[], options?: CommitOptions): MaybePromise<boolean> {
+		const { admission } = this;
+		if (admission === undefined) return this.commitAsIs(facts, options);
+		return admission.commit(facts, options);
+	}
+
+	/** Commits what has no content that policy could object to, or was admitted. */
+	commitAsIs(facts: readonly Fact[], options?: CommitOptions): MaybePromise<boolean> {
 		const at = this.agent.ports.clock.now();
 		const { runId } = this;
 		const batch: Mutable<Append> =
@@ -376,10 +389,16 @@ export class Run {
 		this.#offered = [];
 		this.#taken ??= new Set();
 		for (const { inputId } of inputs) this.#taken.add(inputId);
-		await this.commit(
-			inputs.map((input) => input.fact(placement)),
-			{ drain: inputs.map((input) => input.inputId) },
-		);
+		try {
+			await this.commit(
+				inputs.map((input) => input.fact(placement)),
+				{ drain: inputs.map((input) => input.inputId) },
+			);
+		} catch (error) {
+			// What policy refuses is still said; it is refused again as a turn of its own.
+			for (const { inputId } of inputs) this.#taken.delete(inputId);
+			throw error;
+		}
 		return true;
 	}
 

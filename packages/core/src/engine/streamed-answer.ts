@@ -1,6 +1,8 @@
 // An answer while it is streamed: each event reaches the watchers, and what was said is kept in case it never finishes.
 import type { AssistantMessage, LLMResponse, LLMStreamResult, StreamEvent } from "@holdfast/upp";
 import { PartialAnswer } from "../facts/index.ts";
+import type { Delta } from "../policy/index.ts";
+import type { Admission } from "./admission.ts";
 import type { Run } from "./run.ts";
 
 /** After so many events the event loop gets its chance. */
@@ -19,10 +21,17 @@ export class StreamedAnswer {
 		this.#tag = tag;
 	}
 
-	/** What was said so far; undefined before the first word. */
-	partial(): AssistantMessage | undefined {
+	/** The answer never finishes: what was said of it; undefined before the first word. */
+	async cutOff(): Promise<AssistantMessage | undefined> {
+		await this.#run.admission?.cutOff(this.#released);
 		return this.#said.message();
 	}
+
+	/** A delta as policy lets it out. */
+	readonly #released = (delta: Delta): void => {
+		if (delta.type === "model") this.#said.add(delta.event);
+		if (this.#run.watched) this.#run.tell({ ...delta, ...this.#run.at });
+	};
 
 	/** Reads the stream to its end, or until the run is stopped. */
 	async read(stream: LLMStreamResult): Promise<LLMResponse> {
@@ -46,8 +55,9 @@ export class StreamedAnswer {
 	/** A promise where the next event must wait. */
 	#emit(event: StreamEvent): Promise<unknown> | undefined {
 		const run = this.#run;
-		this.#said.add(event);
 		const pause = ++this.#count % eventsBetweenPauses === 0 ? run.agent.fairness.pause() : undefined;
+		if (run.admission !== undefined) return this.#admit(run.admission, event, pause);
+		this.#said.add(event);
 		if (!run.watched) return pause;
 		run.tell({
 			type: "model",
@@ -58,5 +68,17 @@ export class StreamedAnswer {
 			event,
 		});
 		return run.ready("full") ?? pause;
+	}
+
+	#admit(
+		admission: Admission,
+		event: StreamEvent,
+		pause: Promise<void> | undefined,
+	): Promise<unknown> | undefined {
+		// Where none of it is emitted, what it came to is a fact, and admitted as a whole.
+		if (!admission.letsOut) this.#said.add(event);
+		const emitted = admission.emit({ type: "model", step: this.#step, tag: this.#tag, event }, this.#released);
+		if (emitted instanceof Promise) return emitted.then(() => this.#run.ready("full"));
+		return this.#run.ready("full") ?? pause;
 	}
 }

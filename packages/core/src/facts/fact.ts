@@ -145,6 +145,8 @@ export interface Noted {
 	readonly value: unknown;
 	/** Set where the step ends with it. */
 	readonly endsStep?: true;
+	/** Set where policy recorded it beside another fact: it is no step of the work, and strategies do not see it. */
+	readonly aside?: true;
 }
 
 /** A call that somebody outside settles. @see document 3, "Remote Tool Execution" */

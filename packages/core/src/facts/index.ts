@@ -21,6 +21,7 @@ export type {
 	ErrorData,
 	Fact,
 	FactKind,
+	Noted,
 	PendingCall,
 	Placement,
 	RunKind,
@@ -54,6 +55,7 @@ export { type JournalItem, JournalReader, type JournalSource } from "./journal-r
 export { lookAt, never } from "./look-at.ts";
 export { withMarks } from "./marks.ts";
 export type { ModelPrice } from "./model-price.ts";
+export { modelRetryNote, modelRetryOf } from "./model-retry.ts";
 export {
 	answerFacts,
 	expired,

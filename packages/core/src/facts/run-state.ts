@@ -74,6 +74,10 @@ export interface RunState {
 	readonly error?: ErrorData;
 	/** Set while the run was left open on purpose. */
 	readonly suspended?: true;
+	/** Then the entry that an answer was begun behind which never finished. */
+	readonly saidBehind?: number;
+	/** The notes of policy that were recorded last: the entry before them, and the last of them. */
+	readonly asides?: { readonly from: number; readonly until: number };
 	/** How often its process has died, and it was taken up again, since it last finished a step. */
 	readonly crashes: number;
 	/** Set while nobody goes on with it. */

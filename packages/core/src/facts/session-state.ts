@@ -142,7 +142,12 @@ export function evolve(state: SessionState, entry: Entry, options: FoldOptions):
 		case "note":
 			// Neither being left on purpose nor a retry is a step of the work: deciders do not see them.
 			if (fact.topic === "model-retry") return { ...state, seq };
-			if (fact.topic === "suspended") return { ...state, seq, run: { ...run, suspended: true } };
+			if (fact.topic === "suspended")
+				return { ...state, seq, run: { ...run, suspended: true, saidBehind: behindAsides(state) } };
+			if (fact.aside === true) {
+				const asides = { from: behindAsides(state), until: seq };
+				return { ...note(state, fact.topic, fact.value), seq, run: { ...run, asides } };
+			}
 			return {
 				...note(state, fact.topic, fact.value),
 				seq,
@@ -276,6 +281,11 @@ function replaceCall(
 	const calls = [...run.calls];
 	calls[at] = change(call);
 	return calls;
+}
+
+/** The entry before the notes of policy that come last. */
+function behindAsides({ seq, run }: SessionState): number {
+	return run?.asides?.until === seq ? run.asides.from : seq;
 }
 
 function lastOfNote({ topic, value, endsStep }: Noted): LastFact {

@@ -1,8 +1,12 @@
 // Door of policy.
-export type { Interceptors, ToolCallDecision } from "./interceptors.ts";
-export type { Middleware, MiddlewareAgent, MiddlewareContext } from "./middleware/middleware.ts";
-export { runMiddleware } from "./middleware/run-middleware.ts";
+export type { Admitting } from "./admission.ts";
+export { AgentPolicy, withCallValues } from "./agent-policy.ts";
+export { aroundRun } from "./around-run.ts";
+export type { Delta, DeltaSource, ToolCallDecision } from "./interceptor.ts";
+export type { DrivenStages } from "./join-stages.ts";
+export type { MiddlewareEntry } from "./middleware/middleware.ts";
 export { askModel } from "./plugins/ask-model.ts";
 export { definePlugin, type Plugin } from "./plugins/plugin.ts";
 export { checkPlugins, type PluginSet, setupPlugins } from "./plugins/plugin-set.ts";
-export type { PluginTurn, SessionPlugins } from "./plugins/plugin-turn.ts";
+export { callKey, type PolicyAgent, type PolicyRun, type RunContext } from "./policy-run.ts";
+export { RunPolicy } from "./run-policy.ts";

@@ -13,11 +13,10 @@ export function checkServed({ host, agent, models }: SessionServiceOptions): voi
 	if (typeof agent !== "object" || agent === null)
 		throw new TypeError("The option `agent` must be an agent, or the options of one.");
 	checkNames(agent);
-	for (const name of ["middleware", "checkpoints"] as const)
-		if (agent[name] !== undefined)
-			throw new TypeError(
-				`The option \`${name}\` belongs to calls such as generate(), and sessions pass it by. Leave it out; what is to hold in sessions is a plugin.`,
-			);
+	if (agent.checkpoints !== undefined)
+		throw new TypeError(
+			"The option `checkpoints` belongs to calls such as generate(); sessions keep their own state. Leave it out.",
+		);
 	if (agent.model !== undefined || models === undefined) checkModel(agent);
 	checkOptions(agent);
 	normaliseTools(toolsAsGiven(agent.tools));

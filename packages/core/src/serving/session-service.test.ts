@@ -24,8 +24,7 @@ test("an agent that would fail every request is refused when the service is made
 	expect(make({ model: "gpt-5.2" })).toThrow('openai("gpt-5.2")');
 	expect(make({ model, systm: "Be brief." })).toThrow("Unknown option `systm`");
 	expect(make({ model, maxSteps: 0 })).toThrow("`maxSteps`");
-	// A budget, for one, would limit nothing.
-	expect(make({ model, middleware: [budget({ maxTokens: 10 })] })).toThrow("`middleware` belongs to calls");
+	expect(make({ model, middleware: [budget] })).toThrow("`middleware[0]` is a function");
 	expect(make({ model, checkpoints: {} })).toThrow("`checkpoints` belongs to calls");
 	expect(make({ model, tools: [{ run: () => "x" }] })).toThrow("tools[0] has no name");
 	expect(make({ model }, { host: {} })).toThrow("`host`");

@@ -19,9 +19,10 @@ import {
 	type RunEvent,
 	type Watcher,
 } from "../facts/index.ts";
-import type { AgentState } from "../state/index.ts";
+import type { AgentState, GenerateResult } from "../state/index.ts";
 import { awaitsItself } from "./session-errors.ts";
 import { SessionEvents } from "./session-events.ts";
+import type { TurnFrame } from "./turn-frame.ts";
 
 /** How a run ended, as seen from this process. */
 export interface RunResult {
@@ -189,11 +190,12 @@ export class AgentRun {
 	}
 
 	/** The drive is over. @internal */
-	concluded(run: Run, outcome: DriveOutcome): void {
+	concluded(run: Run, outcome: DriveOutcome, frame: TurnFrame): void {
 		this.#run = undefined;
 		const { onComplete, onError } = run.agent.hooks;
-		const ending = (): Promise<RunResult> => resultOf(run, outcome);
-		this.#settle((onComplete ?? onError) === undefined ? ending() : withinCall(this, ending));
+		const ending = (): Promise<RunResult> => resultOf(run, outcome, frame);
+		const isAlone = (onComplete ?? onError) === undefined && frame.policy.around.length === 0;
+		this.#settle(isAlone ? ending() : withinCall(this, ending));
 	}
 
 	/** The run was not started by this process and will not be. @internal */
@@ -243,16 +245,21 @@ export class AgentRun {
 	}
 }
 
-async function resultOf(run: Run, outcome: DriveOutcome): Promise<RunResult> {
-	const turn = turnOf(run);
+async function resultOf(run: Run, outcome: DriveOutcome, frame: TurnFrame): Promise<RunResult> {
+	const turnSoFar = turnOf(run);
 	const state = run.state.run;
 	let error: ErrorData | undefined;
+	let given: GenerateResult | undefined;
 	try {
-		await conclude(run, outcome, turn);
+		const result = await frame.leave(outcome, () => conclude(run, outcome, turnSoFar));
+		// What middleware made of it; without any, and of a run without an answer, there is nothing else to give.
+		if (frame.policy.around.length > 0) given = result;
 	} catch (thrown) {
 		const isMeant = outcome.kind === "ended" ? outcome.outcome === "aborted" : outcome.reason === "waiting";
-		if (!isMeant) error = errorData(thrown);
+		// What policy left of an error is what the journal says of it.
+		if (!isMeant) error = (run.admission && state?.error) ?? errorData(thrown);
 	}
+	const turn = given?.turn ?? turnSoFar;
 	return {
 		runId: run.runId,
 		outcome:
@@ -260,7 +267,7 @@ async function resultOf(run: Run, outcome: DriveOutcome): Promise<RunResult> {
 		...(outcome.kind === "left" && outcome.reason === "waiting" ? { pending: pendingCalls(run.state) } : {}),
 		text: turn?.response.text ?? "",
 		...(turn === undefined ? {} : { turn }),
-		state: run.state.agent,
+		state: given?.state ?? run.state.agent,
 		...(error === undefined ? {} : { error }),
 		usage: state?.usage ?? { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
 		steps: state?.step ?? 0,

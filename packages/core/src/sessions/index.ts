@@ -6,7 +6,7 @@ export { WaitingSessions } from "./deadlines.ts";
 export { orphanedPlaces } from "./orphaned-places.ts";
 export { placesBehind } from "./places-behind.ts";
 export { Session } from "./session.ts";
-export type { SessionAgent, SessionChildren, TurnRequest } from "./session-agent.ts";
+export type { AgentSetup, SessionAgent, SessionChildren, TurnRequest } from "./session-agent.ts";
 export { awaitsItself, awaitsOwnSetup } from "./session-errors.ts";
 export { SessionEvents } from "./session-events.ts";
 export type { RecordedRun, SessionRecords } from "./session-records.ts";

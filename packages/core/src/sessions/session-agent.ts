@@ -1,7 +1,7 @@
 // What sessions need to know of their agent. With plugins, the engine's view of it is complete once they are set up.
 import type { EngineAgent, Run } from "../engine/index.ts";
 import type { Host, MaybePromise } from "../host/index.ts";
-import type { SessionPlugins } from "../policy/index.ts";
+import type { AgentPolicy } from "../policy/index.ts";
 import type { AnyTool } from "../tools/index.ts";
 import type { SessionTable } from "./session-table.ts";
 
@@ -53,12 +53,10 @@ export interface SessionAgent {
 	 * What it rejects with refuses the turn. `tools` are given to it beside its own. Undefined, and absent: `engine`.
 	 */
 	readonly resolve?: (turn: TurnRequest, tools?: readonly AnyTool[]) => MaybePromise<EngineAgent | undefined>;
-	/** Undefined while there are none, or they are not set up yet. */
-	readonly plugins: SessionPlugins | undefined;
+	/** Undefined where there is none; without the plugins while they are not set up yet. */
+	readonly policy: AgentPolicy | undefined;
 	/** Absent when there is nothing to set up, or no more. */
 	readonly setup: AgentSetup | undefined;
-	/** Whether the engine carries out tools, or the model does so itself. */
-	readonly tools: "engine-tools" | "own-tools";
 	/** Keeps sessions of agents that share a store apart. */
 	readonly namespace: string | undefined;
 	/** When runs that were cut off are not gone on with by themselves. */

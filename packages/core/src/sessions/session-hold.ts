@@ -67,7 +67,7 @@ export class SessionHold {
 	/** What the model had said of an answer that never finished, where it was kept; empty when that was no text. */
 	async cutOff({ seq, run }: SessionState = this.state): Promise<AssistantMessage | undefined> {
 		// That a run was suspended was noted after what it said.
-		const after = run?.suspended === true ? seq - 1 : seq;
+		const after = run?.suspended === true ? (run.saidBehind ?? seq - 1) : seq;
 		let said: PartialAnswer | undefined;
 		for await (const chunk of chunksAfter(this.#journal, this.#key, after, seq)) {
 			const event = chunk.event as ChunkEvent;

@@ -1,16 +1,17 @@
 // Runs of one session: made of what the session holds, begun or resumed on record, and driven (keeps I3, I4).
-import { agentChange, drive, type EngineAgent, Run, withinCall } from "../engine/index.ts";
+import type { Message } from "@holdfast/upp";
+import { agentChange, type DriveOutcome, drive, type EngineAgent, Run, withinCall } from "../engine/index.ts";
 import type { Fact, RunParked, RunResumed, RunState, Watcher } from "../facts/index.ts";
 import { type AcceptedInput, inputFact } from "../facts/index.ts";
 import type { Lease } from "../host/index.ts";
-import type { Interceptors } from "../policy/index.ts";
+import type { DrivenStages } from "../policy/index.ts";
 import { AgentRun } from "./agent-run.ts";
-import { commitFirst } from "./commit-first.ts";
+import { commitBare, commitFirst } from "./commit-first.ts";
 import { recordingOf } from "./recording.ts";
 import { runParked, sessionHeld } from "./session-errors.ts";
 import type { SessionWorker } from "./session-worker.ts";
 import { processPlace } from "./store-here.ts";
-import { TurnFrame } from "./turn-frame.ts";
+import { type TurnBegin, TurnFrame } from "./turn-frame.ts";
 import { type QueuedTurn, readInput } from "./turn-queue.ts";
 
 /** A run under way in this process. */
@@ -48,13 +49,10 @@ export class SessionRunner {
 		if (turn.place === "storing") await turn.storing?.catch(() => {});
 		if (queue.first !== turn || hold.lease === undefined) return false;
 		const { origin } = turn.input;
-		const agent = this.#worker.resolve();
-		const { run, frame } = this.#runOf(
-			agent instanceof Promise ? await agent : agent,
-			turn.run,
-			turn.inputId,
-			origin,
-		);
+		const { message } = turn.input;
+		const resolving = this.#worker.resolve();
+		const agent = resolving instanceof Promise ? await resolving : resolving;
+		const { run, frame } = this.#runOf(agent, turn.run, turn.inputId, origin, { begin: "begun", message });
 		const { id: agentId } = run.agent;
 		const fingerprint = run.agent.fingerprint();
 		const facts: Fact[] = [
@@ -62,10 +60,22 @@ export class SessionRunner {
 			inputFact(turn.inputId, turn.input, origin?.runKind === "notification" ? "turn-start" : "turn"),
 		];
 		const drained = turn.place === "stored" ? [turn.inputId] : undefined;
-		if (!(await commitFirst(hold, run, facts, drained))) return false;
+		const first = await commitFirst(hold, run, facts, drained);
+		if (first === "taken") return false;
+		// A turn whose facts policy refuses is on record as one that failed, and nobody begins it again.
+		if (first !== "committed") {
+			const bare = {
+				kind: "run.started",
+				runKind: "user-turn",
+				...plainOrigin(origin),
+				agentId,
+				fingerprint,
+			} as const;
+			if ((await commitBare(hold, run, [bare], drained)) === "taken") return false;
+		}
 		queue.remove(turn);
 		for (const overlay of overlays.splice(0)) frame.overlay(overlay);
-		this.#drive(run, turn.run, { recovered: false, frame });
+		this.#drive(run, turn.run, { recovered: false, frame }, outcomeOf(first));
 		if (turn.isAdopted) table.takenUp(turn.run);
 		return true;
 	}
@@ -99,15 +109,24 @@ export class SessionRunner {
 		const change = agentChanged === undefined ? {} : { agentChanged };
 		if (parked === "stays" && agentChanged !== undefined && onAgentChange === "park")
 			return this.#park(open, { reason: "agent-changed", crashes: open.crashes, agentChanged });
-		const { run, frame, handle } = this.#runAgain(engine, open, settlement?.watcher);
+		const { run, frame, handle } = this.#runAgain(engine, open, "resumed", settlement?.watcher);
 		const attempt = open.attempt + 1;
 		const resumed: Mutable<RunResumed> = { kind: "run.resumed", attempt, fingerprint, reason, ...change };
 		const partial = settlement === undefined ? await hold.cutOff() : undefined;
 		if (partial !== undefined) resumed.partial = partial;
 		const settled = await this.#admitted(run, settlement?.facts ?? []);
-		if (!(await commitFirst(hold, run, [resumed, ...settled], undefined))) return false;
+		const first = await commitFirst(hold, run, [resumed, ...settled], undefined);
+		if (first === "taken") return false;
+		if (first !== "committed") {
+			// Who answered hears of it, and the run waits on.
+			if (settlement !== undefined) {
+				hold.drop();
+				throw first.refusal;
+			}
+			if ((await commitBare(hold, run, [], undefined)) === "taken") return false;
+		}
 		if (settlement?.afterwards === "stops") run.stop("interrupt");
-		this.#drive(run, handle, { recovered: true, frame });
+		this.#drive(run, handle, { recovered: true, frame }, outcomeOf(first));
 		if (settlement === undefined) table.takenUp(handle);
 		return true;
 	}
@@ -124,11 +143,17 @@ export class SessionRunner {
 	/** Records that nobody goes on with the run by itself, and says so; false when another worker was faster. */
 	async #park(open: RunState, why: Omit<RunParked, "kind">): Promise<false> {
 		const { hold, key } = this.#worker;
-		const { run } = this.#runAgain(this.#worker.agent, open);
+		// Where the process died again and again, what is called of the caller's may be why.
+		const begin = why.reason === "crash" ? "parked" : "resumed";
+		const { run } = this.#runAgain(this.#worker.agent, open, begin);
 		const parked: RunParked = { kind: "run.parked", ...why };
-		const isOurs = await commitFirst(hold, run, [parked], undefined);
+		const first = await commitFirst(hold, run, [parked], undefined);
 		run.ledger?.close();
-		if (!isOurs) return false;
+		if (first === "taken") return false;
+		if (first !== "committed") {
+			hold.drop();
+			throw first.refusal;
+		}
 		hold.left();
 		throw runParked(key, open.runId, parked);
 	}
@@ -136,11 +161,12 @@ export class SessionRunner {
 	#runAgain(
 		agent: EngineAgent,
 		open: RunState,
+		begin: TurnBegin,
 		watcher?: Watcher,
 	): { run: Run; frame: TurnFrame; handle: AgentRun } {
 		const handle = new AgentRun(open.runId, this.#worker.key);
 		if (watcher !== undefined) handle.observe(watcher);
-		return { handle, ...this.#runOf(agent, handle, open.inputId, open.started) };
+		return { handle, ...this.#runOf(agent, handle, open.inputId, open.started, { begin }) };
 	}
 
 	#runOf(
@@ -148,12 +174,13 @@ export class SessionRunner {
 		handle: AgentRun,
 		inputId: string,
 		origin: AcceptedInput["origin"],
+		{ begin, message }: { readonly begin: TurnBegin; readonly message?: Message },
 	): { run: Run; frame: TurnFrame } {
 		const worker = this.#worker;
 		const { place, key, hold, queue, table } = worker;
 		// Nobody could read them where the journal keeps none.
 		const keepDeltasMs = worker.journal.readChunks === undefined ? undefined : agent.keepDeltasMs;
-		const frame = new TurnFrame(worker, inputId, handle);
+		const frame = new TurnFrame(worker, inputId, handle, begin, message);
 		const run = new Run({
 			agent,
 			runId: handle.runId,
@@ -161,19 +188,26 @@ export class SessionRunner {
 			place: processPlace(table.here, place),
 			state: hold.state,
 			...recordingOf(table.records, hold.lease as Lease, handle, origin),
-			interceptors: frame.interceptors(table.agent),
+			interceptors: frame.policy.stages,
+			admitting: frame.policy.admitting,
 			mayWait: table.mayWait,
 			readInput,
 			...(keepDeltasMs === undefined ? {} : { keepDeltasMs }),
 		});
 		frame.run = run;
 		for (const notice of queue.notices) run.offer(readInput(notice));
-		const { plugins } = table.agent;
-		handle.attach(run, plugins && ((event) => plugins.tell(event, frame)));
+		const { policy } = table.agent;
+		handle.attach(run, policy?.looksOn === true ? (event) => policy.tell(event, frame) : undefined);
 		return { run, frame };
 	}
 
-	#drive(run: Run, handle: AgentRun, how: Pick<ActiveRun, "recovered" | "frame">): void {
+	/** `ended` is the outcome of a run that was over before it was driven. */
+	#drive(
+		run: Run,
+		handle: AgentRun,
+		how: Pick<ActiveRun, "recovered" | "frame">,
+		ended: DriveOutcome | undefined,
+	): void {
 		const worker = this.#worker;
 		const { hold, place, table } = worker;
 		const { lease } = hold;
@@ -183,7 +217,7 @@ export class SessionRunner {
 		if (lease === undefined) leaseIsLost();
 		else lease.whenLost(leaseIsLost);
 		run.ledger?.whenLost(() => run.stop("lease-lost"));
-		const over = drive(run).then((outcome) => {
+		const over = (ended === undefined ? drive(run) : Promise.resolve(ended)).then((outcome) => {
 			run.ledger?.close();
 			lease?.whenLost(undefined);
 			worker.ended(active, outcome);
@@ -195,11 +229,23 @@ export class SessionRunner {
 	}
 }
 
+/** Whose work a run is, without a word of what it is about. */
+function plainOrigin(origin: AcceptedInput["origin"]): AcceptedInput["origin"] {
+	if (origin?.parent === undefined) return origin;
+	const { description: _, ...parent } = origin.parent;
+	return { ...origin, parent };
+}
+
+/** How a run ended that policy did not let begin. */
+function outcomeOf(first: Awaited<ReturnType<typeof commitFirst>>): DriveOutcome | undefined {
+	return typeof first === "string" ? undefined : { kind: "ended", outcome: "error", error: first.refusal };
+}
+
 /** Results from outside as hooks replace them. */
 function replaced(
 	run: Run,
 	facts: readonly Fact[],
-	toolResult: NonNullable<Interceptors["toolResult"]>,
+	toolResult: NonNullable<DrivenStages["toolResult"]>,
 ): Promise<readonly Fact[]> {
 	return Promise.all(
 		facts.map(async (fact) => {

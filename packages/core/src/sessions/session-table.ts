@@ -208,7 +208,7 @@ export class SessionTable {
 		await worker.kill(async () => {
 			while (!(await this.#remove(place)));
 			await this.agent.setup?.over();
-			await withinCall(deletion, () => this.agent.plugins?.deleted(worker.key));
+			await withinCall(deletion, () => this.agent.policy?.deleted(worker.key));
 		});
 	}
 

@@ -340,8 +340,8 @@ export class SessionWorker {
 		if (run.state.run?.status === "waiting") this.waiting.watchDeadlines(run.state);
 		if (outcome.kind === "ended" && outcome.outcome !== "killed") this.hold.ended(run.state);
 		else this.hold.left();
-		frame.close(this.table.agent.plugins, outcome);
-		handle.concluded(run, outcome);
+		frame.close(outcome);
+		handle.concluded(run, outcome, frame);
 		// Behind a run that was left open the queue must wait, too, until somebody resumes it.
 		if (outcome.kind === "left" && outcome.reason !== "lease_lost")
 			this.#leaveQueued(

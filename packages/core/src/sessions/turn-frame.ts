@@ -1,47 +1,54 @@
-// What is about one turn and not of its history: overlays, and where plugins step in.
+// What is about one turn and not of its history: its policy, and what is overlaid on it.
 import type { Message } from "@holdfast/upp";
 import { type DriveOutcome, type Run, withinCall } from "../engine/index.ts";
 import { type AcceptedInput, acceptInput, type SendInput } from "../facts/index.ts";
-import type { Interceptors, PluginTurn, SessionPlugins } from "../policy/index.ts";
+import { memoryValues, type SessionValues } from "../host/index.ts";
+import { type AgentPolicy, type PolicyRun, type RunContext, RunPolicy } from "../policy/index.ts";
+import type { GenerateResult } from "../state/index.ts";
 import type { AgentRun } from "./agent-run.ts";
-import type { SessionAgent } from "./session-agent.ts";
 import type { SessionWorker } from "./session-worker.ts";
-import { TurnOverlays } from "./turn-overlays.ts";
 
-type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
+/** How a turn comes to be driven here. `parked`: it does not, and nothing of the caller's is called. */
+export type TurnBegin = "begun" | "resumed" | "parked";
 
-export class TurnFrame implements PluginTurn {
+export class TurnFrame implements PolicyRun {
+	readonly kind = "session";
 	/** Set as soon as the run is made; the frame is asked nothing before. */
 	run!: Run;
+	/** The policy of the run. */
+	readonly policy: RunPolicy;
+	readonly #agentPolicy: AgentPolicy | undefined;
 	readonly #worker: SessionWorker;
 	readonly #handle: AgentRun;
-	readonly #overlays: TurnOverlays;
-	readonly #interceptors: Mutable<Interceptors> = {};
-	#ofPlugins: Interceptors = {};
+	#context: RunContext | undefined;
 
-	constructor(worker: SessionWorker, inputId: string, handle: AgentRun) {
+	constructor(worker: SessionWorker, inputId: string, handle: AgentRun, begin: TurnBegin, input?: Message) {
 		this.#worker = worker;
 		this.#handle = handle;
-		this.#overlays = new TurnOverlays(inputId);
-	}
-
-	/** Where the run is intercepted; more is added when an overlay comes. */
-	interceptors({ plugins, tools }: SessionAgent): Interceptors {
-		if (plugins !== undefined) {
-			this.#ofPlugins = this.#awaited(plugins.interceptors(this, tools));
-			Object.assign(this.#interceptors, this.#ofPlugins);
+		this.#agentPolicy = begin === "parked" ? undefined : worker.table.agent.policy;
+		const { state } = worker.hold;
+		const before = (): RunContext["state"] => {
+			// A run that is resumed has what it began with before its first message.
+			const { firstMessage } = state.run ?? { firstMessage: 0 };
+			return begin === "begun"
+				? state.agent
+				: state.agent.withContext(state.agent.messages.slice(0, firstMessage));
+		};
+		const agent = this.#agentPolicy?.agent;
+		if (agent !== undefined) {
+			const said = input ?? state.agent.messages.find(({ id }) => id === inputId);
+			this.#context = { agent, input: said as Message, state: before(), metadata: {} };
 		}
-		return this.#interceptors;
+		// What the run waits for belongs to it while it works.
+		const within = <T>(call: () => T): T => withinCall(this.run.place, call);
+		const list = this.#agentPolicy?.begin(this) ?? [];
+		this.policy = new RunPolicy({ list, inputId, within });
+		if (this.#context !== undefined)
+			this.policy.recorded(this.#context, begin === "begun" ? "outside" : "inside", within);
 	}
 
-	/** What the run waits for belongs to it while it works. */
-	#awaited(interceptors: Interceptors): Interceptors {
-		const calls = Object.entries(interceptors) as [string, (...given: unknown[]) => unknown][];
-		const awaited = calls.map(([name, call]) => [
-			name,
-			(...given: unknown[]) => withinCall(this.run.place, () => call(...given)),
-		]);
-		return Object.fromEntries(awaited);
+	get runId(): string {
+		return this.#handle.runId;
 	}
 
 	get sessionKey(): string {
@@ -50,6 +57,14 @@ export class TurnFrame implements PluginTurn {
 
 	get signal(): AbortSignal {
 		return this.run.signal;
+	}
+
+	get context(): RunContext {
+		return this.policy.context ?? (this.#context as RunContext);
+	}
+
+	values(owner: string): SessionValues {
+		return (this.#agentPolicy ?? memoryValues()).values(this.sessionKey, owner);
 	}
 
 	history(): readonly Message[] {
@@ -67,21 +82,19 @@ export class TurnFrame implements PluginTurn {
 	/** Accepts context for the rest of the turn. */
 	overlay(input: AcceptedInput | SendInput): Promise<void> {
 		const { message } = isAccepted(input) ? input : acceptInput(input);
-		if ((this.run.state.run?.cycles ?? 0) > 0) this.#overlays.answered();
-		this.#overlays.accept(message);
-		this.#interceptors.goesOn = () => this.#overlays.unseen;
-		this.#interceptors.assemble = async (messages) => {
-			// Behind the plugins: what they summarise is the history, and it outlasts the turn.
-			return this.#overlays.view((await this.#ofPlugins.assemble?.(messages)) ?? messages);
-		};
+		this.policy.overlay(message, this.run.state.run?.cycles ?? 0);
 		this.#handle.overlayAccepted();
 		return Promise.resolve();
 	}
 
 	/** The turn is over. */
-	close(plugins: SessionPlugins | undefined, outcome: DriveOutcome): void {
-		if (plugins === undefined || outcome.kind !== "ended") return;
-		void plugins.turnAfter(this, outcome.outcome);
+	close(outcome: DriveOutcome): void {
+		if (outcome.kind === "ended") void this.#agentPolicy?.ended(this, outcome.outcome);
+	}
+
+	/** What the caller gets of the end of the run. */
+	async leave(outcome: DriveOutcome, end: () => Promise<GenerateResult>): Promise<GenerateResult> {
+		return outcome.kind === "ended" ? this.policy.leave(end) : end();
 	}
 }
 

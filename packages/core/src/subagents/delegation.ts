@@ -33,14 +33,13 @@ export function delegatingAgent(
 			base = agent.engine;
 			return engine;
 		},
-		get plugins() {
-			return agent.plugins;
+		get policy() {
+			return agent.policy;
 		},
 		get setup() {
 			return agent.setup;
 		},
 		...(resolve === undefined ? {} : { resolve: (turn: TurnRequest) => resolve(turn, delegation.tools) }),
-		tools: agent.tools,
 		namespace: agent.namespace,
 		restarts: agent.restarts,
 		children: delegation,

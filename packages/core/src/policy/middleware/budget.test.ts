@@ -3,9 +3,9 @@ import type { TokenUsage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { agent } from "../../agent/agent.ts";
 import { AgentState } from "../../state/agent-state.ts";
+import { aroundRun } from "../around-run.ts";
 import { budget } from "./budget.ts";
 import { contextOf, resultOf } from "./middleware.fixture.ts";
-import { runMiddleware } from "./run-middleware.ts";
 
 const usage: TokenUsage = { inputTokens: 600, outputTokens: 400, totalTokens: 1000 };
 
@@ -20,7 +20,7 @@ async function afterCall(
 	call: Partial<Parameters<typeof contextOf>[1]> = {},
 ): Promise<AgentState> {
 	const execute = async () => resultOf("done", state, usage);
-	return (await runMiddleware([middleware], contextOf([], { state, ...call }), execute)).state;
+	return (await aroundRun([middleware], contextOf([], { state, ...call }), execute)).state;
 }
 
 describe("a budget", () => {

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { AgentState } from "../../state/agent-state.ts";
+import { aroundRun } from "../around-run.ts";
 import { type LogEntry, logging } from "./logging.ts";
 import { contextOf, resultOf } from "./middleware.fixture.ts";
-import { runMiddleware } from "./run-middleware.ts";
 
 const broken = new Error("no luck");
 
@@ -16,7 +16,7 @@ describe("logging", () => {
 	test("tells console.log of start and end with the time between, and nothing of what was said [UAP-103]", async () => {
 		const print = vi.spyOn(console, "log").mockImplementation(() => {});
 		const clock = clockOf(100, 142);
-		await runMiddleware([logging({ clock })], contextOf(), async () => resultOf("the secret answer"));
+		await aroundRun([logging({ clock })], contextOf(), async () => resultOf("the secret answer"));
 		expect(print.mock.calls).toEqual([
 			["[info] agent clerk started"],
 			["[info] agent clerk completed in 42 ms, step 0, 15 tokens"],
@@ -25,9 +25,7 @@ describe("logging", () => {
 
 	test("tells console.log of a failure as an error, which still reaches the caller [UAP-103]", async () => {
 		const print = vi.spyOn(console, "log").mockImplementation(() => {});
-		const call = runMiddleware([logging({ clock: clockOf(1, 3) })], contextOf(), () =>
-			Promise.reject(broken),
-		);
+		const call = aroundRun([logging({ clock: clockOf(1, 3) })], contextOf(), () => Promise.reject(broken));
 		await expect(call).rejects.toBe(broken);
 		expect(print.mock.calls.at(-1)).toEqual(["[error] agent clerk failed in 2 ms: no luck"]);
 	});
@@ -42,7 +40,7 @@ describe("logging", () => {
 		});
 		const context = contextOf();
 		const result = resultOf("the secret answer");
-		await runMiddleware([middleware], context, async () => result);
+		await aroundRun([middleware], context, async () => result);
 		expect(print).not.toHaveBeenCalled();
 		expect(told.map(([line]) => line)).toEqual([
 			"[info] agent clerk started\nuser: the secret question",
@@ -59,9 +57,9 @@ describe("logging", () => {
 			logger: (line) => lines.push(line),
 			clock: clockOf(0, 10, 11),
 		});
-		await runMiddleware([middleware], contextOf(), async () => resultOf("fine"));
+		await aroundRun([middleware], contextOf(), async () => resultOf("fine"));
 		expect(lines).toEqual([]);
-		await runMiddleware([middleware], contextOf(), () => Promise.reject(broken)).catch(() => {});
+		await aroundRun([middleware], contextOf(), () => Promise.reject(broken)).catch(() => {});
 		expect(lines).toEqual(["[error] agent clerk failed in 1 ms: no luck"]);
 	});
 
@@ -97,7 +95,7 @@ describe("logging", () => {
 			}
 		}
 		const middleware = logging({ logger: new Logger(), clock: clockOf(0, 5) });
-		await runMiddleware([middleware], contextOf(), () => Promise.reject(broken)).catch(() => {});
+		await aroundRun([middleware], contextOf(), () => Promise.reject(broken)).catch(() => {});
 		expect(told).toEqual([
 			["info", "own", expect.objectContaining({ event: "started" }), "[info] agent clerk started"],
 			[

@@ -1,50 +1,52 @@
-// What a middleware is: functions around a call of an agent, each of them optional.
-import type { Message } from "@holdfast/upp";
+// What a middleware is: functions around a run of an agent, each of them optional. A face of the one list of policy.
 import type { AgentState, GenerateResult } from "../../state/index.ts";
+import type { Interceptor, Perhaps, Stages } from "../interceptor.ts";
+import type { PolicyAgent, PolicyRun, RunContext } from "../policy-run.ts";
 
 /** The agent as a middleware sees it; it is the agent itself. */
-export interface MiddlewareAgent {
-	readonly id: string;
-	readonly name?: string;
-	readonly description?: string;
-	readonly model?: unknown;
-	readonly system?: string | undefined;
-}
+export type MiddlewareAgent = PolicyAgent;
 
-/** One call on its way to the agent. @see UAP 9.1 */
-export interface MiddlewareContext {
-	readonly agent: MiddlewareAgent;
-	/** What the user says. */
-	readonly input: Message;
-	/** The state the call starts from; the input is not in it yet. */
-	readonly state: AgentState;
-	/** One object for all functions of all middlewares of a call, to be written to. New for every call. */
-	readonly metadata: Record<string, unknown>;
-}
-
-/** A value or nothing, at once or later. A function that ends without a `return` gives nothing. */
-// biome-ignore lint/suspicious/noConfusingVoidType: `undefined` alone would refuse functions without a `return`.
-type Perhaps<Value> = Value | void | Promise<Value | void>;
+/** One run on its way to the agent. @see UAP 9.1 */
+export type MiddlewareContext = RunContext;
 
 /**
- * Something that stands around the calls of an agent. `before` is called in the order of the list, `after` and `onError`
- * in reverse order.
+ * Functions around the runs of an agent: its calls, and the turns of its sessions. `before` is called in the order of the
+ * list, `after` and `onError` in reverse order. A turn that is resumed after a crash does not go through `before` again.
  *
  * @see UAP 9.1, 9.2
  */
 export interface Middleware {
 	/** Name for people. */
 	readonly name: string;
-	/** May return a changed context, which whatever comes later uses. One that throws fails the call. */
+	/**
+	 * May return a changed context, which whatever comes later uses. One that throws fails the run. In a session a changed
+	 * input or state is what the model sees in this run, while this process drives it; the journal keeps what was said.
+	 */
 	before?(context: MiddlewareContext): Perhaps<MiddlewareContext>;
-	/** What it returns is what the caller gets. */
+	/** What it returns is what the caller gets. In a session that is `result()`; the journal keeps what was said. */
 	after?(context: MiddlewareContext, result: GenerateResult): GenerateResult | Promise<GenerateResult>;
 	/**
-	 * Called when the call failed: in the agent, in a `before`, or in the `after` of a later middleware. A result
-	 * returned here becomes the result of the call; with nothing, the error goes on to the caller. What it throws itself
+	 * Called when the run failed: in the agent, in a `before`, or in the `after` of a later middleware. A result
+	 * returned here becomes the result of the run; with nothing, the error goes on to the caller. What it throws itself
 	 * counts as nothing.
 	 */
 	onError?(context: MiddlewareContext, error: Error): Perhaps<GenerateResult>;
-	/** Asked after every step, with that step's state; `true` ends the call with what it has. */
+	/** Asked after every step, with that step's state; `true` ends the run with what it has. */
 	stop?(context: MiddlewareContext, state: AgentState): boolean | Promise<boolean>;
+}
+
+/** What the option `middleware` takes: middlewares, and interceptors where one needs more stages than a middleware has. */
+export type MiddlewareEntry = Middleware | Interceptor;
+
+/** An entry's stages for one run. One that is both does what its `begin` gives, and where that is nothing, the functions. */
+export function middlewareStages(entry: MiddlewareEntry, run: PolicyRun): Stages {
+	const own = "begin" in entry ? entry.begin(run) : undefined;
+	if (own !== undefined) return own;
+	const { before, after, onError, stop } = entry as Middleware;
+	return {
+		...(before && { before: before.bind(entry) }),
+		...(after && { after: after.bind(entry) }),
+		...(onError && { onError: onError.bind(entry) }),
+		...(stop && { stop: (state) => stop.call(entry, run.context, state) }),
+	};
 }

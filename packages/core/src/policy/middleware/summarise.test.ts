@@ -8,10 +8,10 @@ import {
 	UserMessage,
 } from "@holdfast/upp";
 import { describe, expect, test, vi } from "vitest";
+import { aroundRun } from "../around-run.ts";
 import { contextOf, historyAfter, orphans, resultOf, toolRound } from "./middleware.fixture.ts";
 import type { MiddlewareContext } from "./middleware.ts";
 import { pruneToolOutputs } from "./prune-tool-outputs.ts";
-import { runMiddleware } from "./run-middleware.ts";
 import { slidingWindow } from "./sliding-window.ts";
 import { summarise, summarize } from "./summarise.ts";
 
@@ -173,7 +173,7 @@ describe("middlewares that shorten a history", () => {
 				estimate: heavy,
 			}),
 		];
-		await runMiddleware(list, context, async ({ state }) => {
+		await aroundRun(list, context, async ({ state }) => {
 			seen.push(state.messages);
 			return resultOf("done", state);
 		});

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Agent } from "../../agent/agent.ts";
 import { faultsOfHistory } from "../../engine/engine.fixture.ts";
+import { joinStages } from "../join-stages.ts";
 import { type CompactionOptions, compaction } from "./compaction.ts";
 import { definePlugin } from "./plugin.ts";
 import { setupPlugins } from "./plugin-set.ts";
@@ -31,14 +32,16 @@ async function assembling(
 	options: CompactionOptions,
 ): Promise<(messages: readonly Message[]) => Promise<readonly Message[]>> {
 	const set = await setupPlugins([compaction(options)]);
-	const { assemble } = set.interceptors({
-		sessionKey: "s",
-		signal: new AbortController().signal,
-		history: () => [],
-		stepIndex: () => 0,
-		overlay: async () => {},
-		steer: async () => {},
-	});
+	const { assemble } = joinStages(
+		set.stages({
+			sessionKey: "s",
+			signal: new AbortController().signal,
+			history: () => [],
+			stepIndex: () => 0,
+			overlay: async () => {},
+			steer: async () => {},
+		}),
+	);
 	return async (messages) => (await assemble?.(messages)) ?? messages;
 }
 

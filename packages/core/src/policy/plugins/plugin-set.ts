@@ -1,15 +1,15 @@
-// The plugins of one agent, set up: what they add to it, and their hooks joined into the engine's interceptors. Only
-// hooks that somebody listens to are there, so that a turn without listeners costs nothing.
+// The plugins of one agent, set up: what they add to it, and their hooks as stages of the one list of policy.
 import { HoldfastError, isMessage, type Message } from "@holdfast/upp";
 import type { AgentEvent, SendInput } from "../../facts/index.ts";
 import { memoryValues, type ValueStore } from "../../host/index.ts";
 import type { AnyTool } from "../../tools/index.ts";
-import type { Interceptors } from "../interceptors.ts";
+import type { Stages } from "../interceptor.ts";
+import type { NamedStages } from "../join-stages.ts";
+import type { PluginTurn } from "../policy-run.ts";
 import type { AskModel } from "./ask-model.ts";
 import { guarded, hookContext, type Listener, pluginFailed } from "./hook-table.ts";
 import { checkPlugin, type Overlay, type Plugin, type PluginHooks, type TurnResult } from "./plugin.ts";
 import { pluginHost, type Registry } from "./plugin-host.ts";
-import type { PluginTurn } from "./plugin-turn.ts";
 import { decideCall, replaceResult } from "./tool-hooks.ts";
 
 /** A turn as its plugins see it. One object for each turn. */
@@ -21,11 +21,13 @@ export interface PluginSet {
 	readonly tools: readonly AnyTool[];
 	/** Where sessions shall be kept; undefined when no plugin said so. */
 	readonly sessionStore: unknown | undefined;
-	/** Where a turn steps in. With `own-tools` the model carries out its tools itself, and no tool hook fires. */
-	interceptors(turn: TurnFrame, tools?: "engine-tools" | "own-tools"): Interceptors;
+	/** The stages of each hook. With `own-tools` the model carries out its tools itself, and no tool hook fires. */
+	stages(turn: TurnFrame, tools?: "engine-tools" | "own-tools"): readonly NamedStages[];
 	/** After the end of the turn is committed. Never rejects. */
 	turnAfter(turn: TurnFrame, result: TurnResult): Promise<void>;
-	/** Tells whoever looks on. Never throws. */
+	/** Whether anybody looks on at events. */
+	readonly looksOn: boolean;
+	/** Gives an event to whoever looks on. Never throws. */
 	tell(event: unknown, turn: TurnFrame): void;
 	/** Deletes what plugins keep for a session. Rejects with `plugin_failed`, or what the store of values throws. */
 	deleted(sessionKey: string): Promise<void>;
@@ -97,44 +99,52 @@ function pluginSet(registry: Registry, onIgnoredError: (error: HoldfastError) =>
 	return {
 		tools,
 		sessionStore: registry.store?.store,
-		interceptors(turn, whoseTools = "engine-tools") {
-			const { assemble } = hooks;
+		looksOn: onlookers.length > 0,
+		stages(turn, whoseTools = "engine-tools") {
 			const overlay = overlayOf(turn);
 			const steer = (input: SendInput): Promise<unknown> => turn.steer(input);
-			const before = hooks["turn.before"];
-			const stepBefore = hooks["step.before"];
-			const stepAfter = hooks["step.after"];
-			const engineTools = whoseTools === "engine-tools";
-			const call = engineTools ? hooks["tool.call"] : undefined;
-			const result = engineTools ? hooks["tool.result"] : undefined;
-			return {
-				...(before && {
-					turnBefore: () => each("turn.before", before, () => Object.assign(hookContext(turn), { overlay })),
-				}),
-				...(stepBefore && {
-					stepBefore: (step) =>
-						each("step.before", stepBefore, () =>
-							Object.assign(hookContext(turn), { stepIndex: step - 1, overlay }),
-						),
-				}),
-				...(stepAfter && {
-					stepAfter: (step) =>
-						each("step.after", stepAfter, () => {
-							const result = "completed" as const;
-							return Object.assign(hookContext(turn), { result, stepIndex: step - 1, overlay, steer });
-						}),
-				}),
-				...(assemble && { assemble: (messages) => assembleAll(assemble, turn, messages) }),
-				...(call && { toolCall: (intercepted) => decideCall(call, turn, intercepted) }),
-				...(result && { toolResult: (intercepted) => replaceResult(result, turn, intercepted) }),
-			};
+			const step = (step: number): { stepIndex: number; overlay: Overlay } => ({
+				stepIndex: step - 1,
+				overlay,
+			});
+			const stages: readonly NamedStages[] = [
+				...named(hooks["turn.before"], (listener) => ({
+					turnBefore: () => call("turn.before", listener, Object.assign(hookContext(turn), { overlay })),
+				})),
+				...named(hooks["step.before"], (listener) => ({
+					stepBefore: (at) => call("step.before", listener, Object.assign(hookContext(turn), step(at))),
+				})),
+				...named(hooks["step.after"], (listener) => ({
+					stepAfter(at) {
+						const result = "completed" as const;
+						return call(
+							"step.after",
+							listener,
+							Object.assign(hookContext(turn), { result, ...step(at), steer }),
+						);
+					},
+				})),
+				...named(hooks.assemble, (listener) => ({
+					assemble: (messages) => assemble(listener, turn, messages),
+				})),
+			];
+			if (whoseTools === "own-tools") return stages;
+			return [
+				...stages,
+				...named(hooks["tool.call"], (listener) => ({
+					toolCall: (given) => decideCall(listener, turn, given),
+				})),
+				...named(hooks["tool.result"], (listener) => ({
+					toolResult: (given) => replaceResult(listener, turn, given),
+				})),
+			];
 		},
 		async turnAfter(turn, result) {
 			over.add(turn);
 			const overlay = overlayOf(turn);
 			for (const listener of after ?? []) {
 				const context = (): Context<"turn.after"> => Object.assign(hookContext(turn), { result, overlay });
-				await each("turn.after", [listener], context).catch(onIgnoredError);
+				await call("turn.after", listener, context()).catch(onIgnoredError);
 			}
 		},
 		tell(event, turn) {
@@ -154,34 +164,33 @@ function pluginSet(registry: Registry, onIgnoredError: (error: HoldfastError) =>
 type Lifecycle = "turn.before" | "step.before" | "step.after" | "turn.after";
 type Context<Name extends Lifecycle> = Parameters<PluginHooks[Name]>[0];
 
-/** Calls the handlers one after the other, each with a context of its own. */
-async function each<Name extends Lifecycle>(
-	hook: Name,
-	listeners: readonly Listener<PluginHooks[Name]>[],
-	context: () => Context<Name>,
-): Promise<void> {
-	for (const { plugin, handler } of listeners) {
-		const listen = handler as (context: Context<Name>) => unknown;
-		await guarded(plugin, hook, () => listen(context()));
-	}
+function named<Handler>(
+	listeners: readonly Listener<Handler>[] = [],
+	stages: (listener: Listener<Handler>) => Stages,
+): readonly NamedStages[] {
+	return listeners.map((listener) => ({ name: listener.plugin, stages: stages(listener) }));
 }
 
-async function assembleAll(
-	listeners: readonly Listener<PluginHooks["assemble"]>[],
+/** Calls a handler, with a context of its own. */
+async function call<Name extends Lifecycle>(
+	hook: Name,
+	{ plugin, handler }: Listener<PluginHooks[Name]>,
+	context: Context<Name>,
+): Promise<void> {
+	const listen = handler as (context: Context<Name>) => unknown;
+	await guarded(plugin, hook, () => listen(context));
+}
+
+async function assemble(
+	{ plugin, handler }: Listener<PluginHooks["assemble"]>,
 	{ sessionKey, signal }: TurnFrame,
-	given: readonly Message[],
+	messages: readonly Message[],
 ): Promise<readonly Message[]> {
-	let messages = given;
-	for (const { plugin, handler } of listeners) {
-		const replaced = await guarded(plugin, "assemble", () => handler({ sessionKey, signal, messages }));
-		if (replaced === undefined || replaced === null) continue;
-		if (!Array.isArray(replaced) || !replaced.every(isMessage)) {
-			const wrong = new TypeError("It returned no list of messages. Return messages, or nothing.");
-			throw pluginFailed(plugin, "assemble", wrong);
-		}
-		messages = replaced;
-	}
-	return messages;
+	const replaced = await guarded(plugin, "assemble", () => handler({ sessionKey, signal, messages }));
+	if (replaced === undefined || replaced === null) return messages;
+	if (Array.isArray(replaced) && replaced.every(isMessage)) return replaced;
+	const wrong = new TypeError("It returned no list of messages. Return messages, or nothing.");
+	throw pluginFailed(plugin, "assemble", wrong);
 }
 
 function overlayClosed(): HoldfastError {

@@ -4,7 +4,7 @@ import type { Message } from "@holdfast/upp";
 import type { AgentEvent, SendInput } from "../../facts/index.ts";
 import type { MaybePromise, SessionValues } from "../../host/index.ts";
 import type { AnyTool } from "../../tools/index.ts";
-import type { ToolCallDecision } from "../interceptors.ts";
+import type { ToolCallDecision } from "../interceptor.ts";
 import type { AskModel } from "./ask-model.ts";
 
 /** What every hook is told. */

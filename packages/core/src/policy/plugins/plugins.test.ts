@@ -2,6 +2,7 @@ import { scriptedModel } from "@holdfast/testing";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { Agent } from "../../agent/agent.ts";
 import { memoryHost } from "../../host/host.ts";
+import { joinStages } from "../join-stages.ts";
 import { definePlugin, type HookName, type Plugin, type PluginHost } from "./plugin.ts";
 import { setupPlugins } from "./plugin-set.ts";
 import { eventsOf, historyOf, openCalls, shownIn } from "./plugins.fixture.ts";
@@ -313,7 +314,7 @@ describe("the hooks of a turn", () => {
 	test("a hook that nobody listens to costs the engine nothing: it is not there", async () => {
 		const set = await setupPlugins([{ name: "x", setup: (host) => host.on("step.after", () => {}) }]);
 		const turn = {} as never;
-		expect(Object.keys(set.interceptors(turn))).toEqual(["stepAfter"]);
+		expect(Object.keys(joinStages(set.stages(turn)))).toEqual(["stepAfter"]);
 	});
 });
 

@@ -1,51 +1,41 @@
 // The hooks around a tool call: each handler sees what the ones before it made of the call or of its result.
 
 import { plainJson } from "../../tools/index.ts";
-import type {
-	InterceptedCall,
-	InterceptedResult,
-	ReplacedResult,
-	ToolCallDecision,
-} from "../interceptors.ts";
+import type { InterceptedCall, InterceptedResult, ReplacedResult, ToolCallDecision } from "../interceptor.ts";
 import { guarded, hookContext, type Listener, pluginFailed, textOf } from "./hook-table.ts";
 import type { PluginHooks, ToolResultReplacement } from "./plugin.ts";
 import type { TurnFrame } from "./plugin-set.ts";
 
-/** What becomes of a call: the first decision that does not let it run, else the input as it was modified. */
+/** What a handler says of a call. */
 export async function decideCall(
-	listeners: readonly Listener<PluginHooks["tool.call"]>[],
+	{ plugin, handler }: Listener<PluginHooks["tool.call"]>,
 	turn: TurnFrame,
-	{ toolCallId, toolName, input: given }: InterceptedCall,
+	{ toolCallId, toolName, input }: InterceptedCall,
 ): Promise<ToolCallDecision | undefined> {
-	let input = given;
-	for (const { plugin, handler } of listeners) {
-		const context = Object.assign(hookContext(turn), {
-			stepIndex: turn.stepIndex(),
-			toolCallId,
-			tool: toolName,
-			input: copyOf(input),
-		});
-		const decision = await guarded(plugin, "tool.call", () => handler(context));
-		switch (decision?.action) {
-			case undefined:
-				if (decision !== undefined && decision !== null) throw unknownDecision(plugin, decision);
-				break;
-			case "allow":
-				break;
-			case "modify":
-				input = decision.input;
-				break;
-			case "reject-and-continue":
-				return { action: "reject-and-continue", message: String(decision.message ?? notPermitted(toolName)) };
-			case "synthesize":
-				return { action: "synthesize", output: await plain(plugin, "tool.call", decision.output) };
-			case "error":
-				return { action: "error", error: pluginFailed(plugin, "tool.call", decision.error) };
-			default:
-				throw unknownDecision(plugin, decision);
-		}
+	const context = Object.assign(hookContext(turn), {
+		stepIndex: turn.stepIndex(),
+		toolCallId,
+		tool: toolName,
+		input: copyOf(input),
+	});
+	const decision = await guarded(plugin, "tool.call", () => handler(context));
+	switch (decision?.action) {
+		case undefined:
+			if (decision !== undefined && decision !== null) throw unknownDecision(plugin, decision);
+			return undefined;
+		case "allow":
+			return undefined;
+		case "modify":
+			return { action: "modify", input: decision.input };
+		case "reject-and-continue":
+			return { action: "reject-and-continue", message: String(decision.message ?? notPermitted(toolName)) };
+		case "synthesize":
+			return { action: "synthesize", output: await plain(plugin, "tool.call", decision.output) };
+		case "error":
+			return { action: "error", error: pluginFailed(plugin, "tool.call", decision.error) };
+		default:
+			throw unknownDecision(plugin, decision);
 	}
-	return input === given ? undefined : { action: "modify", input };
 }
 
 /** Said to the model where a plugin rejects a call without a word. */
@@ -53,37 +43,27 @@ function notPermitted(toolName: string): string {
 	return `The call of "${toolName}" was not permitted.`;
 }
 
-/** The result as the handlers leave it. */
+/** The result as a handler leaves it. */
 export async function replaceResult(
-	listeners: readonly Listener<PluginHooks["tool.result"]>[],
+	{ plugin, handler }: Listener<PluginHooks["tool.result"]>,
 	turn: TurnFrame,
-	{ toolCallId, toolName, input, status, output }: InterceptedResult,
+	{ toolCallId, toolName, input, status, output, error }: InterceptedResult,
 ): Promise<ReplacedResult> {
-	let result: ReplacedResult & { readonly error?: unknown } = {
-		status,
-		output,
-		...(status === "done" ? {} : { error: output }),
-	};
-	for (const { plugin, handler } of listeners) {
-		const context = Object.assign(hookContext(turn), {
-			stepIndex: turn.stepIndex(),
-			toolCallId,
-			tool: toolName,
-			input: copyOf(input),
-			...result,
-		});
-		const replacement = await guarded(plugin, "tool.result", () => handler(context));
-		if (replacement === undefined || replacement === null) continue;
-		const replaced = resultOf(plugin, replacement);
-		result = { ...replaced, output: await plain(plugin, "tool.result", replaced.output) };
-	}
-	return { status: result.status, output: result.output };
+	const result: ReplacedResult = { status, output, ...(status === "done" ? {} : { error }) };
+	const context = Object.assign(hookContext(turn), {
+		stepIndex: turn.stepIndex(),
+		toolCallId,
+		tool: toolName,
+		input: copyOf(input),
+		...result,
+	});
+	const replacement = await guarded(plugin, "tool.result", () => handler(context));
+	if (replacement === undefined || replacement === null) return result;
+	const replaced = resultOf(plugin, replacement);
+	return { ...replaced, output: await plain(plugin, "tool.result", replaced.output) };
 }
 
-function resultOf(
-	plugin: string,
-	replacement: ToolResultReplacement,
-): ReplacedResult & { readonly error?: unknown } {
+function resultOf(plugin: string, replacement: ToolResultReplacement): ReplacedResult {
 	const { status } = replacement;
 	if (status === "done") return { status, output: replacement.output };
 	if (status === "error" || status === "cancelled") {

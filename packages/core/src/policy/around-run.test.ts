@@ -1,10 +1,10 @@
 import { UserMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
-import { AgentState } from "../../state/agent-state.ts";
-import type { GenerateResult } from "../../state/generate-result.ts";
-import { contextOf, resultOf } from "./middleware.fixture.ts";
-import type { Middleware, MiddlewareContext } from "./middleware.ts";
-import { runMiddleware } from "./run-middleware.ts";
+import { AgentState } from "../state/agent-state.ts";
+import type { GenerateResult } from "../state/generate-result.ts";
+import { aroundRun } from "./around-run.ts";
+import { contextOf, resultOf } from "./middleware/middleware.fixture.ts";
+import type { Middleware, MiddlewareContext } from "./middleware/middleware.ts";
 
 const answer = resultOf("done");
 const broken = new Error("broken");
@@ -31,7 +31,7 @@ describe("middlewares around a call", () => {
 	test("come in order before it and in reverse order after it, each function once", async () => {
 		const log: string[] = [];
 		const list = ["a", "b", "c"].map((name) => noting(name, log));
-		const result = await runMiddleware(list, contextOf(), async () => {
+		const result = await aroundRun(list, contextOf(), async () => {
 			log.push("call");
 			return answer;
 		});
@@ -40,14 +40,14 @@ describe("middlewares around a call", () => {
 	});
 
 	test("may have none of the functions", async () => {
-		expect(await runMiddleware([{ name: "a" }], contextOf(), async () => answer)).toBe(answer);
+		expect(await aroundRun([{ name: "a" }], contextOf(), async () => answer)).toBe(answer);
 	});
 
 	test("cost nothing when there are none: the call begins at once", () => {
 		let called: MiddlewareContext | undefined;
 		const context = contextOf();
 		const promise = Promise.resolve(answer);
-		const returned = runMiddleware([], context, (given) => {
+		const returned = aroundRun([], context, (given) => {
 			called = given;
 			return promise;
 		});
@@ -63,7 +63,7 @@ describe("middlewares around a call", () => {
 			{ name: "a", before: async (context) => ({ ...context, input, state }) },
 			{ name: "b", before: (context) => void seen.push(context) },
 		];
-		await runMiddleware(list, contextOf(), async (context) => {
+		await aroundRun(list, contextOf(), async (context) => {
 			seen.push(context);
 			return answer;
 		});
@@ -88,7 +88,7 @@ describe("middlewares around a call", () => {
 			},
 			{ name: "inner", before: (context) => ({ ...context, state }), after: async () => replaced },
 		];
-		expect(await runMiddleware(list, contextOf(), async () => answer)).toBe(replaced);
+		expect(await aroundRun(list, contextOf(), async () => answer)).toBe(replaced);
 		expect(given).toHaveLength(1);
 		expect(given[0]?.[0].state).toBe(state);
 		expect(given[0]?.[1]).toBe(replaced);
@@ -110,7 +110,7 @@ describe("middlewares around a call", () => {
 			},
 			{ name: "b", before: (given) => ({ ...given, metadata: { b: 2 } }) },
 		];
-		await runMiddleware(list, context, async (given) => {
+		await aroundRun(list, context, async (given) => {
 			expect(given.metadata).toBe(context.metadata);
 			given.metadata.call = 3;
 			return answer;
@@ -127,7 +127,7 @@ describe("middlewares around a call that fails", () => {
 	test("are asked in reverse order, and the error itself goes on when they have nothing", async () => {
 		const log: string[] = [];
 		const list = [noting("a", log), noting("b", log)];
-		await expect(runMiddleware(list, contextOf(), failing)).rejects.toBe(broken);
+		await expect(aroundRun(list, contextOf(), failing)).rejects.toBe(broken);
 		expect(log).toEqual(["a.before", "b.before", "b.onError", "a.onError"]);
 	});
 
@@ -148,17 +148,17 @@ describe("middlewares around a call that fails", () => {
 		};
 		const context = contextOf();
 		const never = async (): Promise<GenerateResult> => expect.fail("the call was made");
-		expect(await runMiddleware([rescue], context, failing)).toBe(answer);
-		expect(await runMiddleware([rescue, refusing], context, never)).toBe(answer);
-		expect(await runMiddleware([refusing, rescue], context, never)).toBe(answer);
+		expect(await aroundRun([rescue], context, failing)).toBe(answer);
+		expect(await aroundRun([rescue, refusing], context, never)).toBe(answer);
+		expect(await aroundRun([refusing, rescue], context, never)).toBe(answer);
 		expect(seen).toEqual([context.metadata, broken, context.metadata, broken, context.metadata, broken]);
-		await expect(runMiddleware([refusing], context, never)).rejects.toBe(broken);
+		await expect(aroundRun([refusing], context, never)).rejects.toBe(broken);
 	});
 
 	test("further out see a result that was put in place of an error as any other", async () => {
 		const log: string[] = [];
 		const list = [noting("a", log), noting("b", log, { onError: () => answer }), noting("c", log)];
-		expect(await runMiddleware(list, contextOf(), failing)).toBe(answer);
+		expect(await aroundRun(list, contextOf(), failing)).toBe(answer);
 		expect(log.slice(3)).toEqual(["c.onError", "a.after"]);
 	});
 
@@ -172,7 +172,7 @@ describe("middlewares around a call that fails", () => {
 			noting("b", log, { before: refuse }),
 			noting("c", log, { onError: () => answer }),
 		];
-		expect(await runMiddleware(list, contextOf(), async () => answer)).toBe(answer);
+		expect(await aroundRun(list, contextOf(), async () => answer)).toBe(answer);
 		expect(log).toEqual(["a.before", "a.after"]);
 	});
 
@@ -186,7 +186,7 @@ describe("middlewares around a call that fails", () => {
 				},
 			}),
 		];
-		await expect(runMiddleware(list, contextOf(), failing)).rejects.toBe(broken);
+		await expect(aroundRun(list, contextOf(), failing)).rejects.toBe(broken);
 		expect(log).toContain("a.onError");
 	});
 
@@ -201,14 +201,14 @@ describe("middlewares around a call that fails", () => {
 			}),
 			noting("c", log),
 		];
-		await expect(runMiddleware(list, contextOf(), async () => answer)).rejects.toBe(broken);
+		await expect(aroundRun(list, contextOf(), async () => answer)).rejects.toBe(broken);
 		expect(log.slice(3)).toEqual(["c.after", "a.onError"]);
 	});
 
 	test("are given an Error where something else was thrown, which itself reaches the caller", async () => {
 		const seen: unknown[] = [];
 		const list: Middleware[] = [{ name: "a", onError: (_, error) => void seen.push(error) }];
-		const thrown = runMiddleware(list, contextOf(), () => Promise.reject("words"));
+		const thrown = aroundRun(list, contextOf(), () => Promise.reject("words"));
 		await expect(thrown).rejects.toBe("words");
 		expect(seen).toEqual([new Error("words")]);
 	});

@@ -1,0 +1,54 @@
+// One pure call as its policy sees it: a run without a session, whose key lasts as long as the call.
+import type { Message } from "@holdfast/upp";
+import type { Run } from "../engine/index.ts";
+import { acceptInput, inputFact, type SendInput } from "../facts/index.ts";
+import type { SessionValues } from "../host/index.ts";
+import { type AgentPolicy, callKey, type PolicyRun, type RunContext, RunPolicy } from "../policy/index.ts";
+
+export class CallFrame implements PolicyRun {
+	readonly kind = "call";
+	readonly runId: string;
+	readonly sessionKey: string;
+	readonly signal: AbortSignal;
+	/** As the `before` stages so far have left it. */
+	context: RunContext;
+	readonly policy: RunPolicy;
+	readonly #agentPolicy: AgentPolicy;
+	#run: Run | undefined;
+
+	constructor(policy: AgentPolicy, runId: string, context: RunContext, signal: AbortSignal) {
+		this.#agentPolicy = policy;
+		this.runId = runId;
+		this.sessionKey = callKey(runId);
+		this.signal = signal;
+		this.context = context;
+		this.policy = new RunPolicy({ list: policy.begin(this), inputId: context.input.id });
+	}
+
+	/** The run that works on the call; a custom strategy has none. */
+	attach(run: Run): void {
+		this.#run = run;
+	}
+
+	values(owner: string): SessionValues {
+		return this.#agentPolicy.values(this.sessionKey, owner);
+	}
+
+	history(): readonly Message[] {
+		return (this.#run?.state.agent ?? this.context.state).messages;
+	}
+
+	stepIndex(): number {
+		return Math.max(0, (this.#run?.state.run?.step ?? 1) - 1);
+	}
+
+	async overlay(input: SendInput): Promise<void> {
+		this.policy.overlay(acceptInput(input).message, this.#run?.state.run?.cycles ?? 0);
+	}
+
+	async steer(input: SendInput): Promise<void> {
+		const accepted = acceptInput(input);
+		const inputId = accepted.message.id;
+		this.#run?.offer({ inputId, fact: (placement) => inputFact(inputId, accepted, placement) });
+	}
+}

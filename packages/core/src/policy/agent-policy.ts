@@ -1,0 +1,87 @@
+// The policy of one agent: its one list. First the entries of `middleware` in their order, then the hooks of `plugins` in
+// the order in which they were registered.
+import type { RunOutcome } from "../facts/index.ts";
+import { memoryValues, type SessionValues, type ValueStore } from "../host/index.ts";
+import type { NamedStages } from "./join-stages.ts";
+import { type MiddlewareEntry, middlewareStages } from "./middleware/middleware.ts";
+import type { PluginSet } from "./plugins/plugin-set.ts";
+import { isCallKey, type PluginTurn, type PolicyAgent, type PolicyRun } from "./policy-run.ts";
+
+/** Who carries out tools: the engine, or the model itself, and then no interceptor is asked about them. */
+export type WhoseTools = "engine-tools" | "own-tools";
+
+export interface PolicyOptions {
+	/** As interceptors see it. */
+	readonly agent: PolicyAgent;
+	readonly middleware: readonly MiddlewareEntry[];
+	/** Absent where there are none. */
+	readonly plugins?: PluginSet | undefined;
+	readonly tools: WhoseTools;
+	/** Where interceptors keep values beside sessions. */
+	readonly values: ValueStore;
+}
+
+export class AgentPolicy {
+	readonly agent: PolicyAgent;
+	readonly #options: PolicyOptions;
+
+	constructor(options: PolicyOptions) {
+		this.agent = options.agent;
+		this.#options = options;
+	}
+
+	/** The stages for one run, in order. */
+	begin(run: PolicyRun): readonly NamedStages[] {
+		const { middleware, plugins, tools } = this.#options;
+		const list = middleware.map((entry): NamedStages => {
+			const { toolCall, toolResult, ...stages } = middlewareStages(entry, run);
+			const ofTools =
+				tools === "own-tools" ? {} : { ...(toolCall && { toolCall }), ...(toolResult && { toolResult }) };
+			return { name: entry.name, stages: { ...stages, ...ofTools } };
+		});
+		return plugins === undefined ? list : [...list, ...plugins.stages(run, tools)];
+	}
+
+	/** Values that an owner keeps beside a session; of a call, until it is over. */
+	values(sessionKey: string, owner: string): SessionValues {
+		return this.#options.values.values(sessionKey, owner);
+	}
+
+	/** After the end of a run is committed. Never rejects. */
+	async ended(run: PluginTurn, outcome: RunOutcome): Promise<void> {
+		await this.#options.plugins?.turnAfter(run, outcome);
+	}
+
+	/** A call is over: what was kept for it goes. */
+	callOver({ sessionKey }: PluginTurn): void {
+		void this.#options.values.deleteSession(sessionKey); // in memory
+	}
+
+	/** Whether anybody looks on at events. */
+	get looksOn(): boolean {
+		return this.#options.plugins?.looksOn === true;
+	}
+
+	/** Gives an event to plugins that look on. Never throws. */
+	tell(event: unknown, run: PluginTurn): void {
+		this.#options.plugins?.tell(event, run);
+	}
+
+	/** Deletes what was kept for a session. */
+	async deleted(sessionKey: string): Promise<void> {
+		const { plugins, values } = this.#options;
+		if (plugins === undefined) await values.deleteSession(sessionKey);
+		else await plugins.deleted(sessionKey);
+	}
+}
+
+/** Values of sessions where they are kept, and of calls in memory: nothing of a call outlasts it. */
+export function withCallValues(ofSessions: ValueStore): ValueStore {
+	const ofCalls = memoryValues();
+	const storeOf = (key: string): ValueStore => (isCallKey(key) ? ofCalls : ofSessions);
+	return {
+		...(ofSessions.goWithSession === true ? { goWithSession: true } : {}),
+		values: (key, owner) => storeOf(key).values(key, owner),
+		deleteSession: (key) => storeOf(key).deleteSession(key),
+	};
+}

@@ -1,0 +1,109 @@
+// The stages around one run: `before` as listed, then the run, then `after` in reverse; a failure asks `onError` in
+// reverse until one gives a result, which goes on outwards like any other. Every function once at most.
+// States: outside → entering (each `before` lets the run in) → inside → leaving (each `after` lets it out) → over. A run
+// that is resumed begins inside.
+import type { GenerateResult } from "../state/index.ts";
+import type { Stages } from "./interceptor.ts";
+import type { RunContext } from "./policy-run.ts";
+
+/** What stands around a run. */
+export interface Around extends Pick<Stages, "before" | "after" | "onError"> {
+	readonly name?: string;
+}
+
+export class AroundRun {
+	readonly #list: readonly Around[];
+	/** How many have let the run in, and not yet seen it come out. */
+	#entered: number;
+	/** As the `before` stages so far have left it. */
+	context: RunContext;
+
+	constructor(list: readonly Around[], context: RunContext, from: "outside" | "inside" = "outside") {
+		this.#list = list;
+		this.context = context;
+		this.#entered = from === "inside" ? list.length : 0;
+	}
+
+	/** Calls each `before`. Rejects with what one throws. */
+	async enter(): Promise<void> {
+		for (const each of this.#list) {
+			const returned = await each.before?.(this.context);
+			if (returned) this.context = follow(this.context, returned);
+			this.#entered++;
+		}
+	}
+
+	/** What the caller gets of a run that completed. */
+	async completed(given: GenerateResult): Promise<GenerateResult> {
+		let result = given;
+		while (this.#entered > 0) {
+			this.#entered--;
+			try {
+				result = (await this.#list[this.#entered]?.after?.(this.context, result)) ?? result;
+			} catch (error) {
+				result = await this.#recover(this.#entered, error);
+			}
+		}
+		return result;
+	}
+
+	/** What the caller gets of a run that failed. Rejects with that error, unless an `onError` gave a result. */
+	async failed(error: unknown): Promise<GenerateResult> {
+		// Those that were not reached are asked as well: an error handler may be anywhere in the list.
+		return this.completed(await this.#recover(this.#list.length, error));
+	}
+
+	/** The first result that those before `end` have for an error, from the last to the first. */
+	async #recover(end: number, error: unknown): Promise<GenerateResult> {
+		const said = error instanceof Error ? error : new Error(String(error), { cause: error });
+		for (let at = end - 1; at >= 0; at--) {
+			try {
+				const result = await this.#list[at]?.onError?.(this.context, said);
+				if (!result) continue;
+				this.#entered = Math.min(this.#entered, at);
+				return result;
+			} catch {
+				// What went wrong first is what the caller must hear of.
+			}
+		}
+		throw error;
+	}
+}
+
+/**
+ * A run with the stages around it. Without any, `execute` is called at once.
+ *
+ * Rejects with what `execute`, a `before` or an `after` threw, unless an `onError` gave a result.
+ *
+ * @see UAP 9.2
+ */
+export function aroundRun(
+	list: readonly Around[],
+	context: RunContext,
+	execute: (context: RunContext) => Promise<GenerateResult>,
+): Promise<GenerateResult> {
+	return list.length === 0 ? execute(context) : throughAll(new AroundRun(list, context), execute);
+}
+
+async function throughAll(
+	around: AroundRun,
+	execute: (context: RunContext) => Promise<GenerateResult>,
+): Promise<GenerateResult> {
+	let result: GenerateResult;
+	try {
+		await around.enter();
+		result = await execute(around.context);
+	} catch (error) {
+		return around.failed(error);
+	}
+	return around.completed(result);
+}
+
+/** The context a `before` returned. The metadata stays the one object that everybody shares. */
+function follow(context: RunContext, returned: RunContext): RunContext {
+	const { metadata } = context;
+	if (returned.metadata !== undefined && returned.metadata !== metadata) {
+		Object.assign(metadata, returned.metadata);
+	}
+	return { ...context, ...returned, metadata };
+}

@@ -1,0 +1,165 @@
+// Whether what an interceptor made of a fact is a fact that readers of the journal accept: of the same kind, with the
+// same ids, places and outcome of a run; only what was said, given and noted may be other than it was.
+import { type AssistantMessage, isAssistantMessage, isMessage, type Message } from "@holdfast/upp";
+import { encodeFact, type Fact, type FactKind, type Noted } from "../facts/index.ts";
+import { AgentState, type SubagentExecutionTrace } from "../state/index.ts";
+import { plainJson } from "../tools/index.ts";
+import type { AuditNote } from "./interceptor.ts";
+
+/** The members that may be replaced. */
+const content: Readonly<Record<FactKind, readonly string[]>> = {
+	"run.started": ["parent"],
+	"run.resumed": ["partial"],
+	"run.parked": [],
+	input: ["message"],
+	assistant: ["message", "data"],
+	"tool.started": ["input"],
+	"tool.settled": ["outcome", "result", "details"],
+	decision: ["answer"],
+	note: ["value"],
+	waiting: [],
+	"message.updated": ["message"],
+	"message.deleted": [],
+	"run.ended": ["error", "partial"],
+	folded: [],
+};
+
+const outcomes = ["done", "error", "cancelled", "unknown", "skipped", "expired"];
+
+/** Topics that the engine itself acts on. */
+const ownTopics: ReadonlySet<string> = new Set(["suspended", "model-retry", "model-failed"]);
+
+/** What is wrong with a fact that shall stand in the place of another; undefined when nothing is. */
+export function faultOf(given: Fact, admitted: unknown): string | undefined {
+	if (typeof admitted !== "object" || admitted === null) return "what it returned as `fact` is no fact";
+	const fact = admitted as Fact;
+	if (fact.kind !== given.kind)
+		return `it made a fact of kind "${String(fact.kind)}" of one of kind "${given.kind}"`;
+	const replaceable = content[given.kind];
+	const members = new Set([...Object.keys(given), ...Object.keys(fact)]);
+	for (const name of members) {
+		const [before, after] = [memberOf(given, name), memberOf(fact, name)];
+		if (before === after) continue;
+		if (!replaceable.includes(name) && JSON.stringify(before) !== JSON.stringify(after))
+			return `it changed \`${name}\` of a fact of kind "${given.kind}", which must stay`;
+	}
+	return faultOfContent(given, fact) ?? faultOfWriting(fact);
+}
+
+/** What is wrong with a note that shall be recorded beside a fact. */
+export function faultOfNote(note: unknown): string | undefined {
+	const { topic, value } = (note ?? {}) as Partial<AuditNote>;
+	if (typeof topic !== "string" || topic === "") return "a note of it has no topic";
+	if (ownTopics.has(topic)) return `the topic "${topic}" of a note is the engine's own`;
+	return faultOfWriting({ kind: "note", step: 0, topic, value: value ?? null });
+}
+
+function memberOf(fact: Fact, name: string): unknown {
+	return (fact as unknown as Record<string, unknown>)[name];
+}
+
+function faultOfContent(given: Fact, fact: Fact): string | undefined {
+	switch (fact.kind) {
+		case "input":
+		case "message.updated":
+			return faultOfMessage((given as typeof fact).message, fact.message);
+		case "assistant":
+			return faultOfAnswer((given as typeof fact).message, fact.message);
+		case "run.resumed":
+		case "run.ended":
+			return fact.partial === undefined || isAssistantMessage(fact.partial)
+				? faultOfError(fact)
+				: "`partial` is no message of an assistant";
+		case "run.started":
+			return faultOfParent((given as typeof fact).parent, fact.parent);
+		case "tool.settled":
+			return outcomes.includes(fact.outcome)
+				? undefined
+				: `the outcome ${JSON.stringify(fact.outcome)} is unknown`;
+		case "decision":
+			return faultOfDecision(given as typeof fact, fact);
+		case "note":
+			return faultOfValue(given as typeof fact, fact);
+		default:
+			return undefined;
+	}
+}
+
+function faultOfMessage(given: Message, message: unknown): string | undefined {
+	if (!isMessage(message) || message.type !== given.type) return "`message` is no message of the same type";
+	return message.id === given.id ? undefined : "it changed the id of a message, which must stay";
+}
+
+/** Tools, answers from outside and results are addressed by the ids of calls. */
+function faultOfAnswer(given: AssistantMessage, message: AssistantMessage): string | undefined {
+	const fault = faultOfMessage(given, message);
+	if (fault !== undefined) return fault;
+	const callsOf = ({ toolCalls = [] }: AssistantMessage): string =>
+		JSON.stringify(toolCalls.map(({ toolCallId, toolName }) => [toolCallId, toolName]));
+	if (callsOf(given) !== callsOf(message))
+		return "it changed the ids or names of tool calls, which must stay";
+	const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
+	return (message.toolCalls ?? []).every((call) => isObject(call.arguments))
+		? undefined
+		: "the arguments of a call are no object";
+}
+
+function faultOfError(fact: Fact): string | undefined {
+	if (fact.kind !== "run.ended" || fact.error === undefined) return undefined;
+	const { code, message, retryable } = fact.error ?? {};
+	return typeof code === "string" && typeof message === "string" && typeof retryable === "boolean"
+		? undefined
+		: "`error` must be {code, message, retryable}";
+}
+
+type Parent = Extract<Fact, { kind: "run.started" }>["parent"];
+
+function faultOfParent(given: Parent, parent: Parent): string | undefined {
+	const idsOf = ({ description: _, ...ids }: NonNullable<Parent>): string => JSON.stringify(ids);
+	const isSame =
+		given === undefined || parent === undefined ? given === parent : idsOf(given) === idsOf(parent);
+	return isSame ? undefined : "it changed whose work the run is, which must stay";
+}
+
+/** Who approved what is no content. */
+function faultOfDecision(
+	{ topic, answer: given }: Extract<Fact, { kind: "decision" }>,
+	{ answer }: Extract<Fact, { kind: "decision" }>,
+): string | undefined {
+	if (topic !== "approval") return undefined;
+	const { callId, approved } = given as { callId: string; approved: boolean };
+	const now = (answer ?? {}) as { callId?: unknown; approved?: unknown };
+	return now.callId === callId && now.approved === approved
+		? undefined
+		: "it changed what was approved, which must stay";
+}
+
+/** What the fold reads of a note must stay readable. */
+function faultOfValue({ value: given }: Noted, { topic, value }: Noted): string | undefined {
+	try {
+		if (topic === "plan") AgentState.initial().withPlan(value as Parameters<AgentState["withPlan"]>[0]);
+		if (topic === "subagent-trace") AgentState.initial().withSubagentTrace(value as SubagentExecutionTrace);
+	} catch (error) {
+		return `what it made of a note "${topic}" cannot be read: ${textOf(error)}`;
+	}
+	if (topic === "plan-step" && JSON.stringify(value) !== JSON.stringify(given))
+		return "it changed the state of a plan's step, which must stay";
+	if (topic === "metadata" && (value as { key?: unknown })?.key !== (given as { key?: unknown }).key)
+		return "it changed the key of metadata, which must stay";
+	return undefined;
+}
+
+/** A store would refuse it when it is too late to say whose it is. */
+function faultOfWriting(fact: Fact): string | undefined {
+	try {
+		if (fact.kind === "tool.settled") plainJson(fact.result);
+		encodeFact(fact);
+		return undefined;
+	} catch (error) {
+		return `the journal cannot hold what it returned: ${textOf(error)}`;
+	}
+}
+
+function textOf(error: unknown): string {
+	return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,96 @@
+// What deltas go through before they are emitted: each stage in order, in the order in which the deltas came. A stage may
+// hold text back; it is flushed when the source of the deltas has ended.
+import type { MaybePromise } from "../host/index.ts";
+import type { Delta, DeltaSource, DeltaStage } from "./interceptor.ts";
+
+export class DeltaGate {
+	readonly #stages: readonly DeltaStage[];
+	/** Settles when the deltas before have passed; undefined when they have. */
+	#passing: Promise<unknown> | undefined;
+
+	constructor(stages: readonly DeltaStage[]) {
+		this.#stages = stages;
+	}
+
+	/** Gives each delta that is released to `release`, in order. A promise while a stage needs time. */
+	push(delta: Delta, release: (delta: Delta) => void): MaybePromise<void> {
+		if (this.#stages.length === 0) return release(delta);
+		return this.#next(() => this.#through([delta], 0), release);
+	}
+
+	/** Releases what is held of a source. */
+	flush(source: DeltaSource, release: (delta: Delta) => void): MaybePromise<void> {
+		if (this.#stages.length === 0) return;
+		return this.#next(() => this.#flushed(source, 0, []), release);
+	}
+
+	#next(work: () => MaybePromise<readonly Delta[]>, release: (delta: Delta) => void): MaybePromise<void> {
+		const emit = (deltas: readonly Delta[]): void => {
+			for (const delta of deltas) release(delta);
+		};
+		const worked = this.#passing === undefined ? work() : this.#passing.then(work);
+		if (!(worked instanceof Promise)) return emit(worked);
+		const passing = worked.then(emit);
+		const settled: Promise<void> = passing.then(
+			() => this.#passed(settled),
+			() => this.#passed(settled),
+		);
+		this.#passing = settled;
+		return passing;
+	}
+
+	#passed(settled: Promise<unknown>): void {
+		if (this.#passing === settled) this.#passing = undefined;
+	}
+
+	#through(deltas: readonly Delta[], from: number): MaybePromise<readonly Delta[]> {
+		let passed = deltas;
+		for (let at = from; at < this.#stages.length; at++) {
+			const stage = this.#stages[at] as DeltaStage;
+			const released = pushEach(stage, passed);
+			if (released instanceof Promise) return released.then((rest) => this.#through(rest, at + 1));
+			passed = released;
+		}
+		return passed;
+	}
+
+	/** What a stage releases at the end goes through the stages after it, which then are flushed too. */
+	#flushed(source: DeltaSource, from: number, given: readonly Delta[]): MaybePromise<readonly Delta[]> {
+		let passed = given;
+		for (let at = from; at < this.#stages.length; at++) {
+			const stage = this.#stages[at] as DeltaStage;
+			const flushed = flushAfter(stage, source, passed);
+			if (flushed instanceof Promise) return flushed.then((rest) => this.#flushed(source, at + 1, rest));
+			passed = flushed;
+		}
+		return passed;
+	}
+}
+
+function flushAfter(
+	stage: DeltaStage,
+	source: DeltaSource,
+	given: readonly Delta[],
+): MaybePromise<readonly Delta[]> {
+	const pushed = pushEach(stage, given);
+	if (pushed instanceof Promise)
+		return pushed.then(async (first) => [...first, ...(await stage.flush(source))]);
+	const held = stage.flush(source);
+	if (held instanceof Promise) return held.then((rest) => [...pushed, ...rest]);
+	return pushed.length === 0 ? held : [...pushed, ...held];
+}
+
+function pushEach(stage: DeltaStage, deltas: readonly Delta[]): MaybePromise<readonly Delta[]> {
+	const released: Delta[] = [];
+	for (let at = 0; at < deltas.length; at++) {
+		const came = stage.push(deltas[at] as Delta);
+		if (came instanceof Promise) {
+			return came.then(async (first) => {
+				const rest = await pushEach(stage, deltas.slice(at + 1));
+				return [...released, ...first, ...rest];
+			});
+		}
+		released.push(...came);
+	}
+	return released;
+}

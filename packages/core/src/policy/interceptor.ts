@@ -1,0 +1,139 @@
+// The one list of policy: what an interceptor may do at each stage of a run. Middleware and plugins are two faces of it.
+// Every stage is called in the order of the list; `after` and `onError` in reverse.
+import type { Message, StreamEvent, TokenUsage } from "@holdfast/upp";
+import type { Fact } from "../facts/index.ts";
+import type { MaybePromise } from "../host/index.ts";
+import type { AgentState, GenerateResult } from "../state/index.ts";
+import type { PolicyRun, RunContext } from "./policy-run.ts";
+
+/** A value or nothing, at once or later. A function that ends without a `return` gives nothing. */
+// biome-ignore lint/suspicious/noConfusingVoidType: `undefined` alone would refuse functions without a `return`.
+export type Perhaps<Value> = Value | void | Promise<Value | void>;
+
+/** A tool call on its way to its tool. */
+export interface InterceptedCall {
+	readonly toolCallId: string;
+	readonly toolName: string;
+	readonly input: unknown;
+}
+
+/** What becomes of a call; undefined lets it run as it is. */
+export type ToolCallDecision =
+	| { readonly action: "allow" }
+	| { readonly action: "modify"; readonly input: unknown }
+	| { readonly action: "reject-and-continue"; readonly message: string }
+	| { readonly action: "synthesize"; readonly output: unknown }
+	| { readonly action: "error"; readonly error: unknown };
+
+/** A result on its way to the journal. */
+export interface InterceptedResult extends InterceptedCall {
+	readonly status: "done" | "error" | "cancelled";
+	readonly output: unknown;
+	/** What went wrong, where the status is not `done`. */
+	readonly error?: unknown;
+}
+
+/** What replaces a result. */
+export type ReplacedResult = Pick<InterceptedResult, "status" | "output" | "error">;
+
+/** A call of the model that is about to be made. */
+export interface InterceptedModelCall {
+	readonly step: number;
+	/** What the call is for: `act`, `reason`, `plan` or a word of the strategy's own. */
+	readonly tag: string;
+	readonly modelId: string;
+	/** Fires when the run is stopped. */
+	readonly signal: AbortSignal;
+}
+
+/** What a call of the model gave. */
+export interface ModelAnswer {
+	readonly message: Message;
+	readonly usage: TokenUsage;
+	readonly stopReason: string;
+	readonly data?: unknown;
+}
+
+/** A piece of output before the fact that it belongs to. */
+export type Delta =
+	| { readonly type: "model"; readonly step: number; readonly tag: string; readonly event: StreamEvent }
+	| {
+			readonly type: "tool_delta";
+			readonly step: number;
+			readonly toolCallId: string;
+			readonly delta: string;
+	  }
+	/** What a tool emits of its sub-agent. */
+	| { readonly type: "nested"; readonly step: number; readonly toolCallId: string; readonly event: unknown };
+
+/** What deltas belong to: the answer of the model, or a tool call. */
+export type DeltaSource = { readonly model: true } | { readonly toolCallId: string };
+
+/** Looks at deltas; may hold text back to see what follows, and releases it later. */
+export interface DeltaStage {
+	/** The deltas that are released now: of this one, and of those held so far. */
+	push(delta: Delta): MaybePromise<readonly Delta[]>;
+	/** Their source has ended: the deltas that are released of those held. What is not released is never emitted. */
+	flush(source: DeltaSource): MaybePromise<readonly Delta[]>;
+}
+
+/** Something to record beside a fact, in the same append. Strategies do not see it. */
+export interface AuditNote {
+	readonly topic: string;
+	/** Plain data. */
+	readonly value: unknown;
+}
+
+/** What an interceptor makes of a fact; nothing lets it pass as it is. */
+export interface Admission {
+	/** The fact to commit in its place: the same kind, with other content. */
+	readonly fact?: Fact;
+	/** Committed with it, all or nothing. */
+	readonly notes?: readonly AuditNote[];
+}
+
+/** The stages of one run. All are optional; one that throws fails the run with what it threw. */
+export interface Stages {
+	/** Before the run. May return a changed context, for whatever comes later. Not called again when a run is resumed. */
+	before?(context: RunContext): Perhaps<RunContext>;
+	/** After a run that completed. What it returns is what the caller gets. */
+	after?(context: RunContext, result: GenerateResult): GenerateResult | Promise<GenerateResult>;
+	/** After a run that failed. A result returned here is what the caller gets. */
+	onError?(context: RunContext, error: Error): Perhaps<GenerateResult>;
+	/** Before the first step of a run that was not resumed. */
+	turnBefore?(): MaybePromise<void>;
+	/** Before the start of a step is emitted. */
+	stepBefore?(step: number): MaybePromise<void>;
+	/** After a step, before its end is emitted. */
+	stepAfter?(step: number): MaybePromise<void>;
+	/** Asked after each step, with that step's state; `true` ends the run with what it has. */
+	stop?(state: AgentState): MaybePromise<boolean>;
+	/** What the model sees in place of these messages, in this call only. */
+	assemble?(messages: readonly Message[]): MaybePromise<readonly Message[]>;
+	/** Around a call of the model, which `next` makes: call it once at most. Without it, the answer is the one returned. */
+	modelCall?(call: InterceptedModelCall, next: () => Promise<ModelAnswer>): Promise<ModelAnswer>;
+	/** Asked before a call is checked. The first decision other than `allow` and `modify` counts. */
+	toolCall?(call: InterceptedCall): MaybePromise<ToolCallDecision | undefined>;
+	/** Asked before a result is recorded; the raw one is then kept nowhere. */
+	toolResult?(result: InterceptedResult): MaybePromise<ReplacedResult>;
+	/**
+	 * Called before every append, for each of its facts in order: may replace it, add notes, or refuse it by throwing;
+	 * then nothing of the append is committed. What it gives is what is committed, folded and emitted.
+	 */
+	admit?(fact: Fact): Perhaps<Admission>;
+	/**
+	 * What this `admit` does to deltas: a stage of their own, or `as-is` where it changes no text. Default: deltas are not
+	 * emitted, the facts are.
+	 */
+	readonly deltas?: DeltaStage | "as-is";
+	/** Whether the run is continued for one more step although the strategy would end it. Asked once each time. */
+	goesOn?(): boolean;
+}
+
+/** An entry of the list. */
+export interface Interceptor {
+	/** Name for people, and for errors. */
+	readonly name: string;
+	/** The stages for one run, with whatever state they need; nothing where there is nothing to do. Must not throw. */
+	begin(run: PolicyRun): Stages | undefined;
+}

@@ -1,0 +1,137 @@
+// Several interceptors as one: each stage calls those that have it, in order. A stage that nobody has is absent, so that
+// it costs nothing.
+import { HoldfastError, isMessage, type Message } from "@holdfast/upp";
+import type { MaybePromise } from "../host/index.ts";
+import type {
+	InterceptedCall,
+	InterceptedResult,
+	ModelAnswer,
+	ReplacedResult,
+	Stages,
+	ToolCallDecision,
+} from "./interceptor.ts";
+
+/** The stages of one interceptor, and its name. */
+export interface NamedStages {
+	readonly name: string;
+	readonly stages: Stages;
+}
+
+/** The stages that the engine calls while a run is driven; those around it, and `admit`, are joined elsewhere. */
+export type DrivenStages = Omit<Stages, "before" | "after" | "onError" | "admit" | "deltas">;
+
+/** The stages of a list, joined. */
+export function joinStages(list: readonly NamedStages[]): DrivenStages {
+	const turnBefore = all(list, "turnBefore");
+	const stepBefore = all(list, "stepBefore");
+	const stepAfter = all(list, "stepAfter");
+	const stop = all(list, "stop");
+	const assemble = all(list, "assemble");
+	const modelCall = all(list, "modelCall");
+	const toolCall = all(list, "toolCall");
+	const toolResult = all(list, "toolResult");
+	const goesOn = all(list, "goesOn");
+	return {
+		...(turnBefore && { turnBefore: () => each(turnBefore, (stage) => stage()) }),
+		...(stepBefore && { stepBefore: (step) => each(stepBefore, (stage) => stage(step)) }),
+		...(stepAfter && { stepAfter: (step) => each(stepAfter, (stage) => stage(step)) }),
+		...(stop && { stop: (state) => any(stop.map((stage) => () => stage.call(state))) }),
+		...(assemble && { assemble: (messages) => assembled(assemble, messages) }),
+		...(modelCall && {
+			modelCall: (call, next) =>
+				modelCall.reduceRight<() => Promise<ModelAnswer>>(
+					(inner, stage) => () => stage.call(call, once(stage.name, inner)),
+					next,
+				)(),
+		}),
+		...(toolCall && { toolCall: (call) => decided(toolCall, call) }),
+		...(toolResult && { toolResult: (result) => replaced(toolResult, result) }),
+		...(goesOn && { goesOn: () => goesOn.some((stage) => stage.call()) }),
+	};
+}
+
+interface NamedCall<Call> {
+	readonly name: string;
+	readonly call: Call;
+}
+
+/** The functions of one stage, in order; undefined when nobody has it. */
+function all<Name extends keyof DrivenStages>(
+	list: readonly NamedStages[],
+	name: Name,
+): readonly NamedCall<NonNullable<Stages[Name]>>[] | undefined {
+	const found = list.flatMap((each) => {
+		const call = each.stages[name]?.bind(each.stages);
+		return call === undefined ? [] : [{ name: each.name, call: call as NonNullable<Stages[Name]> }];
+	});
+	return found.length === 0 ? undefined : found;
+}
+
+async function each<Call>(
+	stages: readonly NamedCall<Call>[],
+	call: (stage: Call) => MaybePromise<void>,
+): Promise<void> {
+	for (const stage of stages) await call(stage.call);
+}
+
+async function any(asked: readonly (() => MaybePromise<boolean>)[]): Promise<boolean> {
+	for (const ask of asked) if (await ask()) return true;
+	return false;
+}
+
+async function assembled(
+	stages: readonly NamedCall<NonNullable<Stages["assemble"]>>[],
+	given: readonly Message[],
+): Promise<readonly Message[]> {
+	let messages = given;
+	for (const { name, call } of stages) {
+		const shown = await call(messages);
+		if (!Array.isArray(shown) || !shown.every(isMessage))
+			throw policyInvalid(name, "assemble", "it returned no list of messages");
+		messages = shown;
+	}
+	return messages;
+}
+
+/** A call of the model that is made once at most: what was streamed of the first cannot be taken back. */
+function once(name: string, next: () => Promise<ModelAnswer>): () => Promise<ModelAnswer> {
+	let called = false;
+	return () => {
+		if (called) throw policyInvalid(name, "modelCall", "it called the model a second time");
+		called = true;
+		return next();
+	};
+}
+
+async function decided(
+	stages: readonly NamedCall<NonNullable<Stages["toolCall"]>>[],
+	given: InterceptedCall,
+): Promise<ToolCallDecision | undefined> {
+	let call = given;
+	for (const stage of stages) {
+		const decision = await stage.call(call);
+		if (decision === undefined || decision === null || decision.action === "allow") continue;
+		if (decision.action !== "modify") return decision;
+		call = { ...call, input: decision.input };
+	}
+	return call === given ? undefined : { action: "modify", input: call.input };
+}
+
+async function replaced(
+	stages: readonly NamedCall<NonNullable<Stages["toolResult"]>>[],
+	given: InterceptedResult,
+): Promise<ReplacedResult> {
+	let result: ReplacedResult = given.status === "done" ? given : { ...given, error: given.output };
+	for (const stage of stages) {
+		const { error: _, ...about } = given;
+		result = await stage.call({ ...about, ...result });
+	}
+	return { status: result.status, output: result.output };
+}
+
+/** What an interceptor returned cannot be used. */
+export function policyInvalid(name: string, stage: string, why: string): HoldfastError {
+	return new HoldfastError("policy_invalid", `The interceptor "${name}" failed in ${stage}: ${why}.`, {
+		data: { interceptor: name, stage },
+	});
+}

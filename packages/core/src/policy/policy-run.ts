@@ -1,0 +1,64 @@
+// A run as policy sees it: one object for all stages of one run, in a call as in a session.
+import type { Message } from "@holdfast/upp";
+import type { SendInput } from "../facts/index.ts";
+import type { SessionValues } from "../host/index.ts";
+import type { AgentState } from "../state/index.ts";
+
+/** The agent as policy sees it; it is the agent itself. */
+export interface PolicyAgent {
+	readonly id: string;
+	readonly name?: string;
+	readonly description?: string;
+	readonly model?: unknown;
+	readonly system?: string | undefined;
+}
+
+/** A run on its way to the agent. @see UAP 9.1 */
+export interface RunContext {
+	readonly agent: PolicyAgent;
+	/** What the user says. */
+	readonly input: Message;
+	/** The state the run starts from; the input is not in it yet. */
+	readonly state: AgentState;
+	/** One object for all functions of a run, to be written to. New for every run, and for a run that is resumed. */
+	readonly metadata: Record<string, unknown>;
+}
+
+/** A run as plugins see it. */
+export interface PluginTurn {
+	/** The session's key; in a call `call:` and the id of the run. */
+	readonly sessionKey: string;
+	/** Fires when the run is stopped. */
+	readonly signal: AbortSignal;
+	/** The conversation as committed. */
+	history(): readonly Message[];
+	/** From 0. */
+	stepIndex(): number;
+	/** Shows the model something for the rest of the turn. */
+	overlay(input: SendInput): Promise<void>;
+	/** Says something to the turn. */
+	steer(input: SendInput): Promise<unknown>;
+}
+
+/** A run as interceptors see it. */
+export interface PolicyRun extends PluginTurn {
+	/** `call`: of `generate`, `stream`, `ask` or `query`. */
+	readonly kind: "call" | "session";
+	readonly runId: string;
+	/** What the `before` stages have made of it so far. Of a run that was resumed: what it began with. */
+	readonly context: RunContext;
+	/** What an owner keeps beside the session; in a call, until the call is over. */
+	values(owner: string): SessionValues;
+}
+
+const callPrefix = "call:";
+
+/** The key under which a call is known to plugins. */
+export function callKey(runId: string): string {
+	return callPrefix + runId;
+}
+
+/** Whether a key is that of a call. */
+export function isCallKey(key: string): boolean {
+	return key.startsWith(callPrefix);
+}

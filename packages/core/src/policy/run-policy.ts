@@ -1,0 +1,118 @@
+// The policy of one run: the stages of its list, joined for the engine, with what is overlaid on the run and what the
+// `before` stages show the model in place of what was said.
+import type { Message, UserMessage } from "@holdfast/upp";
+import type { GenerateResult } from "../state/index.ts";
+import { type Admitting, admittingOf } from "./admission.ts";
+import { type Around, AroundRun } from "./around-run.ts";
+import { type DrivenStages, joinStages, type NamedStages } from "./join-stages.ts";
+import type { RunContext } from "./policy-run.ts";
+import { TurnOverlays } from "./turn-overlays.ts";
+
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
+
+/** A stage of the engine's, called so that what it waits for belongs to the run. */
+export type Within = <T>(call: () => T) => T;
+
+export interface RunPolicyOptions {
+	readonly list: readonly NamedStages[];
+	/** Id of the message that began the run. */
+	readonly inputId: string;
+	/** Default: stages are called as they are. */
+	readonly within?: Within;
+}
+
+export class RunPolicy {
+	/** What the engine calls. More is added when an overlay comes. */
+	readonly stages: DrivenStages;
+	readonly admitting: Admitting | undefined;
+	/** Who is around the run; empty where nobody is. */
+	readonly around: readonly Around[];
+	readonly #inputId: string;
+	readonly #ofList: DrivenStages;
+	readonly #overlays: TurnOverlays;
+	#isOverlaid = false;
+	#view: ((messages: readonly Message[]) => readonly Message[]) | undefined;
+	#through: AroundRun | undefined;
+
+	constructor({ list, inputId, within = (call) => call() }: RunPolicyOptions) {
+		this.#inputId = inputId;
+		this.#overlays = new TurnOverlays(inputId);
+		this.around = list
+			.map(({ stages }) => stages)
+			.filter(({ before, after, onError }) => (before ?? after ?? onError) !== undefined);
+		this.#ofList = allWithin(joinStages(list), within);
+		this.stages = { ...this.#ofList };
+		const admitting = admittingOf(list);
+		if (admitting === undefined) return;
+		const { facts, deltas } = admitting;
+		this.admitting = { facts: (given, step) => within(() => facts(given, step)), deltas };
+	}
+
+	/**
+	 * Has a recorded run go through the stages around it: `before` when it begins, unless it was resumed. What that makes
+	 * of the input and the state is what the model sees, and never what is recorded.
+	 */
+	recorded(context: RunContext, from: "outside" | "inside", within: Within): void {
+		if (this.around.length === 0) return;
+		const around = new AroundRun(this.around, context, from);
+		this.#through = around;
+		const { turnBefore } = this.#ofList;
+		(this.stages as Mutable<DrivenStages>).turnBefore = async () => {
+			await within(() => around.enter());
+			const { input, state } = around.context;
+			if (input !== context.input || state !== context.state) this.#shows(around.context);
+			await turnBefore?.();
+		};
+	}
+
+	/** The context as the `before` stages of a recorded run have left it. */
+	get context(): RunContext | undefined {
+		return this.#through?.context;
+	}
+
+	/** What the caller gets of a recorded run that ended. */
+	async leave(end: () => Promise<GenerateResult>): Promise<GenerateResult> {
+		const around = this.#through;
+		if (around === undefined) return end();
+		let result: GenerateResult;
+		try {
+			result = await end();
+		} catch (error) {
+			return around.failed(error);
+		}
+		return around.completed(result);
+	}
+
+	/** The model sees another beginning than what was said. */
+	#shows({ input, state }: RunContext): void {
+		const shown = [...state.messages, input];
+		this.#view = (messages) => {
+			const at = messages.findLastIndex(({ id }) => id === this.#inputId);
+			return at < 0 ? messages : [...shown, ...messages.slice(at + 1)];
+		};
+		(this.stages as Mutable<DrivenStages>).assemble = this.#assemble;
+	}
+
+	/** Shows the model a message for the rest of the run, which has so many answers so far. */
+	overlay(message: UserMessage, answers: number): void {
+		if (answers > 0) this.#overlays.answered();
+		this.#overlays.accept(message);
+		this.#isOverlaid = true;
+		const stages = this.stages as Mutable<DrivenStages>;
+		stages.goesOn = () => this.#overlays.unseen || this.#ofList.goesOn?.() === true;
+		stages.assemble = this.#assemble;
+	}
+
+	readonly #assemble = async (given: readonly Message[]): Promise<readonly Message[]> => {
+		const begun = this.#view?.(given) ?? given;
+		const messages = (await this.#ofList.assemble?.(begun)) ?? begun;
+		// After the list: what it summarises is the history, and it outlasts the turn.
+		return this.#isOverlaid ? this.#overlays.view(messages) : messages;
+	};
+}
+
+function allWithin(stages: DrivenStages, within: Within): DrivenStages {
+	const calls = Object.entries(stages) as [string, (...given: unknown[]) => unknown][];
+	const wrapped = calls.map(([name, call]) => [name, (...given: unknown[]) => within(() => call(...given))]);
+	return Object.fromEntries(wrapped);
+}
