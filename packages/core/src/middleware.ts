@@ -1,4 +1,20 @@
 // holdfast/middleware: what stands around the calls of an agent, and models made of models.
+
+export type {
+	Admission,
+	AuditNote,
+	Delta,
+	DeltaSource,
+	DeltaStage,
+	InterceptedCall,
+	InterceptedModelCall,
+	InterceptedResult,
+	Interceptor,
+	ModelAnswer,
+	ReplacedResult,
+	Stages,
+	ToolCallDecision,
+} from "./policy/interceptor.ts";
 export { type BudgetOptions, budget } from "./policy/middleware/budget.ts";
 export type { EstimateTokens } from "./policy/middleware/estimate-tokens.ts";
 export { fallback } from "./policy/middleware/fallback.ts";
@@ -10,7 +26,12 @@ export {
 	type LogObject,
 	logging,
 } from "./policy/middleware/logging.ts";
-export type { Middleware, MiddlewareAgent, MiddlewareContext } from "./policy/middleware/middleware.ts";
+export type {
+	Middleware,
+	MiddlewareAgent,
+	MiddlewareContext,
+	MiddlewareEntry,
+} from "./policy/middleware/middleware.ts";
 export { type PruneToolOutputsOptions, pruneToolOutputs } from "./policy/middleware/prune-tool-outputs.ts";
 export { type RetryOptions, retry } from "./policy/middleware/retry.ts";
 export { type SlidingWindowOptions, slidingWindow } from "./policy/middleware/sliding-window.ts";
@@ -22,3 +43,4 @@ export {
 	summarize,
 } from "./policy/middleware/summarise.ts";
 export type { GivenModel } from "./policy/middleware/wrapped-model.ts";
+export type { PolicyRun } from "./policy/policy-run.ts";

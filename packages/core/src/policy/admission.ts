@@ -5,7 +5,7 @@ import type { Fact, Noted } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import { faultOf, faultOfNote } from "./check-admitted.ts";
 import { DeltaGate } from "./delta-gate.ts";
-import type { Admission, AuditNote, Stages } from "./interceptor.ts";
+import type { Admission, AuditNote, DeltaStage, Stages } from "./interceptor.ts";
 import { type NamedStages, policyInvalid } from "./join-stages.ts";
 
 /** What the facts and the deltas of a run go through. */
@@ -31,14 +31,36 @@ export function admittingOf(list: readonly NamedStages[]): Admitting | undefined
 	});
 	return {
 		facts: (given, step) => admitAll(admitters, given, step),
-		deltas: gateOf(admitting.map(({ stages }) => stages.deltas)),
+		deltas: gateOf(admitting),
 	};
 }
 
 /** Undefined where an `admit` does not say what it does to deltas: then they wait for the fact. */
-function gateOf(stages: readonly Stages["deltas"][]): DeltaGate | undefined {
-	const gated = stages.flatMap((stage) => (stage === "as-is" ? [] : [stage]));
-	return gated.every((stage) => stage !== undefined) ? new DeltaGate(gated) : undefined;
+function gateOf(admitting: readonly NamedStages[]): DeltaGate | undefined {
+	const gated: DeltaStage[] = [];
+	for (const { name, stages } of admitting) {
+		const { deltas } = stages;
+		if (deltas === undefined) return undefined;
+		if (deltas === "as-is") continue;
+		gated.push({
+			push: (delta) => guarded(name, "deltas", () => deltas.push(delta)),
+			flush: (source) => guarded(name, "deltas", () => deltas.flush(source)),
+		});
+	}
+	return new DeltaGate(gated);
+}
+
+/** What an interceptor gives, at once or later; what it throws names it. */
+function guarded<T>(name: string, stage: string, call: () => MaybePromise<T>): MaybePromise<T> {
+	try {
+		const given = call();
+		if (!(given instanceof Promise)) return given;
+		return given.catch((error) => {
+			throw refusal(name, stage, error);
+		});
+	} catch (error) {
+		throw refusal(name, stage, error);
+	}
 }
 
 /** One fact after the other; a promise only from the first admitter that needs time. */
@@ -72,28 +94,19 @@ function admitOne(admitters: readonly Admitter[], from: number, given: Passed): 
 	let passed = given;
 	for (let at = from; at < admitters.length; at++) {
 		const admitter = admitters[at] as Admitter;
-		let came: ReturnType<Admitter["admit"]>;
-		try {
-			came = admitter.admit(passed.fact);
-		} catch (error) {
-			throw refusal(admitter, error);
-		}
+		const { name, admit } = admitter;
+		const { fact } = passed;
+		const came = guarded(name, "admit", () => admit(fact) as MaybePromise<Admission | undefined>);
 		if (came instanceof Promise) {
 			const before = passed;
-			return came.then(
-				(admission) => admitOne(admitters, at + 1, after(admitter, before, admission)),
-				(error) => {
-					throw refusal(admitter, error);
-				},
-			);
+			return came.then((admission) => admitOne(admitters, at + 1, after(admitter, before, admission)));
 		}
 		passed = after(admitter, passed, came);
 	}
 	return passed;
 }
 
-// biome-ignore lint/suspicious/noConfusingVoidType: an `admit` may end without a `return`
-function after({ name }: Admitter, { fact: given, notes }: Passed, admission: Admission | void): Passed {
+function after({ name }: Admitter, { fact: given, notes }: Passed, admission: Admission | undefined): Passed {
 	if (admission === undefined || admission === null) return { fact: given, notes };
 	const { fact = given, notes: added = [] } = admission;
 	const fault =
@@ -111,11 +124,11 @@ function place(facts: Fact[], { fact, notes }: Passed, step: number): void {
 }
 
 /** An error of an interceptor's own code is what the run fails with; any other names the interceptor. */
-function refusal({ name }: Admitter, error: unknown): unknown {
+function refusal(name: string, stage: string, error: unknown): unknown {
 	if (isHoldfastError(error)) return error;
 	const why = error instanceof Error ? error.message : String(error);
-	return new HoldfastError("policy_failed", `The interceptor "${name}" failed in admit: ${why}`, {
+	return new HoldfastError("policy_failed", `The interceptor "${name}" failed in ${stage}: ${why}`, {
 		cause: error,
-		data: { interceptor: name, stage: "admit" },
+		data: { interceptor: name, stage },
 	});
 }

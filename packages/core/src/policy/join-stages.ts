@@ -1,6 +1,6 @@
 // Several interceptors as one: each stage calls those that have it, in order. A stage that nobody has is absent, so that
 // it costs nothing.
-import { HoldfastError, isMessage, type Message } from "@holdfast/upp";
+import { HoldfastError, isAssistantMessage, isMessage, type Message } from "@holdfast/upp";
 import type { MaybePromise } from "../host/index.ts";
 import type {
 	InterceptedCall,
@@ -40,7 +40,7 @@ export function joinStages(list: readonly NamedStages[]): DrivenStages {
 		...(modelCall && {
 			modelCall: (call, next) =>
 				modelCall.reduceRight<() => Promise<ModelAnswer>>(
-					(inner, stage) => () => stage.call(call, once(stage.name, inner)),
+					(inner, stage) => async () => answered(stage.name, await stage.call(call, once(stage.name, inner))),
 					next,
 				)(),
 		}),
@@ -101,6 +101,15 @@ function once(name: string, next: () => Promise<ModelAnswer>): () => Promise<Mod
 		called = true;
 		return next();
 	};
+}
+
+/** An answer as the journal can hold it. */
+function answered(name: string, answer: ModelAnswer): ModelAnswer {
+	const { message, usage, stopReason } = answer ?? {};
+	const isCounted = typeof usage?.totalTokens === "number" && typeof usage.inputTokens === "number";
+	if (isMessage(message) && isAssistantMessage(message) && isCounted && typeof stopReason === "string")
+		return answer;
+	throw policyInvalid(name, "modelCall", "it returned no {message, usage, stopReason} of an answer");
 }
 
 async function decided(

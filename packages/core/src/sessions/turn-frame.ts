@@ -60,7 +60,9 @@ export class TurnFrame implements PolicyRun {
 	}
 
 	get context(): RunContext {
-		return this.policy.context ?? (this.#context as RunContext);
+		// Interceptors look at it from their beginning on, when the policy is not made yet.
+		const { policy }: { policy?: RunPolicy } = this;
+		return policy?.context ?? (this.#context as RunContext);
 	}
 
 	values(owner: string): SessionValues {

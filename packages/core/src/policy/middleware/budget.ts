@@ -1,8 +1,10 @@
-// A limit to what a conversation may use up. A call that finds nothing left does not start; one under way ends after the
-// step in which it reaches the limit, and keeps what it has.
+// A limit to what a conversation may use up. A run that finds nothing left does not start; one under way ends after the
+// step in which it reaches the limit, and keeps what it has. What a session has used up is recorded with each answer.
 import { HoldfastError, type TokenUsage } from "@holdfast/upp";
 import type { ModelPrice } from "../../facts/index.ts";
 import { type Clock, systemPorts } from "../../host/index.ts";
+import type { Admission, Interceptor, Stages } from "../interceptor.ts";
+import type { PolicyAgent, PolicyRun } from "../policy-run.ts";
 import type { Middleware, MiddlewareContext } from "./middleware.ts";
 import { readNumber } from "./read-options.ts";
 import { addSpending, type Spending, spendingKey, spendingOf, spendingOfCall } from "./spending.ts";
@@ -18,8 +20,8 @@ export interface BudgetOptions {
 	/** What a million tokens cost. Default: the agent's `prices` for its model. */
 	readonly price?: ModelPrice;
 	/**
-	 * What the limits are for: all calls that led to a state together (the default), or each call by itself, which then
-	 * always starts.
+	 * What the limits are for: all calls that led to a state together, or all turns of a session (the default), or each
+	 * of them by itself, which then always starts.
 	 */
 	readonly scope?: "conversation" | "call";
 	/** Where time comes from. Default: the system's. */
@@ -42,15 +44,18 @@ interface Opening {
  * limit. The totals are in the metadata of each resulting state under `budget`, with `exceeded` naming the limit that
  * ended the call. A call that fails leaves no state, and so no trace in the totals.
  *
+ * The totals of a session are recorded with each answer of the model, so they count over restarts and failures. A turn of
+ * a session that has nothing left fails with `budget_exceeded` before the model is called.
+ *
  * @throws HoldfastError `invalid_option` without a limit. Calls reject with `invalid_option` when there is a `maxCost`
  * and no price is known.
  * @example
  * import { openai } from "@ai-sdk/openai";
  * const clerk = agent({ model: openai("gpt-5.2"), middleware: [budget({ maxTokens: 200_000 })] });
  */
-export function budget(options: BudgetOptions): Middleware {
+export function budget(options: BudgetOptions): Middleware & Interceptor {
 	const limits = limitsOf(options);
-	const { scope = "conversation", clock = systemPorts.clock } = options;
+	const { scope = "conversation", clock = systemPorts.clock, price } = options;
 	const openings = new WeakMap<object, Opening>();
 	const open = (context: MiddlewareContext): Opening => {
 		const price = options.price ?? priceOf(context.agent);
@@ -82,7 +87,78 @@ export function budget(options: BudgetOptions): Middleware {
 			const said = opening.exceeded === undefined ? total : { ...total, exceeded: opening.exceeded };
 			return { ...result, state: result.state.withMetadata(spendingKey, said) };
 		},
+		// A call's totals are in its state; those of a session are recorded.
+		begin: (run) =>
+			run.kind === "session" ? sessionBudget(run, { limits, scope, clock, price }) : undefined,
 	};
+}
+
+interface SessionLimits {
+	readonly limits: Limits;
+	readonly scope: "conversation" | "call";
+	readonly clock: Pick<Clock, "monotonic">;
+	readonly price: ModelPrice | undefined;
+}
+
+/** The stages of a turn: its totals go into the state with each answer, and are there again after a restart. */
+function sessionBudget(run: PolicyRun, { limits, scope, clock, price: given }: SessionLimits): Stages {
+	const { agent, state } = run.context;
+	const price = given ?? priceOf(agent);
+	const counts = limits.maxCost !== undefined || price !== undefined;
+	let total = spendingOf(state, price ?? (counts ? unpriced : undefined));
+	let ofRun: Spending = { tokens: 0, duration: 0 };
+	let since = clock.monotonic();
+	let exceededBy: Limit | undefined;
+	const left = scope === "call" ? undefined : reached(limits, total);
+	const check = (): void => {
+		if (left !== undefined) throw exceeded(left);
+		if (limits.maxCost !== undefined && price === undefined && !hasPrices(agent)) throw priceUnknown();
+	};
+	const add = (usage: TokenUsage | undefined, recordedCost: number | undefined): void => {
+		const now = clock.monotonic();
+		const spent = spendingOfCall(usage, price, now - since);
+		since = now;
+		if (limits.maxCost !== undefined && usage !== undefined && (spent.cost ?? recordedCost) === undefined)
+			throw priceUnknown();
+		const cost = spent.cost ?? recordedCost;
+		const known = counts && cost !== undefined ? { ...spent, cost } : spent;
+		total = addSpending(total, known);
+		ofRun = addSpending(ofRun, known);
+	};
+	const notes = (): Admission => {
+		const value = exceededBy === undefined ? total : { ...total, exceeded: exceededBy };
+		return { notes: [{ topic: "metadata", value: { key: spendingKey, value } }] };
+	};
+	return {
+		before: check,
+		// A turn that was resumed does not go through `before` again.
+		modelCall(_, next) {
+			check();
+			return next();
+		},
+		admit(fact) {
+			if (fact.kind === "assistant") add(fact.usage, fact.cost);
+			else if (fact.kind !== "run.ended" || left !== undefined) return;
+			else add(undefined, undefined);
+			return notes();
+		},
+		deltas: "as-is",
+		stop({ usage }) {
+			// The usage of a turn is there again after a restart.
+			const call = { ...ofRun, ...spendingOfCall(usage, price, ofRun.duration) };
+			const full = reached(limits, scope === "call" ? call : total);
+			exceededBy = full?.limit;
+			return full !== undefined;
+		},
+	};
+}
+
+/** Counts money where the price of each answer is recorded with it. */
+const unpriced: ModelPrice = { input: 0, output: 0 };
+
+function hasPrices(agent: PolicyAgent): boolean {
+	const { prices } = agent as { prices?: object };
+	return prices !== undefined && Object.keys(prices).length > 0;
 }
 
 interface Reached {

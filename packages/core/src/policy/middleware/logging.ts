@@ -2,8 +2,8 @@
 import { HoldfastError, type Message } from "@holdfast/upp";
 import { type Clock, systemPorts } from "../../host/index.ts";
 import type { GenerateResult } from "../../state/index.ts";
+import { transcript } from "../summaries/transcript.ts";
 import type { Middleware, MiddlewareContext } from "./middleware.ts";
-import { transcript } from "./transcript.ts";
 
 const levels = ["debug", "info", "warn", "error"] as const;
 

@@ -1,9 +1,11 @@
 // Clears old tool outputs when the history grows too long. Every result stays in its place with its id, so that no call
 // is left without an answer.
 import { isToolResultMessage, type Message, ToolResultMessage } from "@holdfast/upp";
+import type { Interceptor } from "../interceptor.ts";
 import { type EstimateTokens, estimateTokens, sumTokens } from "./estimate-tokens.ts";
 import type { Middleware } from "./middleware.ts";
 import { readNumber } from "./read-options.ts";
+import { shortenHistory } from "./shorten-history.ts";
 
 /** What stands where an output was. */
 const cleared = "[Output cleared - context limit]";
@@ -30,20 +32,16 @@ export interface PruneToolOutputsOptions {
  * import { openai } from "@ai-sdk/openai";
  * const reader = agent({ model: openai("gpt-5.2"), middleware: [pruneToolOutputs({ contextLimit: 128_000 })] });
  */
-export function pruneToolOutputs(options: PruneToolOutputsOptions = {}): Middleware {
+export function pruneToolOutputs(options: PruneToolOutputsOptions = {}): Middleware & Interceptor {
 	const contextLimit = readNumber(options.contextLimit ?? 200_000, "contextLimit", 0);
 	const outputReserve = readNumber(options.outputReserve ?? 16_000, "outputReserve", 0);
 	const protectRecent = readNumber(options.protectRecent ?? 40_000, "protectRecent", 0);
 	const estimate = options.estimate ?? estimateTokens;
-	return {
-		name: "prune-tool-outputs",
-		before(context) {
-			const { messages } = context.state;
-			if (sumTokens(messages, estimate) <= contextLimit - outputReserve) return;
-			const pruned = clearBefore(messages, protectRecent, estimate);
-			return pruned === undefined ? undefined : { ...context, state: context.state.withContext(pruned) };
-		},
-	};
+	return shortenHistory("prune-tool-outputs", (messages) =>
+		sumTokens(messages, estimate) <= contextLimit - outputReserve
+			? undefined
+			: clearBefore(messages, protectRecent, estimate),
+	);
 }
 
 /** The messages with their old outputs cleared; undefined when there was nothing to clear. */

@@ -1,7 +1,9 @@
 // Keeps the end of a history. The cut never parts a tool call from its result, and what is kept begins with a user.
 import { isAssistantMessage, isUserMessage, type Message } from "@holdfast/upp";
+import type { Interceptor } from "../interceptor.ts";
 import type { Middleware } from "./middleware.ts";
 import { readCount } from "./read-options.ts";
+import { shortenHistory } from "./shorten-history.ts";
 
 /** Options of `slidingWindow`. */
 export interface SlidingWindowOptions {
@@ -19,16 +21,11 @@ export interface SlidingWindowOptions {
  * import { openai } from "@ai-sdk/openai";
  * const clerk = agent({ model: openai("gpt-5.2"), middleware: [slidingWindow(30)] });
  */
-export function slidingWindow(max: number | SlidingWindowOptions = {}): Middleware {
+export function slidingWindow(max: number | SlidingWindowOptions = {}): Middleware & Interceptor {
 	const limit = readCount(typeof max === "number" ? max : (max.max ?? 50), "max", 1);
-	return {
-		name: "sliding-window",
-		before(context) {
-			const { messages } = context.state;
-			if (messages.length <= limit) return;
-			return { ...context, state: context.state.withContext(lastOf(messages, limit)) };
-		},
-	};
+	return shortenHistory("sliding-window", (messages) =>
+		messages.length <= limit ? undefined : lastOf(messages, limit),
+	);
 }
 
 function lastOf(messages: readonly Message[], limit: number): readonly Message[] {

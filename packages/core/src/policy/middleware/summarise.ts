@@ -7,14 +7,14 @@ import {
 	llm,
 	type Message,
 	type ModelReference,
-	type TokenUsage,
 	UPPError,
-	UserMessage,
 } from "@holdfast/upp";
+import type { Interceptor } from "../interceptor.ts";
+import { type SummaryRules, SummaryView, type Written, writeSummary } from "../summaries/summary-view.ts";
+import { transcript } from "../summaries/transcript.ts";
 import { type EstimateTokens, estimateTokens, sumTokens } from "./estimate-tokens.ts";
 import type { Middleware, MiddlewareContext } from "./middleware.ts";
 import { readCount, readNumber } from "./read-options.ts";
-import { transcript } from "./transcript.ts";
 
 /** Writes the summary of messages. `request` is the prompt with the messages as text. */
 export type Summariser = (request: string, messages: readonly Message[]) => string | Promise<string>;
@@ -47,6 +47,9 @@ export interface SummariseOptions {
  * one user message that begins "[Previous conversation summary]". The request's `metadata.summary` says how many messages
  * it stands for and, where a model wrote it, its `usage`.
  *
+ * In a session the history stays as it is: the model sees the summary in its place, which is kept beside the session, and
+ * written on when the limit is passed again. That is what `compaction` of `holdfast/plugins` does.
+ *
  * @throws HoldfastError `invalid_option` when there is nobody to write summaries, `conflicting_options` when there are
  * several.
  * @see UAP 6.2, pattern 3
@@ -54,23 +57,28 @@ export interface SummariseOptions {
  * import { openai } from "@ai-sdk/openai";
  * const clerk = agent({ model: openai("gpt-5.2"), middleware: [summarise({ model: openai("gpt-5.2-mini") })] });
  */
-export function summarise(options: SummariseOptions): Middleware {
+export function summarise(options: SummariseOptions): Middleware & Interceptor {
 	const write = writerOf(options);
 	const threshold = readNumber(options.threshold ?? 150_000, "threshold", 0);
 	const keepRecent = readCount(options.keepRecent ?? 10, "keepRecent", 0);
 	const estimate = options.estimate ?? estimateTokens;
 	const prompt = options.prompt ?? "Summarize this conversation, preserving key facts:";
+	const rules: SummaryRules = {
+		head: "[Previous conversation summary]",
+		isEnough: (messages) => sumTokens(messages, estimate) <= threshold,
+		cut: (messages) => wholeCut(messages, messages.length - keepRecent),
+		write: (old) => write(`${prompt}\n${transcript(old)}`, old),
+	};
+	const view = new SummaryView(rules);
 	return {
 		name: "summarise",
 		async before(context) {
 			const { messages } = context.state;
-			if (sumTokens(messages, estimate) <= threshold) return;
-			const cut = wholeCut(messages, messages.length - keepRecent);
+			if (rules.isEnough(messages)) return;
+			const cut = rules.cut(messages);
 			if (cut <= 0) return;
-			const old = messages.slice(0, cut);
 			try {
-				const { text, usage } = await write(`${prompt}\n${transcript(old)}`, old);
-				const summary = new UserMessage(`[Previous conversation summary]\n${text}`);
+				const { summary, usage } = await writeSummary(rules, messages.slice(0, cut), never);
 				context.metadata.summary = { messages: cut, ...(usage === undefined ? {} : { usage }) };
 				return { ...context, state: context.state.withContext([summary, ...messages.slice(cut)]) };
 			} catch (error) {
@@ -79,8 +87,27 @@ export function summarise(options: SummariseOptions): Middleware {
 				return;
 			}
 		},
+		// A session keeps its history: the model sees the summary, which is kept beside the session.
+		begin: (run) =>
+			run.kind === "call"
+				? undefined
+				: {
+						assemble: (messages) =>
+							view.shown(messages, {
+								sessionKey: run.sessionKey,
+								signal: run.signal,
+								values: () => run.values("summarise"),
+								async onError(error) {
+									run.context.metadata.summaryError = error;
+									await options.onError?.(error, run.context);
+								},
+							}),
+					},
 	};
 }
+
+/** Nobody cancels a summary: the call that waits for it does not wait any more. */
+const never = new AbortController().signal;
 
 export { summarise as summarize };
 
@@ -91,10 +118,7 @@ function wholeCut(messages: readonly Message[], wanted: number): number {
 	return cut;
 }
 
-type Writer = (
-	request: string,
-	messages: readonly Message[],
-) => Promise<{ text: string; usage?: TokenUsage }>;
+type Writer = (request: string, messages: readonly Message[]) => Promise<Written>;
 
 function writerOf(options: SummariseOptions): Writer {
 	const { model, llm: given, summarizer } = options;

@@ -1,18 +1,11 @@
 // Keeps what the model sees within a budget of tokens: the old part of a long history is shown as a summary. The journal
 // keeps every message, and a summary is written once for a part of the history, not for every call.
-import {
-	HoldfastError,
-	type LanguageModel,
-	llm,
-	type Message,
-	type ModelReference,
-	UserMessage,
-} from "@holdfast/upp";
+import { HoldfastError, type LanguageModel, llm, type Message, type ModelReference } from "@holdfast/upp";
 import { type EstimateTokens, estimateTokens, sumTokens } from "../middleware/estimate-tokens.ts";
 import { readCount, readNumber } from "../middleware/read-options.ts";
-import { transcript } from "../middleware/transcript.ts";
-import { cutBefore, SummaryCache } from "./compaction-cut.ts";
-import { hashUpTo, keepSummary, keptSummary } from "./kept-summary.ts";
+import { cutBefore } from "../summaries/summary-cache.ts";
+import { SummaryView } from "../summaries/summary-view.ts";
+import { transcript } from "../summaries/transcript.ts";
 import { definePlugin, type Plugin } from "./plugin.ts";
 
 /** Options of `compaction`. */
@@ -63,37 +56,20 @@ export function compaction(options: CompactionOptions = {}): Plugin {
 		name: "compaction",
 		setup(host) {
 			const write: Writer = given ?? ((request, _, signal) => host.ask(request, { instructions, signal }));
-			const summaries = new SummaryCache();
-			host.on("assemble", async ({ messages, sessionKey, signal }) => {
-				const isEnough = (view: readonly Message[]): boolean => sumTokens(view, estimate) <= maxTokens;
-				const tell = (error: unknown): undefined => void options.onError?.(error, sessionKey);
-				let known = summaries.of(sessionKey, messages);
-				let shown = known?.view(messages) ?? messages;
-				if (isEnough(shown)) return shown;
-				const values = host.values(sessionKey);
-				const kept = known === undefined ? await keptSummary(values, messages).catch(tell) : undefined;
-				if (kept !== undefined) {
-					known = summaries.remember(sessionKey, messages, kept);
-					shown = known.view(messages);
-					if (isEnough(shown)) return shown;
-				}
-				const cut = cutBefore(messages, { keepRecent, tokens: maxTokens / 2, estimate });
-				const from = known?.cut ?? 0;
-				if (cut <= from || summaries.failedInThisTurn(sessionKey, messages)) return shown;
-				const old =
-					known === undefined ? messages.slice(0, cut) : [known.summary, ...messages.slice(from, cut)];
-				try {
-					const text = await write(`Summarise this conversation:\n${transcript(old)}`, old, signal);
-					const summary = new UserMessage(`[Summary of the conversation so far]\n${checked(text)}`);
+			const view = new SummaryView({
+				head: "[Summary of the conversation so far]",
+				isEnough: (messages) => sumTokens(messages, estimate) <= maxTokens,
+				cut: (messages) => cutBefore(messages, { keepRecent, tokens: maxTokens / 2, estimate }),
+				write: async (old, signal) => ({
+					text: checked(await write(`Summarise this conversation:\n${transcript(old)}`, old, signal)),
+				}),
+				check(summary, old) {
 					if (estimate(summary) >= sumTokens(old, estimate)) throw noShorter();
-					const written = { cut, hash: hashUpTo(cut, messages, known), summary };
-					await keepSummary(values, written).catch(tell);
-					return summaries.remember(sessionKey, messages, written).view(messages);
-				} catch (error) {
-					summaries.failed(sessionKey, messages);
-					tell(error);
-					return shown;
-				}
+				},
+			});
+			host.on("assemble", ({ messages, sessionKey, signal }) => {
+				const onError = (error: unknown): void => options.onError?.(error, sessionKey);
+				return view.shown(messages, { sessionKey, signal, values: () => host.values(sessionKey), onError });
 			});
 		},
 	});

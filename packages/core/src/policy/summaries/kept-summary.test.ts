@@ -4,9 +4,9 @@ import { describe, expect, test } from "vitest";
 import { Agent } from "../../agent/agent.ts";
 import { memoryHost } from "../../host/host.ts";
 import { memoryValues } from "../../host/values.ts";
-import { compaction } from "./compaction.ts";
+import { compaction } from "../plugins/compaction.ts";
+import { eventsOf, shownIn } from "../plugins/plugins.fixture.ts";
 import { hashUpTo, keepSummary, keptSummary } from "./kept-summary.ts";
-import { eventsOf, shownIn } from "./plugins.fixture.ts";
 
 const messages: readonly Message[] = [
 	new UserMessage("one"),

@@ -1,0 +1,116 @@
+// The one way a long history is shown shortened: a summary in place of its old part. It is written once for a part of the
+// history, kept beside the session, and written on from there. `compaction` and `summarise` are two names of it.
+import { type Message, type TokenUsage, UserMessage } from "@holdfast/upp";
+import type { SessionValues } from "../../host/index.ts";
+import { isCallKey } from "../policy-run.ts";
+import { hashUpTo, keepSummary, keptSummary } from "./kept-summary.ts";
+import { type Summarised, SummaryCache } from "./summary-cache.ts";
+
+/** What is said in place of messages. */
+export interface Written {
+	readonly text: string;
+	readonly usage?: TokenUsage;
+}
+
+/** When a summary is written, of what, by whom. */
+export interface SummaryRules {
+	/** How a summary begins. */
+	readonly head: string;
+	/** Whether a history is short enough to be shown as it is. */
+	isEnough(messages: readonly Message[]): boolean;
+	/** How many messages of the beginning a summary shall stand for; 0 for none. */
+	cut(messages: readonly Message[]): number;
+	/** Rejects where there is no summary. */
+	write(old: readonly Message[], signal: AbortSignal): Promise<Written>;
+	/** Throws where a summary is worse than what it stands for. */
+	check?(summary: UserMessage, old: readonly Message[]): void;
+}
+
+/** Whose history is shown. */
+export interface SummaryOf {
+	readonly sessionKey: string;
+	readonly signal: AbortSignal;
+	values(): SessionValues;
+	/** Given what kept a summary from being written, read or kept. What it throws fails the run. */
+	onError(error: unknown): void | Promise<void>;
+}
+
+export class SummaryView {
+	readonly #rules: SummaryRules;
+	readonly #cache = new SummaryCache();
+
+	constructor(rules: SummaryRules) {
+		this.#rules = rules;
+	}
+
+	/** The messages as the model shall see them. */
+	async shown(messages: readonly Message[], of: SummaryOf): Promise<readonly Message[]> {
+		const { isEnough, cut: cutOf } = this.#rules;
+		const cache = this.#cache;
+		// Calls that work on one conversation know it by its beginning.
+		const key = isCallKey(of.sessionKey) ? `call:${messages[0]?.id}` : of.sessionKey;
+		let known = cache.of(key, messages);
+		let shown = known?.view(messages) ?? messages;
+		if (isEnough(shown)) return shown;
+		const values = of.values();
+		const kept = known === undefined ? await this.#kept(values, messages, of) : undefined;
+		if (kept !== undefined) {
+			known = cache.remember(key, messages, kept);
+			shown = known.view(messages);
+			if (isEnough(shown)) return shown;
+		}
+		const cut = cutOf(messages);
+		if (cut <= (known?.cut ?? 0) || cache.failedInThisTurn(key, messages)) return shown;
+		let written: { cut: number; hash: string; summary: UserMessage };
+		try {
+			written = await this.#written(messages, cut, known, of.signal);
+		} catch (error) {
+			cache.failed(key, messages);
+			await of.onError(error);
+			return shown;
+		}
+		try {
+			await keepSummary(values, written);
+		} catch (error) {
+			await of.onError(error);
+		}
+		return cache.remember(key, messages, written).view(messages);
+	}
+
+	async #kept(
+		values: SessionValues,
+		messages: readonly Message[],
+		of: SummaryOf,
+	): ReturnType<typeof keptSummary> {
+		try {
+			return await keptSummary(values, messages);
+		} catch (error) {
+			await of.onError(error);
+			return undefined;
+		}
+	}
+
+	async #written(
+		messages: readonly Message[],
+		cut: number,
+		known: Summarised | undefined,
+		signal: AbortSignal,
+	): Promise<{ cut: number; hash: string; summary: UserMessage }> {
+		const old =
+			known === undefined ? messages.slice(0, cut) : [known.summary, ...messages.slice(known.cut, cut)];
+		const { summary } = await writeSummary(this.#rules, old, signal);
+		return { cut, hash: hashUpTo(cut, messages, known), summary };
+	}
+}
+
+/** Writes the summary of messages. Rejects where there is none that may stand for them. */
+export async function writeSummary(
+	{ head, write, check }: SummaryRules,
+	old: readonly Message[],
+	signal: AbortSignal,
+): Promise<{ readonly summary: UserMessage; readonly usage?: TokenUsage }> {
+	const { text, usage } = await write(old, signal);
+	const summary = new UserMessage(`${head}\n${text}`);
+	check?.(summary, old);
+	return usage === undefined ? { summary } : { summary, usage };
+}
