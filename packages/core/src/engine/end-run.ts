@@ -35,7 +35,7 @@ export async function stopOrFail(run: Run, thrown: unknown): Promise<DriveOutcom
 			{ kind: "run.ended", outcome, ...data, ...(partial === undefined ? {} : { partial }) },
 		]);
 	} catch (failure) {
-		if (!(failure instanceof CommitFailed)) return endedBare(run, outcome, interrupted ? failure : error);
+		if (!(failure instanceof CommitFailed)) return endedBare(run, outcome, failure);
 		return left(run, lostLease(failure.cause) ? "lease_lost" : "journal_failed", failure.cause);
 	}
 	return { kind: "ended", outcome, error: interrupted ? undefined : error };

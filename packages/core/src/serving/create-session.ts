@@ -37,6 +37,10 @@ export interface PromptOptions extends Omit<ExecuteOptions, "signal"> {
 	readonly host?: Host;
 	/** US dollars for a million tokens, by model id. Default: none. */
 	readonly prices?: AgentOptions["prices"];
+	/** Policy around every execution, as in the options of an agent. Default: none. */
+	readonly middleware?: AgentOptions["middleware"];
+	/** Policy at turns, steps and tool calls, as in the options of an agent. Default: none. */
+	readonly plugins?: AgentOptions["plugins"];
 	/** How many steps an execution may take, over all its suspensions. Default: no limit. */
 	readonly maxSteps?: number;
 	/** Milliseconds that somebody outside has for the result of a remote tool. Default: no limit. */

@@ -256,8 +256,10 @@ async function resultOf(run: Run, outcome: DriveOutcome, frame: TurnFrame): Prom
 		if (frame.policy.around.length > 0) given = result;
 	} catch (thrown) {
 		const isMeant = outcome.kind === "ended" ? outcome.outcome === "aborted" : outcome.reason === "waiting";
-		// What policy left of an error is what the journal says of it.
-		if (!isMeant) error = (run.admission && state?.error) ?? errorData(thrown);
+		// What policy left of an error is what the journal says of it; a refusal speaks for itself.
+		const recorded = run.admission === undefined ? undefined : state?.error;
+		if (!isMeant)
+			error = recorded?.code === "policy_refused" ? errorData(thrown) : (recorded ?? errorData(thrown));
 	}
 	const turn = given?.turn ?? turnSoFar;
 	return {

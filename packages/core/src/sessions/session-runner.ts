@@ -119,7 +119,7 @@ export class SessionRunner {
 		if (first === "taken") return false;
 		if (first !== "committed") {
 			// Who answered hears of it, and the run waits on.
-			if (settlement !== undefined) {
+			if (settlement?.afterwards === "goes-on") {
 				hold.drop();
 				throw first.refusal;
 			}

@@ -1,0 +1,210 @@
+// The one list in every face: which stage is called when, and what it changes.
+import { scriptedModel } from "@holdfast/testing";
+import { AssistantMessage, isToolResultMessage, UserMessage } from "@holdfast/upp";
+import { describe, expect, test } from "vitest";
+import type { AgentOptions } from "../agent/options.ts";
+import { faces } from "./interceptor.fixture.ts";
+import type { Interceptor, Stages } from "./interceptor.ts";
+import { definePlugin } from "./plugins/plugin.ts";
+
+const look = {
+	name: "look",
+	description: "Looks.",
+	parameters: { type: "object", properties: { at: { type: "string" } } },
+	run: ({ at }: { at?: string }) => `saw ${at ?? "nothing"}`,
+};
+const call = { toolCalls: [{ name: "look", id: "c1", arguments: { at: "the door" } }] };
+
+function looking(middleware: AgentOptions["middleware"], plugins: AgentOptions["plugins"] = []) {
+	const model = scriptedModel([call, "Done.", "Done again."]);
+	return { model, options: { model, tools: [look], middleware, plugins } as AgentOptions };
+}
+
+const by = (name: string, stages: Stages): Interceptor => ({ name, begin: () => stages });
+
+/** What the model was shown of the result of its call. */
+function shownResult(model: ReturnType<typeof scriptedModel>): unknown {
+	const message = model.requests[1]?.messages.at(-1);
+	return isToolResultMessage(message) ? message.results[0]?.result : undefined;
+}
+
+describe.each(Object.entries(faces))("%s: the list of interceptors", (_, run) => {
+	test("is called in its order, stage by stage, and outwards at the end", async () => {
+		const log: string[] = [];
+		const noting = (name: string): Interceptor => {
+			const note = (stage: string): void => void log.push(`${name} ${stage}`);
+			return by(name, {
+				before: () => note("before"),
+				after(_, result) {
+					note("after");
+					return result;
+				},
+				turnBefore: () => note("turnBefore"),
+				stepBefore: () => note("stepBefore"),
+				stepAfter: () => note("stepAfter"),
+				stop() {
+					note("stop");
+					return false;
+				},
+				assemble(messages) {
+					note("assemble");
+					return messages;
+				},
+				modelCall(_, next) {
+					note("modelCall");
+					return next();
+				},
+				toolCall() {
+					note("toolCall");
+					return undefined;
+				},
+				toolResult(result) {
+					note("toolResult");
+					return result;
+				},
+				admit: (fact) => note(`admit ${fact.kind}`),
+				deltas: "as-is",
+			});
+		};
+		const { options } = looking([noting("a"), noting("b")]);
+		const { text } = await run(options, "go");
+		expect(text).toBe("Done.");
+		const stages = (name: string): string[] =>
+			log.filter((each) => each.startsWith(name)).map((each) => each.slice(2));
+		const step = ["stepBefore", "assemble", "modelCall", "admit assistant"];
+		expect(stages("a").filter((each) => !["admit run.started", "admit input"].includes(each))).toEqual([
+			"before",
+			"turnBefore",
+			...step,
+			"toolCall",
+			"admit tool.started",
+			"toolResult",
+			"admit tool.settled",
+			"stepAfter",
+			"stop",
+			...step,
+			"stepAfter",
+			"stop",
+			"admit run.ended",
+			"after",
+		]);
+		expect(stages("b").toSorted()).toEqual(stages("a").toSorted());
+		const both = [
+			"turnBefore",
+			"assemble",
+			"modelCall",
+			"toolCall",
+			"toolResult",
+			"admit tool.settled",
+			"stop",
+		];
+		for (const stage of both) expect(log.indexOf(`a ${stage}`)).toBe(log.indexOf(`b ${stage}`) - 1);
+		expect(log.indexOf("b after")).toBe(log.indexOf("a after") - 1);
+	});
+
+	test("has the hooks of plugins after middleware, on one list", async () => {
+		const log: string[] = [];
+		const plugin = definePlugin({
+			name: "hooks",
+			setup(host) {
+				host.on("turn.before", () => void log.push("turn.before"));
+				host.on("tool.call", ({ input }) => {
+					log.push(`tool.call ${input.at}`);
+					return { action: "modify", input: { at: `${input.at}, closely` } };
+				});
+				host.on("tool.result", ({ output }) => {
+					log.push(`tool.result ${output}`);
+					return { status: "done", output: `${output}!` };
+				});
+				host.on("assemble", ({ messages }) => void log.push(`assemble ${messages.length}`));
+				host.on("turn.after", ({ result }) => void log.push(`turn.after ${result}`));
+			},
+		});
+		const first = by("first", {
+			toolCall: ({ input }) => ({ action: "modify", input: { at: `${(input as { at: string }).at} first` } }),
+			toolResult: ({ output }) => ({ status: "done", output: `${output}?` }),
+		});
+		const { options, model } = looking([first], [plugin]);
+		const { text } = await run(options, "go");
+		expect(text).toBe("Done.");
+		expect(shownResult(model)).toBe("saw the door first, closely?!");
+		expect(log).toEqual([
+			"turn.before",
+			"assemble 1",
+			"tool.call the door first",
+			"tool.result saw the door first, closely?",
+			"assemble 3",
+			"turn.after completed",
+		]);
+	});
+
+	test("may show the model other messages, answer in its place, and say stop", async () => {
+		const model = scriptedModel([call, call, "never"]);
+		const shown: number[] = [];
+		const list = [
+			by("window", { assemble: (messages) => messages.slice(-1) }),
+			by("look", {
+				assemble(messages) {
+					shown.push(messages.length);
+					return messages;
+				},
+			}),
+			by("stopping", { stop: (state) => state.step === 2 }),
+			by("answering", {
+				modelCall: async ({ step }, next) => {
+					const answer = await next();
+					return step === 1 ? answer : { ...answer, message: new AssistantMessage("Enough.") };
+				},
+			}),
+		];
+		const { text } = await run({ model, tools: [look], middleware: list }, "go");
+		expect([text, shown, model.requests.length]).toEqual(["Enough.", [1, 1], 2]);
+	});
+
+	test("gives the run what `before` makes of its input", async () => {
+		const { options, model } = looking([
+			{ name: "changing", before: (context) => ({ ...context, input: new UserMessage("changed") }) },
+		]);
+		await run(options, "go");
+		for (const { messages } of model.requests) expect(messages[0]?.text).toBe("changed");
+	});
+
+	test("ends the run where one throws, and asks `onError` about it", async () => {
+		const errors: string[] = [];
+		const hearing = {
+			name: "hearing",
+			onError: (_: unknown, error: Error) => void errors.push(error.message),
+		};
+		for (const stage of [
+			"turnBefore",
+			"stepBefore",
+			"assemble",
+			"modelCall",
+			"toolCall",
+			"toolResult",
+			"admit",
+		]) {
+			const broken = by("broken", {
+				[stage]: (given: { kind?: string }) => {
+					if (stage === "admit" && given.kind !== "assistant") return;
+					throw Object.assign(new Error(`no ${stage}`), { code: "broken" });
+				},
+			});
+			const { error } = await run(looking([hearing, broken]).options, "go");
+			expect(String((error as Error).message)).toContain(`no ${stage}`);
+		}
+		expect(errors).toHaveLength(7);
+	});
+
+	test("is refused where it returns what cannot be used", async () => {
+		const cases: Stages[] = [
+			{ assemble: () => "nothing" as never },
+			{ modelCall: async () => ({}) as never },
+			{ modelCall: async (_, next) => (await next()) && next() },
+		];
+		for (const stages of cases) {
+			const { error } = await run(looking([by("wrong", stages)]).options, "go");
+			expect(error).toMatchObject({ code: "policy_invalid" });
+		}
+	});
+});

@@ -1,0 +1,353 @@
+// Middlewares in sessions: around each run, over restarts, and without a change to what is recorded.
+import { join } from "node:path";
+import { type Script, scriptedModel } from "@holdfast/testing";
+import { UserMessage } from "@holdfast/upp";
+import { describe, expect, test } from "vitest";
+import { Agent } from "../../agent/agent.ts";
+import type { AgentOptions } from "../../agent/options.ts";
+import { type Host, memoryHost } from "../../host/host.ts";
+import { sessionService } from "../../serving/session-service.ts";
+import { sqliteHost } from "../../sqlite.ts";
+import { temporaryFolder } from "../../temporary-folder.fixture.ts";
+import { watched } from "../interceptor.fixture.ts";
+import { definePlugin } from "../plugins/plugin.ts";
+import { budget } from "./budget.ts";
+import { fallback } from "./fallback.ts";
+import { logging } from "./logging.ts";
+import { resultOf } from "./middleware.fixture.ts";
+import type { Middleware, MiddlewareEntry } from "./middleware.ts";
+import { pruneToolOutputs } from "./prune-tool-outputs.ts";
+import { retry } from "./retry.ts";
+import { slidingWindow } from "./sliding-window.ts";
+import { summarise } from "./summarise.ts";
+
+const look = { name: "look", description: "Looks.", parameters: { type: "object" }, run: () => "seen" };
+const call = { toolCalls: [{ name: "look" }] };
+
+function talking(script: Script, middleware: readonly MiddlewareEntry[], more: Partial<AgentOptions> = {}) {
+	const model = scriptedModel(script);
+	const agent = new Agent({ name: "clerk", model, tools: [look], middleware, ...more });
+	return { agent, model, ask: (input: string) => watched(agent, input) };
+}
+
+const shown = (model: ReturnType<typeof scriptedModel>): (string[] | undefined)[] =>
+	model.requests.map(({ messages }) => messages.map(({ text }) => text));
+
+describe("a middleware in a session", () => {
+	test("stands around each turn, in order and in reverse, with metadata of its own", async () => {
+		const log: string[] = [];
+		const noting = (name: string): Middleware => ({
+			name,
+			before({ metadata, state, input }) {
+				metadata[name] = true;
+				log.push(`${name}.before ${state.messages.length} ${input.text}`);
+			},
+			after({ metadata }, result) {
+				log.push(`${name}.after ${Object.keys(metadata).length}`);
+				return result;
+			},
+		});
+		const { ask } = talking(["one", "two"], [noting("a"), noting("b")]);
+		await ask("first");
+		await ask("second");
+		const out = ["b.after 2", "a.after 2"];
+		expect(log).toEqual([
+			"a.before 0 first",
+			"b.before 0 first",
+			...out,
+			"a.before 2 second",
+			"b.before 2 second",
+			...out,
+		]);
+	});
+
+	test("gives `result()` what `after` and `onError` return, and records what was said", async () => {
+		const host = memoryHost();
+		const replacing: Middleware = {
+			name: "replacing",
+			after: () => resultOf("replaced"),
+			onError: () => resultOf("recovered"),
+		};
+		const { ask, agent } = talking([{ text: "said" }, { error: new Error("broken") }], [replacing], { host });
+		expect((await ask("one")).result.text).toBe("replaced");
+		const failed = await ask("two");
+		expect(failed.result).toMatchObject({ outcome: "error", text: "recovered" });
+		expect(failed.result.error).toBeUndefined();
+		expect((await agent.session("s").state()).messages.map(({ text }) => text)).toEqual([
+			"one",
+			"said",
+			"two",
+		]);
+	});
+
+	test("shows the model what `before` makes of input and state, in this run, and changes no record", async () => {
+		const secretly: Middleware = {
+			name: "secretly",
+			before(context) {
+				if (context.input.text !== "second") return;
+				const state = context.state.withContext([new UserMessage("earlier")]);
+				return { ...context, state, input: new UserMessage("changed") };
+			},
+		};
+		const { ask, model, agent } = talking(["one", call, "two", "three"], [secretly]);
+		for (const input of ["first", "second", "third"]) await ask(input);
+		expect(shown(model).slice(1, 3)).toEqual([
+			["earlier", "changed"],
+			["earlier", "changed", "", "seen"],
+		]);
+		expect(shown(model)[3]?.[0]).toBe("first");
+		const { messages } = await agent.session("s").state();
+		expect(messages.map(({ text }) => text)).toEqual([
+			"first",
+			"one",
+			"second",
+			"",
+			"seen",
+			"two",
+			"third",
+			"three",
+		]);
+	});
+
+	test("that throws in `before` fails the turn before the model is called", async () => {
+		const guard: Middleware = {
+			name: "guard",
+			before() {
+				throw Object.assign(new Error("not now"), { code: "closed" });
+			},
+		};
+		const { ask, model } = talking(["never"], [guard]);
+		expect((await ask("go")).result).toMatchObject({ outcome: "error", error: { message: "not now" } });
+		expect(model.requests).toHaveLength(0);
+	});
+
+	test("is not entered again by a turn that is resumed, and sees it come out", async () => {
+		const host = memoryHost();
+		const log: string[] = [];
+		const noting = (process: string): Middleware => ({
+			name: "noting",
+			before: ({ state }) => void log.push(`${process}.before ${state.messages.length}`),
+			stop: ({ input, state }) => {
+				log.push(`${process}.stop ${input.text} ${state.messages.length}`);
+				return false;
+			},
+			after: (_, result) => {
+				log.push(`${process}.after ${result.turn.response.text}`);
+				return result;
+			},
+		});
+		let release = (): void => {};
+		const gate = new Promise<void>((resolve) => {
+			release = resolve;
+		});
+		const first = talking(["zero", call, { text: "never", gate }], [noting("first")], { host });
+		await first.ask("start");
+		const run = await first.agent.session("s").send("go");
+		for await (const event of run.watch())
+			if (event.type === "model_start" && event.step === 2) run.suspend();
+		await run.result();
+		const second = talking(["done"], [noting("second")], { host });
+		const resumed = await second.agent.session("s").resume();
+		await resumed?.result();
+		expect(log.slice(3)).toEqual([
+			"first.before 2",
+			"first.stop go 2",
+			// The end of the step before, which nobody had heard of when the run was left, and of its own.
+			"second.stop go 2",
+			"second.stop go 2",
+			"second.after done",
+		]);
+		release();
+	});
+});
+
+describe("logging in a session", () => {
+	test("says when turns begin, end and fail", async () => {
+		const lines: string[] = [];
+		const middleware = [
+			logging({ level: "debug", includeTiming: false, logger: (line) => lines.push(line) }),
+		];
+		const { ask } = talking([call, "done", { error: new Error("broken") }], middleware);
+		await ask("go");
+		await ask("again");
+		expect(lines).toEqual([
+			"[info] agent clerk started",
+			"[debug] agent clerk step, step 1, 15 tokens",
+			"[debug] agent clerk step, step 2, 30 tokens",
+			"[info] agent clerk completed, step 2, 30 tokens",
+			"[info] agent clerk started",
+			"[error] agent clerk failed: broken",
+		]);
+	});
+});
+
+describe("a budget of a session", () => {
+	const onFile = (): (() => Host) => {
+		const path = join(temporaryFolder(), "s.db");
+		return () => sqliteHost(path);
+	};
+
+	test("counts over restarts: another agent on the same file refuses a turn before the model is called", async () => {
+		const open = onFile();
+		const using = async (tokens: number, input: string) => {
+			const host = open();
+			const { ask, model, agent } = talking([call, "done"], [budget({ maxTokens: tokens })], { host });
+			const { result } = await ask(input);
+			await agent.close();
+			await host.close();
+			return { result, asked: model.requests.length };
+		};
+		const first = await using(50, "one");
+		expect(first.result.state.metadata.budget).toMatchObject({ tokens: 30 });
+		const second = await using(50, "two");
+		expect(second.result.state.metadata.budget).toMatchObject({ tokens: 60, exceeded: "maxTokens" });
+		const third = await using(50, "three");
+		expect(third.asked).toBe(0);
+		expect(third.result).toMatchObject({ outcome: "error", error: { code: "budget_exceeded" } });
+		expect((await using(200, "four")).result.state.metadata.budget).toMatchObject({ tokens: 90 });
+	});
+
+	test("ends a turn after the step that reaches the limit, also where it was resumed", async () => {
+		const host = memoryHost();
+		const limit = budget({ maxTokens: 40 });
+		const first = talking([call, { text: "never", gate: new Promise(() => {}) }], [limit], { host });
+		const run = await first.agent.session("s").send("go");
+		for await (const event of run.watch())
+			if (event.type === "model_start" && event.step === 2) run.suspend();
+		await run.result();
+		const second = talking([call, call, call, "never"], [budget({ maxTokens: 40 })], { host });
+		const resumed = await (await second.agent.session("s").resume())?.result();
+		expect(resumed?.outcome).toBe("completed");
+		expect(second.model.requests).toHaveLength(2);
+		expect(resumed?.state.metadata.budget).toMatchObject({ tokens: 45, exceeded: "maxTokens" });
+	});
+
+	test("counts what a turn used up that failed, and by the turn where it is for each by itself", async () => {
+		const { ask, model } = talking(
+			[call, { error: new Error("broken") }, call, call, "never"],
+			[budget({ maxTokens: 30, scope: "call" })],
+		);
+		expect((await ask("one")).result.outcome).toBe("error");
+		const { result } = await ask("two");
+		expect(result.state.metadata.budget).toMatchObject({ tokens: 45, exceeded: "maxTokens" });
+		expect(model.requests).toHaveLength(4);
+	});
+
+	test("knows the cost by the agent's prices, and refuses where nobody does", async () => {
+		const prices = { scripted: { input: 1000, output: 2000 } };
+		const { ask } = talking(["one", "never"], [budget({ maxCost: 0.02 })], { prices });
+		expect((await ask("one")).result.state.metadata.budget).toMatchObject({ cost: 0.02 });
+		expect((await ask("two")).result.error?.code).toBe("budget_exceeded");
+		const unknown = talking(["never"], [budget({ maxCost: 1 })]);
+		expect((await unknown.ask("one")).result.error?.code).toBe("invalid_option");
+	});
+
+	test("holds in a service", async () => {
+		const model = scriptedModel(["one", "never"]);
+		const service = sessionService({
+			host: memoryHost(),
+			agent: { model, middleware: [budget({ maxTokens: 10 })] },
+		});
+		for (const input of ["first", "second"]) {
+			await service.submit("t", "s", { input, context: {} });
+			for await (const _ of service.follow("t", "s"));
+		}
+		expect(model.requests).toHaveLength(1);
+		expect(JSON.stringify(await service.get("t", "s"))).toContain("budget_exceeded");
+		await service.close();
+	});
+});
+
+describe("middlewares that shorten a history, in a session", () => {
+	test("show the model the end of it, and keep all of it", async () => {
+		const { ask, model, agent } = talking(() => "yes", [slidingWindow(2)]);
+		for (const text of ["a", "b", "c", "d"]) await ask(text);
+		expect(shown(model).at(-1)).toEqual(["c", "yes", "d"]);
+		expect((await agent.session("s").state()).messages).toHaveLength(8);
+	});
+
+	test("clear old outputs in what the model sees", async () => {
+		const pruning = pruneToolOutputs({
+			contextLimit: 1,
+			outputReserve: 0,
+			protectRecent: 0,
+			estimate: () => 1,
+		});
+		const { ask, model, agent } = talking([call, "one", "two"], [pruning]);
+		for (const text of ["a", "b"]) await ask(text);
+		expect(shown(model).at(-1)?.[2]).toBe("[Output cleared - context limit]");
+		expect((await agent.session("s").state()).messages[2]?.text).toBe("seen");
+	});
+
+	test("write a summary once, which another process shows too", async () => {
+		const path = join(temporaryFolder(), "s.db");
+		const asked: number[] = [];
+		const summarizing = () =>
+			summarise({
+				summarizer: (_, old) => {
+					asked.push(old.length);
+					return "They talked.";
+				},
+				threshold: 4,
+				keepRecent: 1,
+				estimate: (message) => (message.text.startsWith("[") ? 0 : 1),
+			});
+		const host = sqliteHost(path);
+		const one = talking(() => "yes", [summarizing()], { host });
+		for (const text of ["a", "b", "c"]) await one.ask(text);
+		expect(shown(one.model).at(-1)).toEqual(["[Previous conversation summary]\nThey talked.", "c"]);
+		const other = talking(() => "yes", [summarizing()], { host });
+		await other.ask("d");
+		expect(shown(other.model).at(-1)).toEqual([
+			"[Previous conversation summary]\nThey talked.",
+			"c",
+			"yes",
+			"d",
+		]);
+		expect(asked).toEqual([4]);
+		await host.close();
+	});
+});
+
+test("models that retry and fall back work in sessions", async () => {
+	const failing = scriptedModel(() => ({ error: Object.assign(new Error("down"), { retryable: true }) }));
+	const model = fallback(
+		retry(failing, { attempts: 2, delay: 0, when: () => true }),
+		scriptedModel(["Here."]),
+	);
+	const agent = new Agent({ model });
+	expect((await watched(agent, "go")).result.text).toBe("Here.");
+	expect(failing.requests).toHaveLength(2);
+});
+
+test("in a call, plugins know it by a key that lasts as long as the call, and may overlay and steer", async () => {
+	const keys: string[] = [];
+	const kept: unknown[] = [];
+	const plugin = definePlugin({
+		name: "calls",
+		setup(host) {
+			host.on("turn.before", async ({ overlay, sessionKey }) => {
+				keys.push(sessionKey);
+				kept.push(await host.values(sessionKey).get("seen"));
+				await host.values(sessionKey).set("seen", true);
+				await overlay("It is noon.");
+			});
+			host.on("step.after", async ({ stepIndex, steer, sessionKey }) => {
+				kept.push(await host.values(sessionKey).get("seen"));
+				if (stepIndex === 0) await steer("And now?");
+			});
+		},
+		events: { on: ({ event }) => void keys.push(event.type) },
+	});
+	const model = scriptedModel(["one", "two"]);
+	const { turn } = await new Agent({ model, plugins: [plugin] }).generate("go");
+	expect(turn.response.text).toBe("two");
+	expect(shown(model)).toEqual([
+		["It is noon.", "go"],
+		["It is noon.", "go", "one", "And now?"],
+	]);
+	expect(keys[0]).toBe("user-message");
+	expect(keys.find((key) => key.startsWith("call:"))).toBeDefined();
+	expect(keys.at(-1)).toBe("turn-end");
+	expect(kept).toEqual([undefined, true, true]);
+});
