@@ -77,7 +77,7 @@ export class Admission {
 	}
 
 	/** Emits a delta, or what of it may be emitted now. A promise while an interceptor needs time. */
-	emit(delta: Delta, release = this.#release): MaybePromise<void> {
+	emit(delta: Delta, release: (delta: Delta) => void = this.#release): MaybePromise<void> {
 		return this.#admitting.deltas?.push(delta, release);
 	}
 
