@@ -4,7 +4,8 @@ import { type Fact, modelRetryOf } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import type { Admitting, Delta, DeltaSource } from "../policy/index.ts";
 import { stepOf } from "./end-run.ts";
-import type { CommitOptions, Run } from "./run.ts";
+import type { Run } from "./run.ts";
+import type { CommitOptions } from "./run-options.ts";
 import { Stopped } from "./stopped.ts";
 
 /** Milliseconds that interceptors get to answer once the run was stopped. */
