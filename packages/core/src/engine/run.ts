@@ -14,11 +14,11 @@ import type { Append, AppendResult, MaybePromise } from "../host/index.ts";
 import type { DrivenStages } from "../policy/index.ts";
 import type { SubagentExecutionTrace } from "../state/index.ts";
 import type { ToolContext } from "../tools/index.ts";
-import { Admission } from "./admission.ts";
 import { ChunkRecorder } from "./chunk-recorder.ts";
 import type { EngineAgent } from "./engine-agent.ts";
 import { foldOptions } from "./fold-options.ts";
 import type { CommittedFact, Ledger, Mark } from "./ledger.ts";
+import { RunAdmission } from "./run-admission.ts";
 import type { CommitOptions, Recorder, RunInput, RunOptions } from "./run-options.ts";
 import { CommitFailed, Stopped, type StopReason } from "./stopped.ts";
 import { TraceCollector } from "./subagent-events.ts";
@@ -41,7 +41,7 @@ export class Run {
 	readonly afterStep: RunOptions["afterStep"];
 	readonly interceptors: DrivenStages;
 	/** Set where facts are looked at before they are committed. */
-	readonly admission: Admission | undefined;
+	readonly admission: RunAdmission | undefined;
 	readonly #recorder: Recorder;
 	readonly #fold: FoldOptions;
 	readonly #readInput: RunOptions["readInput"];
@@ -71,7 +71,7 @@ export class Run {
 		this.parentContext = options.parentContext;
 		this.afterStep = options.afterStep;
 		this.interceptors = options.interceptors ?? none;
-		if (options.admitting !== undefined) this.admission = new Admission(this, options.admitting);
+		if (options.admitting !== undefined) this.admission = new RunAdmission(this, options.admitting);
 		this.#recorder = options.recorder;
 		this.ledger = options.ledger;
 		this.#readInput = options.readInput;

@@ -2,8 +2,8 @@
 import type { AssistantMessage, LLMResponse, LLMStreamResult, StreamEvent } from "@holdfast/upp";
 import { PartialAnswer } from "../facts/index.ts";
 import type { Delta } from "../policy/index.ts";
-import type { Admission } from "./admission.ts";
 import type { Run } from "./run.ts";
+import type { RunAdmission } from "./run-admission.ts";
 
 /** After so many events the event loop gets its chance. */
 const eventsBetweenPauses = 64;
@@ -71,7 +71,7 @@ export class StreamedAnswer {
 	}
 
 	#admit(
-		admission: Admission,
+		admission: RunAdmission,
 		event: StreamEvent,
 		pause: Promise<void> | undefined,
 	): Promise<unknown> | undefined {

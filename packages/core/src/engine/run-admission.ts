@@ -11,7 +11,7 @@ import { Stopped } from "./stopped.ts";
 /** Milliseconds that interceptors get to answer once the run was stopped. */
 const admitGrace = 5_000;
 
-export class Admission {
+export class RunAdmission {
 	readonly #run: Run;
 	readonly #admitting: Admitting;
 	/** Settles when the commits before have been admitted; undefined when they have. */
@@ -78,7 +78,7 @@ export class Admission {
 	}
 
 	/** Emits a delta, or what of it may be emitted now. A promise while an interceptor needs time. */
-	emit(delta: Delta, release = this.#release): MaybePromise<void> {
+	emit(delta: Delta, release: (delta: Delta) => void = this.#release): MaybePromise<void> {
 		return this.#admitting.deltas?.push(delta, release);
 	}
 
