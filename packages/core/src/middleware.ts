@@ -1,4 +1,4 @@
-// holdfast/middleware: what stands around the calls of an agent, and models made of models.
+// holdfast/middleware: policy around and inside the runs of an agent, and models made of models.
 
 export type {
 	Admission,

@@ -10,68 +10,18 @@ import type {
 	Watcher,
 } from "../facts/index.ts";
 import { evolve, type FoldOptions, project, type SessionState, withMarks } from "../facts/index.ts";
-import type { Append, AppendResult, MaybePromise, StoredInput } from "../host/index.ts";
-import type { Admitting, DrivenStages } from "../policy/index.ts";
-import type { AgentState, SubagentExecutionTrace } from "../state/index.ts";
+import type { Append, AppendResult, MaybePromise } from "../host/index.ts";
+import type { DrivenStages } from "../policy/index.ts";
+import type { SubagentExecutionTrace } from "../state/index.ts";
 import type { ToolContext } from "../tools/index.ts";
-import { Admission } from "./admission.ts";
 import { ChunkRecorder } from "./chunk-recorder.ts";
 import type { EngineAgent } from "./engine-agent.ts";
 import { foldOptions } from "./fold-options.ts";
 import type { CommittedFact, Ledger, Mark } from "./ledger.ts";
+import { RunAdmission } from "./run-admission.ts";
+import type { CommitOptions, Recorder, RunInput, RunOptions } from "./run-options.ts";
 import { CommitFailed, Stopped, type StopReason } from "./stopped.ts";
 import { TraceCollector } from "./subagent-events.ts";
-
-/** Where a run's facts go: a session's lease, or nowhere for a pure call. */
-export interface Recorder {
-	append(batch: Append): MaybePromise<AppendResult>;
-	/** Inputs that wait for this run. */
-	inbox(): MaybePromise<readonly StoredInput[]>;
-	/** Looks whether this process may still append; when not, the run is told to stop. Absent: only an append tells. */
-	check?(): void;
-	/** `nothing`: no reader will ever ask for what was committed. Default `facts`. */
-	readonly keeps?: "facts" | "nothing";
-}
-
-/** What can be taken into the conversation of a running turn. */
-export interface RunInput {
-	readonly inputId: string;
-	/** Builds the fact once it is known where the input lands. */
-	fact(placement: Placement): Fact;
-}
-
-export interface RunOptions {
-	readonly agent: EngineAgent;
-	readonly runId: string;
-	readonly sessionKey?: string;
-	/** Names its session among all of this process: calls that wait for it are known by that. */
-	readonly place?: string;
-	readonly state: SessionState;
-	readonly recorder: Recorder;
-	readonly watchers?: readonly Watcher[];
-	/** Turns an input of the store's inbox into one of this run. */
-	readonly readInput?: (input: StoredInput) => RunInput;
-	/** The tool call in which the agent itself runs, when it is a sub-agent. */
-	readonly parentContext?: ToolContext;
-	/** What interceptors do at its stages. */
-	readonly interceptors?: DrivenStages;
-	/** What its facts and deltas go through before they are committed and emitted. */
-	readonly admitting?: Admitting | undefined;
-	/** Told each state at the end of a step. Must not throw. */
-	readonly afterStep?: (state: AgentState) => void;
-	/** Keeps records of the run beside its journal. */
-	readonly ledger?: Ledger;
-	/**
-	 * Milliseconds for which deltas are gathered before they are kept for those who follow with offsets. Default: they
-	 * are not kept.
-	 */
-	readonly keepDeltasMs?: number;
-	/** Whether calls may be left to somebody outside: the run is on record and can go on later. Default: they may not. */
-	readonly mayWait?: boolean;
-}
-
-/** What an append may ask for beside its facts. */
-export type CommitOptions = Pick<Append, "drain" | "onlyIfNothingWaits">;
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
@@ -91,7 +41,7 @@ export class Run {
 	readonly afterStep: RunOptions["afterStep"];
 	readonly interceptors: DrivenStages;
 	/** Set where facts are looked at before they are committed. */
-	readonly admission: Admission | undefined;
+	readonly admission: RunAdmission | undefined;
 	readonly #recorder: Recorder;
 	readonly #fold: FoldOptions;
 	readonly #readInput: RunOptions["readInput"];
@@ -121,7 +71,7 @@ export class Run {
 		this.parentContext = options.parentContext;
 		this.afterStep = options.afterStep;
 		this.interceptors = options.interceptors ?? none;
-		if (options.admitting !== undefined) this.admission = new Admission(this, options.admitting);
+		if (options.admitting !== undefined) this.admission = new RunAdmission(this, options.admitting);
 		this.#recorder = options.recorder;
 		this.ledger = options.ledger;
 		this.#readInput = options.readInput;

@@ -10,7 +10,8 @@ import { drive } from "./drive.ts";
 import { atRest, scriptedOptions, scripts, type Trace } from "./engine.fixture.ts";
 import { ephemeralRecorder } from "./ephemeral.ts";
 import { foldOptions } from "./fold-options.ts";
-import { type Recorder, Run } from "./run.ts";
+import { Run } from "./run.ts";
+import type { Recorder } from "./run-options.ts";
 
 const unhandled: unknown[] = [];
 const note = (reason: unknown): void => void unhandled.push(reason);

@@ -2,8 +2,8 @@
 import type { AssistantMessage, LLMResponse, LLMStreamResult, StreamEvent } from "@holdfast/upp";
 import { PartialAnswer } from "../facts/index.ts";
 import type { Delta } from "../policy/index.ts";
-import type { Admission } from "./admission.ts";
 import type { Run } from "./run.ts";
+import type { RunAdmission } from "./run-admission.ts";
 
 /** After so many events the event loop gets its chance. */
 const eventsBetweenPauses = 64;
@@ -71,13 +71,16 @@ export class StreamedAnswer {
 	}
 
 	#admit(
-		admission: Admission,
+		admission: RunAdmission,
 		event: StreamEvent,
 		pause: Promise<void> | undefined,
 	): Promise<unknown> | undefined {
 		// Where none of it is emitted, what it came to is a fact, and admitted as a whole.
 		if (!admission.letsOut) this.#said.add(event);
-		const emitted = admission.emit({ type: "model", step: this.#step, tag: this.#tag, event }, this.#released);
+		const emitted = admission.emit(
+			{ type: "model", step: this.#step, tag: this.#tag, event },
+			this.#released,
+		);
 		if (emitted instanceof Promise) return emitted.then(() => this.#run.ready("full"));
 		return this.#run.ready("full") ?? pause;
 	}

@@ -1,5 +1,5 @@
-// What a plugin is: policy that is written once and given to many agents. Its hooks stand at the turns, steps and tool
-// calls of every session of the agent.
+// What a plugin is: policy that is written once and given to many agents. Its hooks are called at the turns, steps and tool
+// calls of every run of the agent.
 import type { Message } from "@holdfast/upp";
 import type { AgentEvent, SendInput } from "../../facts/index.ts";
 import type { MaybePromise, SessionValues } from "../../host/index.ts";
@@ -7,8 +7,9 @@ import type { AnyTool } from "../../tools/index.ts";
 import type { ToolCallDecision } from "../interceptor.ts";
 import type { AskModel } from "./ask-model.ts";
 
-/** What every hook is told. */
+/** What every hook is given. */
 export interface HookContext {
+	/** In a call `call:` and an id that no other call has. */
 	readonly sessionKey: string;
 	/** The conversation so far; built when it is read, and a copy: changing the list changes nothing. */
 	readonly history: readonly Message[];

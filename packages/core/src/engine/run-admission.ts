@@ -4,13 +4,14 @@ import { type Fact, modelRetryOf } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import type { Admitting, Delta, DeltaSource } from "../policy/index.ts";
 import { stepOf } from "./end-run.ts";
-import type { CommitOptions, Run } from "./run.ts";
+import type { Run } from "./run.ts";
+import type { CommitOptions } from "./run-options.ts";
 import { Stopped } from "./stopped.ts";
 
 /** Milliseconds that interceptors get to answer once the run was stopped. */
 const admitGrace = 5_000;
 
-export class Admission {
+export class RunAdmission {
 	readonly #run: Run;
 	readonly #admitting: Admitting;
 	/** Settles when the commits before have been admitted; undefined when they have. */
