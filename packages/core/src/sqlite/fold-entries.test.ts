@@ -96,8 +96,8 @@ describe("while rows of a fold are left", () => {
 		for (const after of [1, 5, until - 2])
 			await expect(async () => two.read("s", { after })).rejects.toMatchObject({ code: "events_expired" });
 		expect((await two.head("s"))?.seq).toBe(all);
-		expect(await two.records.locate(`s-${until / 10 - 1}`)).toBeUndefined();
-		expect((await two.records.locate(`s-${runs}`))?.first).toBe(all - 9);
+		expect(await two.runs.locate(`s-${until / 10 - 1}`)).toBeUndefined();
+		expect((await two.runs.locate(`s-${runs}`))?.first).toBe(all - 9);
 	});
 
 	test("others read no chunks of what it stands for", async () => {

@@ -2,7 +2,18 @@
 import { resolve as resolvePath } from "node:path";
 import { HoldfastError } from "@holdfast/upp";
 import { journalClosed, never } from "../facts/index.ts";
-import type { Journal, ListOptions, SessionHead, ValueStore } from "../host/index.ts";
+import type {
+	ChangeLog,
+	FileLimits,
+	FileStore,
+	Journal,
+	ListOptions,
+	RecordSpace,
+	RunIndex,
+	SessionHead,
+	TimerStore,
+	ValueStore,
+} from "../host/index.ts";
 import { makeChangeFeed } from "./change-feed.ts";
 import { makeLongWork } from "./long-work.ts";
 import { openDatabase } from "./open-database.ts";
@@ -11,8 +22,12 @@ import { type ReadableSession, readEntries, readInbox, toHead } from "./read-ent
 import { journalFile } from "./schema.ts";
 import { insertInput } from "./session-writes.ts";
 import { type Operation, shareCommits } from "./shared-commits.ts";
+import { sqliteChanges } from "./sqlite-changes.ts";
+import { sqliteFiles } from "./sqlite-files.ts";
 import { type SeenSession, SqliteLease, type Store } from "./sqlite-lease.ts";
-import { type SqliteRecords, sqliteRecords } from "./sqlite-records.ts";
+import { sqliteRecords } from "./sqlite-records.ts";
+import { sqliteRuns } from "./sqlite-runs.ts";
+import { sqliteTimers } from "./sqlite-timers.ts";
 import { sqliteValues } from "./sqlite-values.ts";
 import { type ChunkRow, prepareStatements, type SessionView } from "./statements.ts";
 import { toStored } from "./stored-text.ts";
@@ -36,6 +51,8 @@ export interface SqliteJournalOptions {
 	readonly maxFileSize?: number;
 	/** Time of sessions, inputs and leases, in milliseconds since the epoch. Default: the system's. */
 	readonly clock?: { now(): number };
+	/** How large files may become that are kept beside the sessions. Default: no limit. */
+	readonly files?: FileLimits;
 	/** Name of this worker; no other that lives may have it on this file. Default: a random one. */
 	readonly workerId?: string;
 }
@@ -59,7 +76,15 @@ export interface SqliteJournal extends Journal {
 	/** Values kept beside the sessions, in the same file. */
 	readonly values: ValueStore;
 	/** Records kept beside the sessions, in the same file: what `sqliteHost` makes its execution store of. */
-	readonly records: SqliteRecords;
+	readonly records: RecordSpace;
+	/** Files kept beside the sessions, in the same file. */
+	readonly files: FileStore;
+	/** Timers of the sessions, in the same file. */
+	readonly timers: TimerStore;
+	/** Everything that happens in the file. */
+	readonly changes: ChangeLog;
+	/** Where runs are. */
+	readonly runs: RunIndex;
 	/**
 	 * Removes what forks and removals of long sessions have left whose process died meanwhile. A journal does so by itself
 	 * when it opens the file; until then such rows take room, and nobody meets them.
@@ -92,6 +117,7 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 	const worker = registerWorker({ path, workerId, leaseTtlMs, clock, statements, holds });
 	const reading = makeReading(() => store.closed);
 	const feed = makeChangeFeed(statements);
+	const now = (): number => clock.now();
 	const sweep = (): Promise<void> => longWork.sweep();
 	const store: Store = { statements, commits, worker, feed, held, reading, sweep, closed: false };
 	let closing: Promise<void> | undefined;
@@ -119,7 +145,7 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 	const longWork = makeLongWork({
 		statements,
 		worker,
-		now: () => clock.now(),
+		now,
 		commit,
 		reading,
 		isClosed: () => store.closed,
@@ -178,8 +204,12 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 		folds: true,
 		workerId,
 		path,
-		values: sqliteValues({ ...parts, now: () => clock.now() }),
+		values: sqliteValues({ ...parts, now }),
 		records: sqliteRecords(parts),
+		files: sqliteFiles({ ...parts, now, sweep, limits: options.files ?? {} }),
+		timers: sqliteTimers({ ...parts, now, feed }),
+		changes: sqliteChanges({ ...parts, feed }),
+		runs: sqliteRuns(parts),
 		get transactions() {
 			return commits.transactions;
 		},
@@ -285,6 +315,7 @@ const known: Readonly<Record<keyof SqliteJournalOptions, true>> = {
 	leaseTtlMs: true,
 	maxFileSize: true,
 	clock: true,
+	files: true,
 	workerId: true,
 };
 
