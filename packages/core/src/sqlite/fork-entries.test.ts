@@ -91,7 +91,8 @@ async function fold(key: string, seq: number): Promise<void> {
 }
 
 const rows = (): number =>
-	(database.prepare("SELECT count(*) AS count FROM entries").get() as { count: number }).count;
+	(database.prepare("SELECT count(*) AS count FROM entries WHERE session > 0").get() as { count: number })
+		.count;
 const keys = async (): Promise<string[]> => (await other.list()).map(({ key }) => key);
 const until = 4 * fewRows;
 
