@@ -147,6 +147,7 @@ const migrations: readonly string[] = [
 	CREATE UNIQUE INDEX files_by_name ON files (session, owner, name) WHERE session IS NOT NULL;
 	CREATE INDEX files_loose ON files (id) WHERE session IS NULL;
 	CREATE TABLE file_pieces (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;
+	ALTER TABLE workers ADD COLUMN uptime INTEGER;
 	`,
 ];
 

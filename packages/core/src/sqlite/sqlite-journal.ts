@@ -19,6 +19,7 @@ import { makeLongWork } from "./long-work.ts";
 import { openDatabase } from "./open-database.ts";
 import { makeReading } from "./patient-reads.ts";
 import { type ReadableSession, readEntries, readInbox, toHead } from "./read-entries.ts";
+import { sameFile } from "./same-file.ts";
 import { journalFile } from "./schema.ts";
 import { insertInput } from "./session-writes.ts";
 import { type Operation, shareCommits } from "./shared-commits.ts";
@@ -103,7 +104,7 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 		maxFileSize,
 		clock = { now: () => Date.now() },
 	} = options;
-	check(options);
+	checkOptions(options);
 	const path = options.path === ":memory:" ? options.path : resolvePath(options.path);
 	const workerId = options.workerId ?? globalThis.crypto.randomUUID();
 	const database = openDatabase(
@@ -111,11 +112,12 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 		journalFile,
 	);
 	const statements = prepareStatements(database);
-	const commits = shareCommits(database);
+	const check = sameFile(path);
+	const commits = shareCommits(database, check);
 	const held: Store["held"] = new Map();
 	const holds = (): boolean => [...held.values()].some((lease) => lease.standing.openRun !== null);
 	const worker = registerWorker({ path, workerId, leaseTtlMs, clock, statements, holds });
-	const reading = makeReading(() => store.closed);
+	const reading = makeReading(() => store.closed, check);
 	const feed = makeChangeFeed(statements);
 	const now = (): number => clock.now();
 	const sweep = (): Promise<void> => longWork.sweep();
@@ -319,7 +321,7 @@ const known: Readonly<Record<keyof SqliteJournalOptions, true>> = {
 	workerId: true,
 };
 
-function check(options: SqliteJournalOptions): void {
+function checkOptions(options: SqliteJournalOptions): void {
 	// One that is misspelt would be left out silently, and with it what a commit is to survive.
 	for (const name of Object.keys(options)) if (!Object.hasOwn(known, name)) throw unknown(name);
 	const { path, durability = "process", leaseTtlMs = 15_000, maxFileSize = 1 } = options;

@@ -256,17 +256,17 @@ const texts = {
 	positionsOf: `SELECT j.key AS at, s.id || ' ' || s.epoch || ' ' || s.inputs || ' '
 		|| ifnull((SELECT sub FROM chunks WHERE session = s.id ORDER BY seq DESC, sub DESC LIMIT 1), 0) || ' '
 		|| ifnull((SELECT max(seq) FROM entries WHERE session = s.id), 0) AS position FROM json_each(?) j LEFT JOIN sessions s ON s.key = j.value`,
-	addWorker: `INSERT INTO workers (name, pid, started, machine, heartbeat, beat_at) VALUES (?, ?, ?, ?, 0, ?)`,
-	restoreWorker: `INSERT INTO workers (id, name, pid, started, machine, heartbeat, beat_at)
-		VALUES (?, ?, ?, ?, ?, 0, ?) ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at`,
+	addWorker: `INSERT INTO workers (name, pid, started, machine, heartbeat, beat_at, uptime) VALUES (?, ?, ?, ?, 0, ?, ?)`,
+	restoreWorker: `INSERT INTO workers (id, name, pid, started, machine, heartbeat, beat_at, uptime)
+		VALUES (?, ?, ?, ?, ?, 0, ?, ?) ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at, uptime = excluded.uptime`,
 	removeWorker: "DELETE FROM workers WHERE id = ?",
 	removeWorkerNamed: "DELETE FROM workers WHERE name = ?",
 	disownInputs: "UPDATE inputs SET worker = NULL WHERE worker = ?",
-	forgetWorkers: `DELETE FROM workers WHERE beat_at < ?
+	forgetWorker: `DELETE FROM workers WHERE id = ? AND beat_at < ?
 		AND id NOT IN (SELECT owner FROM sessions WHERE open_run IS NOT NULL AND look_at IS NULL AND owner IS NOT NULL)`,
-	allWorkers: "SELECT id, name, pid, started, machine, heartbeat, beat_at FROM workers",
-	workerById: "SELECT name, pid, started, machine, heartbeat, beat_at FROM workers WHERE id = ?",
-	workerByName: "SELECT pid, started, machine, heartbeat, beat_at FROM workers WHERE name = ?",
+	allWorkers: "SELECT id, name, pid, started, machine, heartbeat, beat_at, uptime FROM workers",
+	workerById: "SELECT name, pid, started, machine, heartbeat, beat_at, uptime FROM workers WHERE id = ?",
+	workerByName: "SELECT pid, started, machine, heartbeat, beat_at, uptime FROM workers WHERE name = ?",
 	dataVersion: "PRAGMA data_version",
 };
 
