@@ -1,8 +1,11 @@
 // Entry `holdfast/host`: what a host is made of, for whoever writes or examines one: its ports, their twins in memory, and
 // how facts are folded to the state of a session.
 export type { RecordingHost } from "./execution-host/execution-host.ts";
+export {
+	type JournalExecutionOptions,
+	journalExecution,
+} from "./execution-host/over-journal/journal-execution.ts";
 export { isFinal } from "./execution-host/run-record.ts";
-export { type JournalExecutionOptions, journalExecution } from "./execution-host/over-journal/journal-execution.ts";
 export type { FactKind } from "./facts/fact.ts";
 export { isJobEvent } from "./facts/job-events.ts";
 export { emptySession, foldEntries } from "./facts/journal-fold.ts";

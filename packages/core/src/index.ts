@@ -44,7 +44,6 @@ export { type FollowedEvent, type FollowOptions, followSession } from "./followi
 export { type Change, type ChangeLog, type WatchAllOptions, watchAll } from "./host/changes.ts";
 export type { FileInfo, FileLimits, FileSource, FileStore, SessionFiles } from "./host/files.ts";
 export type { Host } from "./host/host.ts";
-export { memoryHost } from "./host/host.ts";
 export type {
 	AcquireResult,
 	Append,
@@ -57,6 +56,7 @@ export type {
 	SessionHead,
 	StoredInput,
 } from "./host/journal.ts";
+export { memoryHost } from "./host/memory-host.ts";
 export type { Clock, EventLoop, Ids, Ports, Timers } from "./host/ports.ts";
 export type { RecordSpace } from "./host/records.ts";
 export type { RunIndex } from "./host/run-index.ts";

@@ -6,8 +6,6 @@ export {
 	changesAtOnce,
 	changesExpired,
 	rememberedDeletions,
-	type WatchAllOptions,
-	watchAll,
 } from "./changes.ts";
 export {
 	type FileInfo,
@@ -21,7 +19,7 @@ export {
 	rangeIn,
 	type SessionFiles,
 } from "./files.ts";
-export { type ExecutionCapabilities, type Host, journalHost, memoryHost } from "./host.ts";
+export { type ExecutionCapabilities, type Host, journalHost } from "./host.ts";
 export type {
 	Append,
 	AppendResult,
@@ -35,6 +33,7 @@ export type {
 	StoredInput,
 } from "./journal.ts";
 export { memoryJournal } from "./memory.ts";
+export { memoryHost } from "./memory-host.ts";
 export { memoryRecords } from "./memory-records.ts";
 export { type Clock, type Ids, type Ports, systemPorts, type Timers } from "./ports.ts";
 export { numbered, onDraft, RecordDraft, type RecordSpace, type StoredRecord } from "./records.ts";
@@ -48,6 +47,6 @@ export {
 	sessionPlace,
 } from "./session-key.ts";
 export type { CommitResult, SessionStore, StoredSession } from "./session-store.ts";
-export { type ClaimedTimer, claimAtOnce, claimLease, type Timer, type TimerStore } from "./timers.ts";
+export { type ClaimedTimer, claimAtOnce, claimLease, type TimerStore } from "./timers.ts";
 export { memoryValues, type SessionValues, type ValueStore } from "./values.ts";
 export { makeWatchers, type Watchers } from "./watchers.ts";

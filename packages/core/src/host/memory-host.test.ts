@@ -1,5 +1,5 @@
-import { test } from "vitest";
 import { hostContract } from "@holdfast/testing";
+import { test } from "vitest";
 import { memoryHost } from "./memory-host.ts";
 
 function make() {

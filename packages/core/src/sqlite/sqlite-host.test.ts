@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { test } from "vitest";
 import { type HostWorld, hostContract } from "@holdfast/testing";
+import { test } from "vitest";
 import { type SqliteHost, sqliteHost } from "../sqlite.ts";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
 

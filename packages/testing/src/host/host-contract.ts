@@ -1,8 +1,8 @@
 // The contract of the ports beside a host's journal, as a list of cases for any test runner. Each gets a store of its own.
 import type { Host } from "holdfast";
 import type { MaybePromise } from "holdfast/host";
-import { changesCases } from "./changes-cases.ts";
 import type { ContractCase } from "../contract/index.ts";
+import { changesCases } from "./changes-cases.ts";
 import { filesCases } from "./files-cases.ts";
 import type { HostPort, PortHost } from "./port-case.ts";
 import { recordsCases } from "./records-cases.ts";

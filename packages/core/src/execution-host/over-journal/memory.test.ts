@@ -1,6 +1,6 @@
+import { executionHostContract } from "@holdfast/testing";
 import { test } from "vitest";
 import { memoryHost } from "../../host/memory-host.ts";
-import { executionHostContract } from "@holdfast/testing";
 import { journalExecution } from "./journal-execution.ts";
 
 const make = () => {
