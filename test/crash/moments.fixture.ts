@@ -81,7 +81,7 @@ export function watchedHost(host: Host, { reach }: Moments, order: Order): Host 
 			},
 		});
 	}
-	return { journal, close: () => host.close() };
+	return { journal, values: host.values, close: () => host.close() };
 }
 
 /** An object that is another one but for some of its methods. */

@@ -1,12 +1,16 @@
 // Entry `holdfast/host`: what a host is made of, for whoever writes or examines one: its ports, their twins in memory, and
 // how facts are folded to the state of a session.
 export type { RecordingHost } from "./execution-host/execution-host.ts";
+export {
+	type JournalExecutionOptions,
+	journalExecution,
+} from "./execution-host/over-journal/journal-execution.ts";
 export { isFinal } from "./execution-host/run-record.ts";
-export { sqliteExecution as journalExecution } from "./execution-host/sqlite/sqlite-execution.ts";
 export type { FactKind } from "./facts/fact.ts";
 export { isJobEvent } from "./facts/job-events.ts";
 export { emptySession, foldEntries } from "./facts/journal-fold.ts";
 export type { SessionState } from "./facts/session-state.ts";
+export { pieceSize } from "./host/files.ts";
 export { journalHost } from "./host/host.ts";
 export type { MaybePromise } from "./host/journal.ts";
 export { type MemoryJournal, type MemoryJournalOptions, memoryJournal } from "./host/memory.ts";
@@ -18,7 +22,7 @@ export type {
 	RecordWrite,
 	StoredRecord,
 } from "./host/records.ts";
+export type { RunIndex, RunLocation } from "./host/run-index.ts";
 export { readChildPlace } from "./host/session-key.ts";
 export type { CommitResult, SessionStore, StoredSession } from "./host/session-store.ts";
-export type { RunLocation, SqliteRecords as JournalRecords } from "./sqlite/sqlite-records.ts";
 export { taskPlace } from "./subagents/task-place.ts";

@@ -41,8 +41,9 @@ export type {
 export type { ModelPrice } from "./facts/model-price.ts";
 export type { PendingToolCall, ToolAnswer } from "./facts/outside-answers.ts";
 export { type FollowedEvent, type FollowOptions, followSession } from "./following/follow-session.ts";
+export { type Change, type ChangeLog, type WatchAllOptions, watchAll } from "./host/changes.ts";
+export type { FileInfo, FileLimits, FileSource, FileStore, SessionFiles } from "./host/files.ts";
 export type { Host } from "./host/host.ts";
-export { memoryHost } from "./host/host.ts";
 export type {
 	AcquireResult,
 	Append,
@@ -55,7 +56,11 @@ export type {
 	SessionHead,
 	StoredInput,
 } from "./host/journal.ts";
+export { memoryHost } from "./host/memory-host.ts";
 export type { Clock, EventLoop, Ids, Ports, Timers } from "./host/ports.ts";
+export type { RecordSpace } from "./host/records.ts";
+export type { RunIndex } from "./host/run-index.ts";
+export type { ClaimedTimer, Timer, TimerStore } from "./host/timers.ts";
 export {
 	type AgentContext,
 	type AgentSession,

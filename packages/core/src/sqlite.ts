@@ -2,8 +2,8 @@
 // node:sqlite.
 import type { RecordingHost } from "./execution-host/execution-host.ts";
 import type { OwnExecutionHost } from "./execution-host/in-memory.ts";
-import { sqliteExecution } from "./execution-host/sqlite/sqlite-execution.ts";
-import { journalHost } from "./host/host.ts";
+import { journalExecution } from "./execution-host/over-journal/journal-execution.ts";
+import type { Host } from "./host/host.ts";
 import {
 	type JournalDatabase,
 	type JournalFile,
@@ -34,7 +34,8 @@ export {
 export type SqliteHostOptions = SqliteJournalOptions;
 
 /** A host in a SQLite file: its sessions, and all that an execution host keeps beside them. */
-export interface SqliteHost extends RecordingHost, OwnExecutionHost {
+export interface SqliteHost extends Omit<Required<Host>, keyof OwnExecutionHost>, OwnExecutionHost {
+	readonly execution: OwnExecutionHost;
 	readonly capabilities: OwnExecutionHost["capabilities"];
 }
 
@@ -48,7 +49,9 @@ export function sqliteHost(options: string | SqliteHostOptions): SqliteHost {
 		throw new TypeError("sqliteHost() takes the path of a file, or options: { path }.");
 	const { clock, ...given } = typeof options === "string" ? { path: options } : options;
 	const journal = sqliteJournal(clock === undefined ? given : { ...given, clock });
-	const execution = sqliteExecution(journal, clock);
-	const host = journalHost(journal, execution.capabilities);
-	return { ...host, ...execution, values: journal.values, execution };
+	const { values, records, files, timers, changes, runs } = journal;
+	const capabilities = { backgroundSubagents: "durable" } as const;
+	const execution = journalExecution({ journal, records, runs, capabilities, clock });
+	const ports = { journal, capabilities, values, records, files, timers, changes, runs };
+	return { ...ports, ...execution, execution, close: async () => journal.close() };
 }

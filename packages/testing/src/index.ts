@@ -10,6 +10,7 @@ export {
 	type ExecutionHostWorld,
 	executionHostContract,
 } from "./execution-host/index.ts";
+export { type HostContractOptions, type HostWorld, hostContract } from "./host/index.ts";
 export { type JournalContractOptions, type JournalWorld, journalContract } from "./journal/index.ts";
 export {
 	type Script,

@@ -76,7 +76,7 @@ export function checkJournal(file: JournalFile, depth: Depth): CheckReport {
 function noCounts(): Counts {
 	const file = { bytes: 0, freeBytes: 0, hidden: 0, workers: 0 };
 	const said = { sessions: 0, openRuns: 0, chunks: 0, entries: 0, runs: 0, folded: 0 };
-	return { ...file, ...said, inputs: 0, dedupe: 0, values: 0, records: 0 };
+	return { ...file, ...said, inputs: 0, dedupe: 0, values: 0, records: 0, timers: 0, files: 0 };
 }
 
 interface TableCheck {
@@ -169,6 +169,54 @@ const beside: readonly TableCheck[] = [
 		},
 	},
 	{
+		table: "timers",
+		check(file, counts, finding) {
+			orphans(file, "timers", finding);
+			const rows = file.database.prepare("SELECT name, body FROM timers").iterate();
+			for (const { name, body } of rows as Iterable<{ name: string; body: string | null }>) {
+				counts.timers++;
+				if (body !== null && !isValue(file, body))
+					finding.found(`the body of timer ${file.text(name)} is damaged`);
+			}
+		},
+	},
+	{
+		table: "files",
+		check(file, counts, finding) {
+			orphans(file, "files", finding);
+			const rows = file.database
+				.prepare(
+					`SELECT f.name, f.size, s.key, (SELECT ifnull(sum(length(p.bytes)), 0) FROM file_pieces p
+						WHERE p.id >= f.id * 16777216 AND p.id < (f.id + 1) * 16777216) AS kept
+					FROM files f JOIN sessions s ON s.id = f.session`,
+				)
+				.iterate();
+			for (const { name, size, key, kept } of rows as Iterable<FileRow>) {
+				counts.files++;
+				if (kept !== size)
+					finding.found(`file ${file.text(name)} has ${kept} of its ${size} bytes`, file.text(key));
+			}
+		},
+	},
+	{
+		table: "file_pieces",
+		check(file, _, finding) {
+			const lost = countOf(
+				file,
+				"SELECT count(*) AS count FROM file_pieces WHERE id / 16777216 NOT IN (SELECT id FROM files)",
+			);
+			if (lost > 0) finding.found(`${lost} pieces belong to files that are not there`);
+		},
+	},
+	{
+		table: "removed_sessions",
+		check(file, _, finding) {
+			const late = `SELECT count(*) AS count FROM removed_sessions WHERE position > (
+				SELECT ifnull(max(id), 0) FROM entries)`;
+			if (countOf(file, late) > 0) finding.found("a removed session has a position that may be used again");
+		},
+	},
+	{
 		table: "workers",
 		check(file, counts) {
 			counts.workers = countOf(file, "SELECT count(*) AS count FROM workers");
@@ -184,6 +232,13 @@ interface ChunkRow {
 	readonly key: string;
 	readonly last: number;
 	readonly folded: number | null;
+}
+
+interface FileRow {
+	readonly name: string;
+	readonly size: number;
+	readonly key: string;
+	readonly kept: number;
 }
 
 interface InputRow {

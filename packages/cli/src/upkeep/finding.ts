@@ -23,6 +23,8 @@ export interface Counts {
 	dedupe: number;
 	values: number;
 	records: number;
+	timers: number;
+	files: number;
 	workers: number;
 	/** Sessions out of everyone's reach: being copied to or removed, or left so by somebody who was stopped. */
 	hidden: number;
@@ -33,11 +35,11 @@ export interface Finding {
 	found(what: string, session?: string): void;
 }
 
-/** Rows of sessions that are not there. */
+/** Rows of sessions that are not there. Session 0 has the row of `entries` that keeps the highest position. */
 export function orphans(file: JournalFile, table: string, finding: Finding): void {
 	const count = countOf(
 		file,
-		`SELECT count(*) AS count FROM ${table} WHERE session NOT IN (SELECT id FROM sessions)`,
+		`SELECT count(*) AS count FROM ${table} WHERE session <> 0 AND session NOT IN (SELECT id FROM sessions)`,
 	);
 	if (count > 0) finding.found(`${count} rows of ${table} belong to sessions that are not there`);
 }

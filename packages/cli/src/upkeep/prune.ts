@@ -49,6 +49,7 @@ export async function pruneJournal(options: PruneOptions): Promise<void> {
 		}
 		await remove(file, options);
 		await fold(file, journal, options);
+		await journal?.sweep(); // the bytes of files that went with their sessions
 	} catch (error) {
 		throw file.error(error);
 	} finally {

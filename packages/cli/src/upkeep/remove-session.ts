@@ -24,6 +24,7 @@ export function beginRemoval(file: JournalFile, family: Family): boolean {
 			"UPDATE sessions SET key = ?, epoch = epoch + 1, owner = NULL WHERE id = ?",
 		);
 		for (const { id, epoch } of family.members) {
+			file.noteRemoval(id);
 			keepEpoch.run(epoch + 1);
 			move.run(prunedKey(id), id);
 		}

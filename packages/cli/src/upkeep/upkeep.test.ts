@@ -449,7 +449,7 @@ describe("prune", () => {
 			const database = new DatabaseSync(path);
 			const found = database
 				.prepare(
-					`SELECT (SELECT count(*) FROM entries) AS entries, (SELECT count(*) FROM chunks) AS chunks,
+					`SELECT (SELECT count(*) FROM entries WHERE session > 0) AS entries, (SELECT count(*) FROM chunks) AS chunks,
 						(SELECT count(*) FROM meta WHERE name LIKE 'folded %') AS folds`,
 				)
 				.get();
@@ -685,7 +685,7 @@ describe("beside processes that write", () => {
 				{ folder },
 			);
 			const look = new DatabaseSync(path, { readOnly: true });
-			const rows = look.prepare("SELECT count(*) AS count FROM entries");
+			const rows = look.prepare("SELECT count(*) AS count FROM entries WHERE session > 0");
 			const count = (): number => (rows.get() as { count: number }).count;
 			const begun = count();
 			const end = Date.now() + 10_000;

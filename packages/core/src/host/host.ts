@@ -1,8 +1,13 @@
-// A host: where an agent's sessions live. What a host offers beside its journal grows here.
+// A host: where an agent's sessions live, and what is kept beside them. Each port is a small interface of its own.
+export { memoryHost } from "./memory-host.ts";
 
+import type { ChangeLog } from "./changes.ts";
+import type { FileStore } from "./files.ts";
 import type { Journal } from "./journal.ts";
-import { type MemoryJournalOptions, memoryJournal } from "./memory.ts";
-import type { ValueStore } from "./values.ts";
+import type { RecordSpace } from "./records.ts";
+import type { RunIndex } from "./run-index.ts";
+import type { TimerStore } from "./timers.ts";
+import { memoryValues, type ValueStore } from "./values.ts";
 
 /** What a host can do beside keeping things. */
 export interface ExecutionCapabilities {
@@ -13,26 +18,37 @@ export interface ExecutionCapabilities {
 	readonly backgroundSubagents?: "durable" | "in-process";
 }
 
-/** A place for sessions. Made by `memoryHost()` or, from `holdfast/sqlite`, by `sqliteHost(path)`. */
+/**
+ * Where sessions live. Made by `memoryHost()` or, from `holdfast/sqlite`, by `sqliteHost(path)`, which offer every port.
+ * A host over a bare session store has a journal and values.
+ */
 export interface Host {
 	readonly journal: Journal;
 	/** What it can do beside keeping sessions. Default: background work that lives as long as the process. */
 	readonly capabilities?: ExecutionCapabilities;
-	/** Values kept beside the sessions, for plugins. Default: in memory. */
-	readonly values?: ValueStore;
+	/** Small values under a name, of a session and an owner such as a plugin. */
+	readonly values: ValueStore;
+	/** Small values of no session, replaced by compare-and-swap, several in one transaction. */
+	readonly records?: RecordSpace;
+	/** Bytes under a name, of a session and an owner, streamed in and out. */
+	readonly files?: FileStore;
+	/** Timers of sessions that survive the process, and are claimed by whoever looks after the store. */
+	readonly timers?: TimerStore;
+	/** Everything that happens in the store, in one order. */
+	readonly changes?: ChangeLog;
+	/** Where a run is in the journal. */
+	readonly runs?: RunIndex;
 	/** Commits what is under way and closes the journal. Calling it twice is harmless. */
 	close(): Promise<void>;
 }
 
-/** A host whose sessions live as long as this object: for tests and for agents that need not survive. */
-export function memoryHost(options: MemoryJournalOptions = {}): Host {
-	return journalHost(memoryJournal(options));
-}
-
-/** A host of one journal. */
+/** A host of one journal, with values in memory unless others are given. */
 export function journalHost(
 	journal: Journal,
-	capabilities: ExecutionCapabilities = { backgroundSubagents: "in-process" },
+	{
+		capabilities = { backgroundSubagents: "in-process" },
+		values = memoryValues(),
+	}: Partial<Pick<Host, "capabilities" | "values">> = {},
 ): Host {
-	return { journal, capabilities, close: async () => journal.close() };
+	return { journal, capabilities, values, close: async () => journal.close() };
 }

@@ -1,6 +1,25 @@
 // Door of the journal: facts, the port, its in-memory twin, and hosts.
 export { awaitedHost } from "./awaited-host.ts";
-export { type ExecutionCapabilities, type Host, journalHost, memoryHost } from "./host.ts";
+export {
+	type Change,
+	type ChangeLog,
+	changesAtOnce,
+	changesExpired,
+	rememberedDeletions,
+} from "./changes.ts";
+export {
+	type FileInfo,
+	type FileLimits,
+	type FileStore,
+	fileChanged,
+	fileNotFound,
+	fileTooLarge,
+	pieceSize,
+	piecesOf,
+	rangeIn,
+	type SessionFiles,
+} from "./files.ts";
+export { type ExecutionCapabilities, type Host, journalHost } from "./host.ts";
 export type {
 	Append,
 	AppendResult,
@@ -14,9 +33,11 @@ export type {
 	StoredInput,
 } from "./journal.ts";
 export { memoryJournal } from "./memory.ts";
+export { memoryHost } from "./memory-host.ts";
 export { memoryRecords } from "./memory-records.ts";
 export { type Clock, type Ids, type Ports, systemPorts, type Timers } from "./ports.ts";
 export { numbered, onDraft, RecordDraft, type RecordSpace, type StoredRecord } from "./records.ts";
+export type { RunIndex, RunLocation } from "./run-index.ts";
 export {
 	childPlace,
 	childPrefix,
@@ -26,5 +47,6 @@ export {
 	sessionPlace,
 } from "./session-key.ts";
 export type { CommitResult, SessionStore, StoredSession } from "./session-store.ts";
+export { type ClaimedTimer, claimAtOnce, claimLease, type TimerStore } from "./timers.ts";
 export { memoryValues, type SessionValues, type ValueStore } from "./values.ts";
 export { makeWatchers, type Watchers } from "./watchers.ts";

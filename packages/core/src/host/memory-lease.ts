@@ -2,6 +2,7 @@
 
 import { historyUnsettled, journalClosed, leaseLost } from "../facts/index.ts";
 import type { Append, AppendResult, Lease, StoredInput } from "./journal.ts";
+import { noteChange } from "./memory-changes.ts";
 import { createSession, lastSeq, type Session, type Store, type Worker } from "./memory-store.ts";
 
 /** The lease looks first; its first append takes the session, by raising the epoch, or finds it gone. */
@@ -67,6 +68,8 @@ export class MemoryLease implements Lease {
 		const before = this.#state === "looked" ? this.#take(session) : undefined;
 		if (batch.replaces !== undefined) fold(session, batch, batch.replaces);
 		else this.#add(session, batch);
+		if (batch.facts.length > 0)
+			noteChange(this.#store.order, session, batch.replaces === undefined ? "appended" : "changed");
 		if (batch.drain !== undefined) drain(session, batch.drain);
 		session.updatedAt = Math.max(session.updatedAt, batch.at);
 		// Whoever held it hears of it when what took it away stands.

@@ -2,8 +2,9 @@
 import { uuid } from "@holdfast/upp";
 import type { Entry, StoredChunk } from "../facts/index.ts";
 import type { StoredInput } from "./journal.ts";
+import { type Changed, type ChangeOrder, newOrder, noteChange } from "./memory-changes.ts";
 import type { MemoryLease } from "./memory-lease.ts";
-import type { Watchers } from "./watchers.ts";
+import { makeWatchers, type Watchers } from "./watchers.ts";
 
 /** What the workers of one memory share. */
 export interface Store {
@@ -11,6 +12,9 @@ export interface Store {
 	readonly sessions: Map<string, Session>;
 	readonly workers: Map<string, Worker>;
 	readonly watchers: Watchers;
+	readonly order: ChangeOrder;
+	/** Called with the key of each session that was deleted: what is kept beside it goes with it. */
+	readonly deleted: ((key: string) => void)[];
 	/** Gives each session that is created an id that no other has, in this store or another. */
 	readonly newIncarnation: () => string;
 	/** No session that was deleted had a higher epoch; new ones begin above. */
@@ -25,9 +29,7 @@ export interface Worker {
 }
 
 /** A session. */
-export interface Session {
-	readonly key: string;
-	readonly incarnation: string;
+export interface Session extends Changed {
 	readonly entries: Entry[];
 	readonly createdAt: number;
 	updatedAt: number;
@@ -42,8 +44,31 @@ export interface Session {
 	inputs: number;
 }
 
+/** A store that has nothing. */
+export function newStore(clock: Store["clock"] = { now: () => Date.now() }): Store {
+	return {
+		clock,
+		sessions: new Map(),
+		workers: new Map(),
+		watchers: makeWatchers(),
+		order: newOrder(),
+		deleted: [],
+		newIncarnation: makeIncarnations(),
+		highestDeletedEpoch: 0,
+	};
+}
+
+/** The session of a key, made when it is new. */
+export function ensureSession(store: Store, key: string): Session {
+	const found = store.sessions.get(key);
+	if (found !== undefined) return found;
+	const session = createSession(store, key, store.clock.now());
+	store.watchers.changed(key);
+	return session;
+}
+
 /** Ids of sessions: a random word for each store, and a number. */
-export function makeIncarnations(): () => string {
+function makeIncarnations(): () => string {
 	const store = uuid().slice(0, 18);
 	let count = 0;
 	return () => `${store}-${++count}`;
@@ -62,6 +87,10 @@ export function createSession(store: Store, key: string, at: number): Session {
 		entries: [],
 		createdAt: at,
 		updatedAt: at,
+		position: 0,
+		kind: "changed",
+		older: undefined,
+		newer: undefined,
 		epoch: store.highestDeletedEpoch,
 		openRunId: undefined,
 		holder: undefined,
@@ -71,5 +100,6 @@ export function createSession(store: Store, key: string, at: number): Session {
 		inputs: 0,
 	};
 	store.sessions.set(key, session);
+	noteChange(store.order, session, "changed");
 	return session;
 }

@@ -21,16 +21,9 @@ import type {
 	SessionHead,
 	StoredInput,
 } from "./journal.ts";
+import { noteChange, noteDeletion } from "./memory-changes.ts";
 import { MemoryLease } from "./memory-lease.ts";
-import {
-	createSession,
-	lastSeq,
-	makeIncarnations,
-	type Session,
-	type Store,
-	type Worker,
-} from "./memory-store.ts";
-import { makeWatchers } from "./watchers.ts";
+import { createSession, lastSeq, newStore, type Session, type Store, type Worker } from "./memory-store.ts";
 
 /** Options of `memoryJournal`. */
 export interface MemoryJournalOptions {
@@ -55,18 +48,11 @@ export interface MemoryJournal extends Journal {
 
 /** A journal that lives as long as this object and answers at once. */
 export function memoryJournal(options: MemoryJournalOptions = {}): MemoryJournal {
-	const store: Store = {
-		clock: options.clock ?? { now: () => Date.now() },
-		sessions: new Map(),
-		workers: new Map(),
-		watchers: makeWatchers(),
-		newIncarnation: makeIncarnations(),
-		highestDeletedEpoch: 0,
-	};
-	return workerOf(store, options.workerId ?? "memory");
+	return workerOf(newStore(options.clock), options.workerId ?? "memory");
 }
 
-function workerOf(store: Store, workerId: string): MemoryJournal {
+/** A worker over the sessions of a store. */
+export function workerOf(store: Store, workerId: string): MemoryJournal {
 	const worker: Worker = { workerId, alive: true, closed: false };
 	store.workers.set(workerId, worker);
 	const ensureOpen = (): void => {
@@ -105,6 +91,7 @@ function workerOf(store: Store, workerId: string): MemoryJournal {
 			session.inbox ??= [];
 			session.inbox.push(Object.assign(kept, { order, at }));
 			session.updatedAt = at;
+			noteChange(store.order, session, "changed");
 			store.watchers.changed(key);
 			return { duplicate: false, order };
 		},
@@ -152,6 +139,7 @@ function workerOf(store: Store, workerId: string): MemoryJournal {
 			if (store.sessions.has(to)) throw sessionExists(to);
 			const fork = createSession(store, to, store.clock.now());
 			for (let index = 0; index <= at; index++) fork.entries.push(entries[index] as Entry);
+			noteChange(store.order, fork, "changed");
 			store.watchers.changed(to);
 		},
 		delete(key, seen) {
@@ -161,6 +149,8 @@ function workerOf(store: Store, workerId: string): MemoryJournal {
 			if (seen !== undefined && (seen.epoch !== session.epoch || seen.seq !== lastSeq(session)))
 				throw leaseLost(key);
 			store.sessions.delete(key);
+			noteDeletion(store.order, session, lastSeq(session));
+			for (const forget of store.deleted) forget(key);
 			session.epoch++;
 			store.highestDeletedEpoch = Math.max(store.highestDeletedEpoch, session.epoch);
 			session.holder?.lose();

@@ -11,8 +11,7 @@ import {
 	UserMessage,
 } from "@holdfast/upp";
 import { acceptInput, foldedFact, initialSession } from "../facts/index.ts";
-import type { Host, Journal } from "../host/index.ts";
-import { memoryValues, type SessionValues, type ValueStore } from "../host/index.ts";
+import type { Host, SessionValues } from "../host/index.ts";
 import { AgentState } from "../state/index.ts";
 import { invalidInput } from "./execute-request.ts";
 import type { AssistantPart, SessionMessage, UserPart } from "./session-message.ts";
@@ -42,22 +41,15 @@ export interface StoredSession {
 }
 
 const owner = "holdfast.serving";
-const inMemory = new WeakMap<Journal, ValueStore>();
 
 /** The values of one session. */
-export function servedValues({ journal, values }: Host, place: string): SessionValues {
-	let store = values ?? inMemory.get(journal);
-	if (store === undefined) {
-		store = memoryValues();
-		inMemory.set(journal, store);
-	}
-	return store.values(place, owner);
+export function servedValues({ values }: Host, place: string): SessionValues {
+	return values.values(place, owner);
 }
 
 /** Forgets what is kept of a session that was removed. */
-export async function forgetValues({ journal, values }: Host, place: string): Promise<void> {
-	const store = values ?? inMemory.get(journal);
-	if (store?.goWithSession !== true) await store?.deleteSession(place);
+export async function forgetValues({ values }: Host, place: string): Promise<void> {
+	if (values.goWithSession !== true) await values.deleteSession(place);
 }
 
 /**

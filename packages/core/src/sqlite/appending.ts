@@ -6,6 +6,7 @@ import { type EncodedFact, encodeFact, leaseLost, lookAt } from "../facts/index.
 import type { Append, AppendResult } from "../host/index.ts";
 import { type FoldedRow, foldEntries, settledRow } from "./fold-entries.ts";
 import { timer } from "./long-work.ts";
+import { takePosition } from "./session-writes.ts";
 import type { Operation } from "./shared-commits.ts";
 import type { SeenSession, SqliteLease, Standing } from "./sqlite-lease.ts";
 import { fromStored, toStored } from "./stored-text.ts";
@@ -161,6 +162,9 @@ export class Appending implements Operation {
 		for (const id of drain) statements.drainInput.run(session, toStored(id));
 		let { seq, runRow } = standing;
 		for (const { sub, body } of this.#chunks) statements.insertChunk.run(session, seq, sub, body);
+		// Entries are changes by their ids; a session that begins without one is a change all the same.
+		if (this.#before?.session === undefined && this.#facts.length === 0)
+			statements.setChanged.run(takePosition(statements), session);
 		if (standing.runId !== this.#runId) runRow = null;
 		for (const { kind, version, body } of this.#facts) {
 			const runId = runRow === null ? this.#runId : null;
@@ -173,7 +177,9 @@ export class Appending implements Operation {
 
 	#fold(standing: Standing, row: FoldedRow): Standing {
 		const folding = { runId: this.#runId, fact: this.#facts[0] as EncodedFact, spent: timer() };
-		foldEntries(this.lane.store.statements, standing.session as number, row, folding);
+		const { statements } = this.lane.store;
+		foldEntries(statements, standing.session as number, row, folding);
+		statements.setChanged.run(takePosition(statements), standing.session as number);
 		return { ...standing, runId: this.#runId, runRow: row.id };
 	}
 

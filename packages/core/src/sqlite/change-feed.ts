@@ -8,6 +8,8 @@ import { toStored } from "./stored-text.ts";
 /** The changes of one journal. */
 export interface ChangeFeed {
 	watch(key: string, changed: () => void): () => void;
+	/** Calls `changed` after anything was committed, by anyone. */
+	watchAll(changed: () => void): () => void;
 	/** This journal committed something of the session. */
 	committed(key: string): void;
 	/** Somebody listens for the loss of this lease. */
@@ -48,7 +50,7 @@ export function makeChangeFeed(statements: Statements): ChangeFeed {
 
 	function look(): void {
 		for (const lease of leases) if (lease.isLost) leases.delete(lease);
-		if (watchers.size === 0 && leases.size === 0) {
+		if (watchers.size === 0 && leases.size === 0 && !watchers.hasAny) {
 			stop();
 			return;
 		}
@@ -76,6 +78,7 @@ export function makeChangeFeed(statements: Statements): ChangeFeed {
 			positions.set(key, latest);
 			watchers.changed(key);
 		}
+		watchers.somethingChanged();
 		checkAll(leases);
 	}
 
@@ -108,6 +111,10 @@ export function makeChangeFeed(statements: Statements): ChangeFeed {
 				remove();
 				if (!watchers.has(key)) positions.delete(key);
 			};
+		},
+		watchAll(changed) {
+			start();
+			return watchers.addToAll(changed);
 		},
 		committed: watchers.changed,
 		listen(lease) {

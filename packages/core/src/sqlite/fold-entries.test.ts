@@ -29,7 +29,7 @@ async function fold(lease: Lease, key: string, seq: number): Promise<unknown> {
 	return lease.append({ at: 1, runId: `${key}-${seq / 10}`, facts: [folded(`to ${seq}`)], replaces: seq });
 }
 
-const rows = (): number => countOf("SELECT count(*) AS count FROM entries");
+const rows = (): number => countOf("SELECT count(*) AS count FROM entries WHERE session > 0");
 const left = (): number => countOf("SELECT count(*) AS count FROM meta WHERE name LIKE 'folded %'");
 const begun = (): Promise<void> => eventually("rows are left", () => left() > 0);
 const nothingLeft = (): Promise<void> => eventually("no row is left", () => left() === 0);
@@ -96,8 +96,8 @@ describe("while rows of a fold are left", () => {
 		for (const after of [1, 5, until - 2])
 			await expect(async () => two.read("s", { after })).rejects.toMatchObject({ code: "events_expired" });
 		expect((await two.head("s"))?.seq).toBe(all);
-		expect(await two.records.locate(`s-${until / 10 - 1}`)).toBeUndefined();
-		expect((await two.records.locate(`s-${runs}`))?.first).toBe(all - 9);
+		expect(await two.runs.locate(`s-${until / 10 - 1}`)).toBeUndefined();
+		expect((await two.runs.locate(`s-${runs}`))?.first).toBe(all - 9);
 	});
 
 	test("others read no chunks of what it stands for", async () => {

@@ -91,7 +91,8 @@ async function fold(key: string, seq: number): Promise<void> {
 }
 
 const rows = (): number =>
-	(database.prepare("SELECT count(*) AS count FROM entries").get() as { count: number }).count;
+	(database.prepare("SELECT count(*) AS count FROM entries WHERE session > 0").get() as { count: number })
+		.count;
 const keys = async (): Promise<string[]> => (await other.list()).map(({ key }) => key);
 const until = 4 * fewRows;
 
@@ -114,16 +115,16 @@ test("a copy in many steps is its source, with runs that steps cut, whatever oth
 	await runs("f", 3);
 	await other.delete("s");
 	expect((await other.read("f")).slice(0, seq)).toEqual(source);
-	expect(await other.records.locate(source[0]?.runId ?? "")).toMatchObject({ place: "f", first: 1 });
+	expect(await other.runs.locate(source[0]?.runId ?? "")).toMatchObject({ place: "f", first: 1 });
 });
 
 test("while it is copied, a run is found where it was, and nowhere once that is gone", async () => {
 	await runs("s", until);
 	const [{ runId }] = (await other.read("s", { limit: 1 })) as [Entry];
 	const copy = copyOn({ from: "s", to: "f", until }) as Copy;
-	expect(await other.records.locate(runId)).toEqual({ place: "s", first: 1, ended: until });
+	expect(await other.runs.locate(runId)).toEqual({ place: "s", first: 1, ended: until });
 	await other.delete("s");
-	expect(await other.records.locate(runId)).toBeUndefined();
+	expect(await other.runs.locate(runId)).toBeUndefined();
 	expect(copyOn({ from: "s", to: "f", until }, copy)).toBe("changed");
 });
 
@@ -217,11 +218,8 @@ test("a removal in many steps is over for everybody with the first", async () =>
 	expect(removeOn("s")).toMatchObject({ rows: "some" });
 	expect([await keys(), await other.head("s"), await other.read("s")]).toEqual([[], undefined, []]);
 	expect(await other.list({ state: "orphaned" })).toEqual([]);
-	expect([await other.records.unfinishedRuns(), await other.records.locate("waits")]).toEqual([
-		[],
-		undefined,
-	]);
-	expect(await other.records.locate("open")).toBeUndefined();
+	expect([await other.runs.unfinishedRuns(), await other.runs.locate("waits")]).toEqual([[], undefined]);
+	expect(await other.runs.locate("open")).toBeUndefined();
 	await expect(append(lease, "open", note("late"))).rejects.toMatchObject({ code: "lease_lost" });
 	await runs("s", 4);
 	expect((await other.head("s"))?.epoch).toBeGreaterThan(epoch);

@@ -4,6 +4,7 @@
 import type { FactKind } from "../facts/index.ts";
 import { forkUnsettled, isSettledAt, sessionExists } from "../facts/index.ts";
 import { fewRows, hiddenKey, type Spent } from "./hidden-sessions.ts";
+import { takePosition } from "./session-writes.ts";
 import type { SeenSession } from "./sqlite-lease.ts";
 import type { Statements } from "./statements.ts";
 import { toStored } from "./stored-text.ts";
@@ -52,7 +53,7 @@ export function copySome(parts: CopyParts, fork: Fork, before: Copy | undefined)
 		statements.ownSession.run(worker.present(), copy.session);
 		return { ...copy, copied };
 	}
-	statements.showSession.run(to, now, now, copy.session);
+	statements.showSession.run(to, takePosition(statements), now, now, copy.session);
 	return "whole";
 }
 
@@ -80,7 +81,7 @@ function checkSettled(
 
 function begin(statements: Statements, source: number, now: number): Copy {
 	const key = hiddenKey();
-	const { id: session } = statements.createSession.get(key, now, now) as { id: number };
+	const { id: session } = statements.createSession.get(key, null, now, now) as { id: number };
 	return { session, key, source, copied: firstSeq(statements, source) - 1 };
 }
 

@@ -46,6 +46,35 @@ test("a worker busy for three lease times keeps its run, and loses it when it st
 	await journal.close();
 });
 
+test.each([
+	["ahead of", 3_600_000],
+	["behind", -3_600_000],
+])(
+	"a living worker is waited for, and a stopped one is not, by a clock that is an hour %s its own",
+	async (_, error) => {
+		const leaseTtlMs = 300;
+		const clock = { now: () => Date.now() + error };
+		const worker = await startRemoteWorker({ path, leaseTtlMs });
+		const journal = sqliteJournal({ path, leaseTtlMs, clock });
+		try {
+			await begin(worker, "s");
+			const database = new (loadSqlite().DatabaseSync)(path);
+			const beats = database.prepare("SELECT count(*) AS count FROM workers WHERE heartbeat = 1");
+			await eventually("the heartbeat runs", () => (beats.get() as { count: number }).count === 1);
+			database.close();
+			for (const end = Date.now() + 2 * leaseTtlMs; Date.now() < end; ) {
+				expect(await journal.acquire("s")).toEqual({ ok: false, heldBy: worker.workerId });
+				await new Promise((next) => setTimeout(next, 10));
+			}
+			worker.child.kill("SIGSTOP");
+			await eventually("the lease lapses", async () => (await journal.acquire("s")).ok, 10 * leaseTtlMs);
+		} finally {
+			await worker.end("SIGKILL");
+			await journal.close();
+		}
+	},
+);
+
 test("a lease that was idle for long beats again when its next run begins", async () => {
 	const journal = sqliteJournal({ path, leaseTtlMs: 100 });
 	const database = new (loadSqlite().DatabaseSync)(path);

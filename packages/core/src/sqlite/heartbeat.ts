@@ -27,8 +27,8 @@ const { parentPort, workerData } = process.getBuiltinModule("node:worker_threads
 const { path, worker, every } = workerData;
 const database = new DatabaseSync(path, { timeout: 1000 });
 database.exec("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0");
-const beat = database.prepare("UPDATE workers SET heartbeat = 1, beat_at = ? WHERE id = ?");
-const pulse = () => { try { beat.run(Date.now(), worker); } catch {} };
+const beat = database.prepare("UPDATE workers SET heartbeat = 1, beat_at = ?, uptime = ? WHERE id = ?");
+const pulse = () => { try { beat.run(Date.now(), Number(process.hrtime.bigint() / 1000000n), worker); } catch {} };
 pulse();
 parentPort.postMessage("beating");
 const timer = setInterval(pulse, every);

@@ -2,5 +2,4 @@
 export { type Identity, isWorkerAlive, ownIdentity } from "./liveness.ts";
 export { type DatabaseKind, openDatabase } from "./open-database.ts";
 export { isBusy, isDamaged } from "./sqlite-errors.ts";
-export type { RunLocation, SqliteRecords } from "./sqlite-records.ts";
 export { fromStored, toStored } from "./stored-text.ts";

@@ -8,7 +8,8 @@ import { readChildPlace, readPlace } from "../host/index.ts";
 import { isHidden } from "./hidden-sessions.ts";
 import { openDatabase, readDatabase } from "./open-database.ts";
 import { journalFile } from "./schema.ts";
-import { foldedAt } from "./statements.ts";
+import { forgetSession } from "./session-writes.ts";
+import { foldedAt, prepareStatements, type Statements } from "./statements.ts";
 import { fromStored } from "./stored-text.ts";
 
 /** What upkeep needs of a `DatabaseSync` of node:sqlite. */
@@ -61,6 +62,11 @@ export interface JournalFile {
 	lookAt(last: Fact): number | null;
 	/** The value in a row of `records` or `session_values`. */
 	value(stored: string): unknown;
+	/**
+	 * To be called before a session of that number is removed or put out of reach, within the transaction: those who follow
+	 * the changes of the file learn of it, and nothing that is kept beside the session is reached any more.
+	 */
+	noteRemoval(session: number): void;
 	/** What an error of the database means. */
 	error(error: unknown): HoldfastError;
 }
@@ -78,6 +84,7 @@ export function openJournalFile(path: string, access: "read" | "write"): Journal
 			? readDatabase(path, journalFile)
 			: openDatabase({ path, durability: "process" }, journalFile);
 	const { user_version: version } = database.prepare("PRAGMA user_version").get() as { user_version: number };
+	let statements: Statements | undefined;
 	const folded = database.prepare(`SELECT ${foldedAt("?")} AS seq`);
 	return {
 		database: database as JournalDatabase,
@@ -97,6 +104,10 @@ export function openJournalFile(path: string, access: "read" | "write"): Journal
 		fact: (kind, factVersion, body) => decodeFact(kind, factVersion, body),
 		lookAt: (last) => lookAt([last], null),
 		value: (stored) => decodeValue(JSON.parse(stored) as JSONValue),
+		noteRemoval(session) {
+			statements ??= prepareStatements(database);
+			forgetSession(statements, session);
+		},
 		error: journalFile.errorOf,
 	};
 }

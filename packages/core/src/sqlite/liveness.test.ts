@@ -12,6 +12,15 @@ test("a worker elsewhere lives as long as it beats", () => {
 	expect(isWorkerAlive(elsewhere, own, ttl + 1, ttl)).toBe(false);
 });
 
+test("a worker of the same boot is judged by the time since then, whatever the wall clocks say", () => {
+	const since = { ...other, machine: `${own.machine.split(" ")[0]} another`, uptime: 5_000 };
+	expect(isWorkerAlive(since, own, 1e12, ttl, 5_000 + ttl)).toBe(true);
+	expect(isWorkerAlive(since, own, 0, ttl, 5_001 + ttl)).toBe(false);
+	// Of an earlier boot, where the machine cannot tell one from another.
+	expect(isWorkerAlive(since, own, 0, ttl, 1)).toBe(false);
+	expect(isWorkerAlive({ ...since, uptime: null }, own, ttl, ttl, 9e9)).toBe(true);
+});
+
 test("a worker that cannot be seen is not known to be dead, however late its beat", () => {
 	expect(isWorkerDead({ ...other, machine: "elsewhere" }, own, 100 * ttl, ttl)).toBe(false);
 	const unknown = { ...own, started: "" };

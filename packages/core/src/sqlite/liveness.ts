@@ -16,8 +16,10 @@ export interface Identity {
 export interface WorkerRow extends Identity {
 	/** 1 once the heartbeat's thread runs; until then only its process speaks for the worker. */
 	readonly heartbeat: number;
-	/** Milliseconds since the epoch. */
+	/** When it beat last, by its wall clock, in milliseconds since the epoch. */
 	readonly beat_at: number;
+	/** The same by the time since its machine booted, which no clock's setting changes; null for releases without it. */
+	readonly uptime?: number | null;
 }
 
 /** This process. */
@@ -31,9 +33,40 @@ export function ownIdentity(): Identity {
 	}
 }
 
-/** Whether the worker lives, as far as `own` can tell at `now`. `ttl` is the lease's time in milliseconds. */
-export function isWorkerAlive(row: WorkerRow, own: Identity, now: number, ttl: number): boolean {
-	const beating = now - row.beat_at <= ttl;
+/** Milliseconds of this machine's monotonic clock, which all its processes share. */
+export function machineUptime(): number {
+	return Number(process.hrtime.bigint() / 1_000_000n);
+}
+
+/**
+ * Whether it has beaten within the lease's time. Wall clocks are set forward and back, and count only where there is no
+ * other: between machines, and for rows of releases without the other.
+ */
+function isBeating(row: WorkerRow, own: Identity, now: number, ttl: number, uptime: number): boolean {
+	const { uptime: beat = null } = row;
+	if (beat === null || bootOf(row) !== bootOf(own)) return now - row.beat_at <= ttl;
+	const since = uptime - beat;
+	// Less than nothing: the row is of an earlier boot, where those cannot be told apart.
+	return since >= -1_000 && since <= ttl;
+}
+
+/** What is the same for all processes since the machine booted, whatever namespace they are in. */
+function bootOf({ machine, started }: Identity): string {
+	return started === "" ? machine : (machine.split(" ")[0] ?? "");
+}
+
+/**
+ * Whether the worker lives, as far as `own` can tell at `now` by the wall clock and at `uptime` by the machine's. `ttl` is
+ * the lease's time in milliseconds.
+ */
+export function isWorkerAlive(
+	row: WorkerRow,
+	own: Identity,
+	now: number,
+	ttl: number,
+	uptime: number = machineUptime(),
+): boolean {
+	const beating = isBeating(row, own, now, ttl, uptime);
 	if (row.machine !== own.machine) return beating;
 	if (row.pid === own.pid && row.started === own.started) return true;
 	if (own.started === "") return isPidTaken(row.pid) && beating;

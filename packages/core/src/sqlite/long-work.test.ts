@@ -26,7 +26,7 @@ function forking(journal: Journal, to: string, until: number): Promise<void> {
 	return fork;
 }
 
-const rows = (): number => countOf("SELECT count(*) AS count FROM entries");
+const rows = (): number => countOf("SELECT count(*) AS count FROM entries WHERE session > 0");
 const hidden = (): number => countOf("SELECT count(*) AS count FROM sessions WHERE key LIKE '\"%'");
 const begun = (): Promise<void> => eventually("it is begun", () => hidden() > 0);
 const nothingHidden = (): Promise<void> => eventually("nothing is left", () => hidden() === 0);

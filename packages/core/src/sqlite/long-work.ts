@@ -7,6 +7,7 @@ import { type Copy, copySome, type Fork } from "./fork-entries.ts";
 import { type Spent, sweepSome } from "./hidden-sessions.ts";
 import type { Reading } from "./patient-reads.ts";
 import { removeSession, type Seen } from "./session-writes.ts";
+import { looseFile, removePieces } from "./sqlite-files.ts";
 import type { Statements } from "./statements.ts";
 import type { WorkerRegistration } from "./worker-row.ts";
 
@@ -91,12 +92,22 @@ export function makeLongWork({
 		return left !== undefined;
 	}
 
+	const loose = (): number | undefined => looseFile(statements, worker, now());
+
+	function sweepFile(spent: Spent): boolean {
+		const file = loose();
+		if (file !== undefined) removePieces(statements, file, spent);
+		return file !== undefined;
+	}
+
 	async function sweep(): Promise<void> {
 		try {
 			const isClean = (): boolean =>
-				(statements.hiddenSessions.get() ?? statements.someFold.get()) === undefined;
+				(statements.hiddenSessions.get() ?? statements.someFold.get()) === undefined && loose() === undefined;
 			if (await reading(isClean)) return;
-			while (await inTurn(() => sweepSome(statements, worker, timer()) || sweepFold(timer())));
+			while (
+				await inTurn(() => sweepSome(statements, worker, timer()) || sweepFold(timer()) || sweepFile(timer()))
+			);
 		} catch (error) {
 			if (!isClosed()) throw error;
 		}
@@ -111,7 +122,7 @@ export function makeLongWork({
 				() => removeSession(statements, key, seen, timer()),
 				(found) => gone(found?.session),
 			);
-			if (removed?.rows === "some") await sweep();
+			if (removed?.rows === "some" || removed?.files === "some") await sweep();
 		},
 		sweep,
 	};

@@ -5,13 +5,14 @@ import {
 	mkdirSync,
 	readdirSync,
 	readFileSync,
+	renameSync,
 	statSync,
 	truncateSync,
 	writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { append, begin, ended, note, notes, take } from "@holdfast/testing/cases";
+import { append, begin, ended, input, note, notes, take } from "@holdfast/testing/cases";
 import { beforeEach, expect, test, vi } from "vitest";
 import type { ListOptions } from "../host/journal.ts";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
@@ -162,6 +163,26 @@ test("a session that an older release made while the file was migrated has an in
 	expect((await journal.head("a"))?.incarnation).toBe(a?.incarnation);
 	await journal.close();
 });
+
+test.skipIf(process.platform === "win32").each(["removed", "replaced"])(
+	"a file that is %s while it is open is an error for whoever reads or writes, until it is put back",
+	async (what) => {
+		const journal = sqliteJournal({ path });
+		const lease = await begin(journal, "s");
+		renameSync(path, `${path}.away`);
+		if (what === "replaced") copyFileSync(`${path}.away`, path);
+		await new Promise((resolve) => setTimeout(resolve, 60));
+		const code = "journal_unavailable";
+		await expect(lease.append({ at: 1, runId: "run-1", facts: [note(1)] })).rejects.toMatchObject({ code });
+		await expect(journal.submit("s", input("i"))).rejects.toMatchObject({ code });
+		await expect((async () => journal.read("s"))()).rejects.toMatchObject({ code });
+		renameSync(`${path}.away`, path);
+		await new Promise((resolve) => setTimeout(resolve, 60));
+		await append(lease, "run-1", note(2), ended);
+		expect(notes(await journal.read("s"))).toEqual([2]);
+		await journal.close();
+	},
+);
 
 test("an empty file is made a journal", async () => {
 	writeFileSync(path, "");

@@ -10,8 +10,8 @@ export type Reading = <T>(read: () => T) => MaybePromise<T>;
 /** Milliseconds for which a read waits for a lock. */
 const patience = 30_000;
 
-/** Makes the reading of a journal that knows whether it is closed. */
-export function makeReading(isClosed: () => boolean): Reading {
+/** Makes the reading of a journal that knows whether it is closed. `check` is called before each read. */
+export function makeReading(isClosed: () => boolean, check: () => void = () => {}): Reading {
 	async function later<T>(read: () => T): Promise<T> {
 		const end = performance.now() + patience;
 		for (let pause = 1; ; pause = Math.min(20, pause * 2)) {
@@ -26,6 +26,7 @@ export function makeReading(isClosed: () => boolean): Reading {
 	}
 	return (read) => {
 		if (isClosed()) throw journalClosed();
+		check();
 		try {
 			return read();
 		} catch (error) {

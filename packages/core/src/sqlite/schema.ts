@@ -12,6 +12,9 @@ import { journalError } from "./sqlite-errors.ts";
  * it by `run`. `sessions` changes only when a lease is taken and when a run starts, waits or ends, never per step;
  * `look_at` says when somebody has to look at a run that waits or is parked. `incarnation` is made with the row and never
  * changed; null where a release without it, which had the file open while it was migrated, made the row.
+ * Ids of entries are the positions of changes; what else happens to a session takes one too, which `changed` has, and the
+ * row of session 0 keeps as the highest. `timers.due_at` is `wake_at`, or when the claim on it ends. A file whose `session`
+ * is null is being written by `worker`, or waits to be removed; its pieces are numbered from `id` × 2^24 on.
  */
 const migrations: readonly string[] = [
 	`
@@ -111,6 +114,41 @@ const migrations: readonly string[] = [
 	ALTER TABLE sessions ADD COLUMN incarnation TEXT;
 	UPDATE sessions SET incarnation = lower(hex(randomblob(10)));
 	`,
+	`
+	ALTER TABLE sessions ADD COLUMN changed INTEGER;
+	CREATE INDEX sessions_changed ON sessions (changed) WHERE changed IS NOT NULL;
+	CREATE TABLE removed_sessions (
+		number INTEGER PRIMARY KEY,
+		position INTEGER NOT NULL UNIQUE,
+		key TEXT NOT NULL,
+		incarnation TEXT NOT NULL,
+		seq INTEGER NOT NULL
+	) STRICT;
+	CREATE TABLE timers (
+		session INTEGER NOT NULL,
+		name TEXT NOT NULL,
+		wake_at INTEGER NOT NULL,
+		due_at INTEGER NOT NULL,
+		attempt INTEGER NOT NULL,
+		claim TEXT,
+		body TEXT,
+		PRIMARY KEY (session, name)
+	) STRICT, WITHOUT ROWID;
+	CREATE INDEX timers_due ON timers (due_at);
+	CREATE TABLE files (
+		id INTEGER PRIMARY KEY AUTOINCREMENT,
+		session INTEGER,
+		owner TEXT NOT NULL,
+		name TEXT NOT NULL,
+		size INTEGER NOT NULL,
+		at INTEGER NOT NULL,
+		worker INTEGER
+	) STRICT;
+	CREATE UNIQUE INDEX files_by_name ON files (session, owner, name) WHERE session IS NOT NULL;
+	CREATE INDEX files_loose ON files (id) WHERE session IS NULL;
+	CREATE TABLE file_pieces (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;
+	ALTER TABLE workers ADD COLUMN uptime INTEGER;
+	`,
 ];
 
 /** Journals in files. */
@@ -128,6 +166,10 @@ export const journalFile: DatabaseKind = {
 		"session_values",
 		"records",
 		"chunks",
+		"removed_sessions",
+		"timers",
+		"files",
+		"file_pieces",
 	],
 	instead: "use memoryHost() for a journal in memory",
 	foreign: (path, what) =>

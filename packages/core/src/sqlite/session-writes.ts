@@ -1,11 +1,24 @@
 // Writes that need no lease, each within a transaction of its caller: inputs, and the removal of a session.
 
 import { leaseLost } from "../facts/index.ts";
-import type { Input, Journal } from "../host/index.ts";
+import { type Input, type Journal, rememberedDeletions } from "../host/index.ts";
 import { hiddenKey, removeRows, type Spent } from "./hidden-sessions.ts";
 import type { SeenSession, Store } from "./sqlite-lease.ts";
 import type { Statements } from "./statements.ts";
 import { toStored } from "./stored-text.ts";
+
+/** The number of a session, made when it is new. Within a transaction. */
+export function ensureSession(statements: Statements, storedKey: string, now: number): number {
+	const found = statements.sessionId.get(storedKey) as { id: number } | undefined;
+	if (found !== undefined) return found.id;
+	const created = statements.createSession.get(storedKey, takePosition(statements), now, now);
+	return (created as { id: number }).id;
+}
+
+/** The next position of a change that is no entry. Within a transaction. */
+export function takePosition(statements: Statements): number {
+	return (statements.takePosition.get() as { position: number }).position;
+}
 
 /** Puts an input into the inbox of its session, which is made when it is new. */
 export function insertInput(
@@ -22,8 +35,7 @@ export function insertInput(
 		if (asking === undefined || isOver) throw leaseLost(askedBy.key);
 	}
 	const storedKey = toStored(key);
-	const found = statements.sessionId.get(storedKey) ?? statements.createSession.get(storedKey, now, now);
-	const { id: session } = found as { id: number };
+	const session = ensureSession(statements, storedKey, now);
 	const dedupeKey = storedOrNull(input.dedupeKey);
 	if (dedupeKey !== null) {
 		const known = statements.findDedupe.get(session, dedupeKey) as { position: number } | undefined;
@@ -31,7 +43,9 @@ export function insertInput(
 	}
 	// Others start this input once its worker is dead: it must be seen to live.
 	if (input.workerId === worker.workerId) worker.present();
-	const { inputs: order } = statements.countInput.get(now, session) as { inputs: number };
+	const { inputs: order } = statements.countInput.get(takePosition(statements), now, session) as {
+		inputs: number;
+	};
 	statements.insertInput.run(
 		session,
 		order,
@@ -47,11 +61,21 @@ export function insertInput(
 	return { duplicate: false, order };
 }
 
+/** Those who follow changes learn that a session is gone, and nothing beside it is reached any more. Within its removal. */
+export function forgetSession(statements: Statements, session: number): void {
+	statements.rememberRemoved.run(takePosition(statements), session);
+	statements.forgetRemoved.run(2 * rememberedDeletions);
+	statements.deleteTimers.run(session);
+	statements.hideFiles.run(session);
+}
+
 /** What a removal did. */
 export interface Removed {
 	readonly session: number;
 	/** `some`: the others are hidden, and have to be swept. */
 	readonly rows: "all" | "some";
+	/** `some`: nobody can reach them any more, and their pieces have to be swept. */
+	readonly files: "none" | "some";
 }
 
 /** How a session was seen to stand; undefined: however it stands. */
@@ -69,9 +93,15 @@ export function removeSession(
 	if (seen !== undefined && (seen.epoch !== found.epoch || seen.seq !== found.seq)) throw leaseLost(key);
 	const { id: session, epoch } = found;
 	statements.keepEpoch.run(epoch + 1);
+	const files = hasFiles(statements, session) ? "some" : "none";
+	forgetSession(statements, session);
 	const rows = removeRows(statements, session, spent);
 	if (rows === "some") statements.hideSession.run(hiddenKey(), session);
-	return { session, rows };
+	return { session, rows, files };
+}
+
+function hasFiles(statements: Statements, session: number): boolean {
+	return (statements.sizeOfFiles.get(session) as { count: number }).count > 0;
 }
 
 function storedOrNull(text: string | undefined): string | null {

@@ -36,8 +36,8 @@ const pauses = [0, 1, 1, 2, 2, 5, 5, 10, 20];
 /** Milliseconds after which a lock that never opens is an error. */
 const patience = 30_000;
 
-/** Makes the queue of a connection. */
-export function shareCommits(database: DatabaseSync): SharedCommits {
+/** Makes the queue of a connection. `check` is called before each transaction, and fails it when it throws. */
+export function shareCommits(database: DatabaseSync, check: () => void = () => {}): SharedCommits {
 	const begin = database.prepare("BEGIN IMMEDIATE");
 	const commit = database.prepare("COMMIT");
 	let queue: Operation[] = [];
@@ -94,6 +94,7 @@ export function shareCommits(database: DatabaseSync): SharedCommits {
 		refused: Map<Operation, Error>,
 	): "committed" | "busy" | { readonly error: unknown } {
 		try {
+			check();
 			begin.run();
 		} catch (error) {
 			return isBusy(error) ? "busy" : { error };

@@ -2,17 +2,33 @@
 import { resolve as resolvePath } from "node:path";
 import { HoldfastError } from "@holdfast/upp";
 import { journalClosed, never } from "../facts/index.ts";
-import type { Journal, ListOptions, SessionHead, ValueStore } from "../host/index.ts";
+import type {
+	ChangeLog,
+	FileLimits,
+	FileStore,
+	Journal,
+	ListOptions,
+	RecordSpace,
+	RunIndex,
+	SessionHead,
+	TimerStore,
+	ValueStore,
+} from "../host/index.ts";
 import { makeChangeFeed } from "./change-feed.ts";
 import { makeLongWork } from "./long-work.ts";
 import { openDatabase } from "./open-database.ts";
 import { makeReading } from "./patient-reads.ts";
 import { type ReadableSession, readEntries, readInbox, toHead } from "./read-entries.ts";
+import { sameFile } from "./same-file.ts";
 import { journalFile } from "./schema.ts";
 import { insertInput } from "./session-writes.ts";
 import { type Operation, shareCommits } from "./shared-commits.ts";
+import { sqliteChanges } from "./sqlite-changes.ts";
+import { sqliteFiles } from "./sqlite-files.ts";
 import { type SeenSession, SqliteLease, type Store } from "./sqlite-lease.ts";
-import { type SqliteRecords, sqliteRecords } from "./sqlite-records.ts";
+import { sqliteRecords } from "./sqlite-records.ts";
+import { sqliteRuns } from "./sqlite-runs.ts";
+import { sqliteTimers } from "./sqlite-timers.ts";
 import { sqliteValues } from "./sqlite-values.ts";
 import { type ChunkRow, prepareStatements, type SessionView } from "./statements.ts";
 import { toStored } from "./stored-text.ts";
@@ -36,6 +52,8 @@ export interface SqliteJournalOptions {
 	readonly maxFileSize?: number;
 	/** Time of sessions, inputs and leases, in milliseconds since the epoch. Default: the system's. */
 	readonly clock?: { now(): number };
+	/** How large files may become that are kept beside the sessions. Default: no limit. */
+	readonly files?: FileLimits;
 	/** Name of this worker; no other that lives may have it on this file. Default: a random one. */
 	readonly workerId?: string;
 }
@@ -59,7 +77,15 @@ export interface SqliteJournal extends Journal {
 	/** Values kept beside the sessions, in the same file. */
 	readonly values: ValueStore;
 	/** Records kept beside the sessions, in the same file: what `sqliteHost` makes its execution store of. */
-	readonly records: SqliteRecords;
+	readonly records: RecordSpace;
+	/** Files kept beside the sessions, in the same file. */
+	readonly files: FileStore;
+	/** Timers of the sessions, in the same file. */
+	readonly timers: TimerStore;
+	/** Everything that happens in the file. */
+	readonly changes: ChangeLog;
+	/** Where runs are. */
+	readonly runs: RunIndex;
 	/**
 	 * Removes what forks and removals of long sessions have left whose process died meanwhile. A journal does so by itself
 	 * when it opens the file; until then such rows take room, and nobody meets them.
@@ -78,7 +104,7 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 		maxFileSize,
 		clock = { now: () => Date.now() },
 	} = options;
-	check(options);
+	checkOptions(options);
 	const path = options.path === ":memory:" ? options.path : resolvePath(options.path);
 	const workerId = options.workerId ?? globalThis.crypto.randomUUID();
 	const database = openDatabase(
@@ -86,12 +112,14 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 		journalFile,
 	);
 	const statements = prepareStatements(database);
-	const commits = shareCommits(database);
+	const check = sameFile(path);
+	const commits = shareCommits(database, check);
 	const held: Store["held"] = new Map();
 	const holds = (): boolean => [...held.values()].some((lease) => lease.standing.openRun !== null);
 	const worker = registerWorker({ path, workerId, leaseTtlMs, clock, statements, holds });
-	const reading = makeReading(() => store.closed);
+	const reading = makeReading(() => store.closed, check);
 	const feed = makeChangeFeed(statements);
+	const now = (): number => clock.now();
 	const sweep = (): Promise<void> => longWork.sweep();
 	const store: Store = { statements, commits, worker, feed, held, reading, sweep, closed: false };
 	let closing: Promise<void> | undefined;
@@ -119,7 +147,7 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 	const longWork = makeLongWork({
 		statements,
 		worker,
-		now: () => clock.now(),
+		now,
 		commit,
 		reading,
 		isClosed: () => store.closed,
@@ -178,8 +206,12 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 		folds: true,
 		workerId,
 		path,
-		values: sqliteValues({ ...parts, now: () => clock.now() }),
+		values: sqliteValues({ ...parts, now }),
 		records: sqliteRecords(parts),
+		files: sqliteFiles({ ...parts, now, sweep, limits: options.files ?? {} }),
+		timers: sqliteTimers({ ...parts, now, feed }),
+		changes: sqliteChanges({ ...parts, feed }),
+		runs: sqliteRuns(parts),
 		get transactions() {
 			return commits.transactions;
 		},
@@ -285,10 +317,11 @@ const known: Readonly<Record<keyof SqliteJournalOptions, true>> = {
 	leaseTtlMs: true,
 	maxFileSize: true,
 	clock: true,
+	files: true,
 	workerId: true,
 };
 
-function check(options: SqliteJournalOptions): void {
+function checkOptions(options: SqliteJournalOptions): void {
 	// One that is misspelt would be left out silently, and with it what a commit is to survive.
 	for (const name of Object.keys(options)) if (!Object.hasOwn(known, name)) throw unknown(name);
 	const { path, durability = "process", leaseTtlMs = 15_000, maxFileSize = 1 } = options;

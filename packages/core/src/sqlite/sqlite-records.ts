@@ -1,28 +1,9 @@
-// Records in the journal's file, and where its runs are found: what an execution host on this file is made of.
+// Records in the journal's file: a table beside the entries, written in one transaction.
 import { decodeValue, encodeValue, type JSONValue } from "@holdfast/upp";
 import type { MaybePromise, RecordSpace, StoredRecord } from "../host/index.ts";
 import type { Statements } from "./statements.ts";
 import { fromStored, toStored } from "./stored-text.ts";
 import type { WorkerRegistration } from "./worker-row.ts";
-
-/** Where a run stands in the journal. */
-export interface RunLocation {
-	/** Key of its session. */
-	readonly place: string;
-	/** Seq of its first entry; undefined while it waits in the inbox. */
-	readonly first?: number;
-	/** Seq of its last entry; undefined while it has not ended. */
-	readonly ended?: number;
-}
-
-export interface SqliteRecords extends RecordSpace {
-	/** Undefined for a run that the journal does not know. */
-	locate(runId: string): MaybePromise<RunLocation | undefined>;
-	/** Ids of the runs that have begun and not ended, or wait for their start. */
-	unfinishedRuns(): MaybePromise<readonly string[]>;
-	/** Whether a worker that has written records is known to be dead, or left; false where in doubt. */
-	isDead(workerId: string): MaybePromise<boolean>;
-}
 
 /** What records need of their journal. */
 export interface RecordsParts {
@@ -36,7 +17,7 @@ export interface RecordsParts {
 const nothing: StoredRecord = { revision: 0, value: undefined };
 
 /** The records beside a journal. */
-export function sqliteRecords({ statements, worker, commit, reading }: RecordsParts): SqliteRecords {
+export function sqliteRecords({ statements, worker, commit, reading }: RecordsParts): RecordSpace {
 	const revisionOf = (shelf: string, name: string): number =>
 		(statements.recordRevision.get(toStored(shelf), toStored(name)) as { revision: number } | undefined)
 			?.revision ?? 0;
@@ -72,32 +53,12 @@ export function sqliteRecords({ statements, worker, commit, reading }: RecordsPa
 				return true;
 			}, worker.committed);
 		},
-		locate: (runId) =>
-			reading(() => {
-				const stored = toStored(runId);
-				const row = statements.locateRun.get(stored) as RunRow | undefined;
-				if (row !== undefined) {
-					const { first, ended } = row;
-					return { place: fromStored(row.place), first, ...(ended === null ? {} : { ended }) };
-				}
-				const waiting = statements.locateWaiting.get(stored) as { place: string } | undefined;
-				return waiting && { place: fromStored(waiting.place) };
-			}),
-		unfinishedRuns: () =>
-			reading(() => (statements.unfinishedRuns.all() as { id: string }[]).map(({ id }) => fromStored(id))),
-		isDead: (workerId) => reading(() => worker.isDead(toStored(workerId))),
 	};
 }
 
 interface RecordRow {
 	readonly revision: number;
 	readonly body: string;
-}
-
-interface RunRow {
-	readonly place: string;
-	readonly first: number;
-	readonly ended: number | null;
 }
 
 function decoded(text: string): unknown {

@@ -1,6 +1,7 @@
 // The values of sessions in the journal's file: a table beside the entries, emptied with its session.
 import { decodeValue, encodeValue, type JSONValue } from "@holdfast/upp";
 import type { SessionValues, ValueStore } from "../host/index.ts";
+import { ensureSession } from "./session-writes.ts";
 import type { Statements } from "./statements.ts";
 import { fromStored, toStored } from "./stored-text.ts";
 
@@ -43,8 +44,7 @@ function valuesOf(parts: ValuesParts, key: string, owner: string): SessionValues
 			const text = JSON.stringify(encodeValue(value));
 			await commit(() => {
 				const at = now();
-				const found = statements.sessionId.get(key) ?? statements.createSession.get(key, at, at);
-				statements.setValue.run((found as { id: number }).id, owner, toStored(name), text);
+				statements.setValue.run(ensureSession(statements, key, at), owner, toStored(name), text);
 			});
 		},
 		delete(name) {

@@ -60,8 +60,11 @@ const foldOf = (session: string): string => `'folded ' || CAST(${session} AS INT
 /** Seq of the entry that stands for all before it while rows of those are left: see fold-entries.ts. */
 export const foldedAt = (session: string): string =>
 	`ifnull((SELECT value FROM meta WHERE name = ${foldOf(session)}), 0)`;
+/** Rows that an older release made while the file was migrated have none. */
+const incarnationOf = (session: string): string =>
+	`ifnull(${session}.incarnation, ${session}.id || '-' || ${session}.created_at)`;
 const views = `
-	SELECT s.id, s.key, ifnull(s.incarnation, s.id || '-' || s.created_at) AS incarnation, s.epoch, s.owner, s.open_run, s.inputs, s.created_at, s.updated_at,
+	SELECT s.id, s.key, ${incarnationOf("s")} AS incarnation, s.epoch, s.owner, s.open_run, s.inputs, s.created_at, s.updated_at,
 		ifnull((SELECT max(seq) FROM entries WHERE session = s.id), 0) AS seq,
 		ifnull((SELECT at FROM entries WHERE session = s.id ORDER BY seq DESC LIMIT 1), 0) AS last_at,
 		(SELECT kind FROM entries WHERE session = s.id ORDER BY seq DESC LIMIT 1) AS last_kind,
@@ -78,8 +81,8 @@ const texts = {
 	sessionId: "SELECT id FROM sessions WHERE key = ?",
 	sessionToRead: `SELECT s.id, ${foldedAt("s.id")} AS folded FROM sessions s WHERE s.key = ?`,
 	sessionEpoch: "SELECT epoch FROM sessions WHERE id = ?",
-	createSession: `INSERT INTO sessions (key, incarnation, epoch, inputs, created_at, updated_at)
-		VALUES (?, ${newIncarnation}, ${highestDeletedEpoch}, 0, ?, ?) RETURNING id, epoch`,
+	createSession: `INSERT INTO sessions (key, incarnation, changed, epoch, inputs, created_at, updated_at)
+		VALUES (?, ${newIncarnation}, ?, ${highestDeletedEpoch}, 0, ?, ?) RETURNING id, epoch`,
 	createTakenSession: `INSERT INTO sessions
 		(key, incarnation, epoch, owner, open_run, look_at, inputs, created_at, updated_at)
 		VALUES (?, ${newIncarnation}, ${highestDeletedEpoch} + 1, ?, ?, ?, 0, ?, ?) RETURNING id, epoch`,
@@ -92,12 +95,12 @@ const texts = {
 	hiddenOwner: "SELECT owner FROM sessions WHERE id = ? AND key = ?",
 	// A lease on it that stands somewhere is lost, and its run is nobody's to recover.
 	hideSession:
-		"UPDATE sessions SET key = ?, epoch = epoch + 1, owner = NULL, open_run = NULL, look_at = NULL WHERE id = ?",
+		"UPDATE sessions SET key = ?, epoch = epoch + 1, changed = NULL, owner = NULL, open_run = NULL, look_at = NULL WHERE id = ?",
 	ownSession: "UPDATE sessions SET owner = ? WHERE id = ?",
 	disownSession: "UPDATE sessions SET owner = NULL WHERE id = ?",
 	disownCopy: "UPDATE sessions SET owner = NULL WHERE id = ? AND key = ?",
 	// What was deleted while it was copied may have had its new key, and a higher epoch.
-	showSession: `UPDATE sessions SET key = ?, epoch = ${highestDeletedEpoch}, owner = NULL, created_at = ?, updated_at = ?
+	showSession: `UPDATE sessions SET key = ?, changed = ?, epoch = ${highestDeletedEpoch}, owner = NULL, created_at = ?, updated_at = ?
 		WHERE id = ?`,
 	deleteSomeEntries: `DELETE FROM entries WHERE id IN (
 		SELECT id FROM entries WHERE session = :session ORDER BY seq LIMIT :count)`,
@@ -142,6 +145,60 @@ const texts = {
 		WHERE i.run_id = ? AND i.kind = 'message' LIMIT 1`,
 	unfinishedRuns: `SELECT open_run AS id FROM sessions WHERE id IN (${openSessions})
 		UNION SELECT run_id FROM inputs WHERE kind = 'message' AND run_id IS NOT NULL`,
+	// The row of no session takes the next id, so that no entry and nothing else that happens has one below it again.
+	takePosition: `INSERT INTO entries (id, session, seq, kind, version, at, body)
+		VALUES ((SELECT ifnull(max(id), 0) + 1 FROM entries), 0, 0, 'position', 0, 0, '')
+		ON CONFLICT (session, seq) DO UPDATE SET id = (SELECT max(id) + 1 FROM entries) RETURNING id AS position`,
+	lastPosition: `SELECT max(
+		ifnull((SELECT id FROM entries WHERE session = 0), 0),
+		ifnull((SELECT e.id FROM entries e CROSS JOIN sessions s ON s.id = e.session
+			WHERE ${isVisible("s.key")} ORDER BY e.id DESC LIMIT 1), 0)) AS position`,
+	setChanged: "UPDATE sessions SET changed = ? WHERE id = ?",
+	// Of each session its last change only, whatever it was.
+	changedEntries: `SELECT e.id AS position, s.key, ${incarnationOf("s")} AS incarnation, e.seq
+		FROM entries e CROSS JOIN sessions s ON s.id = e.session
+		WHERE e.id > ? AND e.id > ifnull(s.changed, 0) AND ${isVisible("s.key")}
+			AND e.seq = (SELECT max(seq) FROM entries WHERE session = e.session) ORDER BY e.id LIMIT ?`,
+	changedSessions: `SELECT s.changed AS position, s.key, ${incarnationOf("s")} AS incarnation,
+			ifnull((SELECT max(seq) FROM entries WHERE session = s.id), 0) AS seq
+		FROM sessions s WHERE s.changed > ? AND ${isVisible("s.key")}
+			AND s.changed > ifnull((SELECT id FROM entries WHERE session = s.id ORDER BY seq DESC LIMIT 1), 0)
+		ORDER BY s.changed LIMIT ?`,
+	removedSessions: `SELECT position, key, incarnation, seq FROM removed_sessions WHERE position > ?
+		ORDER BY position LIMIT ?`,
+	firstRemoved: "SELECT number, position FROM removed_sessions ORDER BY number LIMIT 1",
+	rememberRemoved: `INSERT INTO removed_sessions (position, key, incarnation, seq)
+		SELECT ?, s.key, ${incarnationOf("s")}, ifnull((SELECT max(seq) FROM entries WHERE session = s.id), 0)
+		FROM sessions s WHERE s.id = ?`,
+	forgetRemoved:
+		"DELETE FROM removed_sessions WHERE number <= (SELECT max(number) FROM removed_sessions) - ?",
+	setTimer: `INSERT INTO timers (session, name, wake_at, due_at, attempt, body) VALUES (:session, :name, :at, :at, 0, :body)
+		ON CONFLICT (session, name) DO UPDATE SET wake_at = excluded.wake_at, due_at = excluded.due_at, attempt = 0,
+			claim = NULL, body = excluded.body`,
+	cancelTimer: "DELETE FROM timers WHERE session = ? AND name = ?",
+	settleTimer:
+		"DELETE FROM timers WHERE session = (SELECT id FROM sessions WHERE key = ?) AND name = ? AND claim = ?",
+	dueTimers: `SELECT t.session, t.name, t.wake_at, t.body, s.key, ${incarnationOf("s")} AS incarnation
+		FROM timers t CROSS JOIN sessions s ON s.id = t.session WHERE t.due_at <= ? ORDER BY t.due_at LIMIT ?`,
+	claimTimer: `UPDATE timers SET due_at = ?, attempt = attempt + 1, claim = lower(hex(randomblob(8)))
+		WHERE session = ? AND name = ? RETURNING claim, attempt`,
+	nextTimer: "SELECT min(due_at) AS due FROM timers",
+	listTimers: `SELECT t.name, t.wake_at, t.body FROM timers t JOIN sessions s ON s.id = t.session WHERE s.key = ?`,
+	deleteTimers: "DELETE FROM timers WHERE session = ?",
+	findFile: "SELECT id, name, size, at FROM files WHERE session = ? AND owner = ? AND name = ?",
+	listFiles: "SELECT id, name, size, at FROM files WHERE session = ? AND owner = ?",
+	sizeOfFiles: "SELECT count(*) AS count, ifnull(sum(size), 0) AS size FROM files WHERE session = ?",
+	addFile: "INSERT INTO files (session, owner, name, size, at, worker) VALUES (?, ?, ?, ?, ?, ?)",
+	showFile: "UPDATE files SET session = ?, size = ?, at = ?, worker = NULL WHERE id = ?",
+	// Whoever reads it has a while left, unless the time is 0.
+	hideFile: "UPDATE files SET session = NULL, worker = NULL, at = ? WHERE id = ?",
+	hideFiles: "UPDATE files SET session = NULL, worker = NULL, at = 0 WHERE session = ?",
+	looseFiles: "SELECT id, worker, at FROM files WHERE session IS NULL",
+	addPiece: "INSERT INTO file_pieces (id, bytes) VALUES (?, ?)",
+	readPiece: "SELECT bytes FROM file_pieces WHERE id = ?",
+	deleteSomePieces: `DELETE FROM file_pieces WHERE id IN (
+		SELECT id FROM file_pieces WHERE id >= :from AND id < :through ORDER BY id LIMIT :count)`,
+	deleteFile: "DELETE FROM files WHERE id = ?",
 	keepEpoch: `INSERT INTO meta (name, value) VALUES ('highest_deleted_epoch', ?)
 		ON CONFLICT (name) DO UPDATE SET value = max(value, excluded.value)`,
 	forecastEpoch: `SELECT ${highestDeletedEpoch} AS epoch`,
@@ -170,7 +227,8 @@ const texts = {
 		FROM entries e LEFT JOIN entries o ON o.id = e.run
 		WHERE e.session = :source AND e.seq > :copied AND e.seq <= :through ORDER BY e.seq`,
 	runOfEntry: "SELECT run_id FROM entries WHERE id = ?",
-	countInput: "UPDATE sessions SET inputs = inputs + 1, updated_at = ? WHERE id = ? RETURNING inputs",
+	countInput:
+		"UPDATE sessions SET inputs = inputs + 1, changed = ?, updated_at = ? WHERE id = ? RETURNING inputs",
 	insertInput: `INSERT INTO inputs (session, position, id, kind, run_id, dedupe_key, worker, at, body)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 	findDedupe: "SELECT position FROM dedupe WHERE session = ? AND key = ?",
@@ -198,17 +256,17 @@ const texts = {
 	positionsOf: `SELECT j.key AS at, s.id || ' ' || s.epoch || ' ' || s.inputs || ' '
 		|| ifnull((SELECT sub FROM chunks WHERE session = s.id ORDER BY seq DESC, sub DESC LIMIT 1), 0) || ' '
 		|| ifnull((SELECT max(seq) FROM entries WHERE session = s.id), 0) AS position FROM json_each(?) j LEFT JOIN sessions s ON s.key = j.value`,
-	addWorker: `INSERT INTO workers (name, pid, started, machine, heartbeat, beat_at) VALUES (?, ?, ?, ?, 0, ?)`,
-	restoreWorker: `INSERT INTO workers (id, name, pid, started, machine, heartbeat, beat_at)
-		VALUES (?, ?, ?, ?, ?, 0, ?) ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at`,
+	addWorker: `INSERT INTO workers (name, pid, started, machine, heartbeat, beat_at, uptime) VALUES (?, ?, ?, ?, 0, ?, ?)`,
+	restoreWorker: `INSERT INTO workers (id, name, pid, started, machine, heartbeat, beat_at, uptime)
+		VALUES (?, ?, ?, ?, ?, 0, ?, ?) ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at, uptime = excluded.uptime`,
 	removeWorker: "DELETE FROM workers WHERE id = ?",
 	removeWorkerNamed: "DELETE FROM workers WHERE name = ?",
 	disownInputs: "UPDATE inputs SET worker = NULL WHERE worker = ?",
-	forgetWorkers: `DELETE FROM workers WHERE beat_at < ?
+	forgetWorker: `DELETE FROM workers WHERE id = ? AND beat_at < ?
 		AND id NOT IN (SELECT owner FROM sessions WHERE open_run IS NOT NULL AND look_at IS NULL AND owner IS NOT NULL)`,
-	allWorkers: "SELECT id, name, pid, started, machine, heartbeat, beat_at FROM workers",
-	workerById: "SELECT name, pid, started, machine, heartbeat, beat_at FROM workers WHERE id = ?",
-	workerByName: "SELECT pid, started, machine, heartbeat, beat_at FROM workers WHERE name = ?",
+	allWorkers: "SELECT id, name, pid, started, machine, heartbeat, beat_at, uptime FROM workers",
+	workerById: "SELECT name, pid, started, machine, heartbeat, beat_at, uptime FROM workers WHERE id = ?",
+	workerByName: "SELECT pid, started, machine, heartbeat, beat_at, uptime FROM workers WHERE name = ?",
 	dataVersion: "PRAGMA data_version",
 };
 

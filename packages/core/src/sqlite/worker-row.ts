@@ -1,7 +1,14 @@
 // This worker's row: written with the first lease it takes, the first input it waits for or the first record it writes,
 // which may be a claim; beaten with later ones, and by the heartbeat's thread once leases are held for a while. Leaving takes the row away.
 import { type Heartbeat, startHeartbeat } from "./heartbeat.ts";
-import { type Identity, isWorkerAlive, isWorkerDead, ownIdentity, type WorkerRow } from "./liveness.ts";
+import {
+	type Identity,
+	isWorkerAlive,
+	isWorkerDead,
+	machineUptime,
+	ownIdentity,
+	type WorkerRow,
+} from "./liveness.ts";
 import type { Statements } from "./statements.ts";
 import { toStored } from "./stored-text.ts";
 
@@ -48,6 +55,7 @@ export function registerWorker(options: WorkerOptions): WorkerRegistration {
 	const name = toStored(options.workerId);
 	let own: Identity | undefined;
 	let row: number | undefined;
+	/** By the machine's clock. */
 	let beatAt = 0;
 	let tentative: { row: number | undefined; beatAt: number } | undefined;
 	let heartbeat: Heartbeat | undefined;
@@ -58,17 +66,23 @@ export function registerWorker(options: WorkerOptions): WorkerRegistration {
 	};
 	const lives = (worker: WorkerRow): boolean => isWorkerAlive(worker, self(), clock.now(), leaseTtlMs);
 
-	function insert(now: number): number {
+	function dead(): readonly number[] {
+		const workers = statements.allWorkers.all() as unknown as (WorkerRow & { id: number })[];
+		return workers.filter((worker) => !lives(worker)).map(({ id }) => id);
+	}
+
+	function insert(uptime: number): number {
 		const { pid, started, machine } = self();
+		const now = clock.now();
 		tentative ??= { row, beatAt };
-		beatAt = now;
+		beatAt = uptime;
 		if (row !== undefined) {
-			statements.restoreWorker.run(row, name, pid, started, machine, now);
+			statements.restoreWorker.run(row, name, pid, started, machine, now, uptime);
 			return row;
 		}
-		statements.forgetWorkers.run(now - day);
+		for (const id of dead()) statements.forgetWorker.run(id, now - day);
 		succeed();
-		row = Number(statements.addWorker.run(name, pid, started, machine, now).lastInsertRowid);
+		row = Number(statements.addWorker.run(name, pid, started, machine, now, uptime).lastInsertRowid);
 		return row;
 	}
 
@@ -97,8 +111,9 @@ export function registerWorker(options: WorkerOptions): WorkerRegistration {
 	return {
 		workerId: options.workerId,
 		present() {
-			const now = clock.now();
-			return row !== undefined && (heartbeat?.beating || now - beatAt < leaseTtlMs / 4) ? row : insert(now);
+			const uptime = machineUptime();
+			const isFresh = heartbeat?.beating || uptime - beatAt < leaseTtlMs / 4;
+			return row !== undefined && isFresh ? row : insert(uptime);
 		},
 		undo() {
 			if (tentative === undefined) return;
@@ -117,10 +132,7 @@ export function registerWorker(options: WorkerOptions): WorkerRegistration {
 			const worker = statements.workerByName.get(storedName) as unknown as WorkerRow | undefined;
 			return worker !== undefined && lives(worker);
 		},
-		dead() {
-			const workers = statements.allWorkers.all() as unknown as (WorkerRow & { id: number })[];
-			return workers.filter((worker) => !lives(worker)).map(({ id }) => id);
-		},
+		dead,
 		isDead(storedName) {
 			if (storedName === name) return false;
 			const worker = statements.workerByName.get(storedName) as unknown as WorkerRow | undefined;

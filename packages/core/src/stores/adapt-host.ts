@@ -4,6 +4,7 @@
 import type { ExecutionHost, RecordingHost } from "../execution-host/index.ts";
 import type { Journal, SessionStore } from "../host/index.ts";
 import { storeJournal } from "./journal/store-journal.ts";
+import { storedValues } from "./stored-values.ts";
 
 const methods = {
 	runs: ["claim", "create", "get", "getByDedupeKey", "listByParentRunId", "update"],
@@ -32,7 +33,8 @@ export function adaptExecutionHost(given: Readonly<Record<string, unknown>>): Re
 	const journal = journals.get(sessions) ?? storeJournal(sessions);
 	journals.set(sessions, journal);
 	// Others may use the journal: it is not closed with an agent.
-	return { journal, capabilities: execution.capabilities, execution, close: async () => {} };
+	const values = storedValues(sessions);
+	return { journal, capabilities: execution.capabilities, values, execution, close: async () => {} };
 }
 
 /**

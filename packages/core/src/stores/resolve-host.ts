@@ -1,8 +1,8 @@
 // What may be given as `host`, told apart by its members and turned into the one kind of host that agents use.
 
-import type { Journal, SessionStore } from "../host/index.ts";
-import { type Host, journalHost } from "../host/index.ts";
+import { type Host, journalHost, memoryValues, type SessionStore } from "../host/index.ts";
 import { storeJournal } from "./journal/store-journal.ts";
+import { storedValues } from "./stored-values.ts";
 
 /** A bare session store as a host: it keeps sessions, and has neither leases nor news of other processes. */
 export interface SessionStoreHost {
@@ -47,11 +47,11 @@ export function resolveHost(given: unknown, adapt?: ExecutionHostAdapter): Host 
 	switch (kinds[0]) {
 		case "sessionStore":
 			checkMethods("host.sessionStore", host.sessionStore, storeMethods);
-			return journalHost(storeJournal(host.sessionStore as Parameters<typeof storeJournal>[0]));
+			return hostOfStore(host.sessionStore as SessionStore);
 		case "journal":
 			checkMethods("host.journal", host.journal, journalMethods);
 			checkMethods("host", host, ["close"]);
-			return given as Host & { readonly journal: Journal };
+			return host.values === undefined ? { ...(given as Host), values: memoryValues() } : (given as Host);
 		case undefined:
 			throw new TypeError(
 				"The option `host` has no `host.sessionStore`, and is no host of another kind: " +
@@ -65,6 +65,10 @@ export function resolveHost(given: unknown, adapt?: ExecutionHostAdapter): Host 
 			"The option `host` has `host.store`, an execution store, which is not supported here.",
 		);
 	return adapt(host);
+}
+
+function hostOfStore(store: SessionStore): Host {
+	return journalHost(storeJournal(store), { values: storedValues(store) });
 }
 
 function checkMethods(name: string, value: unknown, methods: readonly string[]): void {

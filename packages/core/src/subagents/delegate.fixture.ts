@@ -44,7 +44,9 @@ export function family(
 	} = {},
 ): Family {
 	const { journal = memoryJournal(), hostIs = "in-process", ...others } = options;
-	const host = journalHost(journal, hostIs === "blocking" ? {} : { backgroundSubagents: hostIs });
+	const host = journalHost(journal, {
+		capabilities: hostIs === "blocking" ? {} : { backgroundSubagents: hostIs },
+	});
 	const model = scriptedModel(script);
 	const parent = new Agent({ model, subagents, host, ...others });
 	return { parent, model, journal, host };

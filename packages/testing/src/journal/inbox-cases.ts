@@ -64,7 +64,11 @@ export const inboxCases: readonly WrittenCase[] = [
 			same(await one.inbox("s"), waiting, "what its holder sees");
 			await append(lease, "run-1", note("undisturbed"));
 			await lease.append({ at: 1_000, runId: "run-1", facts: [note("taken in")], drain: ["a"] });
-			same((await two.inbox("s")).map(({ id }) => id), ["b"], "what is left");
+			same(
+				(await two.inbox("s")).map(({ id }) => id),
+				["b"],
+				"what is left",
+			);
 			same(lease.isLost, false, "the lease");
 		},
 	},

@@ -72,7 +72,14 @@ export class Process implements Owner, StoreUser {
 		const { store, records: space } = world;
 		const records = simulatedRecords({ operation, space, store, ledger, random, workerId: name, planted });
 		if (world.background)
-			this.execution = journalExecution({ ...this.journal, records }, ports.clock, () => world.uuid());
+			this.execution = journalExecution({
+				journal: this.journal,
+				records,
+				runs: records,
+				capabilities: { backgroundSubagents: "durable" },
+				clock: ports.clock,
+				newId: () => world.uuid(),
+			});
 		const tools = simulatedTools(work);
 		// What hangs in the background nobody would interrupt.
 		const inTime: WorkOptions["trouble"] = (of) => (world.trouble(of) === undefined ? undefined : "fails");
@@ -105,7 +112,7 @@ export class Process implements Owner, StoreUser {
 	#host(): Host | RecordingHost {
 		const { execution } = this;
 		if (execution === undefined) return journalHost(this.journal);
-		return { ...journalHost(this.journal, execution.capabilities), execution };
+		return { ...journalHost(this.journal, execution), execution };
 	}
 
 	/** Whether users can ask it for something. */

@@ -66,7 +66,10 @@ export function simulatedJournal(options: SimulatedJournalOptions): Journal {
 				return { ok: true, seq: forecast };
 			},
 			inbox: () =>
-				operation(`looks into the inbox of ${inner.key}`, () => access.inbox(inner.key), { lane, kind: "reads" }),
+				operation(`looks into the inbox of ${inner.key}`, () => access.inbox(inner.key), {
+					lane,
+					kind: "reads",
+				}),
 			release() {
 				lost = true;
 				return operation(`gives ${inner.key} up`, () => access.release(inner), { lane, kind: "writes" });
@@ -91,8 +94,7 @@ export function simulatedJournal(options: SimulatedJournalOptions): Journal {
 		},
 		submit: (key, input) =>
 			operation(`submits a ${input.kind} to ${key}`, () => access.submit(key, input), { kind: "writes" }),
-		inbox: (key) =>
-			operation(`looks into the inbox of ${key}`, () => access.inbox(key), { kind: "reads" }),
+		inbox: (key) => operation(`looks into the inbox of ${key}`, () => access.inbox(key), { kind: "reads" }),
 		read: (key, options) => operation(`reads ${key}`, () => access.read(key, options), { kind: "reads" }),
 		head: (key) => operation(`looks at ${key}`, () => access.head(key), { kind: "reads" }),
 		list: (options) => operation("lists sessions", () => access.list(options), { kind: "reads" }),

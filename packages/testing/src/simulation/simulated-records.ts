@@ -1,7 +1,7 @@
 // The records beside the journal as a process has them: what a host in a file keeps of claims, notifications and what is
 // scheduled. One space for all processes; where a run stands is read from the store.
 
-import type { JournalRecords, MemoryJournal, RecordSpace, RecordWrite, RunLocation } from "holdfast/host";
+import type { MemoryJournal, RecordSpace, RecordWrite, RunIndex, RunLocation } from "holdfast/host";
 import type { Ledger } from "./ledger.ts";
 import type { Operation } from "./operations.ts";
 import type { PlantedFault } from "./planted-faults.ts";
@@ -19,7 +19,7 @@ export interface SimulatedRecordsOptions {
 }
 
 /** Records whose every answer is a step of the schedule. */
-export function simulatedRecords(options: SimulatedRecordsOptions): JournalRecords {
+export function simulatedRecords(options: SimulatedRecordsOptions): RecordSpace & RunIndex {
 	const { operation, space, store, ledger, random, workerId, planted } = options;
 	const reads = { kind: "reads", answered: "mostly-at-once" } as const;
 

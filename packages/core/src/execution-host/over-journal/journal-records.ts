@@ -1,9 +1,8 @@
 // Records with the journal behind them: a run, checkpoint or event that has no record is read from the journal, so that
 // what every turn is known by costs no write of its own (keeps I2, I5). Records exist for what others have written:
 // claims, notifications, outputs.
-import type { Journal } from "../../host/index.ts";
+import type { Journal, RunIndex } from "../../host/index.ts";
 import { numbered, type RecordSpace, type StoredRecord } from "../../host/index.ts";
-import type { SqliteRecords } from "../../sqlite/index.ts";
 import { unfinishedShelf } from "../keep-runs.ts";
 import { isFinal, type RunRecord } from "../run-record.ts";
 import { runEventsOf } from "./run-events-of.ts";
@@ -14,16 +13,16 @@ type Named = StoredRecord & { readonly name: string };
 const checkpointShelf = "checkpoints ";
 const eventShelf = "events ";
 
-/** The records of a file, completed by its journal. */
-export function journalRecords(records: SqliteRecords, journal: Journal): RecordSpace {
+/** Records beside a journal, completed by it. */
+export function journalRecords(records: RecordSpace, runs: RunIndex, journal: Journal): RecordSpace {
 	async function runOf(runId: string): Promise<RunRecord | undefined> {
-		const location = await records.locate(runId);
+		const location = await runs.locate(runId);
 		return location && runOfJournal(runId, location, await entriesOf(journal, location));
 	}
 	/** Those that were written before the run began come first; later ones stand where they were put. */
 	async function checkpointsOf(runId: string): Promise<readonly Named[]> {
 		const stored = await records.list(`${checkpointShelf}${runId}`);
-		const location = await records.locate(runId);
+		const location = await runs.locate(runId);
 		if (location === undefined) return stored;
 		const leading = stored.filter(({ name }, index) => name === numbered(index + 1)).length;
 		const told = runCheckpoints(runId, location, await entriesOf(journal, location)).map((checkpoint) => {
@@ -33,7 +32,7 @@ export function journalRecords(records: SqliteRecords, journal: Journal): Record
 		return joined(told, stored);
 	}
 	async function eventsOf(runId: string): Promise<readonly Named[]> {
-		const location = await records.locate(runId);
+		const location = await runs.locate(runId);
 		if (location === undefined) return [];
 		const events = runEventsOf(await entriesOf(journal, location));
 		return events.map((value, index) => ({ name: numbered(index + 1), revision: 0, value }));
@@ -60,7 +59,7 @@ export function journalRecords(records: SqliteRecords, journal: Journal): Record
 			if (shelf === unfinishedShelf) {
 				const names = [
 					...(await records.list(shelf)).map(({ name }) => name),
-					...(await records.unfinishedRuns()),
+					...(await runs.unfinishedRuns()),
 				];
 				const rows = [...new Set(names)].map((name) => ({ name, revision: 0, value: "unfinished" }));
 				return cut(rows, options);

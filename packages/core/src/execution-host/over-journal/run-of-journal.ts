@@ -1,8 +1,6 @@
 // A run that has no record of its own, read from the journal: how it stands, and its checkpoints.
 import type { Entry } from "../../facts/index.ts";
-import type { Journal } from "../../host/index.ts";
-import { readPlace } from "../../host/index.ts";
-import type { RunLocation } from "../../sqlite/index.ts";
+import { type Journal, type RunLocation, readPlace } from "../../host/index.ts";
 import type { Checkpoint, NewCheckpoint } from "../checkpoint.ts";
 import { CheckpointReader, statusAfter } from "../checkpoints-of.ts";
 import type { RunRecord } from "../run-record.ts";

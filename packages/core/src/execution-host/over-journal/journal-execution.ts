@@ -1,0 +1,36 @@
+// The execution host over a journal: claims, notifications and schedules are records beside it, turns are read from it.
+import { uuid } from "@holdfast/upp";
+import type { ExecutionCapabilities, Host } from "../../host/index.ts";
+import type { OwnExecutionHost } from "../in-memory.ts";
+import { recordScheduler } from "../record-scheduler.ts";
+import { recordStore } from "../record-store.ts";
+import { journalRecords } from "./journal-records.ts";
+
+/** What an execution host is made of. */
+export interface JournalExecutionOptions
+	extends Required<Pick<Host, "journal" | "records" | "runs" | "capabilities">> {
+	/** Time of claims and schedules, in milliseconds since the epoch. Default: the system's. */
+	readonly clock?: { now(): number } | undefined;
+	/** Where ids of claims come from. Default: random UUIDs. */
+	readonly newId?: () => string;
+}
+
+/** The execution host over a host that has records, and an index of the runs in its journal. */
+export function journalExecution(options: JournalExecutionOptions): OwnExecutionHost {
+	const {
+		journal,
+		records: space,
+		runs,
+		capabilities,
+		clock = { now: () => Date.now() },
+		newId = uuid,
+	} = options;
+	const records = journalRecords(space, runs, journal);
+	const workers = { ownId: journal.workerId, isDead: (other: string) => runs.isDead(other) };
+	const ports = { now: () => clock.now(), newId, workers };
+	return {
+		capabilities,
+		scheduler: recordScheduler(records, ports),
+		store: recordStore(records, ports),
+	};
+}

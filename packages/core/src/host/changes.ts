@@ -1,0 +1,113 @@
+// The port of changes: what happens in a store, to any session, by any process, in one order. Its positions only grow; who
+// follows keeps the last one, and gets what it missed. Implementations: memory-changes.ts and sqlite/sqlite-changes.ts;
+// `hostContract` of @holdfast/testing holds them alike.
+import { HoldfastError } from "@holdfast/upp";
+import type { MaybePromise } from "./journal.ts";
+
+/**
+ * Something was committed to a session. Several commits to one may be one change, that of the last of them. Deltas between
+ * two entries are none of their own: who wants those follows the session.
+ */
+export interface Change {
+	/** Grows with every change of the store, with gaps. */
+	readonly position: number;
+	readonly key: string;
+	readonly incarnation: string;
+	/** Seq of the session's last entry at that change. */
+	readonly seq: number;
+	/**
+	 * `appended`: entries were added. `changed`: anything else, such as its creation, a fork, an input, a fold.
+	 * `deleted`: the session is gone.
+	 */
+	readonly kind: "appended" | "changed" | "deleted";
+}
+
+/** Which changes to read. */
+export interface ReadChangesOptions {
+	/** Only those after this position. Default 0: of every session that is there, its last one. */
+	readonly after?: number;
+	/** At most so many. Default 500. */
+	readonly limit?: number;
+}
+
+/** The changes of a store. */
+export interface ChangeLog {
+	/** The position of the last change: where to begin for what comes from now on. */
+	position(): MaybePromise<number>;
+	/**
+	 * Changes in the order of their positions. Fewer than `limit` does not mean that there are no more: none does. Rejects
+	 * with `changes_expired` when deletions after that position are not known any more: begin from 0 then.
+	 */
+	read(options?: ReadChangesOptions): MaybePromise<readonly Change[]>;
+	/** Calls `changed` soon after anything was committed to any session, by anyone in any process. Returns the way to stop. */
+	watch(changed: () => void): () => void;
+}
+
+/** How many deletions a store remembers at least. */
+export const rememberedDeletions = 1_000;
+/** How many changes are read at a time when nothing else is said. */
+export const changesAtOnce = 500;
+
+/** Where a follower begins, and what ends it. */
+export interface WatchAllOptions {
+	/** Only changes after this position; `now` for those to come. Default 0: all sessions that are there, then what comes. */
+	readonly after?: number | "now";
+	readonly signal?: AbortSignal;
+}
+
+/**
+ * Everything that happens in a store, as it happens, until the signal fires. Rejects as `ChangeLog.read` does.
+ * @example
+ * ```ts
+ * import { memoryHost, watchAll } from "holdfast";
+ *
+ * const host = memoryHost();
+ * const stop = new AbortController();
+ * await host.journal.submit("room", { id: "1", kind: "notice", body: "hello" });
+ * for await (const { key, kind, position } of watchAll(host.changes, { signal: stop.signal })) {
+ * 	console.log(key, kind, position > 0); // room changed true
+ * 	stop.abort();
+ * }
+ * ```
+ */
+export async function* watchAll(
+	changes: ChangeLog,
+	{ after = 0, signal }: WatchAllOptions = {},
+): AsyncGenerator<Change, void, void> {
+	let wake = (): void => {};
+	let isNew = false;
+	const isOver = (): boolean => signal?.aborted === true;
+	const heard = (): void => {
+		isNew = true;
+		wake();
+	};
+	const stop = changes.watch(heard);
+	signal?.addEventListener("abort", heard);
+	try {
+		let position = after === "now" ? await changes.position() : after;
+		while (!isOver()) {
+			isNew = false;
+			const page = await changes.read({ after: position });
+			for (const change of page) {
+				if (isOver()) return;
+				yield change;
+				position = change.position;
+			}
+			if (page.length > 0 || isNew) continue;
+			await new Promise<void>((resolve) => {
+				wake = resolve;
+			});
+		}
+	} finally {
+		stop();
+		signal?.removeEventListener("abort", heard);
+	}
+}
+
+export function changesExpired(after: number): HoldfastError {
+	return new HoldfastError(
+		"changes_expired",
+		`Sessions were removed after position ${after} that the store does not remember any more. Begin from 0, and take sessions that do not come for removed.`,
+		{ data: { after } },
+	);
+}

@@ -1,0 +1,110 @@
+// The changes of a store in memory: its sessions in the order in which they changed last, as a list that a session leaves
+// and joins at its end in no time, and the last deletions among them.
+import {
+	type Change,
+	type ChangeLog,
+	changesAtOnce,
+	changesExpired,
+	rememberedDeletions,
+} from "./changes.ts";
+import type { Session, Store } from "./memory-store.ts";
+
+/** Something in the order of its last change: a session, or what is remembered of one that was deleted. */
+export interface Changed {
+	readonly key: string;
+	readonly incarnation: string;
+	/** 0 before its first change. */
+	position: number;
+	kind: Change["kind"];
+	older: Changed | undefined;
+	newer: Changed | undefined;
+}
+
+/** A session that is gone. */
+interface Deletion extends Changed {
+	readonly seq: number;
+}
+
+/** The order of changes. */
+export interface ChangeOrder {
+	latest: Changed | undefined;
+	position: number;
+	/** In their order, so many as are remembered. */
+	readonly deletions: Changed[];
+	/** Position of the last deletion that is not remembered any more; 0 while there is none. */
+	forgotten: number;
+}
+
+/** The order of a store in which nothing happened. */
+export function newOrder(): ChangeOrder {
+	return { latest: undefined, position: 0, deletions: [], forgotten: 0 };
+}
+
+/** Something happened to a session: it is the one that changed last. */
+export function noteChange(order: ChangeOrder, session: Changed, kind: Change["kind"]): void {
+	session.position = ++order.position;
+	session.kind = kind;
+	const { latest } = order;
+	if (latest === session) return;
+	leave(session);
+	session.older = latest;
+	if (latest !== undefined) latest.newer = session;
+	order.latest = session;
+}
+
+/** A session was deleted. */
+export function noteDeletion(order: ChangeOrder, session: Changed, seq: number): void {
+	if (order.latest === session) order.latest = session.older;
+	leave(session);
+	const { key, incarnation } = session;
+	const deletion: Deletion = {
+		key,
+		incarnation,
+		seq,
+		position: 0,
+		kind: "deleted",
+		older: undefined,
+		newer: undefined,
+	};
+	noteChange(order, deletion, "deleted");
+	order.deletions.push(deletion);
+	if (order.deletions.length <= 2 * rememberedDeletions) return;
+	// Half of them at once, so that each deletion costs the same.
+	for (const forgotten of order.deletions.splice(0, rememberedDeletions)) {
+		order.forgotten = forgotten.position;
+		leave(forgotten);
+	}
+}
+
+function leave(session: Changed): void {
+	const { older, newer } = session;
+	if (older !== undefined) older.newer = newer;
+	if (newer !== undefined) newer.older = older;
+	session.older = undefined;
+	session.newer = undefined;
+}
+
+/** The changes of a store. */
+export function memoryChanges(store: Store): ChangeLog {
+	const { order } = store;
+	return {
+		position: () => order.position,
+		read({ after = 0, limit = changesAtOnce } = {}) {
+			if (after > 0 && after < order.forgotten) throw changesExpired(after);
+			const found: Changed[] = [];
+			for (let at = order.latest; at !== undefined && at.position > after; at = at.older) {
+				// Who begins has not seen what was deleted.
+				if (after > 0 || at.kind !== "deleted") found.push(at);
+			}
+			return found
+				.reverse()
+				.slice(0, limit)
+				.map((at) => {
+					const { position, key, incarnation, kind } = at;
+					const seq = kind === "deleted" ? (at as Deletion).seq : ((at as Session).entries.at(-1)?.seq ?? 0);
+					return { position, key, incarnation, seq, kind };
+				});
+		},
+		watch: (changed) => store.watchers.addToAll(changed),
+	};
+}

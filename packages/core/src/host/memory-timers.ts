@@ -1,0 +1,132 @@
+// Timers in memory: a heap by the time at which each is due, so that pending ones cost nothing.
+import { decodeValue, encodeValue, type JSONValue } from "@holdfast/upp";
+import { ensureSession, type Store } from "./memory-store.ts";
+import { claimAtOnce, claimLease, type Timer, type TimerStore } from "./timers.ts";
+
+interface Kept {
+	readonly key: string;
+	readonly name: string;
+	readonly wakeAt: number;
+	/** The body as text; undefined when there is none. */
+	readonly body: string | undefined;
+	attempt: number;
+	claim: string | undefined;
+	/** Its place in the heap; older ones are void. */
+	place: Place | undefined;
+}
+
+interface Place {
+	readonly dueAt: number;
+	readonly timer: Kept;
+}
+
+/** The timers beside the sessions of a store. */
+export function timersBeside(store: Store): TimerStore {
+	const bySession = new Map<string, Map<string, Kept>>();
+	const watchers = new Set<() => void>();
+	let heap: Place[] = [];
+	let count = 0;
+	let claims = 0;
+
+	const find = (key: string, name: string): Kept | undefined => bySession.get(key)?.get(name);
+	const isValid = (place: Place): boolean => place.timer.place === place;
+
+	function put(timer: Kept, dueAt: number): void {
+		timer.place = { dueAt, timer };
+		push(heap, timer.place);
+		// A sorted list is a heap.
+		if (heap.length > 2 * count + 64)
+			heap = heap.filter(isValid).sort((one, other) => one.dueAt - other.dueAt);
+	}
+
+	/** The place of the timer that is due first. */
+	function first(): Place | undefined {
+		while (heap[0] !== undefined && !isValid(heap[0])) pop(heap);
+		return heap[0];
+	}
+
+	function remove(key: string, name: string): boolean {
+		const timers = bySession.get(key);
+		const timer = timers?.get(name);
+		if (timers === undefined || timer === undefined) return false;
+		timers.delete(name);
+		timer.place = undefined;
+		count--;
+		if (timers.size === 0) bySession.delete(key);
+		return true;
+	}
+
+	store.deleted.push((key) => {
+		for (const name of [...(bySession.get(key)?.keys() ?? [])]) remove(key, name);
+	});
+	return {
+		set({ key, name, wakeAt, body }) {
+			const text = body === undefined ? undefined : JSON.stringify(encodeValue(body));
+			ensureSession(store, key);
+			remove(key, name);
+			const timer: Kept = { key, name, wakeAt, body: text, attempt: 0, claim: undefined, place: undefined };
+			const timers = bySession.get(key) ?? new Map<string, Kept>();
+			bySession.set(key, timers.set(name, timer));
+			count++;
+			put(timer, wakeAt);
+			for (const changed of watchers) queueMicrotask(changed);
+		},
+		cancel: remove,
+		claim({ now, leaseMs = claimLease, limit = claimAtOnce }) {
+			const due: Kept[] = [];
+			for (let place = first(); due.length < limit; place = first()) {
+				if (place === undefined || place.dueAt > now) break;
+				due.push(place.timer);
+				place.timer.place = undefined;
+			}
+			return due.map((timer) => {
+				timer.attempt++;
+				timer.claim = String(++claims);
+				put(timer, now + leaseMs);
+				const { incarnation = "" } = store.sessions.get(timer.key) ?? {};
+				return { ...timerOf(timer), incarnation, claim: timer.claim, attempt: timer.attempt };
+			});
+		},
+		settle: ({ key, name, claim }) => find(key, name)?.claim === claim && remove(key, name),
+		nextDue: () => first()?.dueAt,
+		list: (key) =>
+			[...(bySession.get(key)?.values() ?? [])]
+				.sort((one, other) => (one.name < other.name ? -1 : 1))
+				.map(timerOf),
+		watch(changed) {
+			const own = (): void => changed();
+			watchers.add(own);
+			return () => void watchers.delete(own);
+		},
+	};
+}
+
+function timerOf({ key, name, wakeAt, body }: Kept): Timer {
+	const timer = { key, name, wakeAt };
+	return body === undefined ? timer : { ...timer, body: decodeValue(JSON.parse(body) as JSONValue) };
+}
+
+function push(heap: Place[], place: Place): void {
+	let at = heap.length;
+	for (let up = (at - 1) >> 1; at > 0 && (heap[up] as Place).dueAt > place.dueAt; up = (at - 1) >> 1) {
+		heap[at] = heap[up] as Place;
+		at = up;
+	}
+	heap[at] = place;
+}
+
+function pop(heap: Place[]): void {
+	const place = heap.pop();
+	if (place === undefined || heap.length === 0) return;
+	let at = 0;
+	for (;;) {
+		let down = 2 * at + 1;
+		const [left, right] = [heap[down], heap[down + 1]];
+		if (left !== undefined && right !== undefined && right.dueAt < left.dueAt) down++;
+		const next = heap[down];
+		if (next === undefined || next.dueAt >= place.dueAt) break;
+		heap[at] = next;
+		at = down;
+	}
+	heap[at] = place;
+}

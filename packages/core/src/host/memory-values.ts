@@ -1,0 +1,23 @@
+// Values in memory that go with their sessions.
+import { ensureSession, type Store } from "./memory-store.ts";
+import { memoryValues, type ValueStore } from "./values.ts";
+
+/** The values beside the sessions of a store. Writing one creates its session when it is new. */
+export function valuesBeside(store: Store): ValueStore {
+	const kept = memoryValues();
+	store.deleted.push((key) => void kept.deleteSession(key));
+	return {
+		goWithSession: true,
+		deleteSession: kept.deleteSession,
+		values(key, owner) {
+			const own = kept.values(key, owner);
+			return {
+				...own,
+				set(name, value) {
+					void own.set(name, value); // first, for it may refuse the value
+					ensureSession(store, key);
+				},
+			};
+		},
+	};
+}

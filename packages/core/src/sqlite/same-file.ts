@@ -1,0 +1,29 @@
+// Whether the path of a journal still leads to the file that is open. One that was removed or replaced takes what is
+// written to it along when it is closed, and other processes use another file: nothing may be acknowledged any more.
+import { statSync } from "node:fs";
+import { HoldfastError } from "@holdfast/upp";
+
+/** Milliseconds between two looks, so that work without pause does not pay for them. */
+const interval = 50;
+
+/** A check to be made before each use of the file. @throws HoldfastError `journal_unavailable`. */
+export function sameFile(path: string): () => void {
+	const opened = statSync(path);
+	let lookedAt = performance.now();
+	let isThere = true;
+	return () => {
+		const now = performance.now();
+		if (now - lookedAt >= interval) {
+			lookedAt = now;
+			const found = statSync(path, { throwIfNoEntry: false });
+			isThere = found?.ino === opened.ino && found.dev === opened.dev;
+		}
+		if (isThere) return;
+		throw new HoldfastError(
+			"journal_unavailable",
+			`The journal's file ${path} was removed or replaced while it was open. Nothing is written to what was there before. ` +
+				"Put it back, or close the host and open it again.",
+			{ data: { path } },
+		);
+	};
+}

@@ -1,0 +1,104 @@
+// Timers in the journal's file, found by an index of the times at which they are due; they go with their session.
+import { decodeValue, encodeValue, type JSONValue } from "@holdfast/upp";
+import { never } from "../facts/index.ts";
+import {
+	type ClaimedTimer,
+	claimAtOnce,
+	claimLease,
+	type MaybePromise,
+	type TimerStore,
+} from "../host/index.ts";
+import type { ChangeFeed } from "./change-feed.ts";
+import { ensureSession } from "./session-writes.ts";
+import type { Statements } from "./statements.ts";
+import { fromStored, toStored } from "./stored-text.ts";
+
+/** What timers need of their journal. */
+export interface TimersParts {
+	readonly statements: Statements;
+	readonly feed: ChangeFeed;
+	/** Runs within a transaction and resolves when it is committed. */
+	commit<T>(apply: () => T, committed?: () => void): Promise<T>;
+	reading<T>(read: () => T): MaybePromise<T>;
+	now(): number;
+}
+
+interface TimerRow {
+	readonly session: number;
+	readonly key: string;
+	readonly incarnation: string;
+	readonly name: string;
+	readonly wake_at: number;
+	readonly body: string | null;
+}
+
+/** The timers of all sessions of a journal. */
+export function sqliteTimers({ statements, feed, commit, reading, now }: TimersParts): TimerStore {
+	const nextDue = (): number | undefined =>
+		(statements.nextTimer.get() as { due: number | null }).due ?? undefined;
+
+	function claimDue(at: number, leaseMs: number, limit: number): readonly ClaimedTimer[] {
+		const rows = statements.dueTimers.all(at, limit) as unknown as TimerRow[];
+		return rows.map((row) => {
+			const claimed = statements.claimTimer.get(whole(at + leaseMs), row.session, row.name);
+			const { claim, attempt } = claimed as { claim: string; attempt: number };
+			return {
+				key: fromStored(row.key),
+				incarnation: row.incarnation,
+				...timerOf(row),
+				claim,
+				attempt,
+			};
+		});
+	}
+
+	return {
+		async set({ key, name, wakeAt, body }) {
+			const text = body === undefined ? null : JSON.stringify(encodeValue(body));
+			const at = whole(wakeAt);
+			await commit(
+				() => {
+					const session = ensureSession(statements, toStored(key), now());
+					statements.setTimer.run({ session, name: toStored(name), at, body: text });
+				},
+				() => feed.committed(key),
+			);
+		},
+		cancel: (key, name) =>
+			commit(() => {
+				const found = statements.sessionId.get(toStored(key)) as { id: number } | undefined;
+				return found !== undefined && statements.cancelTimer.run(found.id, toStored(name)).changes > 0;
+			}),
+		async claim({ now: at, leaseMs = claimLease, limit = claimAtOnce }) {
+			// A look that finds nothing writes nothing.
+			const next = await reading(nextDue);
+			if (next === undefined || next > at) return [];
+			return commit(() => claimDue(at, leaseMs, limit));
+		},
+		settle: ({ key, name, claim }) =>
+			commit(() => statements.settleTimer.run(toStored(key), toStored(name), claim).changes > 0),
+		nextDue: () => reading(nextDue),
+		list: (key) =>
+			reading(() => {
+				const rows = statements.listTimers.all(toStored(key)) as unknown as TimerRow[];
+				return rows
+					.map((row) => ({ key, ...timerOf(row) }))
+					.sort((one, other) => (one.name < other.name ? -1 : 1));
+			}),
+		watch: (changed) => feed.watchAll(changed),
+	};
+}
+
+function timerOf({ name, wake_at: wakeAt, body }: TimerRow): {
+	name: string;
+	wakeAt: number;
+	body?: unknown;
+} {
+	const timer = { name: fromStored(name), wakeAt };
+	return body === null ? timer : { ...timer, body: decodeValue(JSON.parse(body) as JSONValue) };
+}
+
+/** A time as a column holds it: never earlier than it was given. */
+function whole(time: number): number {
+	return Math.min(Math.ceil(time), never);
+}

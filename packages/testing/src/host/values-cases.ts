@@ -1,0 +1,61 @@
+// Values: small, of a session and an owner, and gone with the session.
+import { append, begin, ended, same } from "../journal/index.ts";
+import type { PortCase } from "./port-case.ts";
+
+export const valuesCases: readonly PortCase[] = [
+	{
+		title: "a value is kept under its session, owner and name, and each get gives a copy",
+		async run(world) {
+			const [one, two] = [await world.host(), await world.host()];
+			const given = { list: [1, "two", null], bytes: new Uint8Array([1, 2]) };
+			await one.values.values("s", "a").set("n", given);
+			await one.values.values("s", "b").set("n", "of b");
+			await two.values.values("t", "a").set("n", "of t");
+			const values = two.values.values("s", "a");
+			const first = (await values.get("n")) as typeof given;
+			same(first.list, given.list, "what was kept");
+			same([...first.bytes], [1, 2], "its bytes");
+			first.list.push("changed");
+			same(((await values.get("n")) as typeof given).list, given.list, "after a reader changed its copy");
+			same(await one.values.values("s", "b").get("n"), "of b", "of another owner");
+			same(await one.values.values("t", "a").get("n"), "of t", "of another session");
+			same(await one.values.values("s", "a").get("other"), undefined, "one that is not there");
+		},
+	},
+	{
+		title: "values are listed by name, replaced and deleted, whatever their names are",
+		async run(world) {
+			const [one, two] = [await world.host(), await world.host()];
+			const names = ["b", "a", "", "\u0000", "\\", '"', "é", "__proto__"];
+			const values = one.values.values("s", "o");
+			for (const name of names) await values.set(name, { name });
+			await values.set("a", "replaced");
+			const listed = await two.values.values("s", "o").list();
+			same(
+				listed.map(({ name }) => name),
+				[...names].sort(),
+				"names",
+			);
+			same(listed.find(({ name }) => name === "a")?.value, "replaced", "the last value");
+			same([await values.delete("a"), await values.delete("a")], [true, false], "whether there was one");
+			same(await two.values.values("s", "o").get("a"), undefined, "a deleted one");
+		},
+	},
+	{
+		title: "where they go with their session they are gone when it is deleted, and one made anew has none",
+		async run(world) {
+			const { journal, values } = await world.host();
+			if (values.goWithSession !== true) return;
+			await append(await begin(journal, "s"), "run-1", ended);
+			await values.values("s", "o").set("n", 1);
+			await values.values("new", "o").set("n", 2);
+			same((await journal.head("new"))?.seq, 0, "a session that a value has begun");
+			await journal.delete("s");
+			await journal.delete("new");
+			same(await values.values("s", "o").get("n"), undefined, "after the deletion");
+			await append(await begin(journal, "s"), "run-1", ended);
+			same(await values.values("s", "o").list(), [], "in the session that is made anew");
+			same(await values.values("new", "o").list(), [], "in one that had nothing else");
+		},
+	},
+];
