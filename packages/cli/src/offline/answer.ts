@@ -18,8 +18,9 @@ const PAGE_LINES = 80;
 const PAGE_BLOCKS = 6;
 const NEARLY = 0.8;
 const MOST_IN_SECTION = 12;
-const INTRODUCTION = 4;
-const NEAREST = 3;
+/** Shown of what follows a heading, begins a file, or comes nearest. */
+const FEW = 4;
+const MOST_PASSAGES = 20_000;
 const MOST_CHARACTERS = 400;
 const MOST_CODE_LINES = 10;
 
@@ -30,13 +31,16 @@ export function composeAnswer(transcript: Transcript, question: Question): strin
 	const head = missing.length > 0 ? `There is no ${missing.join(", ")} here. ` : "";
 	const end = (text: string): string => [`${head}${head && "\n\n"}${text}`, "", ...remarks].join("\n").trim();
 	if (words.length === 0) return end(introduce(transcript, question));
-	const texts = new Map([...transcript.hits, ...transcript.texts]);
-	const isInside = insideOf(question);
-	const chunks = [...texts].flatMap(([path, text]) => (isInside(path) ? chunksOf(path, text) : []));
+	// What was read comes first, and before what was only found.
+	const known = new Map([...transcript.texts, ...transcript.hits, ...transcript.texts]);
+	const inside = [...known.keys()].filter(insideOf(question));
+	const all = inside.flatMap((path) => chunksOf(path, known.get(path) ?? []));
+	const chunks = all.slice(0, MOST_PASSAGES);
+	if (chunks.length < all.length) remarks.push(`Of ${all.length} passages ${chunks.length} were ranked.`);
 	const absent = nowhere(transcript, words);
 	const ranked = rankChunks(chunks, question, absent);
 	const answers = answersAmong(ranked, question);
-	const shown = answers.length > 0 ? answers : ranked.slice(0, NEAREST);
+	const shown = answers.length > 0 ? answers : ranked.slice(0, FEW);
 	const blocks = blocksOf(shown, chunks, new Set(words.map(({ text }) => termOf(text))));
 	if (answers.length > 0) {
 		if (absent.length > 0) remarks.unshift(`${quoted(absent)} is in no file as it is written here.`);
@@ -87,7 +91,7 @@ function blocksOf(passages: readonly Passage[], chunks: readonly Chunk[], terms:
 		if (members.length === 0) {
 			// A heading alone says little: what follows it is shown too.
 			const next = 1 + (positions.get(chunk) ?? 0);
-			members = chunks.slice(next, next + INTRODUCTION).filter((other) => other.section === section);
+			members = chunks.slice(next, next + FEW).filter((other) => other.section === section);
 		}
 		const byLine = (left: Chunk, right: Chunk): number => left.line - right.line;
 		const shown = members.slice(0, MOST_IN_SECTION).sort(byLine);
@@ -115,9 +119,10 @@ function showChunk(chunk: Chunk, terms: Set<string>): string {
 			: text;
 	};
 	if (kind !== "code" || lines.length === 1) {
-		const text = lines.map((one) => one.trim().replace(/^\|\s*|\s*\|$/g, "")).join(" ");
-		// Without emphasis and the addresses of links.
-		return `${cut(text.replaceAll("**", "").replace(/\[([^[\]]*)\]\([^()\s]*\)/g, "$1"))} (${path}:${line})`;
+		// Without emphasis, the addresses of links, and the frame of a table.
+		const joined = lines.map((one) => one.trim()).join(" ");
+		const text = joined.replaceAll("**", "").replace(/^\||\|$/g, "");
+		return `${cut(text.replace(/\[([^[\]]*)\]\([^()\s]*\)/g, "$1").trim())} (${path}:${line})`;
 	}
 	const scores = lines.map((one) => {
 		return new Set(termsOf(one).filter((term) => terms.has(term))).size / (COMMENT.test(one) ? 2 : 1);
@@ -135,7 +140,7 @@ function introduce(transcript: Transcript, question: Question): string {
 	const blocks = [...transcript.texts].flatMap(([path, lines]) => {
 		let texts = 0;
 		const chunks = chunksOf(path, lines).filter(({ kind, names, context, lines: [first = ""] }) => {
-			if (kind === "text") return !/^(?:\[?!\[|<)/.test(first) && texts++ < INTRODUCTION;
+			if (kind === "text") return !/^(?:\[?!\[|<)/.test(first) && texts++ < FEW;
 			return kind === "heading" || (names.trim() !== "" && context === "");
 		});
 		const length = `\n${path} has ${counted(lines.length, "line")}.`;

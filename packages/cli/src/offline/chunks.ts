@@ -23,9 +23,10 @@ const PROSE = /\.(?:mdx?|markdown|rst|txt|adoc|log)$|(?:^|\/)[A-Z][A-Z0-9_-]*$/;
 export const COMMENT: RegExp = /^\s*(?:\/\/|\/\*|\*|#(?!include|\[)|--|;|"""|<!--)/;
 const DEFINITION =
 	/^\s*(?:(?:export|default|public|private|protected|static|async|abstract|declare|readonly|pub|const|final|override|unsafe)\s+)*(?:function\*?|class|interface|type|enum|struct|trait|impl|module|namespace|def|fn|func|fun|record|protocol|create\s+(?:table|view|index|function)(?:\s+if\s+not\s+exists)?)\s+[`"]?([\w$]+)|^(?:(?:export|declare|pub)\s+)*(?:const|let|var|val|static)\s+(?:mut\s+)?([\w$]+)|^\s+(?:(?:public|private|protected|static|async|override|readonly|get|set)\s+)*(?!(?:if|for|while|switch|catch|return|default|case|else|function)\b)#?([A-Za-z_$][\w$]*)(?:\??:\s|\(.*\{\s*$)/i;
-const KEY = /^\s*(?:-\s+)?["']?([\w@./$-]+)["']?(?:\s*[:=]|\s|$)|^\s*\[+([^\]]+)\]/;
+const KEY = /^\s*(?:-\s+)?["']?([\w@./$-]+)["']?(?:\s*[:=]|\s|$)|^\s*\[{1,2}([^\]]+)\]/;
 /** The first cell of a row, or the name that an item begins with. */
-const LABEL = /^\|\s*([^|]{1,60}?)\s*\||^(?:[-*+]|\d+[.)])\s+(?:\*\*|`)([^*`]+)/;
+const LABEL = /^\|([^|]{1,60})\||^(?:[-*+]|\d+[.)])\s+(?:\*\*|`)([^*`]+)/;
+type Open = Pick<Chunk, "line" | "kind" | "context"> & { lines: string[]; names: string[]; indent: number };
 
 /** Whether a file is a text for people, data or code, by its name. */
 export function kindOf(path: string): "prose" | "data" | "code" {
@@ -36,19 +37,17 @@ export function kindOf(path: string): "prose" | "data" | "code" {
 export function chunksOf(path: string, lines: FileLines): Chunk[] {
 	const chunks: Chunk[] = [];
 	const sections: NonNullable<Chunk["section"]>[] = [];
-	/** Items or definitions around the next line. */
+	/** Items or definitions around the next line, of which the nearest four count. */
 	let parents: { readonly indent: number; readonly name: string }[] = [];
 	/** The last paragraph, for the list, table or code after it. */
 	let lead = "";
-	let open:
-		| (Pick<Chunk, "line" | "kind" | "context"> & { lines: string[]; names: string[]; indent: number })
-		| undefined;
+	let open: Open | undefined;
 	const close = (): void => {
 		if (!open) return;
 		const { names, indent, ...rest } = open;
 		chunks.push({ ...rest, path, names: names.join(" "), section: sections.at(-1) });
 		if (open.context === "") lead = open.lines.join(" ").slice(-300);
-		if (names[0]) parents.push({ indent, name: names[0] });
+		if (names[0]) parents.push({ indent, name: names[0].slice(0, 80) });
 		open = undefined;
 	};
 	const add = (text: string, index: number, kind: "text" | "code", context: string, name?: string): void => {
@@ -59,7 +58,7 @@ export function chunksOf(path: string, lines: FileLines): Chunk[] {
 	};
 	const around = (indent: number): string => {
 		parents = parents.filter((parent) => parent.indent < indent);
-		return parents.map(({ name }) => name).join(" ");
+		return Array.from(parents.slice(-4), ({ name }) => name).join(" ");
 	};
 	const addHeading = (title: string, level: number, line: number): void => {
 		while ((sections.at(-1)?.level ?? 0) >= level) sections.pop();
@@ -75,26 +74,25 @@ export function chunksOf(path: string, lines: FileLines): Chunk[] {
 	const addProse = (line: string, index: number): void => {
 		const text = line.trim();
 		const marks = /^(?:`{3,}|~{3,})/.exec(text)?.[0];
-		const [, level, title = ""] = /^(#{1,6})\s+(.+?)[#\s]*$/.exec(text) ?? [];
+		const [level] = /^#{1,6}(?=\s)/.exec(text) ?? [];
 		const [, cell, label] = LABEL.exec(text) ?? [];
 		const isItem = /^(?:[-*+]|\d+[.)])\s/.test(text);
 		const isHead = !isRow;
-		const isUnderline =
-			/^(?:={3,}|-{3,}|~{3,})$/.test(text) && open?.lines.length === 1 && open.context === "";
+		const isRule = /^(?:={3,}|-{3,}|~{3,})$/.test(text) && open?.lines.length === 1 && open.context === "";
 		isRow = fence === undefined && text.startsWith("|");
 		if (fence !== undefined && !text.startsWith(fence)) add(line, index, "code", lead || " ");
-		else if (isUnderline && open) {
+		else if (isRule && open) {
 			addHeading(open.lines[0] ?? "", text.startsWith("=") ? 1 : 2, index);
 			open = undefined;
 		} else {
 			if (text === "" || marks !== undefined || level !== undefined || isItem || isRow) close();
 			if (marks !== undefined) fence = fence === undefined ? marks : undefined;
-			else if (level !== undefined) addHeading(title, level.length, index + 1);
-			else if (isRow && isHead) lead = `${lead} ${text}`;
+			else if (level !== undefined) addHeading(text.slice(level.length).trim(), level.length, index + 1);
+			else if (isRow && isHead) lead = `${lead} ${text}`.slice(-300);
 			else if (isRow && !/^[|:\s-]+$/.test(text)) add(text, index, "text", lead, cell);
 			else if (isItem) {
 				add(text, index, "text", `${lead} ${around(indentOf(line))}`, label);
-				parents.push({ indent: indentOf(line), name: text });
+				parents.push({ indent: indentOf(line), name: text.slice(0, 80) });
 			} else if (text !== "" && !isRow) add(text, index, "text", "");
 		}
 	};

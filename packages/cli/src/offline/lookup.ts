@@ -59,8 +59,7 @@ export function nowhere({ searches }: Transcript, words: readonly Word[]): Word[
 function chooseFiles(transcript: Transcript, question: Question): Record<"read" | "left", string[]> {
 	const most = (path: string): number => (question.places.includes(path) ? MOST_BYTES_NAMED : MOST_BYTES);
 	const ranked = rankedFiles(transcript, question);
-	const fitting = ranked.filter((path) => number(transcript.files.get(path)) <= most(path));
-	const read = fitting.slice(0, MOST_FILES);
+	const read = ranked.filter((path) => number(transcript.files.get(path)) <= most(path)).slice(0, MOST_FILES);
 	return { read, left: ranked.filter((path) => !read.includes(path)) };
 }
 
@@ -84,9 +83,8 @@ function rankedFiles(transcript: Transcript, question: Question): string[] {
 	const named = question.places.filter((place) => files.has(place));
 	if (question.words.length === 0) {
 		const rank = (path: string): number => depthOf(path) - (/readme[^/]*$/i.test(path) ? 0.5 : 0);
-		const texts = paths
-			.filter((path) => kindOf(path) === "prose")
-			.sort((one, other) => rank(one) - rank(other));
+		const texts = paths.filter((path) => kindOf(path) === "prose");
+		texts.sort((one, other) => rank(one) - rank(other));
 		return named.length > 0 ? named : texts.slice(0, INTRODUCTIONS);
 	}
 	const chunks = paths.map((path): Chunk => {

@@ -388,3 +388,27 @@ test("an aborted call is refused as cancelled", async () => {
 	const request = { messages: [new UserMessage("x")], config: {}, signal: AbortSignal.abort() };
 	await expect(model.complete(request)).rejects.toMatchObject({ code: "CANCELLED" });
 });
+
+describe("of a file that is made to be slow, each is answered about in a few seconds", () => {
+	const long = (line: string): string => `${line}\n`.repeat(Math.ceil(200_000 / (line.length + 1)));
+	const nested = (line: (depth: number) => string): string =>
+		Array.from({ length: 500 }, (_, depth) => line(depth)).join("\n");
+	test.each([
+		["tiny.md", `# ${"lamp ".repeat(800)}\n\n${"a\n\n".repeat(60_000)}`],
+		["marks.md", long(`# ${"#".repeat(3_900)} x`)],
+		["cells.md", long(`|${" ".repeat(3_900)}x`)],
+		["heads.md", "|a|\n\n".repeat(40_000)],
+		["links.md", long("[".repeat(3_900))],
+		["items.md", nested((depth) => `${" ".repeat(depth)}- ${"x".repeat(150)}`)],
+		["keys.yaml", nested((depth) => `${" ".repeat(depth)}${"k".repeat(150)}:`)],
+		["sections.ini", long("[".repeat(3_900))],
+		["braces.ts", long(`\t${"x".repeat(1_900)}(${"{ ".repeat(1_000)}x`)],
+		["words.txt", long("lamp".repeat(900))],
+		["blanks.ts", long(`${" ".repeat(3_900)}!`)],
+	])("%s", async (path, text) => {
+		put(path, `${text}\nthe lamp is here\n`);
+		const started = process.cpuUsage();
+		expect((await ask(`Where is the lamp in ${path}?`)).text).toContain(path);
+		expect(process.cpuUsage(started).user / 1_000).toBeLessThan(5_000);
+	});
+});

@@ -25,7 +25,7 @@ const ASIDE =
 /** A word as the index holds it: in lower case and without its ending. */
 export function termOf(word: string): string {
 	const lower = word.toLowerCase();
-	return /^[a-z]{4,}$/.test(lower) ? stemmer(lower) : lower;
+	return /^[a-z]{4,40}$/.test(lower) ? stemmer(lower) : lower;
 }
 
 /** All terms of a text: every word, and the parts of names: "createSession" is also create and Session. */
@@ -46,7 +46,8 @@ export function rankChunks(chunks: readonly Chunk[], question: Question, misspel
 	});
 	index.addAll(
 		chunks.map(({ names, lines, context, section, path }, id) => {
-			return { id, names, text: lines.join("\n"), context: `${section?.trail ?? ""} ${context}`, path };
+			const around = `${(section?.trail ?? "").slice(-120)} ${context.slice(-300)}`;
+			return { id, names, text: lines.join("\n"), context: around, path };
 		}),
 	);
 	const words = question.words.map((word) => ({ ...word, term: termOf(word.text) }));

@@ -24,15 +24,13 @@ export interface Question {
 const TOKEN = /[\p{L}\p{N}_$]+(?:(?:[-./@]|::|#)[\p{L}\p{N}_$]+)*/gu;
 /** Words that are part of the asking. */
 const ASKING = new Set(
-	(
-		"a an the this that these those it its there here and or but not of to in on at by for from with within into as if so " +
-		"about i me my we us our you your what which who whose where when why how is are was were be been being do does did done " +
-		"can could should would will shall may might must has have had any all some many much most each every other than then " +
-		"list show tell give find get explain describe describes mention mentions summarise summarize summary contain contains " +
-		"say says said mean means use used uses using work works exist exists called named defined define defines definition " +
-		"declared implemented located need needs want please file files folder folders directory project repository repo code " +
-		"line lines heading headings section sections"
-	).split(" "),
+	tokensOf(`a an the this that these those it its there here and or but not of to in on at by for from with within into as
+	if so about i me my we us our you your what which who whose where when why how is are was were be been being do does did
+	done can could should would will shall may might must has have had any all some many much most each every other than then
+	list show tell give find get explain describe describes mention mentions summarise summarize summary contain contains say
+	says said mean means use used uses using work works exist exists called named defined define defines definition declared
+	implemented located need needs want please file files folder folders directory project repository repo code line lines
+	heading headings section sections`),
 );
 /** Words that say little, and beside a version nothing. */
 export const OF_VERSIONS: RegExp = /^(?:versions?|releases?|released|chang(?:e|es|ed)|new|updates?)$/i;
