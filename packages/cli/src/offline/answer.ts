@@ -1,7 +1,4 @@
-/**
- * Puts the answer together: the passages that were found, or an introduction where the question has no words to look
- * for. Each has its `path:line`, and whatever is cut says where the rest is.
- */
+/** Puts an answer together, of passages or of what introduces a place; whatever is cut says where the rest is. */
 import { type Chunk, COMMENT, chunksOf } from "./chunks.ts";
 import { insideOf, limitsOf, nowhere } from "./lookup.ts";
 import { answersAmong, type Passage, rankChunks, termOf, termsOf } from "./passages.ts";
@@ -9,10 +6,7 @@ import type { Question, Word } from "./question.ts";
 import type { Transcript } from "./transcript.ts";
 
 /** A piece of an answer. One that is much weaker than the first on its page can wait for the next page. */
-interface Block {
-	readonly text: string;
-	readonly score: number;
-}
+type Block = Pick<Passage, "score"> & { readonly text: string };
 
 const PAGE_LINES = 80;
 const PAGE_BLOCKS = 6;
@@ -21,7 +15,7 @@ const MOST_IN_SECTION = 12;
 /** Shown of what follows a heading, begins a file, or comes nearest. */
 const FEW = 4;
 const MOST_PASSAGES = 20_000;
-const MOST_CHARACTERS = 400;
+const LONGEST = 400;
 const MOST_CODE_LINES = 10;
 
 /** Writes the answer to a question from what was looked up for it. */
@@ -112,11 +106,10 @@ function placeOf(first: Chunk, last: Chunk = first): string {
 /** A chunk with its place; of long code the part around the line that holds most of the terms, comments least. */
 function showChunk(chunk: Chunk, terms: Set<string>): string {
 	const { path, line, lines, kind } = chunk;
+	const place = placeOf(chunk);
 	const cut = (text: string): string => {
-		const hidden = counted(text.length - MOST_CHARACTERS, "more character");
-		return text.length > MOST_CHARACTERS
-			? `${text.slice(0, MOST_CHARACTERS)}… (${hidden}: ${placeOf(chunk)})`
-			: text;
+		const rest = counted(text.length - LONGEST, "more character");
+		return text.length > LONGEST ? `${text.slice(0, LONGEST)}… (${rest}: ${place})` : text;
 	};
 	if (kind !== "code" || lines.length === 1) {
 		// Without emphasis, the addresses of links, and the frame of a table.
@@ -131,26 +124,32 @@ function showChunk(chunk: Chunk, terms: Set<string>): string {
 	const from = best < MOST_CODE_LINES ? 0 : best - 3;
 	const shown = lines.slice(from, from + MOST_CODE_LINES).map(cut);
 	const hidden = counted(lines.length - shown.length, "more line");
-	const rest = lines.length > shown.length ? ` (${hidden}: ${placeOf(chunk)})` : "";
+	const rest = lines.length > shown.length ? ` (${hidden}: ${place})` : "";
 	return `${path}:${line + best}${rest}\n\`\`\`\n${shown.join("\n")}\n\`\`\``;
 }
 
-/** What a file, a folder or the project begins with, its headings or definitions, and the files there are. */
-function introduce(transcript: Transcript, question: Question): string {
-	const blocks = [...transcript.texts].flatMap(([path, lines]) => {
-		let texts = 0;
-		const chunks = chunksOf(path, lines).filter(({ kind, names, context, lines: [first = ""] }) => {
-			if (kind === "text") return !/^(?:\[?!\[|<)/.test(first) && texts++ < FEW;
-			return kind === "heading" || (names.trim() !== "" && context === "");
-		});
-		const length = `\n${path} has ${counted(lines.length, "line")}.`;
-		return [length, ...chunks.map((chunk) => showChunk(chunk, new Set()))];
+/** What a named file says, or what a folder or the project begins with: headings, definitions, and the files there are. */
+function introduce({ texts, files, page }: Transcript, question: Question): string {
+	const blocks = [...texts].flatMap(([path, lines]) => {
+		const chunks = chunksOf(path, lines);
+		const isWhole = question.words.length === 0 && question.places.includes(path);
+		const first = chunks.filter(({ kind }) => kind === "text").slice(0, FEW);
+		const isShown = (chunk: Chunk): boolean =>
+			chunk.kind === "heading" ||
+			first.includes(chunk) ||
+			(chunk.names.trim() !== "" && chunk.context === "");
+		const rest = isWhole ? "." : `; for all of it ask "What does ${path} say?"`;
+		const shown = chunks.filter((chunk) => isWhole || isShown(chunk));
+		return [
+			`\n${path} has ${counted(lines.length, "line")}${rest}`,
+			...shown.map((chunk) => showChunk(chunk, new Set())),
+		];
 	});
-	const inside = [...transcript.files.keys()].filter(insideOf(question));
+	const inside = [...files.keys()].filter(insideOf(question));
 	const from = (question.places[0] ?? "").length;
 	const names = new Set(inside.map((path) => path.slice(from).replace(/^\//, "").replace(/\/.*/, "/")));
-	if (inside.length > transcript.texts.size)
+	if (inside.length > texts.size)
 		blocks.push(`\n${counted(inside.length, "file")}: ${[...names].join(", ")}`);
-	const shown = blocks.map((text) => ({ text, score: 1 }));
-	return paged(shown, transcript.page);
+	const equal = blocks.map((text) => ({ text, score: 1 }));
+	return paged(equal, page);
 }

@@ -308,6 +308,19 @@ describe("cuts nothing without saying where the rest is", () => {
 		expect((await ask("Which leaves are there?")).text).toContain("18 more in list.md:15-32");
 	});
 
+	test("a file that is asked for as a whole comes whole, page by page; of others it is said that there is more", async () => {
+		const lines = Array.from({ length: 200 }, (_, index) => `- leaf ${index + 1}`);
+		put("leaves.md", `# Leaves\n\n${lines.join("\n")}\n`);
+		const messages: Message[] = [];
+		let text = "";
+		for (let page = 0; page < 5; page++)
+			text += (await ask(page === 0 ? "What does leaves.md say?" : "more", messages)).text;
+		for (const line of lines) expect(text).toContain(`${line} (leaves.md:`);
+		expect((await ask("What is this project?")).text).toContain(
+			'for all of it ask "What does GUIDE.md say?"',
+		);
+	});
+
 	test("what was not read or not looked for is said", async () => {
 		for (let file = 0; file < 30; file++) put(`lamps/${file}.md`, `A lamp of kind ${file}.\n`);
 		put("lamps/large.md", `${"A lamp is here.\n".repeat(20_000)}`);
