@@ -8,7 +8,6 @@ import { createSearchText } from "./search-text.ts";
 import { createTextFiles } from "./text-files.ts";
 
 export { ToolRefusal } from "./assistant-tool.ts";
-export { escapeExpression } from "./line-matcher.ts";
 export { endsWithReturns, isChangingTool, type PlannedChange, planChange } from "./planned-change.ts";
 export { type DiffHunk, diffTexts } from "./text-diff.ts";
 

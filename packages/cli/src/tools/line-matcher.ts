@@ -34,7 +34,7 @@ export function createLineMatcher(options: LinePattern): LineMatcher {
 }
 
 /** The text as a regular expression that matches only itself. */
-export function escapeExpression(text: string): string {
+function escapeExpression(text: string): string {
 	return text.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");
 }
 
