@@ -3,11 +3,9 @@
  * names the versions of the file that were shown, so that nothing else is written. Where nobody says anything, calls wait.
  */
 import type { PendingToolCall, ToolAnswer } from "holdfast";
+import { type Proposal, propose, type Renderer } from "../render/index.ts";
+import { oneLine, type Questions } from "../terminal/index.ts";
 import type { ApprovalOptions } from "./arguments.ts";
-import { oneLine } from "./format.ts";
-import type { Questions } from "./io.ts";
-import { type Proposal, propose } from "./proposal.ts";
-import type { Renderer } from "./render/index.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** What approvals are made with. */

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import type { CommandIo } from "../terminal/index.ts";
 import { parseCommand } from "./arguments.ts";
 import { runCommandLine } from "./index.ts";
-import type { CommandIo } from "./io.ts";
 import { chooseModel } from "./models.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-arguments-"));

@@ -1,8 +1,8 @@
 /** Reads the command line into one command, or says in one line what is wrong with it. */
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import type { CommandIo } from "../terminal/index.ts";
 import { type DatabaseTask, type DatabaseValues, readDatabaseTask } from "./database-task.ts";
-import type { CommandIo } from "./io.ts";
 import { readServeOptions, type ServeOptions } from "./serve-options.ts";
 import { UsageError } from "./usage-error.ts";
 

@@ -1,10 +1,9 @@
 /** The command `fork`: a session of another's settled past. */
 import { Agent } from "holdfast";
 import { offline } from "../offline/index.ts";
+import { type CommandIo, quoted } from "../terminal/index.ts";
 import type { Command } from "./arguments.ts";
 import { openExisting } from "./database.ts";
-import { quoted } from "./format.ts";
-import type { CommandIo } from "./io.ts";
 import { findSession } from "./session-name.ts";
 import { readSettings, writeSettings } from "./session-settings.ts";
 import { exitCodes, UsageError } from "./usage-error.ts";

@@ -1,10 +1,10 @@
 /** The holdfast command: from its arguments to its exit code. */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { type CommandIo, processIo } from "../terminal/index.ts";
 import { parseCommand } from "./arguments.ts";
 import { forkSession } from "./fork.ts";
 import { helpText } from "./help.ts";
-import { type CommandIo, processIo } from "./io.ts";
 import { keepDatabase } from "./keep-database.ts";
 import { listSessions } from "./sessions.ts";
 import { showSession } from "./show.ts";

@@ -2,6 +2,7 @@
 import { existsSync, statSync } from "node:fs";
 import { relative } from "node:path";
 import { openJournalFile } from "holdfast/sqlite";
+import { type CommandIo, counted, formatBytes, formatCount, formatTime, oneLine } from "../terminal/index.ts";
 import {
 	backupJournal,
 	type CheckReport,
@@ -12,8 +13,6 @@ import {
 } from "../upkeep/index.ts";
 import type { Command } from "./arguments.ts";
 import type { DatabaseTask } from "./database-task.ts";
-import { counted, formatBytes, formatCount, formatTime, oneLine } from "./format.ts";
-import type { CommandIo } from "./io.ts";
 import { exitCodes, UsageError } from "./usage-error.ts";
 
 type KeepCommand = Extract<Command, { name: "db" }>;

@@ -2,12 +2,11 @@
 import { createServer, type Server } from "@holdfast/server";
 import { type AgentOptions, type Host, isHoldfastError } from "holdfast";
 import { sessionService } from "holdfast/serving";
+import { type CommandIo, quoted } from "../terminal/index.ts";
 import { loadAgent } from "./agent-file.ts";
 import type { Command } from "./arguments.ts";
 import { assistantOptions, checkFolder } from "./assistant.ts";
 import { openDatabase } from "./database.ts";
-import { quoted } from "./format.ts";
-import type { CommandIo } from "./io.ts";
 import { chooseModel } from "./models.ts";
 import { exitCodes, UsageError } from "./usage-error.ts";
 

@@ -1,8 +1,8 @@
 /** The command `show`: the timeline of a session, read from its journal. */
 import { AgentState, type Entry, type ErrorData, type Fact } from "holdfast";
-import type { Command } from "./arguments.ts";
-import { openExisting } from "./database.ts";
+import { outcomeMarks } from "../render/index.ts";
 import {
+	type CommandIo,
 	formatArguments,
 	formatCost,
 	formatCount,
@@ -12,9 +12,9 @@ import {
 	printable,
 	quoted,
 	summarise,
-} from "./format.ts";
-import type { CommandIo } from "./io.ts";
-import { outcomeMarks } from "./render/lines.ts";
+} from "../terminal/index.ts";
+import type { Command } from "./arguments.ts";
+import { openExisting } from "./database.ts";
 import { findSession } from "./session-name.ts";
 import { exitCodes, UsageError } from "./usage-error.ts";
 

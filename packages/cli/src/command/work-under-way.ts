@@ -3,13 +3,12 @@
  * One run at a time is followed; the last one says how the command ends.
  */
 import type { Agent, AgentRun, Host, PendingToolCall, RunResult, Session } from "holdfast";
+import { chooseRenderer, type Renderer } from "../render/index.ts";
+import { type CommandIo, quoted } from "../terminal/index.ts";
 import { Approvals } from "./approvals.ts";
 import type { Command, WorkOptions } from "./arguments.ts";
 import { checkFolder, createAssistant } from "./assistant.ts";
-import { quoted } from "./format.ts";
-import type { CommandIo } from "./io.ts";
 import { type ChosenModel, chooseModel } from "./models.ts";
-import { chooseRenderer, type Renderer } from "./render/index.ts";
 import { readSettings } from "./session-settings.ts";
 import { exitCodes } from "./usage-error.ts";
 

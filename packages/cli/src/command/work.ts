@@ -1,9 +1,8 @@
 /** The commands that work: `run` sends a task to a session, `resume` goes on with one that was interrupted. */
 import { type Host, isHoldfastError } from "holdfast";
+import { type CommandIo, quoted, sessionKeyFor } from "../terminal/index.ts";
 import type { Command } from "./arguments.ts";
 import { openDatabase, openExisting } from "./database.ts";
-import { quoted, sessionKeyFor } from "./format.ts";
-import type { CommandIo } from "./io.ts";
 import { isOwnKey, refuseServed } from "./session-name.ts";
 import { writeSettings } from "./session-settings.ts";
 import { exitCodes, UsageError } from "./usage-error.ts";

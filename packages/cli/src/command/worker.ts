@@ -1,8 +1,7 @@
 /** The command that works on what is due: one line for each run it takes up, one for how it ended. */
 import type { AgentRun, RunResult } from "holdfast";
+import { type CommandIo, formatCount, formatDuration, oneLine } from "../terminal/index.ts";
 import type { Command } from "./arguments.ts";
-import { formatCount, formatDuration, oneLine } from "./format.ts";
-import type { CommandIo } from "./io.ts";
 import { exitCodes } from "./usage-error.ts";
 import { describeError } from "./work.ts";
 import { openWorkplace, type Workplace } from "./workplace.ts";

@@ -3,11 +3,11 @@
  * one that it was begun with: its folder, its model.
  */
 import type { Agent, AgentRun, WorkOptions } from "holdfast";
+import type { CommandIo } from "../terminal/index.ts";
 import { loadAgent } from "./agent-file.ts";
 import type { Command } from "./arguments.ts";
 import { checkFolder, createAssistant } from "./assistant.ts";
 import { openDatabase } from "./database.ts";
-import type { CommandIo } from "./io.ts";
 import { chooseModel } from "./models.ts";
 import { readSettings, type SessionSettings } from "./session-settings.ts";
 import { UsageError } from "./usage-error.ts";

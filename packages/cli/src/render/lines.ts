@@ -8,9 +8,9 @@ import {
 	oneLine,
 	quoted,
 	summarise,
-} from "../format.ts";
-import type { Proposal } from "../proposal.ts";
+} from "../terminal/index.ts";
 import { type ChangeLine, changeLines } from "./change-lines.ts";
+import type { Proposal } from "./proposal.ts";
 import type { RunHeader, RunSummary } from "./renderer.ts";
 
 type ToolEnd = Extract<RunEvent, { type: "tool_end" }>;

@@ -1,6 +1,6 @@
 /** What shows a run while it happens: one interface, and a renderer for terminals, for pipes and for programs. */
 import type { RunEvent, RunResult } from "holdfast";
-import type { Proposal } from "../proposal.ts";
+import type { Proposal } from "./proposal.ts";
 
 /** What is known before a run starts. */
 export interface RunHeader {

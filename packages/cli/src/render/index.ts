@@ -1,10 +1,12 @@
-/** Chooses how a run is shown. */
-import type { Output } from "../io.ts";
+/** Door of what is shown of a run: chooses how, as text, live in a terminal, or as JSON. */
+import type { Output } from "../terminal/index.ts";
 import { jsonRenderer } from "./json.ts";
 import { plainRenderer } from "./plain.ts";
 import type { Renderer } from "./renderer.ts";
 import { terminalRenderer } from "./terminal.ts";
 
+export { outcomeMarks } from "./lines.ts";
+export { type Proposal, propose } from "./proposal.ts";
 export type { Renderer, RunHeader, RunSummary } from "./renderer.ts";
 
 /** JSON when it was asked for, live in a terminal, else plain text. */

@@ -1,6 +1,6 @@
 /** Shows a run as JSON, one event a line; the last line is of type "end" and says how it ended. */
 import type { RunEvent } from "holdfast";
-import type { Output } from "../io.ts";
+import type { Output } from "../terminal/index.ts";
 import { changeLines } from "./change-lines.ts";
 import type { Renderer } from "./renderer.ts";
 

@@ -1,7 +1,6 @@
 /** Shows a run as plain text without control codes: for pipes, files and terminals that understand none. */
 import type { RunEvent } from "holdfast";
-import { formatDuration, oneLine, printable } from "../format.ts";
-import type { Output } from "../io.ts";
+import { formatDuration, type Output, oneLine, printable } from "../terminal/index.ts";
 import { endLines, headerLine, proposalLines, toolLine } from "./lines.ts";
 import type { Renderer } from "./renderer.ts";
 

@@ -1,7 +1,7 @@
 /** A change of a file as the lines of a unified diff. What a file could hide from a reader is spelled out. */
 
-import { type DiffHunk, diffTexts, endsWithReturns, type PlannedChange } from "../../tools/index.ts";
-import { spelledOut } from "../format.ts";
+import { spelledOut } from "../terminal/index.ts";
+import { type DiffHunk, diffTexts, endsWithReturns, type PlannedChange } from "../tools/index.ts";
 
 /** A line and what it is. */
 export interface ChangeLine {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { PlannedChange } from "../../tools/index.ts";
+import type { PlannedChange } from "../tools/index.ts";
 import { changeLines } from "./change-lines.ts";
 
 function shown(before: string | undefined, after: string): string[] {

@@ -4,8 +4,7 @@
  */
 import { styleText } from "node:util";
 import type { RunEvent } from "holdfast";
-import { formatArguments, formatDuration, oneLine, printable } from "../format.ts";
-import type { Output } from "../io.ts";
+import { formatArguments, formatDuration, type Output, oneLine, printable } from "../terminal/index.ts";
 import type { ChangeLine } from "./change-lines.ts";
 import { endLines, headerLine, outcomeMarks, proposalLines, toolLine } from "./lines.ts";
 import type { Renderer } from "./renderer.ts";

@@ -1,7 +1,7 @@
 /** A call that waits for approval, as it is shown: what it would change, or why it cannot be carried out any more. */
 import type { PendingToolCall } from "holdfast";
+import { formatArguments, oneLine, spelledOut } from "../terminal/index.ts";
 import { isChangingTool, type PlannedChange, planChange, ToolRefusal } from "../tools/index.ts";
-import { formatArguments, oneLine, spelledOut } from "./format.ts";
 
 /** A call and what it would do. */
 export interface Proposal {

@@ -1,0 +1,17 @@
+/** Door of the terminal: what a command reads and writes, and how it writes numbers, times and names. */
+export {
+	counted,
+	formatArguments,
+	formatBytes,
+	formatCost,
+	formatCount,
+	formatDuration,
+	formatTime,
+	oneLine,
+	printable,
+	quoted,
+	sessionKeyFor,
+	spelledOut,
+	summarise,
+} from "./format.ts";
+export { type CommandIo, type Output, processIo, type Questions } from "./io.ts";
