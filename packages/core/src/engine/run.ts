@@ -1,13 +1,18 @@
 // A run under way: it commits facts, folds them, tells watchers, and can be stopped at any moment (keeps I1, I3, I8).
 import { UPPError } from "@holdfast/upp";
 import type { BoundaryEvent, Entry, Fact, Placement, RunEvent, Watcher } from "../facts/index.ts";
-import { evolve, type FoldOptions, PendingMarks, project, type SessionState, withMarks } from "../facts/index.ts";
-
+import {
+	evolve,
+	type FoldOptions,
+	PendingMarks,
+	project,
+	type SessionState,
+	withMarks,
+} from "../facts/index.ts";
 
 import type { Append, AppendResult, MaybePromise } from "../host/index.ts";
 import type { DrivenStages } from "../policy/index.ts";
 import type { SubagentExecutionTrace } from "../state/index.ts";
-
 
 import type { ToolContext } from "../tools/index.ts";
 import { ChunkRecorder } from "./chunk-recorder.ts";
