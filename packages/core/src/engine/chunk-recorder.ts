@@ -7,6 +7,7 @@ import {
 	type ChunkEvent,
 	joinModelEvents,
 	type KeptEvent,
+	type PendingMarks,
 	type RunEvent,
 	type Watcher,
 } from "../facts/index.ts";
@@ -15,6 +16,7 @@ import type { Timers } from "../host/index.ts";
 type Pending = KeptEvent & Pick<ChunkEvent, "marks">;
 
 const noChunks: readonly Chunk[] = [];
+const noMarks: readonly BoundaryMark[] = [];
 
 /** Up to how many characters tool deltas are joined. */
 const joinedTo = 8_192;
@@ -24,13 +26,13 @@ export class ChunkRecorder implements Watcher {
 	readonly #every: number;
 	readonly #flush: () => void;
 	/** Boundaries that wait for something to be committed with: the next piece, or else the next fact. */
-	readonly #marks: BoundaryMark[];
+	readonly #marks: PendingMarks | undefined;
 	#pending: Pending[] = [];
 	#count = 0;
 	#callOff: (() => void) | undefined;
 
 	/** `flush` commits what `take()` gives, some `every` milliseconds after the first piece. */
-	constructor(timers: Timers, every: number, flush: () => void, marks: BoundaryMark[]) {
+	constructor(timers: Timers, every: number, flush: () => void, marks: PendingMarks | undefined) {
 		this.#timers = timers;
 		this.#every = every;
 		this.#flush = flush;
@@ -39,7 +41,7 @@ export class ChunkRecorder implements Watcher {
 
 	tell(event: RunEvent): void {
 		if (event.type !== "model" && event.type !== "model_start" && event.type !== "tool_delta") return;
-		const marks = this.#marks.splice(0);
+		const marks = this.#marks?.take() ?? noMarks;
 		const last = marks.length === 0 ? this.#pending.at(-1) : undefined;
 		const joined = last === undefined ? undefined : join(last, event);
 		if (last !== undefined && joined !== undefined)

@@ -1,18 +1,19 @@
 // A run under way: it commits facts, folds them, tells watchers, and can be stopped at any moment (keeps I1, I3, I8).
 import { UPPError } from "@holdfast/upp";
-import type {
-	BoundaryEvent,
-	BoundaryMark,
-	Entry,
-	Fact,
-	Placement,
-	RunEvent,
-	Watcher,
+import type { BoundaryEvent, Entry, Fact, Placement, RunEvent, Watcher } from "../facts/index.ts";
+import {
+	evolve,
+	type FoldOptions,
+	PendingMarks,
+	project,
+	type SessionState,
+	withMarks,
 } from "../facts/index.ts";
-import { evolve, type FoldOptions, project, type SessionState, withMarks } from "../facts/index.ts";
+
 import type { Append, AppendResult, MaybePromise } from "../host/index.ts";
 import type { DrivenStages } from "../policy/index.ts";
 import type { SubagentExecutionTrace } from "../state/index.ts";
+
 import type { ToolContext } from "../tools/index.ts";
 import { ChunkRecorder } from "./chunk-recorder.ts";
 import type { EngineAgent } from "./engine-agent.ts";
@@ -59,7 +60,7 @@ export class Run {
 	#traces: TraceCollector | undefined;
 	#chunks: ChunkRecorder | undefined;
 	/** Boundaries that wait for something to be committed with; undefined where nothing is kept. */
-	readonly #marks: BoundaryMark[] | undefined;
+	readonly #marks: PendingMarks | undefined;
 
 	constructor(options: RunOptions) {
 		this.agent = options.agent;
@@ -77,15 +78,10 @@ export class Run {
 		this.#readInput = options.readInput;
 		this.#watchers = [...(options.watchers ?? [])];
 		this.#fold = foldOptions(options.agent);
-		this.#marks = options.recorder.keeps === "nothing" ? undefined : [];
+		this.#marks = options.recorder.keeps === "nothing" ? undefined : new PendingMarks();
 		if (options.keepDeltasMs === undefined) return;
 		const { timers } = options.agent.ports;
-		this.#chunks = new ChunkRecorder(
-			timers,
-			options.keepDeltasMs,
-			() => this.#keepChunks(),
-			this.#marks ?? [],
-		);
+		this.#chunks = new ChunkRecorder(timers, options.keepDeltasMs, () => this.#keepChunks(), this.#marks);
 		this.#watchers.unshift(this.#chunks);
 	}
 
@@ -197,7 +193,7 @@ export class Run {
 			const chunks = this.#chunks.take();
 			if (chunks.length > 0) batch.chunks = chunks;
 		}
-		if (this.#marks !== undefined) batch.facts = withMarks(facts, this.#marks.splice(0));
+		if (this.#marks !== undefined) batch.facts = withMarks(facts, this.#marks.take());
 		let appended: MaybePromise<AppendResult>;
 		try {
 			appended = this.#recorder.append(batch);
@@ -223,7 +219,7 @@ export class Run {
 
 	#committed(batch: Append, result: AppendResult): MaybePromise<boolean> {
 		if (!result.ok) {
-			this.#marks?.push(...(batch.facts[0]?.marks ?? []));
+			this.#marks?.add(...(batch.facts[0]?.marks ?? []));
 			return false;
 		}
 		if (this.ledger !== undefined) return this.#recorded(this.ledger, batch, result.seq);
@@ -305,7 +301,7 @@ export class Run {
 	boundary(event: BoundaryEvent): Promise<unknown> | undefined {
 		if (this.#recording !== undefined) return this.#recording.told.then(() => this.boundary(event));
 		let waiting: Promise<unknown> | undefined;
-		this.#marks?.push(event.type);
+		this.#marks?.add(event.type);
 		this.ledger?.tell(event);
 		for (const watcher of this.#watchers) {
 			watcher.tell(event);

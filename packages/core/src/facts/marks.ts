@@ -23,14 +23,35 @@ export function boundaryOf(
 	}
 }
 
+const none: readonly BoundaryMark[] = [];
+
+/** Boundaries that were emitted and wait for something to be committed with. */
+export class PendingMarks {
+	#marks: BoundaryMark[] = [];
+
+	add(...marks: readonly BoundaryMark[]): void {
+		this.#marks.push(...marks);
+	}
+
+	/** Those that wait; what is committed has them now. */
+	take(): readonly BoundaryMark[] {
+		if (this.#marks.length === 0) return none;
+		const marks = this.#marks;
+		this.#marks = [];
+		return marks;
+	}
+}
+
 /**
  * The facts of one commit, the first of them with the boundaries emitted since the last commit. The start or resume of a
  * run always has marks, if only none: so a reader knows that from there on boundaries are on record.
  */
 export function withMarks(facts: readonly Fact[], marks: readonly BoundaryMark[]): readonly Fact[] {
-	const [first, ...others] = facts;
+	const [first] = facts;
 	if (first === undefined || (marks.length === 0 && !beginsMarks(first))) return facts;
-	return [{ ...first, marks }, ...others];
+	const marked: Fact[] = [{ ...first, marks }];
+	for (let at = 1; at < facts.length; at++) marked.push(facts[at] as Fact);
+	return marked;
 }
 
 /** Whether a fact says if the boundaries from there on are on record. */
@@ -43,7 +64,9 @@ const byLetter = new Map(Object.entries(letters).map(([mark, letter]) => [letter
 
 /** Marks as they are stored with a fact: there are some in every step, so they are short. */
 export function encodeMarks(marks: readonly BoundaryMark[]): string {
-	return marks.map((mark) => letters[mark]).join("");
+	let text = "";
+	for (const mark of marks) text += letters[mark];
+	return text;
 }
 
 /** Marks as they were stored; those of later releases that this one does not know are left out. */
