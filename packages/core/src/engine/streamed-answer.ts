@@ -77,7 +77,10 @@ export class StreamedAnswer {
 	): Promise<unknown> | undefined {
 		// Where none of it is emitted, what it came to is a fact, and admitted as a whole.
 		if (!admission.letsOut) this.#said.add(event);
-		const emitted = admission.emit({ type: "model", step: this.#step, tag: this.#tag, event }, this.#released);
+		const emitted = admission.emit(
+			{ type: "model", step: this.#step, tag: this.#tag, event },
+			this.#released,
+		);
 		if (emitted instanceof Promise) return emitted.then(() => this.#run.ready("full"));
 		return this.#run.ready("full") ?? pause;
 	}

@@ -2,6 +2,7 @@
 export { awaitedHost } from "./awaited-host.ts";
 export { type ExecutionCapabilities, type Host, journalHost, memoryHost } from "./host.ts";
 export type {
+	AcquireResult,
 	Append,
 	AppendResult,
 	Input,
