@@ -9,7 +9,6 @@ export {
 	type SubAgentToolOptions,
 } from "./agent/create-sub-agent-tool.ts";
 export type { AgentOptions } from "./agent/options.ts";
-export type { WorkOptions, WorkProblem } from "./agent/work.ts";
 export type { AgentStreamResult } from "./engine/agent-stream-result.ts";
 export type { AgentStrategy, Observation } from "./engine/engine-agent.ts";
 export type {
@@ -80,6 +79,7 @@ export type { FoldedHistory, FoldHistoryOptions } from "./sessions/fold-history.
 export { foldHistory } from "./sessions/fold-history.ts";
 export type { ForkOptions } from "./sessions/fork-session.ts";
 export type { Session } from "./sessions/session.ts";
+export type { RecoverOptions, WorkOptions, WorkProblem } from "./sessions/supervised.ts";
 export { AgentState } from "./state/agent-state.ts";
 export type { AgentStateJSON } from "./state/agent-state-json.ts";
 export type { GenerateResult } from "./state/generate-result.ts";

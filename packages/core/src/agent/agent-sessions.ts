@@ -7,16 +7,19 @@ import { type Host, memoryHost } from "../host/index.ts";
 import type { PolicyAgent } from "../policy/index.ts";
 import {
 	type AgentRun,
-	orphanedPlaces,
+	type RecoverOptions,
+	ReminderSearch,
 	Session,
 	type SessionAgent,
 	SessionTable,
+	Supervisor,
+	takeOver,
+	type WorkOptions,
 } from "../sessions/index.ts";
 import { adaptExecutionHost, resolveHost } from "../stores/index.ts";
 import { checkSubagents } from "../subagents/index.ts";
 import { type AgentOptions, resolveAgent } from "./options.ts";
 import { type AgentFor, sessionAgentOf } from "./session-agent.ts";
-import { type WorkOptions, workOn } from "./work.ts";
 
 /** How the sessions of an agent differ from the agent. */
 export interface AgentSessionsOptions {
@@ -42,6 +45,7 @@ export class AgentSessions {
 	readonly #isResolved: boolean;
 	#host: Host | undefined;
 	#table: SessionTable | undefined;
+	#supervises: Supervisor | undefined;
 	#execution: AgentExecution | undefined;
 	/** Ends the work that goes on until the agent is closed. */
 	#closing: AbortController | undefined;
@@ -73,14 +77,8 @@ export class AgentSessions {
 		return new Session(this.#open(), key);
 	}
 
-	async *recover(): AsyncGenerator<AgentRun, void, void> {
-		const table = this.#readyTable();
-		for (const place of await orphanedPlaces(table.journal)) {
-			const run = await table.takeOver(place);
-			if (run !== null) yield run;
-		}
-		await table.watchDeadlines("ever");
-		await table.recoverReminders();
+	async *recover(options?: RecoverOptions): AsyncGenerator<AgentRun, void, void> {
+		yield* this.#supervisor().recover(options);
 	}
 
 	async resume(runId: string): Promise<AgentRun | null> {
@@ -95,14 +93,10 @@ export class AgentSessions {
 	}
 
 	work({ signal, ...options }: WorkOptions = {}): AsyncGenerator<AgentRun, void, void> {
-		const { ports } = this.#engine;
 		this.#closing ??= new AbortController();
 		const closing = this.#closing.signal;
 		const either = signal === undefined ? closing : AbortSignal.any([closing, signal]);
-		return workOn(
-			{ table: this.#readyTable(), execution: this.#execution, ports },
-			{ ...options, signal: either },
-		);
+		return this.#supervisor().work({ ...options, signal: either });
 	}
 
 	/**
@@ -121,6 +115,29 @@ export class AgentSessions {
 	#readyTable(): SessionTable {
 		this.agent.setup?.check();
 		return this.#open();
+	}
+
+	#supervisor(): Supervisor {
+		const table = this.#readyTable();
+		if (this.#supervises !== undefined) return this.#supervises;
+		const search = new ReminderSearch(table);
+		const execution = this.#execution;
+		this.#supervises = new Supervisor({
+			journal: table.journal,
+			ports: this.#engine.ports,
+			keyOf: (storeKey) => table.rootKeyOf(storeKey),
+			takeOver: (storeKey) => takeOver(table, storeKey),
+			watchesDeadline: (storeKey) => table.watchesDeadline(storeKey),
+			onResumed: (notify) => table.onResumed(notify),
+			remind: () => search.remind(),
+			scheduled: execution && {
+				due: () => execution.due(table),
+				resume: (runId) => execution.resume(table, runId),
+				settle: (runId) => execution.settle(runId),
+				watch: (notify) => execution.scheduler?.watch(notify) ?? (() => {}),
+			},
+		});
+		return this.#supervises;
 	}
 
 	#open(): SessionTable {

@@ -2,7 +2,7 @@
 import { HoldfastError, isMessage, type Message, type Turn, UserMessage, uuid } from "@holdfast/upp";
 import type { AgentStreamResult, EngineAgent } from "../engine/index.ts";
 import type { SendInput } from "../facts/index.ts";
-import type { AgentRun, Session } from "../sessions/index.ts";
+import type { AgentRun, RecoverOptions, Session, WorkOptions } from "../sessions/index.ts";
 import type { GenerateResult } from "../state/index.ts";
 import { AgentState } from "../state/index.ts";
 import type { AnyTool } from "../tools/index.ts";
@@ -12,7 +12,6 @@ import { streamCall } from "./agent-stream.ts";
 import { checkModel, checkNames, checkOptions } from "./check-options.ts";
 import { checkpointsOf } from "./checkpoints.ts";
 import { type AgentOptions, opaqueOf, resolveAgent, toolObjects } from "./options.ts";
-import type { WorkOptions } from "./work.ts";
 
 /**
  * An agent: a model, tools and instructions.
@@ -142,12 +141,13 @@ export class Agent {
 
 	/**
 	 * Finds the runs and the accepted turns that nobody alive works on, and finishes them: each session's first is
-	 * yielded as it is taken up.
+	 * yielded as it is resumed.
 	 * Runs that another living worker holds are left alone, and so are parked ones. A run that is parked now is yielded
-	 * once, with the outcome `suspended` and the error `run_parked`.
+	 * once, with the outcome `suspended` and the error `run_parked`. A session that fails holds up none of the others:
+	 * `onProblem` is called with it, else its error is thrown when all were tried.
 	 */
-	recover(): AsyncGenerator<AgentRun, void, void> {
-		return this.#sessions.recover();
+	recover(options?: RecoverOptions): AsyncGenerator<AgentRun, void, void> {
+		return this.#sessions.recover(options);
 	}
 
 	/**

@@ -8,11 +8,11 @@ import { acceptInput, storedInput } from "../facts/input.ts";
 import type { AgentRun } from "../sessions/agent-run.ts";
 import { noticeIdentity } from "../sessions/child-records.ts";
 import { gate, never } from "../sessions/sessions.fixture.ts";
+import type { WorkOptions, WorkProblem } from "../sessions/supervised.ts";
 import { type SqliteHost, sqliteHost } from "../sqlite.ts";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { Agent } from "./agent.ts";
 import type { AgentOptions } from "./options.ts";
-import type { WorkOptions, WorkProblem } from "./work.ts";
 
 /** Answers each message with `re: <message>`. */
 const echo = ({ messages }: LLMRequest): string => `re: ${(messages.at(-1) as { text?: string }).text}`;

@@ -24,8 +24,8 @@ export interface AgentExecution {
 /** A run whose time has come. */
 export interface DueRun {
 	readonly runId: string;
-	/** Where its session stands. */
-	readonly place: string;
+	/** Of its session. */
+	readonly storeKey: string;
 }
 
 /** Undefined for a host that keeps no records of runs. */
@@ -54,11 +54,11 @@ export function agentExecution(
 				// What nobody recorded is left for whoever will.
 				if (run === null || run.ownerNamespace !== namespace) continue;
 				const isChild = run.kind === "subagent" || run.kind === "background-subagent";
-				const place = isChild ? run.sessionKey : table.placeOf(run.sessionKey);
-				const { openRunId, holder } = (await journal.head(place)) ?? {};
+				const storeKey = isChild ? run.sessionKey : table.storeKeyOf(run.sessionKey);
+				const { openRunId, holder } = (await journal.head(storeKey)) ?? {};
 				// A run under way takes in what its session is to be told, or is waited for.
 				const isElsewhere = holder?.alive === true && holder.workerId !== journal.workerId;
-				if (!isElsewhere || openRunId === undefined) found.push({ runId, place });
+				if (!isElsewhere || openRunId === undefined) found.push({ runId, storeKey });
 			}
 			return found;
 		},

@@ -2,7 +2,15 @@
 import { HoldfastError, UserMessage } from "@holdfast/upp";
 import { acceptInput, entriesBack } from "../facts/index.ts";
 import type { Journal, Ports } from "../host/index.ts";
-import { type AgentRun, deliverTurn, noticeIdentity, type SessionTable } from "../sessions/index.ts";
+import {
+	type AgentRun,
+	deliver,
+	deliverNotice,
+	noticeIdentity,
+	recoverSession,
+	resumeRun as resumeSessionRun,
+	type SessionTable,
+} from "../sessions/index.ts";
 import { endings } from "./checkpoints-of.ts";
 import type { ExecutionHost, ExecutionStore } from "./execution-host.ts";
 import type { NotificationRecord } from "./notification.ts";
@@ -29,7 +37,7 @@ export async function resumeRun(parts: ResumeParts, runId: string): Promise<Agen
 	const run = await findRun(store, runId);
 	if (isFinal(run.status)) {
 		// Work in the background is over when it was told to be.
-		if (run.kind === "background-subagent") await parts.table.recover(run.sessionKey);
+		if (run.kind === "background-subagent") await recoverSession(parts.table, run.sessionKey);
 		return null;
 	}
 	return run.kind === "notification" ? tell(parts, run) : goOn(parts, run);
@@ -63,7 +71,7 @@ async function tell(parts: ResumeParts, run: RunRecord): Promise<AgentRun | null
 	if (claim === undefined) return null;
 	const { key, leaseId, notification } = claim;
 	records.claimed(runId, leaseId);
-	const worker = table.worker(sessionKey);
+	const actor = table.actor(sessionKey);
 	try {
 		if (notification === undefined) return await goOn(parts, run); // it stands in the history
 		const { shape, message } = acceptInput(notification.input);
@@ -71,7 +79,7 @@ async function tell(parts: ResumeParts, run: RunRecord): Promise<AgentRun | null
 		const { id, dedupeKey } = noticeIdentity(key);
 		const same = new UserMessage([...message.content], { id });
 		const input = { shape, message: same, origin: { runKind: "notification" as const } };
-		const told = (await deliverTurn(worker, runId, input, dedupeKey)) ?? (await worker.tellNotice(runId, id));
+		const told = (await deliver(actor, runId, input, dedupeKey)) ?? (await deliverNotice(actor, runId, id));
 		const handle = told ?? (await goOn(parts, run));
 		if (handle === null) await release(store, runId, claim);
 		return handle;
@@ -92,7 +100,7 @@ async function release(store: ExecutionStore, runId: string, { key, leaseId }: C
 async function claimNotification(parts: ResumeParts, run: RunRecord): Promise<Claim | undefined> {
 	const { execution, journal, table, ports, leaseMs } = parts;
 	const { runId, sessionKey } = run;
-	const seq = (await journal.head(table.placeOf(sessionKey)))?.seq ?? 0;
+	const seq = (await journal.head(table.storeKeyOf(sessionKey)))?.seq ?? 0;
 	try {
 		return await execution.store.transaction(async ({ runs, notifications, checkpoints }) => {
 			const claimed = await runs.claim(runId, { leaseMs });
@@ -124,8 +132,8 @@ async function claimNotification(parts: ResumeParts, run: RunRecord): Promise<Cl
 async function goOn(parts: ResumeParts, run: RunRecord): Promise<AgentRun | null> {
 	const { table } = parts;
 	const isChild = run.kind === "subagent" || run.kind === "background-subagent";
-	if (isChild) return unlessHeld(table.recover(run.sessionKey));
-	const handle = await table.worker(run.sessionKey).takeUp(run.runId);
+	if (isChild) return unlessHeld(recoverSession(table, run.sessionKey));
+	const handle = await resumeSessionRun(table.actor(run.sessionKey), run.runId);
 	if (handle === null) await settle(parts, run);
 	return handle;
 }
@@ -133,7 +141,7 @@ async function goOn(parts: ResumeParts, run: RunRecord): Promise<AgentRun | null
 /** A run that ended in the journal and whose record was not told: a crash came between. */
 async function settle({ execution, journal, table }: ResumeParts, run: RunRecord): Promise<void> {
 	const { runId, sessionKey, dedupeKey } = run;
-	const status = await endOf(journal, table.placeOf(sessionKey), run);
+	const status = await endOf(journal, table.storeKeyOf(sessionKey), run);
 	if (status === undefined) return;
 	await execution.store.transaction(async ({ runs, notifications }) => {
 		await notifications.acknowledge(dedupeKey ?? runId);

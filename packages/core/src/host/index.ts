@@ -21,6 +21,7 @@ export {
 } from "./files.ts";
 export { type ExecutionCapabilities, type Host, journalHost } from "./host.ts";
 export type {
+	AcquireResult,
 	Append,
 	AppendResult,
 	Input,

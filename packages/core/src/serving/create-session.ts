@@ -2,7 +2,7 @@
 import { HoldfastError } from "@holdfast/upp";
 import { type AgentOptions, modelIdOf } from "../agent/index.ts";
 import { type Host, memoryHost, sessionPlace } from "../host/index.ts";
-import { processPlace, storeHere } from "../sessions/index.ts";
+import { localStore, processKey } from "../sessions/index.ts";
 import { normaliseTools, type ToolSet } from "../tools/index.ts";
 import type { PendingSessionCall, SessionStatus } from "./execute-event.ts";
 import { readInput, readOptions } from "./execute-request.ts";
@@ -138,7 +138,7 @@ export class AgentSession {
 	execute(input: unknown, options: ExecuteOptions): ExecuteStream {
 		const events = new ExecuteEvents(this.id, {
 			limit: this.#options.bufferLimit,
-			place: processPlace(storeHere(this.#parts.host.journal), sessionPlace(undefined, this.id)),
+			place: processKey(localStore(this.#parts.host.journal), sessionPlace(undefined, this.id)),
 			begun: () => {
 				this.#model = options.model ?? this.#model;
 				this.#status = "running";

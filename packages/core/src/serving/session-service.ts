@@ -5,7 +5,7 @@ import { type AgentOptions, modelIdOf, toolsAsGiven } from "../agent/index.ts";
 import type { FollowOptions } from "../following/index.ts";
 import type { Host, Timers } from "../host/index.ts";
 import { keyOfPlace, readPlace, sessionPlace } from "../host/index.ts";
-import { orphanedPlaces, WaitingSessions } from "../sessions/index.ts";
+import { orphanedKeys, WaitingSessions } from "../sessions/index.ts";
 import { checkServed } from "./check-served.ts";
 import type { PendingSessionCall, SessionStatus } from "./execute-event.ts";
 import { type ExecuteRequest, readContext, readInput, readOptions } from "./execute-request.ts";
@@ -321,7 +321,7 @@ class Service implements SessionService {
 	/** Goes on with what nobody alive works on. One session that cannot be gone on with keeps back none of the others. */
 	async #look(): Promise<void> {
 		const { journal } = this.#parts.host;
-		const places = await orphanedPlaces(journal, tenants);
+		const places = await orphanedKeys(journal, tenants);
 		for (const place of [...places, ...(await this.#waiting.withDeadlines("soon", tenants))]) {
 			const { key, namespace } = readPlace(place);
 			if (namespace === undefined || this.#closing) continue;

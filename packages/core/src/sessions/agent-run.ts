@@ -126,7 +126,7 @@ export class AgentRun {
 	 * of a run that waits for this session. The run goes on by itself all the same.
 	 */
 	result(): Promise<RunResult> {
-		this.letGo();
+		this.detach();
 		const over = (): Promise<RunResult> => this.#result;
 		// Behind the end of the run stand hooks that only its result waits for.
 		const ended = (): Promise<RunResult> => this.#wait(this, over);
@@ -134,7 +134,7 @@ export class AgentRun {
 	}
 
 	/** Lets the run go on by itself. @internal */
-	letGo(): void {
+	detach(): void {
 		this.#events.detach();
 	}
 
@@ -199,7 +199,7 @@ export class AgentRun {
 	}
 
 	/** The run was not started by this process and will not be. @internal */
-	neverStarted(
+	abandon(
 		reason: "suspended" | "lease_lost" | "journal_failed" | "killed" | "parked",
 		error: unknown,
 		state: AgentState,

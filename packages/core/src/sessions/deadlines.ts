@@ -1,39 +1,31 @@
-// Sessions whose runs wait for somebody outside, but not for ever: whoever looks after a store sees to it that their calls
-// fail in time, though the process in which they began to wait has died.
+// The end of the time that somebody outside has for the calls of a run that waits.
+import { nextDeadline, type SessionState } from "../facts/index.ts";
+import type { Clock } from "../host/index.ts";
+import type { Later } from "./later.ts";
 
-import { never } from "../facts/index.ts";
-import type { Clock, Journal } from "../host/index.ts";
+/** Milliseconds a timer can wait at most. */
+const longestTimer = 2 ** 31 - 1;
 
-/** Finds sessions whose calls have deadlines, each wait of one once. */
-/** Milliseconds before its deadline in which a session is found by those who look again and again. */
-const ahead = 60_000;
+/** What a deadline is watched with. */
+export interface DeadlineWatch {
+	readonly later: Later;
+	readonly clock: Pick<Clock, "now">;
+	/** Names it among what is done later. */
+	readonly purpose: string;
+	/** Tried again where it cannot be recorded: the store fails, or another worker has the session and may die. */
+	expire(): Promise<void>;
+	isUsable(): boolean;
+}
 
-export class WaitingSessions {
-	readonly #journal: Journal;
-	readonly #clock: Pick<Clock, "now">;
-	/** The waits that were found, by place. */
-	#seen = new Map<string, number>();
-
-	constructor(journal: Journal, clock: Pick<Clock, "now">) {
-		this.#journal = journal;
-		this.#clock = clock;
-	}
-
-	/** Nobody sees to the session at this place: the next look finds it again. */
-	missed(place: string): void {
-		this.#seen.delete(place);
-	}
-
-	/** Places of the sessions that have a deadline, `soon` or `ever`, and were not found by the look before. */
-	async withDeadlines(when: "soon" | "ever", prefix = ""): Promise<readonly string[]> {
-		const dueBy = when === "soon" ? this.#clock.now() + ahead : never - 1;
-		const seen = new Map<string, number>();
-		const found: string[] = [];
-		for (const { key: place, seq } of await this.#journal.list({ state: "waiting", dueBy, prefix })) {
-			if (this.#seen.get(place) !== seq) found.push(place);
-			seen.set(place, seq);
-		}
-		this.#seen = seen;
-		return found;
-	}
+/** Has `expire` called when the first of the calls that wait is out of time; never where none has a deadline. */
+export function watchDeadline(
+	{ run }: SessionState,
+	{ later, clock, purpose, expire, isUsable }: DeadlineWatch,
+): void {
+	later.callOff(purpose);
+	const deadline = run?.status === "waiting" ? nextDeadline(run) : undefined;
+	if (deadline === undefined) return;
+	// Timers do not reach further; what is left is waited for again.
+	const after = Math.min(Math.max(0, deadline - clock.now()), longestTimer);
+	later.set(purpose, expire, isUsable, after);
 }

@@ -1,14 +1,16 @@
 // Door of the sessions: durable conversations under keys.
-export { deliverTurn } from "./accept-turn.ts";
-export { AgentRun, type RunResult } from "./agent-run.ts";
+export { AgentRun } from "./agent-run.ts";
 export { type ChildRecords, noticeIdentity, type RecordedTask } from "./child-records.ts";
-export { WaitingSessions } from "./deadlines.ts";
-export { orphanedPlaces } from "./orphaned-places.ts";
-export { placesBehind } from "./places-behind.ts";
+export { localStore, processKey } from "./local-store.ts";
+export { ReminderSearch, recoverSession, takeOver } from "./recover-session.ts";
+export { kill, remove } from "./remove-session.ts";
 export { Session } from "./session.ts";
 export type { AgentSetup, SessionAgent, SessionChildren, TurnRequest } from "./session-agent.ts";
 export { awaitsItself, awaitsOwnSetup } from "./session-errors.ts";
 export { SessionEvents } from "./session-events.ts";
 export type { RecordedRun, SessionRecords } from "./session-records.ts";
+export { deliver, deliverNotice, resume, resumeRun } from "./session-requests.ts";
 export { SessionTable } from "./session-table.ts";
-export { processPlace, storeHere } from "./store-here.ts";
+export { orphanedKeys, storeKeysWith, WaitingSessions } from "./store-keys.ts";
+export type { RecoverOptions, WorkOptions } from "./supervised.ts";
+export { Supervisor } from "./supervisor.ts";

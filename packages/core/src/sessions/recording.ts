@@ -7,13 +7,13 @@ import type { SessionRecords } from "./session-records.ts";
 
 /** The recorder of a run that is about to be driven, and its ledger where the host keeps records of such runs. */
 export function recordingOf(
-	records: SessionRecords | undefined,
+	records: SessionRecords,
 	lease: Lease,
 	{ runId, sessionKey }: { readonly runId: string; readonly sessionKey: string },
 	{ runKind: kind = "user-turn", parent }: NonNullable<Partial<AcceptedInput["origin"]>> = {},
 ): { readonly recorder: Recorder; readonly ledger?: Ledger } {
 	const about = { runId, sessionKey, kind };
-	const ledger = records?.ledger(parent === undefined ? about : { ...about, parentRunId: parent.runId });
+	const ledger = records.ledger(parent === undefined ? about : { ...about, parentRunId: parent.runId });
 	return ledger === undefined ? { recorder: lease } : { recorder: fenced(lease), ledger };
 }
 

@@ -1,56 +1,144 @@
-// Taking a session up: it is ours, its state known and its turns in order, or it is another's to go on with (keeps I4).
+// Opening a session: its lease is acquired, its queue brought in line with the inbox, and then a turn begun or the open run
+// resumed. Who opens it drives what comes of it (keeps I4).
+import { type EngineAgent, waitFor, withinCall } from "../engine/index.ts";
+import type { MaybePromise } from "../host/index.ts";
 import { AgentRun } from "./agent-run.ts";
-import { startedElsewhere } from "./session-errors.ts";
-import type { SessionWorker } from "./session-worker.ts";
-import { storedMessage } from "./turn-queue.ts";
-
-/** Milliseconds that another living worker has for starting a turn of its own that stands before ours. */
-const yieldsFor = 2_000;
+import { processKey } from "./local-store.ts";
+import { Mailbox, type QueuedTurn, storedMessage } from "./mailbox.ts";
+import { type Resumption, resumeTurn } from "./resume-turn.ts";
+import { awaitsItself, startedElsewhere } from "./session-errors.ts";
+import { SessionLease } from "./session-lease.ts";
+import type { SessionScope } from "./session-scope.ts";
+import { beginTurn, type Turn, type TurnSession } from "./turn.ts";
+import type { FrameSession } from "./turn-frame.ts";
 
 export class SessionOpening {
-	readonly #worker: SessionWorker;
-	/** The input of another worker that went before ours last, and since when it may. */
-	#yielded: { readonly inputId: string; readonly since: number } | undefined;
+	readonly lease: SessionLease;
+	readonly mailbox: Mailbox;
+	readonly #scope: SessionScope;
+	readonly storeKey: string;
+	/** The caller's key. */
+	readonly sessionKey: string;
 
-	constructor(worker: SessionWorker) {
-		this.#worker = worker;
+	constructor(scope: SessionScope, storeKey: string, sessionKey: string) {
+		this.#scope = scope;
+		this.storeKey = storeKey;
+		this.sessionKey = sessionKey;
+		this.lease = new SessionLease(scope, storeKey, () => this.#resolve());
+		this.mailbox = new Mailbox(scope.journal, storeKey, scope.local);
 	}
 
-	/** `held`: another living worker works on it; `others-first`: the turn before ours is another worker's to start. */
+	/** `held`: another living worker works on it; `others-first`: the turn before ours is another worker's to begin. */
 	async open(): Promise<"ours" | "held" | "others-first"> {
-		const { agent, key, hold, queue, table } = this.#worker;
-		const lease = hold.lease ?? (await hold.take());
-		if (lease === undefined) {
-			this.#yielded = undefined; // nobody can start a turn now, so nobody takes too long
+		const { lease, mailbox, sessionKey } = this;
+		const { agent, records } = this.#scope;
+		const acquiring = lease.current ?? lease.acquire();
+		const held = acquiring instanceof Promise ? await acquiring : acquiring;
+		if (held === undefined) {
+			mailbox.forgetYielding();
 			return "held";
 		}
-		const { openRunId } = hold;
+		const { openRunId } = lease;
 		// A parked run is not claimed before it is released.
-		const isParked = hold.state.run?.parked !== undefined;
-		if (openRunId !== undefined && !isParked && (await table.records?.take(openRunId)) === false) {
-			hold.drop();
+		const isParked = lease.state.run?.parked !== undefined;
+		if (openRunId !== undefined && !isParked && (await records?.take(openRunId)) === false) {
+			lease.drop();
 			return "held";
 		}
-		const { stored } = queue;
-		const reading = lease.inbox();
+		const { stored } = mailbox;
+		const reading = held.inbox();
 		const inbox = reading instanceof Promise ? await reading : reading;
-		const aligning = queue.align(inbox, stored, openRunId, (input) => {
+		const aligning = mailbox.align(inbox, stored, openRunId, (input) => {
 			const runId = input.kind === "message" ? input.runId : undefined;
-			const run = new AgentRun(runId ?? agent.ports.ids.uuid(), key);
-			run.letGo();
-			return { run, input: storedMessage(input), inputId: input.id, isAdopted: true, place: "stored" };
+			const run = new AgentRun(runId ?? agent.engine.ports.ids.uuid(), sessionKey);
+			run.detach();
+			return { run, input: storedMessage(input), inputId: input.id, isAdopted: true, stage: "stored" };
 		});
 		const { gone, ahead } = aligning instanceof Promise ? await aligning : aligning;
-		for (const { run } of gone) run.neverStarted("lease_lost", startedElsewhere(key), hold.state.agent);
-		return ahead !== undefined && hold.openRunId === undefined && this.#yields(ahead)
-			? "others-first"
-			: "ours";
+		for (const { run } of gone) run.abandon("lease_lost", startedElsewhere(sessionKey), lease.state.agent);
+		if (ahead === undefined || lease.openRunId !== undefined) return "ours";
+		return mailbox.yieldsTo(ahead, agent.engine.ports.clock.monotonic()) ? "others-first" : "ours";
 	}
 
-	/** Whether to let another worker start the turn that was accepted before ours. It may take its time, within limits. */
-	#yields(inputId: string): boolean {
-		const now = this.#worker.agent.ports.clock.monotonic();
-		if (this.#yielded?.inputId !== inputId) this.#yielded = { inputId, since: now };
-		return now - this.#yielded.since < yieldsFor;
+	/** Begins a turn, which leaves the queue. Undefined when another worker was faster. `steer` is for its hooks. */
+	begin(queued: QueuedTurn, steer: FrameSession["steer"]): MaybePromise<Turn | undefined> {
+		// What is on its way into the inbox must be there before it can be taken out. When it is refused, it is gone.
+		if (queued.stage === "storing")
+			return this.#begin(
+				queued,
+				steer,
+				queued.storing?.catch(() => {}),
+			);
+		const agent = this.#resolve();
+		return agent instanceof Promise
+			? this.#begin(queued, steer, agent)
+			: this.#beginWith(agent, queued, steer);
+	}
+
+	async #begin(
+		queued: QueuedTurn,
+		steer: FrameSession["steer"],
+		first: Promise<unknown> | undefined,
+	): Promise<Turn | undefined> {
+		await first;
+		return this.#beginWith(await this.#resolve(), queued, steer);
+	}
+
+	#beginWith(
+		agent: EngineAgent,
+		queued: QueuedTurn,
+		steer: FrameSession["steer"],
+	): MaybePromise<Turn | undefined> {
+		if (this.mailbox.first !== queued || this.lease.current === undefined) return undefined;
+		return beginTurn(this.#turnSession(steer), agent, queued, () => this.mailbox.remove(queued));
+	}
+
+	/** Resumes the open run. Undefined when there is none, or another worker was faster. Rejects with `run_parked`. */
+	async resume(
+		how: Pick<Resumption, "parked" | "settlement">,
+		steer: FrameSession["steer"],
+		exclusive: object,
+	): Promise<Turn | undefined> {
+		const open = this.lease.state.run;
+		if (open === undefined) return undefined;
+		const refusal = (): Error => awaitsItself(this.sessionKey);
+		return resumeTurn(this.#turnSession(steer), open, {
+			...how,
+			resolve: () => this.#resolve(),
+			// Nobody else gets to the session meanwhile.
+			whileOpening: (hooks) => withinCall(exclusive, () => waitFor(this.processKey, hooks, refusal)),
+		});
+	}
+
+	/** Names the session among all of this process. */
+	get processKey(): string {
+		return processKey(this.#scope.local, this.storeKey);
+	}
+
+	/** The agent of the next turn, as far as it is known. */
+	#resolve(): MaybePromise<EngineAgent> {
+		const { agent } = this.#scope;
+		const { sessionKey } = this;
+		const resolved = agent.resolve?.({ sessionKey, namespace: agent.namespace });
+		if (resolved instanceof Promise) return resolved.then((engine) => engine ?? agent.engine);
+		return resolved ?? agent.engine;
+	}
+
+	#turnSession(steer: FrameSession["steer"]): TurnSession {
+		const { agent, records, mayWait, journal } = this.#scope;
+		const { sessionKey, processKey, lease, mailbox } = this;
+		return {
+			sessionKey,
+			processKey,
+			steer,
+			agent,
+			policy: agent.policy,
+			state: lease.state,
+			records,
+			mayWait,
+			keepsDeltas: journal.readChunks !== undefined,
+			lease,
+			notices: mailbox.notices,
+		};
 	}
 }

@@ -1,22 +1,16 @@
-// The handle of a durable conversation. Light: handles of one key share one worker.
+// The handle of a durable conversation. Light: handles of one key share one actor.
 
 import type { PendingToolCall, ToolAnswer } from "../facts/index.ts";
 import { acceptInput, type SendInput } from "../facts/index.ts";
 import { type FollowedEvent, type FollowOptions, followPlace } from "../following/index.ts";
 import type { AgentState } from "../state/index.ts";
-import { type StartOptions, startTurn } from "./accept-turn.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { type ForkOptions, forkSession } from "./fork-session.ts";
+import * as outside from "./outside-requests.ts";
+import { kill, remove } from "./remove-session.ts";
+import type { Seat, SessionActor } from "./session-actor.ts";
+import * as requests from "./session-requests.ts";
 import type { SessionTable } from "./session-table.ts";
-import type { SessionWorker } from "./session-worker.ts";
-
-/**
- * By this a handle knows its worker. It is empty once the worker has made way, so that handles which are held do not keep
- * it; a killed worker stays, to say so.
- */
-export interface Seat {
-	worker: SessionWorker | undefined;
-}
 
 /**
  * A durable conversation under a key. What was accepted survives the death of the process; a run that was cut off goes
@@ -41,7 +35,7 @@ export class Session {
 	 * Rejects with TypeError for an unknown input shape, `session_killed`, `journal_failed`, `disk_full`, `agent_closed`.
 	 */
 	async send(input: SendInput): Promise<AgentRun> {
-		return this.#current().send(acceptInput(input));
+		return requests.send(this.#actor(), acceptInput(input));
 	}
 
 	/**
@@ -50,9 +44,8 @@ export class Session {
 	 * Rejects with TypeError for an unknown input shape, `session_busy` while a run is under way, `pending_tool_calls`
 	 * while one waits for answers.
 	 */
-	async start(input: SendInput, options?: StartOptions): Promise<AgentRun> {
-		const accepted = acceptInput(input);
-		return startTurn(await this.#behindWaiting(), accepted, options);
+	async start(input: SendInput, options?: requests.StartOptions): Promise<AgentRun> {
+		return requests.start(this.#actor(), acceptInput(input), options);
 	}
 
 	/**
@@ -60,7 +53,7 @@ export class Session {
 	 * another step where it would end. Resolves on acceptance with that run. Without an active run it is a `send`.
 	 */
 	async steer(input: SendInput): Promise<AgentRun> {
-		return this.#current().steer(acceptInput(input));
+		return requests.steer(this.#actor(), acceptInput(input));
 	}
 
 	/**
@@ -68,7 +61,7 @@ export class Session {
 	 * never recorded and starts no turn.
 	 */
 	async overlay(input: SendInput): Promise<void> {
-		this.#current().overlay(acceptInput(input));
+		this.#actor().overlay(acceptInput(input));
 	}
 
 	/**
@@ -79,7 +72,7 @@ export class Session {
 	 * parked.
 	 */
 	async resume(): Promise<AgentRun | null> {
-		return this.#current().resume();
+		return requests.resume(this.#actor());
 	}
 
 	/**
@@ -94,31 +87,31 @@ export class Session {
 	 */
 	async answer(
 		answers: readonly ToolAnswer[],
-		options: Pick<StartOptions, "watcher"> = {},
+		options: Pick<requests.StartOptions, "watcher"> = {},
 	): Promise<AgentRun> {
-		return (await this.#behindWaiting()).waiting.answer(answers, options.watcher);
+		return outside.answer(this.#actor(), answers, options.watcher);
 	}
 
 	/** Whether a run is under way in this process. @internal */
 	isBusy(): boolean {
-		return this.#current().active !== undefined;
+		return this.#actor().turn !== undefined;
 	}
 
 	/** Whether nothing is under way in this process, and no deadline is seen to. @internal */
 	isAtRest(): boolean {
-		const worker = this.#current();
-		return worker.idle && !worker.watchesDeadline;
+		const actor = this.#actor();
+		return actor.isIdle && !actor.watchesDeadline;
 	}
 
 	/** Settles when no run is under way in this process. @internal */
 	async quiet(): Promise<void> {
-		const worker = this.#current();
-		while (worker.active !== undefined) await worker.active.over;
+		const actor = this.#actor();
+		while (actor.turn !== undefined) await actor.turn.over;
 	}
 
 	/** The tool calls that wait for somebody outside. */
 	async pending(): Promise<readonly PendingToolCall[]> {
-		return (await this.#behindWaiting()).waiting.pending();
+		return outside.pending(this.#actor());
 	}
 
 	/**
@@ -126,7 +119,7 @@ export class Session {
 	 * record: true when there was one. Queued turns still run.
 	 */
 	async stop(): Promise<boolean> {
-		return (await this.#behindWaiting()).waiting.stop();
+		return outside.stop(this.#actor());
 	}
 
 	/**
@@ -135,12 +128,12 @@ export class Session {
 	 * Rejects with `session_held` while another living worker works on the session.
 	 */
 	async release(): Promise<AgentRun | null> {
-		return this.#current().release();
+		return requests.resume(this.#actor(), "released");
 	}
 
 	/** Ends the active run; queued turns still run. Nothing happens when the session is idle. */
 	interrupt(): void {
-		this.#current().interrupt();
+		this.#actor().turn?.handle.interrupt();
 	}
 
 	/**
@@ -150,7 +143,7 @@ export class Session {
 	 * Rejects with the store's error when it could not be recorded; the work of this process is stopped all the same.
 	 */
 	async kill(): Promise<void> {
-		return this.#table.kill(this.#current());
+		return kill(this.#table, this.#actor());
 	}
 
 	/**
@@ -165,13 +158,13 @@ export class Session {
 		if (typeof key !== "string" || key === "") throw new TypeError("fork(key) takes a non-empty string.");
 		const table = this.#table;
 		table.agent.setup?.check();
-		await forkSession(table.journal, table.placeOf(this.key), table.placeOf(key), options);
+		await forkSession(table.journal, table.storeKeyOf(this.key), table.storeKeyOf(key), options);
 		return new Session(table, key);
 	}
 
 	/** Kills the session and removes all of it and of its child sessions from the store. Unknown keys are fine. */
 	async delete(): Promise<void> {
-		return this.#table.delete(this.#current());
+		return remove(this.#table, this.#actor());
 	}
 
 	/**
@@ -191,26 +184,18 @@ export class Session {
 	 */
 	follow(options?: FollowOptions): AsyncIterableIterator<FollowedEvent> {
 		const { journal } = this.#table;
-		return followPlace(journal, this.#table.placeOf(this.key), this.key, options);
+		return followPlace(journal, this.#table.storeKeyOf(this.key), this.key, options);
 	}
 
 	/** The conversation as committed so far. */
 	async state(): Promise<AgentState> {
-		return this.#current().state();
+		return (await requests.readState(this.#actor())).agent;
 	}
 
-	/** Who is told that a run waits may say something of it before its drive is over. */
-	async #behindWaiting(): Promise<SessionWorker> {
-		const worker = this.#current();
-		const { active } = worker;
-		if (active?.run.state.run?.status === "waiting") await active.over;
-		return worker;
-	}
-
-	#current(): SessionWorker {
+	#actor(): SessionActor {
 		this.#table.agent.setup?.check();
-		const worker = this.#seat?.worker ?? this.#table.worker(this.key);
-		this.#seat = worker.seat;
-		return worker;
+		const actor = this.#seat?.actor ?? this.#table.actor(this.key);
+		this.#seat = actor.seat;
+		return actor;
 	}
 }

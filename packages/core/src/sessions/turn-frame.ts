@@ -1,15 +1,24 @@
 // What is about one turn and not of its history: its policy, and what is overlaid on it.
 import type { Message } from "@holdfast/upp";
 import { type DriveOutcome, type Run, withinCall } from "../engine/index.ts";
-import { type AcceptedInput, acceptInput, type SendInput } from "../facts/index.ts";
+import { type AcceptedInput, acceptInput, type SendInput, type SessionState } from "../facts/index.ts";
 import { memoryValues, type SessionValues } from "../host/index.ts";
 import { type AgentPolicy, type PolicyRun, type RunContext, RunPolicy } from "../policy/index.ts";
 import type { GenerateResult } from "../state/index.ts";
 import type { AgentRun } from "./agent-run.ts";
-import type { SessionWorker } from "./session-worker.ts";
 
 /** How a turn comes to be driven here. `parked`: it does not, and nothing of the caller's is called. */
 export type TurnBegin = "begun" | "resumed" | "parked";
+
+/** What a frame knows of its session. */
+export interface FrameSession {
+	readonly sessionKey: string;
+	/** What the session has come to before the turn. */
+	readonly state: SessionState;
+	readonly policy: AgentPolicy | undefined;
+	/** Says something to the active run. */
+	steer(input: AcceptedInput): Promise<AgentRun>;
+}
 
 export class TurnFrame implements PolicyRun {
 	readonly kind = "session";
@@ -18,15 +27,15 @@ export class TurnFrame implements PolicyRun {
 	/** The policy of the run. */
 	readonly policy: RunPolicy;
 	readonly #agentPolicy: AgentPolicy | undefined;
-	readonly #worker: SessionWorker;
+	readonly #session: FrameSession;
 	readonly #handle: AgentRun;
 	#context: RunContext | undefined;
 
-	constructor(worker: SessionWorker, inputId: string, handle: AgentRun, begin: TurnBegin, input?: Message) {
-		this.#worker = worker;
+	constructor(session: FrameSession, inputId: string, handle: AgentRun, begin: TurnBegin, input?: Message) {
+		this.#session = session;
 		this.#handle = handle;
-		this.#agentPolicy = begin === "parked" ? undefined : worker.table.agent.policy;
-		const { state } = worker.hold;
+		this.#agentPolicy = begin === "parked" ? undefined : session.policy;
+		const { state } = session;
 		const before = (): RunContext["state"] => {
 			// A run that is resumed has what it began with before its first message.
 			const { firstMessage } = state.run ?? { firstMessage: 0 };
@@ -52,7 +61,7 @@ export class TurnFrame implements PolicyRun {
 	}
 
 	get sessionKey(): string {
-		return this.#worker.key;
+		return this.#session.sessionKey;
 	}
 
 	get signal(): AbortSignal {
@@ -78,7 +87,7 @@ export class TurnFrame implements PolicyRun {
 	}
 
 	async steer(input: SendInput): Promise<AgentRun> {
-		return this.#worker.steer(acceptInput(input));
+		return this.#session.steer(acceptInput(input));
 	}
 
 	/** Accepts context for the rest of the turn. */

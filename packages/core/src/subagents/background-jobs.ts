@@ -3,7 +3,7 @@
 // and all have ended; a failure is told at once.
 import type { Mark, Run } from "../engine/index.ts";
 import type { SubagentJobEvent } from "../facts/index.ts";
-import { placesBehind, type SessionTable } from "../sessions/index.ts";
+import { remove, type SessionTable, storeKeysWith } from "../sessions/index.ts";
 import { followTask, isSettled, type TaskEnd } from "./child-task.ts";
 import { readTask } from "./read-task.ts";
 import { type FinishedTask, remind, reminderText } from "./reminders.ts";
@@ -117,7 +117,7 @@ export class BackgroundJobs {
 	async retrieved({ place, subagent }: PlacedTask): Promise<void> {
 		if (this.#isLasting || !this.#known.delete(place)) return;
 		const table = this.#tables.get(subagent)?.();
-		await table?.delete(table.worker(place));
+		if (table !== undefined) await remove(table, table.actor(place));
 	}
 
 	/** Goes on with a task that a process left behind, and tells what it left untold. */
@@ -200,7 +200,7 @@ export class BackgroundJobs {
 		const { journal, records } = this.#table;
 		const places = new Set(await records?.children.placesOf(groupId));
 		for (const subagent of this.#tables.keys()) {
-			for await (const place of placesBehind(journal, groupPrefix(parentPlace, subagent, groupId)))
+			for await (const place of storeKeysWith(journal, groupPrefix(parentPlace, subagent, groupId)))
 				places.add(place);
 		}
 		return [...places].flatMap((place) => {

@@ -1,5 +1,5 @@
 // The tools by which a model gets at its tasks in the background. What is not its own session's does not exist for it.
-import type { SessionTable } from "../sessions/index.ts";
+import { kill, type SessionTable } from "../sessions/index.ts";
 import type { AnyTool, ToolContext } from "../tools/index.ts";
 import type { BackgroundJobs } from "./background-jobs.ts";
 import { isSettled } from "./child-task.ts";
@@ -19,7 +19,7 @@ export function backgroundTools(
 	jobs: BackgroundJobs,
 ): readonly AnyTool[] {
 	const find = async (id: string, context: ToolContext): Promise<PlacedTask | undefined> => {
-		const parentPlace = parent.placeOf(context.sessionKey ?? "");
+		const parentPlace = parent.storeKeyOf(context.sessionKey ?? "");
 		const places = [...tables.keys()].map((subagent) => taskPlace(parentPlace, subagent, id));
 		return jobs.find(places);
 	};
@@ -69,7 +69,7 @@ export function backgroundTools(
 				if (task === undefined) return notFound(given.task_id);
 				const table = tables.get(task.subagent)?.();
 				if (table !== undefined && !isSettled(await stateOf(task)))
-					await table.kill(table.worker(task.place));
+					await kill(table, table.actor(task.place));
 				return result(task, await stateOf(task));
 			},
 		},

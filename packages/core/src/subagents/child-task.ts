@@ -5,7 +5,7 @@ import { stopReasonOf } from "../engine/index.ts";
 import type { RunStarted } from "../facts/index.ts";
 import { type AgentEvent, storedInput } from "../facts/index.ts";
 import { readChildPlace } from "../host/index.ts";
-import { type AgentRun, SessionEvents, type SessionTable } from "../sessions/index.ts";
+import { type AgentRun, kill, resume, SessionEvents, type SessionTable } from "../sessions/index.ts";
 import { type Change, journalChange } from "./journal-change.ts";
 import { readTask, type TaskState } from "./read-task.ts";
 import { groupOf } from "./task-place.ts";
@@ -114,9 +114,9 @@ async function takeUp(
 	{ place, origin }: FollowedTask,
 ): Promise<AgentRun | "held" | undefined> {
 	try {
-		const worker = table.worker(place);
+		const actor = table.actor(place);
 		// Whether work in the foreground goes on is decided with the run that waits for it.
-		return (await (origin === undefined ? worker.resume() : worker.release())) ?? undefined;
+		return (await resume(actor, origin === undefined ? "stays" : "released")) ?? undefined;
 	} catch (error) {
 		const { code } = error as { code?: unknown };
 		if (code === "session_held") return "held";
@@ -189,7 +189,7 @@ async function end(table: SessionTable, { place, runId }: FollowedTask): Promise
 	if (!all.includes(runId)) return;
 	const asking = (await journal.head(readChildPlace(place)?.parentPlace ?? ""))?.openRunId;
 	if (all.some((id) => id !== runId && groupOf(id) === asking)) throw new OthersWork();
-	await table.kill(table.worker(place));
+	await kill(table, table.actor(place));
 }
 
 /** Whether the run is over that asked for the work. */

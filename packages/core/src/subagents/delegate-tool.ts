@@ -140,7 +140,7 @@ export function delegateTool(
 		// The sub-agent's session takes the same work once.
 		retryPolicy: "idempotent",
 		run(given: Arguments, context: ToolContext) {
-			const parentPlace = parent.placeOf(context.sessionKey ?? "");
+			const parentPlace = parent.storeKeyOf(context.sessionKey ?? "");
 			const works = parent.background !== undefined && given.run_in_background === true ? launch : wait;
 			return works(given, parentPlace, context);
 		},

@@ -94,7 +94,7 @@ class Delegation implements SessionChildren {
 	}
 
 	#makeTable({ agent }: Subagent, { journal, background, records }: SessionTable): SessionTable {
-		const table = new SessionTable(agent, journal, { background, records, named: "places" });
+		const table = new SessionTable(agent, journal, { background, records, keys: "store-keys" });
 		this.#made.push(table);
 		return table;
 	}

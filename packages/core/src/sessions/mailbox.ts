@@ -1,11 +1,14 @@
-// The turns of one session that wait in this process. A turn that is not the first stands in the store's inbox too, so
-// that another process starts it when this one dies; what left the inbox was started, by whomever.
+// What was said to one session and has not begun. A turn that is not the first is in the store's inbox too, so that another
+// process begins it when this one dies; what left the inbox was begun, by whomever (keeps I3, I4).
 import { messageFromJSON } from "@holdfast/upp";
 import type { RunInput } from "../engine/index.ts";
 import { type AcceptedInput, inputFact, storedInput } from "../facts/index.ts";
 import type { Journal, MaybePromise, StoredInput } from "../host/index.ts";
 import type { AgentRun } from "./agent-run.ts";
-import { type StoreHere, storeHere } from "./store-here.ts";
+import type { LocalStore } from "./local-store.ts";
+
+/** Milliseconds that another living worker has for beginning a turn of its own that was accepted before ours. */
+const yieldsFor = 2_000;
 
 /** A turn that was accepted here, or adopted from a process that died. */
 export interface QueuedTurn {
@@ -19,16 +22,16 @@ export interface QueuedTurn {
 	/** Whether it was said to a run that ended without it, so that nobody has the handle of this turn. */
 	readonly isLeftOver?: true;
 	/** `new`: only in memory, and its `send` has not resolved. `storing`: on its way into the inbox. */
-	place: "new" | "storing" | "stored";
+	stage: "new" | "storing" | "stored";
 	/** Settles when the inbox has the turn or refused it; set from `storing` on. */
 	storing?: Promise<"stored" | "duplicate">;
 }
 
 /** What the inbox said of the queue. */
 export interface Alignment {
-	/** Turns that another worker has started meanwhile. */
+	/** Turns that another worker has begun meanwhile. */
 	readonly gone: readonly QueuedTurn[];
-	/** The last input before our first turn that is another living worker's, or another agent's, to start. */
+	/** The last input before our first turn that is another living worker's, or another agent's, to begin. */
 	readonly ahead?: string;
 }
 
@@ -36,22 +39,26 @@ const none: ReadonlySet<QueuedTurn> = new Set();
 const noNotices: readonly StoredInput[] = [];
 const aligned: Alignment = { gone: [] };
 
-export class TurnQueue {
+export class Mailbox {
 	readonly #journal: Journal;
-	readonly #key: string;
-	readonly #here: StoreHere;
+	readonly #storeKey: string;
+	readonly #local: LocalStore;
 	#turns: QueuedTurn[] = [];
+	/** Inputs on their way into the inbox. */
+	#arriving: Set<Promise<unknown>> | undefined;
 	/** Notices that shall be turns of their own, by their ids. */
 	#promoted: Map<string, AgentRun> | undefined;
 	/** The turn that came to the session when it was idle, and when it is accepted: what was sent later is stored later. */
-	#ahead: { readonly inputId: string; readonly accepted: Promise<unknown> } | undefined;
-	/** What the open or the next run is to be told, as the inbox stood when it was last looked at. */
+	#accepting: { readonly inputId: string; readonly accepted: Promise<unknown> } | undefined;
+	/** The input of another worker that went before ours last, and since when it may. */
+	#yielded: { readonly inputId: string; readonly since: number } | undefined;
+	/** What the open or the next run is to be notified of, as the inbox was when it was last read. */
 	notices: readonly StoredInput[] = noNotices;
 
-	constructor(journal: Journal, key: string) {
+	constructor(journal: Journal, storeKey: string, local: LocalStore) {
 		this.#journal = journal;
-		this.#key = key;
-		this.#here = storeHere(journal);
+		this.#storeKey = storeKey;
+		this.#local = local;
 	}
 
 	get length(): number {
@@ -67,37 +74,37 @@ export class TurnQueue {
 		return this.#turns.find((turn) => turn.run.runId === runId);
 	}
 
-	/** A notice of the inbox shall be told in a turn of its own, if it still waits. */
+	/** A notice of the inbox shall be a turn of its own, if it is still there. */
 	promote(noticeId: string, run: AgentRun): void {
 		this.#promoted ??= new Map();
 		this.#promoted.set(noticeId, run);
 	}
 
-	/** Notices wait again for the turns of others. */
+	/** The notice waits again for the turns of others. */
 	demote(noticeId: string): void {
 		this.#promoted?.delete(noticeId);
 	}
 
-	/** Turns that stand in the inbox by now, unless somebody took them out. */
+	/** Turns that are in the inbox by now, unless somebody took them out. */
 	get stored(): ReadonlySet<QueuedTurn> {
-		const stored = this.#turns.filter((turn) => turn.place === "stored");
+		const stored = this.#turns.filter((turn) => turn.stage === "stored");
 		return stored.length === 0 ? none : new Set(stored);
 	}
 
 	push(turn: QueuedTurn): void {
 		this.#turns.push(turn);
-		this.#here.queued.add(turn.inputId);
+		this.#local.queued.add(turn.inputId);
 	}
 
-	/** Lets the turn be accepted before those that are pushed behind it. */
-	goesAhead(turn: QueuedTurn, accepted: Promise<unknown>): Promise<unknown> {
-		this.#ahead = { inputId: turn.inputId, accepted };
+	/** Lets the turn be accepted before those that are pushed after it. */
+	acceptFirst(turn: QueuedTurn, accepted: Promise<unknown>): Promise<unknown> {
+		this.#accepting = { inputId: turn.inputId, accepted };
 		return accepted;
 	}
 
 	remove(turn: QueuedTurn): void {
 		this.#turns = this.#turns.filter((each) => each !== turn);
-		this.#here.queued.delete(turn.inputId);
+		this.#local.queued.delete(turn.inputId);
 	}
 
 	/** Takes all turns out; those in the inbox stay there. */
@@ -108,15 +115,29 @@ export class TurnQueue {
 	}
 
 	/** Puts the turn into the inbox; when that fails, or it was there before, the turn is out of the queue. */
-	store(turn: QueuedTurn): Promise<"stored" | "duplicate"> {
+	async store(turn: QueuedTurn): Promise<"stored" | "duplicate"> {
 		turn.storing ??= this.#store(turn);
-		return turn.storing;
+		return this.#arrived(turn.storing);
+	}
+
+	/** Puts something said to a run that is under way into the inbox. */
+	async steer(runId: string, input: AcceptedInput): Promise<void> {
+		const { workerId } = this.#journal;
+		const { id } = input.message;
+		await this.#arrived(
+			this.#journal.submit(this.#storeKey, { id, kind: "steer", runId, workerId, body: storedInput(input) }),
+		);
+	}
+
+	/** Resolves when nothing is on its way into the inbox, arrived or refused: a kill takes it out with the rest. */
+	async settled(): Promise<void> {
+		if (this.#arriving !== undefined) await Promise.allSettled(this.#arriving);
 	}
 
 	/**
-	 * Brings the queue in line with the inbox as it stood after the session was taken, and after the turns of
-	 * `storedBefore` were put into it: those that are missing were started elsewhere, turns of dead workers are adopted,
-	 * and all stand in the order of the store.
+	 * Brings the queue in line with the inbox as it was after the session was acquired, and after the turns of
+	 * `storedBefore` were put into it: those that are missing were begun elsewhere, turns of dead workers are adopted,
+	 * and all are in the order of the store.
 	 */
 	align(
 		inbox: readonly StoredInput[],
@@ -127,6 +148,18 @@ export class TurnQueue {
 		if (inbox.length > 0 || storedBefore.size > 0) return this.#align(inbox, storedBefore, openRunId, adopt);
 		this.notices = noNotices;
 		return aligned;
+	}
+
+	/** Whether to let another worker begin the turn that was accepted before ours. It may take its time, within limits. */
+	yieldsTo(inputId: string | undefined, now: number): boolean {
+		if (inputId === undefined) return false;
+		if (this.#yielded?.inputId !== inputId) this.#yielded = { inputId, since: now };
+		return now - this.#yielded.since < yieldsFor;
+	}
+
+	/** Nobody can begin a turn now, so nobody takes too long. */
+	forgetYielding(): void {
+		this.#yielded = undefined;
 	}
 
 	async #align(
@@ -153,22 +186,22 @@ export class TurnQueue {
 			order.set(input.id, input.order);
 			if (this.#turns.some((turn) => turn.inputId === input.id)) continue;
 			const isElsewhere = input.kind !== "steer" && (await this.#isAwaited(input, living));
-			if (this.#here.queued.has(input.id) || isElsewhere) awaited.push(input);
+			if (this.#local.queued.has(input.id) || isElsewhere) awaited.push(input);
 			else if (promoted === undefined) this.push(adopt(input));
-			else this.push({ ...told(input), run: promoted });
+			else this.push({ ...noticeTurn(input), run: promoted });
 		}
 		const gone = this.#turns.filter((turn) => storedBefore.has(turn) && !order.has(turn.inputId));
 		for (const turn of gone) this.remove(turn);
-		// What is not in the inbox yet stays behind, as it came: sorting is stable.
-		const place = (turn: QueuedTurn): number => order.get(turn.inputId) ?? Number.MAX_SAFE_INTEGER;
-		this.#turns.sort((one, other) => place(one) - place(other));
+		// What is not in the inbox yet comes last, in its order: sorting is stable.
+		const orderOf = (turn: QueuedTurn): number => order.get(turn.inputId) ?? Number.MAX_SAFE_INTEGER;
+		this.#turns.sort((one, other) => orderOf(one) - orderOf(other));
 		const { first } = this;
 		// The last, for one that its worker has left must not hide those that came to it since.
-		const ahead = awaited.findLast(({ order }) => first === undefined || order < place(first));
+		const ahead = awaited.findLast(({ order }) => first === undefined || order < orderOf(first));
 		return ahead === undefined ? { gone } : { gone, ahead: ahead.id };
 	}
 
-	/** Whether a living worker's caller waits for that input, so that it is the other's to start. */
+	/** Whether a living worker's caller waits for that input, so that it is the other's to begin. */
 	async #isAwaited({ workerId }: StoredInput, living: Map<string, MaybePromise<boolean>>): Promise<boolean> {
 		if (workerId === undefined || workerId === this.#journal.workerId) return false;
 		const lives = living.get(workerId) ?? this.#journal.isAlive(workerId);
@@ -177,12 +210,13 @@ export class TurnQueue {
 	}
 
 	async #store(turn: QueuedTurn): Promise<"stored" | "duplicate"> {
-		turn.place = "storing";
-		const ahead = this.#ahead;
+		turn.stage = "storing";
+		const accepting = this.#accepting;
 		// That it is refused is for its own sender.
-		if (ahead !== undefined && ahead.inputId !== turn.inputId) await ahead.accepted.catch(() => {});
+		if (accepting !== undefined && accepting.inputId !== turn.inputId)
+			await accepting.accepted.catch(() => {});
 		try {
-			const { duplicate } = await this.#journal.submit(this.#key, {
+			const { duplicate } = await this.#journal.submit(this.#storeKey, {
 				id: turn.inputId,
 				kind: "message",
 				runId: turn.run.runId,
@@ -190,12 +224,23 @@ export class TurnQueue {
 				...(turn.dedupeKey === undefined ? {} : { dedupeKey: turn.dedupeKey }),
 				body: storedInput(turn.input),
 			});
-			turn.place = "stored";
+			turn.stage = "stored";
 			if (duplicate) this.remove(turn);
 			return duplicate ? "duplicate" : "stored";
 		} catch (error) {
 			this.remove(turn);
 			throw error;
+		}
+	}
+
+	async #arrived<T>(storing: MaybePromise<T>): Promise<T> {
+		if (!(storing instanceof Promise)) return storing;
+		this.#arriving ??= new Set();
+		this.#arriving.add(storing);
+		try {
+			return await storing;
+		} finally {
+			this.#arriving.delete(storing);
 		}
 	}
 }
@@ -215,7 +260,7 @@ export function readInput(input: StoredInput): RunInput {
 }
 
 /** A notice as a turn. */
-function told(notice: StoredInput): Omit<QueuedTurn, "run"> {
+function noticeTurn(notice: StoredInput): Omit<QueuedTurn, "run"> {
 	const input = { ...storedMessage(notice), origin: { runKind: "notification" as const } };
-	return { input, inputId: notice.id, place: "stored" };
+	return { input, inputId: notice.id, stage: "stored" };
 }

@@ -1,47 +1,28 @@
-// What a worker does: it takes up what is due in the sessions of one agent as it becomes due (keeps I4, I7). The journal
-// and the scheduler are asked at intervals, for a process that died tells nobody. Here one attempt at a piece of work is
-// under way at a time; who else works on it is for the journal and the records to say.
+// One worker's round: what becomes due is begun as it becomes due, as far as there is room, and what failed is tried again
+// less and less often (keeps I7).
+import type { AgentRun, RunResult } from "./agent-run.ts";
+import { orphanedKeys } from "./store-keys.ts";
+import type { Supervised, WorkOptions, WorkProblem } from "./supervised.ts";
 
-import type { AgentExecution } from "../execution-host/index.ts";
-import type { Ports } from "../host/index.ts";
-import { type AgentRun, orphanedPlaces, type RunResult, type SessionTable } from "../sessions/index.ts";
+/** Looks for calls whose time is over. */
+type DeadlineLook = (
+	isOurs: (storeKey: string) => boolean,
+	report: (problem: WorkProblem) => void,
+) => Promise<void>;
 
-/** Options of `agent.work()`. */
-export interface WorkOptions {
-	/** Ends the work: nothing more is taken up. Runs under way go on; `agent.close()` suspends them. */
-	readonly signal?: AbortSignal | undefined;
-	/** `stopped` (default): until the signal fires. `done`: until nothing is due and all that was taken up is over. */
-	readonly until?: "stopped" | "done" | undefined;
-	/** How many runs may be under way before nothing more is taken up. Default: no limit. */
-	readonly atOnce?: number | undefined;
-	/** Milliseconds from one look at what is due to the next. Default 500. Shorter finds work earlier and costs more. */
-	readonly lookEveryMs?: number | undefined;
-	/** Which sessions, by the caller's key, to work on. Default: all of the agent's. */
-	readonly sessions?: ((sessionKey: string) => boolean) | undefined;
-	/**
-	 * Told of work that could not be taken up or was left open by a failure; it is tried again later, and less and less
-	 * often. Default: the work ends with that error. Must not throw.
-	 */
-	readonly onProblem?: ((problem: WorkProblem) => void) | undefined;
-}
-
-/** Work that could not be done now. */
-export interface WorkProblem {
-	readonly error: unknown;
-	/** The caller's key of the session; absent when the store could not be asked what is due. */
-	readonly sessionKey?: string;
-}
-
-/** What a worker works with. */
-export interface WorkParts {
-	readonly table: SessionTable;
-	readonly execution: AgentExecution | undefined;
-	readonly ports: Ports;
+/** Something to take over. */
+interface Piece {
+	readonly storeKey: string;
+	readonly name: string;
+	/** Null: there is nothing to do now, or somebody else has it. */
+	take(): Promise<AgentRun | null>;
+	/** After an attempt. */
+	over?(): Promise<void>;
 }
 
 /**
- * Milliseconds from one search for untold reminders to the next, where nobody has died meanwhile: it looks at every task in
- * the background there ever was.
+ * Milliseconds from one search for reminders to the next, where nobody has died meanwhile: it looks at every task in the
+ * background there ever was.
  */
 const remindEvery = 60_000;
 /** Looks that take long come so seldom that they take one part in so many of the time. */
@@ -51,36 +32,9 @@ const reminders = "reminders";
 /** Milliseconds before work that failed is tried again, at first and at most. */
 const patience = { first: 1_000, most: 60_000 };
 
-/** Something to take up. */
-interface Piece {
-	/** Where its session stands. */
-	readonly place: string;
-	readonly name: string;
-	/** Null: there is nothing to do now, or somebody else has it. */
-	take(): Promise<AgentRun | null>;
-	/** After an attempt. */
-	over?(): Promise<void>;
-}
-
-/** Takes up what is due; yields each run as it is taken up. They go on by themselves. */
-export async function* workOn(parts: WorkParts, options: WorkOptions): AsyncGenerator<AgentRun, void, void> {
-	checkWorkOptions(options);
-	const work = new DueWork(parts, options);
-	try {
-		while (!work.isStopped) {
-			await work.begin();
-			for (let run = work.next(); run !== undefined; run = work.next()) yield run;
-			if (work.isDone) return;
-			await work.changed();
-		}
-		for (let run = work.next(); run !== undefined; run = work.next()) yield run;
-	} finally {
-		work.close();
-	}
-}
-
-class DueWork {
-	readonly #parts: WorkParts;
+export class DueWork {
+	readonly #supervised: Supervised;
+	readonly #watchDeadlines: DeadlineLook;
 	readonly #options: WorkOptions;
 	readonly #stops: readonly (() => void)[];
 	/** Names of the pieces under way. */
@@ -108,8 +62,9 @@ class DueWork {
 	/** Those that were dead when it was looked last. */
 	#deaths: ReadonlySet<string> = new Set();
 
-	constructor(parts: WorkParts, options: WorkOptions) {
-		this.#parts = parts;
+	constructor(supervised: Supervised, options: WorkOptions, watchDeadlines: DeadlineLook) {
+		this.#supervised = supervised;
+		this.#watchDeadlines = watchDeadlines;
 		this.#options = options;
 		const { signal } = options;
 		const heard = (): void => this.#happened();
@@ -120,8 +75,8 @@ class DueWork {
 		signal?.addEventListener("abort", heard);
 		this.#stops = [
 			() => signal?.removeEventListener("abort", heard),
-			parts.table.whenTakenUp((run) => void this.#follow(run).catch(() => {})),
-			parts.execution?.scheduler?.watch(scheduled) ?? (() => {}),
+			supervised.onResumed?.((run) => void this.#follow(run).catch(() => {})) ?? (() => {}),
+			supervised.scheduled?.watch(scheduled) ?? (() => {}),
 		];
 	}
 
@@ -177,7 +132,10 @@ class DueWork {
 		this.#hasLooked = false;
 		this.#lookedAt = this.#now;
 		await this.#lookForDeaths();
-		await this.#parts.table.watchDeadlines("soon", (place) => this.#isOurs(place));
+		await this.#watchDeadlines(
+			(storeKey) => this.#isOurs(storeKey),
+			(problem) => !this.isStopped && this.#report(problem),
+		);
 		this.#found = [...(await this.#orphaned()), ...(await this.#scheduled())];
 		this.#next = 0;
 		this.#lookTook = this.#now - this.#lookedAt;
@@ -188,7 +146,7 @@ class DueWork {
 
 	/** Whoever died may have left something untold. */
 	async #lookForDeaths(): Promise<void> {
-		const deaths = new Set(await this.#parts.table.journal.deaths?.());
+		const deaths = new Set(await this.#supervised.journal.deaths?.());
 		for (const death of deaths) if (!this.#deaths.has(death)) this.#remindedAt = Number.NEGATIVE_INFINITY;
 		this.#deaths = deaths;
 	}
@@ -198,7 +156,7 @@ class DueWork {
 		if (this.#isNew || this.isStopped) return;
 		const { lookEveryMs = 500 } = this.#options;
 		await new Promise<void>((resolve) => {
-			const callOff = this.#parts.ports.timers.after(lookEveryMs, resolve);
+			const callOff = this.#supervised.ports.timers.after(lookEveryMs, resolve);
 			this.#wake = () => {
 				callOff();
 				resolve();
@@ -207,7 +165,7 @@ class DueWork {
 	}
 
 	get #now(): number {
-		return this.#parts.ports.clock.monotonic();
+		return this.#supervised.ports.clock.monotonic();
 	}
 
 	get #isIdle(): boolean {
@@ -222,31 +180,31 @@ class DueWork {
 
 	/** What nobody alive works on. */
 	async #orphaned(): Promise<readonly Piece[]> {
-		const { table } = this.#parts;
-		return (await orphanedPlaces(table.journal)).flatMap((place) => {
-			if (!this.#isOurs(place)) return [];
-			return [{ place, name: `session ${place}`, take: () => table.takeOver(place) }];
+		const { journal, prefix, takeOver } = this.#supervised;
+		return (await orphanedKeys(journal, prefix)).flatMap((storeKey) => {
+			if (!this.#isOurs(storeKey)) return [];
+			return [{ storeKey, name: `session ${storeKey}`, take: () => takeOver(storeKey) }];
 		});
 	}
 
 	/** What the scheduler has for us. */
 	async #scheduled(): Promise<readonly Piece[]> {
-		const { table, execution } = this.#parts;
-		const due = (await execution?.due(table)) ?? [];
-		return due.flatMap(({ runId, place }) => {
-			if (execution === undefined || !this.#isOurs(place)) return [];
-			const take = (): Promise<AgentRun | null> => execution.resume(table, runId);
-			return [{ place, name: `run ${runId}`, take, over: () => execution.settle(runId) }];
+		const { scheduled } = this.#supervised;
+		if (scheduled === undefined) return [];
+		return (await scheduled.due()).flatMap(({ runId, storeKey }) => {
+			if (!this.#isOurs(storeKey)) return [];
+			const take = (): Promise<AgentRun | null> => scheduled.resume(runId);
+			return [{ storeKey, name: `run ${runId}`, take, over: () => scheduled.settle(runId) }];
 		});
 	}
 
-	#isOurs(place: string): boolean {
-		const key = this.#parts.table.rootKeyOf(place);
+	#isOurs(storeKey: string): boolean {
+		const key = this.#supervised.keyOf(storeKey);
 		return key !== undefined && (this.#options.sessions?.(key) ?? true);
 	}
 
 	async #attempt(piece: Piece): Promise<void> {
-		const { name, place } = piece;
+		const { name, storeKey } = piece;
 		this.#attempts.add(name);
 		try {
 			const run = await piece.take();
@@ -254,7 +212,7 @@ class DueWork {
 			await piece.over?.();
 			if (run === null) this.#tryLater(name, 0);
 			else if (result?.outcome !== "suspended") this.#later.delete(name);
-			else this.#leftOpen(name, place, result);
+			else this.#leftOpen(name, storeKey, result);
 			if (run === null) return;
 			this.#happened();
 		} catch (error) {
@@ -264,7 +222,7 @@ class DueWork {
 			else if (code === "run_parked") this.#tryLater(name, patience.first);
 			else if (!this.isStopped) {
 				this.#tryLater(name, patience.first);
-				this.#failed(this.#problem(place, error));
+				this.#failed(problemOf(error, this.#supervised.keyOf(storeKey)));
 			}
 		} finally {
 			this.#attempts.delete(name);
@@ -278,7 +236,7 @@ class DueWork {
 		this.#attempts.add(reminders);
 		this.#remindedAt = this.#now;
 		try {
-			await this.#parts.table.recoverReminders();
+			await this.#supervised.remind?.();
 		} catch (error) {
 			if (!this.isStopped) this.#failed({ error });
 		} finally {
@@ -301,12 +259,13 @@ class DueWork {
 		}
 	}
 
-	#leftOpen(name: string, place: string, { error }: RunResult): void {
+	#leftOpen(name: string, storeKey: string, { error }: RunResult): void {
 		if (this.isStopped || error?.code === "lease_lost") return;
 		this.#tryLater(name, patience.first);
 		// Its run says so; it waits for somebody to release it.
 		if (error?.code === "run_parked") return;
-		if (error !== undefined && error.code !== "run_suspended") this.#failed(this.#problem(place, error));
+		if (error !== undefined && error.code !== "run_suspended")
+			this.#failed(problemOf(error, this.#supervised.keyOf(storeKey)));
 	}
 
 	/** Not before the next look; after failures, `atLeast` milliseconds and twice as long as the last time. */
@@ -316,11 +275,6 @@ class DueWork {
 		const wait = atLeast === 0 ? 0 : Math.min(Math.max(atLeast, 2 * waited), patience.most);
 		// A little earlier than the next look, which comes by the same clock.
 		this.#later.set(name, { at: this.#now + Math.max(wait, lookEveryMs * 0.9), waited: wait });
-	}
-
-	#problem(place: string, error: unknown): WorkProblem {
-		const sessionKey = this.#parts.table.rootKeyOf(place);
-		return sessionKey === undefined ? { error } : { error, sessionKey };
 	}
 
 	#failed(problem: WorkProblem): void {
@@ -340,11 +294,7 @@ class DueWork {
 	}
 }
 
-/** @throws TypeError for options that make no sense. */
-function checkWorkOptions({ until = "stopped", atOnce = 1, lookEveryMs = 1 }: WorkOptions): void {
-	if (until !== "stopped" && until !== "done")
-		throw new TypeError('The option `until` of work() must be "stopped" or "done".');
-	if (!(atOnce >= 1)) throw new TypeError("The option `atOnce` of work() must be a number from 1 on.");
-	if (!(lookEveryMs > 0))
-		throw new TypeError("The option `lookEveryMs` of work() must be a number of milliseconds above 0.");
+/** What failed, and in which session. */
+export function problemOf(error: unknown, sessionKey: string | undefined): WorkProblem {
+	return sessionKey === undefined ? { error } : { error, sessionKey };
 }

@@ -4,13 +4,14 @@ import { acceptInput, storedInput } from "../facts/input.ts";
 import type { StoredInput } from "../host/journal.ts";
 import { memoryJournal } from "../host/memory.ts";
 import { AgentRun } from "./agent-run.ts";
-import { storedMessage, TurnQueue } from "./turn-queue.ts";
+import { localStore } from "./local-store.ts";
+import { Mailbox, storedMessage } from "./mailbox.ts";
 
 test("of a worker that dies while the inbox is looked through, all inputs are awaited or all are adopted", async () => {
 	const journal = memoryJournal();
 	const answers = [true, false];
 	journal.isAlive = () => answers.shift() ?? false;
-	const queue = new TurnQueue(journal, "s");
+	const queue = new Mailbox(journal, "s", localStore(journal));
 	const inbox = ["one", "two"].map(
 		(text, order): StoredInput => ({
 			id: new UserMessage(text).id,
@@ -27,7 +28,7 @@ test("of a worker that dies while the inbox is looked through, all inputs are aw
 		queue.align(inbox, new Set(), undefined, (input) => {
 			adopted.push(input.runId ?? "");
 			const run = new AgentRun(input.runId ?? "", "s");
-			return { run, input: storedMessage(input), inputId: input.id, place: "stored" };
+			return { run, input: storedMessage(input), inputId: input.id, stage: "stored" };
 		});
 	expect(await look()).toEqual({ gone: [], ahead: inbox[1]?.id });
 	expect(adopted).toEqual([]);

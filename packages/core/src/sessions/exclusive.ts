@@ -1,0 +1,64 @@
+// One thing at a time: while one piece of work is under way, nobody else acquires the session, begins or resumes a run.
+
+export class Exclusive {
+	readonly #done: () => unknown;
+	readonly #free: () => unknown;
+	#sleepers: (() => void)[] | undefined;
+	#work: Promise<unknown> | undefined;
+	#isBlocked = false;
+
+	/** `done` is called after each piece of work, before those who wait for it wake; `free` when they did. */
+	constructor(done: () => unknown, free: () => unknown) {
+		this.#done = done;
+		this.#free = free;
+	}
+
+	get isBusy(): boolean {
+		return this.#work !== undefined;
+	}
+
+	/** Whether the work under way waits for another process, which may take any time. */
+	get isBlocked(): boolean {
+		return this.#isBlocked;
+	}
+
+	/** The work under way found out whether it has to wait for another process. */
+	blocked(isBlocked: boolean): void {
+		this.#isBlocked = isBlocked;
+		if (isBlocked) this.#wakeAll();
+	}
+
+	/** Does a piece of work. The caller has checked that nothing else is under way. */
+	async run<T>(work: () => Promise<T>): Promise<T> {
+		const working = work();
+		this.#work = working;
+		try {
+			return await working;
+		} finally {
+			this.#work = undefined;
+			this.#isBlocked = false;
+			this.#done();
+			this.#wakeAll();
+			this.#free();
+		}
+	}
+
+	/** Resolves when what is under way is done or blocked. */
+	passed(): Promise<void> {
+		return new Promise((resolve) => {
+			this.#sleepers ??= [];
+			this.#sleepers.push(resolve);
+		});
+	}
+
+	/** Resolves when what is under way has settled. */
+	async quiet(): Promise<void> {
+		await this.#work?.catch(() => {});
+	}
+
+	#wakeAll(): void {
+		const sleepers = this.#sleepers;
+		this.#sleepers = undefined;
+		if (sleepers !== undefined) for (const wake of sleepers) wake();
+	}
+}

@@ -1,0 +1,66 @@
+// The state of a session, folded from its journal (keeps I2). Nothing is folded twice: what is known of it is read on from.
+import { AssistantMessage } from "@holdfast/upp";
+import { type EngineAgent, foldOptions } from "../engine/index.ts";
+import {
+	type ChunkEvent,
+	chunksAfter,
+	JournalReader,
+	PartialAnswer,
+	type SessionState,
+} from "../facts/index.ts";
+import type { Journal } from "../host/index.ts";
+
+/** What is known of a session. */
+export interface KnownSession {
+	readonly state: SessionState;
+	/** Which session of that key the state is of; undefined where only an epoch says so. */
+	readonly incarnation?: string | undefined;
+	/** The epoch under which this worker appended last. */
+	readonly epoch?: number | undefined;
+}
+
+/** What is known when all was read that was appended by now. `agent` says how results are cut for the model. */
+export async function readOn(
+	journal: Journal,
+	storeKey: string,
+	agent: EngineAgent,
+	known: KnownSession,
+): Promise<KnownSession> {
+	const { state, epoch } = known;
+	const isNew = state.seq === 0;
+	const of = isNew ? undefined : (known.incarnation ?? (await heldIncarnation(journal, storeKey, epoch)));
+	const options = { fold: foldOptions(agent), from: { state, incarnation: of } };
+	const reader = new JournalReader(journal, storeKey, options);
+	await reader.catchUp();
+	return { state: reader.state, incarnation: reader.incarnation, epoch };
+}
+
+/** Which session was created under the lease that was held last, where nobody has acquired it since. */
+async function heldIncarnation(
+	journal: Journal,
+	storeKey: string,
+	epoch: number | undefined,
+): Promise<string | undefined> {
+	if (epoch === undefined) return undefined;
+	const head = await journal.head(storeKey);
+	return head?.epoch === epoch ? head.incarnation : undefined;
+}
+
+/** What the model had said of an answer that never finished, where it was kept; empty when that was no text. */
+export async function cutOff(
+	journal: Journal,
+	storeKey: string,
+	{ seq, run }: SessionState,
+): Promise<AssistantMessage | undefined> {
+	// That a run was suspended was noted after what it said.
+	const after = run?.suspended === true ? (run.saidBehind ?? seq - 1) : seq;
+	let said: PartialAnswer | undefined;
+	for await (const chunk of chunksAfter(journal, storeKey, after, seq)) {
+		const event = chunk.event as ChunkEvent;
+		if (event.type === "model_start") said = undefined;
+		if (event.type !== "model") continue;
+		said ??= new PartialAnswer();
+		said.add(event.event);
+	}
+	return said === undefined ? undefined : (said.message() ?? new AssistantMessage([]));
+}

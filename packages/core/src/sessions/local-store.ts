@@ -1,0 +1,31 @@
+// What this process knows of the sessions of one store, whichever of its agents they are of.
+import type { Journal } from "../host/index.ts";
+
+/** What the sessions of one store share in this process. */
+export interface LocalStore {
+	/** Tells the store from others: the same key in two stores is two sessions. */
+	readonly number: number;
+	/** Ids of inputs that some mailbox holds: two agents on one host adopt nothing from each other. */
+	readonly queued: Set<string>;
+	/** Runs under way, by store key: two agents on one host do not take a session from each other mid-run. */
+	readonly driven: Map<string, Promise<unknown>>;
+	/** Store keys of sessions with an open run that nobody drives, and whose lease could not be released. */
+	readonly unreleased: Set<string>;
+}
+
+const stores = new WeakMap<Journal, LocalStore>();
+let count = 0;
+
+/** What is shared by the sessions of a store. */
+export function localStore(journal: Journal): LocalStore {
+	const known = stores.get(journal);
+	if (known !== undefined) return known;
+	const local: LocalStore = { number: ++count, queued: new Set(), driven: new Map(), unreleased: new Set() };
+	stores.set(journal, local);
+	return local;
+}
+
+/** Names a session among all of this process: calls of its tools and hooks are known by that. */
+export function processKey({ number }: LocalStore, storeKey: string): string {
+	return `${number} ${storeKey}`;
+}

@@ -1,0 +1,71 @@
+// One session that nobody may be working on: its open run is resumed or its first turn begun, unless it is another's.
+import { childPrefix, readChildPlace } from "../host/index.ts";
+import { AgentRun } from "./agent-run.ts";
+import { kill } from "./remove-session.ts";
+import { readState, resume } from "./session-requests.ts";
+import type { SessionTable } from "./session-table.ts";
+import { storeKeysWith } from "./store-keys.ts";
+
+/** Milliseconds by which clocks of different machines may differ, and a commit may come later than its time. */
+const clocksDiffer = 600_000;
+
+/** One search for reminders in so many is through all tasks there ever were. */
+const searchesToWhole = 60;
+
+/** Resumes a run that was left open, or begins a turn that is queued; null when there is none, or when its parent sees to it. */
+export async function recoverSession(root: SessionTable, storeKey: string): Promise<AgentRun | null> {
+	const table = root.tableOf(storeKey);
+	if (table === undefined) return null; // of another agent
+	const child = readChildPlace(storeKey);
+	if (child === undefined) return resume(table.actor(table.keyOf(storeKey) ?? storeKey));
+	const found = await root.tableOf(child.parentPlace)?.agent.children?.recover(storeKey);
+	if (found === "abandoned") await kill(table, table.actor(storeKey));
+	return found === "under-way" ? resume(table.actor(storeKey)) : null;
+}
+
+/**
+ * Like `recoverSession`, for one session of many: null also when another worker was faster. A run that is parked now comes
+ * as one that was left open.
+ */
+export async function takeOver(root: SessionTable, storeKey: string): Promise<AgentRun | null> {
+	try {
+		return await recoverSession(root, storeKey);
+	} catch (error) {
+		const { code, data } = error as { code?: unknown; data?: { runId: string; key: string } };
+		if (code === "session_held") return null;
+		const table = root.tableOf(storeKey);
+		if (code !== "run_parked" || data === undefined || table === undefined) throw error;
+		const run = new AgentRun(data.runId, data.key);
+		run.abandon("parked", error, (await readState(table.actor(data.key))).agent);
+		return run;
+	}
+}
+
+/** Finds reminders of work in the background that ended while nobody lived to give them. */
+export class ReminderSearch {
+	readonly #table: SessionTable;
+	/** When the last search began that went through. */
+	#searchedAt = 0;
+	#searches = 0;
+
+	constructor(table: SessionTable) {
+		this.#table = table;
+	}
+
+	/**
+	 * Gives those that were not given. The first search is through all work there ever was, and those after it through what
+	 * changed since; but for some of them, as clocks may err.
+	 */
+	async remind(): Promise<void> {
+		const { agent, background, journal } = this.#table;
+		if (background !== "durable" || agent.children === undefined) return;
+		const began = agent.engine.ports.clock.now();
+		const isWhole = began < this.#searchedAt || this.#searches++ % searchesToWhole === 0;
+		const changedSince = isWhole ? 0 : this.#searchedAt - clocksDiffer;
+		for await (const storeKey of storeKeysWith(journal, childPrefix(), changedSince)) {
+			const parent = readChildPlace(storeKey)?.parentPlace ?? storeKey;
+			await this.#table.tableOf(parent)?.agent.children?.retell(storeKey);
+		}
+		this.#searchedAt = began;
+	}
+}

@@ -1,0 +1,103 @@
+// The end of a session with all of its child sessions: killed, on record before in this process, or removed (keeps I4).
+import { isAwaitedBy, withinCall } from "../engine/index.ts";
+import { entriesAfter } from "../facts/index.ts";
+import { childPrefix, readChildPlace } from "../host/index.ts";
+import { killSession } from "./kill-session.ts";
+import { processKey } from "./local-store.ts";
+import type { SessionActor } from "./session-actor.ts";
+import { awaitsItself } from "./session-errors.ts";
+import type { SessionTable } from "./session-table.ts";
+import { storeKeysWith } from "./store-keys.ts";
+
+/** Ends the runs of a session and of its child sessions. The next handle gets a new actor. */
+export async function kill(table: SessionTable, actor: SessionActor): Promise<void> {
+	table.forget(actor);
+	await actor.kill(() => recordKill(table, actor.storeKey));
+}
+
+/** Removes a session and its child sessions. */
+export async function remove(table: SessionTable, actor: SessionActor): Promise<void> {
+	const { storeKey, sessionKey } = actor;
+	const deletion = `deletion of ${processKey(table.local, storeKey)}`;
+	// A plugin that is notified of the deletion would be notified again.
+	if (isAwaitedBy(deletion)) throw awaitsItself(sessionKey);
+	table.forget(actor);
+	await actor.kill(async () => {
+		while (!(await removeEntries(table, storeKey)));
+		await table.agent.setup?.over();
+		await withinCall(deletion, () => table.agent.policy?.deleted(sessionKey));
+	});
+}
+
+/**
+ * Ends a session's runs and removes it, its child sessions first. Work is accepted for a sub-agent only while the run that
+ * asks for it is open: once they have ended there is no more of it, unless another run is begun. Then it returns false, and
+ * the session is still there.
+ */
+async function removeEntries(table: SessionTable, storeKey: string): Promise<boolean> {
+	const { journal } = table;
+	await recordKill(table, storeKey);
+	const seen = await journal.head(storeKey);
+	if (seen === undefined) return true;
+	if (seen.openRunId !== undefined) return false;
+	await eachChild(table, storeKey, remove);
+	try {
+		await journal.delete(storeKey, seen);
+		return true;
+	} catch (error) {
+		if ((error as { code?: unknown }).code !== "lease_lost") throw error;
+		return false;
+	}
+}
+
+/** Records the end of a session's runs, then of its children's. What can be ended is, though one of them fails. */
+async function recordKill(table: SessionTable, storeKey: string): Promise<void> {
+	const { journal, agent, records } = table;
+	const key = table.keyOf(storeKey) ?? storeKey;
+	try {
+		// The end of the run that is open is on its record before anything stops.
+		const openRunId = records === undefined ? undefined : (await journal.head(storeKey))?.openRunId;
+		if (openRunId !== undefined) await records?.cancelled([openRunId], key);
+		const ended = await killSession(journal, storeKey, agent.engine.ports);
+		await records?.cancelled(ended, key);
+	} finally {
+		await eachChild(table, storeKey, kill);
+	}
+}
+
+async function eachChild(
+	table: SessionTable,
+	storeKey: string,
+	end: (table: SessionTable, child: SessionActor) => Promise<void>,
+): Promise<void> {
+	const failures: unknown[] = [];
+	for await (const child of childrenOf(table, storeKey)) {
+		// A sub-agent that is gone from the agent has left its sessions behind.
+		const subagent = readChildPlace(child)?.subagent ?? "";
+		const its = table.agent.children?.tableOf(subagent) ?? table;
+		await end(its, its.actorOf(child, child)).catch((error) => failures.push(error));
+	}
+	if (failures.length > 0) throw failures[0];
+}
+
+/** Store keys of the child sessions: those the journal lists, and those that are recorded beside it. */
+async function* childrenOf(
+	{ journal, records }: SessionTable,
+	storeKey: string,
+): AsyncGenerator<string, void, void> {
+	const prefix = childPrefix(storeKey);
+	const known = new Set<string>();
+	for await (const child of storeKeysWith(journal, prefix)) {
+		known.add(child);
+		yield child;
+	}
+	if (records === undefined) return;
+	for await (const { runId, fact } of entriesAfter(journal, storeKey, 0)) {
+		if (fact.kind !== "run.started") continue;
+		for (const child of await records.children.placesOf(runId)) {
+			if (known.has(child) || !child.startsWith(prefix)) continue;
+			known.add(child);
+			yield child;
+		}
+	}
+}

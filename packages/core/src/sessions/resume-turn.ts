@@ -1,0 +1,144 @@
+// A run that was found open: it is resumed on record, with what was settled from outside meanwhile, or parked (keeps I3, I4).
+import { agentChange, type EngineAgent, type Run } from "../engine/index.ts";
+import type { Fact, RunParked, RunResumed, RunState, Watcher } from "../facts/index.ts";
+import type { MaybePromise } from "../host/index.ts";
+import type { DrivenStages } from "../policy/index.ts";
+import { AgentRun } from "./agent-run.ts";
+import { runParked, sessionHeld } from "./session-errors.ts";
+import type { Settlement } from "./settlement.ts";
+import { commitBare, commitFirst, makeRun, refusedOf, type Turn, type TurnSession } from "./turn.ts";
+import type { TurnBegin } from "./turn-frame.ts";
+
+/** How a run that was found open is resumed. */
+export interface Resumption {
+	/** Whether one that is parked goes on. */
+	readonly parked: "stays" | "released";
+	/** What was settled from outside meanwhile. */
+	readonly settlement?: Settlement | undefined;
+	/** The agent it goes on with. Not asked for a run that is parked. */
+	resolve(): MaybePromise<EngineAgent>;
+	/** Calls functions of the caller's, for which whoever opens the session waits. */
+	whileOpening<T>(hooks: () => Promise<T>): Promise<T>;
+}
+
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
+
+/**
+ * Resumes the open run, with what was settled from outside meanwhile. Undefined when another worker was faster. Rejects
+ * with `run_parked` when it is parked and stays so, or is parked now.
+ */
+export async function resumeTurn(
+	session: TurnSession,
+	open: RunState,
+	{ parked, settlement, resolve, whileOpening }: Resumption,
+): Promise<Turn | undefined> {
+	const { lease, agent, records, sessionKey } = session;
+	const { maxRestarts, onAgentChange } = agent.restarts;
+	const staysParked = parked === "stays";
+	if (staysParked && open.parked !== undefined) {
+		lease.release();
+		throw runParked(sessionKey, open.runId, open.parked);
+	}
+	if (open.parked !== undefined && (await records?.take(open.runId)) === false) throw sessionHeld(sessionKey);
+	if (lease.current === undefined) return undefined;
+	const reason = reasonOf(open);
+	// Before anything of the caller's is run, which may be what crashes.
+	if (staysParked && reason === "crash" && open.crashes >= maxRestarts)
+		return park(session, open, { reason: "crash", crashes: open.crashes + 1 });
+	if (agent.setup !== undefined) await agent.setup.over();
+	const engine = await resolve();
+	if (lease.current === undefined) return undefined;
+	const fingerprint = engine.fingerprint();
+	const agentChanged = agentChange(open.fingerprint, fingerprint);
+	const change = agentChanged === undefined ? {} : { agentChanged };
+	if (staysParked && agentChanged !== undefined && onAgentChange === "park")
+		return park(session, open, { reason: "agent-changed", crashes: open.crashes, agentChanged });
+	const { run, ...made } = makeAgain(session, engine, open, "resumed", settlement?.watcher);
+	const attempt = open.attempt + 1;
+	const resumed: Mutable<RunResumed> = { kind: "run.resumed", attempt, fingerprint, reason, ...change };
+	const partial = settlement === undefined ? await lease.cutOff() : undefined;
+	if (partial !== undefined) resumed.partial = partial;
+	const settled = await admitted(run, settlement?.facts ?? [], whileOpening);
+	const first = await commitFirst(lease, run, [resumed, ...settled], undefined);
+	if (first === "taken") return undefined;
+	if (first !== "committed") {
+		// Who answered hears of it, and the run waits on.
+		if (settlement?.afterwards === "goes-on") {
+			lease.drop();
+			throw first.refusal;
+		}
+		if ((await commitBare(lease, run, [], undefined)) === "taken") return undefined;
+	}
+	if (settlement?.afterwards === "stops") run.stop("interrupt");
+	return { run, ...made, isResumed: true, refused: refusedOf(first), steered: [] };
+}
+
+/** Records that nobody resumes the run by itself, and says so; undefined when another worker was faster. */
+async function park(session: TurnSession, open: RunState, why: Omit<RunParked, "kind">): Promise<undefined> {
+	const { lease, agent } = session;
+	// Where the process died again and again, what is called of the caller's may be why.
+	const begin = why.reason === "crash" ? "parked" : "resumed";
+	const { run } = makeAgain(session, agent.engine, open, begin);
+	const parked: RunParked = { kind: "run.parked", ...why };
+	const first = await commitFirst(lease, run, [parked], undefined);
+	run.ledger?.close();
+	if (first === "taken") return undefined;
+	if (first !== "committed") {
+		lease.drop();
+		throw first.refusal;
+	}
+	lease.left();
+	throw runParked(session.sessionKey, open.runId, parked);
+}
+
+function makeAgain(
+	session: TurnSession,
+	engine: EngineAgent,
+	open: RunState,
+	begin: TurnBegin,
+	watcher?: Watcher,
+): Pick<Turn, "run" | "frame" | "handle"> {
+	const { inputId, started: origin } = open;
+	const handle = new AgentRun(open.runId, session.sessionKey);
+	if (watcher !== undefined) handle.observe(watcher);
+	return { handle, ...makeRun(session, engine, handle, { inputId, origin, begin }) };
+}
+
+/** Results from outside are replaced like any other before they are recorded. */
+async function admitted(
+	run: Run,
+	facts: readonly Fact[],
+	whileOpening: Resumption["whileOpening"],
+): Promise<readonly Fact[]> {
+	const { toolResult } = run.interceptors;
+	if (toolResult === undefined) return facts;
+	return whileOpening(() => replaced(run, facts, toolResult));
+}
+
+/** Results from outside as hooks replace them. */
+function replaced(
+	run: Run,
+	facts: readonly Fact[],
+	toolResult: NonNullable<DrivenStages["toolResult"]>,
+): Promise<readonly Fact[]> {
+	return Promise.all(
+		facts.map(async (fact) => {
+			if (fact.kind !== "tool.settled") return fact;
+			const { callId: toolCallId, outcome, result: output } = fact;
+			const call = run.state.run?.calls.find((each) => each.call.toolCallId === toolCallId)?.call;
+			const status = outcome === "done" || outcome === "cancelled" ? outcome : "error";
+			const { toolName = "", arguments: input } = call ?? {};
+			const given = await toolResult({ toolCallId, toolName, input, status, output });
+			const { details: _, ...rest } = fact;
+			const kept = given.output === output ? fact : { ...rest, result: given.output };
+			return given.status === status ? kept : { ...kept, outcome: given.status };
+		}),
+	);
+}
+
+/** Why an open run is resumed. */
+function reasonOf({ parked, status, suspended }: RunState): RunResumed["reason"] {
+	if (parked !== undefined) return "released";
+	if (status === "waiting") return "answered";
+	return suspended ? "suspended" : "crash";
+}

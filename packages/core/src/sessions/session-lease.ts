@@ -1,0 +1,171 @@
+// The lease of one session in this process: acquired, kept between turns with the folded state, released (keeps I4).
+import type { AssistantMessage } from "@holdfast/upp";
+import type { EngineAgent } from "../engine/index.ts";
+import { emptySession, type SessionState } from "../facts/index.ts";
+import type { AcquireResult, Journal, Lease, MaybePromise, Timers } from "../host/index.ts";
+import { cutOff, type KnownSession, readOn } from "./fold-session.ts";
+import type { LocalStore } from "./local-store.ts";
+
+/** Milliseconds between attempts to acquire a session that another living worker holds; a change is noticed earlier. */
+const acquireInterval = 250;
+
+/** It is driven a few promises later: whoever waits looks again until then. */
+const atOnce: Promise<unknown> = Promise.resolve();
+
+/** What a lease needs to know of its store. */
+export interface LeaseStore {
+	readonly journal: Journal;
+	readonly local: LocalStore;
+	readonly timers: Timers;
+}
+
+export class SessionLease {
+	readonly #store: LeaseStore;
+	readonly #storeKey: string;
+	/** The agent whose tools say how results are cut for the model. */
+	readonly #agent: () => MaybePromise<EngineAgent>;
+	#known: KnownSession | undefined;
+	#lease: Lease | undefined;
+	/** Settles when the lease released last is out of the way. */
+	#releasing: Promise<void> | undefined;
+	#wake: (() => void) | undefined;
+
+	constructor(store: LeaseStore, storeKey: string, agent: () => MaybePromise<EngineAgent>) {
+		this.#store = store;
+		this.#storeKey = storeKey;
+		this.#agent = agent;
+	}
+
+	/** The journal's lease, while the session is held. */
+	get current(): Lease | undefined {
+		return this.#lease?.isLost === true || this.#known === undefined ? undefined : this.#lease;
+	}
+
+	/** The state as it was when the session was acquired, or as the last run left it. */
+	get state(): SessionState {
+		return this.#known?.state ?? emptySession();
+	}
+
+	/** The run that was begun and has not ended. */
+	get openRunId(): string | undefined {
+		const run = this.#known?.state.run;
+		return run?.status === "running" || run?.status === "waiting" ? run.runId : undefined;
+	}
+
+	/** Whether the open run waits for somebody outside. */
+	get isWaiting(): boolean {
+		return this.#known?.state.run?.status === "waiting";
+	}
+
+	/** Acquires the lease and brings the state up to date. Undefined while another living worker holds the session. */
+	acquire(): MaybePromise<Lease | undefined> {
+		if (this.#releasing !== undefined) return this.#releasing.then(() => this.#acquire());
+		return this.#acquire();
+	}
+
+	#acquire(): MaybePromise<Lease | undefined> {
+		const { journal, local } = this.#store;
+		if (local.driven.has(this.#storeKey)) return undefined;
+		const acquiring = journal.acquire(this.#storeKey);
+		return acquiring instanceof Promise
+			? acquiring.then((acquired) => this.#acquired(acquired))
+			: this.#acquired(acquiring);
+	}
+
+	#acquired(acquired: AcquireResult): MaybePromise<Lease | undefined> {
+		this.#store.local.unreleased.delete(this.#storeKey);
+		if (!acquired.ok) return undefined;
+		const { lease } = acquired;
+		const known = (session: KnownSession): Lease => {
+			this.#known = session;
+			this.#lease = lease;
+			return lease;
+		};
+		return lease.seq > 0 ? this.#readOn().then(known) : known({ state: emptySession() });
+	}
+
+	/** The lease may be stale: the next use acquires the session again and reads what was added. */
+	drop(): void {
+		this.#lease = undefined;
+	}
+
+	/** A run was begun or resumed on record: from now on nobody else in this process acquires the session. */
+	begun(): void {
+		this.#store.local.driven.set(this.#storeKey, atOnce);
+	}
+
+	/** A run is driven until `over`. */
+	driving(over: Promise<unknown>): void {
+		this.#store.local.driven.set(this.#storeKey, over);
+	}
+
+	/** The run ended: its state is that of the session. */
+	ended(state: SessionState): void {
+		this.#store.local.driven.delete(this.#storeKey);
+		// What an ended run knew of its calls is not needed again.
+		const epoch = this.#lease?.epoch ?? this.#known?.epoch;
+		this.#known = { state: { ...state, run: undefined }, incarnation: this.#known?.incarnation, epoch };
+	}
+
+	/** The run was left open: what was committed elsewhere or not at all is not known here, the journal is read again. */
+	left(): void {
+		this.#store.local.driven.delete(this.#storeKey);
+		this.#known = undefined;
+		this.release();
+	}
+
+	/** Lets another worker, or this one again, acquire the session. */
+	release(): void {
+		const lease = this.#lease;
+		this.#lease = undefined;
+		if (lease === undefined || lease.isLost) return;
+		this.#releasing = Promise.resolve()
+			.then(() => lease.release())
+			.catch(() => void this.#store.local.unreleased.add(this.#storeKey));
+	}
+
+	/** Resolves when a lease that is being released is out of the way. */
+	async released(): Promise<void> {
+		await this.#releasing;
+	}
+
+	/** The state with all that anybody has added. */
+	async read(): Promise<SessionState> {
+		return (await this.#readOn()).state;
+	}
+
+	/** What the model had said of an answer that never finished; undefined when it was not kept. */
+	cutOff(state: SessionState = this.state): Promise<AssistantMessage | undefined> {
+		return cutOff(this.#store.journal, this.#storeKey, state);
+	}
+
+	async #readOn(): Promise<KnownSession> {
+		const agent = this.#agent();
+		const known = this.#known ?? { state: emptySession() };
+		const engine = agent instanceof Promise ? await agent : agent;
+		return readOn(this.#store.journal, this.#storeKey, engine, known);
+	}
+
+	/** Resolves when the session may be free, or at `wake()`. */
+	changed(): Promise<void> {
+		const { journal, local, timers } = this.#store;
+		return new Promise((resolve) => {
+			const driven = local.driven.get(this.#storeKey);
+			const stop = driven === undefined ? journal.watch(this.#storeKey, () => done()) : undefined;
+			const callOff = driven === undefined ? timers.after(acquireInterval, () => done()) : undefined;
+			const done = (): void => {
+				callOff?.();
+				stop?.();
+				this.#wake = undefined;
+				resolve();
+			};
+			this.#wake = done;
+			void driven?.then(done);
+		});
+	}
+
+	/** Ends the wait for a change. */
+	wake(): void {
+		this.#wake?.();
+	}
+}

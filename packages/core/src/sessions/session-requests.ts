@@ -1,0 +1,226 @@
+// What callers ask of a session: functions over its actor, which alone changes state. A turn is durable before whoever sent
+// it hears of it (keeps I3, I4).
+import { type AcceptedInput, inputFact, type SessionState, type Watcher } from "../facts/index.ts";
+import type { AgentRun } from "./agent-run.ts";
+import type { QueuedTurn } from "./mailbox.ts";
+import { endNoted } from "./outside-requests.ts";
+import type { Resumption } from "./resume-turn.ts";
+import type { SessionActor } from "./session-actor.ts";
+import { endsRun, pendingToolCalls, sessionBusy, sessionHeld } from "./session-errors.ts";
+import { isRunning, type Turn } from "./turn.ts";
+
+/** How a turn is started. */
+export interface StartOptions {
+	/** Id of the run. Default: a new one. */
+	readonly runId?: string | undefined;
+	/**
+	 * Called when the session is this worker's, before the run begins: nothing else can begin in it between this and the
+	 * run. What it rejects with refuses the turn.
+	 */
+	readonly beforeBegin?: (() => Promise<void>) | undefined;
+	/** Looks on from the very beginning. */
+	readonly watcher?: Watcher | undefined;
+}
+
+/** Accepts a turn. It begins when the turns before it have ended. */
+export async function send(actor: SessionActor, input: AcceptedInput): Promise<AgentRun> {
+	actor.ensureUsable();
+	const { isIdle, mailbox, exclusive, lease } = actor;
+	const turn = queued(actor, input);
+	const { run } = turn;
+	mailbox.push(turn);
+	try {
+		if (isIdle)
+			await mailbox.acceptFirst(
+				turn,
+				exclusive.run(() => beginOrStore(actor, turn)),
+			);
+		else await store(actor, turn);
+	} catch (error) {
+		// What is in the store is another's, or cannot be read: that is how this run ends, and there it stays.
+		if (!endsRun(error)) throw error;
+		run.abandon("journal_failed", error, lease.state.agent);
+	}
+	actor.pump();
+	return run;
+}
+
+/** The fast way: where nothing is before this turn, its begin is its acceptance. */
+async function beginOrStore(actor: SessionActor, turn: QueuedTurn): Promise<void> {
+	const { lease, mailbox, scope } = actor;
+	try {
+		const { setup } = scope.agent;
+		if (setup !== undefined) await setup.over();
+		if (scope.othersWork) await scope.agent.engine.fairness.turn();
+		const isOurs = (await actor.open()) === "ours";
+		actor.ensureNotKilled();
+		const isFirst = isOurs && lease.openRunId === undefined && mailbox.first === turn;
+		if (isFirst && (await actor.begin(turn))) return;
+		actor.ensureNotKilled();
+	} catch (error) {
+		mailbox.remove(turn);
+		throw error;
+	}
+	// An unfinished run comes first, and so does whoever holds the session: this turn waits in the inbox.
+	await store(actor, turn);
+}
+
+/** Accepts a turn that does not begin at once. */
+async function store({ mailbox, scope, sessionKey }: SessionActor, turn: QueuedTurn): Promise<void> {
+	await mailbox.store(turn);
+	const { runId } = turn.run;
+	const kind = turn.input.origin?.runKind ?? "user-turn";
+	// The turn is accepted; a record that cannot be made now is made when the run begins.
+	await scope.records?.queued({ runId, sessionKey, kind }).catch(() => {});
+}
+
+/**
+ * Begins a turn at once, or not at all. Rejects with `pending_tool_calls` while a run waits for somebody outside, and with
+ * `session_busy` while one is under way.
+ */
+export async function start(
+	actor: SessionActor,
+	input: AcceptedInput,
+	{ runId, watcher, beforeBegin }: StartOptions = {},
+): Promise<AgentRun> {
+	await endNoted(actor);
+	actor.ensureUsable();
+	const { lease, mailbox, sessionKey } = actor;
+	if (!actor.isIdle) throw sessionBusy(sessionKey);
+	const turn = queued(actor, input, runId);
+	if (watcher !== undefined) turn.run.observe(watcher);
+	const begins = async (): Promise<boolean> => {
+		await actor.scope.agent.setup?.over();
+		if ((await actor.open()) !== "ours") throw sessionBusy(sessionKey);
+		actor.ensureNotKilled();
+		await beforeBegin?.();
+		if (lease.isWaiting) throw pendingToolCalls(sessionKey);
+		return lease.openRunId === undefined && mailbox.first === turn && actor.begin(turn);
+	};
+	const begin = async (): Promise<void> => {
+		if (await begins()) return;
+		// What others did since this process worked on the session must be seen.
+		lease.drop();
+		if (!(await begins())) throw sessionBusy(sessionKey);
+	};
+	mailbox.push(turn);
+	try {
+		await mailbox.acceptFirst(turn, actor.exclusive.run(begin));
+	} catch (error) {
+		mailbox.remove(turn);
+		throw error;
+	}
+	return turn.run;
+}
+
+/** Says something to the active run; a turn of its own where there is none, or no more. */
+export async function steer(actor: SessionActor, input: AcceptedInput): Promise<AgentRun> {
+	actor.ensureUsable();
+	while (actor.turn === undefined && actor.isOpening) await actor.passed();
+	actor.ensureUsable(); // it may have been killed meanwhile
+	const { turn, mailbox } = actor;
+	if (turn === undefined || !isRunning(turn)) return send(actor, input);
+	const inputId = input.message.id;
+	await mailbox.steer(turn.run.runId, input);
+	turn.run.offer({ inputId, fact: (placement) => inputFact(inputId, input, placement) });
+	const said: Turn["steered"][number] = { inputId, input };
+	turn.steered.push(said);
+	if (isRunning(turn)) return turn.handle;
+	await turn.over;
+	if (turn.run.took(inputId)) return turn.handle;
+	// The run had ended before the input was in the inbox: it is there as the next turn.
+	if (said.turn !== undefined) return said.turn;
+	const next = actor.queueLeftOver(said);
+	actor.pump();
+	return next;
+}
+
+/** Resumes a run that a crash or suspension left open, else begins the first turn; null when there is none. */
+export async function resume(
+	actor: SessionActor,
+	parked: Resumption["parked"] = "stays",
+): Promise<AgentRun | null> {
+	actor.ensureUsable();
+	while (actor.isOpening) await actor.passed();
+	const { lease, mailbox, exclusive, sessionKey } = actor;
+	if (actor.turn !== undefined) return actor.turn.handle;
+	if (exclusive.isBusy) throw sessionHeld(sessionKey);
+	// What others did since this process worked on the session must be seen.
+	lease.drop();
+	const handle = await exclusive.run(async () => {
+		for (;;) {
+			// Another living worker has the session, or the turn before ours.
+			if ((await actor.open()) !== "ours") throw sessionHeld(sessionKey);
+			if (lease.openRunId === undefined && mailbox.first === undefined) return null;
+			if (lease.isWaiting) {
+				actor.watchDeadline(lease.state);
+				return null; // for somebody outside
+			}
+			if (await actor.beginNext(parked)) return actor.turn?.handle ?? null;
+		}
+	});
+	actor.restIfIdle();
+	return handle;
+}
+
+/** All that was committed, with what other processes added. */
+export async function readState(actor: SessionActor): Promise<SessionState> {
+	actor.ensureUsable();
+	return actor.turn?.run.state ?? actor.lease.read();
+}
+
+/**
+ * Accepts a turn under an id and a dedupe key that were chosen before. Null when it was accepted before, and is over or in
+ * other hands.
+ */
+export async function deliver(
+	actor: SessionActor,
+	runId: string,
+	input: AcceptedInput,
+	dedupeKey: string,
+): Promise<AgentRun | null> {
+	actor.ensureUsable();
+	const turn: QueuedTurn = { ...queued(actor, input, runId), dedupeKey };
+	actor.mailbox.push(turn);
+	if ((await actor.mailbox.store(turn)) === "duplicate") return resumeRun(actor, runId);
+	actor.pump();
+	return turn.run;
+}
+
+/** Makes a notice that waits a run of its own; null when another run has taken it. */
+export async function deliverNotice(
+	actor: SessionActor,
+	runId: string,
+	noticeId: string,
+): Promise<AgentRun | null> {
+	actor.mailbox.promote(noticeId, actor.handle(runId));
+	try {
+		return await resumeRun(actor, runId);
+	} finally {
+		actor.mailbox.demote(noticeId);
+	}
+}
+
+/** Resumes a run that nobody works on, or begins it; null when it is over or in other hands. */
+export async function resumeRun(actor: SessionActor, runId: string): Promise<AgentRun | null> {
+	const { mailbox } = actor;
+	for (;;) {
+		const { turn } = actor;
+		if (turn?.run.runId === runId || mailbox.find(runId) !== undefined) return null;
+		if (turn === undefined) break;
+		await actor.over(turn);
+	}
+	try {
+		const resumed = await resume(actor);
+		if (resumed?.runId === runId) return resumed;
+		// Nobody else has the handle of a run that was found open, and it must not wait for a consumer.
+		if (actor.turn?.isResumed === true) resumed?.detach();
+	} catch (error) {
+		if ((error as { code?: unknown }).code !== "session_held") throw error;
+	}
+	return mailbox.find(runId)?.run ?? null;
+}
+
+function queued(actor: SessionActor, input: AcceptedInput, runId?: string): QueuedTurn {
+	return { run: actor.handle(runId), input, inputId: input.message.id, stage: "new" };
+}

@@ -1,0 +1,65 @@
+// Store keys of the sessions of a store that have something in common.
+import { never } from "../facts/index.ts";
+import type { Clock, Journal } from "../host/index.ts";
+import { localStore } from "./local-store.ts";
+
+const pageSize = 100;
+/** Milliseconds before its deadline in which a session is found by those who look again and again. */
+const ahead = 60_000;
+
+/** Those that begin with `prefix`, in order, a page at a time; of all sessions, or of those that changed since. */
+export async function* storeKeysWith(
+	journal: Journal,
+	prefix: string,
+	changedSince = 0,
+): AsyncGenerator<string, void, void> {
+	for (let after = ""; ; ) {
+		const heads = await journal.list({ prefix, after, limit: pageSize, changedSince });
+		for (const { key } of heads) {
+			yield key;
+			after = key;
+		}
+		if (heads.length < pageSize) return;
+	}
+}
+
+/**
+ * Sessions that nobody works on, though there is something to do: what the store says, and what this process could not
+ * release because the store failed. Others take it for the owner of those as long as it lives.
+ */
+export async function orphanedKeys(journal: Journal, prefix = ""): Promise<readonly string[]> {
+	const listed = (await journal.list({ state: "orphaned", prefix })).map(({ key }) => key);
+	const unreleased = [...localStore(journal).unreleased].filter((key) => key.startsWith(prefix));
+	return [...new Set([...listed, ...unreleased])];
+}
+
+/** Finds sessions whose calls have deadlines, each wait of one once: the process that watched it may have died. */
+export class WaitingSessions {
+	readonly #journal: Journal;
+	readonly #clock: Pick<Clock, "now">;
+	/** The waits that were found, by store key. */
+	#seen = new Map<string, number>();
+
+	constructor(journal: Journal, clock: Pick<Clock, "now">) {
+		this.#journal = journal;
+		this.#clock = clock;
+	}
+
+	/** Nobody sees to that session: the next look finds it again. */
+	missed(storeKey: string): void {
+		this.#seen.delete(storeKey);
+	}
+
+	/** Sessions that have a deadline, `soon` or `ever`, and were not found by the look before. */
+	async withDeadlines(when: "soon" | "ever", prefix = ""): Promise<readonly string[]> {
+		const dueBy = when === "soon" ? this.#clock.now() + ahead : never - 1;
+		const seen = new Map<string, number>();
+		const found: string[] = [];
+		for (const { key, seq } of await this.#journal.list({ state: "waiting", dueBy, prefix })) {
+			if (this.#seen.get(key) !== seq) found.push(key);
+			seen.set(key, seq);
+		}
+		this.#seen = seen;
+		return found;
+	}
+}

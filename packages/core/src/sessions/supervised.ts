@@ -1,0 +1,70 @@
+// What a supervisor sees to, and how it is asked.
+import type { Journal, Ports } from "../host/index.ts";
+import type { AgentRun } from "./agent-run.ts";
+
+/** Work that could not be done now. */
+export interface WorkProblem {
+	readonly error: unknown;
+	/** The caller's key of the session; absent when the store could not be asked what is due. */
+	readonly sessionKey?: string;
+}
+
+/** Options of one look at all there is. */
+export interface RecoverOptions {
+	/**
+	 * Called with each session that could not be recovered; the others are. Default: the first such error is thrown when
+	 * all were tried. Must not throw.
+	 */
+	readonly onProblem?: ((problem: WorkProblem) => void) | undefined;
+}
+
+/** Options of `agent.work()`. */
+export interface WorkOptions {
+	/** Ends the work: nothing more is begun. Runs under way go on; `agent.close()` suspends them. */
+	readonly signal?: AbortSignal | undefined;
+	/** `stopped` (default): until the signal fires. `done`: until nothing is due and all that was begun is over. */
+	readonly until?: "stopped" | "done" | undefined;
+	/** How many runs may be under way before nothing more is begun. Default: no limit. */
+	readonly atOnce?: number | undefined;
+	/** Milliseconds from one look at what is due to the next. Default 500. Shorter finds work earlier and costs more. */
+	readonly lookEveryMs?: number | undefined;
+	/** Which sessions, by the caller's key, to work on. Default: all of the agent's. */
+	readonly sessions?: ((sessionKey: string) => boolean) | undefined;
+	/**
+	 * Called with work that could not be begun or was left open by a failure; it is tried again later, and less and less
+	 * often. Default: the work ends with that error. Must not throw.
+	 */
+	readonly onProblem?: ((problem: WorkProblem) => void) | undefined;
+}
+
+/** Runs that a host has scheduled. */
+export interface ScheduledRuns {
+	/** Those whose time has come. */
+	due(): Promise<readonly { readonly runId: string; readonly storeKey: string }[]>;
+	/** Null when another has it, or it is over. */
+	resume(runId: string): Promise<AgentRun | null>;
+	/** It needs no delivery any more, if it is over. */
+	settle(runId: string): Promise<void>;
+	/** Calls `notify` when there may be something new. Returns the way to stop. */
+	watch(notify: () => void): () => void;
+}
+
+/** The sessions that a supervisor sees to. */
+export interface Supervised {
+	readonly journal: Journal;
+	readonly ports: Pick<Ports, "clock" | "timers">;
+	/** Only those whose store key begins with this. Default: all. */
+	readonly prefix?: string;
+	/** The caller's key, of the session or of the one its work is for; undefined for sessions of others. */
+	keyOf(storeKey: string): string | undefined;
+	/** Resumes or begins what there is in a session; null when there is nothing, or somebody else has it. */
+	takeOver(storeKey: string): Promise<AgentRun | null>;
+	/** Whether somebody here sees to it that a call of that session fails in time. */
+	watchesDeadline(storeKey: string): boolean;
+	/** Calls `notify` with each run that was resumed for another reason. Returns the way to stop. */
+	onResumed?(notify: (run: AgentRun) => void): () => void;
+	/** Gives reminders that nobody gave. Absent: there are none. */
+	remind?(): Promise<void>;
+	/** Absent: nothing is scheduled. */
+	readonly scheduled?: ScheduledRuns | undefined;
+}

@@ -1,0 +1,80 @@
+// The supervisor: it finds the work of a store that nobody does and has it done (keeps I4, I7). Work is: runs that a dead
+// process left open and turns it accepted, calls whose time is over, runs the host has scheduled, reminders nobody gave.
+// The journal and the scheduler are asked at intervals, for a process that died notifies nobody. Here one attempt at a
+// piece of work is under way at a time; who else works on it is for the journal and the records to say. A piece that fails
+// is reported, tried again later and less and less often, and holds up none of the others.
+import type { AgentRun } from "./agent-run.ts";
+import { DueWork, problemOf } from "./due-work.ts";
+import { orphanedKeys, WaitingSessions } from "./store-keys.ts";
+import type { RecoverOptions, Supervised, WorkOptions, WorkProblem } from "./supervised.ts";
+
+export class Supervisor {
+	readonly #supervised: Supervised;
+	readonly #waiting: WaitingSessions;
+
+	constructor(supervised: Supervised) {
+		this.#supervised = supervised;
+		this.#waiting = new WaitingSessions(supervised.journal, supervised.ports.clock);
+	}
+
+	/** Looks once at all there is; each session's first run is yielded as it is resumed. */
+	async *recover({ onProblem }: RecoverOptions = {}): AsyncGenerator<AgentRun, void, void> {
+		const { journal, prefix, remind, keyOf, takeOver } = this.#supervised;
+		let failure: { readonly error: unknown } | undefined;
+		const report = (problem: WorkProblem): void => {
+			if (onProblem !== undefined) onProblem(problem);
+			else failure ??= problem;
+		};
+		for (const storeKey of await orphanedKeys(journal, prefix)) {
+			const run = await takeOver(storeKey).catch((error) => report(problemOf(error, keyOf(storeKey))));
+			if (run) yield run;
+		}
+		await this.#watchDeadlines("ever", () => true, report);
+		await remind?.().catch((error) => report({ error }));
+		if (failure !== undefined) throw failure.error;
+	}
+
+	/** Has done what becomes due; yields each run as it is resumed. They go on by themselves. */
+	async *work(options: WorkOptions = {}): AsyncGenerator<AgentRun, void, void> {
+		checkWorkOptions(options);
+		const work = new DueWork(this.#supervised, options, (isOurs, report) =>
+			this.#watchDeadlines("soon", isOurs, report),
+		);
+		try {
+			while (!work.isStopped) {
+				await work.begin();
+				for (let run = work.next(); run !== undefined; run = work.next()) yield run;
+				if (work.isDone) return;
+				await work.changed();
+			}
+			for (let run = work.next(); run !== undefined; run = work.next()) yield run;
+		} finally {
+			work.close();
+		}
+	}
+
+	/** Sees to it that calls that wait for somebody outside fail in time, in sessions whose process may have died. */
+	async #watchDeadlines(
+		when: "soon" | "ever",
+		isOurs: (storeKey: string) => boolean,
+		report: (problem: WorkProblem) => void,
+	): Promise<void> {
+		const { prefix, keyOf, takeOver, watchesDeadline } = this.#supervised;
+		for (const storeKey of await this.#waiting.withDeadlines(when, prefix)) {
+			const key = keyOf(storeKey);
+			if (key === undefined || !isOurs(storeKey)) continue;
+			await takeOver(storeKey).catch((error) => report(problemOf(error, key)));
+			// Another worker may have had it, and die: it is looked at until somebody here sees to it.
+			if (!watchesDeadline(storeKey)) this.#waiting.missed(storeKey);
+		}
+	}
+}
+
+/** @throws TypeError for options that make no sense. */
+function checkWorkOptions({ until = "stopped", atOnce = 1, lookEveryMs = 1 }: WorkOptions): void {
+	if (until !== "stopped" && until !== "done")
+		throw new TypeError('The option `until` of work() must be "stopped" or "done".');
+	if (!(atOnce >= 1)) throw new TypeError("The option `atOnce` of work() must be a number from 1 on.");
+	if (!(lookEveryMs > 0))
+		throw new TypeError("The option `lookEveryMs` of work() must be a number of milliseconds above 0.");
+}

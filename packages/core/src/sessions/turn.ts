@@ -1,0 +1,207 @@
+// A turn: a run of one session, made of what the session has come to, begun on record and driven (keeps I3, I4). What it is
+// made with is handed in; nothing here knows of queues or of the states of the session.
+import type { Message } from "@holdfast/upp";
+import {
+	CommitFailed,
+	type DriveOutcome,
+	drive,
+	type EngineAgent,
+	Run,
+	refusedEnd,
+} from "../engine/index.ts";
+import { type AcceptedInput, type Fact, inputFact } from "../facts/index.ts";
+import type { Lease, MaybePromise, StoredInput } from "../host/index.ts";
+import type { AgentRun } from "./agent-run.ts";
+import { type QueuedTurn, readInput } from "./mailbox.ts";
+import { recordingOf } from "./recording.ts";
+import type { SessionAgent } from "./session-agent.ts";
+import type { SessionLease } from "./session-lease.ts";
+import type { SessionRecords } from "./session-records.ts";
+import { type FrameSession, type TurnBegin, TurnFrame } from "./turn-frame.ts";
+
+/** A run under way in this process. */
+export interface Turn {
+	readonly run: Run;
+	readonly handle: AgentRun;
+	readonly frame: TurnFrame;
+	/** Whether it was found open. */
+	readonly isResumed: boolean;
+	/** How a run ended that policy did not let begin: it is not driven. */
+	readonly refused?: DriveOutcome | undefined;
+	/** Settles when the session has noted its end; set when it is driven. */
+	over?: Promise<unknown>;
+	/** What was said to it in this process, in order, each with the turn it became when the run did not take it in. */
+	readonly steered: { readonly inputId: string; readonly input: AcceptedInput; turn?: AgentRun }[];
+}
+
+/** What a turn of a session is made with. */
+export interface TurnSession extends FrameSession {
+	/** Names the session among all of this process. */
+	readonly processKey: string;
+	readonly agent: SessionAgent;
+	readonly records: SessionRecords | undefined;
+	/** Whether the journal keeps deltas. */
+	readonly keepsDeltas: boolean;
+	readonly mayWait: boolean;
+	readonly lease: SessionLease;
+	/** Notices that wait for the next run. */
+	readonly notices: readonly StoredInput[];
+}
+
+/** What became of the first commit. `taken`: somebody else has taken the session. */
+export type FirstCommit = "committed" | "taken" | { readonly refusal: unknown };
+
+/** What a turn is about. */
+interface About {
+	readonly inputId: string;
+	readonly origin: AcceptedInput["origin"];
+	readonly begin: TurnBegin;
+	readonly message?: Message;
+}
+
+/** Begins a turn on record, which calls `begun`. Undefined when another worker was faster. */
+export function beginTurn(
+	session: TurnSession,
+	agent: EngineAgent,
+	{ run: handle, inputId, input, stage }: QueuedTurn,
+	begun: () => void,
+): MaybePromise<Turn | undefined> {
+	const { origin, message } = input;
+	const { lease } = session;
+	const { run, frame } = makeRun(session, agent, handle, { inputId, origin, begin: "begun", message });
+	const about = { agentId: run.agent.id, fingerprint: run.agent.fingerprint() };
+	const started = { kind: "run.started", runKind: "user-turn" } as const;
+	const facts: Fact[] = [
+		{ ...started, ...origin, ...about },
+		inputFact(inputId, input, origin?.runKind === "notification" ? "turn-start" : "turn"),
+	];
+	const drained = stage === "stored" ? [inputId] : undefined;
+	const settle = (first: FirstCommit): Turn | undefined => {
+		if (first === "taken") return undefined;
+		begun();
+		return { run, frame, handle, isResumed: false, refused: refusedOf(first), steered: [] };
+	};
+	const first = commitFirst(lease, run, facts, drained);
+	if (first instanceof Promise || (first !== "committed" && first !== "taken")) {
+		return Promise.resolve(first).then(async (known) => {
+			// A turn whose facts policy refuses is on record as one that failed, and nobody begins it again.
+			if (known === "committed" || known === "taken") return settle(known);
+			const bare = { ...started, ...plainOrigin(origin), ...about };
+			return (await commitBare(lease, run, [bare], drained)) === "taken" ? undefined : settle(known);
+		});
+	}
+	return settle(first);
+}
+
+/** Drives a turn that was begun or resumed; `ended` is called when it is over. Settles after that. */
+export function driveTurn(
+	{ run, refused }: Turn,
+	lease: Lease | undefined,
+	isKilled: () => boolean,
+	ended: (outcome: DriveOutcome) => void,
+): Promise<unknown> {
+	// Where the session was killed, losing the lease means just that.
+	const leaseIsLost = (): void => run.stop(isKilled() ? "kill" : "lease-lost");
+	// Between the commit and its answer it may be lost already: then nobody would notify us.
+	if (lease === undefined) leaseIsLost();
+	else lease.whenLost(leaseIsLost);
+	run.ledger?.whenLost(() => run.stop("lease-lost"));
+	return (refused === undefined ? drive(run) : Promise.resolve(refused)).then((outcome) => {
+		run.ledger?.close();
+		lease?.whenLost(undefined);
+		ended(outcome);
+	});
+}
+
+/** Whether a run has not ended on record. */
+export function isRunning({ run }: Turn): boolean {
+	return run.state.run?.status === "running";
+}
+
+/** The run of a turn, to be begun or resumed on record. */
+export function makeRun(
+	session: TurnSession,
+	agent: EngineAgent,
+	handle: AgentRun,
+	{ inputId, origin, begin, message }: About,
+): { readonly run: Run; readonly frame: TurnFrame } {
+	const { lease, records, processKey, sessionKey, mayWait, policy } = session;
+	const recorder = lease.current as Lease;
+	// Nobody could read them where the journal keeps none.
+	const keepDeltasMs = session.keepsDeltas ? agent.keepDeltasMs : undefined;
+	const frame = new TurnFrame(session, inputId, handle, begin, message);
+	const run = new Run({
+		agent,
+		runId: handle.runId,
+		sessionKey,
+		place: processKey,
+		state: lease.state,
+		...(records === undefined ? { recorder } : recordingOf(records, recorder, handle, origin)),
+		interceptors: frame.policy.stages,
+		admitting: frame.policy.admitting,
+		mayWait,
+		readInput,
+		...(keepDeltasMs === undefined ? {} : { keepDeltasMs }),
+	});
+	frame.run = run;
+	for (const notice of session.notices) run.offer(readInput(notice));
+	handle.attach(run, policy?.looksOn === true ? (event) => policy.tell(event, frame) : undefined);
+	return { run, frame };
+}
+
+/** Commits what begins or resumes a run, which takes the session. With a refusal of policy nothing is committed. */
+export function commitFirst(
+	lease: SessionLease,
+	run: Run,
+	facts: readonly Fact[],
+	drain: readonly string[] | undefined,
+): MaybePromise<FirstCommit> {
+	return first(lease, () => run.commit(facts, drain === undefined ? undefined : { drain }));
+}
+
+/** Commits the end of a run whose beginning policy refused. These facts say nothing of what was refused. */
+export function commitBare(
+	lease: SessionLease,
+	run: Run,
+	facts: readonly Fact[],
+	drain: readonly string[] | undefined,
+): MaybePromise<FirstCommit> {
+	const bare = [...facts, refusedEnd("error")];
+	return first(lease, () => run.commitAsIs(bare, drain === undefined ? undefined : { drain }));
+}
+
+function first(lease: SessionLease, commit: () => MaybePromise<boolean>): MaybePromise<FirstCommit> {
+	const committed = (): FirstCommit => {
+		lease.begun();
+		return "committed";
+	};
+	const refused = (error: unknown): FirstCommit => {
+		if (!(error instanceof CommitFailed)) return { refusal: error };
+		const { cause } = error;
+		lease.drop();
+		const code = (cause as { code?: unknown } | undefined)?.code;
+		if (code === "lease_lost") return "taken";
+		// Where nobody has leases the other writer's state need not follow upon ours.
+		if (code === "session_conflict") lease.left();
+		throw cause;
+	};
+	try {
+		const committing = commit();
+		if (committing instanceof Promise) return committing.then(committed, refused);
+	} catch (error) {
+		return refused(error);
+	}
+	return committed();
+}
+
+/** How a run ended that policy did not let begin. */
+export function refusedOf(first: FirstCommit): DriveOutcome | undefined {
+	return typeof first === "string" ? undefined : { kind: "ended", outcome: "error", error: first.refusal };
+}
+
+/** Whose work a run is, without a word of what it is about. */
+function plainOrigin(origin: AcceptedInput["origin"]): AcceptedInput["origin"] {
+	if (origin?.parent === undefined) return origin;
+	const { description: _, ...parent } = origin.parent;
+	return { ...origin, parent };
+}
