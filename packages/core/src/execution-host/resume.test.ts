@@ -177,6 +177,7 @@ test("resume of a turn goes on with it where its process died, once its lease is
 	const dead = agentOn(otherProcess(host), () => ({ gate: new Promise(() => {}), text: "never" }));
 	const begun = await dead.session("s").send("one");
 	void begun.result();
+	await expect.poll(async () => (await host.store.checkpoints.list(begun.runId)).length).toBe(1);
 	const living = agentOn(otherProcess(host), ["Here."]);
 	expect(await living.resume(begun.runId)).toBeNull();
 	await expect(living.session("s").resume()).rejects.toMatchObject({ code: "session_held" });

@@ -36,7 +36,7 @@ test("what would take too long is refused in words, not carried out", () => {
 	const check = compileSchema({ type: "array", items: { anyOf: many } });
 	const began = performance.now();
 	const issues = check(Array.from({ length: 3_000 }, () => ({})));
-	expect(performance.now() - began).toBeLessThan(3_000);
+	expect(performance.now() - began).toBeLessThan(5_000);
 	expect(issues).toEqual([{ path: "", message: "takes too long to be checked against its schema" }]);
 	expect(check([{ p0: 1 }])).toEqual([]);
 });

@@ -4,7 +4,7 @@
 import type { Check, Finding } from "./check.ts";
 
 /** Checks of a node at a value, or as much work, that one validation may take; a large one takes some thousands. */
-const mostChecks = 1_000_000;
+const mostChecks = 300_000;
 
 /** What a validation has left, and what it knows by now. */
 interface Effort {
