@@ -25,4 +25,4 @@ export type {
 export type { RunIndex, RunLocation } from "./host/run-index.ts";
 export { readChildPlace } from "./host/session-key.ts";
 export type { CommitResult, SessionStore, StoredSession } from "./host/session-store.ts";
-export { taskPlace } from "./subagents/task-place.ts";
+export { taskKey } from "./subagents/task-key.ts";

@@ -56,7 +56,7 @@ export class AgentRun {
 	readonly #events = new SessionEvents();
 	readonly #result: Promise<RunResult>;
 	#queues: EventQueue<RunEvent>[] = [];
-	/** What was told before the run passed its first boundary, for watchers that come right after `send`. */
+	/** What happened before the run passed its first boundary, for watchers that come right after `send`. */
 	#early: RunEvent[] | undefined = [];
 	#settle!: (result: RunResult | Promise<RunResult>) => void;
 	#run: Run | undefined;
@@ -128,7 +128,7 @@ export class AgentRun {
 	result(): Promise<RunResult> {
 		this.detach();
 		const over = (): Promise<RunResult> => this.#result;
-		// Behind the end of the run stand hooks that only its result waits for.
+		// After the end of the run come hooks that only its result waits for.
 		const ended = (): Promise<RunResult> => this.#wait(this, over);
 		return this.#over ? ended() : this.#wait(this.#place, ended);
 	}
@@ -146,7 +146,7 @@ export class AgentRun {
 		return waitFor(place, what, () => awaitsItself(this.sessionKey));
 	}
 
-	/** Ends the run: model and tools are told, finished results are kept. Nothing happens when it is over. */
+	/** Ends the run: the signals of model and tools fire, finished results are kept. Nothing happens when it is over. */
 	interrupt(): void {
 		this.#run?.stop("interrupt");
 	}
@@ -166,7 +166,7 @@ export class AgentRun {
 		this.#observer = watcher;
 	}
 
-	/** How many events the run has told so far. @internal */
+	/** How many events the run has emitted so far. @internal */
 	get eventCount(): number {
 		return this.#events.count;
 	}

@@ -1,4 +1,4 @@
-// Records of what sessions start in child sessions and are to be told of it, where the host keeps any.
+// Records of the work sessions start in child sessions and of the notices they are to get of it, where the host keeps any.
 import type { RecordedRun } from "./session-records.ts";
 
 /** Work for a sub-agent, as its records know it. */
@@ -8,9 +8,9 @@ export interface RecordedTask extends RecordedRun {
 	readonly publicTaskId?: string;
 }
 
-/** Something a session is to be told. */
+/** Something a session is to be notified of. */
 export interface RecordedNotice {
-	/** The same notice has the same key, however often it is told. */
+	/** The same notice has the same key, however often it is given. */
 	readonly key: string;
 	/** The caller's key of the session. */
 	readonly sessionKey: string;
@@ -27,7 +27,7 @@ export interface ChildRecords {
 	accepted(task: RecordedTask, doneBy: "starter" | "scheduled"): Promise<void>;
 	/** The places of the sessions in which a run has work done, where the journal may not list them. */
 	placesOf(runId: string): Promise<readonly string[]>;
-	/** Has the scheduler see to it that the session is told. */
+	/** Has the scheduler see to it that the session is notified. */
 	notify(notice: RecordedNotice): Promise<void>;
 }
 

@@ -50,7 +50,7 @@ export class DueWork {
 	#hasLooked = false;
 	/** Milliseconds that the last look took. */
 	#lookTook = 0;
-	/** Whether the scheduler has told of something since the last look. */
+	/** Whether the scheduler has notified us since the last look. */
 	#hasNews = false;
 	/** Taken up, and not yielded yet. */
 	readonly #taken: AgentRun[] = [];
@@ -217,7 +217,7 @@ export class DueWork {
 			this.#happened();
 		} catch (error) {
 			const { code } = error as { code?: unknown };
-			// Another worker was faster: the run goes on there. A run that was scheduled may stand behind a parked one.
+			// Another worker was faster: the run is theirs. A run that was scheduled may come after a parked one.
 			if (code === "session_held") this.#tryLater(name, 0);
 			else if (code === "run_parked") this.#tryLater(name, patience.first);
 			else if (!this.isStopped) {
@@ -230,7 +230,7 @@ export class DueWork {
 		}
 	}
 
-	/** Tells what may not have been told of work in the background. */
+	/** Gives reminders of work in the background that nobody gave. */
 	async #remind(): Promise<void> {
 		if (this.#attempts.has(reminders)) return;
 		this.#attempts.add(reminders);
@@ -245,7 +245,7 @@ export class DueWork {
 		}
 	}
 
-	/** Lets a run that was taken up go on, and tells whoever works of it. */
+	/** Follows a run that was resumed to its end, and has it yielded. */
 	async #follow(run: AgentRun): Promise<RunResult> {
 		if (!this.#running.has(run)) {
 			this.#running.add(run);

@@ -21,7 +21,7 @@ export interface FoldHistoryOptions {
 
 /** What `foldHistory` did. */
 export interface FoldedHistory {
-	/** Seq of the entry that stands for all before it. */
+	/** Seq of the entry that replaces all before it. */
 	readonly seq: number;
 	/** How many entries it replaced. */
 	readonly entries: number;
@@ -35,7 +35,7 @@ export interface FoldedHistory {
  *
  * @param key As `journal.list()` gives it; for a session of an agent without a namespace that is the session's key.
  * @throws HoldfastError `history_unsettled` while a run is open, `session_held`, `fold_unsupported`, `lease_lost` when the
- * session went on meanwhile (nothing was changed then), or what reading and appending say.
+ * session was appended to meanwhile (nothing was changed then), or what reading and appending say.
  * @example
  * import { foldHistory } from "holdfast";
  * import { sqliteHost } from "holdfast/sqlite";

@@ -23,20 +23,20 @@ export async function forkSession(
 	await journal.fork(from, to, seq);
 }
 
-/** The seq of the last entry that no open run stands before. */
-async function lastEnd(journal: Journal, place: string): Promise<number> {
-	const { seq = 0, openRunId } = (await journal.head(place)) ?? {};
+/** The seq of the last entry that is not after the start of an open run. */
+async function lastEnd(journal: Journal, storeKey: string): Promise<number> {
+	const { seq = 0, openRunId } = (await journal.head(storeKey)) ?? {};
 	if (openRunId === undefined) return seq;
-	for await (const { seq: at, runId, fact } of entriesBack(journal, place, seq)) {
+	for await (const { seq: at, runId, fact } of entriesBack(journal, storeKey, seq)) {
 		if (fact.kind === "run.started" && runId === openRunId) return at - 1;
 	}
-	throw forkUnsettled(place, seq);
+	throw forkUnsettled(storeKey, seq);
 }
 
 /** The seq of the last entry of a run. */
-async function endOf(journal: Journal, place: string, runId: string): Promise<number> {
-	const { seq = 0 } = (await journal.head(place)) ?? {};
-	for await (const entry of entriesBack(journal, place, seq)) if (entry.runId === runId) return entry.seq;
+async function endOf(journal: Journal, storeKey: string, runId: string): Promise<number> {
+	const { seq = 0 } = (await journal.head(storeKey)) ?? {};
+	for await (const entry of entriesBack(journal, storeKey, seq)) if (entry.runId === runId) return entry.seq;
 	throw new HoldfastError(
 		"run_not_found",
 		`The session has no run "${runId}" that it could be forked at. Check the id; old runs may have been folded.`,

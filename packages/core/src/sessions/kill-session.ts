@@ -11,12 +11,12 @@ import type { Journal, Ports } from "../host/index.ts";
  */
 export async function killSession(
 	journal: Journal,
-	place: string,
+	storeKey: string,
 	{ clock, ids }: Ports,
 ): Promise<readonly string[]> {
 	for (;;) {
-		if ((await journal.head(place)) === undefined) return [];
-		const acquired = await journal.acquire(place, { mode: "seize" });
+		if ((await journal.head(storeKey)) === undefined) return [];
+		const acquired = await journal.acquire(storeKey, { mode: "seize" });
 		if (!acquired.ok) continue;
 		const { lease } = acquired;
 		const { openRunId } = lease;
@@ -47,13 +47,13 @@ export async function killSession(
  */
 export async function abortRun(
 	journal: Journal,
-	place: string,
+	storeKey: string,
 	{ clock }: Ports,
 	partial: () => Promise<AssistantMessage | undefined>,
 ): Promise<boolean> {
 	for (;;) {
-		if ((await journal.head(place))?.openRunId === undefined) return false;
-		const acquired = await journal.acquire(place, { mode: "seize" });
+		if ((await journal.head(storeKey))?.openRunId === undefined) return false;
+		const acquired = await journal.acquire(storeKey, { mode: "seize" });
 		if (!acquired.ok) continue;
 		const { lease } = acquired;
 		const { openRunId: runId } = lease;

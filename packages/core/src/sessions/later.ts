@@ -36,7 +36,7 @@ export class Later {
 		const callOff = this.#timers.after(after, () => {
 			this.#waiting.delete(purpose);
 			work().catch((error: unknown) => {
-				// Nothing more comes of a journal that is closed, and what was set meanwhile stands.
+				// Nothing more comes of a journal that is closed, and what was set meanwhile is kept.
 				const isFinal = (error as { code?: unknown } | null)?.code === "journal_closed";
 				if (!isFinal && !this.has(purpose)) this.set(purpose, work, wanted);
 			});

@@ -72,7 +72,7 @@ async function eachChild(
 ): Promise<void> {
 	const failures: unknown[] = [];
 	for await (const child of childrenOf(table, storeKey)) {
-		// A sub-agent that is gone from the agent has left its sessions behind.
+		// A sub-agent that is gone from the agent has left its sessions in the store.
 		const subagent = readChildPlace(child)?.subagent ?? "";
 		const its = table.agent.children?.tableOf(subagent) ?? table;
 		await end(its, its.actorOf(child, child)).catch((error) => failures.push(error));

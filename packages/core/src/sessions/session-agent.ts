@@ -9,22 +9,22 @@ import type { SessionTable } from "./session-table.ts";
 export interface SessionChildren {
 	/** The sessions of the sub-agent of that name; undefined when there is no such sub-agent. */
 	tableOf(subagent: string): SessionTable | undefined;
-	/** A run of the session at that place is driven until `over` settles. */
-	driven(place: string, run: Run, over: Promise<unknown>): void;
+	/** A run of the session at that store key is driven until `over` settles. */
+	driven(storeKey: string, run: Run, over: Promise<unknown>): void;
 	/**
-	 * Sees to what a process left behind in a child session: work in the background goes on, or is told when it is over.
+	 * Sees to what a process left in a child session: work in the background is resumed, or its reminder given when it is over.
 	 * `none`: there is none, or the parent's own run sees to it. `abandoned`: the parent waited for it, and is over.
 	 */
-	recover(place: string): Promise<"under-way" | "none" | "abandoned">;
-	/** Tells what may not have been told of work that is over. Called for one place after the other, in their order. */
-	retell(place: string): Promise<void>;
+	recover(storeKey: string): Promise<"under-way" | "none" | "abandoned">;
+	/** Gives the reminder of work that is over, if nobody has. Called for one session after the other, in their order. */
+	retell(storeKey: string): Promise<void>;
 	/** Suspends all of them. */
 	close(): Promise<void>;
 }
 
-/** When a run that was cut off is parked instead of being taken up again. */
+/** When a run that was cut off is parked instead of being resumed. */
 export interface RestartPolicy {
-	/** Deaths of its process since the last finished step, after each of which it is taken up again. */
+	/** Deaths of its process since the last finished step, after each of which it is resumed. */
 	readonly maxRestarts: number;
 	readonly onAgentChange: "go-on" | "park";
 }
@@ -59,7 +59,7 @@ export interface SessionAgent {
 	readonly setup: AgentSetup | undefined;
 	/** Keeps sessions of agents that share a store apart. */
 	readonly namespace: string | undefined;
-	/** When runs that were cut off are not gone on with by themselves. */
+	/** When runs that were cut off are not resumed by themselves. */
 	readonly restarts: RestartPolicy;
 	/** Where sessions are kept when the agent was given no host: plugins may say so. */
 	readonly host?: Host | undefined;

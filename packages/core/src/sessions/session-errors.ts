@@ -84,7 +84,7 @@ export function sessionHeld(key: string): HoldfastError {
 	);
 }
 
-/** The run is parked: it goes on only when somebody says so. */
+/** The run is parked: it is resumed only when somebody releases it. */
 export function runParked(
 	key: string,
 	runId: string,

@@ -1,5 +1,5 @@
 // The events of keyed sessions as a projection of the one event union (reading 4), with their synchronised boundaries:
-// the run goes on past turn-start, step-start and step-end when the consumer asks for the event after it.
+// the run passes turn-start, step-start and step-end when the consumer asks for the event after it.
 import type { ToolCall, UserContent } from "@holdfast/upp";
 import { EventQueue } from "../engine/index.ts";
 import type { AgentEvent, BoundaryEvent, RunEvent, Watcher } from "../facts/index.ts";
@@ -128,7 +128,7 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 		return this.#queue.next();
 	}
 
-	/** The consumer leaves: the run goes on unobserved (reading 11). */
+	/** The consumer leaves: the run continues unobserved (reading 11). */
 	return(): Promise<IteratorResult<AgentEvent>> {
 		this.detach();
 		return this.#queue.return();
@@ -167,7 +167,7 @@ function inputEvent(event: Extract<RunEvent, { type: "input" }>): AgentEvent {
 	return { type: "user-message", content: content.map(plainPart) };
 }
 
-/** Events are JSON: bytes are told as base64. */
+/** Events are JSON: bytes are written as base64. */
 function plainPart(part: UserContent): UserContent {
 	if ((part.type !== "image" && part.type !== "document") || part.source.type !== "bytes") return part;
 	return { ...part, source: { type: "base64", data: plainJson(part.source.data) as string } };

@@ -17,10 +17,10 @@ export interface SessionRecords {
 	readonly children: ChildRecords;
 	/** A turn was accepted and waits for its start. */
 	queued(run: RecordedRun): Promise<void>;
-	/** Whether this process may go on with a run that it finds open: nobody else's claim stands. */
+	/** Whether this process may resume a run that it finds open: nobody else has a claim on it. */
 	take(runId: string): Promise<boolean>;
 	/** What records a run that is about to be driven; undefined where its journal says it all. */
 	ledger(run: RecordedRun): Ledger | undefined;
-	/** Runs of a session were ended from outside, or will never begin; their work is told to stop when this settles. */
+	/** Runs of a session were ended from outside, or will never begin; their work is stopped when this settles. */
 	cancelled(runIds: readonly string[], sessionKey: string): Promise<void>;
 }

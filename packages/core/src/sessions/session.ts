@@ -49,7 +49,7 @@ export class Session {
 	}
 
 	/**
-	 * Says something to the active run: it enters the conversation at the next boundary, and makes the turn go on for
+	 * Says something to the active run: it enters the conversation at the next boundary, and makes the turn take
 	 * another step where it would end. Resolves on acceptance with that run. Without an active run it is a `send`.
 	 */
 	async steer(input: SendInput): Promise<AgentRun> {
@@ -123,7 +123,7 @@ export class Session {
 	}
 
 	/**
-	 * Like `resume`, and goes on with a run that was parked, too. Its crashes are counted anew from here.
+	 * Like `resume`, and resumes a run that was parked, too. Its crashes are counted anew from here.
 	 *
 	 * Rejects with `session_held` while another living worker works on the session.
 	 */

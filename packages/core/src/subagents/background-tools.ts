@@ -5,7 +5,7 @@ import type { BackgroundJobs } from "./background-jobs.ts";
 import { isSettled } from "./child-task.ts";
 import { journalChange } from "./journal-change.ts";
 import { readTask, type TaskState } from "./read-task.ts";
-import { type PlacedTask, taskPlace } from "./task-place.ts";
+import { type BackgroundTask, taskKey } from "./task-key.ts";
 
 /** Seconds that `background_output` waits for a task with `block`, unless the model says otherwise; and at most. */
 const waitsFor = { usual: 60, most: 600 };
@@ -18,12 +18,13 @@ export function backgroundTools(
 	tables: ReadonlyMap<string, () => SessionTable>,
 	jobs: BackgroundJobs,
 ): readonly AnyTool[] {
-	const find = async (id: string, context: ToolContext): Promise<PlacedTask | undefined> => {
-		const parentPlace = parent.storeKeyOf(context.sessionKey ?? "");
-		const places = [...tables.keys()].map((subagent) => taskPlace(parentPlace, subagent, id));
-		return jobs.find(places);
+	const find = async (id: string, context: ToolContext): Promise<BackgroundTask | undefined> => {
+		const parentKey = parent.storeKeyOf(context.sessionKey ?? "");
+		const storeKeys = [...tables.keys()].map((subagent) => taskKey(parentKey, subagent, id));
+		return jobs.find(storeKeys);
 	};
-	const stateOf = (task: PlacedTask): Promise<TaskState> => readTask(parent.journal, task.place, task.runId);
+	const stateOf = (task: BackgroundTask): Promise<TaskState> =>
+		readTask(parent.journal, task.storeKey, task.runId);
 
 	return [
 		{
@@ -69,14 +70,14 @@ export function backgroundTools(
 				if (task === undefined) return notFound(given.task_id);
 				const table = tables.get(task.subagent)?.();
 				if (table !== undefined && !isSettled(await stateOf(task)))
-					await kill(table, table.actor(task.place));
+					await kill(table, table.actor(task.storeKey));
 				return result(task, await stateOf(task));
 			},
 		},
 	];
 }
 
-function result(task: PlacedTask, { status, text, error }: TaskState): unknown {
+function result(task: BackgroundTask, { status, text, error }: TaskState): unknown {
 	const outcome = status === "completed" ? { text } : error === undefined ? {} : { error };
 	return { task_id: task.taskId, subagent: task.subagent, status, ...outcome };
 }
@@ -85,10 +86,10 @@ function notFound(id: string): unknown {
 	return { task_id: id, status: "not_found", text: "There is no such background task in this session." };
 }
 
-/** How the task stands when it is done, or when the time is up. */
+/** The state of the task when it is done, or when the time is up. */
 async function settled(
 	table: SessionTable,
-	task: PlacedTask,
+	task: BackgroundTask,
 	look: () => Promise<TaskState>,
 	milliseconds: number,
 	signal: AbortSignal,
@@ -99,7 +100,7 @@ async function settled(
 	const either = AbortSignal.any([over.signal, signal]);
 	try {
 		for (;;) {
-			const change = journalChange(table, task.place, either);
+			const change = journalChange(table, task.storeKey, either);
 			const state = await look();
 			if (isSettled(state) || either.aborted) {
 				change.cancel();

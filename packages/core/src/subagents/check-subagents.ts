@@ -51,34 +51,34 @@ export function checkSubagents(
 		for (const name of reserved) if (taken.has(name)) throw isReserved(name);
 	}
 	return subagents.map((candidate: unknown, at): Subagent => {
-		const place = `subagents[${at}]`;
+		const member = `subagents[${at}]`;
 		const agent = typeof candidate === "object" && candidate !== null ? agentOf(candidate) : undefined;
-		if (agent === undefined) throw new TypeError(`${place} must be an Agent, made by this \`holdfast\`.`);
+		if (agent === undefined) throw new TypeError(`${member} must be an Agent, made by this \`holdfast\`.`);
 		const { name, description, execution } = candidate as Named;
 		if (typeof name !== "string" || name === "") {
 			throw new TypeError(
-				`${place} has no \`name\`. A sub-agent needs one, for the tool that gives it work.`,
+				`${member} has no \`name\`. A sub-agent needs one, for the tool that gives it work.`,
 			);
 		}
 		if (!namePattern.test(name)) {
 			throw new TypeError(
-				`${place} has the \`name\` "${name}", which makes no tool name: a lower-case letter, then at most 51 of a-z, 0-9, _ and -.`,
+				`${member} has the \`name\` "${name}", which makes no tool name: a lower-case letter, then at most 51 of a-z, 0-9, _ and -.`,
 			);
 		}
 		if (typeof description !== "string" || description.trim() === "") {
 			throw new TypeError(
-				`${place} ("${name}") has no \`description\`. Say what it is good for: the model chooses by it.`,
+				`${member} ("${name}") has no \`description\`. Say what it is good for: the model chooses by it.`,
 			);
 		}
 		if (typeof (execution as { execute?: unknown } | undefined)?.execute === "function") {
 			throw new TypeError(
-				`${place} ("${name}") has a strategy with an \`execute\` of its own as \`execution\`, which cannot run in a session.`,
+				`${member} ("${name}") has a strategy with an \`execute\` of its own as \`execution\`, which cannot run in a session.`,
 			);
 		}
 		const toolName = `delegate_to_${name.replaceAll("-", "_")}`;
 		if (taken.has(toolName)) {
 			throw new TypeError(
-				`${place} ("${name}") needs the tool name ${toolName}, which another tool or sub-agent has. Rename one of them.`,
+				`${member} ("${name}") needs the tool name ${toolName}, which another tool or sub-agent has. Rename one of them.`,
 			);
 		}
 		taken.add(toolName);

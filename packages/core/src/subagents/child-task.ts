@@ -8,12 +8,12 @@ import { readChildPlace } from "../host/index.ts";
 import { type AgentRun, kill, resume, SessionEvents, type SessionTable } from "../sessions/index.ts";
 import { type Change, journalChange } from "./journal-change.ts";
 import { readTask, type TaskState } from "./read-task.ts";
-import { groupOf } from "./task-place.ts";
+import { groupOf } from "./task-key.ts";
 
 /** Work for a sub-agent. */
 export interface ChildTask {
-	/** Where its session stands. */
-	readonly place: string;
+	/** Of its session. */
+	readonly storeKey: string;
 	/** Id of the run that does it: the same in every attempt at it. */
 	readonly runId: string;
 	readonly prompt: string;
@@ -21,11 +21,11 @@ export interface ChildTask {
 }
 
 /** Work as it is followed; with its origin where its parent waits for it. */
-export type FollowedTask = Pick<ChildTask, "place" | "runId"> & Partial<Pick<ChildTask, "origin">>;
+export type FollowedTask = Pick<ChildTask, "storeKey" | "runId"> & Partial<Pick<ChildTask, "origin">>;
 
 /** How it came to its end. */
 export interface TaskEnd extends TaskState {
-	/** How many events its run told while it was followed. */
+	/** How many events its run emitted while it was followed. */
 	readonly eventCount: number;
 }
 
@@ -34,12 +34,12 @@ export interface TaskEnd extends TaskState {
  * over: whoever ended it, or removes its session, knows all the work there is.
  */
 export async function submitTask({ journal }: SessionTable, task: ChildTask): Promise<void> {
-	const { place, runId, prompt, origin } = task;
-	const key = readChildPlace(place)?.parentPlace;
+	const { storeKey, runId, prompt, origin } = task;
+	const key = readChildPlace(storeKey)?.parentPlace;
 	const asking =
 		key === undefined || origin.parent === undefined ? undefined : { key, runId: origin.parent.runId };
 	const message = new UserMessage(prompt, { id: runId });
-	await journal.submit(place, {
+	await journal.submit(storeKey, {
 		id: runId,
 		kind: "message",
 		runId,
@@ -51,7 +51,7 @@ export async function submitTask({ journal }: SessionTable, task: ChildTask): Pr
 }
 
 /**
- * Sees to it that accepted work is done, here or by whoever has it, and tells its end.
+ * Sees to it that accepted work is done, here or by whoever has it, and gives its end.
  *
  * When the signal fires the work is stopped as its parent was: interrupted, suspended or killed. Rejects then with the
  * signal's reason, else with what the store threw.
@@ -66,24 +66,24 @@ export async function followTask(
 	let taken: AgentRun | undefined;
 	const stop = (): void => stopTask(table, task, signal, taken);
 	signal.addEventListener("abort", stop, { once: true });
-	// It was stopped while it was accepted: nobody will tell.
+	// It was stopped while it was accepted: nobody will notify us.
 	if (signal.aborted) stop();
 	try {
 		// Watching costs: it begins only when there is something to wait for, and then is looked once more.
 		let change: Change | undefined;
 		for (;;) {
 			if (signal.aborted) throw signal.reason;
-			const run = await takeUp(table, task);
+			const run = await takeOver(table, task);
 			if (run !== undefined && run !== "held") {
 				taken = run;
 				if (signal.aborted) stop();
-				// What stands before it in its session must end first.
+				// What comes before it in its session must end first.
 				const isMine = run.runId === task.runId;
 				await followRun(run, isMine ? onEvent : undefined);
 				if (isMine) eventCount += run.eventCount;
 				taken = undefined;
 			}
-			const state = await readTask(table.journal, task.place, task.runId);
+			const state = await readTask(table.journal, task.storeKey, task.runId);
 			if (isSettled(state)) {
 				change?.cancel();
 				return { ...state, eventCount };
@@ -92,10 +92,10 @@ export async function followTask(
 			if (run !== undefined && run !== "held") continue;
 			// Somebody else has it, or starts it.
 			if (change !== undefined) await change.happened;
-			change = change === undefined ? journalChange(table, task.place, signal) : undefined;
+			change = change === undefined ? journalChange(table, task.storeKey, signal) : undefined;
 		}
 	} catch (error) {
-		// The store failed: its parent goes on without it, and nobody else would see to it.
+		// The store failed: its parent continues without it, and nobody else would see to it.
 		if (!signal.aborted && task.origin !== undefined) endTask(table, task);
 		throw error;
 	} finally {
@@ -109,13 +109,13 @@ export function isSettled({ status }: Pick<TaskState, "status">): boolean {
 }
 
 /** Works on what is next in a session. Undefined: there is nothing. */
-async function takeUp(
+async function takeOver(
 	table: SessionTable,
-	{ place, origin }: FollowedTask,
+	{ storeKey, origin }: FollowedTask,
 ): Promise<AgentRun | "held" | undefined> {
 	try {
-		const actor = table.actor(place);
-		// Whether work in the foreground goes on is decided with the run that waits for it.
+		const actor = table.actor(storeKey);
+		// Whether work in the foreground is resumed is decided with the run that waits for it.
 		return (await resume(actor, origin === undefined ? "stays" : "released")) ?? undefined;
 	} catch (error) {
 		const { code } = error as { code?: unknown };
@@ -142,7 +142,7 @@ function stopTask(table: SessionTable, task: FollowedTask, signal: AbortSignal, 
 	const isMine = taken?.runId === task.runId;
 	if (reason === "suspend" || reason === "lease-lost") {
 		taken?.suspend();
-		// Whoever has the parent's run goes on with the work; but it may have been ended, by one who knew of none.
+		// Whoever has the parent's run resumes the work; but it may have been ended, by one who knew of no work.
 		if (!isMine && task.origin !== undefined) endLater(table, task, () => isParentOver(table, task));
 	} else if (reason !== "kill" && isMine) taken.interrupt();
 	else endTask(table, task, taken);
@@ -176,26 +176,26 @@ function endLater(
 	});
 }
 
-/** The session has other work to do, for a run that goes on: it is not ended now. */
+/** The session has other work to do, for a run that is open: it is not ended now. */
 class OthersWork extends Error {}
 
 /** Ends what is under way or waits in the session, unless the work is over, or other work there is waited for. */
-async function end(table: SessionTable, { place, runId }: FollowedTask): Promise<void> {
+async function end(table: SessionTable, { storeKey, runId }: FollowedTask): Promise<void> {
 	const { journal } = table;
-	const waiting = (await journal.inbox(place)).flatMap(({ id, kind }) => (kind === "message" ? [id] : []));
+	const waiting = (await journal.inbox(storeKey)).flatMap(({ id, kind }) => (kind === "message" ? [id] : []));
 	// Looked at last: what has left the inbox is open by then, or over.
-	const openRunId = (await journal.head(place))?.openRunId;
+	const openRunId = (await journal.head(storeKey))?.openRunId;
 	const all = openRunId === undefined ? waiting : [openRunId, ...waiting];
 	if (!all.includes(runId)) return;
-	const asking = (await journal.head(readChildPlace(place)?.parentPlace ?? ""))?.openRunId;
+	const asking = (await journal.head(readChildPlace(storeKey)?.parentPlace ?? ""))?.openRunId;
 	if (all.some((id) => id !== runId && groupOf(id) === asking)) throw new OthersWork();
-	await kill(table, table.actor(place));
+	await kill(table, table.actor(storeKey));
 }
 
 /** Whether the run is over that asked for the work. */
-async function isParentOver({ journal }: SessionTable, { place, origin }: FollowedTask): Promise<boolean> {
-	const parentPlace = readChildPlace(place)?.parentPlace;
+async function isParentOver({ journal }: SessionTable, { storeKey, origin }: FollowedTask): Promise<boolean> {
+	const parentKey = readChildPlace(storeKey)?.parentPlace;
 	const parentRunId = origin?.parent?.runId;
-	if (parentPlace === undefined || parentRunId === undefined) return false;
-	return (await journal.head(parentPlace))?.openRunId !== parentRunId;
+	if (parentKey === undefined || parentRunId === undefined) return false;
+	return (await journal.head(parentKey))?.openRunId !== parentRunId;
 }

@@ -7,7 +7,7 @@ import type { AnyTool, ToolContext } from "../tools/index.ts";
 import type { BackgroundJobs } from "./background-jobs.ts";
 import type { Subagent } from "./check-subagents.ts";
 import { type ChildTask, followTask, submitTask, takeBack } from "./child-task.ts";
-import { namedPlace, type PlacedTask, readTaskPlace, taskIdOf, taskPlace } from "./task-place.ts";
+import { type BackgroundTask, namedKey, readTaskKey, taskIdOf, taskKey } from "./task-key.ts";
 
 /** What a model may say. */
 interface Arguments {
@@ -51,8 +51,8 @@ export function delegateTool(
 	jobs: BackgroundJobs,
 ): AnyTool {
 	/** The work as it was asked for; the same for every attempt at the call. */
-	const taskOf = (place: string, runKind: RunKind, given: Arguments, context: ToolContext): ChildTask => ({
-		place,
+	const taskOf = (storeKey: string, runKind: RunKind, given: Arguments, context: ToolContext): ChildTask => ({
+		storeKey,
 		runId: context.idempotencyKey,
 		prompt: given.prompt,
 		origin: {
@@ -71,27 +71,27 @@ export function delegateTool(
 	/** Puts the work before the sub-agent: once, however often it is asked for. */
 	async function accept(
 		task: ChildTask,
-		parentPlace: string,
+		parentKey: string,
 		{ runId: parentRunId, toolCallId }: ToolContext,
 		doneBy: "starter" | "scheduled",
 	): Promise<void> {
-		const { place: sessionKey, runId, origin } = task;
-		await jobs.mark(parentPlace, { phase: "before-child-run", toolCallId, childRunId: runId });
+		const { storeKey: sessionKey, runId, origin } = task;
+		await jobs.mark(parentKey, { phase: "before-child-run", toolCallId, childRunId: runId });
 		await submitTask(child(), task);
 		const kind = origin.runKind;
 		const taskId = kind === "background-subagent" ? { publicTaskId: taskIdOf(runId) } : {};
 		await parent.records?.children.accepted({ runId, sessionKey, kind, parentRunId, ...taskId }, doneBy);
-		await jobs.mark(parentPlace, { phase: "child-run-linked", toolCallId, childRunId: runId });
+		await jobs.mark(parentKey, { phase: "child-run-linked", toolCallId, childRunId: runId });
 	}
 
-	async function wait(given: Arguments, parentPlace: string, context: ToolContext): Promise<unknown> {
+	async function wait(given: Arguments, parentKey: string, context: ToolContext): Promise<unknown> {
 		const tell = (event: SubagentJobEvent): void => context.onSubagentEvent(event);
 		const job = { subagent: name, delegateToolCallId: context.toolCallId };
-		const place = namedPlace(parentPlace, name, given.sessionKey);
+		const storeKey = namedKey(parentKey, name, given.sessionKey);
 		tell({ type: "subagent-job-start", run_in_background: false, ...job, ...about(given) });
-		const task = taskOf(place, "subagent", given, context);
+		const task = taskOf(storeKey, "subagent", given, context);
 		try {
-			await accept(task, parentPlace, context, "starter");
+			await accept(task, parentKey, context, "starter");
 		} catch (error) {
 			takeBack(child(), task, context.signal, error);
 			throw error;
@@ -109,12 +109,12 @@ export function delegateTool(
 		);
 	}
 
-	async function launch(given: Arguments, parentPlace: string, context: ToolContext): Promise<unknown> {
+	async function launch(given: Arguments, parentKey: string, context: ToolContext): Promise<unknown> {
 		const taskId = taskIdOf(context.idempotencyKey);
-		const place = taskPlace(parentPlace, name, taskId);
+		const storeKey = taskKey(parentKey, name, taskId);
 		const doneBy =
 			parent.background === "durable" ? (parent.records?.children.doneBy ?? "starter") : "starter";
-		await accept(taskOf(place, "background-subagent", given, context), parentPlace, context, doneBy);
+		await accept(taskOf(storeKey, "background-subagent", given, context), parentKey, context, doneBy);
 		context.onSubagentEvent({
 			type: "subagent-job-start",
 			subagent: name,
@@ -123,7 +123,7 @@ export function delegateTool(
 			delegateToolCallId: context.toolCallId,
 			...about(given),
 		} satisfies SubagentJobEvent);
-		const task = readTaskPlace(place) as PlacedTask;
+		const task = readTaskKey(storeKey) as BackgroundTask;
 		if (doneBy === "scheduled") jobs.scheduled(task);
 		else jobs.start(task, { toolCallId: context.toolCallId, description: given.description ?? "" });
 		return {
@@ -140,9 +140,9 @@ export function delegateTool(
 		// The sub-agent's session takes the same work once.
 		retryPolicy: "idempotent",
 		run(given: Arguments, context: ToolContext) {
-			const parentPlace = parent.storeKeyOf(context.sessionKey ?? "");
+			const parentKey = parent.storeKeyOf(context.sessionKey ?? "");
 			const works = parent.background !== undefined && given.run_in_background === true ? launch : wait;
-			return works(given, parentPlace, context);
+			return works(given, parentKey, context);
 		},
 	};
 }

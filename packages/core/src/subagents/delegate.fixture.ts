@@ -67,12 +67,12 @@ export function outputsOf(events: readonly AgentEvent[]): unknown[] {
 /** Settles when what stands in the journal is as asked; looked at after every change of that session. */
 export async function until(
 	journal: MemoryJournal,
-	place: string,
+	storeKey: string,
 	holds: () => boolean | Promise<boolean>,
 ): Promise<void> {
 	while (!(await holds())) {
 		await new Promise<void>((resolve) => {
-			const stop = journal.watch(place, () => {
+			const stop = journal.watch(storeKey, () => {
 				stop();
 				resolve();
 			});
@@ -81,8 +81,8 @@ export async function until(
 }
 
 /** Settles when so many reminders wait for a session. */
-export function reminders(journal: MemoryJournal, place: string, count: number): Promise<void> {
-	return until(journal, place, async () => (await journal.head(place))?.waiting === count);
+export function reminders(journal: MemoryJournal, storeKey: string, count: number): Promise<void> {
+	return until(journal, storeKey, async () => (await journal.head(storeKey))?.waiting === count);
 }
 
 /** The reminders that a run took in. */

@@ -13,7 +13,7 @@ import { BackgroundJobs } from "./background-jobs.ts";
 import { backgroundTools } from "./background-tools.ts";
 import type { Subagent } from "./check-subagents.ts";
 import { delegateTool } from "./delegate-tool.ts";
-import { readTaskPlace } from "./task-place.ts";
+import { readTaskKey } from "./task-key.ts";
 
 /** The agent as it is in one table. `engineWith` gives the engine's view of it with more tools. */
 export function delegatingAgent(
@@ -72,19 +72,19 @@ class Delegation implements SessionChildren {
 		return this.#tables.get(subagent)?.();
 	}
 
-	driven(place: string, run: Run, over: Promise<unknown>): void {
-		this.#jobs.driven(place, run, over);
+	driven(storeKey: string, run: Run, over: Promise<unknown>): void {
+		this.#jobs.driven(storeKey, run, over);
 	}
 
-	async recover(place: string): Promise<"under-way" | "none" | "abandoned"> {
-		const task = readTaskPlace(place);
+	async recover(storeKey: string): Promise<"under-way" | "none" | "abandoned"> {
+		const task = readTaskKey(storeKey);
 		if (task !== undefined) return this.#jobs.recover(task);
-		const parent = await this.#parent.journal.head(readChildPlace(place)?.parentPlace ?? "");
+		const parent = await this.#parent.journal.head(readChildPlace(storeKey)?.parentPlace ?? "");
 		return parent?.openRunId === undefined ? "abandoned" : "none";
 	}
 
-	async retell(place: string): Promise<void> {
-		const task = readTaskPlace(place);
+	async retell(storeKey: string): Promise<void> {
+		const task = readTaskKey(storeKey);
 		if (task !== undefined) await this.#jobs.retell(task);
 	}
 

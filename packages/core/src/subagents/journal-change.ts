@@ -12,11 +12,11 @@ export interface Change {
 }
 
 /** Begins to wait. */
-export function journalChange(table: SessionTable, place: string, signal: AbortSignal): Change {
+export function journalChange(table: SessionTable, storeKey: string, signal: AbortSignal): Change {
 	const { timers } = table.agent.engine.ports;
 	let cancel = (): void => {};
 	const happened = new Promise<void>((resolve) => {
-		const stop = table.journal.watch(place, () => cancel());
+		const stop = table.journal.watch(storeKey, () => cancel());
 		const callOff = timers.after(lookAgainAfter, () => cancel());
 		cancel = () => {
 			stop();

@@ -1,8 +1,8 @@
-// How a sub-agent's work stands, read from the end of its session's journal: short, however long the session is.
+// The state of a sub-agent's work, read from the end of its session's journal: short, however long the session is.
 import { type Entry, entriesBack, type JobStatus } from "../facts/index.ts";
 import type { Journal } from "../host/index.ts";
 
-/** How a sub-agent's work stands. */
+/** The state of a sub-agent's work. */
 export interface TaskState {
 	readonly status: JobStatus;
 	/** The last answer, once it is completed; else empty. */
@@ -13,12 +13,12 @@ export interface TaskState {
 
 const pageSize = 32;
 
-/** How the run stands in the session at that place. Work of which nothing is left was cancelled before it began. */
-export async function readTask(journal: Journal, place: string, runId: string): Promise<TaskState> {
-	const head = await journal.head(place);
+/** The state of a run in a session. Work of which nothing is left was cancelled before it began. */
+export async function readTask(journal: Journal, storeKey: string, runId: string): Promise<TaskState> {
+	const head = await journal.head(storeKey);
 	if (head?.openRunId === runId) return { status: "running", text: "" };
 	let ended: Entry | undefined;
-	for await (const entry of entriesBack(journal, place, head?.seq ?? 0, pageSize)) {
+	for await (const entry of entriesBack(journal, storeKey, head?.seq ?? 0, pageSize)) {
 		if (entry.runId !== runId) continue;
 		const { fact } = entry;
 		if (fact.kind === "run.ended") {

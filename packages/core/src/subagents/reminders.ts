@@ -1,5 +1,5 @@
-// What a session is told of work in the background that is over: a notice in its inbox, with a key of its own, so that it
-// is told once, whoever finds out and however often (keeps I4). It enters the active run, or waits for the next.
+// What a session learns of work in the background that is over: a notice in its inbox, with a key of its own, so that it
+// comes once, whoever finds out and however often (keeps I4). It enters the active run, or waits for the next.
 import { UserMessage } from "@holdfast/upp";
 import type { Run } from "../engine/index.ts";
 import { inputFact, storedInput } from "../facts/index.ts";
@@ -12,7 +12,7 @@ export interface FinishedTask {
 	readonly description: string;
 }
 
-/** What the model is told of tasks that came to one end. */
+/** What the model reads of tasks that came to one end. */
 export function reminderText(tasks: readonly FinishedTask[], end: "completed" | "failed"): string {
 	const lines = tasks.map(({ taskId, subagent, description }) => {
 		const about = description === "" ? "" : `, description: ${oneLine(description)}`;
@@ -29,28 +29,28 @@ export function reminderText(tasks: readonly FinishedTask[], end: "completed" | 
 }
 
 /**
- * Puts a reminder before the session at a place; the same key a second time does nothing. `run` is its run that is under
+ * Puts a reminder into the inbox of a session; the same key a second time does nothing. `run` is its run that is under
  * way in this process.
  */
 export async function remind(
 	table: SessionTable,
-	place: string,
+	storeKey: string,
 	key: string,
 	text: string,
 	run: Run | undefined,
 ): Promise<void> {
 	const { journal, records } = table;
 	// A session that was deleted is not to come back.
-	if ((await journal.head(place)) === undefined) return;
-	const sessionKey = table.callersKeyOf(place);
+	if ((await journal.head(storeKey)) === undefined) return;
+	const sessionKey = table.callersKeyOf(storeKey);
 	// Only what a caller has a key of can be resumed from outside. First, for without it nobody may ever look.
 	if (sessionKey !== undefined) await records?.children.notify({ key, sessionKey, text });
 	const { id, dedupeKey } = noticeIdentity(key);
 	const input = { shape: "text", message: new UserMessage(text, { id }) } as const;
 	const body = storedInput(input);
-	const askedBy = { key: place };
+	const askedBy = { key: storeKey };
 	try {
-		const { duplicate } = await journal.submit(place, { id, kind: "notice", dedupeKey, askedBy, body });
+		const { duplicate } = await journal.submit(storeKey, { id, kind: "notice", dedupeKey, askedBy, body });
 		if (!duplicate) run?.offer({ inputId: id, fact: (placement) => inputFact(id, input, placement) });
 	} catch (error) {
 		if ((error as { code?: unknown }).code !== "lease_lost") throw error; // it was deleted meanwhile

@@ -1,7 +1,7 @@
 // What must hold of work in the background, and of what sessions are told of it, once all is over: no task is lost, each
 // end is told once, and no notification stays unacknowledged.
 import type { NotificationRecord, RunRecord } from "holdfast/execution";
-import { isFinal, type StoredRecord, taskPlace } from "holdfast/host";
+import { isFinal, type StoredRecord, taskKey } from "holdfast/host";
 import { type SessionLife, textOf } from "./ledger.ts";
 import type { Users } from "./users.ts";
 import type { World } from "./world.ts";
@@ -78,7 +78,7 @@ function endOf(
 	{ ledger }: World,
 ): "completed" | "error" | "aborted" | "killed" | "lost" {
 	const runId = taskId.slice("bg_".length);
-	const entries = ledger.current(taskPlace(key, "helper", taskId))?.entries ?? [];
+	const entries = ledger.current(taskKey(key, "helper", taskId))?.entries ?? [];
 	const ended = entries.find((entry) => entry.runId === runId && entry.fact.kind === "run.ended")?.fact;
 	return ended?.kind === "run.ended" ? ended.outcome : "lost";
 }
