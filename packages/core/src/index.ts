@@ -39,6 +39,7 @@ export type {
 } from "./facts/job-events.ts";
 export type { ModelPrice } from "./facts/model-price.ts";
 export type { PendingToolCall, ToolAnswer } from "./facts/outside-answers.ts";
+export { type FollowAllOptions, followAll, type StoreEvent } from "./following/follow-all.ts";
 export { type FollowedEvent, type FollowOptions, followSession } from "./following/follow-session.ts";
 export { type Change, type ChangeLog, type WatchAllOptions, watchAll } from "./host/changes.ts";
 export type { FileInfo, FileLimits, FileSource, FileStore, SessionFiles } from "./host/files.ts";

@@ -1,5 +1,6 @@
 // The one event union. Watchers see these; every other stream (UAP, session, HTTP) is a projection of it.
-// `seq` is the last committed entry, `sub` counts the events behind it: together an event's address (keeps I3).
+// `seq` is the last entry committed when the event was emitted, `sub` its position after that (keeps I3). Who reads it
+// later finds it under an id: event-id.ts.
 import type { AssistantMessage, Message, StreamEvent, TokenUsage, ToolCall } from "@holdfast/upp";
 import type {
 	AgentPart,
@@ -14,9 +15,9 @@ import type {
 } from "./fact.ts";
 
 interface At {
-	/** Seq of the last entry committed when the event was told. */
+	/** Seq of the last entry committed when the event was emitted. */
 	readonly seq: number;
-	/** Position behind that entry, from 0. */
+	/** Position after that entry; 0 is the event of the entry itself. */
 	readonly sub: number;
 }
 

@@ -1,4 +1,4 @@
-// project: what watchers are told of a committed entry. Pure: following a journal gives the same events as being there.
+// project: the event of a committed entry. Pure: following a journal gives the same events as being there.
 import type { ToolCall } from "@holdfast/upp";
 import type { MessageEvent, RunEndEvent, RunEvent, RunStartEvent, ToolEndEvent } from "./events.ts";
 import type { Entry } from "./fact.ts";

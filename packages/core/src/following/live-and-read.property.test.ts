@@ -6,6 +6,7 @@ import { Agent } from "../agent/agent.ts";
 import type { RunEvent } from "../facts/events.ts";
 import { joinModelEvents } from "../facts/join-stream-events.ts";
 import { memoryHost } from "../host/host.ts";
+import type { Delta, Interceptor } from "../policy/interceptor.ts";
 import type { AgentRun } from "../sessions/agent-run.ts";
 import { loop } from "../strategies/loop.ts";
 import { plan } from "../strategies/plan.ts";
@@ -57,6 +58,28 @@ const doings: fc.Arbitrary<Doing[]> = fc.array(
 	{ maxLength: 3 },
 );
 
+/** A policy that takes its time, notes each call, and lets pieces of output out one later than they come. */
+const slowPolicy: Interceptor = {
+	name: "slow",
+	begin() {
+		const held: Delta[] = [];
+		return {
+			async admit({ kind }) {
+				await Promise.resolve();
+				return kind === "tool.started" ? { notes: [{ topic: "audit", value: kind }] } : undefined;
+			},
+			deltas: {
+				async push(delta) {
+					held.push(delta);
+					await Promise.resolve();
+					return held.splice(0, held.length - 1);
+				},
+				flush: () => held.splice(0),
+			},
+		};
+	},
+};
+
 /** Events that are told when they happen and are not kept. */
 const passing: ReadonlySet<RunEvent["type"]> = new Set(["model_retry", "nested", "run_suspended"]);
 const deltas: ReadonlySet<RunEvent["type"]> = new Set(["model_start", "model", "tool_delta"]);
@@ -103,14 +126,16 @@ test("what watchers of a session saw is what is read of it afterwards, from any 
 			fc.array(doings, { minLength: 1, maxLength: 2 }),
 			fc.constantFrom(loop(), react(), plan()),
 			fc.option(fc.constantFrom(1, 50), { nil: undefined }),
+			fc.constantFrom([], [], [slowPolicy]),
 			fc.array(fc.nat(), { maxLength: 3 }),
-			async (script, turns, execution, keepDeltasMs, cuts) => {
+			async (script, turns, execution, keepDeltasMs, middleware, cuts) => {
 				const host = memoryHost();
 				let calls = 0;
 				const agent = new Agent({
 					model: scriptedModel(() => script[calls++] ?? "done"),
 					tools,
 					execution,
+					middleware,
 					host,
 					...(keepDeltasMs === undefined ? {} : { keepDeltasMs }),
 				});

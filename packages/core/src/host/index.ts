@@ -6,6 +6,7 @@ export {
 	changesAtOnce,
 	changesExpired,
 	rememberedDeletions,
+	watchAll,
 } from "./changes.ts";
 export {
 	type FileInfo,

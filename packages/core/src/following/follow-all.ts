@@ -1,0 +1,182 @@
+// The events of all sessions of a store, as they are committed: each session's in their order, with the ids they have in
+// its own stream. It holds a reader for each session at work, of a bounded number, and a place for the others (keeps I7).
+import { type EventPlace, eventId, isAfter, isExpired, JournalReader } from "../facts/index.ts";
+import {
+	type Change,
+	type ChangeLog,
+	type Host,
+	type MaybePromise,
+	readPlace,
+	watchAll,
+} from "../host/index.ts";
+import { placeAfter } from "./follow-pages.ts";
+import type { FollowedEvent } from "./follow-session.ts";
+import { leavable } from "./leavable.ts";
+
+/** An event of a session of a store. */
+export interface StoreEvent extends FollowedEvent {
+	/** The session, as `journal.list()` gives its key. */
+	readonly key: string;
+	/** Which session of that key: one that was deleted may be made anew, and its ids begin anew with it. */
+	readonly incarnation: string;
+	/** Where to begin again: the changes of the store after this position hold this event and all that comes. */
+	readonly position: number;
+}
+
+/** How a store is followed. */
+export interface FollowAllOptions {
+	/**
+	 * The position of the last event that is known. `now`: only what happens from now on. Default 0: all sessions that are
+	 * there, from their first event that is kept.
+	 */
+	readonly after?: number | "now" | undefined;
+	/**
+	 * The id of the last event of a session that is known; its events after that are given. Asked when the session is first
+	 * met. Default: a session is given from the start of the run in which the change is, or whole where `after` is 0.
+	 */
+	readonly known?: ((key: string, incarnation: string) => MaybePromise<string | undefined>) | undefined;
+	/** Ends it. */
+	readonly signal?: AbortSignal | undefined;
+}
+
+/** How many sessions are read on without going back to the start of their run. */
+const readersAtOnce = 256;
+/** Of how many sessions it is remembered how far they were given. */
+const rememberedSessions = 100_000;
+
+/**
+ * Follows all sessions of a store, whoever works on them, until it is left or its signal fires. Of a session that was
+ * deleted nothing more comes; `watchAll` says that it is gone. What a model says comes with the entry after it.
+ *
+ * With `known` no event is missed or given twice, wherever it begins again. Without it, a run that was under way is given
+ * from its start again, and of sessions that changed meanwhile only the last run.
+ *
+ * Rejects with `changes_expired` for a position that the store no longer remembers, and as reading a session does.
+ *
+ * @example
+ * import { Agent, followAll, memoryHost } from "holdfast";
+ * import { scriptedModel } from "@holdfast/testing";
+ *
+ * const host = memoryHost();
+ * const clerk = new Agent({ model: scriptedModel(() => "Good morning."), host });
+ * for (const key of ["ticket-7", "ticket-8"]) await (await clerk.session(key).send("Hello")).result();
+ *
+ * let ended = 0;
+ * for await (const { key, id, event } of followAll(host)) {
+ * 	console.log(key, id, event.type); // ticket-7 1.0.0 run_start, …
+ * 	if (event.type === "run_end" && ++ended === 2) break;
+ * }
+ */
+export function followAll(
+	host: Pick<Host, "journal"> & { readonly changes: ChangeLog },
+	options: FollowAllOptions = {},
+): AsyncIterableIterator<StoreEvent> {
+	return leavable(options.signal, (signal) => events(host, { ...options, signal }));
+}
+
+async function* events(
+	{ journal, changes }: Pick<Host, "journal"> & { readonly changes: ChangeLog },
+	{ after = 0, known, signal }: FollowAllOptions,
+): AsyncGenerator<StoreEvent, void, void> {
+	let position = after === "now" ? await changes.position() : after;
+	const followed = new Followed(journal, after === 0 ? "whole" : "last run", known);
+	const from = signal === undefined ? { after: position } : { after: position, signal };
+	for await (const change of watchAll(changes, from)) {
+		if (change.kind === "deleted") followed.forget(change.key);
+		else
+			for await (const event of followed.read(change)) {
+				yield { key: change.key, incarnation: change.incarnation, position, ...event };
+				if (signal?.aborted) return;
+			}
+		position = change.position;
+	}
+}
+
+/** How far a session was given. */
+interface Cursor {
+	readonly reader: JournalReader;
+	given: EventPlace;
+}
+
+/** The sessions that are followed. */
+class Followed {
+	readonly #journal: Host["journal"];
+	readonly #unknown: "whole" | "last run";
+	readonly #known: FollowAllOptions["known"];
+	/** The one used last comes last. */
+	readonly #cursors = new Map<string, Cursor>();
+	/** Of those without a cursor. */
+	readonly #given = new Map<
+		string,
+		{ readonly place: EventPlace; readonly incarnation: string | undefined }
+	>();
+
+	constructor(journal: Host["journal"], unknown: "whole" | "last run", known: FollowAllOptions["known"]) {
+		this.#journal = journal;
+		this.#unknown = unknown;
+		this.#known = known;
+	}
+
+	forget(key: string): void {
+		this.#cursors.delete(key);
+		this.#given.delete(key);
+	}
+
+	/** The events of a session that were not given yet. */
+	async *read(change: Change): AsyncGenerator<FollowedEvent, void, void> {
+		const cursor = await this.#cursorOf(change);
+		const { reader } = cursor;
+		for (;;) {
+			const page = await reader.next().catch((error) => {
+				if (!isExpired(error)) throw error;
+				reader.restart(); // what was folded is gone, and keeps nobody from what comes after it
+				return undefined;
+			});
+			if (page === undefined && reader.incarnation === undefined) cursor.given = placeAfter(undefined);
+			for (const { events: read } of page?.items ?? [])
+				for (const { place, event } of read) {
+					if (!isAfter(place, cursor.given)) continue;
+					cursor.given = place;
+					yield { id: eventId(place), event };
+				}
+			if (page?.isCaughtUp) return;
+		}
+	}
+
+	async #cursorOf({ key, seq, incarnation }: Change): Promise<Cursor> {
+		const cursor = this.#cursors.get(key) ?? (await this.#begin(key, seq, incarnation));
+		this.#cursors.delete(key);
+		this.#cursors.set(key, cursor);
+		for (const [oldest, { given, reader }] of this.#cursors) {
+			if (this.#cursors.size <= readersAtOnce) break;
+			this.#cursors.delete(oldest);
+			this.#remember(oldest, given, reader.incarnation);
+		}
+		return cursor;
+	}
+
+	#remember(key: string, place: EventPlace, incarnation: string | undefined): void {
+		this.#given.set(key, { place, incarnation });
+		for (const oldest of this.#given.keys()) {
+			if (this.#given.size <= rememberedSessions) break;
+			this.#given.delete(oldest);
+		}
+	}
+
+	async #begin(key: string, seq: number, incarnation: string): Promise<Cursor> {
+		const reader = new JournalReader(this.#journal, key, {
+			reads: "entries and chunks",
+			sessionKey: readPlace(key).key,
+		});
+		const remembered = this.#given.get(key);
+		this.#given.delete(key);
+		const isSame = remembered?.incarnation === incarnation;
+		const id = isSame ? eventId(remembered.place) : await this.#known?.(key, incarnation);
+		const given = placeAfter(id);
+		const start = id !== undefined || this.#unknown === "whole" ? given : { ...given, seq };
+		await reader.seek(start, id).catch((error) => {
+			if (!isExpired(error)) throw error; // its run was folded: it is read from what is kept
+		});
+		return { reader, given };
+	}
+}
