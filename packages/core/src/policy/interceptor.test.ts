@@ -3,6 +3,7 @@ import { scriptedModel } from "@holdfast/testing";
 import { AssistantMessage, isToolResultMessage, UserMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import type { AgentOptions } from "../agent/options.ts";
+import type { ExecutionContext, ExecutionStrategy } from "../strategies/execution-strategy.ts";
 import { faces } from "./interceptor.fixture.ts";
 import type { Interceptor, Stages } from "./interceptor.ts";
 import { definePlugin } from "./plugins/plugin.ts";
@@ -206,5 +207,41 @@ describe.each(Object.entries(faces))("%s: the list of interceptors", (_, run) =>
 			const { error } = await run(looking([by("wrong", stages)]).options, "go");
 			expect(error).toMatchObject({ code: "policy_invalid" });
 		}
+	});
+});
+
+describe("a custom strategy with its own `execute`", () => {
+	const own = {
+		name: "own",
+		async execute({ llm, input, state }: ExecutionContext) {
+			const turn = await llm.generate(state.messages, input);
+			return { turn, state: state.withMessages(turn.messages) };
+		},
+	} as ExecutionStrategy;
+
+	test("has its tool calls decided and their results replaced", async () => {
+		const deciding = by("deciding", {
+			toolCall: () => ({ action: "modify", input: { at: "the window" } }),
+			toolResult: ({ output }) => ({ status: "done", output: `${output}!` }),
+		});
+		const { options, model } = looking([deciding]);
+		const { text } = await faces.generate({ ...options, execution: own }, "go");
+		expect([text, shownResult(model)]).toEqual(["Done.", "saw the window!"]);
+		const rejecting = by("rejecting", {
+			toolCall: () => ({ action: "reject-and-continue", message: "Not here." }),
+		});
+		const rejected = looking([rejecting]);
+		await faces.generate({ ...rejected.options, execution: own }, "go");
+		expect(JSON.stringify(shownResult(rejected.model))).toContain("Not here.");
+		const failing = by("failing", { toolCall: () => ({ action: "error", error: new Error("not at all") }) });
+		const failed = await faces.generate({ ...looking([failing]).options, execution: own }, "go");
+		expect(failed.error).toMatchObject({ message: "not at all" });
+	});
+
+	test("is refused where an interceptor admits what is recorded, for it records nothing", async () => {
+		const { options, model } = looking([by("admitting", { admit: () => undefined })]);
+		const { error } = await faces.generate({ ...options, execution: own }, "go");
+		expect(error).toMatchObject({ code: "conflicting_options" });
+		expect(model.requests).toHaveLength(0);
 	});
 });
