@@ -50,8 +50,8 @@ async function task(replies: readonly Reply[], ...more: string[]): Promise<strin
 	];
 }
 
-/** What the model was told of its calls last. */
-const told = (): string => JSON.stringify(server.requests.at(-1)?.messages.slice(-2));
+/** What the model last got about its calls. */
+const lastMessages = (): string => JSON.stringify(server.requests.at(-1)?.messages.slice(-2));
 
 describe("without a terminal", () => {
 	test("a change waits: its diff is shown, the file stays, and the exit code is 4", async () => {
@@ -84,7 +84,7 @@ describe("without a terminal", () => {
 		expect(readFileSync(file("notes/new.txt"), "utf8")).toBe("Painted.\n");
 	});
 
-	test("--json tells the calls that wait, and calls are approved and denied by name", async () => {
+	test("--json lists the calls that wait, and calls are approved and denied by name", async () => {
 		const { code, stdout } = await run(await task([{ calls: [paint, note] }, { text: "Done." }], "--json"), {
 			folder,
 		});
@@ -108,10 +108,10 @@ describe("without a terminal", () => {
 		expect(resumed.code).toBe(0);
 		expect(lamp()).toContain("red");
 		expect(existsSync(file("notes"))).toBe(false);
-		expect(told()).toContain("no notes here");
+		expect(lastMessages()).toContain("no notes here");
 	});
 
-	test("one of two calls may be answered; the other goes on waiting", async () => {
+	test("one of two calls may be answered; the other keeps waiting", async () => {
 		await run(await task([{ calls: [paint, note] }, { text: "Done." }]), { folder });
 		const one = await run(["resume", "s", "--approve", "note"], { folder });
 		expect([one.code, existsSync(file("notes/new.txt")), lamp().includes("green")]).toEqual([4, true, true]);
@@ -139,16 +139,16 @@ describe("without a terminal", () => {
 		]);
 		writeFileSync(file("lamp.txt"), "Gone.\n");
 		expect((await run(["resume", "s", "--yes"], { folder })).code).toBe(0);
-		expect(told()).toContain("not in");
+		expect(lastMessages()).toContain("not in");
 		expect(lamp()).toBe("Gone.\n");
 	});
 
-	test("several changes of one file follow each other, and what cannot be done is nobody's question", async () => {
+	test("several changes of one file follow each other, and what cannot be done needs no answer", async () => {
 		const calls = [paint, edit("size", "small", "large"), edit("no", "nowhere", "x")];
 		const { code, stdout } = await run(await task([{ calls }, { text: "Done." }], "--yes"), { folder });
 		expect([code, lamp()]).toEqual([0, "The lamp is red.\nIt is large.\n"]);
 		expect(stdout).not.toContain("edit_file lamp.txt needs approval: no");
-		expect(told()).toContain("is not in");
+		expect(lastMessages()).toContain("is not in");
 	});
 
 	test("a name means the call that waits now, not one of a later round with the same id", async () => {
@@ -212,7 +212,7 @@ describe.skipIf(!existsSync(script))("in a terminal", () => {
 		expect(stripVTControlCharacters(stdout)).not.toContain("resumed");
 		expect(lamp()).toContain("red");
 		expect(existsSync(file("notes"))).toBe(false);
-		expect(told()).toContain("we take no notes");
+		expect(lastMessages()).toContain("we take no notes");
 	});
 
 	test("all means all from there on", async () => {
@@ -227,7 +227,7 @@ describe.skipIf(!existsSync(script))("in a terminal", () => {
 	test.each([
 		["Ctrl-C", "\x03"],
 		["the end of input", "\x04"],
-	])("%s leaves the change waiting and says how to go on; resume asks again", async (_name, keys) => {
+	])("%s leaves the change waiting and says how to continue; resume asks again", async (_name, keys) => {
 		const started = start(await task([{ calls: [paint] }, { text: "Done." }]), { folder, ...terminal });
 		await question(started, "edit_file lamp\\.txt");
 		started.type(keys);
@@ -303,7 +303,7 @@ describe("a process that is killed", () => {
 			const { code, stdout } = await run(["resume", "s"], { folder });
 			expect([code, lamp(), isClean()]).toEqual([0, "The lamp is green green.\nIt is small.\n", true]);
 			expect(stdout).not.toContain("needs approval");
-			expect(told()).toMatch(/is now as it was approved|1 place replaced/);
+			expect(lastMessages()).toMatch(/is now as it was approved|1 place replaced/);
 		},
 	);
 
@@ -312,7 +312,7 @@ describe("a process that is killed", () => {
 		writeFileSync(file("lamp.txt"), "Mine is green.\n");
 		expect((await run(["resume", "s"], { folder })).code).toBe(0);
 		expect([lamp(), isClean()]).toEqual(["Mine is green.\n", true]);
-		expect(told()).toContain("is not what it was when this change was approved");
+		expect(lastMessages()).toContain("is not what it was when this change was approved");
 	});
 
 	test("after the approval and before the write began makes the change when it is resumed", async () => {

@@ -1,6 +1,6 @@
 /**
- * Says of calls that wait whether they may run: as the options tell, else as the user answers in the terminal. An approval
- * names the versions of the file that were shown, so that nothing else is written. Where nobody says anything, calls wait.
+ * Says of calls that wait whether they may run: as the options say, else as the user answers in the terminal. An approval
+ * names the versions of the file that were shown, so that nothing else is written. Without an answer, calls wait.
  */
 import type { PendingToolCall, ToolAnswer } from "holdfast";
 import { type Proposal, propose, type Renderer } from "../render/index.ts";
@@ -14,7 +14,7 @@ export interface ApprovalParts {
 	readonly dir: string;
 	readonly options: ApprovalOptions;
 	readonly renderer: Renderer;
-	/** Undefined where nobody can be asked. */
+	/** Undefined where there is no one to ask. */
 	readonly questions: Questions | undefined;
 }
 
@@ -109,7 +109,7 @@ export class Approvals {
 		}
 	}
 
-	/** It may run, unless it cannot be carried out any more: the model is told why. */
+	/** It may run, unless it cannot be carried out any more: the model gets the reason. */
 	#approved(proposal: Proposal): ToolAnswer {
 		this.#show(proposal);
 		const { call, change, refusal } = proposal;

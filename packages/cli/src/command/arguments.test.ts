@@ -90,7 +90,7 @@ test("with --json the last line says how it ended, also when it never began", as
 	expect(JSON.parse(nothing.said.out)).toMatchObject({ type: "end", outcome: "nothing", exitCode: 0 });
 });
 
-test("paths are meant where the user stands, also through npm start", () => {
+test("paths are relative to the folder of the user, also through npm start", () => {
 	const direct = parseCommand(["run", "x", "--dir", "sub"], { folder: "/here", environment: {} });
 	expect(direct).toMatchObject({ dir: "/here/sub", db: "/here/.holdfast/holdfast.db" });
 	const environment = { npm_lifecycle_event: "start", INIT_CWD: "/user" };
@@ -122,7 +122,7 @@ describe("the model", () => {
 		expect(chooseModel(asked, environment)).toMatchObject({ name, reason });
 	});
 
-	test("has the price that the environment tells, and none otherwise", () => {
+	test("has the price that the environment gives, and no price otherwise", () => {
 		expect(chooseModel("offline", {}).price).toBeUndefined();
 		expect(chooseModel("offline", { HOLDFAST_PRICE: "1.25,10" }).price).toEqual({ input: 1.25, output: 10 });
 		for (const HOLDFAST_PRICE of ["1", "a,b", "1,2,3", "-1,2"]) {

@@ -6,7 +6,7 @@ import { type DatabaseTask, type DatabaseValues, readDatabaseTask } from "./data
 import { readServeOptions, type ServeOptions } from "./serve-options.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** Where sessions live and how the answer is told. */
+/** Where sessions live and how the answer is written. */
 interface Common {
 	/** Absolute path of the database. */
 	readonly db: string;
@@ -270,7 +270,7 @@ function callOf(name: string): string {
 function readSeconds(given: string): number {
 	const seconds = Number(given);
 	if (!(seconds >= 0 && seconds < 2_000_000))
-		throw new UsageError(`The option --drain takes a number of seconds; "${given}" is none.`);
+		throw new UsageError(`The option --drain takes a number of seconds, not "${given}".`);
 	return seconds * 1_000;
 }
 
@@ -280,7 +280,7 @@ function topicOf(name: string | undefined): string | undefined {
 	return name;
 }
 
-/** npm changes into the package's folder; paths were meant where the user stands. */
+/** npm changes into the package's folder; paths are relative to the folder of the user. */
 function folderOfCaller({ folder, environment }: Pick<CommandIo, "folder" | "environment">): string {
 	return environment.npm_lifecycle_event === "start" ? (environment.INIT_CWD ?? folder) : folder;
 }

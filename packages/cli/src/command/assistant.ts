@@ -1,4 +1,4 @@
-/** The built-in assistant: a model, tools for one folder, and what it is told about its work. */
+/** The built-in assistant: a model, tools for one folder, and its instructions. */
 import { existsSync, statSync } from "node:fs";
 import { Agent, type AgentOptions, type Host } from "holdfast";
 import { createAssistantTools } from "../tools/index.ts";

@@ -38,7 +38,7 @@ test("an old Node hands over to the pinned one, with arguments and exit code", (
 	expect(startOn("20.11.0")).toMatchObject({ status: 7, stdout: "pinned run x y\n" });
 });
 
-test("an old Node without a pinned one is told which version is needed", () => {
+test("an old Node without a pinned one says which version is needed", () => {
 	const { status, stdout, stderr } = startOn("20.11.0");
 	expect([status, stdout]).toEqual([2, ""]);
 	expect(stderr).toMatch(/^holdfast needs Node 22\.18 or newer; this is Node 20\.11\.0\. .*\n$/);

@@ -31,7 +31,7 @@ const jsonLines = (stdout: string): Record<string, unknown>[] =>
 		.map((line) => JSON.parse(line));
 
 describe("run in a pipe", () => {
-	test("answers from the files without control codes, says what it used and how to go on", async () => {
+	test("answers from the files without control codes, says what it used and how to continue", async () => {
 		const { code, stdout, stderr } = await run(question, { folder });
 		expect(code).toBe(0);
 		expect(stderr).toBe("");
@@ -45,7 +45,7 @@ describe("run in a pipe", () => {
 		expect(existsSync(join(folder, ".holdfast/holdfast.db"))).toBe(true);
 	});
 
-	test("tells one event a line with --json, and how it ended with the last", async () => {
+	test("writes one event a line with --json, and how it ended with the last", async () => {
 		const { code, stdout } = await run([...question, "--json"], { folder });
 		const events = jsonLines(stdout);
 		expect(code).toBe(0);
@@ -54,7 +54,7 @@ describe("run in a pipe", () => {
 		expect(events.at(-1)?.text).toContain("The lamp is green.");
 	});
 
-	test("is no crash when nobody reads on", async () => {
+	test("is not a crash when the reader has gone", async () => {
 		const { child, finished } = start(question, { folder });
 		child.stdout?.destroy();
 		const { code, stderr } = await finished;
@@ -198,7 +198,7 @@ describe("an interrupted run", () => {
 		expect(jsonLines(stdout).at(-1)).toMatchObject({ type: "end", outcome: "interrupted", exitCode: 3 });
 	});
 
-	test("killed without warning is found by resume without a key, and show tells of the crash", async () => {
+	test("killed without warning is found by resume without a key, and show names the crash", async () => {
 		server = await startModelServer([
 			{ tool: "read_file", arguments: { path: "NEWS.md" } },
 			"hang",
@@ -220,7 +220,7 @@ describe("an interrupted run", () => {
 		expect(shown.stdout).toMatch(/ended +completed/);
 	});
 
-	test("is no part of a fork of its session, which goes on by itself", async () => {
+	test("is no part of a fork of its session, which continues by itself", async () => {
 		server = await startModelServer([{ text: "Green." }, { text: "Blue." }]);
 		const model = ["--model", server.model];
 		await run([...question, "--session", "lamp", ...model], { folder });
@@ -249,7 +249,7 @@ describe("an interrupted run", () => {
 		expect(stdout).toMatch(/First\.\n[\s\S]*Second\./);
 	});
 
-	test("is not disturbed by another process that wants its session, and goes on as it was started", async () => {
+	test("is not disturbed by another process that wants its session, and continues as it was started", async () => {
 		server = await startModelServer(["hang", { text: "Green." }]);
 		const { child, finished } = start([...question, "--session", "lamp", "--model", server.model], {
 			folder,
@@ -265,7 +265,7 @@ describe("an interrupted run", () => {
 		expect((await run(["resume", "lamp"], { folder })).stdout).toContain("Green.");
 	});
 
-	test("is told how to go on in words that a shell understands", async () => {
+	test("is shown with a command that a shell understands", async () => {
 		server = await startModelServer(["hang"]);
 		const { child, finished } = start(
 			[...question, "--session", "a lamp", "--db", "my.db", "--model", server.model],
@@ -299,7 +299,7 @@ describe("sessions and show", () => {
 		expect((await run(["show", key], { folder })).stdout).toMatch(/^session one red\n/);
 	});
 
-	test("make no database where there is none", async () => {
+	test("make no database where it is missing", async () => {
 		const { code, stdout } = await run(["sessions"], { folder });
 		expect([code, existsSync(join(folder, ".holdfast"))]).toEqual([0, false]);
 		expect(stdout).toMatch(/^There are no sessions yet/);
@@ -307,7 +307,7 @@ describe("sessions and show", () => {
 	});
 });
 
-test("a database that is none is left alone", async () => {
+test("a file that is not a database is left alone", async () => {
 	writeFileSync(join(folder, "notes.txt"), "my notes");
 	const { code, stderr } = await run([...question, "--db", "notes.txt"], { folder });
 	expect([code, stderr.trim().split("\n").length]).toEqual([2, 1]);

@@ -36,7 +36,7 @@ const units: Readonly<Record<string, number>> = {
 };
 
 /**
- * Reads the words behind `holdfast db`.
+ * Reads the words after `holdfast db`.
  * @throws UsageError with one line that says what is wrong and what to do.
  */
 export function readDatabaseTask(
@@ -76,7 +76,7 @@ export function readDatabaseTask(
 					"How old? Give an age, and look first: holdfast db prune --older-than 30d --dry-run.",
 				);
 			if (keep !== undefined && !/^\d{1,9}$/.test(keep))
-				throw new UsageError(`The option --keep takes a number of sessions; "${keep}" is none.`);
+				throw new UsageError(`The option --keep takes a number of sessions, not "${keep}".`);
 			return {
 				name: task,
 				olderThan: readAge("older-than", olderThan),
@@ -94,8 +94,6 @@ function readAge(option: string, given: string | undefined): number | undefined 
 	if (given === undefined) return undefined;
 	const [, count, unit = ""] = /^(\d{1,9})([mhdw])$/.exec(given) ?? [];
 	if (count === undefined)
-		throw new UsageError(
-			`The option --${option} takes an age such as 90m, 12h, 30d or 8w; "${given}" is none.`,
-		);
+		throw new UsageError(`The option --${option} takes an age such as 90m, 12h, 30d or 8w, not "${given}".`);
 	return Number(count) * (units[unit] as number);
 }

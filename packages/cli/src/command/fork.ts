@@ -27,7 +27,7 @@ export async function forkSession(
 		const settings = readSettings(db, session);
 		if (settings !== undefined) writeSettings(db, to, settings);
 		const where = dbGiven === undefined ? "" : ` --db ${quoted(dbGiven)}`;
-		const text = `Session ${quoted(to)} begins as ${quoted(session)} stands. Go on: holdfast run "…" --session ${quoted(to)}${where}`;
+		const text = `Session ${quoted(to)} begins with the past of ${quoted(session)}. Continue it: holdfast run "…" --session ${quoted(to)}${where}`;
 		io.stdout.write(`${json ? JSON.stringify({ type: "fork", session, to }) : text}\n`);
 		return exitCodes.completed;
 	} finally {

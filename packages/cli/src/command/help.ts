@@ -3,11 +3,11 @@
 const general = `holdfast: an assistant that works on a folder of files, durably.
 
   holdfast run "<task>" [options]   work on a task; an interrupted run can be resumed
-  holdfast resume [KEY]             go on with an interrupted session
+  holdfast resume [KEY]             resume an interrupted session
   holdfast worker [--agent FILE]    work on what is due, as long as it is not stopped
-  holdfast release KEY              go on with a session that is parked
+  holdfast release KEY              resume a session that is parked
   holdfast serve [--agent FILE]     serve an agent over HTTP
-  holdfast fork KEY NEWKEY          a new session that begins as this one stands
+  holdfast fork KEY NEWKEY          a new session that begins with the past of this one
   holdfast sessions                 list the sessions
   holdfast show KEY                 the timeline of a session
   holdfast db <task>                check, backup, prune or vacuum the database
@@ -42,9 +42,9 @@ const topics: Readonly<Record<string, string>> = {
 	run: `holdfast run "<task>" [options]
 
 Works on a task and shows it live. Every step is kept: after Ctrl-C, a crash or a loss of power,
-\`holdfast resume\` goes on where it was.
+\`holdfast resume\` continues where it was.
 
-${workOptions}  --session KEY      go on with the conversation of this key (default: a new one)
+${workOptions}  --session KEY      continue the conversation of this key (default: a new one)
 
 Examples:
   holdfast run "Which breaking changes does CHANGELOG.md list?" --dir ../project
@@ -52,27 +52,27 @@ Examples:
 `,
 	resume: `holdfast resume [KEY] [options]
 
-Goes on with the interrupted run of a session; without KEY, of the session that changed last.
+Resumes the interrupted run of a session; without KEY, of the session that changed last.
 It works in the folder and with the model it was started with, unless others are given. Changes that wait for approval
-are shown again and asked for; without a terminal the options answer them, and what they do not name goes on waiting.
+are shown again and asked for; without a terminal the options answer them, and what they do not name keeps waiting.
 
 ${workOptions}  --approve CALL     lets a change run; CALL is shown with its diff, as call_7@1f3a9c02b4d1: that version and no other.
                      May be given several times
   --deny CALL        refuses one, may be given several times
-  --reason TEXT      tells the model why
+  --reason TEXT      the reason, which the model gets
 `,
 	worker: `holdfast worker [--agent FILE] [--db PATH] [--once] [--drain SECONDS] [--json]
 
 Works on what is due until it is stopped: runs and turns that a dead or stopped process left, notifications and
-scheduled runs, background sub-agents. Tells each run it takes up, and how it ended. Any number of workers may
-share one database; each run is taken up by one of them.
+scheduled runs, background sub-agents. Prints each run when it starts on it, and how it ended. Any number of workers
+may share one database; each run is worked on by one of them.
 
   --agent FILE       a module whose default export is your agent: new Agent({...}), or its options.
                      Default: the assistant, with the folder and model of each session
   --db PATH          the database (default: .holdfast/holdfast.db in the current folder)
   --once             end when nothing is due any more, for cron
-  --drain SECONDS    how long runs under way may go on after Ctrl-C or SIGTERM (default 10);
-                     what has not ended by then is suspended, and goes on in another worker
+  --drain SECONDS    how long active runs may continue after Ctrl-C or SIGTERM (default 10);
+                     what has not ended by then is suspended, and resumed by another worker
   --json             one event a line as JSON; the last line is of type "end"
 
 Stopped, it exits with 0.
@@ -80,12 +80,12 @@ Stopped, it exits with 0.
 	fork: `holdfast fork KEY NEWKEY [--at RUN] [--db PATH] [--json]
 
 Makes a session under NEWKEY that begins with what KEY has come to: up to the end of the last run that ended, or of
-the run with the id RUN. Both go on by themselves: holdfast run "…" --session NEWKEY.
+the run with the id RUN. Each continues by itself: holdfast run "…" --session NEWKEY.
 `,
 	release: `holdfast release KEY [options]
 
-Goes on with a parked session. A run is parked when its process died again and again without finishing a step:
-\`holdfast show KEY\` tells where. Mend the cause first; from here its crashes are counted anew.
+Resumes a parked session. A run is parked when its process died again and again without finishing a step:
+\`holdfast show KEY\` says where. Mend the cause first; from here its crashes are counted anew.
 
 ${workOptions}`,
 	serve: `holdfast serve [--agent FILE] [--port N] [--host H] [options]
@@ -102,11 +102,11 @@ finish for a while, leaves the others resumable, and exits with 0. Each request 
   --api-key KEY      a key that callers must send, or TENANT=KEY; may be given again. Better in
                      HOLDFAST_API_KEYS, which other users of the machine cannot see
   --cors ORIGIN      an origin whose pages may call the server; may be given again
-  --allow-unauthenticated   serves everybody without a key, behind something that authenticates
+  --allow-unauthenticated   serves everybody without a key, for use behind a proxy that authenticates
   --peer-header NAME   behind a proxy: the header in which it says who calls, such as X-Real-IP. Who sends a hundred
                      wrong keys in a minute is refused for the rest of it, by address
   --max-streams N    streams that a tenant may have open (default: 1000), or "unlimited". Without keys all are one tenant
-  --drain SECONDS    how long runs may go on after a signal (default: 10)
+  --drain SECONDS    how long runs may continue after a signal (default: 10)
   --dir, --model, --allow-network   of the assistant; see: holdfast run --help
   --json             says where it listens as a line of JSON
 

@@ -17,7 +17,7 @@ import { exitCodes, UsageError } from "./usage-error.ts";
 
 type KeepCommand = Extract<Command, { name: "db" }>;
 
-/** Milliseconds of work after which a person is told how far it is. */
+/** Milliseconds of work after which the progress is shown to a person. */
 const quiet = 2_000;
 
 /** Carries out a task on the database; gives the exit code. */
@@ -31,7 +31,7 @@ export async function keepDatabase(command: KeepCommand, io: CommandIo): Promise
 			return check(command, task.depth, io);
 		case "backup": {
 			const report = backupJournal({ from: db, to: task.to, existing: task.existing });
-			tell(io, command, { type: "backup", path: task.to, ...report.counts }, [
+			printReport(io, command, { type: "backup", path: task.to, ...report.counts }, [
 				`Copied ${shown(db, io)} to ${shown(task.to, io)}: ${contents(report)}.`,
 				"Nothing is held in the copy: runs that were open when it was made are interrupted there.",
 			]);
@@ -41,7 +41,7 @@ export async function keepDatabase(command: KeepCommand, io: CommandIo): Promise
 			return prune(command, task, io);
 		case "vacuum": {
 			const { before, after } = vacuumJournal(db);
-			tell(io, command, { type: "vacuum", before, after }, [
+			printReport(io, command, { type: "vacuum", before, after }, [
 				`${shown(db, io)} had ${formatBytes(before)} and has ${formatBytes(after)}.`,
 			]);
 			return exitCodes.completed;
@@ -55,8 +55,8 @@ function shown(path: string, { folder }: CommandIo): string {
 	return near.startsWith("..") ? path : near;
 }
 
-/** Tells what was done: to programs in one line, to people in their own words. */
-function tell(io: CommandIo, { json }: KeepCommand, data: object, lines: readonly string[]): void {
+/** Reports what was done: to programs in one line, to people in their own words. */
+function printReport(io: CommandIo, { json }: KeepCommand, data: object, lines: readonly string[]): void {
 	io.stdout.write(json ? `${JSON.stringify(data)}\n` : `${lines.join("\n")}\n`);
 }
 
@@ -77,7 +77,7 @@ function check(command: KeepCommand, depth: "quick" | "full", io: CommandIo): nu
 		`beside them: ${counted(counts.chunks, "chunk")}, ${counted(counts.inputs, "input")} waiting, ${counted(counts.dedupe, "dedupe key")}, ${counted(counts.values, "value")}, ${counted(counts.records, "record")}, ${counted(counts.workers, "worker")}`,
 		...(counts.hidden > 0
 			? [
-					`out of reach: ${counted(counts.hidden, "session")}, half copied or half removed; "holdfast db prune" removes what nobody is at work on`,
+					`out of reach: ${counted(counts.hidden, "session")}, half copied or half removed; "holdfast db prune" removes what no other process works on`,
 				]
 			: []),
 		found === 0
@@ -88,7 +88,7 @@ function check(command: KeepCommand, depth: "quick" | "full", io: CommandIo): nu
 		),
 		...(unlisted > 0 ? [`and ${formatCount(unlisted)} more`] : []),
 	];
-	tell(
+	printReport(
 		io,
 		command,
 		{ type: "check", ok: found === 0, depth, version, latest, counts, problems, unlisted },
@@ -112,11 +112,11 @@ async function prune(
 	const now = Date.now();
 	const total = { removed: 0, folded: 0, inUse: 0, entries: 0 };
 	let interrupted = false;
-	let toldAt = now;
+	let shownAt = now;
 	const stopListening = io.onInterrupt(() => {
 		interrupted = true;
 	});
-	const told = (step: PruneStep): void => {
+	const onStep = (step: PruneStep): void => {
 		if (step.what === "removed") total.removed += step.sessions;
 		else if (step.what === "folded") total.folded++;
 		else total.inUse++;
@@ -125,8 +125,8 @@ async function prune(
 			const changedAt = new Date(step.changedAt).toISOString();
 			io.stdout.write(`${JSON.stringify({ type: step.what, ...step, what: undefined, changedAt })}\n`);
 		} else if (mode === "plan") io.stdout.write(`${planned(step)}\n`);
-		else if (Date.now() - toldAt > quiet) {
-			toldAt = Date.now();
+		else if (Date.now() - shownAt > quiet) {
+			shownAt = Date.now();
 			io.stderr.write(`${summary(total, mode)} so far\n`);
 		}
 	};
@@ -138,15 +138,15 @@ async function prune(
 			keep,
 			mode,
 			stopped: () => interrupted,
-			told,
+			onStep,
 		});
 	} finally {
 		stopListening();
 	}
-	const left = interrupted ? " Interrupted: the same command goes on." : "";
+	const left = interrupted ? " Interrupted: the same command continues." : "";
 	const erased =
 		mode === "do" && total.entries > 0 ? ' To erase it and shrink the file: "holdfast db vacuum".' : "";
-	tell(io, command, { type: "prune", dryRun: mode === "plan", interrupted, ...total }, [
+	printReport(io, command, { type: "prune", dryRun: mode === "plan", interrupted, ...total }, [
 		`${summary(total, mode)}.${left}${erased}`,
 	]);
 	return interrupted ? exitCodes.interrupted : exitCodes.completed;

@@ -9,7 +9,7 @@ export interface ChosenModel {
 	readonly reference: ModelReference;
 	/** As it would be given to --model. */
 	readonly name: string;
-	/** Why it was chosen, when nobody asked for it. */
+	/** Why it was chosen, when it was not asked for. */
 	readonly reason: string | undefined;
 	/** Undefined where it is not known. */
 	readonly price: ModelPrice | undefined;
@@ -23,7 +23,7 @@ const byKey = [
 ] as const;
 
 /**
- * The price of the model, where the environment tells it: HOLDFAST_PRICE="INPUT,OUTPUT", US dollars for a million
+ * The price of the model, where the environment gives it: HOLDFAST_PRICE="INPUT,OUTPUT", US dollars for a million
  * tokens. Prices change, so none is built in; without one the cost is said to be unknown.
  */
 function readPrice(environment: Readonly<Record<string, string | undefined>>): ModelPrice | undefined {

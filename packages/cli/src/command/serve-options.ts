@@ -1,4 +1,4 @@
-/** What `holdfast serve` is told: by options, else by the environment. */
+/** The settings of `holdfast serve`: from options, else from the environment. */
 import { UsageError } from "./usage-error.ts";
 
 /** Where and for whom to serve. */
@@ -9,7 +9,7 @@ export interface ServeOptions {
 	readonly host: string;
 	/** Origins of pages. */
 	readonly cors: readonly string[];
-	/** Tenants by their keys; undefined where nobody is asked for one. */
+	/** Tenants by their keys; undefined where no key is asked for. */
 	readonly apiKeys: Readonly<Record<string, string>> | undefined;
 	readonly allowUnauthenticated: boolean;
 	/** Header in which a proxy says who calls. */
@@ -74,7 +74,7 @@ function readKeys(texts: readonly string[]): Readonly<Record<string, string>> | 
 	return Object.fromEntries(
 		texts.map((text) => {
 			const [, tenant = "default", key = ""] = /^(?:([\w.-]+)=)?(.*)$/.exec(text) ?? [];
-			// The key itself is not repeated: what is told here may end up in a log.
+			// The key itself is not repeated: what is written here may end up in a log.
 			if (key.length < 8 || /\s/.test(key))
 				throw new UsageError(
 					"An API key is at least 8 characters without spaces: --api-key KEY, or --api-key TENANT=KEY.",

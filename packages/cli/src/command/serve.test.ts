@@ -62,7 +62,7 @@ describe("holdfast serve", () => {
 		expect(stdout).toContain("no key is asked for");
 	});
 
-	test("streams a run, keeps the session over a kill without being told where, and logs no word of it [API-055]", async () => {
+	test("streams a run, keeps the session over a kill without an offset, and logs no word of it [API-055]", async () => {
 		writeFileSync(join(folder, "notes.md"), "# Notes\n\nLamps are in the cellar.\n");
 		const first = await serve(["--model", "offline"]);
 		const text = await (await ask(first.url)).text();
@@ -116,7 +116,7 @@ describe("holdfast serve", () => {
 		]);
 	});
 
-	test("serves the user's own agent to those with a key, told by the environment", async () => {
+	test("serves the user's own agent to those with a key, given by the environment", async () => {
 		models = await startModelServer([{ tool: "count", arguments: {} }, { text: "There are 7." }]);
 		const environment = {
 			STUB_MODEL: /@(.*)$/.exec(models.model)?.[1] ?? "",
@@ -144,7 +144,7 @@ describe("holdfast serve", () => {
 		expect(await status("key-of-anybody", "192.0.2.2")).toBe(200);
 	});
 
-	test("lets a tenant have as many streams as it is told", async () => {
+	test("lets a tenant have as many streams as the option says", async () => {
 		const { url } = await serve(["--model", "offline", "--max-streams", "1"]);
 		await (await ask(url)).text();
 		const streams = [1, 2].map(() => fetch(`${url}/api/agent/session/s/events?follow=1`));

@@ -1,4 +1,4 @@
-/** The command that serves an agent over HTTP until it is told to stop. */
+/** The command that serves an agent over HTTP until it is stopped. */
 import { createServer, type Server } from "@holdfast/server";
 import { type AgentOptions, type Host, isHoldfastError } from "holdfast";
 import { sessionService } from "holdfast/serving";
@@ -18,7 +18,7 @@ export async function serveAgent(command: ServeCommand, io: CommandIo): Promise<
 	let signals = 0;
 	const stopListening = io.onInterrupt(() => {
 		signals++;
-		// What is committed stays; the runs are found open and go on when a server is started again.
+		// What is committed stays; the runs are found open and resumed when a server is started again.
 		if (signals > 1) io.quit(exitCodes.interrupted);
 		stopped.resolve();
 	});
@@ -43,7 +43,7 @@ export async function serveAgent(command: ServeCommand, io: CommandIo): Promise<
 	} catch (error) {
 		if (isHoldfastError(error) && error.code === "unauthenticated_address")
 			throw new UsageError(
-				`Others can reach ${command.host}, and nobody would be asked who they are. Give a key in HOLDFAST_API_KEYS or with --api-key, or say --allow-unauthenticated behind something that authenticates.`,
+				`Others can reach ${command.host}, and anybody would be served. Give a key in HOLDFAST_API_KEYS or with --api-key, or use --allow-unauthenticated behind a proxy that authenticates.`,
 			);
 		throw error;
 	} finally {

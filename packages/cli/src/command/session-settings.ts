@@ -1,6 +1,6 @@
 /**
- * How a session works (folder, model, what it may), kept beside the database, so that `resume` goes on the same
- * way from anywhere. What the conversation is stands in the journal; without this file the defaults hold.
+ * How a session works (folder, model, what it may), kept beside the database, so that `resume` continues the same
+ * way from anywhere. The conversation is in the journal; without this file the defaults hold.
  */
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";

@@ -45,14 +45,14 @@ export async function showSession(
 		if (head.openRunId !== undefined)
 			io.stdout.write(
 				isServed
-					? "\nIt is not done. A server goes on with it: holdfast serve\n"
+					? "\nIt is not done. A server resumes it: holdfast serve\n"
 					: alive
 						? "\nIt is running now, in another process.\n"
 						: entries.at(-1)?.fact.kind === "waiting"
 							? `\nIt waits for answers. Look and say: holdfast resume ${quoted(command.session)}${db}\n`
 							: head.parked === true
-								? `\nIt is parked. Go on all the same: holdfast release ${quoted(command.session)}${db}\n`
-								: `\nIt was interrupted. Go on: holdfast resume ${quoted(command.session)}${db}\n`,
+								? `\nIt is parked. To resume it all the same: holdfast release ${quoted(command.session)}${db}\n`
+								: `\nIt was interrupted. To resume it: holdfast resume ${quoted(command.session)}${db}\n`,
 			);
 		if (head.waiting > 0) io.stdout.write(`${head.waiting} more to come are waiting.\n`);
 		return exitCodes.completed;
@@ -67,7 +67,7 @@ interface RunSoFar {
 	tokensOut: number;
 	cost: number | undefined;
 	steps: number;
-	/** The call behind each id: what it was given. */
+	/** The call of each id: what it was given. */
 	readonly calls: Map<string, { name: string; input: unknown; attempt: number }>;
 }
 
@@ -92,7 +92,7 @@ function timeline(entries: readonly Entry[], width: number): string[] {
 	let number = 0;
 	for (const { seq, at, fact } of entries) {
 		const time = formatTime(at).slice(11);
-		// What goes on over several lines has its time on the first.
+		// An entry of several lines has its time on the first.
 		const line = (what: string, text: string): void => {
 			lines.push(`  ${what === "" ? " ".repeat(time.length) : time}  ${what.padEnd(9)} ${text}`.trimEnd());
 		};
@@ -108,12 +108,12 @@ function timeline(entries: readonly Entry[], width: number): string[] {
 			for (const { type, text } of AgentState.fromJSON(fact.state).messages)
 				if (type !== "tool_result" && text !== "")
 					line(type === "user" ? "you" : "answer", oneLine(text, width - 22));
-		} else if (run !== undefined) tell(fact, run, at, line, width - 22);
+		} else if (run !== undefined) describe(fact, run, at, line, width - 22);
 	}
 	return lines;
 }
 
-function tell(
+function describe(
 	fact: Fact,
 	run: RunSoFar,
 	at: number,

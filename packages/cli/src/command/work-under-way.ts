@@ -43,9 +43,9 @@ export interface Work {
 	readonly renderer: Renderer;
 	/** Says what works where, once. */
 	begin(): void;
-	/** Shows a run until it ends, is interrupted, or waits for approvals that nobody gives now. */
+	/** Shows a run until it ends, is interrupted, or waits for approvals that are not given now. */
 	follow(run: AgentRun): Promise<RunResult>;
-	/** Goes on with the run that is open or waits for approval; null when there is none. */
+	/** Resumes the run that is open or waits for approval; null when there is no such run. */
 	goOn(session: Session, how: "resume" | "release"): Promise<RunResult | null>;
 	/** Shows how the last followed run ended; gives the exit code. */
 	end(): Promise<number>;
@@ -62,7 +62,7 @@ export function startWork(setup: Setup, host: Host, command: WorkCommand, io: Co
 		reason: setup.model.reason,
 		dir: setup.dir,
 	};
-	// In JSON nobody reads a question; without a tool that asks there is none.
+	// JSON has no reader who could answer; without a tool that asks there is no question.
 	const questions = command.json || !setup.allowWrite ? undefined : io.openQuestions();
 	const approvals = new Approvals({ dir: setup.dir, options: command, renderer, questions });
 	const started = performance.now();
@@ -152,7 +152,7 @@ export function startWork(setup: Setup, host: Host, command: WorkCommand, io: Co
 	};
 }
 
-/** How a run stands that waits and was not gone on with. */
+/** The result of a run that waits and was not resumed. */
 async function waitingResult(session: Session, pending: readonly PendingToolCall[]): Promise<RunResult> {
 	const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 	const state = await session.state();

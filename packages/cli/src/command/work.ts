@@ -1,4 +1,4 @@
-/** The commands that work: `run` sends a task to a session, `resume` goes on with one that was interrupted. */
+/** The commands that work: `run` sends a task to a session, `resume` continues one that was interrupted. */
 import { type Host, isHoldfastError } from "holdfast";
 import { type CommandIo, quoted, sessionKeyFor } from "../terminal/index.ts";
 import type { Command } from "./arguments.ts";
@@ -52,7 +52,7 @@ export async function runTask(command: RunCommand, io: CommandIo): Promise<numbe
 	}
 }
 
-/** Goes on with an interrupted session; gives the exit code. */
+/** Resumes an interrupted session; gives the exit code. */
 export async function resumeSession(command: ResumeCommand, io: CommandIo): Promise<number> {
 	const host = openExisting(command.db);
 	if (host === undefined) {
@@ -89,7 +89,7 @@ function unknownSession(key: string, db: string): UsageError {
 	return new UsageError(`There is no session "${key}" in ${db}. See: holdfast sessions.`);
 }
 
-/** The session that changed last among those nobody works on, the ones that wait for approval among them. */
+/** The session that changed last among those without an owner, the ones that wait for approval among them. */
 async function lastInterrupted(host: Host): Promise<string | undefined> {
 	const heads = [
 		...(await host.journal.list({ state: "orphaned" })),

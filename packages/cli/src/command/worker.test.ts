@@ -1,4 +1,4 @@
-// `holdfast worker` in processes of its own: it takes up what dead processes left, once, and ends as it is told.
+// `holdfast worker` in processes of its own: it works on what dead processes left, once, and ends as it is asked to.
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -56,7 +56,7 @@ const events = (stdout: string): Record<string, unknown>[] =>
 		.map((line) => JSON.parse(line));
 
 describe("a worker", () => {
-	test("takes up a run whose process is killed, in under two seconds, and tells how it ended", async () => {
+	test("works on a run whose process is killed, in under two seconds, and says how it ended", async () => {
 		await serve([{ text: "There are 7." }]);
 		const worker = begin(["worker"]);
 		await worker.until(/^worker \d+ · the assistant/);
@@ -64,9 +64,9 @@ describe("a worker", () => {
 		await server.asked(1);
 		left.child.kill("SIGKILL");
 		const killedAt = performance.now();
-		await worker.until(/takes up {2}session parcels/);
+		await worker.until(/works on {2}session parcels/);
 		const took = performance.now() - killedAt;
-		console.log(`a killed run was taken up after ${Math.round(took)} ms`);
+		console.log(`a killed run was resumed after ${Math.round(took)} ms`);
 		expect(took).toBeLessThan(2_000 * slowness());
 		await worker.until(/^completed {1}session parcels · run \S+ · 1 step in /m);
 		worker.child.kill("SIGTERM");
@@ -75,7 +75,7 @@ describe("a worker", () => {
 		expect(stdout).toMatch(/\nstopped\n$/);
 	});
 
-	test("works with the user's own agent, told as JSON, and with --once ends when nothing is due", async () => {
+	test("works with the user's own agent, reported as JSON, and with --once ends when nothing is due", async () => {
 		const environment = await serve([{ tool: "count", arguments: {} }, { text: "There are 7." }]);
 		await leaveRun();
 		const argv = ["worker", "--agent", ownAgent, "--once", "--json"];
@@ -92,7 +92,7 @@ describe("a worker", () => {
 		expect(events(again.stdout).map(({ type }) => type)).toEqual(["begin", "end"]);
 	});
 
-	test("suspends what has not ended in its time, and another goes on with it", async () => {
+	test("suspends what has not ended in its time, and another resumes it", async () => {
 		await serve(["hang", { text: "There are 7." }]);
 		await leaveRun();
 		const worker = begin(["worker", "--drain", "0", "--json"]);
@@ -164,7 +164,7 @@ describe("a worker that cannot work", () => {
 		[["--agent", "empty.mjs"], /empty\.mjs exports no agent: there is no `model` in it\./],
 		[["--agent", "typo.mjs"], /The agent of .*typo\.mjs cannot be made\. Unknown option `systm`/],
 		[["--agent", "limits.mjs"], /limits\.mjs has `middleware`, which sessions pass by/],
-		[["--drain", "soon"], /--drain takes a number of seconds; "soon" is none/],
+		[["--drain", "soon"], /--drain takes a number of seconds, not "soon"/],
 		[["--dir", "."], /"holdfast worker" has no option --dir/],
 		[["key"], /takes no arguments; "key" is too much/],
 	] as const)("says so in one line: %o", async ([argv, said]) => {

@@ -1,4 +1,4 @@
-/** The command that works on what is due: one line for each run it takes up, one for how it ended. */
+/** The command that works on what is due: one line for each run that it starts on, one for how it ended. */
 import type { AgentRun, RunResult } from "holdfast";
 import { type CommandIo, formatCount, formatDuration, oneLine } from "../terminal/index.ts";
 import type { Command } from "./arguments.ts";
@@ -59,7 +59,7 @@ async function within(milliseconds: number, all: readonly Promise<void>[]): Prom
 	clearTimeout(timer);
 }
 
-/** Tells what the worker does. */
+/** Reports what the worker does. */
 interface WorkerLog {
 	begin(command: WorkerCommand, of: string): void;
 	taken(run: AgentRun): void;
@@ -75,7 +75,7 @@ function textLog({ stdout, stderr }: CommandIo): WorkerLog {
 	return {
 		begin: ({ db, once }, of) =>
 			stdout.write(`worker ${process.pid} · ${of} · ${db}${once ? " · until nothing is due" : ""}\n`),
-		taken: (run) => stdout.write(`takes up  ${name(run)}\n`),
+		taken: (run) => stdout.write(`works on  ${name(run)}\n`),
 		over: (run, { outcome, steps, error }, duration) => {
 			const why = error === undefined ? "" : ` · ${oneLine(error.message, 200)} (${error.code})`;
 			const count = `${formatCount(steps)} ${steps === 1 ? "step" : "steps"}`;

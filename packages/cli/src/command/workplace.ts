@@ -17,7 +17,7 @@ type WorkerCommand = Extract<Command, { name: "worker" }>;
 export interface Workplace {
 	/** Whose sessions are worked on, in a few words. */
 	readonly of: string;
-	/** What is taken up. */
+	/** The runs that are worked on. */
 	runs(): AsyncIterable<AgentRun>;
 	/** Suspends what is under way. Calling it twice is harmless. */
 	close(): Promise<void>;
@@ -65,7 +65,7 @@ function assistants(command: WorkerCommand, io: CommandIo, options: WorkOptions)
 	const host = openDatabase(command.db);
 	const agents = new Map<string, Agent>();
 	const runs = new Merged<AgentRun>();
-	/** Sessions whose assistant cannot be made; each is told once. */
+	/** Sessions whose assistant cannot be made; each is reported once. */
 	const without = new Set<string>();
 
 	/** The assistant with these settings; a new one begins to work at once. */

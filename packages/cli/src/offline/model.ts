@@ -1,5 +1,5 @@
 /**
- * The offline model behind the port of every model: it reads the messages of a request, and answers with tool calls or
+ * The offline model, at the port of every model: it reads the messages of a request, and answers with tool calls or
  * streamed text. It keeps nothing between calls, so a resumed run continues where it was.
  */
 import {

@@ -86,7 +86,7 @@ kettle check --all
 	}
 }
 `,
-	"kettle.conf": `# How long the kettle waits before it whistles. It is told in seconds.
+	"kettle.conf": `# How long the kettle waits before it whistles. It is given in seconds.
 #
 # The default is:
 #

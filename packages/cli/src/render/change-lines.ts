@@ -11,7 +11,7 @@ export interface ChangeLine {
 
 /** The lines that show a change. */
 export function changeLines({ place, before, after }: PlannedChange): ChangeLine[] {
-	// In a file that ends all its lines so, before and after, that is nothing to be told.
+	// In a file that ends all its lines so, before and after, that is not worth a remark.
 	const hidesReturns = endsWithReturns(before ?? after) && endsWithReturns(after);
 	const name = spelledOut(place.relative);
 	return [

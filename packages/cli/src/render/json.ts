@@ -11,8 +11,8 @@ export function jsonRenderer(output: Output): Renderer {
 		begin: (header) =>
 			line({ type: "begin", session: header.sessionKey, model: header.model, dir: header.dir }),
 		event(event) {
-			const told = projectEvent(event);
-			if (told !== undefined) line(told);
+			const projected = projectEvent(event);
+			if (projected !== undefined) line(projected);
 		},
 		proposed: ({ call, word, change, refusal }) =>
 			line({
@@ -59,7 +59,7 @@ export function jsonRenderer(output: Output): Renderer {
 	};
 }
 
-/** An event as programs get it; undefined for what tells them nothing. */
+/** An event as programs get it; undefined for events that they do not need. */
 function projectEvent(event: RunEvent): object | undefined {
 	const at = { seq: event.seq, sub: event.sub };
 	switch (event.type) {

@@ -40,7 +40,7 @@ export function toolLine(event: ToolEnd, input: unknown, attempt: number, width:
 	return `${outcomeMarks[event.outcome]} ${oneLine(head, Math.max(24, width - tail.length - 3))}${tail}`;
 }
 
-/** The last lines: how it ended, what it cost, how to go on. */
+/** The last lines: how it ended, what it cost, how to continue. */
 export function endLines(summary: RunSummary): string[] {
 	const { result, header } = summary;
 	const parts = [
@@ -49,7 +49,7 @@ export function endLines(summary: RunSummary): string[] {
 		...costParts(summary),
 	];
 	const lines = [parts.join(" · ")];
-	if (result.outcome === "suspended") lines.push(`go on with it:  ${summary.resumeCommand}`);
+	if (result.outcome === "suspended") lines.push(`resume it:      ${summary.resumeCommand}`);
 	else if (result.outcome === "waiting") lines.push(...waitingLines(summary));
 	else lines.push(`ask further:  ${summary.continueCommand}`);
 	lines.push(`look back:    ${summary.showCommand}`);
@@ -89,7 +89,7 @@ function endWord({ result, waiting }: RunSummary): string {
 function costParts({ result, header }: RunSummary): string[] {
 	if (header.model === "offline") return ["no tokens and no cost (offline)"];
 	const { inputTokens, outputTokens, cacheReadTokens } = result.usage;
-	// No numbers after an answer means that the model tells none, not that it was free.
+	// No numbers after an answer means that the model reports none, not that it was free.
 	if (inputTokens + outputTokens === 0)
 		return [
 			result.steps === 0 ? "no tokens" : "tokens unknown",

@@ -6,7 +6,7 @@ import type { Proposal } from "./proposal.ts";
 export interface RunHeader {
 	readonly sessionKey: string;
 	readonly model: string;
-	/** Why the model was chosen, when nobody asked for it. */
+	/** Why the model was chosen, when it was not asked for. */
 	readonly reason: string | undefined;
 	readonly dir: string;
 }

@@ -33,7 +33,7 @@ export function formatBytes(bytes: number): string {
 	return `${(bytes / 1_000_000).toLocaleString("en-US", { maximumFractionDigits: 1 })} MB`;
 }
 
-/** Dollars with as many digits as tell something. */
+/** Dollars with as many digits as matter. */
 export function formatCost(dollars: number): string {
 	return `$${dollars < 0.1 ? dollars.toFixed(4) : dollars.toFixed(2)}`;
 }
@@ -85,12 +85,12 @@ export function sessionKeyFor(task: string, random: () => number = Math.random):
 		.toLowerCase()
 		.normalize("NFKD")
 		.match(/[a-z\d]+/g);
-	const telling = (words ?? []).filter(
+	const distinct = (words ?? []).filter(
 		(word) =>
 			word.length > 2 && !/^(?:the|and|what|which|does|how|are|for|this|that|with|from|list)$/.test(word),
 	);
 	const suffix = Math.floor(random() * 36 ** 4)
 		.toString(36)
 		.padStart(4, "0");
-	return [...telling.slice(0, 3).map((word) => word.slice(0, 16)), suffix].join("-");
+	return [...distinct.slice(0, 3).map((word) => word.slice(0, 16)), suffix].join("-");
 }

@@ -1,4 +1,4 @@
-/** What the command touches of its process, so that tests can stand in for it. */
+/** What the command touches of its process, so that tests can replace it. */
 import { createInterface } from "node:readline";
 
 /** A place to write text to. */
@@ -28,7 +28,7 @@ export interface CommandIo {
 	readonly environment: Readonly<Record<string, string | undefined>>;
 	/** The current folder. */
 	readonly folder: string;
-	/** Undefined where nobody sits at a terminal. */
+	/** Undefined without a terminal. */
 	openQuestions(): Questions | undefined;
 	/** Calls `interrupted` on Ctrl-C and the like; returns the way to stop. */
 	onInterrupt(interrupted: () => void): () => void;
@@ -70,7 +70,7 @@ function terminalQuestions(): Questions {
 	const lines = createInterface({ input: process.stdin, terminal: false });
 	let answer: (line: string | undefined) => void = () => {};
 	let closed = false;
-	// What is typed while nothing is asked was not meant for a question that nobody had seen.
+	// What is typed while nothing is asked was not meant for a question that was not yet shown.
 	lines.on("line", (line) => answer(line));
 	lines.on("close", () => {
 		closed = true;
@@ -99,7 +99,7 @@ function terminalQuestions(): Questions {
 
 function outputOf(stream: NodeJS.WriteStream): Output {
 	let closed = false;
-	// Whoever read our output is gone: the work goes on, there is only nobody to tell.
+	// The reader of our output is gone: the work continues without output.
 	stream.on("error", (error: NodeJS.ErrnoException) => {
 		if (error.code !== "EPIPE") throw error;
 		closed = true;

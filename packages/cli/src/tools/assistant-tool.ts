@@ -27,7 +27,7 @@ export interface AssistantTool {
 	readonly retryPolicy: "pure" | "idempotent";
 	/** Characters of an answer that reach the model; the whole answer stays in the journal. */
 	readonly maxModelCharacters: number;
-	/** Whether somebody has to let a call run. Absent: nobody. */
+	/** Whether a call needs approval. Absent: it does not. */
 	needsApproval?(params: Record<string, unknown>): Promise<boolean>;
 	run(params: Record<string, unknown>, context?: AssistantToolContext): Promise<string>;
 }

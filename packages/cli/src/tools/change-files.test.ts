@@ -122,7 +122,7 @@ describe("where files are written", () => {
 		expect(readdirSync(root).filter((name) => name.startsWith(".holdfast"))).toEqual([]);
 	});
 
-	test("what the disk refuses is told without places of this machine", async () => {
+	test("what the disk refuses is said without paths of this machine", async () => {
 		const absolute = join(root, "lamp.txt/below.txt");
 		const place = { absolute, relative: "lamp.txt/below.txt", kind: "nothing" as const, size: 0 };
 		const replaced = replaceFile(place, { text: "", draft: "d", stillHolds: async () => {} });

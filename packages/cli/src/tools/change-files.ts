@@ -24,7 +24,7 @@ export function createChangeFiles(root: string, textFiles: TextFiles): Assistant
 		name,
 		retryPolicy: "idempotent" as const,
 		maxModelCharacters: 10_000,
-		// What cannot be done, or changes nothing, is no question to anybody: it runs, and the model is told.
+		// What cannot be done, or changes nothing, needs no approval: it runs, and the model gets the reason.
 		needsApproval: (params: Record<string, unknown>): Promise<boolean> =>
 			planChange(root, name, params).then(
 				({ versions }) => versions.before !== versions.after,

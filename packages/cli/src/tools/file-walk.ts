@@ -129,7 +129,7 @@ async function inheritedRules(realRoot: string, directory: string): Promise<Igno
 	return Promise.all(bases.map((base) => ignoreFileOf(realRoot, base)));
 }
 
-/** The rules in the .gitignore of a directory; without such a file there are none. */
+/** The rules in the .gitignore of a directory; no rules without such a file. */
 async function ignoreFileOf(realRoot: string, base: string): Promise<IgnoreFile> {
 	const bytes = await readStart(join(realRoot, base, ".gitignore"));
 	const text = bytes.toString("utf8");

@@ -1,6 +1,6 @@
 /**
  * The globs that callers give. They come from a model, so their cost is bounded: the matching is linear in the path, and
- * a glob that is very long or stands for very many is refused.
+ * a glob that is very long or expands to very many is refused.
  */
 import { Minimatch } from "minimatch";
 import { ToolRefusal } from "./assistant-tool.ts";
@@ -27,7 +27,7 @@ export function readGlob(glob: string): PathMatcher {
 	});
 	if (matcher.set.length > MOST_ALTERNATIVES)
 		throw refusal(
-			`"${glob}" stands for more than ${MOST_ALTERNATIVES} globs. Give fewer alternatives in braces.`,
+			`"${glob}" expands to more than ${MOST_ALTERNATIVES} globs. Give fewer alternatives in braces.`,
 		);
 	return (path) => matcher.match(path);
 }

@@ -11,7 +11,7 @@ const LINES = new Set(
 		"h5 h6 head header hr li main nav ol option p pre section summary table tbody tfoot thead title tr ul"
 	).split(" "),
 );
-/** Elements whose content nobody reads. */
+/** Elements whose content is not for readers. */
 const UNREAD = new Set(["script", "style", "svg", "noscript", "template"]);
 
 const nothing = (): void => {};

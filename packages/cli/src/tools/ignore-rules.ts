@@ -4,7 +4,7 @@
  */
 import ignore, { type Ignore } from "ignore";
 
-/** Directories nobody means when they ask about a project. */
+/** Directories that a question about a project does not mean. */
 const SKIPPED_DIRECTORIES = new Set([
 	".git",
 	".hg",

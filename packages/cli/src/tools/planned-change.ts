@@ -12,7 +12,7 @@ import { unreadable } from "./root.ts";
 const changingTools = ["write_file", "edit_file"] as const;
 export type ChangingTool = (typeof changingTools)[number];
 
-/** A file before and after a change, by the SHA-256 of its bytes; null where there is none. */
+/** A file before and after a change, by the SHA-256 of its bytes; null where there is no file. */
 export interface Versions {
 	readonly before: string | null;
 	readonly after: string;
@@ -143,7 +143,7 @@ function edited(
 	};
 }
 
-/** Where it stands, overlapping ones too: such a text is not in one place only. */
+/** Where it occurs, overlapping ones too: such a text is not in one place only. */
 function placesOf(text: string, find: string): number[] {
 	const places: number[] = [];
 	for (let at = text.indexOf(find); at !== -1; at = text.indexOf(find, at + 1)) places.push(at);

@@ -44,7 +44,7 @@ export function createSearchText(root: string, textFiles: TextFiles): AssistantT
 			properties: {
 				pattern: { type: "string", description: "The text or regular expression to find within one line." },
 				regex: { type: "boolean", description: "Read the pattern as a regular expression (default false)." },
-				case_sensitive: { type: "boolean", description: "Tell upper and lower case apart (default false)." },
+				case_sensitive: { type: "boolean", description: "Distinguish upper and lower case (default false)." },
 				path: { type: "string", description: "Only in this file or below this directory." },
 				glob: { type: "string", description: 'Only in files that match, such as "*.md" or "src/**/*.ts".' },
 				context: {

@@ -4,7 +4,7 @@
  * differ, so that time and memory stay bounded.
  */
 
-/** A line with its end, as it stands in the text; only the last one of a text may have none. */
+/** A line with its end, as it is in the text; only the last one of a text may lack it. */
 export interface DiffLine {
 	readonly mark: " " | "-" | "+";
 	readonly text: string;

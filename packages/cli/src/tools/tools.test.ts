@@ -85,7 +85,7 @@ describe("staying inside the directory", () => {
 });
 
 describe("list_files", () => {
-	test("lists near files first and leaves out what nobody means", async () => {
+	test("lists near files first and leaves out what a question does not mean", async () => {
 		expect((await call("list_files", {})).split("\n").map((line) => line.split("\t")[0])).toEqual([
 			"7 files (1 binary file left out)",
 			".gitignore",

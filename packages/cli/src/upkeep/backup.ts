@@ -1,6 +1,6 @@
 /**
  * A copy of a journal while others write to it: one moment of it, checked, and whole before it has its name. In the copy
- * nobody holds anything: the workers of the original would seem to live there, and keep its sessions for good.
+ * nothing has an owner: the workers of the original would seem to live there, and keep its sessions for good.
  */
 import {
 	chmodSync,
@@ -72,7 +72,7 @@ function checkPlace(from: string, to: string, existing: BackupOptions["existing"
 		);
 }
 
-/** The copy belongs to nobody: runs that were open are interrupted in it, and inputs are anyone's to start. */
+/** The copy has no owner: runs that were open are interrupted in it, and inputs are anyone's to start. */
 function ownNothing(path: string): CheckReport {
 	const copy = openJournalFile(path, "write");
 	try {
@@ -92,7 +92,7 @@ function place(partial: string, to: string, existing: BackupOptions["existing"])
 		return;
 	}
 	try {
-		// A link, unlike a rename, takes nobody's place.
+		// A link, unlike a rename, replaces no file.
 		linkSync(partial, to);
 	} catch (error) {
 		if ((error as NodeJS.ErrnoException).code === "EEXIST") throw taken(to);

@@ -1,6 +1,6 @@
 /**
  * What the journal promises of sessions and their entries: places without gaps, facts that can be read, one end for each
- * run and nothing behind it, and a session's row that says the same.
+ * run and nothing after it, and a session's row that says the same.
  */
 import type { Fact } from "holdfast";
 import type { JournalFile } from "holdfast/sqlite";
@@ -25,7 +25,7 @@ interface EntryRow {
 	readonly body: string;
 }
 
-/** Facts that may stand behind the end of their run. */
+/** Facts that may follow the end of their run. */
 const edits: ReadonlySet<string> = new Set(["message.updated", "message.deleted"]);
 
 /** Checks all sessions, each entry by entry. */
@@ -97,7 +97,7 @@ class Story {
 		const isFirst = this.#seq === 0;
 		if (kind === "folded") {
 			this.#counts.folded++;
-			if (!isFirst) this.#finding.found(`entry ${seq} is folded, and others stand before it`);
+			if (!isFirst) this.#finding.found(`entry ${seq} is folded, and others precede it`);
 		} else if (seq !== this.#seq + 1) {
 			const missing = seq - this.#seq - 1;
 			this.#finding.found(
@@ -160,7 +160,7 @@ class Story {
 			this.#finding.found(
 				kind === "run.ended"
 					? `run ${run} ends a second time at entry ${seq}`
-					: `entry ${seq} stands behind the end of its run`,
+					: `entry ${seq} follows the end of its run`,
 			);
 			return;
 		}

@@ -100,7 +100,7 @@ const beside: readonly TableCheck[] = [
 				counts.chunks++;
 				if (file.isHidden(key) || seq < file.foldedAt(id)) continue;
 				const session = file.text(key);
-				const chunk = `chunk ${sub} behind entry ${seq}`;
+				const chunk = `chunk ${sub} after entry ${seq}`;
 				if (seq > last) finding.found(`${chunk}, and the last entry is ${last}`, session);
 				if (folded !== null && seq < folded) finding.found(`${chunk}, which was folded`, session);
 				if (!isJson(body)) finding.found(`${chunk} is damaged`, session);

@@ -7,7 +7,7 @@ import type { JournalFile } from "holdfast/sqlite";
 /** A session as it was seen; it is removed only if it still is so. */
 export interface SeenSession {
 	readonly id: number;
-	/** As it stands in its column. */
+	/** As it is in its column. */
 	readonly storedKey: string;
 	readonly key: string;
 	readonly name: string;
@@ -83,7 +83,7 @@ export function isUnchanged(file: JournalFile, session: SeenSession): boolean {
 function recordedWork(file: JournalFile): ReadonlySet<string> {
 	const names = new Set<string>();
 	if (file.version < 3) return names; // such a file has no records yet
-	// A run that ended in the journal, and whose record was not told, waits for nothing.
+	// A run that ended in the journal, and whose record was not updated, waits for nothing.
 	const rows = file.database
 		.prepare(
 			`SELECT DISTINCT r.name, (SELECT o.body FROM records o WHERE o.shelf = 'runs' AND o.name = r.name) AS body

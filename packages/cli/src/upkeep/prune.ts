@@ -17,8 +17,8 @@ export interface PruneOptions {
 	readonly mode: "plan" | "do";
 	/** Whether to stop soon. */
 	stopped(): boolean;
-	/** Told of each session, and of what became of it. */
-	told(step: PruneStep): void;
+	/** Called for each session, with what became of it. */
+	onStep(step: PruneStep): void;
 }
 
 /** What becomes of a session. */
@@ -35,7 +35,7 @@ export interface PruneStep {
 /** Milliseconds to wait for others who write. */
 const patience = 10_000;
 
-/** Prunes a journal. Whoever uses it goes on. */
+/** Prunes a journal, while others use it. */
 export async function pruneJournal(options: PruneOptions): Promise<void> {
 	const { path, mode } = options;
 	const file = openJournalFile(path, mode === "plan" ? "read" : "write");
@@ -59,7 +59,7 @@ export async function pruneJournal(options: PruneOptions): Promise<void> {
 }
 
 async function remove(file: JournalFile, options: PruneOptions): Promise<void> {
-	const { removeBefore, keep, mode, stopped, told } = options;
+	const { removeBefore, keep, mode, stopped, onStep } = options;
 	// What an earlier one left when it was stopped.
 	if (mode === "do") await finishRemovals(file, stopped);
 	if (removeBefore === undefined) return;
@@ -69,7 +69,7 @@ async function remove(file: JournalFile, options: PruneOptions): Promise<void> {
 		const { key: session, members, changedAt } = family;
 		const entries = members.reduce((sum, member) => sum + member.entries, 0);
 		const gone = mode === "plan" || beginRemoval(file, family);
-		told({ what: gone ? "removed" : "in-use", session, sessions: members.length, entries, changedAt });
+		onStep({ what: gone ? "removed" : "in-use", session, sessions: members.length, entries, changedAt });
 		if (mode === "do") await finishRemovals(file, stopped);
 	}
 }
@@ -79,7 +79,7 @@ async function fold(
 	journal: SqliteJournal | undefined,
 	options: PruneOptions,
 ): Promise<void> {
-	const { foldBefore, removeBefore, keep, stopped, told } = options;
+	const { foldBefore, removeBefore, keep, stopped, onStep } = options;
 	if (foldBefore === undefined) return;
 	const ends = file.database.prepare(
 		`SELECT count(*) AS entries FROM entries WHERE session = ? AND seq <= (
@@ -99,7 +99,7 @@ async function fold(
 		if (entries < 2) continue;
 		const step = { session: key, sessions: 1, changedAt };
 		if (journal === undefined) {
-			told({ ...step, what: "folded", entries });
+			onStep({ ...step, what: "folded", entries });
 			continue;
 		}
 		try {
@@ -111,11 +111,11 @@ async function fold(
 				file,
 				gone.map(({ run }) => run),
 			);
-			told({ ...step, what: "folded", entries: folded.entries });
+			onStep({ ...step, what: "folded", entries: folded.entries });
 		} catch (error) {
 			// Somebody began a turn meanwhile: it is folded another time.
 			if (!inUse.has((error as { code?: unknown }).code)) throw error;
-			told({ ...step, what: "in-use", entries });
+			onStep({ ...step, what: "in-use", entries });
 		}
 	}
 }

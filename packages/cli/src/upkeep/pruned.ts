@@ -3,7 +3,7 @@
  * use the file leave them to the next prune, which also removes what is kept of their runs.
  */
 
-/** What such keys begin with, as they stand in their column: with the quotation mark that hides a session. */
+/** What such keys begin with, as they are in their column: with the quotation mark that hides a session. */
 export const prunedPrefix = '"pruned ';
 
 /** The key of such a session. */

@@ -1,7 +1,7 @@
 /**
  * Removes a family of sessions in many short transactions. The first puts all of it out of reach and fences who still
- * holds it; from then on nobody meets its rows, and they go a few at a time. Wherever it is stopped, the file is whole,
- * and the next prune goes on.
+ * holds it; from then on its rows are out of reach, and they are removed a few at a time. Wherever it is stopped, the file is whole,
+ * and the next prune continues.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { JournalFile } from "holdfast/sqlite";

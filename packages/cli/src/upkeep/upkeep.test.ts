@@ -36,7 +36,7 @@ function open(file = path): SqliteHost {
 	return host;
 }
 
-/** Writes with a host that is closed behind it. */
+/** Writes with a host that is closed afterwards. */
 async function writing(work: (host: SqliteHost) => Promise<unknown>): Promise<void> {
 	const host = sqliteHost(path);
 	await work(host);
@@ -69,14 +69,14 @@ async function prune(options: Partial<Parameters<typeof pruneJournal>[0]>): Prom
 		mode: "do",
 		stopped: () => false,
 	} as const;
-	await pruneJournal({ path, ...rest, ...options, told: (step) => steps.push(step) });
+	await pruneJournal({ path, ...rest, ...options, onStep: (step) => steps.push(step) });
 	return steps;
 }
 
 const keysOf = async (host: SqliteHost): Promise<string[]> =>
 	(await host.journal.list()).map(({ key }) => key);
 
-/** Everything that stands in the files of the journal. */
+/** Everything that the files of the journal hold. */
 const bytes = (): string =>
 	readdirSync(folder)
 		.filter((name) => name.startsWith("j.db"))
@@ -104,7 +104,7 @@ describe("check", () => {
 		});
 	};
 
-	test("counts what there is, in a file that nobody has open and in one that is open", async () => {
+	test("counts what there is, in a file that is not open and in one that is open", async () => {
 		await sessions();
 		const expected = {
 			sessions: 3,
@@ -140,7 +140,7 @@ describe("check", () => {
 		["UPDATE sessions SET incarnation = 'twin' WHERE id IN (1, 2)", "another session has its incarnation"],
 		["UPDATE entries SET kind = 'run.ended' WHERE seq = 6 AND session = 1", "ends a second time at entry 7"],
 		["UPDATE entries SET kind = 'run.started' WHERE seq = 4 AND session = 1", "while another is open"],
-		["UPDATE entries SET kind = 'folded' WHERE seq = 4 AND session = 1", "others stand before it"],
+		["UPDATE entries SET kind = 'folded' WHERE seq = 4 AND session = 1", "others precede it"],
 		[
 			"UPDATE entries SET version = 9 WHERE seq = 3 AND session = 1",
 			"was written by a newer release (assistant 9)",
@@ -160,8 +160,8 @@ describe("check", () => {
 		["UPDATE sessions SET inputs = 0", "input 1 is not counted"],
 		["UPDATE records SET body = '{' WHERE shelf = 'runs'", "the record own of runs is damaged"],
 		["UPDATE chunks SET session = 77", "1 rows of chunks belong to sessions that are not there"],
-		["UPDATE chunks SET seq = 77", "chunk 1 behind entry 77, and the last entry is 7"],
-		["UPDATE chunks SET body = '{'", "chunk 1 behind entry 5 is damaged"],
+		["UPDATE chunks SET seq = 77", "chunk 1 after entry 77, and the last entry is 7"],
+		["UPDATE chunks SET body = '{'", "chunk 1 after entry 5 is damaged"],
 		["DELETE FROM records WHERE shelf = 'runs'", "1 runs are listed as unfinished and have no record"],
 	])("finds what was done to a file: %s", async (statement, expected) => {
 		await sessions();
@@ -170,7 +170,7 @@ describe("check", () => {
 		expect(problems.map(({ what }) => what).join("\n")).toContain(expected);
 	});
 
-	test("tells what it found, and exits with 1", async () => {
+	test("says what it found, and exits with 1", async () => {
 		await sessions();
 		changed("DELETE FROM entries WHERE seq IN (3, 4) AND session = 1");
 		const { code, stdout, stderr } = await db("check");
@@ -248,7 +248,7 @@ describe("check", () => {
 });
 
 describe("backup", () => {
-	test("gives a copy of its own: runs that are open go on in the original, and are anyone's in the copy", async () => {
+	test("gives a copy of its own: runs that are open continue in the original, and have no owner in the copy", async () => {
 		const host = open();
 		await addRun(host.journal, "done", { at: now, runId: "r0" });
 		const lease = await take(host.journal, "open");
@@ -283,7 +283,7 @@ describe("backup", () => {
 		await taken.append({ at: now, runId: "r1", facts: factsOfRun("q", "").slice(6) });
 	});
 
-	test("takes nobody's place unless told to, and never that of a database that is open", async () => {
+	test("replaces no file unless asked to, and never that of a database that is open", async () => {
 		await writing(({ journal }) => addRun(journal, "s", { at: now, runId: "r" }));
 		const copy = join(folder, "copy.db");
 		writeFileSync(copy, "precious");
@@ -327,14 +327,14 @@ describe("prune", () => {
 		const lease = await take(journal, childKey("open", "1"));
 		await lease.append({ at: old, runId: "open child", facts: factsOfRun("q", "").slice(0, 1) });
 		await addRun(journal, "young", { at: now - day, runId: "young" });
-		await addRun(journal, "told", { at: old, runId: "told" });
+		await addRun(journal, "notified", { at: old, runId: "notified" });
 		await addRun(journal, "noted", { at: old, runId: "noted" });
-		const noted = { kind: "notification", status: "queued", sessionKey: "told" } as const;
+		const noted = { kind: "notification", status: "queued", sessionKey: "notified" } as const;
 		await execution.store.runs.create({ ...noted, runId: "not begun" });
 		await execution.store.runs.create({ ...noted, runId: "noted", sessionKey: "noted", dedupeKey: "once" });
 		await values.values("waits", "notes").set("n", 1);
 		await journal.submit("waits", { id: "i", kind: "notice", body: {} });
-		changed(`UPDATE sessions SET updated_at = ${old} WHERE key IN ('told', 'noted', 'waits')`);
+		changed(`UPDATE sessions SET updated_at = ${old} WHERE key IN ('notified', 'noted', 'waits')`);
 		const planned = await prune({ removeBefore: now - 30 * day, mode: "plan" });
 		expect(planned.map(({ what, session, sessions, entries }) => [what, session, sessions, entries])).toEqual(
 			expect.arrayContaining([
@@ -346,7 +346,15 @@ describe("prune", () => {
 		expect(planned).toHaveLength(3);
 		expect(checked().counts.entries).toBe(71);
 		expect(await prune({ removeBefore: now - 30 * day })).toEqual(planned);
-		const left = ["parent", childKey("parent", "1"), "open", childKey("open", "1"), "young", "told", "waits"];
+		const left = [
+			"parent",
+			childKey("parent", "1"),
+			"open",
+			childKey("open", "1"),
+			"young",
+			"notified",
+			"waits",
+		];
 		expect((await keysOf(host)).sort()).toEqual(left.sort());
 		expect(checked()).toMatchObject({ problems: [], counts: { hidden: 0, entries: 36 } });
 		expect(await execution.store.runs.get("noted")).toBeNull();
@@ -382,7 +390,7 @@ describe("prune", () => {
 			keep: 0,
 			mode: "do",
 			stopped: () => steps.length === 3,
-			told(step) {
+			onStep(step) {
 				steps.push(step);
 				if (step.session === "a") changed(`UPDATE sessions SET updated_at = ${now} WHERE key = 'b'`);
 			},
@@ -427,7 +435,7 @@ describe("prune", () => {
 		expect(checked()).toMatchObject({ problems: [], counts: { sessions: 2, hidden: 1 } });
 	});
 
-	test("removes what a fold left that was killed; until then nobody meets it, and it goes with its session", async () => {
+	test("removes what a fold left that was killed; until then it is out of reach, and it is removed with its session", async () => {
 		await writing(async ({ journal }) => {
 			for (const runId of ["a", "b"])
 				await addRun(journal, "s", { at: now - 50 * day, runId, secret: "chunk" });
@@ -594,7 +602,7 @@ describe("beside processes that write", () => {
 			child.send("stop");
 		});
 
-	test("check, backup, prune and vacuum lose nothing of what is written, and make nobody fail", async () => {
+	test("check, backup, prune and vacuum lose nothing of what is written, and make no other process fail", async () => {
 		await writing(async ({ journal }) => {
 			for (let each = 0; each < 60; each++)
 				await addRun(journal, `old-${each}`, { at: now - 60 * day, runId: `old-${each}` });
@@ -613,11 +621,11 @@ describe("beside processes that write", () => {
 			expect([words[0], code, code === 0 ? "" : stdout + stderr]).toEqual([words[0], 0, ""]);
 			if (words[0] === "backup") copies.push(join(folder, words[1] as string));
 		}
-		const told = await Promise.all(writers.map(stopped));
+		const reports = await Promise.all(writers.map(stopped));
 		const report = checked();
 		expect(report.problems).toEqual([]);
 		expect(report.counts.sessions).toBe(10);
-		expect(told.flatMap(({ wrong }) => wrong)).toEqual([]);
+		expect(reports.flatMap(({ wrong }) => wrong)).toEqual([]);
 		const { journal } = open();
 		let turns = 0;
 		for (const { key } of await journal.list()) {
@@ -626,11 +634,11 @@ describe("beside processes that write", () => {
 				if (fact.kind === "folded") turns += fact.state.messages.filter(({ type }) => type === "user").length;
 			}
 		}
-		expect(turns).toBe(told.reduce((sum, each) => sum + each.turns, 0));
+		expect(turns).toBe(reports.reduce((sum, each) => sum + each.turns, 0));
 		for (const copy of copies) expect(checked(copy).problems).toEqual([]);
 	});
 
-	test("folding that is killed in the middle leaves all entries, or the one that stands for them", async () => {
+	test("folding that is killed in the middle leaves all entries, or the one that replaces them", async () => {
 		const runs = 2_000;
 		await writing(async ({ journal }) => {
 			const lease = await take(journal, "s");
@@ -663,7 +671,7 @@ describe("beside processes that write", () => {
 		expect(entry).toMatchObject({ seq: runs * 7, fact: { kind: "folded" } });
 	});
 
-	test("a prune that is killed at any moment leaves a whole file, and the next one goes on", async () => {
+	test("a prune that is killed at any moment leaves a whole file, and the next one continues", async () => {
 		await writing(async ({ journal }) => {
 			for (let each = 0; each < 12; each++) {
 				const key = `old-${each}`;

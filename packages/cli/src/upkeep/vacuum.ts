@@ -1,4 +1,4 @@
-/** Gives the room of removed rows back, and with it what stood in them: the file is written anew, the log is emptied. */
+/** Gives the room of removed rows back, and with it what they held: the file is written anew, the log is emptied. */
 import { statSync } from "node:fs";
 import { type JournalFile, openJournalFile } from "holdfast/sqlite";
 import { UpkeepError } from "./upkeep-error.ts";
@@ -23,7 +23,7 @@ export function vacuumJournal(path: string, patience = 10_000): Vacuumed {
 		if (!emptyLog(file, performance.now() + patience))
 			throw new UpkeepError(
 				"The file was written anew, but another process uses its log, so that its size and its old pages stay for now. " +
-					"Run it again when less is going on: a check, a backup or another program may read it.",
+					"Run it again when the file is less busy: a check, a backup or another program may read it.",
 			);
 	} catch (error) {
 		if (error instanceof UpkeepError) throw error;
@@ -31,7 +31,7 @@ export function vacuumJournal(path: string, patience = 10_000): Vacuumed {
 		if (known.code !== "journal_unavailable") throw known;
 		throw new UpkeepError(
 			`The file is busy: for ${patience / 1_000} seconds other processes left no moment to write it anew. ` +
-				"Nothing was changed; try again when less is going on.",
+				"Nothing was changed; try again when the file is less busy.",
 		);
 	} finally {
 		database.close();
