@@ -1,6 +1,3 @@
-// Entry `holdfast/sqlite`: sessions and checkpoints in SQLite files, with nothing to install. The only entry that touches
-// node:sqlite.
-import type { RecordingHost } from "./execution-host/execution-host.ts";
 import type { OwnExecutionHost } from "./execution-host/in-memory.ts";
 import { journalExecution } from "./execution-host/over-journal/journal-execution.ts";
 import type { Host } from "./host/host.ts";

@@ -1,6 +1,6 @@
 // The execution host over a journal: claims, notifications and schedules are records beside it, turns are read from it.
 import { uuid } from "@holdfast/upp";
-import type { ExecutionCapabilities, Host } from "../../host/index.ts";
+import type { Host } from "../../host/index.ts";
 import type { OwnExecutionHost } from "../in-memory.ts";
 import { recordScheduler } from "../record-scheduler.ts";
 import { recordStore } from "../record-store.ts";
