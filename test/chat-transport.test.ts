@@ -2,11 +2,10 @@
 // pages that are opened again.
 import { Chat } from "@ai-sdk/react";
 import { HoldfastChatTransport, type HoldfastChatTransportOptions } from "@holdfast/client/ai-sdk";
-import { createHandler } from "@holdfast/server";
+import { createHandler, type SessionService, sessionService } from "@holdfast/server";
 import { type Script, type ScriptedModel, scriptedModel } from "@holdfast/testing";
 import type { UIMessage } from "ai";
 import { memoryHost } from "holdfast";
-import { type SessionService, sessionService } from "holdfast/serving";
 import { afterEach, expect, test } from "vitest";
 
 const closing: (() => Promise<void>)[] = [];

@@ -3,10 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient, type ExecuteComplete, type ExecuteEvent, type Fetch } from "@holdfast/client";
-import { createServer } from "@holdfast/server";
+import { createServer, sessionService } from "@holdfast/server";
 import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { tool } from "holdfast";
-import { sessionService } from "holdfast/serving";
 import { sqliteHost } from "holdfast/sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 

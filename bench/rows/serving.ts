@@ -2,9 +2,8 @@
 // and short durable runs end to end. Clients are a process of their own; it shares the machine with the server.
 import { createServer as createBareServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createServer } from "@holdfast/server";
+import { createServer, type SessionService, sessionService } from "@holdfast/server";
 import { memoryHost } from "holdfast";
-import { type SessionService, sessionService } from "holdfast/serving";
 import { sqliteHost } from "holdfast/sqlite";
 import { startClients, type Told } from "../http-client.ts";
 import { collector, effort, type Measurement, median, mustBe, p99, report } from "../measure.ts";

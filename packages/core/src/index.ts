@@ -18,6 +18,18 @@ export type {
 	SubagentStartEvent,
 } from "./engine/subagent-events.ts";
 export type { AgentStreamEvent, UAPEvent, UAPEventType } from "./engine/uap-events.ts";
+export {
+	type AgentContext,
+	type AgentSession,
+	createSession,
+	type ExecuteOptions,
+	execute,
+	type PromptOptions,
+	type ToolAnswerMessage,
+} from "./execute/create-session.ts";
+export type { ExecuteEvent, PendingSessionCall, SessionStatus } from "./execute/execute-event.ts";
+export type { ExecuteResult, ExecuteStream } from "./execute/execute-stream.ts";
+export type { AbortedMessage, ErrorMessage, SessionMessage } from "./execute/session-message.ts";
 export type { AgentEvent } from "./facts/agent-event.ts";
 export type { RunEvent } from "./facts/events.ts";
 export type {
@@ -61,18 +73,6 @@ export type { Clock, EventLoop, Ids, Ports, Timers } from "./host/ports.ts";
 export type { RecordSpace } from "./host/records.ts";
 export type { RunIndex } from "./host/run-index.ts";
 export type { ClaimedTimer, Timer, TimerStore } from "./host/timers.ts";
-export {
-	type AgentContext,
-	type AgentSession,
-	createSession,
-	type ExecuteOptions,
-	execute,
-	type PromptOptions,
-	type ToolAnswerMessage,
-} from "./serving/create-session.ts";
-export type { ExecuteEvent, PendingSessionCall, SessionStatus } from "./serving/execute-event.ts";
-export type { ExecuteResult, ExecuteStream } from "./serving/execute-stream.ts";
-export type { AbortedMessage, ErrorMessage, SessionMessage } from "./serving/session-message.ts";
 export type { AgentRun, RunResult } from "./sessions/agent-run.ts";
 export type { Drained } from "./sessions/drain.ts";
 export { drain } from "./sessions/drain.ts";

@@ -1,10 +1,10 @@
 // One request on its way through a route: who makes it, what it asks, and what a route may do about it. Routes use this
 // and nothing else of the server.
 import { HoldfastError } from "holdfast";
-import type { ExecuteRequest, SessionService, Submitted } from "holdfast/serving";
 import type { ReleaseSlot } from "./access/index.ts";
 import { type JsonObject, readJsonObject } from "./http/index.ts";
 import type { Parts } from "./parts.ts";
+import type { ExecuteRequest, SessionService, Submitted } from "./service/index.ts";
 import {
 	bodyOf,
 	type EventStreamOptions,

@@ -15,5 +15,16 @@ export {
 	type Server,
 	type ServerOptions,
 } from "./server.ts";
+export { readServedKey, readSessionKey, servedKey } from "./service/served-key.ts";
+export type {
+	ExecuteRequest,
+	SessionInfo,
+	SessionPage,
+	SessionService,
+	SessionServiceOptions,
+	SessionSummary,
+	Submitted,
+} from "./service/service-types.ts";
+export { sessionService } from "./service/session-service.ts";
 export type { Source, StartSource, StreamEnd } from "./streams/event-stream.ts";
 export type { ErrorLog, LogEntry, RequestLog } from "./telemetry/log.ts";

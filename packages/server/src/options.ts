@@ -1,6 +1,5 @@
 // The options of a handler, parsed once at the door.
 import { HoldfastError } from "holdfast";
-import type { SessionService } from "holdfast/serving";
 import type { FailedAttempts, RateLimit } from "./access/index.ts";
 import {
 	type Authenticate,
@@ -12,11 +11,12 @@ import {
 	type OriginRules,
 } from "./access/index.ts";
 import type { Route } from "./http/index.ts";
+import type { SessionService } from "./service/index.ts";
 import type { LogEntry } from "./telemetry/index.ts";
 
 /** What `createHandler` takes. */
 export interface HandlerOptions {
-	/** The sessions: what `sessionService()` of `holdfast/serving` returns. */
+	/** The sessions: what `sessionService()` returns. */
 	readonly service: SessionService;
 	/**
 	 * Says who makes a request: its tenant, or undefined for nobody, which answers 401. Tenants do not see each other's

@@ -1,7 +1,7 @@
 // The session service of a server that was given an agent and no service: over the host it was given, else over a
 // database file of its own, so that sessions survive without any configuration.
 import { HoldfastError, type Host } from "holdfast";
-import { type SessionService, type SessionServiceOptions, sessionService } from "holdfast/serving";
+import { type SessionService, type SessionServiceOptions, sessionService } from "./service/index.ts";
 
 /** What a service is made of. */
 export interface ServedAgent extends Omit<SessionServiceOptions, "host"> {

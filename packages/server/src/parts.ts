@@ -1,8 +1,8 @@
 // What the requests of a handler share.
 
-import type { SessionService } from "holdfast/serving";
 import { AttemptLimiter, RateLimiter, Slots } from "./access/index.ts";
 import type { ResolvedOptions } from "./options.ts";
+import type { SessionService } from "./service/index.ts";
 import { FeedTable, StreamTable } from "./streams/index.ts";
 import { errorEntry, Metrics } from "./telemetry/index.ts";
 

@@ -2,9 +2,9 @@
 
 import { type Script, type ScriptedModel, scriptedModel } from "@holdfast/testing";
 import { type AnyTool, type Host, memoryHost } from "holdfast";
-import { type SessionService, type SessionServiceOptions, sessionService } from "holdfast/serving";
 import { createHandler, type Handler } from "./handler.ts";
 import type { HandlerOptions } from "./options.ts";
+import { type SessionService, type SessionServiceOptions, sessionService } from "./service/index.ts";
 import { type Received, readSse, type SseReader } from "./sse.fixture.ts";
 
 /** A handler and what it stands on. */

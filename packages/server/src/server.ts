@@ -1,11 +1,11 @@
 // A server: a handler, the address it listens on, and how both end without losing anything.
 import { HoldfastError } from "holdfast";
-import type { SessionService } from "holdfast/serving";
 import { isLoopback } from "./access/index.ts";
 import { createHandler, type Handler } from "./handler.ts";
 import type { ListenOptions, NodeListener } from "./node-listener.ts";
 import { type HandlerOptions, handlerOptions, refuseUnknown } from "./options.ts";
 import { makeService, type ServedAgent, servedAgentOptions } from "./own-service.ts";
+import type { SessionService } from "./service/index.ts";
 
 /** What `createServer` takes. */
 export type ServerOptions = HandlerOptions;

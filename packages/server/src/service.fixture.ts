@@ -1,6 +1,7 @@
 // A session service in memory that says what a test tells it to: nothing durable, and every moment under control.
 import { HoldfastError } from "holdfast";
-import type { ExecuteRequest, LoggedEvent, SessionService, Submitted } from "holdfast/serving";
+import type { LoggedEvent } from "holdfast/execute";
+import type { ExecuteRequest, SessionService, Submitted } from "./service/index.ts";
 
 type Event = LoggedEvent["event"];
 

@@ -3,10 +3,10 @@
 
 import { scriptedModel } from "@holdfast/testing";
 import { memoryHost, tool } from "holdfast";
-import { sessionService } from "holdfast/serving";
 import { expect, test } from "vitest";
 import { say } from "./served.fixture.ts";
 import { createServer } from "./server.ts";
+import { sessionService } from "./service/index.ts";
 import { type Received, readSse, until } from "./sse.fixture.ts";
 import { compareEventIds } from "./streams/event-id.ts";
 import type { LogEntry } from "./telemetry/log.ts";

@@ -32,3 +32,4 @@ export {
 	simulate,
 	type WorldFault,
 } from "./simulation/index.ts";
+export { type ManualTime, manualTime } from "./time/index.ts";

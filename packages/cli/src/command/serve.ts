@@ -1,7 +1,6 @@
 /** The command that serves an agent over HTTP until it is stopped. */
-import { createServer, type Server } from "@holdfast/server";
+import { createServer, type Server, sessionService } from "@holdfast/server";
 import { type AgentOptions, type Host, isHoldfastError } from "holdfast";
-import { sessionService } from "holdfast/serving";
 import { type CommandIo, quoted } from "../terminal/index.ts";
 import { loadAgent } from "./agent-file.ts";
 import type { Command } from "./arguments.ts";

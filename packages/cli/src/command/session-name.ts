@@ -1,6 +1,7 @@
 /** How sessions are called on the command line: by their key, and those of a server as `TENANT/ID`. */
+
+import { readServedKey, servedKey } from "@holdfast/server";
 import type { Host } from "holdfast";
-import { readServedKey, servedKey } from "holdfast/serving";
 import { UsageError } from "./usage-error.ts";
 
 /** The name of the session under a key of the journal. */

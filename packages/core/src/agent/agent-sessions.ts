@@ -1,9 +1,9 @@
 // The sessions of one agent on one host: where they are kept, who works on them, and which agent each turn gets. The
-// Agent class is a face of it; who serves sessions uses it as it is, one for all sessions of a namespace.
+// Agent class is a face of it; who serves sessions uses it as it is, one for all sessions that are served.
 import { HoldfastError } from "@holdfast/upp";
 import type { EngineAgent } from "../engine/index.ts";
 import { type AgentExecution, agentExecution } from "../execution-host/index.ts";
-import { type Host, memoryHost } from "../host/index.ts";
+import { type Host, keysOf, memoryHost, type SessionKeys } from "../host/index.ts";
 import type { PolicyAgent } from "../policy/index.ts";
 import {
 	type AgentRun,
@@ -14,6 +14,7 @@ import {
 	SessionTable,
 	Supervisor,
 	takeOver,
+	type WorkHooks,
 	type WorkOptions,
 } from "../sessions/index.ts";
 import { adaptExecutionHost, resolveHost } from "../stores/index.ts";
@@ -27,13 +28,15 @@ export interface AgentSessionsOptions {
 	readonly owner?: PolicyAgent;
 	/** What a turn's agent has in place of the agent's own options. Default: nothing. */
 	readonly agentFor?: AgentFor;
+	/** Under which keys its sessions are in the store. Default: their own, in the namespace of the options. */
+	readonly keys?: SessionKeys;
 }
 
 /** What sessions know of the agents that were made in this process. */
 const known = new WeakMap<object, SessionAgent>();
 
 /**
- * A service of sessions makes one a namespace, not one a session: `agentFor` gives each turn the model, instructions,
+ * A service of sessions makes one of it, not one a session: `agentFor` gives each turn the model, instructions,
  * tools and parameters that its session has now.
  */
 export class AgentSessions {
@@ -54,7 +57,7 @@ export class AgentSessions {
 	constructor(
 		id: string,
 		options: AgentOptions,
-		{ owner, agentFor }: AgentSessionsOptions = {},
+		{ owner, agentFor, keys = keysOf(options.namespace) }: AgentSessionsOptions = {},
 		engine: EngineAgent = resolveAgent(id, options),
 	) {
 		this.#options = options;
@@ -62,8 +65,9 @@ export class AgentSessions {
 		this.#isResolved = agentFor !== undefined;
 		if (options.host !== undefined) this.#host = resolveHost(options.host, adaptExecutionHost);
 		const subagents = checkSubagents(options.subagents, options, (each) => known.get(each));
-		this.#execution = this.#host && agentExecution(this.#host, engine.ports, options.namespace);
-		this.agent = sessionAgentOf({ agent: owner ?? { ...options, id }, options, engine, subagents, agentFor });
+		this.#execution = this.#host && agentExecution(this.#host, engine.ports, keys);
+		const agent = owner ?? { ...options, id };
+		this.agent = sessionAgentOf({ agent, options, engine, subagents, agentFor, keys });
 		if (owner !== undefined) known.set(owner, this.agent);
 	}
 
@@ -92,11 +96,39 @@ export class AgentSessions {
 		return this.#execution.resume(table, runId);
 	}
 
-	work({ signal, ...options }: WorkOptions = {}): AsyncGenerator<AgentRun, void, void> {
+	work({ signal, ...options }: WorkOptions & WorkHooks = {}): AsyncGenerator<AgentRun, void, void> {
 		this.#closing ??= new AbortController();
 		const closing = this.#closing.signal;
 		const either = signal === undefined ? closing : AbortSignal.any([closing, signal]);
 		return this.#supervisor().work({ ...options, signal: either });
+	}
+
+	/**
+	 * Works in the background until it is closed, and retries what fails. Resolves when it has looked for what is due for the
+	 * first time, whatever came of that.
+	 */
+	async supervise(options: Pick<WorkOptions, "lookEveryMs"> = {}): Promise<void> {
+		const { promise, resolve } = Promise.withResolvers<void>();
+		const working = async (): Promise<void> => {
+			for await (const run of this.work({ ...options, onProblem: () => {}, onLook: resolve })) void run;
+		};
+		void working().finally(resolve);
+		await promise;
+	}
+
+	/** Resolves when no run is under way. */
+	async quiet(): Promise<void> {
+		await this.#table?.quiet();
+	}
+
+	/** Whether a run of the session of a key is under way in this process. */
+	isBusy(key: string): boolean {
+		return this.#table?.isBusy(key) === true;
+	}
+
+	/** Nobody uses the session of a key for now: it may make way for others. */
+	unused(key: string): void {
+		this.#table?.unused(key);
 	}
 
 	/**

@@ -1,4 +1,5 @@
 // Door of agent.
-export { Agent } from "./agent.ts";
+export { AgentSessions } from "./agent-sessions.ts";
 export { checkModel, checkNames, checkOptions } from "./check-options.ts";
 export { type AgentOptions, modelIdOf, toolsAsGiven } from "./options.ts";
+export type { TurnOptions } from "./session-agent.ts";

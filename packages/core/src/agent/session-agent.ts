@@ -1,7 +1,7 @@
 // The agent as its sessions see it: with the tools and hooks of its plugins, once they are set up.
 import { type EngineAgent, isAwaitedBy, waitFor, withinCall } from "../engine/index.ts";
-import type { MaybePromise, SessionStore } from "../host/index.ts";
-import { awaitedHost, memoryJournal, memoryValues, sessionPlace, type ValueStore } from "../host/index.ts";
+import type { MaybePromise, SessionKeys, SessionStore } from "../host/index.ts";
+import { awaitedHost, memoryJournal, memoryValues, type ValueStore } from "../host/index.ts";
 import {
 	AgentPolicy,
 	askModel,
@@ -45,6 +45,7 @@ export interface SessionAgentParts {
 	readonly engine: EngineAgent;
 	readonly subagents?: readonly Subagent[];
 	readonly agentFor?: AgentFor | undefined;
+	readonly keys: SessionKeys;
 }
 
 const noTools: readonly AnyTool[] = [];
@@ -61,6 +62,7 @@ export function sessionAgentOf({
 	engine,
 	subagents = [],
 	agentFor,
+	keys,
 }: SessionAgentParts): SessionAgent {
 	const {
 		plugins = [],
@@ -78,7 +80,7 @@ export function sessionAgentOf({
 	};
 	const tools = isRuntimeLlm(options.model) ? "own-tools" : "engine-tools";
 	const valuesOf = (store: unknown): ValueStore =>
-		withCallValues(valuesBeside(options, store as SessionStore | undefined));
+		withCallValues(valuesBeside(options, keys, store as SessionStore | undefined));
 	const policyWith = (values: ValueStore, set?: PluginSet): AgentPolicy =>
 		new AgentPolicy({ agent: agentItself, middleware, plugins: set, tools, values });
 	const agent: Mutable<SessionAgent> = {
@@ -86,6 +88,7 @@ export function sessionAgentOf({
 		policy: middleware.length === 0 || plugins.length > 0 ? undefined : policyWith(valuesOf(undefined)),
 		setup: undefined,
 		namespace,
+		keys,
 		restarts: { maxRestarts, onAgentChange },
 	};
 	if (agentFor !== undefined) agent.resolve = resolved(agentFor, engineWith, () => agent.setup === undefined);
@@ -156,14 +159,18 @@ function checkTogether({ sessionStore, tools }: PluginSet, { host, model }: Agen
 }
 
 /** Values stand where the sessions do. */
-function valuesBeside({ host, namespace }: AgentOptions, given: SessionStore | undefined): ValueStore {
+function valuesBeside(
+	{ host }: AgentOptions,
+	{ storeKeyOf }: SessionKeys,
+	given: SessionStore | undefined,
+): ValueStore {
 	const store = given ?? (host !== undefined && "sessionStore" in host ? host.sessionStore : undefined);
 	const own = host !== undefined && "values" in host ? host.values : undefined;
 	const values = own ?? (store === undefined ? memoryValues() : storedValues(store));
 	return {
-		values: (key, owner) => values.values(sessionPlace(namespace, key), owner),
+		values: (key, owner) => values.values(storeKeyOf(key), owner),
 		deleteSession: (key) =>
-			values.goWithSession === true ? undefined : values.deleteSession(sessionPlace(namespace, key)),
+			values.goWithSession === true ? undefined : values.deleteSession(storeKeyOf(key)),
 	};
 }
 

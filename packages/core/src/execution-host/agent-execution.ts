@@ -1,9 +1,10 @@
 // What an agent has of an execution host: the records of its sessions' runs, and their resume.
-import type { Host, Ports } from "../host/index.ts";
+import type { Host, Ports, SessionKeys } from "../host/index.ts";
 import type { AgentRun, SessionTable } from "../sessions/index.ts";
 import { defaultLease } from "./claims.ts";
 import { type ExecutionHost, executionOf } from "./execution-host.ts";
 import type { OwnScheduler } from "./record-scheduler.ts";
+import { storeKeyOfRun } from "./recorded-names.ts";
 import { resumeRun } from "./resume-run.ts";
 import { isFinal } from "./run-record.ts";
 import { type HostRecords, hostRecords } from "./session-records.ts";
@@ -29,18 +30,14 @@ export interface DueRun {
 }
 
 /** Undefined for a host that keeps no records of runs. */
-export function agentExecution(
-	host: Host,
-	ports: Ports,
-	namespace: string | undefined,
-): AgentExecution | undefined {
+export function agentExecution(host: Host, ports: Ports, keys: SessionKeys): AgentExecution | undefined {
 	const { journal } = host;
 	const execution = executionOf(host);
 	if (execution === undefined) return undefined;
 	const leaseMs = defaultLease;
 	// A journal over a bare store has no leases: there the records have them.
 	const leases = journal.name === "store" ? "runs" : "journal";
-	const records = hostRecords(execution, { ports, namespace, leaseMs, leases });
+	const records = hostRecords(execution, { ports, keys, leaseMs, leases });
 	const { store } = execution;
 	const scheduler = "due" in execution.scheduler ? (execution.scheduler as OwnScheduler) : undefined;
 	return {
@@ -52,9 +49,9 @@ export function agentExecution(
 			for (const { runId } of (await scheduler?.due()) ?? []) {
 				const run = await store.runs.get(runId);
 				// What nobody recorded is left for whoever will.
-				if (run === null || run.ownerNamespace !== namespace) continue;
-				const isChild = run.kind === "subagent" || run.kind === "background-subagent";
-				const storeKey = isChild ? run.sessionKey : table.storeKeyOf(run.sessionKey);
+				if (run === null) continue;
+				const storeKey = storeKeyOfRun(run);
+				if (table.rootKeyOf(storeKey) === undefined) continue; // another agent's
 				const { openRunId, holder } = (await journal.head(storeKey)) ?? {};
 				// A run under way takes in what its session is to be told, or is waited for.
 				const isElsewhere = holder?.alive === true && holder.workerId !== journal.workerId;

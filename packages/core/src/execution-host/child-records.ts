@@ -1,7 +1,9 @@
 // Work of sub-agents on an execution host: a record each, scheduled where it goes on in the background, and notifications
 // of its end.
+import type { SessionKeys } from "../host/index.ts";
 import { type ChildRecords, noticeIdentity, type RecordedTask } from "../sessions/index.ts";
 import type { ExecutionHost, ExecutionStore } from "./execution-host.ts";
+import { recordedName } from "./recorded-names.ts";
 import type { NewRun } from "./run-record.ts";
 
 const none: readonly string[] = [];
@@ -9,7 +11,7 @@ const none: readonly string[] = [];
 /** Records of what the sessions of one agent start in child sessions. */
 export function childRecords(
 	host: ExecutionHost,
-	namespace: string | undefined,
+	keys: SessionKeys,
 	doneBy: ChildRecords["doneBy"],
 ): ChildRecords {
 	const { scheduler, store } = host;
@@ -17,7 +19,7 @@ export function childRecords(
 		doneBy,
 		async accepted(task, by) {
 			if (doneBy === "starter") return; // its inbox tells, and its entries do
-			await store.runs.create(newChildRun(task, await rootOf(store, task.parentRunId), namespace));
+			await store.runs.create(newChildRun(task, await rootOf(store, task.parentRunId)));
 			if (by === "scheduled") await scheduler.enqueueRun(task.runId);
 		},
 		async placesOf(runId) {
@@ -27,16 +29,16 @@ export function childRecords(
 		},
 		async notify({ key, sessionKey, text }) {
 			const runId = noticeIdentity(key).id;
+			const name = recordedName(keys.storeKeyOf(sessionKey));
 			const { status } = await store.notifications.enqueue({
 				notificationId: key,
 				idempotencyKey: key,
 				runId,
-				sessionKey,
 				input: text,
-				...(namespace === undefined ? {} : { ownerNamespace: namespace }),
+				...name,
 			});
 			if (status === "acknowledged") return;
-			await scheduler.resumeSession(sessionKey, { runId, notificationId: key, idempotencyKey: key });
+			await scheduler.resumeSession(name.sessionKey, { runId, notificationId: key, idempotencyKey: key });
 		},
 	};
 }
@@ -47,7 +49,6 @@ async function rootOf({ runs }: ExecutionStore, parentRunId: string): Promise<st
 	return (await runs.get(parentRunId))?.rootRunId ?? parentRunId;
 }
 
-function newChildRun(task: RecordedTask, rootRunId: string, namespace: string | undefined): NewRun {
-	const run: NewRun = { ...task, rootRunId, status: "queued", dedupeKey: task.runId };
-	return namespace === undefined ? run : { ...run, ownerNamespace: namespace };
+function newChildRun(task: RecordedTask, rootRunId: string): NewRun {
+	return { ...task, rootRunId, status: "queued", dedupeKey: task.runId, ...recordedName(task.sessionKey) };
 }

@@ -14,6 +14,7 @@ import {
 import { endings } from "./checkpoints-of.ts";
 import type { ExecutionHost, ExecutionStore } from "./execution-host.ts";
 import type { NotificationRecord } from "./notification.ts";
+import { isOfSubagent, storeKeyOfRun } from "./recorded-names.ts";
 import { isFinal, type RunRecord } from "./run-record.ts";
 import type { HostRecords } from "./session-records.ts";
 
@@ -53,6 +54,11 @@ async function findRun(store: ExecutionStore, runId: string): Promise<RunRecord>
 	);
 }
 
+/** The session of a run. One of another namespace is none of this agent's, and is looked for under its key as it is. */
+function actorOf(table: SessionTable, run: RunRecord): ReturnType<SessionTable["actor"]> {
+	return table.actor(table.keyOf(storeKeyOfRun(run)) ?? run.sessionKey);
+}
+
 interface Claim {
 	readonly leaseId: string;
 	/** Absent when it stands in the history already. */
@@ -66,12 +72,12 @@ class NotOurs extends Error {}
 async function tell(parts: ResumeParts, run: RunRecord): Promise<AgentRun | null> {
 	const { table, records } = parts;
 	const { store } = parts.execution;
-	const { runId, sessionKey } = run;
+	const { runId } = run;
 	const claim = await claimNotification(parts, run);
 	if (claim === undefined) return null;
 	const { key, leaseId, notification } = claim;
 	records.claimed(runId, leaseId);
-	const actor = table.actor(sessionKey);
+	const actor = actorOf(table, run);
 	try {
 		if (notification === undefined) return await goOn(parts, run); // it stands in the history
 		const { shape, message } = acceptInput(notification.input);
@@ -98,9 +104,9 @@ async function release(store: ExecutionStore, runId: string, { key, leaseId }: C
 }
 
 async function claimNotification(parts: ResumeParts, run: RunRecord): Promise<Claim | undefined> {
-	const { execution, journal, table, ports, leaseMs } = parts;
+	const { execution, journal, ports, leaseMs } = parts;
 	const { runId, sessionKey } = run;
-	const seq = (await journal.head(table.storeKeyOf(sessionKey)))?.seq ?? 0;
+	const seq = (await journal.head(storeKeyOfRun(run)))?.seq ?? 0;
 	try {
 		return await execution.store.transaction(async ({ runs, notifications, checkpoints }) => {
 			const claimed = await runs.claim(runId, { leaseMs });
@@ -131,17 +137,16 @@ async function claimNotification(parts: ResumeParts, run: RunRecord): Promise<Cl
 /** Goes on with a run that the journal knows. */
 async function goOn(parts: ResumeParts, run: RunRecord): Promise<AgentRun | null> {
 	const { table } = parts;
-	const isChild = run.kind === "subagent" || run.kind === "background-subagent";
-	if (isChild) return unlessHeld(recoverSession(table, run.sessionKey));
-	const handle = await resumeSessionRun(table.actor(run.sessionKey), run.runId);
+	if (isOfSubagent(run)) return unlessHeld(recoverSession(table, run.sessionKey));
+	const handle = await resumeSessionRun(actorOf(table, run), run.runId);
 	if (handle === null) await settle(parts, run);
 	return handle;
 }
 
 /** A run that ended in the journal and whose record was not told: a crash came between. */
-async function settle({ execution, journal, table }: ResumeParts, run: RunRecord): Promise<void> {
-	const { runId, sessionKey, dedupeKey } = run;
-	const status = await endOf(journal, table.storeKeyOf(sessionKey), run);
+async function settle({ execution, journal }: ResumeParts, run: RunRecord): Promise<void> {
+	const { runId, dedupeKey } = run;
+	const status = await endOf(journal, storeKeyOfRun(run), run);
 	if (status === undefined) return;
 	await execution.store.transaction(async ({ runs, notifications }) => {
 		await notifications.acknowledge(dedupeKey ?? runId);

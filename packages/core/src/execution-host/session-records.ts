@@ -1,9 +1,10 @@
 // What an agent's sessions record on an execution host: one record a run, from its acceptance to its end.
-import type { Ports } from "../host/index.ts";
+import type { Ports, SessionKeys } from "../host/index.ts";
 import type { RecordedRun, SessionRecords } from "../sessions/index.ts";
 import { childRecords } from "./child-records.ts";
 import type { ExecutionHost } from "./execution-host.ts";
 import { RunRecorder } from "./record-run.ts";
+import { nameOfRun, recordedName } from "./recorded-names.ts";
 import type { NewRun } from "./run-record.ts";
 
 export interface HostRecords extends SessionRecords {
@@ -13,8 +14,8 @@ export interface HostRecords extends SessionRecords {
 
 export interface RecordOptions {
 	readonly ports: Ports;
-	/** Namespace of the agent. */
-	readonly namespace: string | undefined;
+	/** Those of the agent. */
+	readonly keys: SessionKeys;
 	/** Milliseconds for which a run is claimed at a time. Default 30,000. */
 	readonly leaseMs: number;
 	/** Who knows whether a run is worked on: its record, or the journal, which may notice a dead process earlier. */
@@ -26,9 +27,9 @@ export function hostRecords(host: ExecutionHost, options: RecordOptions): HostRe
 	const { store } = host;
 	const leases = new Map<string, string>();
 	return {
-		children: childRecords(host, options.namespace, options.leases === "journal" ? "starter" : "scheduled"),
+		children: childRecords(host, options.keys, options.leases === "journal" ? "starter" : "scheduled"),
 		async queued(run) {
-			if (options.leases === "runs") await store.runs.create(newRun(run, "queued", options.namespace));
+			if (options.leases === "runs") await store.runs.create(newRun(run, "queued", options.keys));
 		},
 		async take(runId) {
 			if (options.leases === "journal" || leases.has(runId)) return true;
@@ -42,19 +43,19 @@ export function hostRecords(host: ExecutionHost, options: RecordOptions): HostRe
 			if (options.leases === "journal" && run.kind !== "notification") return undefined;
 			const leaseId = leases.get(run.runId);
 			leases.delete(run.runId);
-			return new RunRecorder(store, newRun(run, "running", options.namespace), {
+			return new RunRecorder(store, newRun(run, "running", options.keys), {
 				...options,
 				keeps: options.leases === "runs" ? "all" : "status",
 				...(leaseId === undefined ? {} : { leaseId }),
 			});
 		},
-		async cancelled(runIds, sessionKey) {
+		async cancelled(runIds, storeKey) {
 			await store.transaction(async ({ runs }) => {
 				for (const runId of runIds) {
 					const updated = await runs.update(runId, { status: "cancelled" });
 					// A turn that only waited in the inbox has left no other trace.
 					if (updated.ok || updated.reason !== "not-found") continue;
-					await runs.create(newRun({ runId, sessionKey, kind: "user-turn" }, "cancelled", options.namespace));
+					await runs.create({ runId, kind: "user-turn", status: "cancelled", ...recordedName(storeKey) });
 				}
 			});
 		},
@@ -64,6 +65,6 @@ export function hostRecords(host: ExecutionHost, options: RecordOptions): HostRe
 	};
 }
 
-function newRun(run: RecordedRun, status: NewRun["status"], namespace: string | undefined): NewRun {
-	return namespace === undefined ? { ...run, status } : { ...run, status, ownerNamespace: namespace };
+function newRun(run: RecordedRun, status: NewRun["status"], keys: SessionKeys): NewRun {
+	return { ...run, status, ...nameOfRun(keys, run) };
 }

@@ -43,9 +43,11 @@ export type { RunIndex, RunLocation } from "./run-index.ts";
 export {
 	childPlace,
 	childPrefix,
-	keyOfPlace,
+	keysOf,
+	namespaceOf,
 	readChildPlace,
 	readPlace,
+	type SessionKeys,
 	sessionPlace,
 } from "./session-key.ts";
 export type { CommitResult, SessionStore, StoredSession } from "./session-store.ts";

@@ -3,6 +3,13 @@
 
 const mark = "\u0000";
 
+/** Under which keys an agent's sessions are in the store. One session key has one store key, and the other way round. */
+export interface SessionKeys {
+	storeKeyOf(sessionKey: string): string;
+	/** Undefined for sessions of others. */
+	keyOf(storeKey: string): string | undefined;
+}
+
 /** The place of a caller's key. The same namespace and key give the same place after reconstruction. */
 export function sessionPlace(namespace: string | undefined, key: string): string {
 	if (namespace !== undefined) return `${mark}ns${mark}${namespace.length}${mark}${namespace}${mark}${key}`;
@@ -59,4 +66,18 @@ function readCounted(
 	if (at < 0 || !Number.isInteger(length)) return undefined;
 	const end = at + 1 + length;
 	return place[end] === mark ? { text: place.slice(at + 1, end), end: end + 1 } : undefined;
+}
+
+/** The keys of agents of one namespace, or of none. */
+export function keysOf(namespace: string | undefined): SessionKeys {
+	return {
+		storeKeyOf: (sessionKey) => sessionPlace(namespace, sessionKey),
+		keyOf: (storeKey) => keyOfPlace(namespace, storeKey),
+	};
+}
+
+/** The namespace that a place belongs to, that of its root where it is a child session's. */
+export function namespaceOf(place: string): string | undefined {
+	const child = readChildPlace(place);
+	return child === undefined ? readPlace(place).namespace : namespaceOf(child.parentPlace);
 }

@@ -3,12 +3,12 @@
 import { type AnyMessage, messageFromJSON, messageToJSON } from "@holdfast/upp";
 import { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
+import { createSession, execute } from "../execute/create-session.ts";
+import type { SessionMessage } from "../execute/session-message.ts";
 import type { RunEvent } from "../facts/events.ts";
 import type { Entry, Fact } from "../facts/fact.ts";
 import { type Host, memoryHost } from "../host/host.ts";
 import type { Journal } from "../host/journal.ts";
-import { createSession, execute } from "../serving/create-session.ts";
-import type { SessionMessage } from "../serving/session-message.ts";
 import type { Delta, DeltaStage, Interceptor } from "./interceptor.ts";
 
 /** What came of a run, and all that somebody who looked on was given. */

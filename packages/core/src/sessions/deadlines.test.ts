@@ -1,11 +1,10 @@
 import { join } from "node:path";
-import { type ScriptedModel, scriptedModel } from "@holdfast/testing";
+import { manualTime, type ScriptedModel, scriptedModel } from "@holdfast/testing";
 import { HoldfastError } from "@holdfast/upp";
 import { expect, test } from "vitest";
 import { lines } from "../agent/agent.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
-import { handMade } from "../engine/hand-made-time.fixture.ts";
 import { journalHost, memoryHost } from "../host/host.ts";
 import { memoryJournal } from "../host/memory.ts";
 import { sqliteHost } from "../sqlite.ts";
@@ -14,7 +13,7 @@ import { temporaryFolder } from "../temporary-folder.fixture.ts";
 const locate = { name: "locate", description: "Where.", parameters: { type: "object" } } as const;
 const asks = { toolCalls: [{ name: "locate", id: "a" }] };
 
-function make(time: ReturnType<typeof handMade>, model: ScriptedModel, more: Partial<AgentOptions> = {}) {
+function make(time: ReturnType<typeof manualTime>, model: ScriptedModel, more: Partial<AgentOptions> = {}) {
 	const { ports } = time;
 	return new Agent({
 		model,
@@ -27,7 +26,7 @@ function make(time: ReturnType<typeof handMade>, model: ScriptedModel, more: Par
 }
 
 test("a call that nobody answers in time has failed, and the run goes on by itself [API-052, API-053]", async () => {
-	const time = handMade();
+	const time = manualTime();
 	const model = scriptedModel([asks, "done"]);
 	const session = make(time, model).session("s");
 	const { pending } = await (await session.send("go")).result();
@@ -45,7 +44,7 @@ test("a call that nobody answers in time has failed, and the run goes on by itse
 });
 
 test("a call whose end the store refused to record fails as soon as it can be recorded [API-053]", async () => {
-	const time = handMade();
+	const time = manualTime();
 	const journal = memoryJournal();
 	let refusals = 0;
 	const acquire = journal.acquire.bind(journal);
@@ -66,7 +65,7 @@ test("a call whose end the store refused to record fails as soon as it can be re
 });
 
 test("a result that comes when its time is over is refused, though nobody has noticed yet [API-054]", async () => {
-	const time = handMade();
+	const time = manualTime();
 	const stuck = { ...time.ports, timers: { after: () => () => {} } };
 	const session = make(time, scriptedModel([asks, "done"]), { ports: stuck }).session("s");
 	await (await session.send("go")).result();
@@ -77,7 +76,7 @@ test("a result that comes when its time is over is refused, though nobody has no
 });
 
 test("a tool's own limit goes before, and approvals never run out [API-052]", async () => {
-	const time = handMade();
+	const time = manualTime();
 	const tools = [
 		{ ...locate, timeoutMs: 100 },
 		{ ...locate, name: "write", execute: () => "written", needsApproval: true },
@@ -95,7 +94,7 @@ test("a tool's own limit goes before, and approvals never run out [API-052]", as
 test("a deadline holds across a restart [API-053]", async () => {
 	const folder = temporaryFolder();
 	const path = join(folder, "j.db");
-	const time = handMade();
+	const time = manualTime();
 	const one = make(time, scriptedModel([asks]), { host: sqliteHost(path) });
 	await (await one.session("s").send("go")).result();
 	await one.close();

@@ -2,7 +2,7 @@
 // less and less often (keeps I7).
 import type { AgentRun, RunResult } from "./agent-run.ts";
 import { orphanedKeys } from "./store-keys.ts";
-import type { Supervised, WorkOptions, WorkProblem } from "./supervised.ts";
+import type { Supervised, WorkHooks, WorkOptions, WorkProblem } from "./supervised.ts";
 
 /** Looks for calls whose time is over. */
 type DeadlineLook = (
@@ -35,7 +35,7 @@ const patience = { first: 1_000, most: 60_000 };
 export class DueWork {
 	readonly #supervised: Supervised;
 	readonly #watchDeadlines: DeadlineLook;
-	readonly #options: WorkOptions;
+	readonly #options: WorkOptions & WorkHooks;
 	readonly #stops: readonly (() => void)[];
 	/** Names of the pieces under way. */
 	readonly #attempts = new Set<string>();
@@ -62,7 +62,7 @@ export class DueWork {
 	/** Those that were dead when it was looked last. */
 	#deaths: ReadonlySet<string> = new Set();
 
-	constructor(supervised: Supervised, options: WorkOptions, watchDeadlines: DeadlineLook) {
+	constructor(supervised: Supervised, options: WorkOptions & WorkHooks, watchDeadlines: DeadlineLook) {
 		this.#supervised = supervised;
 		this.#watchDeadlines = watchDeadlines;
 		this.#options = options;
@@ -101,7 +101,7 @@ export class DueWork {
 	async begin(): Promise<void> {
 		this.#isNew = false;
 		try {
-			if (this.#isTimeToLook) await this.#look();
+			if (this.#isTimeToLook) await this.#look().finally(this.#options.onLook);
 			while (this.#next < this.#found.length && !this.isStopped && !this.#isFull) {
 				const piece = this.#found[this.#next++] as Piece;
 				const isEarly = (this.#later.get(piece.name)?.at ?? 0) > this.#now;

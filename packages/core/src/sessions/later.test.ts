@@ -1,15 +1,15 @@
+import { manualTime } from "@holdfast/testing";
 import { HoldfastError } from "@holdfast/upp";
 import { beforeEach, expect, test } from "vitest";
-import { handMade } from "../engine/hand-made-time.fixture.ts";
 import { Later } from "./later.ts";
 import { settled } from "./sessions.fixture.ts";
 
-let time = handMade();
+let time = manualTime();
 let later = new Later(time.ports.timers);
 let tries = 0;
 
 beforeEach(() => {
-	time = handMade();
+	time = manualTime();
 	later = new Later(time.ports.timers);
 	tries = 0;
 });

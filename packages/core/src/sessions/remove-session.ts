@@ -53,13 +53,12 @@ async function removeEntries(table: SessionTable, storeKey: string): Promise<boo
 /** Records the end of a session's runs, then of its children's. What can be ended is, though one of them fails. */
 async function recordKill(table: SessionTable, storeKey: string): Promise<void> {
 	const { journal, agent, records } = table;
-	const key = table.keyOf(storeKey) ?? storeKey;
 	try {
 		// The end of the run that is open is on its record before anything stops.
 		const openRunId = records === undefined ? undefined : (await journal.head(storeKey))?.openRunId;
-		if (openRunId !== undefined) await records?.cancelled([openRunId], key);
+		if (openRunId !== undefined) await records?.cancelled([openRunId], storeKey);
 		const ended = await killSession(journal, storeKey, agent.engine.ports);
-		await records?.cancelled(ended, key);
+		await records?.cancelled(ended, storeKey);
 	} finally {
 		await eachChild(table, storeKey, kill);
 	}

@@ -1,8 +1,7 @@
-import { scriptedModel } from "@holdfast/testing";
+import { manualTime, scriptedModel } from "@holdfast/testing";
 import { HoldfastError } from "@holdfast/upp";
 import { describe, expect, test, vi } from "vitest";
 import { Agent } from "../agent/agent.ts";
-import { handMade } from "../engine/hand-made-time.fixture.ts";
 import type { Fact } from "../facts/fact.ts";
 import { journalHost } from "../host/host.ts";
 import type { AcquireResult, Journal, Lease } from "../host/journal.ts";
@@ -187,7 +186,7 @@ describe("turns that wait", () => {
 			const body = { shape: "text", message: { type: "user", content: [{ type: "text", text: id }] } };
 			return other.submit("s", { id, kind: "message", workerId: other.workerId, body });
 		};
-		const time = handMade();
+		const time = manualTime();
 		const held = gate();
 		const { session } = play([{ gate: held.promise, text: "one" }, "two"], { ports: time.ports }, journal);
 		await submit("left behind");

@@ -1,6 +1,6 @@
 // What sessions need to know of their agent. With plugins, the engine's view of it is complete once they are set up.
 import type { EngineAgent, Run } from "../engine/index.ts";
-import type { Host, MaybePromise } from "../host/index.ts";
+import type { Host, MaybePromise, SessionKeys } from "../host/index.ts";
 import type { AgentPolicy } from "../policy/index.ts";
 import type { AnyTool } from "../tools/index.ts";
 import type { SessionTable } from "./session-table.ts";
@@ -59,6 +59,8 @@ export interface SessionAgent {
 	readonly setup: AgentSetup | undefined;
 	/** Keeps sessions of agents that share a store apart. */
 	readonly namespace: string | undefined;
+	/** Where its sessions are in the store. */
+	readonly keys: SessionKeys;
 	/** When runs that were cut off are not resumed by themselves. */
 	readonly restarts: RestartPolicy;
 	/** Where sessions are kept when the agent was given no host: plugins may say so. */

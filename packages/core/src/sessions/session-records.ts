@@ -22,5 +22,5 @@ export interface SessionRecords {
 	/** What records a run that is about to be driven; undefined where its journal says it all. */
 	ledger(run: RecordedRun): Ledger | undefined;
 	/** Runs of a session were ended from outside, or will never begin; their work is stopped when this settles. */
-	cancelled(runIds: readonly string[], sessionKey: string): Promise<void>;
+	cancelled(runIds: readonly string[], storeKey: string): Promise<void>;
 }

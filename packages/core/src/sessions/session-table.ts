@@ -2,7 +2,7 @@
 
 import type { AcceptedInput } from "../facts/index.ts";
 import type { ExecutionCapabilities, Journal, Timers } from "../host/index.ts";
-import { keyOfPlace, readChildPlace, sessionPlace } from "../host/index.ts";
+import { readChildPlace } from "../host/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { Later } from "./later.ts";
 import { type LocalStore, localStore } from "./local-store.ts";
@@ -55,12 +55,12 @@ export class SessionTable implements SessionScope {
 
 	/** Under what key the session of a key is in the store. */
 	storeKeyOf(key: string): string {
-		return this.#keys === "store-keys" ? key : sessionPlace(this.agent.namespace, key);
+		return this.#keys === "store-keys" ? key : this.agent.keys.storeKeyOf(key);
 	}
 
 	/** The key of the session with a store key; undefined for sessions of other agents and child sessions. */
 	keyOf(storeKey: string): string | undefined {
-		return this.#keys === "store-keys" ? storeKey : keyOfPlace(this.agent.namespace, storeKey);
+		return this.#keys === "store-keys" ? storeKey : this.agent.keys.keyOf(storeKey);
 	}
 
 	/** The key by which callers know a session; undefined for sessions of sub-agents. */
@@ -129,6 +129,26 @@ export class SessionTable implements SessionScope {
 	/** Whether somebody here sees to it that a call of that session fails in time. */
 	watchesDeadline(storeKey: string): boolean {
 		return this.#actors.get(storeKey)?.watchesDeadline === true;
+	}
+
+	/** Whether a run of the session of a key is under way. */
+	isBusy(key: string): boolean {
+		return this.#actors.get(this.storeKeyOf(key))?.turn !== undefined;
+	}
+
+	/** Resolves when no run is under way. */
+	async quiet(): Promise<void> {
+		for (;;) {
+			const underWay = [...this.#actors.values()].flatMap(({ turn }) => turn?.over ?? []);
+			if (underWay.length === 0) return;
+			await Promise.allSettled(underWay);
+		}
+	}
+
+	/** Nobody uses the session of a key for now: it may make way for others. */
+	unused(key: string): void {
+		const storeKey = this.storeKeyOf(key);
+		if (this.#actors.get(storeKey)?.isIdle === true) this.rested(storeKey);
 	}
 
 	/** Suspends all runs under way and waits until they are left. */

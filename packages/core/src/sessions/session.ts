@@ -92,23 +92,6 @@ export class Session {
 		return outside.answer(this.#actor(), answers, options.watcher);
 	}
 
-	/** Whether a run is under way in this process. @internal */
-	isBusy(): boolean {
-		return this.#actor().turn !== undefined;
-	}
-
-	/** Whether nothing is under way in this process, and no deadline is seen to. @internal */
-	isAtRest(): boolean {
-		const actor = this.#actor();
-		return actor.isIdle && !actor.watchesDeadline;
-	}
-
-	/** Settles when no run is under way in this process. @internal */
-	async quiet(): Promise<void> {
-		const actor = this.#actor();
-		while (actor.turn !== undefined) await actor.turn.over;
-	}
-
 	/** The tool calls that wait for somebody outside. */
 	async pending(): Promise<readonly PendingToolCall[]> {
 		return outside.pending(this.#actor());

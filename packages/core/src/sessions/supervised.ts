@@ -37,6 +37,12 @@ export interface WorkOptions {
 	readonly onProblem?: ((problem: WorkProblem) => void) | undefined;
 }
 
+/** What is of interest to who works in the background. */
+export interface WorkHooks {
+	/** Called after each look at what is due, also after one that failed. */
+	readonly onLook?: (() => void) | undefined;
+}
+
 /** Runs that a host has scheduled. */
 export interface ScheduledRuns {
 	/** Those whose time has come. */

@@ -6,7 +6,7 @@
 import type { AgentRun } from "./agent-run.ts";
 import { DueWork, problemOf } from "./due-work.ts";
 import { orphanedKeys, WaitingSessions } from "./store-keys.ts";
-import type { RecoverOptions, Supervised, WorkOptions, WorkProblem } from "./supervised.ts";
+import type { RecoverOptions, Supervised, WorkHooks, WorkOptions, WorkProblem } from "./supervised.ts";
 
 export class Supervisor {
 	readonly #supervised: Supervised;
@@ -35,7 +35,7 @@ export class Supervisor {
 	}
 
 	/** Has done what becomes due; yields each run as it is resumed. They go on by themselves. */
-	async *work(options: WorkOptions = {}): AsyncGenerator<AgentRun, void, void> {
+	async *work(options: WorkOptions & WorkHooks = {}): AsyncGenerator<AgentRun, void, void> {
 		checkWorkOptions(options);
 		const work = new DueWork(this.#supervised, options, (isOurs, report) =>
 			this.#watchDeadlines("soon", isOurs, report),

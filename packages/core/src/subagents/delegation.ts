@@ -41,6 +41,7 @@ export function delegatingAgent(
 		},
 		...(resolve === undefined ? {} : { resolve: (turn: TurnRequest) => resolve(turn, delegation.tools) }),
 		namespace: agent.namespace,
+		keys: agent.keys,
 		restarts: agent.restarts,
 		children: delegation,
 	};

@@ -1,4 +1,4 @@
-import type { LoggedEvent } from "holdfast/serving";
+import type { LoggedEvent } from "holdfast/execute";
 import { expect, test } from "vitest";
 import type { AgUiEvent } from "./ag-ui-event.ts";
 import { AgUiProjection } from "./ag-ui-projection.ts";

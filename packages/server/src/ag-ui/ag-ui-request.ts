@@ -1,7 +1,8 @@
 // What a front end sends in AG-UI: of its messages only those count that the session waits for, a last message of the
 // user, or results of its tools and answers to interrupts. The server keeps the history (keeps I2).
+
+import type { PendingSessionCall } from "holdfast";
 import { HoldfastError } from "holdfast";
-import type { PendingSessionCall } from "holdfast/serving";
 import type { CallAnswer } from "../ai-sdk/index.ts";
 import { readApprovalId } from "../ai-sdk/index.ts";
 import type { JsonObject } from "../http/index.ts";

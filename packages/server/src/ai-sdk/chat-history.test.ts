@@ -1,5 +1,5 @@
 import { validateUIMessages } from "ai";
-import type { SessionMessage } from "holdfast/serving";
+import type { SessionMessage } from "holdfast";
 import { expect, test } from "vitest";
 import { chatHistory } from "./chat-history.ts";
 

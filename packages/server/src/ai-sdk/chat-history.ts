@@ -1,6 +1,6 @@
 // A session's messages as the messages of a page: what was said for one message of the user is one message, as in the
 // stream, and under the same id. Pure.
-import type { PendingSessionCall, SessionMessage } from "holdfast/serving";
+import type { PendingSessionCall, SessionMessage } from "holdfast";
 import {
 	answerIdOf,
 	approvalIdOf,

@@ -1,4 +1,4 @@
-import type { LoggedEvent } from "holdfast/serving";
+import type { LoggedEvent } from "holdfast/execute";
 import { expect, test } from "vitest";
 import { type CallsKnown, ChatProjection } from "./chat-projection.ts";
 import type { UiChunk } from "./ui-chunk.ts";

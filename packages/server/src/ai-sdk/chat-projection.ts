@@ -3,7 +3,9 @@
 //
 // A call's input is told as available when it is known who carries it out: once the run waits for the page, or marked
 // when it was not the page's, so that no page carries out a call that somebody else does.
-import type { LoggedEvent, SessionMessage } from "holdfast/serving";
+
+import type { SessionMessage } from "holdfast";
+import type { LoggedEvent } from "holdfast/execute";
 import { answerIdOf, approvalIdOf, outputOf, type UiChunk } from "./ui-chunk.ts";
 
 type Event = LoggedEvent["event"];

@@ -1,8 +1,9 @@
 // What a page sends with `useChat`: of all its messages only the last one counts, a message of the user or an answer with
 // results of tools and approvals. The server keeps the history: what a page says was said before is not believed, for
 // anybody could put words into the agent's mouth, and it would be sent again with every message (keeps I2, I5).
+
+import type { PendingSessionCall } from "holdfast";
 import { HoldfastError } from "holdfast";
-import type { PendingSessionCall } from "holdfast/serving";
 import type { JsonObject } from "../http/index.ts";
 import { sessionIdOfBody } from "../http/index.ts";
 import { readApprovalId } from "./ui-chunk.ts";

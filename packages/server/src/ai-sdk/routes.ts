@@ -1,11 +1,11 @@
 // Routes for pages that use the AI SDK's `useChat`: a chat is a session, under the chat's id.
 import { HoldfastError } from "holdfast";
-import type { SessionInfo, Submitted } from "holdfast/serving";
 import type { Exchange } from "../exchange.ts";
 import type { DescribedAnswer, Route } from "../http/index.ts";
 import { answerJson, idempotencyKeyOf, isSessionId, sessionIdOfPath } from "../http/index.ts";
 import { json } from "../openapi/index.ts";
 import { executeErrors, idempotencyKey, stop as stopSession, submitToKnown } from "../routes/index.ts";
+import type { SessionInfo, Submitted } from "../service/index.ts";
 import { compareEventIds, toldRun } from "../streams/index.ts";
 import { chatHistory } from "./chat-history.ts";
 import { type CallsKnown, ChatProjection } from "./chat-projection.ts";

@@ -1,10 +1,10 @@
 // Routes that ask for a run and stream it: a message, tool results, or the answer to an approval.
 import { HoldfastError, isHoldfastError } from "holdfast";
-import type { ExecuteRequest, Submitted } from "holdfast/serving";
 import type { Exchange } from "../exchange.ts";
 import type { JsonObject, Route } from "../http/index.ts";
 import { idempotencyKeyOf, newSessionId, sessionIdOfBody, sessionIdOfPath } from "../http/index.ts";
 import { reference, runStream } from "../openapi/index.ts";
+import type { ExecuteRequest, Submitted } from "../service/index.ts";
 
 /** The header that names a request, so that a repeat is known. */
 export const idempotencyKey = {

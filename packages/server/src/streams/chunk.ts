@@ -1,6 +1,6 @@
 // Pieces of a stream, ready to be sent: records one after the other, cut behind every end of an execution and at
 // `chunkBytes`, so that a watcher can stop at an end and what is under way to a reader stays small.
-import type { LoggedEvent } from "holdfast/serving";
+import type { LoggedEvent } from "holdfast/execute";
 import { compareEventIds } from "./event-id.ts";
 import { encode, isComplete, recordOf } from "./record.ts";
 

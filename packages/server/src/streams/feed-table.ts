@@ -1,5 +1,5 @@
 // The feeds of a handler: one for each session that is watched or at work, opened on first use and gone when unused.
-import type { SessionService } from "holdfast/serving";
+import type { SessionService } from "../service/index.ts";
 import { Feed } from "./feed.ts";
 
 /** What feeds need. */

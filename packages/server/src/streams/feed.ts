@@ -1,7 +1,7 @@
 // What all watchers of one session share: one reader of the service, one serialisation, one window of recent chunks.
 // The reader never waits for a watcher, so no watcher slows a run or another watcher. The window is bounded: a watcher
 // that falls further behind than `maxBufferedBytes` has to read from the service by itself (keeps I7).
-import type { LoggedEvent } from "holdfast/serving";
+import type { LoggedEvent } from "holdfast/execute";
 import { type Chunk, chunksOf } from "./chunk.ts";
 import { compareEventIds } from "./event-id.ts";
 import { isComplete } from "./record.ts";

@@ -1,6 +1,7 @@
 // A stream of a session's events in another shape: whoever speaks another protocol says how a batch is written. It reads
 // from the service at the pace of its reader and shares nothing, for what it writes may depend on what it wrote before.
-import type { LoggedEvent, SessionService } from "holdfast/serving";
+import type { LoggedEvent } from "holdfast/execute";
+import type { SessionService } from "../service/index.ts";
 import type { Source, StartSource } from "./event-stream.ts";
 import { encode } from "./record.ts";
 import type { Until } from "./watch.ts";

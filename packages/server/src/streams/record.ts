@@ -1,5 +1,5 @@
 // How a logged event is written for server-sent events: one record, its id, its JSON on one line.
-import type { LoggedEvent } from "holdfast/serving";
+import type { LoggedEvent } from "holdfast/execute";
 
 const encoder = new TextEncoder();
 

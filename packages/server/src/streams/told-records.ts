@@ -1,6 +1,6 @@
 // How a run is told in another protocol: a projection sees it from its beginning, and what comes out is told from a place
 // on, each record under an id of its own, so that a reader resumes behind any of them.
-import type { LoggedEvent } from "holdfast/serving";
+import type { LoggedEvent } from "holdfast/execute";
 import type { Projection } from "../exchange.ts";
 import { compareEventIds } from "./event-id.ts";
 

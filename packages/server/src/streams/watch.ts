@@ -2,7 +2,8 @@
 // the feed that all watchers share. When that is too far ahead of its reader, it reads from the service again: a burst cuts
 // nobody off, and one who has stopped reading is let go by its stream. Every event is sent once, in order, whichever of the
 // two it came from.
-import type { LoggedEvent, SessionService } from "holdfast/serving";
+import type { LoggedEvent } from "holdfast/execute";
+import type { SessionService } from "../service/index.ts";
 import { type Chunk, chunkBehind, chunksOf } from "./chunk.ts";
 import type { Source, StartSource, StreamEnd } from "./event-stream.ts";
 import type { Feed, FeedWatcher } from "./feed.ts";

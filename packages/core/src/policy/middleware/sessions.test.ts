@@ -6,7 +6,6 @@ import { describe, expect, test } from "vitest";
 import { Agent } from "../../agent/agent.ts";
 import type { AgentOptions } from "../../agent/options.ts";
 import { type Host, memoryHost } from "../../host/host.ts";
-import { sessionService } from "../../serving/session-service.ts";
 import { sqliteHost } from "../../sqlite.ts";
 import { temporaryFolder } from "../../temporary-folder.fixture.ts";
 import { watched } from "../interceptor.fixture.ts";
@@ -240,21 +239,6 @@ describe("a budget of a session", () => {
 		expect((await ask("two")).result.error?.code).toBe("budget_exceeded");
 		const unknown = talking(["never"], [budget({ maxCost: 1 })]);
 		expect((await unknown.ask("one")).result.error?.code).toBe("invalid_option");
-	});
-
-	test("holds in a service", async () => {
-		const model = scriptedModel(["one", "never"]);
-		const service = sessionService({
-			host: memoryHost(),
-			agent: { model, middleware: [budget({ maxTokens: 10 })] },
-		});
-		for (const input of ["first", "second"]) {
-			await service.submit("t", "s", { input, context: {} });
-			for await (const _ of service.follow("t", "s"));
-		}
-		expect(model.requests).toHaveLength(1);
-		expect(JSON.stringify(await service.get("t", "s"))).toContain("budget_exceeded");
-		await service.close();
 	});
 });
 

@@ -1,7 +1,6 @@
 import { scriptedModel } from "@holdfast/testing";
+import { memoryHost } from "holdfast";
 import { expect, test } from "vitest";
-import { memoryHost } from "../host/host.ts";
-import { createSession, execute } from "./create-session.ts";
 import { sessionService } from "./session-service.ts";
 
 const history = [
@@ -9,22 +8,6 @@ const history = [
 	{ role: "error", error: "It broke.", code: "x", timestamp: 1 },
 	{ role: "user", content: "Again" },
 ] as const;
-
-test("a session that begins with a history keeps it as it was given, and shows it to the model [API-036]", async () => {
-	const model = scriptedModel(["Hello"]);
-	const given = [...history];
-	const session = createSession("s", { messages: given }, { model });
-	expect(session.messages).toEqual(history);
-	await execute(session, "And now?").result();
-	expect(session.messages.slice(0, 3)).toEqual(history);
-	expect(session.messages).toHaveLength(5);
-	expect(given).toEqual(history);
-	expect(model.requests[0]?.messages.map((message) => (message as { text?: string }).text)).toEqual([
-		"Hi",
-		"Again",
-		"And now?",
-	]);
-});
 
 test("a session that was never made whole is made anew; one that was made otherwise is left alone", async () => {
 	const host = memoryHost();

@@ -1,42 +1,18 @@
-// What is sent to be executed, checked at the door: a user's message or answers to tool calls, the context of a new
-// session, and options (keeps I9: what is refused names its field).
+// What is given to be executed, checked at the door: a user's message or answers to tool calls, and options (keeps I9: what
+// is refused names its field).
 import { HoldfastError } from "@holdfast/upp";
 import type { SendInput, ToolAnswer } from "../facts/index.ts";
 import { plainDetails, plainJson } from "../tools/index.ts";
-import { withoutPatterns } from "./client-schema.ts";
+import { invalidInput } from "./execute-errors.ts";
 import type { UserPart } from "./session-message.ts";
-
-/** What a client sends. Nothing of it is trusted. @see document 3, "HTTP Transport Layer" */
-export interface ExecuteRequest {
-	/** A user's message, or answers to pending tool calls. */
-	readonly input: unknown;
-	/** Of a new session; ignored where the session exists. */
-	readonly context?: unknown;
-	readonly options?: unknown;
-}
 
 /** The input of an execution. */
 export type ExecuteInput =
 	| { readonly kind: "message"; readonly input: SendInput }
 	| { readonly kind: "answers"; readonly answers: readonly ToolAnswer[] };
 
-/** A tool as a client declares it: always remote. */
-export interface ClientTool {
-	readonly name: string;
-	readonly label?: string;
-	readonly description: string;
-	readonly parameters: Readonly<Record<string, unknown>>;
-}
-
-/** The context of a session as a client gives it; its messages are checked when they are used. */
-export interface ClientContext {
-	readonly systemPrompt?: string;
-	readonly messages: readonly unknown[];
-	readonly tools: readonly ClientTool[];
-}
-
-/** What a client may choose. */
-export interface ClientOptions {
+/** What whoever asks for an execution may choose. */
+export interface ChosenOptions {
 	/** Name of a model. */
 	readonly model?: string;
 	readonly temperature?: number;
@@ -60,40 +36,13 @@ export function readInput(given: unknown): ExecuteInput {
 	return { kind: "message", input: readContent(given.content, "input.content") };
 }
 
-const contextMembers: ReadonlySet<string> = new Set(["systemPrompt", "messages", "tools"]);
-
-/**
- * Reads a context.
- * @throws HoldfastError `invalid_input` naming the field.
- */
-export function readContext(given: unknown): ClientContext {
-	if (!isRecord(given)) throw invalidInput("context", "must be an object");
-	// One that is misspelt would be left out silently.
-	const unknown = Object.keys(given).find((name) => !contextMembers.has(name));
-	if (unknown !== undefined)
-		throw invalidInput(
-			"context",
-			`has a member ${JSON.stringify(unknown.slice(0, 50))} that is not known. Known are ${[...contextMembers].join(", ")}`,
-		);
-	const { systemPrompt, messages = [], tools = [] } = given;
-	if (systemPrompt !== undefined && typeof systemPrompt !== "string")
-		throw invalidInput("context.systemPrompt", "must be text");
-	if (!Array.isArray(messages)) throw invalidInput("context.messages", "must be an array");
-	if (!Array.isArray(tools)) throw invalidInput("context.tools", "must be an array");
-	return {
-		...(systemPrompt === undefined ? {} : { systemPrompt }),
-		messages,
-		tools: tools.map((tool, index) => readTool(tool, `context.tools[${index}]`)),
-	};
-}
-
 const knownOptions: ReadonlySet<string> = new Set(["model", "temperature", "maxTokens"]);
 
 /**
  * Reads options.
  * @throws HoldfastError `invalid_input` naming the field, `forbidden_option` for what only the server may choose.
  */
-export function readOptions(given: unknown): ClientOptions {
+export function readOptions(given: unknown): ChosenOptions {
 	if (given === undefined || given === null) return {};
 	if (!isRecord(given)) throw invalidInput("options", "must be an object");
 	for (const name of Object.keys(given)) {
@@ -116,19 +65,6 @@ function readNumber(name: string, given: unknown, least: number): Record<string,
 	if (given === undefined) return {};
 	if (typeof given === "number" && Number.isFinite(given) && given >= least) return { [name]: given };
 	throw invalidInput(`options.${name}`, `must be a number from ${least}`);
-}
-
-function readTool(given: unknown, field: string): ClientTool {
-	if (!isRecord(given)) throw invalidInput(field, "must be a tool");
-	const { name, label, description = "", inputSchema } = given;
-	// Tools of the AI SDK and of MCP have their schema under this name.
-	const { parameters = inputSchema ?? { type: "object" } } = given;
-	if (typeof name !== "string" || !/^[\w.-]{1,64}$/.test(name))
-		throw invalidInput(`${field}.name`, "must be a name of up to 64 letters, digits, `_`, `.` and `-`");
-	if (typeof description !== "string") throw invalidInput(`${field}.description`, "must be text");
-	if (!isRecord(parameters)) throw invalidInput(`${field}.parameters`, "must be a JSON Schema");
-	withoutPatterns(parameters, `${field}.parameters`);
-	return { name, description, parameters, ...(typeof label === "string" ? { label } : {}) };
 }
 
 function readAnswer(given: unknown, field: string): ToolAnswer {
@@ -193,9 +129,4 @@ function readText(given: string, field: string): string {
 
 function isRecord(given: unknown): given is Fields {
 	return typeof given === "object" && given !== null && !Array.isArray(given);
-}
-
-/** What cannot be executed. */
-export function invalidInput(field: string, why: string): HoldfastError {
-	return new HoldfastError("invalid_input", `\`${field}\` ${why}.`, { data: { field } });
 }

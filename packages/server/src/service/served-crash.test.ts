@@ -3,10 +3,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import type { LoggedEvent } from "holdfast/execute";
+import { sqliteHost } from "holdfast/sqlite";
 import { afterEach, expect, test } from "vitest";
-import { sqliteHost } from "../sqlite.ts";
-import type { LoggedEvent } from "./session-log.ts";
-import { type SessionService, sessionService } from "./session-service.ts";
+import type { SessionService } from "./service-types.ts";
+import { sessionService } from "./session-service.ts";
 import { slowAgent } from "./slow-agent.fixture.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-"));

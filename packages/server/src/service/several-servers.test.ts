@@ -1,14 +1,14 @@
 import { type ScriptedModel, scriptedModel } from "@holdfast/testing";
+import type { Host } from "holdfast";
+import { memoryHost } from "holdfast";
+import type { LoggedEvent } from "holdfast/execute";
+import { memoryJournal } from "holdfast/host";
 import { expect, test } from "vitest";
-import type { Host } from "../host/host.ts";
-import { memoryJournal } from "../host/memory.ts";
-import { memoryValues, type ValueStore } from "../host/values.ts";
-import type { ExecuteRequest } from "./execute-request.ts";
-import type { LoggedEvent } from "./session-log.ts";
-import { type SessionService, sessionService } from "./session-service.ts";
+import type { ExecuteRequest, SessionService } from "./service-types.ts";
+import { sessionService } from "./session-service.ts";
 
 const journal = memoryJournal();
-const kept = memoryValues();
+const kept = memoryHost().values;
 
 /** A server of its own over the same sessions; it waits where it looks for a session, a key, or the model of a request. */
 function serve(
@@ -16,7 +16,7 @@ function serve(
 	waits: Readonly<Partial<Record<"key" | "model" | "session", () => Promise<unknown>>>> = {},
 	model: ScriptedModel = scriptedModel(() => "done"),
 ): SessionService {
-	const values: ValueStore = {
+	const values: Host["values"] = {
 		deleteSession: (key) => kept.deleteSession(key),
 		values(key, owner) {
 			const own = kept.values(key, owner);

@@ -1,15 +1,17 @@
-// Document 3's own face in this process: `createSession` and `execute`, over the same served sessions as any server's.
+// Document 3's own face in this process: `createSession` and `execute`, over the same sessions as any server's.
 import { HoldfastError } from "@holdfast/upp";
 import { type AgentOptions, modelIdOf } from "../agent/index.ts";
-import { type Host, memoryHost, sessionPlace } from "../host/index.ts";
+import { type Host, memoryHost } from "../host/index.ts";
 import { localStore, processKey } from "../sessions/index.ts";
 import { normaliseTools, type ToolSet } from "../tools/index.ts";
 import type { PendingSessionCall, SessionStatus } from "./execute-event.ts";
-import { readInput, readOptions } from "./execute-request.ts";
+import type { ExecuteSession } from "./execute-session.ts";
+import { ExecuteSessions, type ExecuteSessionsOptions } from "./execute-sessions.ts";
 import { ExecuteEvents, type ExecuteStream } from "./execute-stream.ts";
-import { ServedSession, type ServingParts } from "./served-session.ts";
+import { readInput, readOptions } from "./read-input.ts";
 import type { SessionMessage, UserSessionMessage } from "./session-message.ts";
 import { storedTool } from "./session-tools.ts";
+import type { SessionView } from "./session-view.ts";
 
 /** What a session begins with. @see document 3, "New API Design" */
 export interface AgentContext {
@@ -76,15 +78,19 @@ export class AgentSession {
 	readonly id: string;
 	/** Settles when the session was restored, or found to be new; `execute` waits for it. Rejects with what went wrong. */
 	readonly ready: Promise<void>;
-	readonly #parts: ServingParts;
+	readonly #host: Host;
+	readonly #session: ExecuteSession;
+	readonly #view: SessionView;
 	readonly #context: AgentContext;
 	readonly #options: PromptOptions;
-	#served: ServedSession | undefined;
+	/** Whether the host has it. */
+	#isMade = false;
 	#status: SessionStatus = "idle";
 	#messages: readonly SessionMessage[];
 	/** The model an execution was given. */
 	#model: AgentOptions["model"];
 	#unwatch: (() => void) | undefined;
+	#accepting: Promise<unknown> = Promise.resolve();
 
 	/** @internal */
 	constructor(id: string, context: AgentContext, options: PromptOptions) {
@@ -94,7 +100,10 @@ export class AgentSession {
 		this.#messages = structuredClone(context.messages ?? []);
 		this.#context = { ...context, messages: this.#messages };
 		this.#options = options;
-		this.#parts = partsOf(context, options);
+		const sessions = sessionsOf(context, options);
+		this.#host = sessions.host;
+		this.#session = new ExecuteSessions(sessions).session(id);
+		this.#view = this.#session.view();
 		this.ready = this.#restore();
 		this.ready.catch(() => {}); // executions hear of it
 	}
@@ -105,7 +114,7 @@ export class AgentSession {
 
 	/** Id of the model that was used last, else of the one that will be; empty where there is none. */
 	get model(): string {
-		return modelIdOf(this.#model) ?? this.#served?.view.model ?? modelIdOf(this.#options.model) ?? "";
+		return modelIdOf(this.#model) ?? this.#view.model ?? modelIdOf(this.#options.model) ?? "";
 	}
 
 	/** The whole conversation. */
@@ -115,12 +124,12 @@ export class AgentSession {
 
 	/** US dollars of all answers whose price is known. */
 	get totalCost(): number {
-		return this.#served?.view.totalCost ?? 0;
+		return this.#view.totalCost;
 	}
 
 	/** The calls that wait for somebody outside; undefined while there are none. */
 	get pendingToolCalls(): readonly PendingSessionCall[] | undefined {
-		return this.#status === "awaiting_tool_execution" ? this.#served?.view.pendingToolCalls : undefined;
+		return this.#status === "awaiting_tool_execution" ? this.#view.pendingToolCalls : undefined;
 	}
 
 	/**
@@ -129,7 +138,7 @@ export class AgentSession {
 	 */
 	async stop(): Promise<boolean> {
 		await this.ready;
-		const stopped = (await this.#served?.stop()) ?? false;
+		const stopped = this.#isMade && (await this.#session.stop());
 		await this.#look();
 		return stopped;
 	}
@@ -138,7 +147,7 @@ export class AgentSession {
 	execute(input: unknown, options: ExecuteOptions): ExecuteStream {
 		const events = new ExecuteEvents(this.id, {
 			limit: this.#options.bufferLimit,
-			place: processKey(localStore(this.#parts.host.journal), sessionPlace(undefined, this.id)),
+			place: processKey(localStore(this.#host.journal), this.#session.storeKey),
 			begun: () => {
 				this.#model = options.model ?? this.#model;
 				this.#status = "running";
@@ -148,7 +157,7 @@ export class AgentSession {
 		const isExpected = this.#status !== "running" && Array.isArray(input) === (wanted === "answers");
 		if (isExpected) this.#status = "running";
 		this.#execute(events, input, options).catch(async (error) => {
-			if (isExpected) await this.#look().catch(() => {}); // it stands as it stood
+			if (isExpected) await this.#look().catch(() => {}); // it is as it was
 			events.fail(error);
 		});
 		return events;
@@ -159,44 +168,64 @@ export class AgentSession {
 		const input = readInput(given);
 		const chosen = readOptions({ temperature, maxTokens });
 		await this.ready;
-		const served = await this.#made(model);
-		await served.goOn();
-		const { run } = await served.execute(input, { options: chosen, model, watcher: events });
-		const stop = (): void => run?.interrupt();
+		const { run } = await this.#inTurn(async () => {
+			await this.#make(model);
+			await this.#finish();
+			return this.#session.execute(input, { options: chosen, model, watcher: events });
+		});
+		const stop = (): void => run.interrupt();
 		if (signal?.aborted) stop();
 		else signal?.addEventListener("abort", stop, { once: true });
-		const result = await run?.result();
+		const result = await run.result();
 		signal?.removeEventListener("abort", stop);
 		await events.keptUp();
 		await this.#look();
-		events.close(result?.error);
+		events.close(result.error);
+	}
+
+	/** Executions are accepted one after the other. */
+	#inTurn<T>(accept: () => Promise<T>): Promise<T> {
+		const accepted = this.#accepting.then(accept);
+		this.#accepting = accepted.catch(() => {});
+		return accepted;
 	}
 
 	async #restore(): Promise<void> {
-		this.#served = await ServedSession.load(this.#parts, undefined, this.id);
-		if (this.#served === undefined) return;
+		this.#isMade = (await this.#session.setup()) !== undefined;
+		if (!this.#isMade) return;
 		await this.#look();
-		if (this.#mayChange) await this.#served.resume().catch(() => {}); // without a model nothing can go on
+		if (this.#mayChange) await this.#session.resume().catch(() => {}); // without a model nothing can go on
 	}
 
-	async #made(model: AgentOptions["model"]): Promise<ServedSession> {
+	async #make(model: AgentOptions["model"]): Promise<void> {
+		if (this.#isMade) return;
 		const { systemPrompt, messages = [], tools } = this.#context;
 		const context = {
 			messages,
 			tools: [...normaliseTools(tools).values()].map(storedTool),
 			...(systemPrompt === undefined ? {} : { systemPrompt }),
 		};
-		this.#served ??= await ServedSession.create(this.#parts, undefined, this.id, context, model);
-		return this.#served;
+		await this.#session.create(context, model);
+		this.#isMade = true;
+	}
+
+	/** A run that a dead process left comes first; nothing happens where somebody works on the session. */
+	async #finish(): Promise<void> {
+		await this.#view.refresh();
+		if (this.#view.status !== "running" || this.#session.isBusy) return;
+		const run = await this.#session.resume().catch((error) => {
+			if ((error as { code?: unknown }).code !== "session_held") throw error;
+		});
+		await run?.result();
 	}
 
 	async #look(): Promise<void> {
-		await this.#served?.view.refresh();
-		const view = this.#served?.view;
-		if (view === undefined) {
+		if (!this.#isMade) {
 			this.#status = "idle";
 			return;
 		}
+		const view = this.#view;
+		await view.refresh();
 		this.#status = view.status;
 		this.#messages = view.messages;
 		if (this.#mayChange) this.#unwatch ??= this.#watch();
@@ -213,8 +242,7 @@ export class AgentSession {
 	}
 
 	#watch(): () => void {
-		const place = sessionPlace(undefined, this.id);
-		return this.#parts.host.journal.watch(place, () => void this.#look().catch(() => {}));
+		return this.#host.journal.watch(this.#session.storeKey, () => void this.#look().catch(() => {}));
 	}
 }
 
@@ -222,7 +250,7 @@ export class AgentSession {
  * Makes a session, or restores the one of that id from the host: then of the context only the functions of its tools are
  * used, bound again by name. Returns at once; `ready` tells when it is restored.
  *
- * @throws TypeError for an id that is none; HoldfastError for tools that are none.
+ * @throws TypeError for an id that is empty, or naming the option that is unknown or wrong; HoldfastError for wrong tools.
  * @see document 3, "New API Design"
  * @example
  * import { createSession, execute } from "holdfast";
@@ -264,8 +292,8 @@ function invalidBufferLimit(): HoldfastError {
 	return new HoldfastError("invalid_option", "The option `bufferLimit` must be a whole number above 0.");
 }
 
-/** What the session is served with: all of its tools are kept with it, and their functions bound by name. */
-function partsOf({ tools }: AgentContext, options: PromptOptions): ServingParts {
+/** All tools of the session are kept with it, and their functions bound by name. */
+function sessionsOf({ tools }: AgentContext, options: PromptOptions): ExecuteSessionsOptions {
 	const { host = memoryHost(), model, temperature, maxTokens, bufferLimit: _, ...rest } = options;
 	if (typeof host?.journal !== "object")
 		throw new TypeError(
@@ -280,6 +308,6 @@ function partsOf({ tools }: AgentContext, options: PromptOptions): ServingParts 
 		host,
 		agent: { ...agent, model, ...(Object.keys(params).length === 0 ? {} : { params }) },
 		bound: normaliseTools(tools),
-		model: () => model,
+		models: () => model,
 	};
 }

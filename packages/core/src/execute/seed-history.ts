@@ -1,5 +1,4 @@
-// What is kept of a served session beside its journal: its context and options. The tools are kept as what a model is told
-// of them; functions are bound again by name.
+// The history that a session begins with: the first entry of its journal, and beside it as it was given.
 import {
 	type AssistantContent,
 	AssistantMessage,
@@ -11,76 +10,41 @@ import {
 	UserMessage,
 } from "@holdfast/upp";
 import { acceptInput, foldedFact, initialSession } from "../facts/index.ts";
-import type { Host, SessionValues } from "../host/index.ts";
+import type { Host } from "../host/index.ts";
 import { AgentState } from "../state/index.ts";
-import { invalidInput } from "./execute-request.ts";
+import { invalidInput } from "./execute-errors.ts";
 import type { AssistantPart, SessionMessage, UserPart } from "./session-message.ts";
-
-/** A tool as it is kept. */
-export interface StoredTool {
-	readonly name: string;
-	readonly label?: string;
-	readonly description: string;
-	readonly parameters: Readonly<Record<string, unknown>>;
-	/** Whether somebody outside runs it, or a function that was given with it. */
-	readonly kind: "remote" | "local";
-	/** Milliseconds that somebody outside has for a call of it. */
-	readonly timeoutMs?: number;
-	/** Whether every call of it needs approval. */
-	readonly needsApproval?: true;
-}
-
-/** What a session was made with, and its options as they are now. */
-export interface StoredSession {
-	readonly systemPrompt?: string;
-	readonly tools: readonly StoredTool[];
-	/** Name of the model of the last execution that named one. */
-	readonly model?: string;
-	readonly temperature?: number;
-	readonly maxTokens?: number;
-}
-
-const owner = "holdfast.serving";
-
-/** The values of one session. */
-export function servedValues({ values }: Host, place: string): SessionValues {
-	return values.values(place, owner);
-}
-
-/** Forgets what is kept of a session that was removed. */
-export async function forgetValues({ values }: Host, place: string): Promise<void> {
-	if (values.goWithSession !== true) await values.deleteSession(place);
-}
+import { setupValues } from "./session-setup.ts";
 
 /**
- * Makes a session begin with a history: it is the journal's first entry, and stands beside it as it was given.
+ * Makes a session begin with a history: it becomes the first entry of its journal.
  *
- * Rejects with `session_exists` when something was said in a session at that place, `invalid_input`.
+ * Rejects with `session_exists` when something was said in the session of that key, `invalid_input`.
  */
 export async function seed(
 	host: Host,
-	place: string,
+	storeKey: string,
 	messages: readonly unknown[],
 	about: { readonly runId: string; readonly at: number },
 ): Promise<void> {
 	const { journal } = host;
 	const history = answered(messages.flatMap(historyMessage));
-	const [first, second] = await journal.read(place, { limit: 2 });
+	const [first, second] = await journal.read(storeKey, { limit: 2 });
 	// A session that was never made whole, for its process died, is begun anew.
 	if (first !== undefined && (first.fact.kind !== "folded" || second !== undefined)) throw sessionExists();
 	if (history.length === 0 && first === undefined) return;
-	const acquired = await journal.acquire(place);
+	const acquired = await journal.acquire(storeKey);
 	if (!acquired.ok) throw sessionExists();
 	const state = initialSession(AgentState.initial().withMessages(history));
-	await servedValues(host, place).set("history", messages);
+	await setupValues(host, storeKey).set("history", messages);
 	const replaced = first === undefined ? about : { at: first.at, runId: first.runId, replaces: first.seq };
 	await acquired.lease.append({ ...replaced, facts: [foldedFact(state)] });
 	await acquired.lease.release();
 }
 
 /** The history that a session was made with, as it was given. */
-export async function seeded(host: Host, place: string): Promise<readonly unknown[] | undefined> {
-	return (await servedValues(host, place).get("history")) as readonly unknown[] | undefined;
+export async function seeded(host: Host, storeKey: string): Promise<readonly unknown[] | undefined> {
+	return (await setupValues(host, storeKey).get("history")) as readonly unknown[] | undefined;
 }
 
 function sessionExists(): HoldfastError {

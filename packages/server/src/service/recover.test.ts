@@ -1,17 +1,16 @@
-import { scriptedModel } from "@holdfast/testing";
+import { manualTime, scriptedModel } from "@holdfast/testing";
+import type { Host, Journal } from "holdfast";
+import { memoryHost } from "holdfast";
+import { memoryJournal } from "holdfast/host";
 import { expect, test } from "vitest";
-import { handMade } from "../engine/hand-made-time.fixture.ts";
-import type { Host } from "../host/host.ts";
-import type { Journal } from "../host/journal.ts";
-import { memoryJournal } from "../host/memory.ts";
-import { memoryValues } from "../host/values.ts";
-import { says } from "./execute.fixture.ts";
-import { type SessionService, sessionService } from "./session-service.ts";
+import { says } from "./messages.fixture.ts";
+import type { SessionService } from "./service-types.ts";
+import { sessionService } from "./session-service.ts";
 
 /** Hosts of several processes over the same sessions. */
 function sharedHosts() {
 	const first = memoryJournal();
-	const values = memoryValues();
+	const values = memoryHost().values;
 	return (workerId: string) => {
 		const journal = first.worker(workerId);
 		const host: Host = { journal, values, close: async () => journal.close() };
@@ -30,7 +29,7 @@ async function leave(hostOf: ReturnType<typeof sharedHosts>, workerId: string, .
 
 /** A service whose looks are counted, and time is made by hand. */
 function looking({ host }: { readonly host: Host }, recoverEveryMs?: number) {
-	const time = handMade();
+	const time = manualTime();
 	const looks: Journal["list"][] = [];
 	const list = host.journal.list.bind(host.journal);
 	host.journal.list = (options) => {

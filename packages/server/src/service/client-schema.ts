@@ -1,7 +1,7 @@
 // The schema of a tool that a client declared, as it is checked here: without regular expressions, which are the client's
 // own and would run on everybody's event loop for as long as they like (keeps I7). What the whole schema lets in is let in:
 // what would refuse more without its patterns goes with them. The model sees the schema whole.
-import { invalidInput } from "./execute-request.ts";
+import { invalidInput } from "./client-errors.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 

@@ -1,10 +1,8 @@
-import { type Script, scriptedModel } from "@holdfast/testing";
+import { manualTime, type Script, scriptedModel } from "@holdfast/testing";
+import { Agent, memoryHost } from "holdfast";
+import type { LoggedEvent } from "holdfast/execute";
+import { budget } from "holdfast/middleware";
 import { expect, test } from "vitest";
-import { Agent } from "../agent/agent.ts";
-import { handMade } from "../engine/hand-made-time.fixture.ts";
-import { memoryHost } from "../host/host.ts";
-import { budget } from "../policy/middleware/budget.ts";
-import type { LoggedEvent } from "./session-log.ts";
 import { sessionService } from "./session-service.ts";
 
 async function read(events: AsyncIterable<readonly LoggedEvent[]>): Promise<LoggedEvent[]> {
@@ -140,7 +138,7 @@ test("a session that waited goes on with the functions that a new service has by
 });
 
 test("a time limit holds over a restart of the service, which goes on by itself and tells it in the log [API-053]", async () => {
-	const time = handMade();
+	const time = manualTime();
 	const host = memoryHost();
 	const ask = { name: "ask_user", description: "Asks.", parameters: { type: "object" } };
 	const serve = (script: Script) =>
@@ -195,5 +193,20 @@ test("a session tells where its last run begins, and events of a call name it be
 		...after,
 	]);
 	expect(first.runId).not.toBe(second.runId);
+	await service.close();
+});
+
+test("middleware of the agent holds in a service", async () => {
+	const model = scriptedModel(["one", "never"]);
+	const service = sessionService({
+		host: memoryHost(),
+		agent: { model, middleware: [budget({ maxTokens: 10 })] },
+	});
+	for (const input of ["first", "second"]) {
+		await service.submit("t", "s", { input, context: {} });
+		for await (const _ of service.follow("t", "s"));
+	}
+	expect(model.requests).toHaveLength(1);
+	expect(JSON.stringify(await service.get("t", "s"))).toContain("budget_exceeded");
 	await service.close();
 });

@@ -1,16 +1,16 @@
-// The tools of a served session: as they are kept with it, and as its agent has them. A function is bound again by its
+// The tools of a session: as they are kept with it, and as its agent has them. A function is bound again by its
 // tool's name, and a tool that had one never becomes one of the caller's.
 import { HoldfastError } from "@holdfast/upp";
 import type { AgentOptions } from "../agent/index.ts";
 import { type AnyTool, type EngineTool, normaliseTools, validatingSchema } from "../tools/index.ts";
-import { withoutPatterns } from "./client-schema.ts";
-import type { StoredTool } from "./stored-session.ts";
+import type { StoredTool } from "./session-setup.ts";
 
 /** The tools of a session: those that are given now, and what it keeps beside them. */
 export function boundTools(
 	stored: readonly StoredTool[],
 	given: AgentOptions["tools"],
 	again: ReadonlyMap<string, EngineTool> | undefined,
+	checkedSchema: (tool: Pick<StoredTool, "name" | "parameters">) => StoredTool["parameters"],
 ): readonly AnyTool[] {
 	const own = normaliseTools(given);
 	const registered = [...own.values()].map(({ name, source }) => ({ ...(source as AnyTool), name }));
@@ -20,8 +20,7 @@ export function boundTools(
 			const found = again?.get(tool.name);
 			if (found?.kind === kind) return bound(found, tool);
 			if (kind === "local") return { ...tool, run: () => missing(tool.name) };
-			const checked = withoutPatterns(tool.parameters, `the parameters of ${tool.name}`);
-			return { ...tool, [validatingSchema]: checked } as AnyTool;
+			return { ...tool, [validatingSchema]: checkedSchema(tool) } as AnyTool;
 		});
 	return [...registered, ...kept];
 }

@@ -1,16 +1,16 @@
-// More sessions are used than are kept at hand: those at rest make way, and whoever has something to do or to wait for
+// More sessions are used than are kept in memory: those at rest make way, and whoever has something to do or to wait for
 // notices nothing of it.
 
-import { scriptedModel } from "@holdfast/testing";
+import { manualTime, scriptedModel } from "@holdfast/testing";
+import type { AgentOptions } from "holdfast";
+import { memoryHost } from "holdfast";
+import type { LoggedEvent } from "holdfast/execute";
 import { expect, test } from "vitest";
-import type { AgentOptions } from "../agent/options.ts";
-import { handMade } from "../engine/hand-made-time.fixture.ts";
-import { memoryHost } from "../host/host.ts";
-import { asks, locate, says, tells } from "./execute.fixture.ts";
-import type { LoggedEvent } from "./session-log.ts";
-import { type SessionService, type SessionServiceOptions, sessionService } from "./session-service.ts";
+import { asks, locate, says, tells } from "./messages.fixture.ts";
+import type { SessionService, SessionServiceOptions } from "./service-types.ts";
+import { sessionService } from "./session-service.ts";
 
-/** More than are kept at hand, and so many more that each of those that were there before is looked at. */
+/** More than are kept in memory, and so many more that each of those that were there before is looked at. */
 const many = 1_100;
 
 /** Serves sessions whose answers follow from what was said last: a call, an answer that waits for `gate`, or "Fine.". */
@@ -120,7 +120,7 @@ test("a session that waits for an answer takes it, made way or not", async () =>
 });
 
 test("a deadline is seen to while other sessions come and go, and no longer than the service stands", async () => {
-	const time = handMade();
+	const time = manualTime();
 	const { service } = serve({ ports: time.ports, remoteToolTimeoutMs: 5_000 });
 	for (const sessionId of ["one", "two"]) {
 		const { after } = await start(service, sessionId, "ask");

@@ -1,13 +1,25 @@
 // Time that passes when a test says so.
-import type { Ports } from "../host/ports.ts";
+import type { Ports } from "holdfast";
 
-/** A clock and timers that go on when they are told to. */
-export function handMade(): {
+/** A clock and its timers, for the option `ports` of an agent. */
+export interface ManualTime {
 	readonly ports: Pick<Ports, "clock" | "timers">;
-	/** Those that wait. */
+	/** Those that wait, each with the time at which it fires. */
 	readonly timers: ReadonlySet<{ readonly at: number }>;
+	/** Lets time pass; timers whose time comes fire before it returns. */
 	pass(milliseconds: number): void;
-} {
+}
+
+/**
+ * Makes a clock that stays where it is until `pass` is called, so that a test waits for nothing.
+ * @example
+ * import { manualTime } from "@holdfast/testing";
+ *
+ * const time = manualTime();
+ * time.ports.timers.after(1_000, () => console.log("a second later"));
+ * time.pass(1_000);
+ */
+export function manualTime(): ManualTime {
 	let now = 1_000_000;
 	const timers = new Set<{ readonly at: number; wake(): void }>();
 	return {

@@ -2,7 +2,7 @@
 // the fourth word for ever, or does not.
 
 import { scriptedModel } from "@holdfast/testing";
-import type { AgentOptions } from "../agent/options.ts";
+import type { AgentOptions } from "holdfast";
 
 const never = new Promise(() => {});
 

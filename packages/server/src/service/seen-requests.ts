@@ -1,17 +1,19 @@
 // Requests that came with an idempotency key (keeps I3). The same message is the same run, whichever server it reaches and
-// however often: the id of its run is made of the request and its key. Answers go on with a run, and settle a call once.
-import { HoldfastError } from "@holdfast/upp";
-import { afterEntry, type Entry, entriesAfter } from "../facts/index.ts";
-import type { Host, SessionValues } from "../host/index.ts";
-import type { AgentRun } from "../sessions/index.ts";
-import type { ClientOptions, ExecuteInput } from "./execute-request.ts";
-import { servedValues } from "./stored-session.ts";
+// however often: the id of its run is made of the request and its key. Answers resume a run, and settle a call once.
+import type { Entry, Host } from "holdfast";
+import {
+	afterEntry,
+	type ChosenOptions,
+	type ExecuteInput,
+	type ExecuteSession,
+	entriesAfter,
+} from "holdfast/execute";
+import { idempotencyKeyReused } from "./client-errors.ts";
 
 /** An execution that was accepted. */
 export interface Accepted {
-	readonly run: AgentRun | undefined;
 	readonly runId: string;
-	/** Events behind this id are those of the execution. */
+	/** Events after this id are those of the execution. */
 	readonly after: string;
 	/** Whether it was accepted before, under the same idempotency key. */
 	readonly attached: boolean;
@@ -19,7 +21,7 @@ export interface Accepted {
 
 /** A request that was seen under an idempotency key, as it is kept. */
 interface SeenRequest {
-	/** Digest of the request, so that another under the same key is told apart. */
+	/** Digest of the request, by which another one under the same key is known. */
 	readonly body: string;
 	/** Seq of an entry before all that it came to. */
 	readonly from: number;
@@ -43,32 +45,28 @@ export class AcceptedBefore extends Error {
 }
 
 export class SeenRequests {
-	readonly #host: Host;
-	readonly #place: string;
+	readonly #journal: Host["journal"];
+	readonly #session: ExecuteSession;
 
-	constructor(host: Host, place: string) {
-		this.#host = host;
-		this.#place = place;
-	}
-
-	get #values(): SessionValues {
-		return servedValues(this.#host, this.#place);
+	constructor(host: Host, session: ExecuteSession) {
+		this.#journal = host.journal;
+		this.#session = session;
 	}
 
 	/** What is kept of a request under its key. Rejects with `idempotency_key_reused`. */
-	async of(idempotencyKey: string, input: ExecuteInput, options: ClientOptions): Promise<NamedRequest> {
-		// Before the look: where another server keeps it meanwhile, what it comes to lies behind.
-		const { seq: from = 0 } = (await this.#host.journal.head(this.#place)) ?? {};
+	async of(idempotencyKey: string, input: ExecuteInput, options: ChosenOptions): Promise<NamedRequest> {
+		// Before the key is looked for: where another server keeps it meanwhile, what it comes to is after this.
+		const { seq: from = 0 } = (await this.#journal.head(this.#session.storeKey)) ?? {};
 		const body = await digest([input, options]);
 		const name = `request:${idempotencyKey}`;
-		const seen = (await this.#values.get(name)) as SeenRequest | undefined;
+		const seen = (await this.#session.values.get(name)) as SeenRequest | undefined;
 		if (seen?.body === body) return { ...seen, name };
 		// A message that was refused came to nothing, and its key may be used again.
 		if (seen !== undefined && (seen.runId === undefined || (await this.found(seen, input)) !== undefined))
 			throw idempotencyKeyReused();
-		const runId = uuidOf(await digest([this.#place, idempotencyKey, body]));
+		const runId = uuidOf(await digest([this.#session.storeKey, idempotencyKey, body]));
 		const request: SeenRequest = { body, from, ...(input.kind === "message" ? { runId } : {}) };
-		await this.#values.set(name, request);
+		await this.#session.values.set(name, request);
 		return { ...request, name };
 	}
 
@@ -80,7 +78,7 @@ export class SeenRequests {
 			(fact.kind === "tool.settled" && answered.has(fact.callId)) ||
 			(fact.kind === "decision" && answered.has((fact.answer as { callId?: string } | null)?.callId ?? ""));
 		let resumed: Entry | undefined;
-		for await (const entry of entriesAfter(this.#host.journal, this.#place, from)) {
+		for await (const entry of entriesAfter(this.#journal, this.#session.storeKey, from)) {
 			if (entry.fact.kind === "run.started" && entry.runId === runId) return attachedTo(entry);
 			if (entry.fact.kind === "run.resumed") resumed = entry;
 			if (resumed !== undefined && isOfAnswer(entry)) return attachedTo(resumed);
@@ -92,13 +90,13 @@ export class SeenRequests {
 	async refused(request: NamedRequest, input: ExecuteInput): Promise<Accepted | undefined> {
 		if (request.runId !== undefined) return this.found(request, input);
 		// Its calls may be answered otherwise, and then this was not what they were answered with.
-		await this.#values.delete(request.name);
+		await this.#session.values.delete(request.name);
 		return undefined;
 	}
 }
 
 function attachedTo({ seq, runId }: Entry): Accepted {
-	return { run: undefined, runId, after: afterEntry(seq - 1), attached: true };
+	return { runId, after: afterEntry(seq - 1), attached: true };
 }
 
 /** What tells requests apart, in place of the requests themselves. In hexadecimal. */
@@ -114,11 +112,4 @@ async function digest(parts: readonly unknown[]): Promise<string> {
 function uuidOf(hex: string): string {
 	const parts = [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`];
 	return [...parts, hex.slice(20, 32)].join("-");
-}
-
-function idempotencyKeyReused(): HoldfastError {
-	return new HoldfastError(
-		"idempotency_key_reused",
-		"This idempotency key was sent with another request before. Take a new key for each request.",
-	);
 }

@@ -1,0 +1,16 @@
+// Entry `holdfast/execute`: the sessions of document 3 for whoever serves them to others, as `@holdfast/server` does.
+export type { ExecuteComplete } from "./execute/execute-event.ts";
+export {
+	ExecuteSession,
+	type ExecuteSettings,
+	type Execution,
+	type SessionContext,
+} from "./execute/execute-session.ts";
+export { ExecuteSessions, type ExecuteSessionsOptions } from "./execute/execute-sessions.ts";
+export { type ChosenOptions, type ExecuteInput, readInput, readOptions } from "./execute/read-input.ts";
+export { followLog, type LoggedEvent } from "./execute/session-log.ts";
+export type { SessionSetup, StoredTool } from "./execute/session-setup.ts";
+export type { SessionView } from "./execute/session-view.ts";
+export { afterEntry } from "./facts/event-id.ts";
+export { entriesAfter } from "./facts/read-entries.ts";
+export { readPlace, type SessionKeys, sessionPlace } from "./host/session-key.ts";

@@ -1,0 +1,33 @@
+// What sessions of document 3 say when they cannot do as they are asked.
+import { HoldfastError } from "@holdfast/upp";
+
+/** There is no such session, or none any more. */
+export function sessionNotFound(): HoldfastError {
+	return new HoldfastError("session_not_found", "Session not found");
+}
+
+/** Nothing is served under that name. */
+export function unknownModel(name: string): HoldfastError {
+	return new HoldfastError("unknown_model", `There is no model ${JSON.stringify(name.slice(0, 100))} here.`);
+}
+
+/** No model was given anywhere. */
+export function modelMissing(): HoldfastError {
+	return new HoldfastError(
+		"model_missing",
+		"The session has no model. Give `model` with it, or with the execution.",
+	);
+}
+
+/** Two tools of a session would have one name. */
+export function toolNameConflict(name: string): HoldfastError {
+	return new HoldfastError(
+		"tool_name_conflict",
+		`There is a tool "${name}" already. Give the other one another name.`,
+	);
+}
+
+/** What cannot be executed. */
+export function invalidInput(field: string, why: string): HoldfastError {
+	return new HoldfastError("invalid_input", `\`${field}\` ${why}.`, { data: { field } });
+}

@@ -1,0 +1,211 @@
+// One session of document 3 on a keyed session: an execution is a turn that begins at once, or answers to the calls of one
+// that waits. What it was made with and its options are kept beside its journal, and read there before each turn.
+import type { AgentOptions, AgentSessions } from "../agent/index.ts";
+import { afterEntry, type Watcher } from "../facts/index.ts";
+import type { Host, SessionValues } from "../host/index.ts";
+import type { AgentRun } from "../sessions/index.ts";
+import { sessionNotFound } from "./execute-errors.ts";
+import type { ChosenOptions, ExecuteInput } from "./read-input.ts";
+import { seed, seeded } from "./seed-history.ts";
+import { deleteSetup, readSetup, type SessionSetup, type StoredTool, setupValues } from "./session-setup.ts";
+import { SessionView } from "./session-view.ts";
+import type { TurnAgents } from "./turn-agents.ts";
+import type { TurnSetups } from "./turn-setups.ts";
+
+/** What the sessions of one host share. */
+export interface SharedParts {
+	readonly host: Host;
+	readonly agents: TurnAgents;
+	readonly setups: TurnSetups;
+	keyed(): AgentSessions;
+	newId(): string;
+	now(): number;
+}
+
+/** What a session is made with. */
+export interface SessionContext {
+	/** Default: the one of all sessions. */
+	readonly systemPrompt?: string | undefined;
+	/** The history that it begins with, in the shape of `SessionMessage`; not trusted. */
+	readonly messages: readonly unknown[];
+	/** Tools beside those of all sessions. */
+	readonly tools: readonly StoredTool[];
+}
+
+/** How an execution is asked for. */
+export interface ExecuteSettings {
+	/** Options from this execution on. Default: those that the session has. */
+	readonly options?: ChosenOptions;
+	/** The model from this execution on, as it is and not by its name. Default: the one that the session has. */
+	readonly model?: AgentOptions["model"];
+	/** What the session keeps, where that was just read. */
+	readonly setup?: SessionSetup | undefined;
+	/** Id of the run that a message begins. Default: a new one. */
+	readonly runId?: string | undefined;
+	/**
+	 * Called before a message begins its run: nothing else can begin in the session between this and the run. What it rejects
+	 * with refuses the execution.
+	 */
+	readonly beforeBegin?: (() => Promise<void>) | undefined;
+	/** Sees all events of the run, from the first one on. */
+	readonly watcher?: Watcher | undefined;
+}
+
+/** An execution that was accepted: it is durable. */
+export interface Execution {
+	readonly run: AgentRun;
+	/** Events after this id are those of the execution. */
+	readonly after: string;
+}
+
+const optionNames = ["model", "temperature", "maxTokens"] as const;
+
+/** A session of `ExecuteSessions`. */
+export class ExecuteSession {
+	readonly key: string;
+	/** Its key in the journal. */
+	readonly storeKey: string;
+	readonly #parts: SharedParts;
+
+	/** @internal */
+	constructor(parts: SharedParts, key: string, storeKey: string) {
+		this.#parts = parts;
+		this.key = key;
+		this.storeKey = storeKey;
+	}
+
+	/** What is kept of the session beside its journal. */
+	get values(): SessionValues {
+		return setupValues(this.#parts.host, this.storeKey);
+	}
+
+	/** Whether a run is under way in this process. */
+	get isBusy(): boolean {
+		return this.#parts.keyed().isBusy(this.key);
+	}
+
+	/** What it was made with, and its options; undefined when there is no such session. */
+	setup(): Promise<SessionSetup | undefined> {
+		return readSetup(this.#parts.host, this.storeKey);
+	}
+
+	/** The session as its journal shows it. */
+	view(): SessionView {
+		const { host } = this.#parts;
+		return new SessionView(host.journal, this.storeKey, () => seeded(host, this.storeKey));
+	}
+
+	/**
+	 * Makes it. `model` is the one that its first execution will be given.
+	 *
+	 * Rejects with `tool_name_conflict`, `invalid_input`, `session_exists`, and what is wrong with its tools.
+	 */
+	async create(context: SessionContext, model?: AgentOptions["model"]): Promise<SessionSetup> {
+		const { systemPrompt, messages, tools } = context;
+		const { agents, host, keyed, newId, now } = this.#parts;
+		agents.checkNames(tools);
+		const setup: SessionSetup = { tools, ...(systemPrompt === undefined ? {} : { systemPrompt }) };
+		await agents.of(setup, model); // what cannot be an agent is refused before anything is kept
+		keyed(); // so is what comes after the end
+		await seed(host, this.storeKey, messages, { runId: newId(), at: now() });
+		await this.values.set("session", setup);
+		return setup;
+	}
+
+	/**
+	 * Accepts an execution: it is durable when this resolves. Executions of one session are asked for one after the other.
+	 *
+	 * Rejects with `session_not_found`, `session_busy`, `pending_tool_calls`, `no_pending_tool_calls` and the other codes of
+	 * `session.answer()`, `unknown_model`.
+	 */
+	async execute(input: ExecuteInput, settings: ExecuteSettings = {}): Promise<Execution> {
+		const withdraw = await this.#choose(settings);
+		try {
+			const run = await this.#begin(input, settings);
+			void run.result(); // it waits for nobody
+			return { run, after: afterEntry(run.from ?? 0) };
+		} catch (error) {
+			await withdraw();
+			throw (error as { code?: unknown }).code === "session_killed" ? sessionNotFound() : error;
+		}
+	}
+
+	/** Resumes what a dead process left, and watches the deadlines of calls. Null when there is nothing to resume. */
+	resume(): Promise<AgentRun | null> {
+		return this.#parts.keyed().session(this.key).resume();
+	}
+
+	/** Ends the run that is under way or waits; false when there is none. */
+	async stop(): Promise<boolean> {
+		const keyed = this.#parts.keyed();
+		try {
+			return await keyed.session(this.key).stop();
+		} finally {
+			keyed.unused(this.key);
+		}
+	}
+
+	/** Ends what it does and removes all that is kept of it. */
+	async delete(): Promise<void> {
+		await this.#parts.keyed().session(this.key).delete();
+		await deleteSetup(this.#parts.host, this.storeKey);
+	}
+
+	/** The turn begins, or the run that waits is resumed, with what the session keeps now. */
+	async #begin(input: ExecuteInput, settings: ExecuteSettings): Promise<AgentRun> {
+		const { key } = this;
+		const { setups, newId } = this.#parts;
+		const keyed = this.#parts.keyed();
+		const { watcher, runId = newId(), setup } = settings;
+		try {
+			if (input.kind === "answers") {
+				setups.set(key, await this.#mustBe());
+				return await keyed.session(key).answer(input.answers, { watcher });
+			}
+			setups.set(key, setup ?? (await this.#mustBe()));
+			const beforeBegin = async (): Promise<void> => {
+				// From here on nothing else begins in it: what it keeps now is what the turn has.
+				setups.set(key, await this.#mustBe());
+				await settings.beforeBegin?.();
+			};
+			return await keyed.session(key).start(input.input, { runId, beforeBegin, watcher });
+		} finally {
+			setups.forget(key);
+			keyed.unused(key);
+		}
+	}
+
+	/** Options of an execution apply from it on, so they are kept before it begins. Returns the way to take them back. */
+	async #choose({ options = {}, model }: ExecuteSettings): Promise<() => Promise<void>> {
+		const { agents, setups } = this.#parts;
+		const given = setups.modelOf(this.key);
+		const before = Object.keys(options).length === 0 ? undefined : await this.#mustBe();
+		// A run under way keeps its own, and refuses this execution.
+		if ((before === undefined && model === undefined) || this.isBusy) return async () => {};
+		if (before !== undefined) await agents.of({ ...before, ...options }, model ?? given);
+		if (model !== undefined) setups.setModel(this.key, model);
+		const withdrawModel = (): void => setups.setModel(this.key, given);
+		// Another server may have changed them meanwhile.
+		const kept = before && (await this.setup());
+		const chosen = kept && { ...kept, ...options };
+		if (kept === undefined || chosen === undefined || sameOptions(kept, chosen))
+			return async () => withdrawModel();
+		await this.values.set("session", chosen);
+		return async () => {
+			withdrawModel();
+			const now = await this.setup();
+			if (now !== undefined && sameOptions(now, chosen)) await this.values.set("session", kept);
+		};
+	}
+
+	/** What it keeps. Rejects with `session_not_found`: whoever works on the same store may have deleted it. */
+	async #mustBe(): Promise<SessionSetup> {
+		const setup = await this.setup();
+		if (setup === undefined) throw sessionNotFound();
+		return setup;
+	}
+}
+
+function sameOptions(one: SessionSetup, other: SessionSetup): boolean {
+	return optionNames.every((name) => one[name] === other[name]);
+}

@@ -1,0 +1,25 @@
+// A map that keeps what was used last, so that it stays bounded (keeps I7). Whatever it drops can be had again.
+export class Recent<Key, Value> {
+	readonly #most: number;
+	readonly #values = new Map<Key, Value>();
+
+	constructor(most: number) {
+		this.#most = most;
+	}
+
+	get(key: Key): Value | undefined {
+		const value = this.#values.get(key);
+		if (value !== undefined) this.set(key, value);
+		return value;
+	}
+
+	set(key: Key, value: Value): void {
+		this.#values.delete(key);
+		this.#values.set(key, value);
+		if (this.#values.size > this.#most) this.#values.delete(this.#values.keys().next().value as Key);
+	}
+
+	delete(key: Key): void {
+		this.#values.delete(key);
+	}
+}

@@ -1,0 +1,45 @@
+// What a session of document 3 was made with, and its options: kept beside its journal. Its tools are kept as the model sees
+// them; functions are bound again by name.
+import type { Host, SessionValues } from "../host/index.ts";
+
+/** A tool as it is kept. */
+export interface StoredTool {
+	readonly name: string;
+	readonly label?: string;
+	readonly description: string;
+	readonly parameters: Readonly<Record<string, unknown>>;
+	/** Whether somebody outside runs it, or a function that was given with it. */
+	readonly kind: "remote" | "local";
+	/** Milliseconds that somebody outside has for a call of it. */
+	readonly timeoutMs?: number;
+	/** Whether every call of it needs approval. */
+	readonly needsApproval?: true;
+}
+
+/** What a session was made with, and its options as they are now. */
+export interface SessionSetup {
+	readonly systemPrompt?: string;
+	readonly tools: readonly StoredTool[];
+	/** Name of the model of the last execution that named one. */
+	readonly model?: string;
+	readonly temperature?: number;
+	readonly maxTokens?: number;
+}
+
+/** Sessions that were made by earlier versions have theirs under this name, too. */
+const owner = "holdfast.serving";
+
+/** The values of one session under which they are kept. */
+export function setupValues({ values }: Host, storeKey: string): SessionValues {
+	return values.values(storeKey, owner);
+}
+
+/** Deletes them with their session, where the store does not do so by itself. */
+export async function deleteSetup({ values }: Host, storeKey: string): Promise<void> {
+	if (values.goWithSession !== true) await values.deleteSession(storeKey);
+}
+
+/** What a session keeps; undefined when there is no such session. */
+export async function readSetup(host: Host, storeKey: string): Promise<SessionSetup | undefined> {
+	return (await setupValues(host, storeKey).get("session")) as SessionSetup | undefined;
+}

@@ -1,0 +1,103 @@
+// The agents of turns: made of what all sessions have and what each keeps of its own. Sessions
+// that keep the same have the same one.
+import { type AgentOptions, checkModel, modelIdOf, type TurnOptions } from "../agent/index.ts";
+import { type EngineTool, normaliseTools } from "../tools/index.ts";
+import { modelMissing, toolNameConflict, unknownModel } from "./execute-errors.ts";
+import { Recent } from "./recent.ts";
+import type { SessionSetup, StoredTool } from "./session-setup.ts";
+import { boundTools } from "./session-tools.ts";
+
+/** What the agents of turns are made of. */
+export interface TurnAgentParts {
+	/** What the agents of all sessions have: model, system prompt, tools, prices and so on. */
+	readonly agent: AgentOptions;
+	/** The model that is meant by a name. Default: only the agent's own model, by its id. */
+	readonly models?: ((name: string) => AgentOptions["model"] | Promise<AgentOptions["model"]>) | undefined;
+	/** The tools of createSession() as they are given now: those that a session keeps have their functions by name. */
+	readonly bound?: ReadonlyMap<string, EngineTool> | undefined;
+	/**
+	 * The schema that arguments for a tool which a session keeps are checked with. The model sees the tool's own. Default: that
+	 * one. What it throws refuses the session.
+	 */
+	readonly checkedSchema?: (tool: Pick<StoredTool, "name" | "parameters">) => StoredTool["parameters"];
+}
+
+/** How many agents are kept for the next turn of a session that has the same. */
+const keptAgents = 1_000;
+
+export class TurnAgents {
+	readonly #parts: TurnAgentParts;
+	readonly #made = new Recent<
+		string,
+		{ readonly given: AgentOptions["model"]; readonly options: TurnOptions }
+	>(keptAgents);
+	readonly #own: ReadonlyMap<string, EngineTool>;
+
+	constructor(parts: TurnAgentParts) {
+		this.#parts = parts;
+		this.#own = normaliseTools(parts.agent.tools);
+	}
+
+	/** The name of the model of a session of which nothing else is said. */
+	get modelId(): string | undefined {
+		return modelIdOf(this.#parts.agent.model);
+	}
+
+	/**
+	 * What the session's turns have; `given` is a model that was given by itself, and not by its name.
+	 *
+	 * Rejects with `unknown_model`, `model_missing`, and what is wrong with its tools.
+	 */
+	async of(stored: SessionSetup, given?: AgentOptions["model"]): Promise<TurnOptions> {
+		const key = JSON.stringify(stored);
+		const known = this.#made.get(key);
+		if (known !== undefined && known.given === given) return known.options;
+		const options = await this.#make(stored, given);
+		this.#made.set(key, { given, options });
+		return options;
+	}
+
+	/** The model of a name. Rejects with `unknown_model`. */
+	async model(name: string): Promise<NonNullable<AgentOptions["model"]>> {
+		const { agent, models } = this.#parts;
+		const model = name === this.modelId ? agent.model : await models?.(name);
+		if (model === undefined) throw unknownModel(name);
+		return model;
+	}
+
+	/** @throws HoldfastError `tool_name_conflict` where two tools of a session would have one name. */
+	checkNames(tools: readonly StoredTool[]): void {
+		const taken = tools.find((tool, index) => {
+			const isDouble = tools.findIndex(({ name }) => name === tool.name) !== index;
+			return isDouble || (tool.kind === "remote" && this.#own.has(tool.name));
+		});
+		if (taken !== undefined) throw toolNameConflict(taken.name);
+	}
+
+	async #make(stored: SessionSetup, given: AgentOptions["model"]): Promise<TurnOptions> {
+		const { agent, bound, checkedSchema = ownSchema } = this.#parts;
+		const { systemPrompt, tools: kept, model: name, temperature, maxTokens } = stored;
+		const model = given ?? (name === undefined ? agent.model : await this.model(name));
+		if (model === undefined) throw modelMissing();
+		const params = {
+			...agent.params,
+			...(temperature === undefined ? {} : { temperature }),
+			...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
+		};
+		const system = systemPrompt ?? agent.system ?? agent.instructions;
+		const tools = boundTools(kept, agent.tools, bound, checkedSchema);
+		// What cannot be an agent is refused before the session keeps it.
+		checkModel({ model, tools });
+		normaliseTools(tools);
+		return {
+			model,
+			tools,
+			...(system === undefined ? {} : { system }),
+			...(Object.keys(params).length === 0 ? {} : { params }),
+		};
+	}
+}
+
+function ownSchema({ parameters }: Pick<StoredTool, "parameters">): StoredTool["parameters"] {
+	return parameters;
+}

@@ -1,0 +1,28 @@
+// How sessions are named in records of runs: by key and namespace, a sub-agent's by its store key.
+import { namespaceOf, readPlace, type SessionKeys, sessionPlace } from "../host/index.ts";
+import type { RunRecord } from "./run-record.ts";
+
+/** A session's name in a record. */
+export type RecordedName = Pick<RunRecord, "sessionKey" | "ownerNamespace">;
+
+/** Whether a run is one of a sub-agent. */
+export function isOfSubagent({ kind }: Pick<RunRecord, "kind">): boolean {
+	return kind === "subagent" || kind === "background-subagent";
+}
+
+/** The name of the session with a store key. */
+export function recordedName(storeKey: string): RecordedName {
+	const { key: sessionKey } = readPlace(storeKey);
+	const ownerNamespace = namespaceOf(storeKey);
+	return ownerNamespace === undefined ? { sessionKey } : { sessionKey, ownerNamespace };
+}
+
+/** The name of the session of a run. */
+export function nameOfRun(keys: SessionKeys, run: Pick<RunRecord, "kind" | "sessionKey">): RecordedName {
+	return recordedName(isOfSubagent(run) ? run.sessionKey : keys.storeKeyOf(run.sessionKey));
+}
+
+/** The store key of the session of a recorded run. */
+export function storeKeyOfRun(run: RunRecord): string {
+	return isOfSubagent(run) ? run.sessionKey : sessionPlace(run.ownerNamespace, run.sessionKey);
+}

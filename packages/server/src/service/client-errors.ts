@@ -1,0 +1,43 @@
+// What the service says to whoever asks for what cannot be.
+import { HoldfastError, isHoldfastError } from "holdfast";
+
+/** What was sent cannot be executed. */
+export function invalidInput(field: string, why: string): HoldfastError {
+	return new HoldfastError("invalid_input", `\`${field}\` ${why}.`, { data: { field } });
+}
+
+/** There is no such session, or none any more. */
+export function sessionNotFound(): HoldfastError {
+	return new HoldfastError("session_not_found", "Session not found");
+}
+
+/** Only a session that exists can be continued without a context. */
+export function contextRequired(): HoldfastError {
+	return new HoldfastError("context_required", "Context required for new session");
+}
+
+/** Nothing more is begun here. */
+export function shuttingDown(): HoldfastError {
+	return new HoldfastError("shutting_down", "The server is shutting down. Send the request again.", {
+		retryable: true,
+	});
+}
+
+/** The key was used for another request. */
+export function idempotencyKeyReused(): HoldfastError {
+	return new HoldfastError(
+		"idempotency_key_reused",
+		"This idempotency key was sent with another request before. Take a new key for each request.",
+	);
+}
+
+/** An error of a session by the name that its caller has for it. */
+export function forCaller(error: unknown, sessionKey: string, sessionId: string): unknown {
+	if (!isHoldfastError(error) || !error.message.includes(`"${sessionKey}"`)) return error;
+	const { code, message, retryable, data, cause } = error;
+	return new HoldfastError(code, message.replaceAll(`"${sessionKey}"`, `"${sessionId}"`), {
+		retryable,
+		cause,
+		...(data === undefined ? {} : { data: data.key === sessionKey ? { ...data, key: sessionId } : data }),
+	});
+}

@@ -1,0 +1,27 @@
+// Sessions as they were last looked at, so that looking again costs what is new. Those looked at longest ago make way, and
+// are then read anew (keeps I7).
+import type { ExecuteSession, SessionView } from "holdfast/execute";
+
+/** How many are kept. */
+const most = 1_000;
+
+export class RecentViews {
+	readonly #views = new Map<string, SessionView>();
+
+	/** The view of a session. */
+	of(session: ExecuteSession): SessionView {
+		const view = this.#views.get(session.key) ?? session.view();
+		this.#views.delete(session.key);
+		this.#views.set(session.key, view);
+		for (const oldest of this.#views.keys()) {
+			if (this.#views.size <= most) break;
+			this.#views.delete(oldest);
+		}
+		return view;
+	}
+
+	/** The session was deleted. */
+	forget({ key }: ExecuteSession): void {
+		this.#views.delete(key);
+	}
+}

@@ -1,0 +1,121 @@
+// What a session service is: its options, what it is asked, and what it answers.
+import type {
+	AgentOptions,
+	FollowOptions,
+	Host,
+	PendingSessionCall,
+	SessionMessage,
+	SessionStatus,
+} from "holdfast";
+import type { LoggedEvent } from "holdfast/execute";
+
+/** A request to execute something, as a client sends it. Nothing of it is trusted. @see document 3, "HTTP Transport Layer" */
+export interface ExecuteRequest {
+	/** A user's message, or answers to pending tool calls. */
+	readonly input: unknown;
+	/** Of a new session; ignored where the session exists. */
+	readonly context?: unknown;
+	readonly options?: unknown;
+}
+
+/** Options of `sessionService`. */
+export interface SessionServiceOptions {
+	/** Where the sessions live: `sqliteHost(path)`, or `memoryHost()` for those that need not survive. */
+	readonly host: Host;
+	/** What the agents of all sessions are made with: model, system prompt, tools, prices and so on. */
+	readonly agent: AgentOptions;
+	/** The model that clients mean by a name. Default: only the agent's own model, by its id. */
+	readonly models?: (name: string) => AgentOptions["model"] | Promise<AgentOptions["model"]>;
+	/** How many steps an execution may take, over all its suspensions. Default: no limit. */
+	readonly maxSteps?: number;
+	/** Milliseconds that clients have for the result of a remote tool. Default: no limit. Approvals never run out. */
+	readonly remoteToolTimeoutMs?: number;
+	/**
+	 * Milliseconds for which deltas are gathered before they are committed and emitted. Default 20. Less: they come
+	 * earlier; more: fewer commits.
+	 */
+	readonly deltaFlushMs?: number;
+	/** Milliseconds between two looks for runs that a dead process left. Default 500. */
+	readonly recoverEveryMs?: number;
+}
+
+/** An execution that was accepted: it is durable. */
+export interface Submitted {
+	readonly sessionId: string;
+	readonly runId: string;
+	/** Events after this id are those of the execution, from its `session_start` on. */
+	readonly after: string;
+	/** Whether the session is new. */
+	readonly created: boolean;
+	/** Whether the same request was accepted before, under the same idempotency key. */
+	readonly attached: boolean;
+}
+
+/** A session as its clients see it. */
+export interface SessionInfo {
+	readonly sessionId: string;
+	readonly status: SessionStatus;
+	readonly messages: readonly SessionMessage[];
+	/** US dollars of all answers whose price is known. */
+	readonly totalCost: number;
+	readonly pendingToolCalls?: readonly PendingSessionCall[];
+	/** The model that answered last, else the one that will. */
+	readonly model: string;
+	/** Id of the last event; absent while there is none. */
+	readonly lastEventId?: string;
+	/** The last run; events after `after` are its own, over all its suspensions. Absent while there is none. */
+	readonly lastRun?: { readonly runId: string; readonly after: string };
+}
+
+/** A session in a list. */
+export interface SessionSummary {
+	readonly sessionId: string;
+	/** Milliseconds since the epoch. */
+	readonly createdAt: number;
+	readonly updatedAt: number;
+	/** Whether a run is under way or waits. */
+	readonly isOpen: boolean;
+}
+
+/** A page of sessions; `next` is where the following one begins. */
+export interface SessionPage {
+	readonly sessions: readonly SessionSummary[];
+	readonly next?: string;
+}
+
+/** Sessions served to others. */
+export interface SessionService {
+	/**
+	 * Accepts an execution; durable when it resolves.
+	 *
+	 * Rejects with `invalid_input`, `forbidden_option`, `unknown_model`, `context_required`, `tool_name_conflict`,
+	 * `session_busy`, `pending_tool_calls`, `no_pending_tool_calls`, `unknown_tool_call_id`, `tool_call_settled`,
+	 * `duplicate_tool_result`, `tool_result_conflict`, `tool_result_expired`, `idempotency_key_reused`, `shutting_down`.
+	 */
+	submit(
+		tenant: string,
+		sessionId: string,
+		request: ExecuteRequest,
+		options?: { readonly idempotencyKey?: string },
+	): Promise<Submitted>;
+	/** Undefined when there is no such session of this tenant. */
+	get(tenant: string, sessionId: string): Promise<SessionInfo | undefined>;
+	/** Sessions of a tenant in the order of their ids. At most 100 at a time, 50 by default. */
+	list(tenant: string, options?: { readonly after?: string; readonly limit?: number }): Promise<SessionPage>;
+	/**
+	 * Events of a session in bounded batches; an empty one says, once, that what comes is live. Its iterator rejects with
+	 * `session_not_found`, `invalid_event_id`, `events_expired`, and ends at once when it is left or the signal fires.
+	 */
+	follow(tenant: string, sessionId: string, options?: FollowOptions): AsyncIterable<readonly LoggedEvent[]>;
+	/** Ends the run that is under way or waits. Rejects with `session_not_found`. */
+	stop(tenant: string, sessionId: string): Promise<{ readonly stopped: boolean }>;
+	/**
+	 * Ends what a session does and removes all of it, the sessions of its sub-agents included. Whoever follows it gets
+	 * nothing more. Rejects with `session_not_found`.
+	 */
+	delete(tenant: string, sessionId: string): Promise<void>;
+	/** Resumes what dead processes left, now and whenever there is more of it. Resolves when it has looked once. */
+	recover(): Promise<void>;
+	/** Accepts no more; runs may finish for so many milliseconds (default 0), then they are left to be resumed. */
+	close(options?: { readonly drainMs?: number }): Promise<void>;
+}

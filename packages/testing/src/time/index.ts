@@ -1,0 +1,2 @@
+// Door of time.
+export { type ManualTime, manualTime } from "./manual-time.ts";
