@@ -1,10 +1,10 @@
 // From the end of a drive to what the caller gets: the result, or the error that was thrown.
 import { HoldfastError, type Turn, UPPError } from "@holdfast/upp";
 import type { GenerateResult } from "../state/index.ts";
-import { turnOf } from "./drive.ts";
 import type { DriveOutcome } from "./end-run.ts";
 import type { Run } from "./run.ts";
 import { Stopped } from "./stopped.ts";
+import { turnOf } from "./turn-so-far.ts";
 
 /**
  * The result of a run that completed; the hooks `onComplete` and `onError` are called here, once.

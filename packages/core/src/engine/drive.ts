@@ -1,10 +1,9 @@
 // The one loop (keeps I1): look at the state, decide, act, commit, go on, until the run ends or is told to stop.
 // A run that crashed comes through the same door: the state says what is open, and the loop goes on from there.
-import { createTurn, HoldfastError, type Turn, UPPError } from "@holdfast/upp";
+import { HoldfastError, UPPError } from "@holdfast/upp";
 import type { AssistantSaid, Fact } from "../facts/index.ts";
-import { cycleUsage, errorData, runMessages, type SessionState } from "../facts/index.ts";
+import { errorData } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
-import type { GenerateResult } from "../state/index.ts";
 import type { Action, AskAction, ModelAction, NoteAction } from "./action.ts";
 import { commit, type DriveOutcome, stepOf, stopOrFail } from "./end-run.ts";
 import type { Observation } from "./engine-agent.ts";
@@ -12,6 +11,7 @@ import { callModel, type ModelFailure } from "./model-call.ts";
 import type { Run } from "./run.ts";
 import { CommitFailed, CutShort, Stopped, Waits } from "./stopped.ts";
 import { ToolRound } from "./tool-round.ts";
+import { stepResult } from "./turn-so-far.ts";
 import { untilAnswered } from "./until-answered.ts";
 
 /** Milliseconds that running tools get to finish when a run is suspended. */
@@ -104,20 +104,6 @@ async function askStep(run: Run, action: AskAction): Promise<boolean> {
 function noteOf(run: Run, { topic, value, afterwards }: NoteAction): Fact {
 	const note: Fact = { kind: "note", step: stepOf(run), topic, value };
 	return afterwards === "ends-step" ? { ...note, endsStep: true } : note;
-}
-
-/** The turn of a run so far; undefined while the model has not answered. */
-export function turnOf(run: { readonly state: SessionState }): Turn | undefined {
-	const state = run.state.run;
-	if (state?.assistant === undefined) return undefined;
-	return createTurn({
-		messages: runMessages(run.state),
-		response: state.assistant.message,
-		toolExecutions: state.executions.toArray(),
-		usage: { ...state.usage, cycles: cycleUsage(state) },
-		cycles: state.cycles,
-		...(state.assistant.data === undefined ? {} : { data: state.assistant.data }),
-	});
 }
 
 /** Opens the turn, or closes the step that a crash left without its end. True when the run shall end. */
@@ -340,18 +326,6 @@ async function isStopAsked(run: Run): Promise<boolean> {
 	}
 	const { stop } = run.interceptors;
 	return stop !== undefined && (await run.untilStopped(stop(state))) === true;
-}
-
-/** What `onStepEnd` gets. The turn is built when it is looked at, for it costs its length (keeps I5). */
-function stepResult(state: SessionState): GenerateResult {
-	let turn: Turn | undefined;
-	return {
-		get turn() {
-			turn ??= turnOf({ state }) as Turn;
-			return turn;
-		},
-		state: state.agent,
-	};
 }
 
 function tellStepEnd(run: Run): Promise<unknown> | undefined {
