@@ -62,9 +62,12 @@ export interface FileLimits {
 /** Bytes of a piece as it is kept and read. */
 export const pieceSize: number = 256 * 1024;
 
-/** The pieces of a source, each of the size that is kept, the last one shorter. */
+/**
+ * The pieces of a source, each of the size that is kept, the last one shorter. A piece is good until the one after the next
+ * is asked for: whoever keeps it copies it.
+ */
 export async function* piecesOf(source: FileSource): AsyncGenerator<Uint8Array, void, void> {
-	let piece = new Uint8Array(pieceSize);
+	let [piece, other] = [new Uint8Array(pieceSize), new Uint8Array(pieceSize)];
 	let filled = 0;
 	for await (const given of source) {
 		if (!(given instanceof Uint8Array))
@@ -76,11 +79,11 @@ export async function* piecesOf(source: FileSource): AsyncGenerator<Uint8Array, 
 			at += part.length;
 			if (filled < pieceSize) continue;
 			yield piece;
-			piece = new Uint8Array(pieceSize);
+			[piece, other] = [other, piece];
 			filled = 0;
 		}
 	}
-	if (filled > 0) yield piece.slice(0, filled);
+	if (filled > 0) yield piece.subarray(0, filled);
 }
 
 /** A range within a file of a size. @throws RangeError for one that is no range of bytes. */

@@ -65,7 +65,7 @@ function filesOf(
 			for await (const piece of piecesOf(source)) {
 				size += piece.length;
 				check(name, size);
-				pieces.push(piece);
+				pieces.push(piece.slice());
 			}
 			const info = { name, size, at: store.clock.now() };
 			put(session, name, { info, pieces });

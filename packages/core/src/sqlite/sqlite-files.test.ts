@@ -1,12 +1,18 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { append, begin, eventually, note } from "@holdfast/testing/cases";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { pieceSize } from "../host/files.ts";
 import { type SqliteHost, type SqliteHostOptions, sqliteHost } from "../sqlite.ts";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { loadSqlite } from "./load-sqlite.ts";
+
+setFlagsFromString("--expose-gc");
+/** Only what somebody holds counts. */
+const collect = runInNewContext("gc") as () => void;
 
 let path: string;
 let hosts: SqliteHost[];
@@ -49,12 +55,14 @@ test("100 MB pass in and out through bounded memory, while runs commit beside th
 	const before = process.memoryUsage().arrayBuffers;
 	let most = 0;
 	const look = (): void => {
+		collect();
 		most = Math.max(most, process.memoryUsage().arrayBuffers - before);
 	};
 	let commits = 0;
 	function* watched(): Generator<Uint8Array> {
+		let at = 0;
 		for (const piece of sourceOf(400)) {
-			look();
+			if (at++ % 50 === 0) look();
 			yield piece;
 		}
 	}
@@ -68,12 +76,12 @@ test("100 MB pass in and out through bounded memory, while runs commit beside th
 	}
 	let bytes = 0;
 	for await (const piece of files.read("big")) {
-		look();
+		if (bytes % (50 * pieceSize) === 0) look();
 		bytes += piece.length;
 	}
 	expect([(await written).size, bytes]).toEqual([400 * pieceSize, 400 * pieceSize]);
 	expect(commits).toBeGreaterThan(100);
-	expect(most).toBeLessThan(50_000_000);
+	expect(most).toBeLessThan(20_000_000);
 });
 
 test("a small file is one transaction, and a removed one leaves nothing", async () => {
@@ -101,7 +109,7 @@ test("a file that was replaced is removed a minute later, when somebody sweeps",
 	expect(rows()).toEqual([2, 8]);
 	now += 60_000;
 	await files.write("g", sourceOf(1));
-	await eventually("the old one is gone", () => rows()[1] === 4);
+	await eventually("the old one is gone", () => rows().join() === "2,4");
 	expect(rows()).toEqual([2, 4]);
 });
 
@@ -135,6 +143,6 @@ test("what a killed writer left is out of reach, and removed by the next that op
 	}
 	const files = open().files.of("s", "o");
 	expect(await files.list()).toMatchObject([{ name: "f", size: 7 }]);
-	await eventually("its pieces are gone", () => rows()[1] === 1);
+	await eventually("its pieces are gone", () => rows().join() === "1,1");
 	expect(rows()).toEqual([1, 1]);
 });
