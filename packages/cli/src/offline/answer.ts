@@ -17,6 +17,8 @@ const FEW = 4;
 const MOST_PASSAGES = 20_000;
 const LONGEST = 400;
 const MOST_CODE_LINES = 10;
+/** Badges, pictures and HTML at the top of a text. */
+const MARKUP = /^(?:\[?!\[|<)/;
 
 /** Writes the answer to a question from what was looked up for it. */
 export function composeAnswer(transcript: Transcript, question: Question): string {
@@ -51,7 +53,6 @@ function quoted(words: readonly Word[]): string {
 	return words.map(({ text }) => `"${text}"`).join(", ");
 }
 
-/** "1 file", "2,000 files". */
 function counted(count: number, noun: string): string {
 	return `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
 }
@@ -129,11 +130,12 @@ function showChunk(chunk: Chunk, terms: Set<string>): string {
 }
 
 /** What a named file says, or what a folder or the project begins with: headings, definitions, and the files there are. */
-function introduce({ texts, files, page }: Transcript, question: Question): string {
-	const blocks = [...texts].flatMap(([path, lines]) => {
+function introduce({ texts: read, files, page }: Transcript, question: Question): string {
+	const blocks = [...read].flatMap(([path, lines]) => {
 		const chunks = chunksOf(path, lines);
 		const isWhole = question.words.length === 0 && question.places.includes(path);
-		const first = chunks.filter(({ kind }) => kind === "text").slice(0, FEW);
+		const texts = chunks.filter(({ kind, lines: [line = ""] }) => kind === "text" && !MARKUP.test(line));
+		const first = texts.slice(0, FEW);
 		const isShown = (chunk: Chunk): boolean =>
 			chunk.kind === "heading" ||
 			first.includes(chunk) ||
@@ -148,8 +150,7 @@ function introduce({ texts, files, page }: Transcript, question: Question): stri
 	const inside = [...files.keys()].filter(insideOf(question));
 	const from = (question.places[0] ?? "").length;
 	const names = new Set(inside.map((path) => path.slice(from).replace(/^\//, "").replace(/\/.*/, "/")));
-	if (inside.length > texts.size)
-		blocks.push(`\n${counted(inside.length, "file")}: ${[...names].join(", ")}`);
+	if (inside.length > read.size) blocks.push(`\n${counted(inside.length, "file")}: ${[...names].join(", ")}`);
 	const equal = blocks.map((text) => ({ text, score: 1 }));
 	return paged(equal, page);
 }

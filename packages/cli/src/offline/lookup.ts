@@ -15,7 +15,7 @@ export interface PlannedCall {
 
 /** Files that are read for one question, and bytes that a file, or one that is named, may have. */
 const MOST_FILES = 20;
-const MOST_BYTES = 200_000;
+const MOST_BYTES = 100_000;
 const MOST_BYTES_NAMED = 4_000_000;
 const INTRODUCTIONS = 3;
 /** What read_file gives at once, about. */

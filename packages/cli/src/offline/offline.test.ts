@@ -326,7 +326,7 @@ describe("cuts nothing without saying where the rest is", () => {
 		put("lamps/large.md", `${"A lamp is here.\n".repeat(20_000)}`);
 		const { text } = await ask("Which lamp?");
 		expect(text).toMatch(
-			/\d+ more files were only searched \(read are 20 files of up to 200 KB.*name a file or a folder/,
+			/\d+ more files were only searched \(read are 20 files of up to 100 KB.*name a file or a folder/,
 		);
 		expect(text).toContain("Searches showed only the first 300 matching lines of a word.");
 		const many = "red orange yellow green blue indigo violet black white";
