@@ -46,8 +46,8 @@ test("a fold of a process that is killed at any moment is whole or not there, an
 		copyFileSync(model, path);
 		const looker = new DatabaseSync(path, { timeout: 5_000 });
 		const countOf = (sql: string): number => (looker.prepare(sql).get() as { count: number }).count;
-		const rows = (): number => countOf("SELECT count(*) AS count FROM entries");
-		const first = (): number => countOf("SELECT min(seq) AS count FROM entries");
+		const rows = (): number => countOf("SELECT count(*) AS count FROM entries WHERE session > 0");
+		const first = (): number => countOf("SELECT min(seq) AS count FROM entries WHERE session > 0");
 		const left = (): number => countOf("SELECT count(*) AS count FROM meta WHERE name LIKE 'folded %'");
 		const child = spawn(
 			process.execPath,
