@@ -56,7 +56,7 @@ async function endedBare(run: Run, outcome: RunOutcome, error: unknown): Promise
 /** The end of a run whose facts were refused; it says nothing of their content, and so needs nobody's leave. */
 export function refusedEnd(outcome: RunOutcome): Fact {
 	const message = "Policy refused what the run was to record; see `policy_refused` in the documentation.";
-	const error: ErrorData = { code: "policy_refused", message, retryable: false };
+	const error = errorData(new HoldfastError("policy_refused", message));
 	return { kind: "run.ended", outcome, ...(outcome === "aborted" ? {} : { error }) };
 }
 

@@ -34,8 +34,8 @@ export function idempotencyKeyReused(): HoldfastError {
 /** An error of a session by the name that its caller has for it. */
 export function forCaller(error: unknown, sessionKey: string, sessionId: string): unknown {
 	if (!isHoldfastError(error) || !error.message.includes(`"${sessionKey}"`)) return error;
-	const { code, message, retryable, data, cause } = error;
-	return new HoldfastError(code, message.replaceAll(`"${sessionKey}"`, `"${sessionId}"`), {
+	const { message, retryable, data, cause } = error;
+	return new HoldfastError(error.code, message.replaceAll(`"${sessionKey}"`, `"${sessionId}"`), {
 		retryable,
 		cause,
 		...(data === undefined ? {} : { data: data.key === sessionKey ? { ...data, key: sessionId } : data }),
