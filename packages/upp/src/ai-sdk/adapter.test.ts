@@ -1,11 +1,15 @@
 // The adapter against models played here: what every version of the AI SDK is called with, and what it may answer.
 import { describe, expect, test } from "vitest";
-import type { LLMRequest, LLMResponse } from "../llm/llm-types.ts";
-import type { UserContent } from "../messages/content.ts";
-import { AssistantMessage, ToolResultMessage, UserMessage } from "../messages/message.ts";
-import { messageFromJSON } from "../messages/message-from-json.ts";
-import { resolveModel } from "../provider/resolve-model.ts";
-import type { StreamEvent } from "../stream/stream-event.ts";
+import {
+	AssistantMessage,
+	messageFromJSON,
+	ToolResultMessage,
+	type UserContent,
+	UserMessage,
+} from "../messages/index.ts";
+import type { LLMRequest, LLMResponse } from "../model/index.ts";
+import { resolveModel } from "../providers/index.ts";
+import type { StreamEvent } from "../stream/index.ts";
 import type { SpecificationVersion } from "./file-parts.ts";
 import type { CallOptions, LanguageModel, StreamPart } from "./language-model-types.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { AssistantMessage, UserMessage } from "../messages/message.ts";
-import type { StreamEvent } from "../stream/stream-event.ts";
+import { AssistantMessage, UserMessage } from "../messages/index.ts";
+import type { StreamEvent } from "../stream/index.ts";
 import { Answer } from "./answer.ts";
 import { toPrompt } from "./prompt.ts";
 

@@ -1,12 +1,17 @@
 // Gathers the parts of an AI SDK answer, streamed or whole, into one AssistantMessage, and says what is new as
 // stream events. One gatherer serves one answer.
 
-import type { LLMResponse, StopReason } from "../llm/llm-types.ts";
-import type { AssistantContent, ProviderMetadata, ReasoningBlock, TextBlock } from "../messages/content.ts";
-import { AssistantMessage } from "../messages/message.ts";
-import type { ToolCall } from "../messages/tool.ts";
-import type { StreamDelta, StreamEvent, StreamEventType } from "../stream/stream-event.ts";
-import { emptyUsage, type TokenUsage } from "../turn/token-usage.ts";
+import {
+	type AssistantContent,
+	AssistantMessage,
+	type ProviderMetadata,
+	type ReasoningBlock,
+	type TextBlock,
+	type ToolCall,
+} from "../messages/index.ts";
+import type { LLMResponse, StopReason } from "../model/index.ts";
+import type { StreamDelta, StreamEvent, StreamEventType } from "../stream/index.ts";
+import { emptyUsage, type TokenUsage } from "../turn/index.ts";
 import type { Carried, Source } from "./carried.ts";
 import { fileBlock } from "./file-parts.ts";
 import type { AISDKFinishReason, AISDKMetadata, PromptPart, StreamPart } from "./language-model-types.ts";

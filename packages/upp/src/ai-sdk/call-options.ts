@@ -1,7 +1,7 @@
 // A request as the AI SDK's call options: which of our parameters the SDK knows, and where the others go.
 
-import type { LLMRequest } from "../llm/llm-types.ts";
-import type { ToolDefinition } from "../messages/tool.ts";
+import type { ToolDefinition } from "../messages/index.ts";
+import type { LLMRequest } from "../model/index.ts";
 import type { AISDKMetadata, CallOptions, LanguageModel } from "./language-model-types.ts";
 import { toPrompt } from "./prompt.ts";
 

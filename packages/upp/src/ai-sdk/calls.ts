@@ -1,8 +1,7 @@
 // One call of an AI SDK model, whole or streamed.
 
-import { isHoldfastError } from "../errors/holdfast-error.ts";
-import { UPPError } from "../errors/upp-error.ts";
-import type { LLMRequest, LLMResponse } from "../llm/llm-types.ts";
+import { isHoldfastError, UPPError } from "../errors/index.ts";
+import type { LLMRequest, LLMResponse } from "../model/index.ts";
 import { Answer, type Emit } from "./answer.ts";
 import { toCallOptions } from "./call-options.ts";
 import { toUPPError } from "./errors.ts";

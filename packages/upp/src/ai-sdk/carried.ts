@@ -1,7 +1,7 @@
 // What an AI SDK answer holds that UPP's message has no place for. It stands under `message.metadata.upp`, so it
 // is kept with the message and travels back with it.
 
-import type { AnyMessage } from "../messages/message.ts";
+import type { AnyMessage } from "../messages/index.ts";
 import type { PromptPart } from "./language-model-types.ts";
 
 /** A part to be put back into the prompt before the content block at this place. */

@@ -1,7 +1,7 @@
 // Whatever an AI SDK model throws or streams as an error, as a UPPError with one of our codes. Errors are judged
 // by their shape, since each provider package brings its own copy of the classes.
 
-import { ErrorCode, isUPPError, UPPError } from "../errors/upp-error.ts";
+import { ErrorCode, isUPPError, UPPError } from "../errors/index.ts";
 import { retryAfterMs } from "./retry-after.ts";
 
 interface Fault {

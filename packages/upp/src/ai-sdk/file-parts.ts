@@ -1,15 +1,16 @@
 // Images, audio, video, documents and other bytes, from content blocks to the AI SDK's file parts and back. V4
 // wraps the data by its kind, V2 and V3 take it bare.
 
-import type {
-	AudioBlock,
-	BinaryBlock,
-	ContentBlock,
-	DocumentSource,
-	ImageBlock,
-	VideoBlock,
-} from "../messages/content.ts";
-import { base64ToBytes, bytesToBase64 } from "../messages/value-codec.ts";
+import {
+	type AudioBlock,
+	type BinaryBlock,
+	base64ToBytes,
+	bytesToBase64,
+	type ContentBlock,
+	type DocumentSource,
+	type ImageBlock,
+	type VideoBlock,
+} from "../messages/index.ts";
 import type { AISDKMetadata, LanguageModel, PromptPart } from "./language-model-types.ts";
 
 export type SpecificationVersion = LanguageModel["specificationVersion"];

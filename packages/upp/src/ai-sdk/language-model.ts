@@ -1,13 +1,17 @@
 // The AI SDK adapter's door: a model of the AI SDK as a BoundLLMModel, with retries, time limit and cancelling. What
 // carries a call out is loaded with the first call, so that importing this package stays quick.
 
-import { UPPError } from "../errors/upp-error.ts";
-import type { BoundLLMModel, LLMCapabilities, LLMResponse } from "../llm/llm-types.ts";
-import type { ProviderConfig } from "../provider/provider-types.ts";
-import { type CallContext, runAttempts, type Sleep } from "../retry/attempts.ts";
-import { exponentialBackoff } from "../retry/backoff.ts";
-import { markRetrying, toUnknownError } from "../retry/retrying-model.ts";
-import { EventStream } from "../stream/event-stream.ts";
+import { UPPError } from "../errors/index.ts";
+import type { BoundLLMModel, LLMCapabilities, LLMResponse, ProviderConfig } from "../model/index.ts";
+import {
+	type CallContext,
+	exponentialBackoff,
+	markRetrying,
+	runAttempts,
+	type Sleep,
+	toUnknownError,
+} from "../retry/index.ts";
+import { EventStream } from "../stream/index.ts";
 import type { LanguageModel } from "./language-model-types.ts";
 
 // The AI SDK does not say what a model can do; a model that cannot do what it is asked answers with an error.

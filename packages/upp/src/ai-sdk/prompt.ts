@@ -1,17 +1,19 @@
 // Messages as the AI SDK's prompt. Each message is converted once and remembered, so a long history costs one
 // pointer a message and call (keeps I5).
 
-import { type ContentBlock, isContentBlock } from "../messages/content.ts";
 import {
 	type AnyMessage,
 	type AssistantMessage,
+	bytesToBase64,
+	type ContentBlock,
 	isAssistantMessage,
+	isContentBlock,
 	type Message,
+	type ToolCall,
+	type ToolResult,
 	type ToolResultMessage,
 	type UserMessage,
-} from "../messages/message.ts";
-import type { ToolCall, ToolResult } from "../messages/tool.ts";
-import { bytesToBase64 } from "../messages/value-codec.ts";
+} from "../messages/index.ts";
 import { carriedBy } from "./carried.ts";
 import { type FileBlock, filePart, resultFilePart, type SpecificationVersion } from "./file-parts.ts";
 import type { AISDKMetadata, PromptMessage, PromptPart } from "./language-model-types.ts";

@@ -3,13 +3,11 @@
 import { createGoogleGenerativeAI } from "@ai-sdk/google";
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
-import type { LLMRequest, LLMResponse } from "../llm/llm-types.ts";
-import { type AssistantMessage, ToolResultMessage, UserMessage } from "../messages/message.ts";
-import { messageFromJSON } from "../messages/message-from-json.ts";
-import { anthropic, google, openai, openaiCompatible } from "../provider/factories.ts";
-import type { ModelReference } from "../provider/provider-types.ts";
-import { noRetry } from "../retry/backoff.ts";
-import type { StreamEvent } from "../stream/stream-event.ts";
+import { type AssistantMessage, messageFromJSON, ToolResultMessage, UserMessage } from "../messages/index.ts";
+import type { LLMRequest, LLMResponse, ModelReference } from "../model/index.ts";
+import { anthropic, google, openai, openaiCompatible } from "../providers/index.ts";
+import { noRetry } from "../retry/index.ts";
+import type { StreamEvent } from "../stream/index.ts";
 import { bindLanguageModel } from "./language-model.ts";
 import {
 	type Format,

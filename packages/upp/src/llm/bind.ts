@@ -1,11 +1,11 @@
 // The one path from a model with its options to a request: `llm()` and every engine build requests here.
 
-import { HoldfastError } from "../errors/holdfast-error.ts";
-import type { Message } from "../messages/message.ts";
-import type { JSONSchema, ToolDefinition } from "../messages/tool.ts";
-import { resolveModel } from "../provider/resolve-model.ts";
-import { retryingModel } from "../retry/retrying-model.ts";
-import type { BoundLLMModel, LLMOptions, LLMRequest, RetryInfo } from "./llm-types.ts";
+import { HoldfastError } from "../errors/index.ts";
+import type { JSONSchema, Message, ToolDefinition } from "../messages/index.ts";
+import type { BoundLLMModel, LLMRequest, RetryInfo } from "../model/index.ts";
+import { resolveModel } from "../providers/index.ts";
+import { retryingModel } from "../retry/index.ts";
+import type { LLMOptions } from "./llm-types.ts";
 
 /** What may differ from call to call. */
 export interface RequestExtra {

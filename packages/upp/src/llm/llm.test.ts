@@ -1,13 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { ErrorCode, UPPError } from "../errors/upp-error.ts";
-import { AssistantMessage, type ToolResultMessage, UserMessage } from "../messages/message.ts";
-import type { Tool } from "../messages/tool.ts";
-import { createProvider } from "../provider/create-provider.ts";
-import type { StreamEvent } from "../stream/stream-event.ts";
-import { Thread } from "../thread/thread.ts";
+import { ErrorCode, UPPError } from "../errors/index.ts";
+import { AssistantMessage, type Tool, type ToolResultMessage, UserMessage } from "../messages/index.ts";
+import { createProvider } from "../model/index.ts";
+import { call, scriptedModel } from "../model/scripted-model.fixture.ts";
+import type { StreamEvent } from "../stream/index.ts";
+import { Thread } from "../thread/index.ts";
 import { bindModel } from "./bind.ts";
 import { llm } from "./llm.ts";
-import { call, scriptedModel } from "./scripted-model.fixture.ts";
 
 const parameters = { type: "object" };
 

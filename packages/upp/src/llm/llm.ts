@@ -1,18 +1,16 @@
 // `llm()`: a model with its options, and its own loop of model calls and tool rounds. `generate` and `stream` run
 // the same loop; they differ in how the model is asked.
 
-import { UPPError } from "../errors/upp-error.ts";
-import { type Message, ToolResultMessage } from "../messages/message.ts";
-import type { ToolExecution, ToolResult } from "../messages/tool.ts";
-import { resolveModel } from "../provider/resolve-model.ts";
-import { cancelled } from "../retry/attempts.ts";
-import { EventStream } from "../stream/event-stream.ts";
-import type { StreamEvent, StreamResult } from "../stream/stream-event.ts";
-import { emptyUsage, sumUsage } from "../turn/token-usage.ts";
-import { createTurn, type Turn } from "../turn/turn.ts";
+import { UPPError } from "../errors/index.ts";
+import { type Message, type ToolExecution, type ToolResult, ToolResultMessage } from "../messages/index.ts";
+import type { LLMRequest, LLMResponse } from "../model/index.ts";
+import { resolveModel } from "../providers/index.ts";
+import { cancelled } from "../retry/index.ts";
+import { EventStream, type StreamEvent } from "../stream/index.ts";
+import { createTurn, emptyUsage, sumUsage, type Turn } from "../turn/index.ts";
 import { bindModel, type ModelBinding } from "./bind.ts";
 import { type Conversation, readInputs } from "./inputs.ts";
-import type { LLMInstance, LLMOptions, LLMRequest, LLMResponse } from "./llm-types.ts";
+import type { LLMInstance, LLMOptions, StreamResult } from "./llm-types.ts";
 import { runTools } from "./tool-round.ts";
 
 /**

@@ -1,7 +1,7 @@
 // The three kinds of message. They are cheap to make (an engine makes several each step) and are never changed
 // once made; `text` is computed when asked for.
 
-import { uuid } from "../ids/uuid.ts";
+import { uuid } from "../ids/index.ts";
 import type { AssistantContent, ContentBlock, ProviderMetadata, UserContent } from "./content.ts";
 import { type MessageJSON, messageToJSON } from "./message-json.ts";
 import type { ToolCall, ToolResult } from "./tool.ts";

@@ -1,10 +1,8 @@
 // One model call with its retries, its time limit and its cancelling: whatever the model does, the call settles
 // (keeps I8), and every error that leaves is a UPPError.
 
-import { isHoldfastError } from "../errors/holdfast-error.ts";
-import { isUPPError, UPPError } from "../errors/upp-error.ts";
-import type { LLMRequest } from "../llm/llm-types.ts";
-import type { RetryStrategy } from "../provider/provider-types.ts";
+import { isHoldfastError, isUPPError, UPPError } from "../errors/index.ts";
+import type { LLMRequest, RetryStrategy } from "../model/index.ts";
 
 /** Waits; ends early by rejecting when the signal fires. */
 export type Sleep = (milliseconds: number, signal: AbortSignal) => Promise<void>;

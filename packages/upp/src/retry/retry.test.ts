@@ -1,9 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
-import { ErrorCode, UPPError } from "../errors/upp-error.ts";
-import type { LLMRequest, RetryInfo } from "../llm/llm-types.ts";
-import { type ScriptedAnswer, scriptedModel } from "../llm/scripted-model.fixture.ts";
-import { UserMessage } from "../messages/message.ts";
-import type { ProviderConfig } from "../provider/provider-types.ts";
+import { ErrorCode, UPPError } from "../errors/index.ts";
+import { UserMessage } from "../messages/index.ts";
+import type { LLMRequest, ProviderConfig, RetryInfo } from "../model/index.ts";
+import { type ScriptedAnswer, scriptedModel } from "../model/scripted-model.fixture.ts";
 import { runAttempts } from "./attempts.ts";
 import { exponentialBackoff, noRetry } from "./backoff.ts";
 import { retryingModel } from "./retrying-model.ts";

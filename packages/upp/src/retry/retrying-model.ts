@@ -1,8 +1,8 @@
 // Gives a model that does not retry by itself the retries and the time limit that its config asks for.
 
-import { isUPPError, UPPError } from "../errors/upp-error.ts";
-import type { BoundLLMModel, LLMRequest, LLMResponse } from "../llm/llm-types.ts";
-import { EventStream } from "../stream/event-stream.ts";
+import { isUPPError, UPPError } from "../errors/index.ts";
+import type { BoundLLMModel, LLMRequest, LLMResponse } from "../model/index.ts";
+import { EventStream } from "../stream/index.ts";
 import { type CallContext, runAttempts, type Sleep } from "./attempts.ts";
 
 const retrying = new WeakSet<BoundLLMModel>();

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { AssistantMessage, UserMessage } from "../messages/message.ts";
-import { emptyUsage, sumUsage } from "../turn/token-usage.ts";
-import { createTurn } from "../turn/turn.ts";
+import { AssistantMessage, UserMessage } from "../messages/index.ts";
+import { createTurn, emptyUsage, sumUsage } from "../turn/index.ts";
 import { Thread } from "./thread.ts";
 
 describe("a thread", () => {

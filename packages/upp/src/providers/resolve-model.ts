@@ -1,10 +1,8 @@
 // Where a model is given, in whatever form, it becomes a ModelReference here, and what is no model is told why.
 
-import { bindLanguageModel } from "../ai-sdk/language-model.ts";
-import type { LanguageModel } from "../ai-sdk/language-model-types.ts";
-import { HoldfastError } from "../errors/holdfast-error.ts";
-import { createProvider } from "./create-provider.ts";
-import type { ModelReference, Provider } from "./provider-types.ts";
+import { bindLanguageModel, type LanguageModel } from "../ai-sdk/index.ts";
+import { HoldfastError } from "../errors/index.ts";
+import { createProvider, type ModelReference, type Provider } from "../model/index.ts";
 
 // The same model gives the same reference, so whoever caches by reference is right to.
 const references = new WeakMap<LanguageModel, ModelReference>();

@@ -1,6 +1,6 @@
 // Makes providers: functions that turn a model's id into a reference.
 
-import type { ModelReference, Provider, ProviderModalities } from "./provider-types.ts";
+import type { ModelReference, Provider, ProviderModalities } from "./provider.ts";
 
 /** What a provider is made of. */
 export interface ProviderOptions {

@@ -1,0 +1,21 @@
+// The door of the model port: what a provider implements, and how one is made.
+
+export { createProvider, type ProviderOptions } from "./create-provider.ts";
+export type {
+	BoundLLMModel,
+	LLMCapabilities,
+	LLMHandler,
+	LLMRequest,
+	LLMResponse,
+	LLMStreamResult,
+	RetryInfo,
+	StopReason,
+} from "./model-port.ts";
+export type {
+	KeyStrategy,
+	ModelReference,
+	Provider,
+	ProviderConfig,
+	ProviderModalities,
+	RetryStrategy,
+} from "./provider.ts";
