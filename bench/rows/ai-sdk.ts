@@ -1,22 +1,24 @@
 // What a step costs with a model of the AI SDK, beside our own model port: the same answers, streamed, after histories
-// of several lengths. Both take turns in short runs, so that a slow moment of the machine meets them both.
-
+// of several lengths. Both take turns in short blocks, so that a slow moment of the machine meets them both.
 import { AssistantMessage, type Message, UserMessage } from "@holdfast/upp";
 import { type Agent, AgentState, agent } from "holdfast";
 import { effort, gaps, type Measurement, median, mustBe, p99, report, spend } from "../measure.ts";
 import { lookTool, steppingLanguageModel, steppingModel, streamOfParts } from "../stub-model.ts";
 
 const histories = [50, 1_000, 5_000] as const;
+/** Steps of a run, so few that the history stays about as long as it was. */
 const steps = 20;
+/** Runs of a block. */
+const runs = 25;
 
-/** Runs with one model after one history, and the microseconds of their steps. */
+/** Runs with one model after one history, and what was measured of them: microseconds a step. */
 interface Series {
 	readonly looker: Agent;
 	readonly state: AgentState;
 	/** Points in time of the tool calls of the current run. */
 	times: number[];
-	/** The median step of each run. */
-	readonly runs: number[];
+	readonly wall: number[];
+	readonly cpu: number[];
 	readonly single: number[];
 }
 
@@ -24,17 +26,22 @@ function seriesOf(model: Parameters<typeof agent>[0]["model"], history: readonly
 	const tools = [lookTool(() => series.times.push(performance.now()))];
 	const looker = agent({ model, tools });
 	const state = AgentState.initial().withMessages(history);
-	const series: Series = { looker, state, times: [], runs: [], single: [] };
+	const series: Series = { looker, state, times: [], wall: [], cpu: [], single: [] };
 	return series;
 }
 
-async function runOnce(series: Series): Promise<void> {
-	series.times = [];
-	await series.looker.generate("Look at everything.", series.state);
-	mustBe("the number of tool calls", series.times.length, steps);
-	const micros = gaps(series.times).map((gap) => gap * 1000);
-	series.runs.push(median(micros));
-	for (const each of micros) series.single.push(each);
+async function runBlock(series: Series): Promise<void> {
+	const { looker, state, wall, cpu, single } = series;
+	const spent = await spend(async () => {
+		for (let run = 0; run < runs; run++) {
+			series.times = [];
+			await looker.generate("Look at everything.", state);
+			mustBe("the number of tool calls", series.times.length, steps);
+			for (const gap of gaps(series.times)) single.push(gap * 1000);
+		}
+	});
+	wall.push(spent.wall / (runs * steps));
+	cpu.push(spent.cpu / (runs * steps));
 }
 
 function conversation(length: number): readonly Message[] {
@@ -47,29 +54,31 @@ async function measure(length: number): Promise<Measurement[]> {
 	const history = conversation(length);
 	const own = seriesOf(steppingModel(steps, "streamed"), history);
 	const foreign = seriesOf(steppingLanguageModel(steps), history);
-	const warmUp = 200;
-	for (let at = -warmUp; at < effort.repetitions(1_000); at++) {
-		for (const series of [own, foreign]) await runOnce(series);
-		if (at < 0) for (const { runs, single } of [own, foreign]) runs.length = single.length = 0;
+	const warmUp = 10;
+	for (let at = -warmUp; at < effort.repetitions(100); at++) {
+		for (const series of [own, foreign]) await runBlock(series);
+		if (at >= 0) continue;
+		for (const { wall, cpu, single } of [own, foreign])
+			for (const each of [wall, cpu, single]) each.length = 0;
 	}
 	const after = `after ${length.toLocaleString("en")} messages`;
+	const line = ({ wall, cpu, single }: Series, model: string): Measurement => ({
+		what: `step ${after}, ${model}`,
+		unit: "µs",
+		median: median(wall),
+		p99: p99(single),
+		cpu: median(cpu),
+	});
 	return [
-		...(
-			[
-				[own, "our own port"],
-				[foreign, "an AI SDK model"],
-			] as const
-		).map(([{ single }, name]) => ({
-			what: `step ${after}, ${name}`,
-			unit: "µs",
-			median: median(single),
-			p99: p99(single),
-		})),
+		line(own, "our own model port"),
+		line(foreign, "an AI SDK model"),
 		{
-			what: `AI SDK model to our own port, ${after}`,
+			what: `an AI SDK model to our own port, ${after}`,
 			unit: "×",
-			median: median(foreign.runs.map((each, at) => each / (own.runs[at] as number))),
+			median: median(foreign.cpu.map((each, at) => each / (own.cpu[at] as number))),
+			// The prompt is an array of the whole history, made for every call: after a long one that is what is left.
 			...(length === histories[0] ? { target: { is: "at most", value: 2 } as const } : {}),
+			note: "CPU time",
 		},
 	];
 }
@@ -77,7 +86,7 @@ async function measure(length: number): Promise<Measurement[]> {
 /** What every such model spends itself: it makes a web stream, and somebody reads it. */
 async function floor(): Promise<Measurement> {
 	const blocks: number[] = [];
-	const size = 1_000;
+	const size = runs * steps;
 	for (let at = -20; at < effort.repetitions(100); at++) {
 		const spent = await spend(async () => {
 			for (let made = 0; made < size; made++) {
@@ -85,9 +94,9 @@ async function floor(): Promise<Measurement> {
 				while (!(await reader.read()).done);
 			}
 		});
-		if (at >= 0) blocks.push(spent.wall / size);
+		if (at >= 0) blocks.push(spent.cpu / size);
 	}
-	return { what: "floor: the model's stream alone", unit: "µs", median: median(blocks) };
+	return { what: "floor: the model's stream alone, CPU time", unit: "µs", median: median(blocks) };
 }
 
 const measured: Measurement[] = [];
