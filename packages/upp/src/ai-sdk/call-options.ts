@@ -40,7 +40,7 @@ export function toCallOptions(request: LLMRequest, model: LanguageModel, signal:
 		prompt: toPrompt(request.messages, request.system, model.specificationVersion),
 		abortSignal: signal,
 	};
-	applyParams(options, request.params ?? {}, model.provider.split(".")[0] ?? model.provider);
+	if (request.params !== undefined) applyParams(options, request.params, model.provider);
 	if (request.config?.headers !== undefined) {
 		options.headers = { ...request.config.headers, ...options.headers };
 	}
@@ -69,7 +69,8 @@ function applyParams(options: CallOptions, params: Record<string, unknown>, prov
 	if (options.toolChoice !== undefined) options.toolChoice = toToolChoice(options.toolChoice);
 	if (Object.keys(unknown).length > 0) {
 		const given: AISDKMetadata = options.providerOptions ?? {};
-		options.providerOptions = { ...given, [provider]: { ...unknown, ...given[provider] } };
+		const name = provider.split(".")[0] ?? provider;
+		options.providerOptions = { ...given, [name]: { ...unknown, ...given[name] } };
 	}
 }
 

@@ -11,7 +11,7 @@ import {
 	type Sleep,
 	toUnknownError,
 } from "../retry/index.ts";
-import { EventStream } from "../stream/index.ts";
+import { EventStream, type StreamEvent } from "../stream/index.ts";
 import type { LanguageModel } from "./language-model-types.ts";
 
 // The AI SDK does not say what a model can do; a model that cannot do what it is asked answers with an error.
@@ -61,20 +61,34 @@ export function bindLanguageModelSource(source: LanguageModelSource): BoundLLMMo
 		capabilities,
 		complete: (request) =>
 			runAttempts(request, context, {
-				run: async (signal) => (await import("./calls.ts")).generate(source, request, signal),
+				run: async (signal) => (calls ?? (await loadCalls())).generate(source, request, signal),
 				started: () => false,
 			}),
 		stream: (request) =>
-			new EventStream<LLMResponse>((stream) =>
-				runAttempts(request, context, {
-					run: async (signal) => {
-						const { follow } = await import("./calls.ts");
-						return follow(source, request, signal, (event) => stream.push(event));
-					},
+			new EventStream<LLMResponse>((stream) => {
+				const emit = (event: StreamEvent): void => {
+					// Emitted with the first content: before that, a failed call can still be tried again.
+					if (!stream.started) stream.push({ type: "message_start", index: 0, delta: {} });
+					stream.push(event);
+				};
+				return runAttempts(request, context, {
+					run: (_, deadline) =>
+						calls?.follow(source, request, deadline, emit) ??
+						loadCalls().then(({ follow }) => follow(source, request, deadline, emit)),
 					started: () => stream.started,
-				}),
-			),
+				});
+			}),
 	});
+}
+
+type Calls = typeof import("./calls.ts");
+
+// Kept once it is loaded: an import() costs microseconds even then.
+let calls: Calls | undefined;
+
+async function loadCalls(): Promise<Calls> {
+	calls = await import("./calls.ts");
+	return calls;
 }
 
 function refuseConnection(config: ProviderConfig, model: LanguageModel): void {
