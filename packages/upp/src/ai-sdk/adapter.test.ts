@@ -267,6 +267,14 @@ describe("an answer", () => {
 		});
 		const none = play([{ ...finishV4, usage: { inputTokens: {}, outputTokens: {} } }]);
 		expect((await ask(none)).usage).toEqual({ inputTokens: 0, outputTokens: 0, totalTokens: 0 });
+		for (const usage of [
+			undefined,
+			null,
+			{ inputTokens: null, outputTokens: Number.NaN, totalTokens: null },
+		]) {
+			const uncounted = play([{ ...finishV4, usage: usage as never }]);
+			expect((await ask(uncounted)).usage).toEqual({ inputTokens: 0, outputTokens: 0, totalTokens: 0 });
+		}
 	});
 
 	test.each([

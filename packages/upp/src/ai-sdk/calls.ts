@@ -1,7 +1,7 @@
 // One call of an AI SDK model, whole or streamed.
 
 import { isHoldfastError, UPPError } from "../errors/index.ts";
-import type { LLMRequest, LLMResponse } from "../model/index.ts";
+import { checkResponse, type LLMRequest, type LLMResponse } from "../model/index.ts";
 import type { Deadline } from "../retry/index.ts";
 import { Answer, type Emit } from "./answer.ts";
 import { toCallOptions } from "./call-options.ts";
@@ -26,7 +26,7 @@ export async function generate(
 		for (const [index, part] of parts.entries()) takeWhole(answer, part, String(index), provider);
 		take(answer, { type: "response-metadata", ...result.response }, provider);
 		take(answer, { ...result, type: "finish" }, provider);
-		return withData(answer.finish(), request, provider, result.structuredOutputText);
+		return checkResponse(withData(answer.finish(), request, provider, result.structuredOutputText), provider);
 	} catch (thrown) {
 		throw toError(thrown, provider);
 	}
@@ -60,7 +60,7 @@ export async function follow(
 		}
 		signal.throwIfAborted();
 		if (isUnsaid(answer.finishReason)) throw cutOff(provider);
-		const response = withData(answer.finish(), request, provider);
+		const response = checkResponse(withData(answer.finish(), request, provider), provider);
 		emit({ type: "message_stop", index: 0, delta: {} });
 		return response;
 	} catch (thrown) {

@@ -2,11 +2,17 @@
 // carries a call out is loaded with the first call, so that importing this package stays quick.
 
 import { UPPError } from "../errors/index.ts";
-import type { BoundLLMModel, LLMCapabilities, LLMResponse, ProviderConfig } from "../model/index.ts";
+import {
+	type BoundLLMModel,
+	type LLMCapabilities,
+	type LLMResponse,
+	markChecked,
+	markRetrying,
+	type ProviderConfig,
+} from "../model/index.ts";
 import {
 	type CallContext,
 	exponentialBackoff,
-	markRetrying,
 	runAttempts,
 	type Sleep,
 	toUnknownError,
@@ -56,7 +62,7 @@ export function bindLanguageModelSource(source: LanguageModelSource): BoundLLMMo
 		toError: (thrown) => toUnknownError(thrown, source.provider),
 		...(source.sleep === undefined ? {} : { sleep: source.sleep }),
 	};
-	return markRetrying({
+	const model: BoundLLMModel = {
 		modelId: source.modelId,
 		capabilities,
 		complete: (request) =>
@@ -78,7 +84,8 @@ export function bindLanguageModelSource(source: LanguageModelSource): BoundLLMMo
 					started: () => stream.started,
 				});
 			}),
-	});
+	};
+	return markChecked(markRetrying(model));
 }
 
 type Calls = typeof import("./calls.ts");

@@ -30,19 +30,25 @@ export function isUnsaid(reason: AISDKFinishReason | undefined): boolean {
 }
 
 /** The usage in our shape; what the provider did not count is 0. */
-export function toUsage(given: AISDKUsage | undefined): TokenUsage {
+export function toUsage(given: AISDKUsage | null | undefined): TokenUsage {
 	const input = given?.inputTokens;
 	const output = given?.outputTokens;
 	const nested = typeof input === "object" ? input : undefined;
-	const inputTokens = (typeof input === "object" ? input.total : input) ?? 0;
-	const outputTokens = (typeof output === "object" ? output.total : output) ?? 0;
+	const inputTokens = counted(typeof input === "object" ? input?.total : input) ?? 0;
+	const outputTokens = counted(typeof output === "object" ? output?.total : output) ?? 0;
 	const usage: TokenUsage = {
 		inputTokens,
 		outputTokens,
-		totalTokens: given?.totalTokens ?? inputTokens + outputTokens,
+		totalTokens: counted(given?.totalTokens) ?? inputTokens + outputTokens,
 	};
-	const cacheRead = nested?.cacheRead ?? given?.cachedInputTokens;
+	const cacheRead = counted(nested?.cacheRead) ?? counted(given?.cachedInputTokens);
 	if (cacheRead !== undefined) usage.cacheReadTokens = cacheRead;
-	if (nested?.cacheWrite !== undefined) usage.cacheWriteTokens = nested.cacheWrite;
+	const cacheWrite = counted(nested?.cacheWrite);
+	if (cacheWrite !== undefined) usage.cacheWriteTokens = cacheWrite;
 	return usage;
+}
+
+/** Providers say in several ways that they did not count. */
+function counted(count: number | null | undefined): number | undefined {
+	return count === null || Number.isNaN(count) ? undefined : count;
 }

@@ -2,7 +2,7 @@
 
 import { HoldfastError } from "../errors/index.ts";
 import type { JSONSchema, Message, ToolDefinition } from "../messages/index.ts";
-import type { BoundLLMModel, LLMRequest, RetryInfo } from "../model/index.ts";
+import { type BoundLLMModel, checkedModel, type LLMRequest, type RetryInfo } from "../model/index.ts";
 import { resolveModel } from "../providers/index.ts";
 import { retryingModel } from "../retry/index.ts";
 import type { LLMOptions } from "./llm-types.ts";
@@ -43,10 +43,12 @@ export function bindModel(options: LLMOptions): ModelBinding {
 			`The provider "${reference.provider.name}" offers no language models. Give a model of another provider.`,
 		);
 	}
-	const bound = handler.bind(reference.modelId, reference.options);
+	const { name } = reference.provider;
+	// One made by hand has not passed `createProvider`.
+	const bound = checkedModel(handler.bind(reference.modelId, reference.options), name);
 	const { retryStrategy, timeout } = options.config ?? {};
 	const wrapped = retryStrategy !== undefined || timeout !== undefined;
-	const model = wrapped ? retryingModel(bound, reference.provider.name) : bound;
+	const model = wrapped ? retryingModel(bound, name) : bound;
 	const shared: Record<string, unknown> = { config: {} };
 	for (const [name, value] of Object.entries(options)) {
 		if (!optionNames.has(name) && value !== undefined) shared[name] = value;

@@ -3,7 +3,7 @@
 
 import { UPPError } from "../errors/index.ts";
 import { type Message, type ToolExecution, type ToolResult, ToolResultMessage } from "../messages/index.ts";
-import type { LLMRequest, LLMResponse } from "../model/index.ts";
+import { checkStreamEvent, type LLMRequest, type LLMResponse } from "../model/index.ts";
 import { resolveModel } from "../providers/index.ts";
 import { cancelled } from "../retry/index.ts";
 import { EventStream, type StreamEvent } from "../stream/index.ts";
@@ -91,7 +91,7 @@ async function follow(loop: Loop, request: LLMRequest, target: EventStream<Turn>
 	const source = loop.binding.model.stream(request);
 	// A failure reaches us through the iteration; the promise must not count as unhandled meanwhile.
 	source.response.catch(() => {});
-	for await (const event of source) target.push(event);
+	for await (const event of source) target.push(checkStreamEvent(event, loop.provider));
 	return source.response;
 }
 

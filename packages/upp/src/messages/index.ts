@@ -31,6 +31,7 @@ export {
 } from "./message.ts";
 export { messageFromJSON } from "./message-from-json.ts";
 export { type MessageJSON, messageToJSON } from "./message-json.ts";
+export { deepest, isPlainRecord, storable } from "./storable.ts";
 export type {
 	BeforeCallDecision,
 	JSONSchema,

@@ -1,5 +1,8 @@
 // The door of the model port: what a provider implements, and how one is made.
 
+export { checkStreamEvent } from "./check-event.ts";
+export { checkResponse } from "./check-response.ts";
+export { checkedModel, markChecked } from "./checked-model.ts";
 export { createProvider, type ProviderOptions } from "./create-provider.ts";
 export type {
 	BoundLLMModel,
@@ -11,6 +14,7 @@ export type {
 	RetryInfo,
 	StopReason,
 } from "./model-port.ts";
+export { isRetrying, markRetrying } from "./own-retries.ts";
 export type {
 	KeyStrategy,
 	ModelReference,

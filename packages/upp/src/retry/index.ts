@@ -3,4 +3,4 @@
 export { type CallContext, runAttempts, type Sleep, sleepOnTimers } from "./attempts.ts";
 export { type BackoffOptions, exponentialBackoff, noRetry } from "./backoff.ts";
 export { cancelled, type Deadline } from "./deadline.ts";
-export { markRetrying, retryingModel, toUnknownError } from "./retrying-model.ts";
+export { retryingModel, toUnknownError } from "./retrying-model.ts";
