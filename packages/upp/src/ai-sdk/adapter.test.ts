@@ -249,7 +249,7 @@ describe("a conversation", () => {
 });
 
 describe("an answer", () => {
-	test("tells usage, nested as in V4 and flat as in V2", async () => {
+	test("has usage, nested as in V4 and flat as in V2", async () => {
 		expect((await ask(play([finishV4]))).usage).toEqual({
 			inputTokens: 10,
 			outputTokens: 4,

@@ -33,7 +33,7 @@ export class AnswerCalls {
 		else this.#whole.push({ call, blocksBefore });
 	}
 
-	/** The whole calls; undefined if there is none. */
+	/** The whole calls; undefined without any. */
 	list(): ToolCall[] | undefined {
 		const calls = this.#whole?.map(({ call }) => call);
 		if (calls === undefined || calls.length === 1) return calls;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { StreamEvent } from "../stream/index.ts";
 import { Answer } from "./answer.ts";
 
-test("calls stand in the order in which they were begun, whichever is whole first", () => {
+test("calls are in the order in which they were begun, whichever is whole first", () => {
 	const events: StreamEvent[] = [];
 	const answer = new Answer((event) => events.push(event), "text");
 	answer.take({ type: "tool-input-start", id: "a", toolName: "look" });

@@ -139,7 +139,7 @@ export class Answer {
 		if (text === "") return;
 		if (open.index < 0) this.#keep(open);
 		open.block.text += text;
-		this.#say(event, open.index, { text });
+		this.#emitEvent(event, open.index, { text });
 	}
 
 	#end(part: StreamPart, type: "text" | "reasoning"): void {
@@ -154,12 +154,12 @@ export class Answer {
 	#close(open: OpenBlock): void {
 		if (open.index < 0 && open.block.type === "reasoning" && open.block.metadata !== undefined)
 			this.#keep(open);
-		if (open.index >= 0) this.#say("content_block_stop", open.index, {});
+		if (open.index >= 0) this.#emitEvent("content_block_stop", open.index, {});
 	}
 
 	#keep(open: OpenBlock): void {
 		open.index = this.#content.push(open.block) - 1;
-		this.#say("content_block_start", open.index, {});
+		this.#emitEvent("content_block_start", open.index, {});
 	}
 
 	#beginCall(toolCallId: string, toolName: string, argumentsJson: string): AnswerCalls {
@@ -172,7 +172,7 @@ export class Answer {
 			const known = calls.indexOf(toolCallId);
 			index = known < 0 ? calls.begin(toolCallId) : known;
 		}
-		this.#say("tool_call_delta", index, { toolCallId, toolName, argumentsJson });
+		this.#emitEvent("tool_call_delta", index, { toolCallId, toolName, argumentsJson });
 		return calls;
 	}
 
@@ -180,7 +180,7 @@ export class Answer {
 		const toolCallId = textOf(part, "id");
 		const index = this.#calls?.indexOf(toolCallId) ?? -1;
 		if (index < 0) return;
-		this.#say("tool_call_delta", index, { toolCallId, argumentsJson: textOf(part, "delta") });
+		this.#emitEvent("tool_call_delta", index, { toolCallId, argumentsJson: textOf(part, "delta") });
 	}
 
 	#call(part: StreamPart): void {
@@ -233,13 +233,13 @@ export class Answer {
 			: part.providerMetadata;
 		const block = fileBlock(part.data, mimeType, metadata);
 		const index = this.#content.push(block) - 1;
-		this.#say("content_block_start", index, {});
+		this.#emitEvent("content_block_start", index, {});
 		if (block.type === "image" && block.source.type === "bytes") {
-			this.#say("image_delta", index, { data: block.source.data });
+			this.#emitEvent("image_delta", index, { data: block.source.data });
 		} else if (block.type === "audio" || block.type === "video") {
-			this.#say(`${block.type}_delta`, index, { data: block.data });
+			this.#emitEvent(`${block.type}_delta`, index, { data: block.data });
 		}
-		this.#say("content_block_stop", index, {});
+		this.#emitEvent("content_block_stop", index, {});
 	}
 
 	#source(part: StreamPart): void {
@@ -248,7 +248,7 @@ export class Answer {
 		this.#carried.sources.push(source as unknown as Source);
 	}
 
-	#say(type: StreamEventType, index: number, delta: StreamDelta): void {
+	#emitEvent(type: StreamEventType, index: number, delta: StreamDelta): void {
 		this.#emit({ type, index, delta });
 	}
 }

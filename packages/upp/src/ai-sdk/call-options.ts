@@ -85,7 +85,7 @@ function toToolChoice(given: unknown): NonNullable<CallOptions["toolChoice"]> {
 
 function toTools(tools: readonly ToolDefinition[]): unknown[] {
 	let converted = toolsOf.get(tools);
-	// A list that grew since is converted again: what a model may call must not lag behind.
+	// A list that has grown since is converted again, so that the model sees every tool.
 	if (converted === undefined || converted.length !== tools.length) {
 		converted = tools.map((tool) => ({
 			type: "function",

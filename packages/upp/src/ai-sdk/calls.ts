@@ -8,7 +8,7 @@ import { toCallOptions } from "./call-options.ts";
 import { toUPPError } from "./errors.ts";
 import type { LanguageModelSource } from "./language-model.ts";
 import type { StreamPart } from "./language-model-types.ts";
-import { isUnsaid } from "./outcome.ts";
+import { isCutOff } from "./outcome.ts";
 
 /** Asks for a whole answer. Whatever goes wrong is an error with a code. */
 export async function generate(
@@ -59,7 +59,7 @@ export async function follow(
 			take(answer, value, provider);
 		}
 		signal.throwIfAborted();
-		if (isUnsaid(answer.finishReason)) throw cutOff(provider);
+		if (isCutOff(answer.finishReason)) throw cutOff(provider);
 		const response = checkResponse(withData(answer.finish(), request, provider), provider);
 		emit({ type: "message_stop", index: 0, delta: {} });
 		return response;

@@ -5,8 +5,8 @@ import type { TokenUsage } from "../turn/index.ts";
 import type { AISDKFinishReason, AISDKUsage } from "./language-model-types.ts";
 
 /** The finish reason in our words. */
-export function toStopReason(reason: AISDKFinishReason | undefined): StopReason {
-	switch (typeof reason === "object" ? reason.unified : reason) {
+export function toStopReason(reason: AISDKFinishReason | null | undefined): StopReason {
+	switch (typeof reason === "object" ? reason?.unified : reason) {
 		case "stop":
 			return "stop";
 		case "length":
@@ -23,8 +23,8 @@ export function toStopReason(reason: AISDKFinishReason | undefined): StopReason 
 }
 
 /** Whether the model never said why it stopped, as it is when a stream is cut off. */
-export function isUnsaid(reason: AISDKFinishReason | undefined): boolean {
-	if (reason === undefined || reason === "unknown") return true;
+export function isCutOff(reason: AISDKFinishReason | null | undefined): boolean {
+	if (reason === undefined || reason === null || reason === "unknown") return true;
 	if (typeof reason !== "object") return false;
 	return reason.unified === "interrupted" || (reason.unified === "other" && reason.raw === undefined);
 }

@@ -42,7 +42,7 @@ export function promptMessage(
 }
 
 function withOptions(message: UserMessage | AssistantMessage, converted: PromptMessage): PromptMessage {
-	// On a model's own answer, message metadata is what the provider told about it, not options for the next call.
+	// On a model's own answer, message metadata is what the provider said about it, not options for the next call.
 	if (message.metadata !== undefined && carriedBy(message) === undefined) {
 		converted.providerOptions = message.metadata;
 	}

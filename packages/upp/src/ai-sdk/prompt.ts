@@ -16,8 +16,8 @@ interface Conversation {
 
 interface Cache {
 	/**
-	 * By first message. Of a first message that was seen once there is none yet: a window that moves along a history
-	 * begins with another one each time.
+	 * By first message. Kept from the second call on: a window that moves along a history begins with another message
+	 * each time and would keep one for each.
 	 */
 	readonly conversations: WeakMap<Message, Conversation | "seen once">;
 	/** Messages of conversations that did not merely grow. */

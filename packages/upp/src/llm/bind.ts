@@ -79,7 +79,7 @@ function applyExtra(request: LLMRequest, extra: RequestExtra): void {
 
 const pending = Symbol("messages");
 
-/** One accessor for all requests: one of its own each would leave a hidden class behind for every call. */
+/** One accessor for all requests: one for each would leave a hidden class for every call. */
 const lazyMessages: PropertyDescriptor & ThisType<{ [pending]: Messages }> = {
 	get(): readonly Message[] {
 		const messages = this[pending];

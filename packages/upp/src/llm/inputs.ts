@@ -19,7 +19,7 @@ export interface Conversation {
 }
 
 /**
- * Sorts what was given. Text and blocks that stand side by side become one user message.
+ * Sorts what was given. Adjacent text and blocks become one user message.
  * @throws HoldfastError `invalid_input` for anything that is no history and no input.
  */
 export function readInputs(historyOrInput: LLMHistory | LLMInput, rest: readonly LLMInput[]): Conversation {

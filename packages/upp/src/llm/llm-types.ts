@@ -24,7 +24,7 @@ export interface LLMOptions {
 	toolStrategy?: ToolUseStrategy;
 	/** The schema the answer must follow; the parsed answer is `turn.data`. */
 	structure?: JSONSchema;
-	/** Told before each retry. Must not throw. */
+	/** Called before each retry. Must not throw. */
 	onRetry?(info: RetryInfo): void;
 }
 

@@ -168,7 +168,7 @@ describe("generate", () => {
 });
 
 describe("stream", () => {
-	test("tells the model's events and the tools', and settles the same turn", async () => {
+	test("emits the model's events and the tools', and settles the same turn", async () => {
 		const { reference } = scriptedModel(
 			{ text: "let me ", calls: [call("add", { a: 1, b: 2 }, "c1")] },
 			{ text: "it is 3" },
@@ -229,7 +229,7 @@ describe("stream", () => {
 		expect(requests[0]?.signal?.aborted).toBe(true);
 	});
 
-	test("is cancelled while a tool runs: the tool is told, the turn settles at once", async () => {
+	test("is cancelled while a tool runs: its signal fires, the turn settles at once", async () => {
 		const started = Promise.withResolvers<AbortSignal>();
 		const deaf = tool("deaf", (_, context: { signal: AbortSignal }) => {
 			started.resolve(context.signal);

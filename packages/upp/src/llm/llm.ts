@@ -52,7 +52,7 @@ interface Loop {
 	provider: string;
 }
 
-/** How one run of the loop asks the model and tells what happens. */
+/** How one run of the loop asks the model and emits what happens. */
 interface Run {
 	signal: AbortSignal;
 	ask(request: LLMRequest): Promise<LLMResponse>;
@@ -150,7 +150,7 @@ function tooManyRounds(limit: number, provider: string): UPPError {
 	);
 }
 
-// Models and tools are told by the signal; those that do not listen must not keep the turn from settling.
+// Models and tools get the signal; those that do not listen to it must not keep the turn from settling.
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal, provider: string): Promise<T> {
 	return new Promise((resolve, reject) => {
 		const stop = (): void => reject(cancelled(provider, signal.reason));

@@ -208,7 +208,7 @@ test.each<[string, unknown]>([
 	["without a function", { modelId: "m", capabilities }],
 	["without a name", { capabilities, complete: () => {}, stream: () => {} }],
 	["without capabilities", { modelId: "m", complete: () => {}, stream: () => {} }],
-])("what a provider binds is refused where it is no model: %s", (_, bound) => {
+])("what a provider binds is refused where it is not a model: %s", (_, bound) => {
 	const provider = createProvider({
 		name: "odd",
 		version: "1",
@@ -220,7 +220,7 @@ test.each<[string, unknown]>([
 });
 
 test.each([[undefined], [null], [{}], [{ response: 5 }]])(
-	"a stream that is none is refused: %o",
+	"what is not a stream is refused: %o",
 	async (stream) => {
 		const bind = (modelId: string) =>
 			({ modelId, capabilities, complete: () => {}, stream: () => stream }) as never;

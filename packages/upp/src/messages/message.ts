@@ -46,7 +46,7 @@ export abstract class Message {
 	}
 }
 
-/** What a user says. */
+/** What a user sends. */
 export class UserMessage extends Message {
 	readonly type: "user" = "user";
 	readonly content: readonly UserContent[];
@@ -102,7 +102,7 @@ export class ToolResultMessage extends Message {
 	}
 }
 
-/** Any of the three kinds, told apart by `type`. */
+/** Any of the three kinds, distinguished by `type`. */
 export type AnyMessage = UserMessage | AssistantMessage | ToolResultMessage;
 
 /** Whether a value is a message, also one made by another installed copy of this package. */

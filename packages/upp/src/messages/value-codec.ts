@@ -89,7 +89,7 @@ function encodeRecord(value: object, at: Position): JSONValue | undefined {
 	}
 	const given = value as Record<string, unknown>;
 	const keys = Object.keys(value);
-	// What JSON says as it stands is not copied.
+	// What is JSON already is not copied.
 	let changed: [string, JSONValue][] | undefined = isPlain(value) ? undefined : [];
 	for (const [index, key] of keys.entries()) {
 		const member = given[key];

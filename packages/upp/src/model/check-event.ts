@@ -1,4 +1,4 @@
-// Checks what a model streams, for those who read its stream.
+// Checks the events that a model streams, where they are read.
 
 import type { StreamEvent, StreamEventType } from "../stream/index.ts";
 import { invalidResponse } from "./check-response.ts";

@@ -1,4 +1,4 @@
-// The model door: a model of which nothing is believed before it is checked. Every provider's models pass it, made by
+// The model door: no answer of a model is believed before it is checked. Models of every provider pass it, made by
 // `createProvider` or by hand.
 
 import { HoldfastError } from "../errors/index.ts";

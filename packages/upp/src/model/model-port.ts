@@ -17,9 +17,9 @@ export interface LLMCapabilities {
 	documentInput?: boolean;
 }
 
-/** Said before a failed request is made again. */
+/** What is known before a failed request is retried. */
 export interface RetryInfo {
-	/** Which retry this will be, from 1. */
+	/** The number of the retry, from 1. */
 	attempt: number;
 	/** How long it waits first, in milliseconds. */
 	delayMs: number;
@@ -37,7 +37,7 @@ export interface LLMRequest {
 	structure?: JSONSchema;
 	config: ProviderConfig;
 	signal?: AbortSignal;
-	/** Told before each retry. Must not throw. */
+	/** Called before each retry. Must not throw. */
 	onRetry?(info: RetryInfo): void;
 }
 

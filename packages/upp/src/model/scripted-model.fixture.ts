@@ -1,4 +1,4 @@
-// A model that answers from a script, for tests of what stands above models.
+// A model that answers from a script, for tests of the layers that call models.
 
 import { AssistantMessage, type ToolCall } from "../messages/index.ts";
 import { EventStream } from "../stream/index.ts";

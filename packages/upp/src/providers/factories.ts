@@ -11,13 +11,13 @@ import {
 	type ProviderConfig,
 } from "../model/index.ts";
 
-/** How to reach a provider; what stands in the `config` of a call goes before it. */
+/** How to reach a provider. The `config` of a call takes precedence. */
 export interface FactoryOptions {
 	/** Default: the provider's own environment variable. */
 	apiKey?: string;
 	/** Default: the provider's own address. */
 	baseURL?: string;
-	/** The same as `baseURL`. */
+	/** An alias of `baseURL`. */
 	baseUrl?: string;
 	headers?: Record<string, string>;
 	fetch?: typeof fetch;

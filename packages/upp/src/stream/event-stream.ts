@@ -78,7 +78,7 @@ export class EventStream<Result> implements AsyncIterableIterator<StreamEvent, u
 		return waiting.promise;
 	}
 
-	/** Leaves the stream: the work goes on, its events are no longer kept. */
+	/** Leaves the stream: the work continues, its events are no longer kept. */
 	return(): Promise<IteratorResult<StreamEvent, undefined>> {
 		this.#left = true;
 		this.#failure = undefined;

@@ -1,4 +1,4 @@
-// What is told while a model works, and the shapes of the streams that tell it.
+// The events of a model's answer while it is made.
 
 export type StreamEventType =
 	| "text_delta"

@@ -31,7 +31,7 @@ describe("a thread", () => {
 		expect(back.toJSON()).toMatchObject({ id: "t1", createdAt: "1970-01-01T00:00:01.000Z" });
 	});
 
-	test("is not made of JSON that is none", () => {
+	test("is not made of other JSON", () => {
 		const good = new Thread().toJSON();
 		for (const bad of [
 			null,

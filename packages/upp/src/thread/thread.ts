@@ -112,7 +112,7 @@ export class Thread implements Iterable<Message> {
 
 	/**
 	 * Reads a thread from JSON data.
-	 * @throws HoldfastError `invalid_message` where it is none.
+	 * @throws HoldfastError `invalid_message` for data that is not a thread.
 	 */
 	static fromJSON(json: ThreadJSON): Thread {
 		if (typeof json?.id !== "string" || !Array.isArray(json.messages)) {
