@@ -15,6 +15,7 @@ import { judge, tableOf } from "./table.ts";
 /** The rows in the order of the table, with the flags their process needs. */
 const rows: ReadonlyMap<string, readonly string[]> = new Map([
 	["loop", []],
+	["ai-sdk", []],
 	["strategies", []],
 	["deltas", []],
 	["sessions", ["--expose-gc"]],

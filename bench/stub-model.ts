@@ -3,6 +3,7 @@
 import {
 	AssistantMessage,
 	createProvider,
+	type LanguageModel,
 	type LLMRequest,
 	type LLMResponse,
 	type LLMStreamResult,
@@ -33,6 +34,64 @@ export function steppingModel(steps: number, manner: Manner): ModelReference {
 		answered = 0;
 		return done();
 	});
+}
+
+/** Gives the parts of an answer that the AI SDK streams. */
+type StreamParts = readonly { readonly type: string; readonly [member: string]: unknown }[];
+
+/** The stream of an AI SDK model by itself, which such a model has to make for every answer. */
+export function streamOfParts(parts: StreamParts = callParts(1)): ReadableStream<StreamParts[number]> {
+	return new ReadableStream({
+		start(controller) {
+			for (const part of parts) controller.enqueue(part);
+			controller.close();
+		},
+	});
+}
+
+/** The same stepping model as an AI SDK provider would make it. */
+export function steppingLanguageModel(steps: number): LanguageModel {
+	let answered = 0;
+	return {
+		specificationVersion: "v4",
+		provider: "stub",
+		modelId: "at-once",
+		async doGenerate() {
+			throw new Error("This model streams.");
+		},
+		async doStream() {
+			const isDone = answered === steps;
+			answered = isDone ? 0 : answered + 1;
+			return { stream: streamOfParts(isDone ? doneParts : callParts(answered)) };
+		},
+	};
+}
+
+const finishPart = {
+	type: "finish",
+	finishReason: { unified: "stop", raw: "stop" },
+	usage: { inputTokens: { total: 10 }, outputTokens: { total: 5 } },
+};
+
+const doneParts: StreamParts = [
+	{ type: "stream-start", warnings: [] },
+	{ type: "text-start", id: "0" },
+	{ type: "text-delta", id: "0", delta: "Done." },
+	{ type: "text-end", id: "0" },
+	finishPart,
+];
+
+function callParts(number: number): StreamParts {
+	const id = `call-${number}`;
+	return [
+		{ type: "stream-start", warnings: [] },
+		{ type: "response-metadata", id: "response", modelId: "at-once" },
+		{ type: "tool-input-start", id, toolName: "look" },
+		{ type: "tool-input-delta", id, delta: "{}" },
+		{ type: "tool-input-end", id },
+		{ type: "tool-call", toolCallId: id, toolName: "look", input: "{}" },
+		finishPart,
+	];
 }
 
 /** A model that thinks before each of `steps` calls of the tool, then says it is done; and so again from the start. */

@@ -1,11 +1,15 @@
 // The adapter against models played here: what every version of the AI SDK is called with, and what it may answer.
 import { describe, expect, test } from "vitest";
-import type { LLMRequest, LLMResponse } from "../llm/llm-types.ts";
-import type { UserContent } from "../messages/content.ts";
-import { AssistantMessage, ToolResultMessage, UserMessage } from "../messages/message.ts";
-import { messageFromJSON } from "../messages/message-from-json.ts";
-import { resolveModel } from "../provider/resolve-model.ts";
-import type { StreamEvent } from "../stream/stream-event.ts";
+import {
+	AssistantMessage,
+	messageFromJSON,
+	ToolResultMessage,
+	type UserContent,
+	UserMessage,
+} from "../messages/index.ts";
+import type { LLMRequest, LLMResponse } from "../model/index.ts";
+import { resolveModel } from "../providers/index.ts";
+import type { StreamEvent } from "../stream/index.ts";
 import type { SpecificationVersion } from "./file-parts.ts";
 import type { CallOptions, LanguageModel, StreamPart } from "./language-model-types.ts";
 
@@ -245,7 +249,7 @@ describe("a conversation", () => {
 });
 
 describe("an answer", () => {
-	test("tells usage, nested as in V4 and flat as in V2", async () => {
+	test("has usage, nested as in V4 and flat as in V2", async () => {
 		expect((await ask(play([finishV4]))).usage).toEqual({
 			inputTokens: 10,
 			outputTokens: 4,
@@ -263,6 +267,14 @@ describe("an answer", () => {
 		});
 		const none = play([{ ...finishV4, usage: { inputTokens: {}, outputTokens: {} } }]);
 		expect((await ask(none)).usage).toEqual({ inputTokens: 0, outputTokens: 0, totalTokens: 0 });
+		for (const usage of [
+			undefined,
+			null,
+			{ inputTokens: null, outputTokens: Number.NaN, totalTokens: null },
+		]) {
+			const uncounted = play([{ ...finishV4, usage: usage as never }]);
+			expect((await ask(uncounted)).usage).toEqual({ inputTokens: 0, outputTokens: 0, totalTokens: 0 });
+		}
 	});
 
 	test.each([

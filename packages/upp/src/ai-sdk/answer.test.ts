@@ -1,10 +1,8 @@
 import { expect, test } from "vitest";
-import { AssistantMessage, UserMessage } from "../messages/message.ts";
-import type { StreamEvent } from "../stream/stream-event.ts";
+import type { StreamEvent } from "../stream/index.ts";
 import { Answer } from "./answer.ts";
-import { toPrompt } from "./prompt.ts";
 
-test("calls stand in the order in which they were begun, whichever is whole first", () => {
+test("calls are in the order in which they were begun, whichever is whole first", () => {
 	const events: StreamEvent[] = [];
 	const answer = new Answer((event) => events.push(event), "text");
 	answer.take({ type: "tool-input-start", id: "a", toolName: "look" });
@@ -17,9 +15,4 @@ test("calls stand in the order in which they were begun, whichever is whole firs
 		[0, "a"],
 		[1, "b"],
 	]);
-});
-
-test("an answer of which nothing was said is not sent to a provider", () => {
-	const messages = [new UserMessage("One?"), new AssistantMessage([]), new UserMessage("Two?")];
-	expect(toPrompt(messages, undefined, "v3").map(({ role }) => role)).toEqual(["user", "user"]);
 });

@@ -1,21 +1,29 @@
-// Gathers the parts of an AI SDK answer, streamed or whole, into one AssistantMessage, and says what is new as
-// stream events. One gatherer serves one answer.
+// Gathers the parts of an AI SDK answer, streamed or whole, into one AssistantMessage, and emits what is new as stream
+// events. One gatherer serves one answer. What a part says is checked before it is used.
 
-import type { LLMResponse, StopReason } from "../llm/llm-types.ts";
-import type { AssistantContent, ProviderMetadata, ReasoningBlock, TextBlock } from "../messages/content.ts";
-import { AssistantMessage } from "../messages/message.ts";
-import type { ToolCall } from "../messages/tool.ts";
-import type { StreamDelta, StreamEvent, StreamEventType } from "../stream/stream-event.ts";
-import { emptyUsage, type TokenUsage } from "../turn/token-usage.ts";
+import {
+	type AssistantContent,
+	AssistantMessage,
+	type ProviderMetadata,
+	type ReasoningBlock,
+	type TextBlock,
+	type ToolCall,
+} from "../messages/index.ts";
+import type { LLMResponse } from "../model/index.ts";
+import type { StreamDelta, StreamEvent, StreamEventType } from "../stream/index.ts";
+import { emptyUsage, type TokenUsage } from "../turn/index.ts";
+import { AnswerCalls } from "./answer-calls.ts";
 import type { Carried, Source } from "./carried.ts";
 import { fileBlock } from "./file-parts.ts";
 import type { AISDKFinishReason, AISDKMetadata, PromptPart, StreamPart } from "./language-model-types.ts";
 import { toStopReason, toUsage } from "./outcome.ts";
 import { readArguments } from "./read-arguments.ts";
 
+/** A block that is still growing. */
 interface OpenBlock {
-	block: TextBlock | ReasoningBlock;
-	/** The place in the content; -1 until there is something worth keeping. */
+	readonly id: unknown;
+	readonly block: TextBlock | ReasoningBlock;
+	/** Its index in the content; -1 until there is something worth keeping. */
 	index: number;
 }
 
@@ -28,40 +36,47 @@ export class Answer {
 	readonly #emit: Emit;
 	readonly #textEvent: StreamEventType;
 	readonly #content: AssistantContent[] = [];
-	readonly #toolCalls: ToolCall[] = [];
-	readonly #callPlaces: number[] = [];
-	readonly #callIndexes = new Map<string, number>();
-	readonly #open = new Map<string, OpenBlock>();
 	readonly #carried: Carried = {};
-	#metadata: ProviderMetadata = {};
-	#usage: TokenUsage = emptyUsage();
+	#calls: AnswerCalls | undefined;
+	#open: OpenBlock[] | undefined;
+	#metadata: ProviderMetadata | undefined;
+	#usage: TokenUsage | undefined;
 
-	/** `structured` answers are told as `object_delta` events, others as `text_delta`. */
+	/** `structured` answers are emitted as `object_delta` events, others as `text_delta`. */
 	constructor(emit: Emit, kind: "text" | "structured") {
 		this.#emit = emit;
 		this.#textEvent = kind === "structured" ? "object_delta" : "text_delta";
 	}
 
-	/** Takes the next part of the stream. Parts of kinds it does not know are left alone. */
+	/**
+	 * Takes the next part of the stream. Parts of unknown types are ignored.
+	 * @throws TypeError for a part with members of the wrong type.
+	 */
 	take(part: StreamPart): void {
 		switch (part.type) {
 			case "text-start":
+				this.#start(part, "text");
+				break;
 			case "reasoning-start":
-				this.#start(part, part.type === "text-start" ? "text" : "reasoning");
+				this.#start(part, "reasoning");
 				break;
 			case "text-delta":
+				this.#grow(part, "text", this.#textEvent);
+				break;
 			case "reasoning-delta":
-				this.#grow(part, part.type === "text-delta" ? "text" : "reasoning");
+				this.#grow(part, "reasoning", "reasoning_delta");
 				break;
 			case "text-end":
+				this.#end(part, "text");
+				break;
 			case "reasoning-end":
-				this.#end(part, part.type === "text-end" ? "text" : "reasoning");
+				this.#end(part, "reasoning");
 				break;
 			case "tool-input-start":
-				if (!part.providerExecuted) this.#callDelta(part.id ?? "", part.toolName, "");
+				if (!part.providerExecuted) this.#beginCall(textOf(part, "id"), textOf(part, "toolName"), "");
 				break;
 			case "tool-input-delta":
-				if (this.#callIndexes.has(part.id ?? "")) this.#callDelta(part.id ?? "", undefined, part.delta ?? "");
+				this.#growCall(part);
 				break;
 			case "tool-call":
 				this.#call(part);
@@ -80,66 +95,58 @@ export class Answer {
 				this.#custom(part);
 				break;
 			case "response-metadata":
-				if (part.id !== undefined) this.#carried.responseId = part.id;
-				if (part.modelId !== undefined) this.#carried.modelId = part.modelId;
+				if (typeof part.id === "string") this.#carried.responseId = part.id;
+				if (typeof part.modelId === "string") this.#carried.modelId = part.modelId;
 				break;
 			case "finish":
 				this.#usage = toUsage(part.usage);
 				this.finishReason = part.finishReason;
-				this.#metadata = merge(this.#metadata, part.providerMetadata) ?? this.#metadata;
+				this.#metadata = merge(this.#metadata, part.providerMetadata);
 		}
 	}
 
 	/** The whole answer. */
 	finish(): LLMResponse {
-		for (const open of this.#open.values()) this.#close(open);
-		const places: Record<string, number> = {};
-		this.#toolCalls.forEach((call, index) => {
-			const at = this.#callPlaces[index] as number;
-			if (at < this.#content.length) places[call.toolCallId] = at;
-		});
-		// Calls may be whole in another order than they were begun and told in.
-		const begun = ({ toolCallId }: ToolCall): number => this.#callIndexes.get(toolCallId) ?? 0;
-		this.#toolCalls.sort((one, other) => begun(one) - begun(other));
-		if (Object.keys(places).length > 0) this.#carried.callPlaces = places;
-		const metadata: ProviderMetadata = { ...this.#metadata, upp: { ...this.#carried } };
-		const toolCalls = this.#toolCalls.length > 0 ? this.#toolCalls : undefined;
+		if (this.#open !== undefined) for (const open of this.#open) this.#close(open);
+		const places = this.#calls?.places(this.#content.length);
+		if (places !== undefined) this.#carried.callPlaces = places;
+		const upp = this.#carried as Record<string, unknown>;
+		const metadata = this.#metadata === undefined ? { upp } : { ...this.#metadata, upp };
+		const toolCalls = this.#calls?.list();
 		const message = new AssistantMessage(this.#content, toolCalls, { metadata });
-		return { message, usage: this.#usage, stopReason: this.#stopReason() };
-	}
-
-	#stopReason(): StopReason {
 		const reason = toStopReason(this.finishReason);
-		return this.#toolCalls.length > 0 && (reason === "stop" || reason === "other") ? "tool_calls" : reason;
+		const stopReason =
+			toolCalls !== undefined && (reason === "stop" || reason === "other") ? "tool_calls" : reason;
+		return { message, usage: this.#usage ?? emptyUsage(), stopReason };
 	}
 
-	#start(part: StreamPart, type: "text" | "reasoning"): void {
-		const open: OpenBlock = { block: { type, text: "" }, index: -1 };
+	#start(part: StreamPart, type: "text" | "reasoning"): OpenBlock {
+		const open: OpenBlock = { id: part.id, block: { type, text: "" }, index: -1 };
 		addMetadata(open.block, part.providerMetadata);
-		this.#open.set(`${type} ${part.id}`, open);
+		this.#open ??= [];
+		this.#open.push(open);
+		return open;
 	}
 
-	#grow(part: StreamPart, type: "text" | "reasoning"): void {
-		const key = `${type} ${part.id}`;
-		let open = this.#open.get(key);
-		if (open === undefined) {
-			this.#start(part, type);
-			open = this.#open.get(key) as OpenBlock;
-		}
-		const text = part.delta ?? "";
+	#find(part: StreamPart, type: "text" | "reasoning"): OpenBlock | undefined {
+		return this.#open?.findLast(({ id, block }) => id === part.id && block.type === type);
+	}
+
+	#grow(part: StreamPart, type: "text" | "reasoning", event: StreamEventType): void {
+		const open = this.#find(part, type) ?? this.#start(part, type);
+		const text = textOf(part, "delta");
 		addMetadata(open.block, part.providerMetadata);
 		if (text === "") return;
 		if (open.index < 0) this.#keep(open);
 		open.block.text += text;
-		this.#tell(type === "text" ? this.#textEvent : "reasoning_delta", open.index, { text });
+		this.#emitEvent(event, open.index, { text });
 	}
 
 	#end(part: StreamPart, type: "text" | "reasoning"): void {
-		const key = `${type} ${part.id}`;
-		const open = this.#open.get(key);
+		const open = this.#find(part, type);
 		if (open === undefined) return;
 		addMetadata(open.block, part.providerMetadata);
-		this.#open.delete(key);
+		this.#open = this.#open?.filter((other) => other !== open);
 		this.#close(open);
 	}
 
@@ -147,38 +154,55 @@ export class Answer {
 	#close(open: OpenBlock): void {
 		if (open.index < 0 && open.block.type === "reasoning" && open.block.metadata !== undefined)
 			this.#keep(open);
-		if (open.index >= 0) this.#tell("content_block_stop", open.index, {});
+		if (open.index >= 0) this.#emitEvent("content_block_stop", open.index, {});
 	}
 
 	#keep(open: OpenBlock): void {
 		open.index = this.#content.push(open.block) - 1;
-		this.#tell("content_block_start", open.index, {});
+		this.#emitEvent("content_block_start", open.index, {});
 	}
 
-	#callDelta(toolCallId: string, toolName: string | undefined, argumentsJson: string): void {
-		let index = this.#callIndexes.get(toolCallId);
-		if (index === undefined) {
-			index = this.#callIndexes.size;
-			this.#callIndexes.set(toolCallId, index);
+	#beginCall(toolCallId: string, toolName: string, argumentsJson: string): AnswerCalls {
+		let calls = this.#calls;
+		let index = 0;
+		if (calls === undefined) {
+			calls = new AnswerCalls(toolCallId);
+			this.#calls = calls;
+		} else {
+			const known = calls.indexOf(toolCallId);
+			index = known < 0 ? calls.begin(toolCallId) : known;
 		}
-		const name = toolName === undefined ? {} : { toolName };
-		this.#tell("tool_call_delta", index, { toolCallId, ...name, argumentsJson });
+		this.#emitEvent("tool_call_delta", index, { toolCallId, toolName, argumentsJson });
+		return calls;
+	}
+
+	#growCall(part: StreamPart): void {
+		const toolCallId = textOf(part, "id");
+		const index = this.#calls?.indexOf(toolCallId) ?? -1;
+		if (index < 0) return;
+		this.#emitEvent("tool_call_delta", index, { toolCallId, argumentsJson: textOf(part, "delta") });
 	}
 
 	#call(part: StreamPart): void {
-		const toolCallId = part.toolCallId ?? "";
-		const toolName = part.toolName ?? "";
+		const toolCallId = textOf(part, "toolCallId");
+		const toolName = textOf(part, "toolName");
 		const { value, invalid } = readArguments(part.input);
 		if (part.providerExecuted) {
 			this.#place({ type: "tool-call", toolCallId, toolName, input: value, providerExecuted: true }, part);
 			return;
 		}
-		if (!this.#callIndexes.has(toolCallId)) this.#callDelta(toolCallId, toolName, part.input ?? "");
+		let calls = this.#calls;
+		if (calls === undefined || calls.indexOf(toolCallId) < 0) {
+			calls = this.#beginCall(
+				toolCallId,
+				toolName,
+				typeof part.input === "string" ? part.input : JSON.stringify(value),
+			);
+		}
 		const call: ToolCall = { toolCallId, toolName, arguments: value };
 		if (invalid !== undefined) call.invalidArguments = invalid;
 		if (part.providerMetadata !== undefined) call.metadata = part.providerMetadata;
-		this.#toolCalls.push(call);
-		this.#callPlaces.push(this.#content.length);
+		calls.add(call, this.#content.length);
 	}
 
 	#providerResult(part: StreamPart): void {
@@ -209,13 +233,13 @@ export class Answer {
 			: part.providerMetadata;
 		const block = fileBlock(part.data, mimeType, metadata);
 		const index = this.#content.push(block) - 1;
-		this.#tell("content_block_start", index, {});
+		this.#emitEvent("content_block_start", index, {});
 		if (block.type === "image" && block.source.type === "bytes") {
-			this.#tell("image_delta", index, { data: block.source.data });
+			this.#emitEvent("image_delta", index, { data: block.source.data });
 		} else if (block.type === "audio" || block.type === "video") {
-			this.#tell(`${block.type}_delta`, index, { data: block.data });
+			this.#emitEvent(`${block.type}_delta`, index, { data: block.data });
 		}
-		this.#tell("content_block_stop", index, {});
+		this.#emitEvent("content_block_stop", index, {});
 	}
 
 	#source(part: StreamPart): void {
@@ -224,13 +248,20 @@ export class Answer {
 		this.#carried.sources.push(source as unknown as Source);
 	}
 
-	#tell(type: StreamEventType, index: number, delta: StreamDelta): void {
+	#emitEvent(type: StreamEventType, index: number, delta: StreamDelta): void {
 		this.#emit({ type, index, delta });
 	}
 }
 
+function textOf(part: StreamPart, name: "delta" | "id" | "toolCallId" | "toolName"): string {
+	const text: unknown = part[name];
+	if (typeof text === "string") return text;
+	if (text === undefined || text === null) return "";
+	throw new TypeError(`the \`${name}\` of a ${part.type} is no text`);
+}
+
 function addMetadata(block: TextBlock | ReasoningBlock, added: AISDKMetadata | undefined): void {
-	if (added !== undefined) block.metadata = merge(block.metadata, added) ?? added;
+	if (added !== undefined) block.metadata = merge(block.metadata, added) as ProviderMetadata;
 }
 
 // Later parts add to what earlier ones said: an id comes at the start of a block, its signature at the end.

@@ -1,7 +1,7 @@
 // A request as the AI SDK's call options: which of our parameters the SDK knows, and where the others go.
 
-import type { LLMRequest } from "../llm/llm-types.ts";
-import type { ToolDefinition } from "../messages/tool.ts";
+import type { ToolDefinition } from "../messages/index.ts";
+import type { LLMRequest } from "../model/index.ts";
 import type { AISDKMetadata, CallOptions, LanguageModel } from "./language-model-types.ts";
 import { toPrompt } from "./prompt.ts";
 
@@ -40,7 +40,7 @@ export function toCallOptions(request: LLMRequest, model: LanguageModel, signal:
 		prompt: toPrompt(request.messages, request.system, model.specificationVersion),
 		abortSignal: signal,
 	};
-	applyParams(options, request.params ?? {}, model.provider.split(".")[0] ?? model.provider);
+	if (request.params !== undefined) applyParams(options, request.params, model.provider);
 	if (request.config?.headers !== undefined) {
 		options.headers = { ...request.config.headers, ...options.headers };
 	}
@@ -69,7 +69,8 @@ function applyParams(options: CallOptions, params: Record<string, unknown>, prov
 	if (options.toolChoice !== undefined) options.toolChoice = toToolChoice(options.toolChoice);
 	if (Object.keys(unknown).length > 0) {
 		const given: AISDKMetadata = options.providerOptions ?? {};
-		options.providerOptions = { ...given, [provider]: { ...unknown, ...given[provider] } };
+		const name = provider.split(".")[0] ?? provider;
+		options.providerOptions = { ...given, [name]: { ...unknown, ...given[name] } };
 	}
 }
 
@@ -84,7 +85,7 @@ function toToolChoice(given: unknown): NonNullable<CallOptions["toolChoice"]> {
 
 function toTools(tools: readonly ToolDefinition[]): unknown[] {
 	let converted = toolsOf.get(tools);
-	// A list that grew since is converted again: what a model may call must not lag behind.
+	// A list that has grown since is converted again, so that the model sees every tool.
 	if (converted === undefined || converted.length !== tools.length) {
 		converted = tools.map((tool) => ({
 			type: "function",

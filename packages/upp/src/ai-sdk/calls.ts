@@ -1,86 +1,94 @@
 // One call of an AI SDK model, whole or streamed.
 
-import { isHoldfastError } from "../errors/holdfast-error.ts";
-import { UPPError } from "../errors/upp-error.ts";
-import type { LLMRequest, LLMResponse } from "../llm/llm-types.ts";
+import { isHoldfastError, UPPError } from "../errors/index.ts";
+import { checkResponse, type LLMRequest, type LLMResponse } from "../model/index.ts";
+import type { Deadline } from "../retry/index.ts";
 import { Answer, type Emit } from "./answer.ts";
 import { toCallOptions } from "./call-options.ts";
 import { toUPPError } from "./errors.ts";
 import type { LanguageModelSource } from "./language-model.ts";
 import type { StreamPart } from "./language-model-types.ts";
-import { isUnsaid } from "./outcome.ts";
+import { isCutOff } from "./outcome.ts";
 
-/** Asks for a whole answer. Whatever goes wrong is a UPPError. */
+/** Asks for a whole answer. Whatever goes wrong is an error with a code. */
 export async function generate(
 	source: LanguageModelSource,
 	request: LLMRequest,
 	signal: AbortSignal,
 ): Promise<LLMResponse> {
-	const result = await call(source, request, signal, "doGenerate");
-	const answer = new Answer(() => {}, "text");
-	let id = 0;
-	for (const part of result.content as (StreamPart & { text?: string })[]) {
-		if (part.type !== "text" && part.type !== "reasoning") {
-			answer.take(part);
-			continue;
-		}
-		const { type, providerMetadata } = part;
-		const metadata = providerMetadata === undefined ? {} : { providerMetadata };
-		answer.take({ type: `${type}-delta`, id: String(id), delta: part.text ?? "", ...metadata });
-		answer.take({ type: `${type}-end`, id: String(id++) });
+	const { provider } = source;
+	try {
+		const model = await source.load(request.config ?? {});
+		const result = await model.doGenerate(toCallOptions(request, model, signal));
+		const parts: unknown = result?.content;
+		if (!Array.isArray(parts)) throw malformed(provider, "its content is no list");
+		const answer = new Answer(ignore, "text");
+		for (const [index, part] of parts.entries()) takeWhole(answer, part, String(index), provider);
+		take(answer, { type: "response-metadata", ...result.response }, provider);
+		take(answer, { ...result, type: "finish" }, provider);
+		return checkResponse(withData(answer.finish(), request, provider, result.structuredOutputText), provider);
+	} catch (thrown) {
+		throw toError(thrown, provider);
 	}
-	answer.take({ type: "response-metadata", ...result.response });
-	answer.take({ ...result, type: "finish" });
-	return withData(answer.finish(), request, source.provider, result.structuredOutputText);
 }
 
-/** Asks for a streamed answer and tells its events. Whatever goes wrong is a UPPError. */
+/** Asks for a streamed answer and emits its events. Whatever goes wrong is an error with a code. */
 export async function follow(
 	source: LanguageModelSource,
 	request: LLMRequest,
-	signal: AbortSignal,
+	deadline: Deadline,
 	emit: Emit,
 ): Promise<LLMResponse> {
-	const { stream } = await call(source, request, signal, "doStream");
-	const tell = opening(emit);
-	const answer = new Answer(tell, request.structure === undefined ? "text" : "structured");
-	const reader = stream.getReader();
-	const cancel = (): void => void reader.cancel(signal.reason).catch(() => {});
-	if (signal.aborted) cancel();
-	signal.addEventListener("abort", cancel, { once: true });
+	const { provider } = source;
+	const { signal } = deadline;
+	let cancel = ignore;
 	try {
+		const loaded = source.load(request.config ?? {});
+		const model = "then" in loaded ? await loaded : loaded;
+		const result = await model.doStream(toCallOptions(request, model, signal));
+		if (typeof result?.stream?.getReader !== "function") throw malformed(provider, "it has no stream");
+		const reader = result.stream.getReader();
+		cancel = () => void reader.cancel(signal.reason).catch(ignore);
+		if (signal.aborted) cancel();
+		deadline.onReached = cancel;
+		const answer = new Answer(emit, request.structure === undefined ? "text" : "structured");
 		for (;;) {
 			const { done, value } = await reader.read();
 			if (done) break;
-			const part = value as StreamPart;
-			if (part.type === "error") throw part.error;
-			answer.take(part);
+			if (value?.type === "error") throw value.error;
+			take(answer, value, provider);
 		}
 		signal.throwIfAborted();
-		if (isUnsaid(answer.finishReason)) throw cutOff(source.provider);
-		const response = withData(answer.finish(), request, source.provider);
-		tell({ type: "message_stop", index: 0, delta: {} });
+		if (isCutOff(answer.finishReason)) throw cutOff(provider);
+		const response = checkResponse(withData(answer.finish(), request, provider), provider);
+		emit({ type: "message_stop", index: 0, delta: {} });
 		return response;
 	} catch (thrown) {
 		cancel();
-		throw toError(thrown, source.provider);
-	} finally {
-		signal.removeEventListener("abort", cancel);
+		throw toError(thrown, provider);
 	}
 }
 
-async function call(
-	source: LanguageModelSource,
-	request: LLMRequest,
-	signal: AbortSignal,
-	method: "doGenerate" | "doStream",
-): Promise<any> {
+function ignore(): void {}
+
+function take(answer: Answer, part: StreamPart, provider: string): void {
 	try {
-		const model = await source.load(request.config ?? {});
-		return await model[method](toCallOptions(request, model, signal));
-	} catch (thrown) {
-		throw toError(thrown, source.provider);
+		answer.take(part);
+	} catch (cause) {
+		throw malformed(provider, cause instanceof Error ? cause.message : String(cause), cause);
 	}
+}
+
+// A block of a whole answer is one delta.
+function takeWhole(answer: Answer, part: StreamPart & { text?: string }, id: string, provider: string): void {
+	if (part?.type !== "text" && part?.type !== "reasoning") {
+		take(answer, part, provider);
+		return;
+	}
+	const { type, text = "", providerMetadata } = part;
+	const metadata = providerMetadata === undefined ? {} : { providerMetadata };
+	take(answer, { type: `${type}-delta`, id, delta: text, ...metadata }, provider);
+	take(answer, { type: `${type}-end`, id }, provider);
 }
 
 // Errors of our own say already what to do.
@@ -88,30 +96,13 @@ function toError(thrown: unknown, provider: string): unknown {
 	return isHoldfastError(thrown) ? thrown : toUPPError(thrown, provider);
 }
 
-// The start of the message is told with its first content: before that, a failed call can still be tried again.
-function opening(emit: Emit): Emit {
-	let opened = false;
-	return (event) => {
-		if (!opened) {
-			opened = true;
-			emit({ type: "message_start", index: 0, delta: {} });
-		}
-		emit(event);
-	};
-}
-
-function withData(
-	response: LLMResponse,
-	request: LLMRequest,
-	provider: string,
-	text: string = response.message.text,
-): LLMResponse {
+function withData(response: LLMResponse, request: LLMRequest, provider: string, given?: string): LLMResponse {
 	const { stopReason } = response;
 	if (request.structure === undefined || stopReason === "tool_calls" || stopReason === "content_filter") {
 		return response;
 	}
 	try {
-		return { ...response, data: JSON.parse(text) };
+		return { ...response, data: JSON.parse(given ?? response.message.text) };
 	} catch (cause) {
 		const why = stopReason === "length" ? "it was cut off at the token limit" : "it is not JSON";
 		const message = `The model's answer does not follow the structure asked for: ${why}.`;
@@ -122,4 +113,9 @@ function withData(
 function cutOff(provider: string): UPPError {
 	const message = "The model's answer was cut off: the stream ended before the model said why it stopped.";
 	return new UPPError(message, "NETWORK_ERROR", provider, "llm");
+}
+
+function malformed(provider: string, what: string, cause?: unknown): UPPError {
+	const message = `The model's answer is not what the AI SDK specifies: ${what}. Update the provider's package.`;
+	return new UPPError(message, "INVALID_RESPONSE", provider, "llm", undefined, cause);
 }

@@ -1,10 +1,10 @@
-// What an AI SDK answer holds that UPP's message has no place for. It stands under `message.metadata.upp`, so it
-// is kept with the message and travels back with it.
+// What an AI SDK answer holds that UPP's message has no place for. It is kept in
+// `message.metadata.upp` and sent back with the message.
 
-import type { AnyMessage } from "../messages/message.ts";
+import type { AnyMessage } from "../messages/index.ts";
 import type { PromptPart } from "./language-model-types.ts";
 
-/** A part to be put back into the prompt before the content block at this place. */
+/** A part to be put back into the prompt before the content block at this index. */
 export interface PlacedPart {
 	at: number;
 	part: PromptPart;
@@ -29,7 +29,7 @@ export interface Carried {
 	sources?: Source[];
 	/** Calls and results of tools that the provider ran itself, and content only the provider understands. */
 	parts?: PlacedPart[];
-	/** Where a tool call stood, for calls that content followed: the place of the block it stood before. */
+	/** For each tool call that content followed, the index of the content block after it. */
 	callPlaces?: Record<string, number>;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ErrorCode, UPPError } from "../errors/upp-error.ts";
+import { ErrorCode, UPPError } from "../errors/index.ts";
 import { toUPPError } from "./errors.ts";
 
 function apiError(statusCode: number, error: object, responseHeaders: Record<string, string> = {}): unknown {

@@ -1,7 +1,7 @@
 // Whatever an AI SDK model throws or streams as an error, as a UPPError with one of our codes. Errors are judged
 // by their shape, since each provider package brings its own copy of the classes.
 
-import { ErrorCode, isUPPError, UPPError } from "../errors/upp-error.ts";
+import { ErrorCode, isUPPError, UPPError } from "../errors/index.ts";
 import { retryAfterMs } from "./retry-after.ts";
 
 interface Fault {
@@ -122,14 +122,23 @@ function readFault(thrown: unknown): Omit<Fault, "waits"> {
 	const error = asRecord(thrown);
 	// Providers wrap what they say in `error`, the SDK wraps that in `data`.
 	const inner = asRecord(error.error);
-	const told = asRecord(asRecord(error.data).error);
+	const wrapped = asRecord(asRecord(error.data).error);
 	const status = error.statusCode ?? inner.statusCode;
 	return {
 		name: text(error.name),
 		message: text(error.message) || text(inner.message),
 		statusCode: typeof status === "number" ? status : undefined,
 		type:
-			[told.code, told.type, told.status, inner.code, inner.type, inner.status, error.code, error.type]
+			[
+				wrapped.code,
+				wrapped.type,
+				wrapped.status,
+				inner.code,
+				inner.type,
+				inner.status,
+				error.code,
+				error.type,
+			]
 				.map(text)
 				.find((word) => word !== "" && (statusOfType(word) !== undefined || /quota|content_/.test(word))) ??
 			"",

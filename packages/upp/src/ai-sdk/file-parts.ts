@@ -1,15 +1,16 @@
 // Images, audio, video, documents and other bytes, from content blocks to the AI SDK's file parts and back. V4
 // wraps the data by its kind, V2 and V3 take it bare.
 
-import type {
-	AudioBlock,
-	BinaryBlock,
-	ContentBlock,
-	DocumentSource,
-	ImageBlock,
-	VideoBlock,
-} from "../messages/content.ts";
-import { base64ToBytes, bytesToBase64 } from "../messages/value-codec.ts";
+import {
+	type AudioBlock,
+	type BinaryBlock,
+	base64ToBytes,
+	bytesToBase64,
+	type ContentBlock,
+	type DocumentSource,
+	type ImageBlock,
+	type VideoBlock,
+} from "../messages/index.ts";
 import type { AISDKMetadata, LanguageModel, PromptPart } from "./language-model-types.ts";
 
 export type SpecificationVersion = LanguageModel["specificationVersion"];
@@ -42,25 +43,35 @@ export function resultFilePart(block: FileBlock, version: SpecificationVersion):
 	};
 }
 
-/** A file of an answer as a content block: image, audio, video, or bytes of another kind. */
+/**
+ * A file of an answer as a content block: image, audio, video, or bytes of another kind.
+ * @throws TypeError for a file that is neither bytes, base64 nor an address.
+ */
 export function fileBlock(
 	given: unknown,
 	mimeType: string,
 	metadata: AISDKMetadata | undefined,
 ): ImageBlock | AudioBlock | VideoBlock | BinaryBlock | ContentBlock {
 	const extra = metadata === undefined ? {} : { metadata };
-	const inner = given as { type?: string; data?: string | Uint8Array; url?: URL | string };
-	const url = inner.type === "url" ? String(inner.url) : undefined;
+	const inner = given as { type?: unknown; data?: unknown; url?: unknown } | null | undefined;
+	const url = inner?.type === "url" ? addressOf(inner.url) : undefined;
 	const kind = mimeType.split("/")[0];
 	if (url !== undefined) {
 		const type = kind === "image" ? "image" : "document";
 		return { type, source: { type: "url", url }, mimeType, ...extra };
 	}
-	const content = (inner.type === "data" ? inner.data : given) as string | Uint8Array;
+	const content = inner?.type === "data" ? inner.data : given;
 	const data = typeof content === "string" ? base64ToBytes(content) : content;
+	if (!(data instanceof Uint8Array)) throw new TypeError("the data of a file is neither bytes nor base64");
 	if (kind === "image") return { type: "image", source: { type: "bytes", data }, mimeType, ...extra };
 	if (kind === "audio" || kind === "video") return { type: kind, data, mimeType, ...extra };
 	return { type: "binary", data, mimeType, ...extra };
+}
+
+function addressOf(url: unknown): string {
+	if (typeof url === "string") return url;
+	if (url instanceof URL) return url.href;
+	throw new TypeError("the address of a file is no URL");
 }
 
 function wrappedData(source: DocumentSource): object {

@@ -11,8 +11,8 @@ import type {
 	LanguageModelV4Usage,
 } from "@ai-sdk/provider";
 import { expectTypeOf, test } from "vitest";
-import type { ToolDefinition } from "../messages/tool.ts";
-import type { resolveModel } from "../provider/resolve-model.ts";
+import type { ToolDefinition } from "../messages/index.ts";
+import type { resolveModel } from "../providers/index.ts";
 import type { AISDKUsage, CallOptions, LanguageModel, StreamPart } from "./language-model-types.ts";
 
 test("every version of the AI SDK's models can be given as a model", () => {

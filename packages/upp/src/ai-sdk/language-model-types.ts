@@ -58,7 +58,7 @@ export interface CallOptions {
 	providerOptions?: AISDKMetadata;
 }
 
-/** Usage as V2 tells it (numbers) or as V3 and V4 tell it (nested). */
+/** Usage in the shape of V2 (numbers) or of V3 and V4 (nested). */
 export interface AISDKUsage {
 	inputTokens?:
 		| number
@@ -74,7 +74,7 @@ export interface AISDKUsage {
 	cachedInputTokens?: number | undefined;
 }
 
-/** Why a model stopped, as V2 tells it (a word) or as V3 and V4 tell it. */
+/** Why a model stopped, in the shape of V2 (a word) or of V3 and V4. */
 export type AISDKFinishReason = string | { unified: string; raw?: string | undefined };
 
 /** One part of a model's stream. Which members are set follows from `type`. */

@@ -1,13 +1,23 @@
 // The AI SDK adapter's door: a model of the AI SDK as a BoundLLMModel, with retries, time limit and cancelling. What
 // carries a call out is loaded with the first call, so that importing this package stays quick.
 
-import { UPPError } from "../errors/upp-error.ts";
-import type { BoundLLMModel, LLMCapabilities, LLMResponse } from "../llm/llm-types.ts";
-import type { ProviderConfig } from "../provider/provider-types.ts";
-import { type CallContext, runAttempts, type Sleep } from "../retry/attempts.ts";
-import { exponentialBackoff } from "../retry/backoff.ts";
-import { markRetrying, toUnknownError } from "../retry/retrying-model.ts";
-import { EventStream } from "../stream/event-stream.ts";
+import { UPPError } from "../errors/index.ts";
+import {
+	type BoundLLMModel,
+	type LLMCapabilities,
+	type LLMResponse,
+	markChecked,
+	markRetrying,
+	type ProviderConfig,
+} from "../model/index.ts";
+import {
+	type CallContext,
+	exponentialBackoff,
+	runAttempts,
+	type Sleep,
+	toUnknownError,
+} from "../retry/index.ts";
+import { EventStream, type StreamEvent } from "../stream/index.ts";
 import type { LanguageModel } from "./language-model-types.ts";
 
 // The AI SDK does not say what a model can do; a model that cannot do what it is asked answers with an error.
@@ -52,25 +62,40 @@ export function bindLanguageModelSource(source: LanguageModelSource): BoundLLMMo
 		toError: (thrown) => toUnknownError(thrown, source.provider),
 		...(source.sleep === undefined ? {} : { sleep: source.sleep }),
 	};
-	return markRetrying({
+	const model: BoundLLMModel = {
 		modelId: source.modelId,
 		capabilities,
 		complete: (request) =>
 			runAttempts(request, context, {
-				run: async (signal) => (await import("./calls.ts")).generate(source, request, signal),
+				run: async (signal) => (calls ?? (await loadCalls())).generate(source, request, signal),
 				started: () => false,
 			}),
 		stream: (request) =>
-			new EventStream<LLMResponse>((stream) =>
-				runAttempts(request, context, {
-					run: async (signal) => {
-						const { follow } = await import("./calls.ts");
-						return follow(source, request, signal, (event) => stream.push(event));
-					},
+			new EventStream<LLMResponse>((stream) => {
+				const emit = (event: StreamEvent): void => {
+					// Emitted with the first content: before that, a failed call can still be tried again.
+					if (!stream.started) stream.push({ type: "message_start", index: 0, delta: {} });
+					stream.push(event);
+				};
+				return runAttempts(request, context, {
+					run: (_, deadline) =>
+						calls?.follow(source, request, deadline, emit) ??
+						loadCalls().then(({ follow }) => follow(source, request, deadline, emit)),
 					started: () => stream.started,
-				}),
-			),
-	});
+				});
+			}),
+	};
+	return markChecked(markRetrying(model));
+}
+
+type Calls = typeof import("./calls.ts");
+
+// Kept once it is loaded: an import() costs microseconds even then.
+let calls: Calls | undefined;
+
+async function loadCalls(): Promise<Calls> {
+	calls = await import("./calls.ts");
+	return calls;
 }
 
 function refuseConnection(config: ProviderConfig, model: LanguageModel): void {

@@ -1,12 +1,12 @@
 // How an answer ended and what it used, from the words of each AI SDK version to ours.
 
-import type { StopReason } from "../llm/llm-types.ts";
-import type { TokenUsage } from "../turn/token-usage.ts";
+import type { StopReason } from "../model/index.ts";
+import type { TokenUsage } from "../turn/index.ts";
 import type { AISDKFinishReason, AISDKUsage } from "./language-model-types.ts";
 
 /** The finish reason in our words. */
-export function toStopReason(reason: AISDKFinishReason | undefined): StopReason {
-	switch (typeof reason === "object" ? reason.unified : reason) {
+export function toStopReason(reason: AISDKFinishReason | null | undefined): StopReason {
+	switch (typeof reason === "object" ? reason?.unified : reason) {
 		case "stop":
 			return "stop";
 		case "length":
@@ -23,26 +23,32 @@ export function toStopReason(reason: AISDKFinishReason | undefined): StopReason 
 }
 
 /** Whether the model never said why it stopped, as it is when a stream is cut off. */
-export function isUnsaid(reason: AISDKFinishReason | undefined): boolean {
-	if (reason === undefined || reason === "unknown") return true;
+export function isCutOff(reason: AISDKFinishReason | null | undefined): boolean {
+	if (reason === undefined || reason === null || reason === "unknown") return true;
 	if (typeof reason !== "object") return false;
 	return reason.unified === "interrupted" || (reason.unified === "other" && reason.raw === undefined);
 }
 
 /** The usage in our shape; what the provider did not count is 0. */
-export function toUsage(given: AISDKUsage | undefined): TokenUsage {
+export function toUsage(given: AISDKUsage | null | undefined): TokenUsage {
 	const input = given?.inputTokens;
 	const output = given?.outputTokens;
 	const nested = typeof input === "object" ? input : undefined;
-	const inputTokens = (typeof input === "object" ? input.total : input) ?? 0;
-	const outputTokens = (typeof output === "object" ? output.total : output) ?? 0;
+	const inputTokens = counted(typeof input === "object" ? input?.total : input) ?? 0;
+	const outputTokens = counted(typeof output === "object" ? output?.total : output) ?? 0;
 	const usage: TokenUsage = {
 		inputTokens,
 		outputTokens,
-		totalTokens: given?.totalTokens ?? inputTokens + outputTokens,
+		totalTokens: counted(given?.totalTokens) ?? inputTokens + outputTokens,
 	};
-	const cacheRead = nested?.cacheRead ?? given?.cachedInputTokens;
+	const cacheRead = counted(nested?.cacheRead) ?? counted(given?.cachedInputTokens);
 	if (cacheRead !== undefined) usage.cacheReadTokens = cacheRead;
-	if (nested?.cacheWrite !== undefined) usage.cacheWriteTokens = nested.cacheWrite;
+	const cacheWrite = counted(nested?.cacheWrite);
+	if (cacheWrite !== undefined) usage.cacheWriteTokens = cacheWrite;
 	return usage;
+}
+
+/** Providers say in several ways that they did not count. */
+function counted(count: number | null | undefined): number | undefined {
+	return count === null || Number.isNaN(count) ? undefined : count;
 }

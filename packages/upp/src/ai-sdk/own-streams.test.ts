@@ -4,9 +4,8 @@ import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { afterEach, describe, expect, test } from "vitest";
-import type { BoundLLMModel, LLMRequest } from "../llm/llm-types.ts";
-import { type AssistantMessage, ToolResultMessage, UserMessage } from "../messages/message.ts";
-import { messageFromJSON } from "../messages/message-from-json.ts";
+import { type AssistantMessage, messageFromJSON, ToolResultMessage, UserMessage } from "../messages/index.ts";
+import type { BoundLLMModel, LLMRequest } from "../model/index.ts";
 import { bindLanguageModel } from "./language-model.ts";
 import { type ProviderServer, type Reply, sse, startServer } from "./provider-server.fixture.ts";
 

@@ -1,178 +1,102 @@
-// Messages as the AI SDK's prompt. Each message is converted once and remembered, so a long history costs one
-// pointer a message and call (keeps I5).
+// Messages as the AI SDK's prompt. A conversation that grew since its last call keeps what was converted for it: the
+// new messages are converted, the others compared and copied, a pointer each (keeps I5).
 
-import { type ContentBlock, isContentBlock } from "../messages/content.ts";
-import {
-	type AnyMessage,
-	type AssistantMessage,
-	isAssistantMessage,
-	type Message,
-	type ToolResultMessage,
-	type UserMessage,
-} from "../messages/message.ts";
-import type { ToolCall, ToolResult } from "../messages/tool.ts";
-import { bytesToBase64 } from "../messages/value-codec.ts";
-import { carriedBy } from "./carried.ts";
-import { type FileBlock, filePart, resultFilePart, type SpecificationVersion } from "./file-parts.ts";
-import type { AISDKMetadata, PromptMessage, PromptPart } from "./language-model-types.ts";
+import type { Message } from "../messages/index.ts";
+import type { SpecificationVersion } from "./file-parts.ts";
+import type { PromptMessage } from "./language-model-types.ts";
+import { isWhole, promptMessage } from "./prompt-message.ts";
 
-// V2 and V3 differ only in how tool results hold files, but a process rarely mixes versions: one cache for each.
-const remembered: Record<SpecificationVersion, WeakMap<Message, PromptMessage>> = {
-	v2: new WeakMap(),
-	v3: new WeakMap(),
-	v4: new WeakMap(),
+/** The messages of the last call, and each of them converted. */
+interface Conversation {
+	readonly messages: Message[];
+	readonly converted: PromptMessage[];
+	/** How many of them providers would refuse. */
+	empty: number;
+}
+
+interface Cache {
+	/**
+	 * By first message. Kept from the second call on: a window that moves along a history begins with another message
+	 * each time and would keep one for each.
+	 */
+	readonly conversations: WeakMap<Message, Conversation | "seen once">;
+	/** Messages of conversations that did not merely grow. */
+	readonly messages: WeakMap<Message, PromptMessage>;
+}
+
+// What is converted differs between the versions of the AI SDK.
+const caches: Readonly<Record<SpecificationVersion, Cache>> = {
+	v2: newCache(),
+	v3: newCache(),
+	v4: newCache(),
 };
 
-const unknownTool = "unknown";
-
-/** The prompt for a conversation. */
+/** The prompt for a conversation, as an array of the caller's own. */
 export function toPrompt(
 	messages: readonly Message[],
 	system: string | undefined,
 	version: SpecificationVersion,
 ): PromptMessage[] {
-	const cache = remembered[version];
-	const prompt: PromptMessage[] = [];
-	if (system !== undefined && system !== "") prompt.push({ role: "system", content: system });
-	for (let index = 0; index < messages.length; index++) {
-		const message = messages[index] as AnyMessage;
-		let converted = cache.get(message);
-		if (converted === undefined) {
-			converted = convert(message, messages, index, version);
-			if (isWhole(converted)) cache.set(message, converted);
-		}
-		// Providers refuse an answer of which nothing was said, as a refused one is.
-		if (converted.role !== "assistant" || converted.content.length > 0) prompt.push(converted);
-	}
+	const { converted, empty } = convert(messages, version);
+	const prompt = empty === 0 ? converted.slice() : converted.filter((each) => !isEmpty(each));
+	if (system !== undefined && system !== "") prompt.unshift({ role: "system", content: system });
 	return prompt;
 }
 
-// A result whose call stands outside the window has no name yet; it may be found in another window.
-function isWhole({ role, content }: PromptMessage): boolean {
-	return role !== "tool" || (content as PromptPart[]).every(({ toolName }) => toolName !== unknownTool);
+function convert(messages: readonly Message[], version: SpecificationVersion): Conversation {
+	const cache = caches[version];
+	const [first] = messages;
+	const known = first === undefined ? undefined : cache.conversations.get(first);
+	if (first === undefined || known === undefined) {
+		if (first !== undefined) cache.conversations.set(first, "seen once");
+		return extend({ messages: [], converted: [], empty: 0 }, messages, version, cache.messages);
+	}
+	if (known === "seen once") {
+		const conversation: Conversation = { messages: [], converted: [], empty: 0 };
+		cache.conversations.set(first, conversation);
+		return extend(conversation, messages, version, cache.messages);
+	}
+	const same = sameFromStart(known.messages, messages);
+	if (same === known.messages.length) return extend(known, messages, version, undefined);
+	known.messages.length = same;
+	known.converted.length = same;
+	if (known.empty > 0) known.empty = known.converted.filter(isEmpty).length;
+	return extend(known, messages, version, cache.messages);
 }
 
-function convert(
-	message: AnyMessage,
+function sameFromStart(before: readonly Message[], now: readonly Message[]): number {
+	const shorter = Math.min(before.length, now.length);
+	let same = 0;
+	while (same < shorter && before[same] === now[same]) same++;
+	return same;
+}
+
+/** Adds to a conversation the messages that it does not have. */
+function extend(
+	conversation: Conversation,
 	messages: readonly Message[],
-	index: number,
 	version: SpecificationVersion,
-): PromptMessage {
-	switch (message.type) {
-		case "user":
-			return withOptions(message, { role: "user", content: userParts(message, version) });
-		case "assistant":
-			return withOptions(message, { role: "assistant", content: assistantParts(message, version) });
-		case "tool_result":
-			return { role: "tool", content: resultParts(message, messages, index, version) };
-	}
-}
-
-function withOptions(message: UserMessage | AssistantMessage, converted: PromptMessage): PromptMessage {
-	// On a model's own answer, message metadata is what the provider told about it, not options for the next call.
-	if (message.metadata !== undefined && carriedBy(message) === undefined) {
-		converted.providerOptions = message.metadata;
-	}
-	return converted;
-}
-
-function userParts(message: UserMessage, version: SpecificationVersion): PromptPart[] {
-	return message.content.map((block) => contentPart(block, version));
-}
-
-function assistantParts(message: AssistantMessage, version: SpecificationVersion): PromptPart[] {
-	const carried = carriedBy(message);
-	const calls = message.toolCalls ?? [];
-	const parts: PromptPart[] = [];
-	for (let at = 0; at <= message.content.length; at++) {
-		for (const placed of carried?.parts ?? []) if (placed.at === at) parts.push(placed.part);
-		for (const call of calls) if (carried?.callPlaces?.[call.toolCallId] === at) parts.push(callPart(call));
-		const block = message.content[at];
-		if (block !== undefined) parts.push(contentPart(block, version));
-	}
-	for (const call of calls) {
-		if (carried?.callPlaces?.[call.toolCallId] === undefined) parts.push(callPart(call));
-	}
-	return parts;
-}
-
-function contentPart(block: ContentBlock, version: SpecificationVersion): PromptPart {
-	if (block.type !== "text" && block.type !== "reasoning") return filePart(block, version);
-	const part: PromptPart = { type: block.type, text: block.text };
-	if (block.metadata !== undefined) part.providerOptions = block.metadata;
-	return part;
-}
-
-function callPart(call: ToolCall): PromptPart {
-	const part: PromptPart = {
-		type: "tool-call",
-		toolCallId: call.toolCallId,
-		toolName: call.toolName,
-		input: call.arguments,
-	};
-	if (call.metadata !== undefined) part.providerOptions = call.metadata as AISDKMetadata;
-	return part;
-}
-
-function resultParts(
-	message: ToolResultMessage,
-	messages: readonly Message[],
-	index: number,
-	version: SpecificationVersion,
-): PromptPart[] {
-	const names = toolNames(messages, index);
-	return message.results.map((entry) => ({
-		type: "tool-result",
-		toolCallId: entry.toolCallId,
-		toolName: names.get(entry.toolCallId) ?? unknownTool,
-		output: resultOutput(entry, version),
-	}));
-}
-
-// The prompt wants the tool's name with each result; the nearest assistant message with calls before it has them.
-function toolNames(messages: readonly Message[], before: number): Map<string, string> {
-	for (let index = before - 1; index >= 0; index--) {
-		const message = messages[index];
-		if (isAssistantMessage(message) && message.toolCalls !== undefined) {
-			return new Map(message.toolCalls.map((call) => [call.toolCallId, call.toolName]));
+	remembered: WeakMap<Message, PromptMessage> | undefined,
+): Conversation {
+	for (let index = conversation.messages.length; index < messages.length; index++) {
+		const message = messages[index] as Message;
+		let converted = remembered?.get(message);
+		if (converted === undefined) {
+			converted = promptMessage(messages, index, version);
+			if (remembered !== undefined && isWhole(converted)) remembered.set(message, converted);
 		}
+		conversation.messages.push(message);
+		conversation.converted.push(converted);
+		if (isEmpty(converted)) conversation.empty++;
 	}
-	return new Map();
+	return conversation;
 }
 
-function resultOutput(entry: ToolResult, version: SpecificationVersion): { type: string; value: unknown } {
-	const { result, isError } = entry;
-	if (typeof result === "string") return { type: isError ? "error-text" : "text", value: result };
-	if (result === undefined) return { type: isError ? "error-text" : "text", value: "" };
-	if (Array.isArray(result) && result.some(isFile) && result.every(isContentBlock)) {
-		const value = result.map((block) =>
-			isFile(block)
-				? resultFilePart(block, version)
-				: { type: "text", text: (block as { text: string }).text },
-		);
-		return { type: "content", value };
-	}
-	return jsonOutput(result, isError ? "error-" : "");
+/** Providers refuse an answer of which nothing was said, as a refused one is. */
+function isEmpty({ role, content }: PromptMessage): boolean {
+	return role === "assistant" && content.length === 0;
 }
 
-// The model reads plain JSON: times as text, bytes as base64. What cannot be said so must not end the conversation.
-function jsonOutput(result: unknown, prefix: "error-" | ""): { type: string; value: unknown } {
-	try {
-		const text = JSON.stringify(result, readable);
-		if (text !== undefined) return { type: `${prefix}json`, value: JSON.parse(text) };
-		return { type: `${prefix}text`, value: "" };
-	} catch (error) {
-		return { type: `${prefix}text`, value: `The result cannot be shown: ${(error as Error).message}` };
-	}
-}
-
-function readable(this: unknown, key: string, value: unknown): unknown {
-	// A Buffer has become an object of numbers by the time it arrives as `value`.
-	const live = (this as Record<string, unknown>)[key];
-	if (live instanceof Uint8Array) return bytesToBase64(live);
-	return typeof value === "bigint" ? String(value) : value;
-}
-
-function isFile(value: unknown): value is FileBlock {
-	return isContentBlock(value) && value.type !== "text" && value.type !== "reasoning";
+function newCache(): Cache {
+	return { conversations: new WeakMap(), messages: new WeakMap() };
 }

@@ -2,19 +2,19 @@
 
 /** The arguments, or an empty object and the text that was no JSON object. */
 export function readArguments(input: unknown): { value: Record<string, unknown>; invalid?: string } {
-	if (typeof input === "object" && input !== null && !Array.isArray(input)) {
-		return { value: input as Record<string, unknown> };
-	}
-	const text = typeof input === "string" ? input.trim() : "";
+	if (isRecord(input)) return { value: input };
+	const text = typeof input === "string" ? input.trim() : (JSON.stringify(input ?? undefined) ?? "");
 	// Models call tools without parameters with no text at all.
 	if (text === "") return { value: {} };
 	try {
 		const value: unknown = JSON.parse(text);
-		if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-			return { value: value as Record<string, unknown> };
-		}
+		if (isRecord(value)) return { value };
 	} catch {
-		// Told to the model by whoever answers the call.
+		// Whoever answers the call says so to the model.
 	}
 	return { value: {}, invalid: text };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+	return typeof value === "object" && value !== null && !Array.isArray(value);
 }

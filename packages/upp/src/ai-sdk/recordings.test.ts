@@ -1,15 +1,13 @@
 // What real providers said, through the real `@ai-sdk/*` packages, from a local server. What is expected is computed
-// from the recorded payloads, so none of their content stands here.
+// from the recorded payloads, so none of their content is repeated here.
 import { createGoogleGenerativeAI } from "@ai-sdk/google";
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
-import type { LLMRequest, LLMResponse } from "../llm/llm-types.ts";
-import { type AssistantMessage, ToolResultMessage, UserMessage } from "../messages/message.ts";
-import { messageFromJSON } from "../messages/message-from-json.ts";
-import { anthropic, google, openai, openaiCompatible } from "../provider/factories.ts";
-import type { ModelReference } from "../provider/provider-types.ts";
-import { noRetry } from "../retry/backoff.ts";
-import type { StreamEvent } from "../stream/stream-event.ts";
+import { type AssistantMessage, messageFromJSON, ToolResultMessage, UserMessage } from "../messages/index.ts";
+import type { LLMRequest, LLMResponse, ModelReference } from "../model/index.ts";
+import { anthropic, google, openai, openaiCompatible } from "../providers/index.ts";
+import { noRetry } from "../retry/index.ts";
+import type { StreamEvent } from "../stream/index.ts";
 import { bindLanguageModel } from "./language-model.ts";
 import {
 	type Format,
@@ -137,8 +135,8 @@ function whatWasSaid(recording: Recording): Said {
 }
 
 function concatenated(events: readonly StreamEvent[], type: StreamEvent["type"]): string {
-	const told = events.filter((event) => event.type === type);
-	return told.map(({ delta }) => delta.text ?? delta.argumentsJson ?? "").join("");
+	const found = events.filter((event) => event.type === type);
+	return found.map(({ delta }) => delta.text ?? delta.argumentsJson ?? "").join("");
 }
 
 function reasoningOf(message: AssistantMessage): string {
@@ -274,14 +272,14 @@ test.skipIf(recordings === undefined)(
 			createGoogleGenerativeAI({ apiKey: "key", baseURL: server.url })("gemini"),
 			async (milliseconds) => void slept.push(milliseconds),
 		);
-		const told: string[] = [];
+		const codes: string[] = [];
 		const response = await model.stream({
 			...request,
 			config: {},
-			onRetry: ({ error }) => void told.push(error.code),
+			onRetry: ({ error }) => void codes.push(error.code),
 		}).response;
 		expect(response.message.text).toBe(whatWasSaid(find("google-text")).text);
 		expect(slept).toEqual([34_400]);
-		expect(told).toEqual(["RATE_LIMITED"]);
+		expect(codes).toEqual(["RATE_LIMITED"]);
 	},
 );

@@ -59,6 +59,6 @@ export function uuid(): string {
 		high(15),
 		low(15),
 	);
-	pool.fill(0, at, used); // what was handed out does not stay behind
+	pool.fill(0, at, used); // ids that were handed out are not kept
 	return text;
 }

@@ -1,11 +1,11 @@
 // The one path from a model with its options to a request: `llm()` and every engine build requests here.
 
-import { HoldfastError } from "../errors/holdfast-error.ts";
-import type { Message } from "../messages/message.ts";
-import type { JSONSchema, ToolDefinition } from "../messages/tool.ts";
-import { resolveModel } from "../provider/resolve-model.ts";
-import { retryingModel } from "../retry/retrying-model.ts";
-import type { BoundLLMModel, LLMOptions, LLMRequest, RetryInfo } from "./llm-types.ts";
+import { HoldfastError } from "../errors/index.ts";
+import type { JSONSchema, Message, ToolDefinition } from "../messages/index.ts";
+import { type BoundLLMModel, checkedModel, type LLMRequest, type RetryInfo } from "../model/index.ts";
+import { resolveModel } from "../providers/index.ts";
+import { retryingModel } from "../retry/index.ts";
+import type { LLMOptions } from "./llm-types.ts";
 
 /** What may differ from call to call. */
 export interface RequestExtra {
@@ -43,10 +43,12 @@ export function bindModel(options: LLMOptions): ModelBinding {
 			`The provider "${reference.provider.name}" offers no language models. Give a model of another provider.`,
 		);
 	}
-	const bound = handler.bind(reference.modelId, reference.options);
+	const { name } = reference.provider;
+	// One made by hand has not passed `createProvider`.
+	const bound = checkedModel(handler.bind(reference.modelId, reference.options), name);
 	const { retryStrategy, timeout } = options.config ?? {};
 	const wrapped = retryStrategy !== undefined || timeout !== undefined;
-	const model = wrapped ? retryingModel(bound, reference.provider.name) : bound;
+	const model = wrapped ? retryingModel(bound, name) : bound;
 	const shared: Record<string, unknown> = { config: {} };
 	for (const [name, value] of Object.entries(options)) {
 		if (!optionNames.has(name) && value !== undefined) shared[name] = value;
@@ -77,7 +79,7 @@ function applyExtra(request: LLMRequest, extra: RequestExtra): void {
 
 const pending = Symbol("messages");
 
-/** One accessor for all requests: one of its own each would leave a hidden class behind for every call. */
+/** One accessor for all requests: one for each would leave a hidden class for every call. */
 const lazyMessages: PropertyDescriptor & ThisType<{ [pending]: Messages }> = {
 	get(): readonly Message[] {
 		const messages = this[pending];

@@ -1,9 +1,15 @@
 // What a caller may give to `generate` and `stream`, sorted into history and new messages.
 
-import { HoldfastError } from "../errors/holdfast-error.ts";
-import { type ContentBlock, isContentBlock, type UserContent } from "../messages/content.ts";
-import { isMessage, type Message, UserMessage } from "../messages/message.ts";
-import type { Thread } from "../thread/thread.ts";
+import { HoldfastError } from "../errors/index.ts";
+import {
+	type ContentBlock,
+	isContentBlock,
+	isMessage,
+	type Message,
+	type UserContent,
+	UserMessage,
+} from "../messages/index.ts";
+import type { Thread } from "../thread/index.ts";
 import type { LLMHistory, LLMInput } from "./llm-types.ts";
 
 /** A conversation so far, and what is new in it. */
@@ -13,7 +19,7 @@ export interface Conversation {
 }
 
 /**
- * Sorts what was given. Text and blocks that stand side by side become one user message.
+ * Sorts what was given. Adjacent text and blocks become one user message.
  * @throws HoldfastError `invalid_input` for anything that is no history and no input.
  */
 export function readInputs(historyOrInput: LLMHistory | LLMInput, rest: readonly LLMInput[]): Conversation {

@@ -1,75 +1,17 @@
-// The language model port (LLMHandler, BoundLLMModel, LLMRequest, LLMResponse) and the options of `llm()`.
+// The options of `llm()` and what it makes of them.
 
-import type { LanguageModel } from "../ai-sdk/language-model-types.ts";
-import type { UPPError } from "../errors/upp-error.ts";
-import type { ContentBlock } from "../messages/content.ts";
-import type { AssistantMessage, Message } from "../messages/message.ts";
-import type { JSONSchema, Tool, ToolDefinition, ToolUseStrategy } from "../messages/tool.ts";
-import type { ModelReference, ProviderConfig } from "../provider/provider-types.ts";
-import type { LLMStreamResult, StreamResult } from "../stream/stream-event.ts";
-import type { Thread } from "../thread/thread.ts";
-import type { TokenUsage } from "../turn/token-usage.ts";
-import type { Turn } from "../turn/turn.ts";
-
-/** What a model can do. */
-export interface LLMCapabilities {
-	streaming: boolean;
-	tools: boolean;
-	structuredOutput: boolean;
-	imageInput: boolean;
-	videoInput: boolean;
-	audioInput: boolean;
-	documentInput?: boolean;
-}
-
-/** Said before a failed request is made again. */
-export interface RetryInfo {
-	/** Which retry this will be, from 1. */
-	attempt: number;
-	/** How long it waits first, in milliseconds. */
-	delayMs: number;
-	error: UPPError;
-}
-
-/** One call of a model. */
-export interface LLMRequest {
-	readonly messages: readonly Message[];
-	system?: string;
-	/** Model parameters such as `temperature`; the model's port says which it knows. */
-	params?: Record<string, unknown>;
-	tools?: readonly ToolDefinition[];
-	/** The schema the answer must follow. */
-	structure?: JSONSchema;
-	config: ProviderConfig;
-	signal?: AbortSignal;
-	/** Told before each retry. Must not throw. */
-	onRetry?(info: RetryInfo): void;
-}
-
-/** Why a model stopped. */
-export type StopReason = "stop" | "length" | "tool_calls" | "content_filter" | "error" | "other";
-
-/** A model's whole answer. */
-export interface LLMResponse {
-	message: AssistantMessage;
-	usage: TokenUsage;
-	stopReason: StopReason;
-	/** The parsed answer, where a `structure` was asked for. */
-	data?: unknown;
-}
-
-/** A model ready to be called. */
-export interface BoundLLMModel {
-	readonly modelId: string;
-	readonly capabilities: LLMCapabilities;
-	complete(request: LLMRequest): Promise<LLMResponse>;
-	stream(request: LLMRequest): LLMStreamResult;
-}
-
-/** How a provider makes language models ready. */
-export interface LLMHandler {
-	bind(modelId: string, options?: any): BoundLLMModel;
-}
+import type { LanguageModel } from "../ai-sdk/index.ts";
+import type { ContentBlock, JSONSchema, Message, Tool, ToolUseStrategy } from "../messages/index.ts";
+import type {
+	BoundLLMModel,
+	LLMCapabilities,
+	ModelReference,
+	ProviderConfig,
+	RetryInfo,
+} from "../model/index.ts";
+import type { StreamEvent } from "../stream/index.ts";
+import type { Thread } from "../thread/index.ts";
+import type { Turn } from "../turn/index.ts";
 
 /** The options of `llm()`. Fields not named here are passed on with every request. */
 export interface LLMOptions {
@@ -82,7 +24,7 @@ export interface LLMOptions {
 	toolStrategy?: ToolUseStrategy;
 	/** The schema the answer must follow; the parsed answer is `turn.data`. */
 	structure?: JSONSchema;
-	/** Told before each retry. Must not throw. */
+	/** Called before each retry. Must not throw. */
 	onRetry?(info: RetryInfo): void;
 }
 
@@ -100,4 +42,11 @@ export interface LLMInstance {
 	readonly system: string | undefined;
 	readonly params: Record<string, unknown> | undefined;
 	readonly capabilities: LLMCapabilities;
+}
+
+/** A whole turn while it is made. `turn` settles also when nobody iterates. @see UPP StreamResult */
+export interface StreamResult<Data = unknown> extends AsyncIterable<StreamEvent> {
+	readonly turn: Promise<Turn<Data>>;
+	/** Cancels the model call and the tools; `turn` rejects with code CANCELLED. */
+	abort(): void;
 }

@@ -1,13 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { ErrorCode, UPPError } from "../errors/upp-error.ts";
-import { AssistantMessage, type ToolResultMessage, UserMessage } from "../messages/message.ts";
-import type { Tool } from "../messages/tool.ts";
-import { createProvider } from "../provider/create-provider.ts";
-import type { StreamEvent } from "../stream/stream-event.ts";
-import { Thread } from "../thread/thread.ts";
+import { ErrorCode, UPPError } from "../errors/index.ts";
+import { AssistantMessage, type Tool, type ToolResultMessage, UserMessage } from "../messages/index.ts";
+import { createProvider } from "../model/index.ts";
+import { call, scriptedModel } from "../model/scripted-model.fixture.ts";
+import type { StreamEvent } from "../stream/index.ts";
+import { Thread } from "../thread/index.ts";
 import { bindModel } from "./bind.ts";
 import { llm } from "./llm.ts";
-import { call, scriptedModel } from "./scripted-model.fixture.ts";
 
 const parameters = { type: "object" };
 
@@ -169,7 +168,7 @@ describe("generate", () => {
 });
 
 describe("stream", () => {
-	test("tells the model's events and the tools', and settles the same turn", async () => {
+	test("emits the model's events and the tools', and settles the same turn", async () => {
 		const { reference } = scriptedModel(
 			{ text: "let me ", calls: [call("add", { a: 1, b: 2 }, "c1")] },
 			{ text: "it is 3" },
@@ -230,7 +229,7 @@ describe("stream", () => {
 		expect(requests[0]?.signal?.aborted).toBe(true);
 	});
 
-	test("is cancelled while a tool runs: the tool is told, the turn settles at once", async () => {
+	test("is cancelled while a tool runs: its signal fires, the turn settles at once", async () => {
 		const started = Promise.withResolvers<AbortSignal>();
 		const deaf = tool("deaf", (_, context: { signal: AbortSignal }) => {
 			started.resolve(context.signal);

@@ -1,18 +1,16 @@
 // `llm()`: a model with its options, and its own loop of model calls and tool rounds. `generate` and `stream` run
 // the same loop; they differ in how the model is asked.
 
-import { UPPError } from "../errors/upp-error.ts";
-import { type Message, ToolResultMessage } from "../messages/message.ts";
-import type { ToolExecution, ToolResult } from "../messages/tool.ts";
-import { resolveModel } from "../provider/resolve-model.ts";
-import { cancelled } from "../retry/attempts.ts";
-import { EventStream } from "../stream/event-stream.ts";
-import type { StreamEvent, StreamResult } from "../stream/stream-event.ts";
-import { emptyUsage, sumUsage } from "../turn/token-usage.ts";
-import { createTurn, type Turn } from "../turn/turn.ts";
+import { UPPError } from "../errors/index.ts";
+import { type Message, type ToolExecution, type ToolResult, ToolResultMessage } from "../messages/index.ts";
+import { checkStreamEvent, type LLMRequest, type LLMResponse } from "../model/index.ts";
+import { resolveModel } from "../providers/index.ts";
+import { cancelled } from "../retry/index.ts";
+import { EventStream, type StreamEvent } from "../stream/index.ts";
+import { createTurn, emptyUsage, sumUsage, type Turn } from "../turn/index.ts";
 import { bindModel, type ModelBinding } from "./bind.ts";
 import { type Conversation, readInputs } from "./inputs.ts";
-import type { LLMInstance, LLMOptions, LLMRequest, LLMResponse } from "./llm-types.ts";
+import type { LLMInstance, LLMOptions, StreamResult } from "./llm-types.ts";
 import { runTools } from "./tool-round.ts";
 
 /**
@@ -54,7 +52,7 @@ interface Loop {
 	provider: string;
 }
 
-/** How one run of the loop asks the model and tells what happens. */
+/** How one run of the loop asks the model and emits what happens. */
 interface Run {
 	signal: AbortSignal;
 	ask(request: LLMRequest): Promise<LLMResponse>;
@@ -93,7 +91,7 @@ async function follow(loop: Loop, request: LLMRequest, target: EventStream<Turn>
 	const source = loop.binding.model.stream(request);
 	// A failure reaches us through the iteration; the promise must not count as unhandled meanwhile.
 	source.response.catch(() => {});
-	for await (const event of source) target.push(event);
+	for await (const event of source) target.push(checkStreamEvent(event, loop.provider));
 	return source.response;
 }
 
@@ -152,7 +150,7 @@ function tooManyRounds(limit: number, provider: string): UPPError {
 	);
 }
 
-// Models and tools are told by the signal; those that do not listen must not keep the turn from settling.
+// Models and tools get the signal; those that do not listen to it must not keep the turn from settling.
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal, provider: string): Promise<T> {
 	return new Promise((resolve, reject) => {
 		const stop = (): void => reject(cancelled(provider, signal.reason));

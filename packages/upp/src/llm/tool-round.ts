@@ -1,8 +1,7 @@
 // One round of tool calls: all calls of a message at once, each answered with a result whatever happens.
 
-import type { AssistantMessage } from "../messages/message.ts";
-import type { Tool, ToolCall, ToolExecution, ToolUseStrategy } from "../messages/tool.ts";
-import type { StreamEvent } from "../stream/stream-event.ts";
+import type { AssistantMessage, Tool, ToolCall, ToolExecution, ToolUseStrategy } from "../messages/index.ts";
+import type { StreamEvent } from "../stream/index.ts";
 
 /** What a round needs besides the calls. */
 export interface ToolRound {

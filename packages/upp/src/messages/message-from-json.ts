@@ -1,6 +1,6 @@
-// Reads messages from JSON data and says precisely what is wrong with data that is none.
+// Reads messages from JSON data. The error for other data names the member that is wrong.
 
-import { HoldfastError, isHoldfastError } from "../errors/holdfast-error.ts";
+import { HoldfastError, isHoldfastError } from "../errors/index.ts";
 import { type AssistantContent, isContentBlock, type ProviderMetadata, type UserContent } from "./content.ts";
 import {
 	type AnyMessage,

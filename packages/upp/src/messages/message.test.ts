@@ -49,7 +49,7 @@ describe("a message", () => {
 		expect(new AssistantMessage("x", [call]).hasToolCalls).toBe(true);
 	});
 
-	test("is told apart by guards, also when another copy of the package made it", async () => {
+	test("is recognised by guards, also when another copy of the package made it", async () => {
 		const user = new UserMessage("x");
 		const results = new ToolResultMessage([]);
 		expect([isUserMessage(user), isAssistantMessage(user), isToolResultMessage(results)]).toEqual([
@@ -134,17 +134,17 @@ describe("a message as JSON", () => {
 		["no object", "text", ""],
 		["no id", { ...good, id: 1 }, "id"],
 		["an unknown type", { ...good, type: "system" }, "type"],
-		["a time that is none", { ...good, timestamp: "yesterday" }, "timestamp"],
+		["a time that is not one", { ...good, timestamp: "yesterday" }, "timestamp"],
 		["content that is no list", { ...good, content: "x" }, "content"],
 		["an unknown block", { ...good, content: [{ type: "text", text: "" }, { type: "tex" }] }, "content.1"],
-		["text that is none", { ...good, content: [{ type: "text", text: 1 }] }, "content.0.text"],
+		["text that is not text", { ...good, content: [{ type: "text", text: 1 }] }, "content.0.text"],
 		[
 			"a call without arguments",
 			{ ...good, type: "assistant", toolCalls: [{ toolCallId: "1", toolName: "a" }] },
 			"toolCalls.0.arguments",
 		],
 		["results without ids", { ...good, type: "tool_result", results: [{}] }, "results.0.toolCallId"],
-		["metadata that is none", { ...good, metadata: [] }, "metadata"],
+		["metadata that is not an object", { ...good, metadata: [] }, "metadata"],
 		["a damaged marker", { ...good, content: [{ $holdfast: [] }] }, "content"],
 	])("with %s is refused, and the error has the path", (_, json, path) => {
 		expect(() => messageFromJSON(json as MessageJSON)).toThrow(

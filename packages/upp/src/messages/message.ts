@@ -1,7 +1,7 @@
 // The three kinds of message. They are cheap to make (an engine makes several each step) and are never changed
 // once made; `text` is computed when asked for.
 
-import { uuid } from "../ids/uuid.ts";
+import { uuid } from "../ids/index.ts";
 import type { AssistantContent, ContentBlock, ProviderMetadata, UserContent } from "./content.ts";
 import { type MessageJSON, messageToJSON } from "./message-json.ts";
 import type { ToolCall, ToolResult } from "./tool.ts";
@@ -46,7 +46,7 @@ export abstract class Message {
 	}
 }
 
-/** What a user says. */
+/** What a user sends. */
 export class UserMessage extends Message {
 	readonly type: "user" = "user";
 	readonly content: readonly UserContent[];
@@ -102,7 +102,7 @@ export class ToolResultMessage extends Message {
 	}
 }
 
-/** Any of the three kinds, told apart by `type`. */
+/** Any of the three kinds, distinguished by `type`. */
 export type AnyMessage = UserMessage | AssistantMessage | ToolResultMessage;
 
 /** Whether a value is a message, also one made by another installed copy of this package. */

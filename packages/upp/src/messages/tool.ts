@@ -13,7 +13,7 @@ export interface JSONSchema {
 	[keyword: string]: unknown;
 }
 
-/** What a model is told about a tool. */
+/** A tool as a model sees it. */
 export interface ToolDefinition {
 	name: string;
 	description: string;
@@ -62,7 +62,7 @@ export interface ToolExecution {
 	approved?: boolean;
 }
 
-/** What `onBeforeCall` decides: go on, do not, or go on with other arguments. */
+/** What `onBeforeCall` decides: run the tool, do not, or run it with other arguments. */
 export type BeforeCallDecision = boolean | { proceed: boolean; params?: Record<string, unknown> };
 
 /** How tool calls are handled while a model works. Hooks may be asynchronous and are awaited. */

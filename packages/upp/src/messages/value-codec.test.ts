@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isHoldfastError } from "../errors/holdfast-error.ts";
+import { isHoldfastError } from "../errors/index.ts";
 import { base64ToBytes, bytesToBase64, decodeValue, encodeValue } from "./value-codec.ts";
 
 const bytes = fc.uint8Array({ maxLength: 40 });

@@ -1,7 +1,7 @@
 // Live values as JSON data and back, exactly: Uint8Array and Date keep their kind, undefined members vanish as in
 // JSON, and user data that looks like one of our markers survives. Plain JSON passes through uncopied.
 
-import { HoldfastError } from "../errors/holdfast-error.ts";
+import { HoldfastError } from "../errors/index.ts";
 
 // A marker is an object with this one key; an object of the user's that has the key is wrapped in an escape.
 const marker = "$holdfast";
@@ -89,7 +89,7 @@ function encodeRecord(value: object, at: Position): JSONValue | undefined {
 	}
 	const given = value as Record<string, unknown>;
 	const keys = Object.keys(value);
-	// What JSON says as it stands is not copied.
+	// What is JSON already is not copied.
 	let changed: [string, JSONValue][] | undefined = isPlain(value) ? undefined : [];
 	for (const [index, key] of keys.entries()) {
 		const member = given[key];

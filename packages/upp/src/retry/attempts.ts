@@ -1,10 +1,9 @@
 // One model call with its retries, its time limit and its cancelling: whatever the model does, the call settles
-// (keeps I8), and every error that leaves is a UPPError.
+// (keeps I8), and every error that leaves has a code.
 
-import { isHoldfastError } from "../errors/holdfast-error.ts";
-import { isUPPError, UPPError } from "../errors/upp-error.ts";
-import type { LLMRequest } from "../llm/llm-types.ts";
-import type { RetryStrategy } from "../provider/provider-types.ts";
+import { isHoldfastError, isUPPError, type UPPError } from "../errors/index.ts";
+import type { LLMRequest, RetryStrategy } from "../model/index.ts";
+import { Deadline } from "./deadline.ts";
 
 /** Waits; ends early by rejecting when the signal fires. */
 export type Sleep = (milliseconds: number, signal: AbortSignal) => Promise<void>;
@@ -22,7 +21,8 @@ export interface CallContext {
 
 /** One try. `started` says whether anything of it was handed out, after which it is not tried again. */
 export interface Attempt<T> {
-	run(signal: AbortSignal): PromiseLike<T>;
+	/** `deadline.signal` is the same signal. */
+	run(signal: AbortSignal, deadline: Deadline): PromiseLike<T>;
 	started(): boolean;
 }
 
@@ -30,35 +30,39 @@ export interface Attempt<T> {
  * Runs an attempt until it succeeds, may not be retried, runs out of time or is cancelled.
  * @throws UPPError CANCELLED, TIMEOUT, or what the last attempt failed with.
  */
-export async function runAttempts<T>(
-	request: LLMRequest,
-	context: CallContext,
-	attempt: Attempt<T>,
-): Promise<T> {
-	const deadline = openDeadline(request, context.provider);
-	try {
-		return await Promise.race([tryAgain(request, context, attempt, deadline.signal), deadline.reached]);
-	} catch (thrown) {
-		throw deadline.error() ?? (isHoldfastError(thrown) ? thrown : context.toError(thrown));
-	} finally {
-		deadline.close();
-	}
+export function runAttempts<T>(request: LLMRequest, context: CallContext, attempt: Attempt<T>): Promise<T> {
+	return new Promise((resolve, reject) => {
+		const deadline = new Deadline(request, context.provider, reject);
+		tryAgain(request, context, attempt, deadline).then(
+			(outcome) => {
+				deadline.close();
+				resolve(outcome);
+			},
+			(thrown) => {
+				deadline.close();
+				reject(isHoldfastError(thrown) ? thrown : context.toError(thrown));
+			},
+		);
+	});
 }
 
 async function tryAgain<T>(
 	request: LLMRequest,
 	context: CallContext,
 	attempt: Attempt<T>,
-	signal: AbortSignal,
+	deadline: Deadline,
 ): Promise<T> {
+	const { signal } = deadline;
 	const strategy = request.config?.retryStrategy ?? context.defaultStrategy;
 	const sleep = context.sleep ?? sleepOnTimers;
 	for (let retry = 1; ; retry++) {
-		const pause = (await strategy?.beforeRequest?.()) ?? 0;
-		if (pause > 0) await sleep(pause, signal);
+		if (strategy?.beforeRequest !== undefined) {
+			const pause = await strategy.beforeRequest();
+			if (pause > 0) await sleep(pause, signal);
+		}
 		signal.throwIfAborted();
 		try {
-			const outcome = await attempt.run(signal);
+			const outcome = await attempt.run(signal, deadline);
 			strategy?.reset?.();
 			return outcome;
 		} catch (thrown) {
@@ -72,56 +76,6 @@ async function tryAgain<T>(
 			await sleep(delayMs, signal);
 		}
 	}
-}
-
-interface Deadline {
-	signal: AbortSignal;
-	/** Rejects when the call must end; never resolves. */
-	reached: Promise<never>;
-	/** Why the call had to end, if it had to. */
-	error(): UPPError | undefined;
-	close(): void;
-}
-
-function openDeadline(request: LLMRequest, provider: string): Deadline {
-	const controller = new AbortController();
-	const given = request.signal;
-	const timeout = request.config?.timeout;
-	let error: UPPError | undefined;
-	let reject: (error: UPPError) => void = () => {};
-	const reached = new Promise<never>((_, rejectReached) => {
-		reject = rejectReached;
-	});
-	reached.catch(() => {});
-	const end = (reason: UPPError): void => {
-		error ??= reason;
-		controller.abort(error);
-		reject(error);
-	};
-	const cancel = (): void => end(cancelled(provider, given?.reason));
-	if (given?.aborted) cancel();
-	given?.addEventListener("abort", cancel, { once: true });
-	const timer =
-		timeout === undefined
-			? undefined
-			: setTimeout(() => {
-					const message = `The model call took longer than the ${timeout} ms that \`config.timeout\` allows.`;
-					end(new UPPError(message, "TIMEOUT", provider, "llm"));
-				}, timeout);
-	return {
-		signal: controller.signal,
-		reached,
-		error: () => error,
-		close() {
-			clearTimeout(timer);
-			given?.removeEventListener("abort", cancel);
-		},
-	};
-}
-
-/** The error of a call that was cancelled. */
-export function cancelled(provider: string, reason?: unknown): UPPError {
-	return new UPPError("The model call was cancelled.", "CANCELLED", provider, "llm", undefined, reason);
 }
 
 /** Waits on the runtime's timers; rejects with the signal's reason as soon as it is aborted. */

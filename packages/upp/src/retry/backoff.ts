@@ -1,6 +1,6 @@
 // Ready-made retry strategies.
 
-import type { RetryStrategy } from "../provider/provider-types.ts";
+import type { RetryStrategy } from "../model/index.ts";
 
 /** How `exponentialBackoff` waits. */
 export interface BackoffOptions {

@@ -1,9 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
-import { ErrorCode, UPPError } from "../errors/upp-error.ts";
-import type { LLMRequest, RetryInfo } from "../llm/llm-types.ts";
-import { type ScriptedAnswer, scriptedModel } from "../llm/scripted-model.fixture.ts";
-import { UserMessage } from "../messages/message.ts";
-import type { ProviderConfig } from "../provider/provider-types.ts";
+import { ErrorCode, UPPError } from "../errors/index.ts";
+import { UserMessage } from "../messages/index.ts";
+import type { LLMRequest, ProviderConfig, RetryInfo } from "../model/index.ts";
+import { type ScriptedAnswer, scriptedModel } from "../model/scripted-model.fixture.ts";
 import { runAttempts } from "./attempts.ts";
 import { exponentialBackoff, noRetry } from "./backoff.ts";
 import { retryingModel } from "./retrying-model.ts";
@@ -59,16 +58,16 @@ function bound(answers: readonly ScriptedAnswer[], slept: number[]) {
 }
 
 describe("a model with a retry strategy", () => {
-	test("is tried again after the wait, and whoever asked is told", async () => {
+	test("is retried after the wait, and its caller is notified", async () => {
 		const slept: number[] = [];
-		const told: RetryInfo[] = [];
+		const retries: RetryInfo[] = [];
 		const { model, requests } = bound([{ error: overloaded }, { error: limited(7) }, { text: "ok" }], slept);
 		const config = { retryStrategy: exponentialBackoff() };
-		const response = await model.complete(request(config, { onRetry: (info) => void told.push(info) }));
+		const response = await model.complete(request(config, { onRetry: (info) => void retries.push(info) }));
 		expect(response.message.text).toBe("ok");
 		expect(slept).toEqual([500, 7]);
 		expect(requests).toHaveLength(3);
-		expect(told).toEqual([
+		expect(retries).toEqual([
 			{ attempt: 1, delayMs: 500, error: overloaded },
 			{ attempt: 2, delayMs: 7, error: expect.objectContaining({ code: "RATE_LIMITED" }) },
 		]);
@@ -98,7 +97,7 @@ describe("a model with a retry strategy", () => {
 		expect(requests).toHaveLength(3);
 	});
 
-	test("waits before each request where the strategy says so, and tells it of success", async () => {
+	test("waits before each request where the strategy says so, and resets it after a success", async () => {
 		const slept: number[] = [];
 		let resets = 0;
 		const retryStrategy = { ...exponentialBackoff(), beforeRequest: () => 20, reset: () => void resets++ };
@@ -154,7 +153,7 @@ describe("a call", () => {
 		});
 	});
 
-	test("that takes too long ends with TIMEOUT and tells the model", async () => {
+	test("that takes too long ends with TIMEOUT and aborts the model's signal", async () => {
 		let signal: AbortSignal | undefined;
 		const run = (given: AbortSignal): Promise<never> => {
 			signal = given;
@@ -168,7 +167,7 @@ describe("a call", () => {
 		expect(signal?.aborted).toBe(true);
 	});
 
-	test("leaves no timer behind, whether it ended before its time or was cancelled while it waited", async () => {
+	test("leaves no timer, whether it ended before its time or was cancelled while it waited", async () => {
 		vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
 		try {
 			const controller = new AbortController();

@@ -1,21 +1,19 @@
 // Gives a model that does not retry by itself the retries and the time limit that its config asks for.
 
-import { isUPPError, UPPError } from "../errors/upp-error.ts";
-import type { BoundLLMModel, LLMRequest, LLMResponse } from "../llm/llm-types.ts";
-import { EventStream } from "../stream/event-stream.ts";
+import { isUPPError, UPPError } from "../errors/index.ts";
+import {
+	type BoundLLMModel,
+	isRetrying,
+	type LLMRequest,
+	type LLMResponse,
+	markRetrying,
+} from "../model/index.ts";
+import { EventStream } from "../stream/index.ts";
 import { type CallContext, runAttempts, type Sleep } from "./attempts.ts";
-
-const retrying = new WeakSet<BoundLLMModel>();
-
-/** Marks a model that follows `config.retryStrategy` and `config.timeout` itself. */
-export function markRetrying(model: BoundLLMModel): BoundLLMModel {
-	retrying.add(model);
-	return model;
-}
 
 /** The model with the retries and the time limit of each request's config; one that has its own is returned as it is. */
 export function retryingModel(model: BoundLLMModel, provider: string, sleep?: Sleep): BoundLLMModel {
-	if (retrying.has(model)) return model;
+	if (isRetrying(model)) return model;
 	const context: CallContext = {
 		provider,
 		defaultStrategy: undefined,

@@ -13,7 +13,7 @@ async function texts(stream: AsyncIterable<StreamEvent>): Promise<string[]> {
 }
 
 describe("a stream of events", () => {
-	test("tells all events in order, those from before somebody read as well", async () => {
+	test("gives all events in order, those from before somebody read as well", async () => {
 		const gate = Promise.withResolvers<void>();
 		const stream = new EventStream(async (target) => {
 			target.push(textDelta("a"));
@@ -60,7 +60,7 @@ describe("a stream of events", () => {
 		await expect(stream.next()).rejects.toThrow("broken");
 	});
 
-	test("goes on to its result when the reader leaves", async () => {
+	test("continues to its result when the reader leaves", async () => {
 		const gate = Promise.withResolvers<void>();
 		const stream = new EventStream(async (target) => {
 			target.push(textDelta("a"));

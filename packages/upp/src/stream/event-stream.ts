@@ -7,10 +7,7 @@ import type { StreamEvent } from "./stream-event.ts";
 // From this many waiting events on, adjacent deltas of the same kind are joined.
 const joinAbove = 1024;
 
-interface Waiting {
-	resolve(result: IteratorResult<StreamEvent>): void;
-	reject(error: unknown): void;
-}
+type Waiting = PromiseWithResolvers<IteratorResult<StreamEvent, undefined>>;
 
 /** Events as they come, and a result at the end. The work starts at once. */
 export class EventStream<Result> implements AsyncIterableIterator<StreamEvent, undefined> {
@@ -19,15 +16,20 @@ export class EventStream<Result> implements AsyncIterableIterator<StreamEvent, u
 	started = false;
 	#buffer: StreamEvent[] = [];
 	#head = 0;
-	#waiting: Waiting[] = [];
+	/** The read that waits for the next event, and those after it. */
+	#waiting: Waiting | undefined;
+	#waitingToo: Waiting[] | undefined;
 	#left = false;
 	#ended = false;
 	#failure: { error: unknown } | undefined;
 
 	constructor(work: (stream: EventStream<Result>) => Promise<Result>) {
-		this.result = this.#run(work);
-		// Whoever only iterates sees the failure there; it must not count as unhandled here.
-		this.result.catch(() => {});
+		this.result = started(work, this);
+		// Whoever only iterates sees a failure there: with this handler it does not count as unhandled here.
+		this.result.then(
+			() => this.#end(),
+			(error) => this.#fail(error),
+		);
 	}
 
 	/** The result under the name that model streams give it. */
@@ -39,9 +41,8 @@ export class EventStream<Result> implements AsyncIterableIterator<StreamEvent, u
 	push(event: StreamEvent): void {
 		this.started = true;
 		if (this.#left || this.#ended) return;
-		const waiting = this.#waiting.shift();
-		if (waiting !== undefined) {
-			waiting.resolve({ done: false, value: event });
+		if (this.#waiting !== undefined) {
+			this.#takeWaiting(this.#waiting).resolve({ done: false, value: event });
 			return;
 		}
 		const buffer = this.#buffer;
@@ -68,12 +69,16 @@ export class EventStream<Result> implements AsyncIterableIterator<StreamEvent, u
 			return Promise.reject(error);
 		}
 		if (this.#ended || this.#left) return Promise.resolve({ done: true, value: undefined });
-		return new Promise((resolve, reject) => {
-			this.#waiting.push({ resolve: resolve as Waiting["resolve"], reject });
-		});
+		const waiting: Waiting = Promise.withResolvers();
+		if (this.#waiting === undefined) this.#waiting = waiting;
+		else {
+			this.#waitingToo ??= [];
+			this.#waitingToo.push(waiting);
+		}
+		return waiting.promise;
 	}
 
-	/** Leaves the stream: the work goes on, its events are no longer kept. */
+	/** Leaves the stream: the work continues, its events are no longer kept. */
 	return(): Promise<IteratorResult<StreamEvent, undefined>> {
 		this.#left = true;
 		this.#failure = undefined;
@@ -87,24 +92,14 @@ export class EventStream<Result> implements AsyncIterableIterator<StreamEvent, u
 		return this;
 	}
 
-	async #run(work: (stream: EventStream<Result>) => Promise<Result>): Promise<Result> {
-		try {
-			return await work(this);
-		} catch (error) {
-			if (!this.#left) this.#fail(error);
-			throw error;
-		} finally {
-			this.#ended = true;
-			this.#endWaiting();
-		}
-	}
-
 	#shift(): StreamEvent {
 		const event = this.#buffer[this.#head] as StreamEvent;
 		this.#head++;
 		// Moving the rest down only when half the array is spent keeps shifting constant in time.
 		if (this.#head === this.#buffer.length) {
-			this.#buffer.length = 0;
+			// Emptied by popping, an array keeps its room for the next event.
+			if (this.#head === 1) this.#buffer.pop();
+			else this.#buffer.length = 0;
 			this.#head = 0;
 		} else if (this.#head > joinAbove) {
 			this.#buffer.splice(0, this.#head);
@@ -113,14 +108,38 @@ export class EventStream<Result> implements AsyncIterableIterator<StreamEvent, u
 		return event;
 	}
 
+	#end(): void {
+		this.#ended = true;
+		this.#endWaiting();
+	}
+
 	#fail(error: unknown): void {
-		const waiting = this.#waiting.shift();
-		if (waiting === undefined) this.#failure = { error };
-		else waiting.reject(error);
+		if (!this.#left) {
+			if (this.#waiting === undefined) this.#failure = { error };
+			else this.#takeWaiting(this.#waiting).reject(error);
+		}
+		this.#end();
+	}
+
+	#takeWaiting(waiting: Waiting): Waiting {
+		this.#waiting = this.#waitingToo?.shift();
+		return waiting;
 	}
 
 	#endWaiting(): void {
-		for (const waiting of this.#waiting.splice(0)) waiting.resolve({ done: true, value: undefined });
+		while (this.#waiting !== undefined)
+			this.#takeWaiting(this.#waiting).resolve({ done: true, value: undefined });
+	}
+}
+
+function started<Result>(
+	work: (stream: EventStream<Result>) => Promise<Result>,
+	stream: EventStream<Result>,
+): Promise<Result> {
+	try {
+		return Promise.resolve(work(stream));
+	} catch (error) {
+		return Promise.reject(error);
 	}
 }
 

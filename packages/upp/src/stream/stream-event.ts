@@ -1,7 +1,4 @@
-// What is told while a model works, and the shapes of the streams that tell it.
-
-import type { LLMResponse } from "../llm/llm-types.ts";
-import type { Turn } from "../turn/turn.ts";
+// The events of a model's answer while it is made.
 
 export type StreamEventType =
 	| "text_delta"
@@ -34,16 +31,4 @@ export interface StreamEvent {
 	/** The place of the content block within the message; for tool executions, of the call within its message. */
 	index: number;
 	delta: StreamDelta;
-}
-
-/** A model's answer while it is made. `response` settles also when nobody iterates. */
-export interface LLMStreamResult extends AsyncIterable<StreamEvent> {
-	readonly response: Promise<LLMResponse>;
-}
-
-/** A whole turn while it is made. `turn` settles also when nobody iterates. @see UPP StreamResult */
-export interface StreamResult<Data = unknown> extends AsyncIterable<StreamEvent> {
-	readonly turn: Promise<Turn<Data>>;
-	/** Cancels the model call and the tools; `turn` rejects with code CANCELLED. */
-	abort(): void;
 }

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { AssistantMessage, UserMessage } from "../messages/message.ts";
-import { emptyUsage, sumUsage } from "../turn/token-usage.ts";
-import { createTurn } from "../turn/turn.ts";
+import { AssistantMessage, UserMessage } from "../messages/index.ts";
+import { createTurn, emptyUsage, sumUsage } from "../turn/index.ts";
 import { Thread } from "./thread.ts";
 
 describe("a thread", () => {
@@ -32,7 +31,7 @@ describe("a thread", () => {
 		expect(back.toJSON()).toMatchObject({ id: "t1", createdAt: "1970-01-01T00:00:01.000Z" });
 	});
 
-	test("is not made of JSON that is none", () => {
+	test("is not made of other JSON", () => {
 		const good = new Thread().toJSON();
 		for (const bad of [
 			null,

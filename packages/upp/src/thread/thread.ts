@@ -1,11 +1,17 @@
 // A conversation that grows: messages under an id, for those who keep history themselves.
 
-import { HoldfastError } from "../errors/holdfast-error.ts";
-import { uuid } from "../ids/uuid.ts";
-import { AssistantMessage, type Message, type MessageType, UserMessage } from "../messages/message.ts";
-import { messageFromJSON } from "../messages/message-from-json.ts";
-import { type MessageJSON, messageToJSON } from "../messages/message-json.ts";
-import type { Turn } from "../turn/turn.ts";
+import { HoldfastError } from "../errors/index.ts";
+import { uuid } from "../ids/index.ts";
+import {
+	AssistantMessage,
+	type Message,
+	type MessageJSON,
+	type MessageType,
+	messageFromJSON,
+	messageToJSON,
+	UserMessage,
+} from "../messages/index.ts";
+import type { Turn } from "../turn/index.ts";
 
 /** A thread as JSON data. */
 export interface ThreadJSON {
@@ -106,7 +112,7 @@ export class Thread implements Iterable<Message> {
 
 	/**
 	 * Reads a thread from JSON data.
-	 * @throws HoldfastError `invalid_message` where it is none.
+	 * @throws HoldfastError `invalid_message` for data that is not a thread.
 	 */
 	static fromJSON(json: ThreadJSON): Thread {
 		if (typeof json?.id !== "string" || !Array.isArray(json.messages)) {

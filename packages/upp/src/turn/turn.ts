@@ -1,8 +1,12 @@
 // What came of one call: the messages it added, the tools it ran, what it cost.
 
-import { HoldfastError } from "../errors/holdfast-error.ts";
-import { type AssistantMessage, isAssistantMessage, type Message } from "../messages/message.ts";
-import type { ToolExecution } from "../messages/tool.ts";
+import { HoldfastError } from "../errors/index.ts";
+import {
+	type AssistantMessage,
+	isAssistantMessage,
+	type Message,
+	type ToolExecution,
+} from "../messages/index.ts";
 import type { TokenUsage } from "./token-usage.ts";
 
 /** The outcome of one `generate` or `stream`. @see UPP Turn */

@@ -1,12 +1,10 @@
-// Where a model is given, in whatever form, it becomes a ModelReference here, and what is no model is told why.
+// Turns a model, in whatever form it is given, into a ModelReference, or into an error that says what is wrong with it.
 
-import { bindLanguageModel } from "../ai-sdk/language-model.ts";
-import type { LanguageModel } from "../ai-sdk/language-model-types.ts";
-import { HoldfastError } from "../errors/holdfast-error.ts";
-import { createProvider } from "./create-provider.ts";
-import type { ModelReference, Provider } from "./provider-types.ts";
+import { bindLanguageModel, type LanguageModel } from "../ai-sdk/index.ts";
+import { HoldfastError } from "../errors/index.ts";
+import { createProvider, type ModelReference, type Provider } from "../model/index.ts";
 
-// The same model gives the same reference, so whoever caches by reference is right to.
+// The same model gives the same reference, so callers may cache by reference.
 const references = new WeakMap<LanguageModel, ModelReference>();
 
 /**

@@ -1,6 +1,8 @@
 // Makes providers: functions that turn a model's id into a reference.
 
-import type { ModelReference, Provider, ProviderModalities } from "./provider-types.ts";
+import { checkedModel } from "./checked-model.ts";
+import type { LLMHandler } from "./model-port.ts";
+import type { ModelReference, Provider, ProviderModalities } from "./provider.ts";
 
 /** What a provider is made of. */
 export interface ProviderOptions {
@@ -22,7 +24,15 @@ export function createProvider<Options = any>(options: ProviderOptions): Provide
 	Object.defineProperties(provider, {
 		name: { value: options.name, enumerable: true },
 		version: { value: options.version, enumerable: true },
-		modalities: { value: options.modalities, enumerable: true },
+		modalities: { value: checkedModalities(options), enumerable: true },
 	});
 	return provider as Provider<Options>;
+}
+
+/** What a provider's models answer is checked, whoever binds them. */
+function checkedModalities({ name, modalities }: ProviderOptions): ProviderModalities {
+	const handler = modalities?.llm;
+	if (typeof handler?.bind !== "function") return modalities;
+	const bind: LLMHandler["bind"] = (modelId, options) => checkedModel(handler.bind(modelId, options), name);
+	return { ...modalities, llm: { bind } };
 }

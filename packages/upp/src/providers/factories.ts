@@ -1,20 +1,23 @@
 // The providers that come with the model layer. Each hands its models over to the installed `@ai-sdk/*` package,
 // which is loaded when a model is first called.
 
-import { bindLanguageModelSource } from "../ai-sdk/language-model.ts";
-import type { LanguageModel } from "../ai-sdk/language-model-types.ts";
-import { HoldfastError } from "../errors/holdfast-error.ts";
-import type { LLMHandler } from "../llm/llm-types.ts";
-import { createProvider } from "./create-provider.ts";
-import type { KeyStrategy, Provider, ProviderConfig } from "./provider-types.ts";
+import { bindLanguageModelSource, type LanguageModel } from "../ai-sdk/index.ts";
+import { HoldfastError } from "../errors/index.ts";
+import {
+	createProvider,
+	type KeyStrategy,
+	type LLMHandler,
+	type Provider,
+	type ProviderConfig,
+} from "../model/index.ts";
 
-/** How to reach a provider; what stands in the `config` of a call goes before it. */
+/** How to reach a provider. The `config` of a call takes precedence. */
 export interface FactoryOptions {
 	/** Default: the provider's own environment variable. */
 	apiKey?: string;
 	/** Default: the provider's own address. */
 	baseURL?: string;
-	/** The same as `baseURL`. */
+	/** An alias of `baseURL`. */
 	baseUrl?: string;
 	headers?: Record<string, string>;
 	fetch?: typeof fetch;

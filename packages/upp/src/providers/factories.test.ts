@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type ProviderServer, sse, startServer } from "../ai-sdk/provider-server.fixture.ts";
-import { bindModel } from "../llm/bind.ts";
-import { llm } from "../llm/llm.ts";
+import { bindModel, llm } from "../llm/index.ts";
+import type { ModelReference, Provider, ProviderConfig } from "../model/index.ts";
 import { anthropic, google, openai, openaiCompatible } from "./factories.ts";
-import type { ModelReference, Provider, ProviderConfig } from "./provider-types.ts";
 
 const chunk = {
 	id: "1",

@@ -1,11 +1,10 @@
-// A model that answers from a script, for tests of what stands above models.
+// A model that answers from a script, for tests of the layers that call models.
 
-import { AssistantMessage } from "../messages/message.ts";
-import type { ToolCall } from "../messages/tool.ts";
-import { createProvider } from "../provider/create-provider.ts";
-import type { ModelReference } from "../provider/provider-types.ts";
-import { EventStream } from "../stream/event-stream.ts";
-import type { LLMRequest, LLMResponse } from "./llm-types.ts";
+import { AssistantMessage, type ToolCall } from "../messages/index.ts";
+import { EventStream } from "../stream/index.ts";
+import { createProvider } from "./create-provider.ts";
+import type { LLMRequest, LLMResponse } from "./model-port.ts";
+import type { ModelReference } from "./provider.ts";
 
 /** One answer: text, calls, an error to fail with, or `hang` to never answer. */
 export interface ScriptedAnswer {

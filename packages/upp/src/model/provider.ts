@@ -1,7 +1,7 @@
 // The port to models: what a provider is and how it is set up.
 
-import type { Modality, UPPError } from "../errors/upp-error.ts";
-import type { LLMHandler } from "../llm/llm-types.ts";
+import type { UPPError } from "../errors/index.ts";
+import type { LLMHandler } from "./model-port.ts";
 
 /** Gives the key for each request, for example to rotate among several. */
 export interface KeyStrategy {
@@ -56,5 +56,3 @@ export interface ModelReference<Options = any> {
 	/** What the provider was called with besides the id. */
 	readonly options?: Options;
 }
-
-export type { Modality };

@@ -1,6 +1,6 @@
 import { createOpenAI } from "@ai-sdk/openai";
 import { describe, expect, test } from "vitest";
-import { createProvider } from "./create-provider.ts";
+import { createProvider } from "../model/index.ts";
 import { openai } from "./factories.ts";
 import { resolveModel } from "./resolve-model.ts";
 

@@ -1,0 +1,162 @@
+// One message as the AI SDK's prompt has it.
+
+import {
+	type AnyMessage,
+	type AssistantMessage,
+	bytesToBase64,
+	type ContentBlock,
+	isAssistantMessage,
+	isContentBlock,
+	type Message,
+	type ToolCall,
+	type ToolResult,
+	type ToolResultMessage,
+	type UserMessage,
+} from "../messages/index.ts";
+import { carriedBy } from "./carried.ts";
+import { type FileBlock, filePart, resultFilePart, type SpecificationVersion } from "./file-parts.ts";
+import type { AISDKMetadata, PromptMessage, PromptPart } from "./language-model-types.ts";
+
+const unknownTool = "unknown";
+
+/** Whether a converted message is the same in every conversation: a result without its call has no tool's name yet. */
+export function isWhole({ role, content }: PromptMessage): boolean {
+	return role !== "tool" || (content as PromptPart[]).every(({ toolName }) => toolName !== unknownTool);
+}
+
+/** The message at that place of a conversation as the AI SDK's prompt has it. */
+export function promptMessage(
+	messages: readonly Message[],
+	index: number,
+	version: SpecificationVersion,
+): PromptMessage {
+	const message = messages[index] as AnyMessage;
+	switch (message.type) {
+		case "user":
+			return withOptions(message, { role: "user", content: userParts(message, version) });
+		case "assistant":
+			return withOptions(message, { role: "assistant", content: assistantParts(message, version) });
+		case "tool_result":
+			return { role: "tool", content: resultParts(message, messages, index, version) };
+	}
+}
+
+function withOptions(message: UserMessage | AssistantMessage, converted: PromptMessage): PromptMessage {
+	// On a model's own answer, message metadata is what the provider said about it, not options for the next call.
+	if (message.metadata !== undefined && carriedBy(message) === undefined) {
+		converted.providerOptions = message.metadata;
+	}
+	return converted;
+}
+
+function userParts(message: UserMessage, version: SpecificationVersion): PromptPart[] {
+	return message.content.map((block) => contentPart(block, version));
+}
+
+function assistantParts(message: AssistantMessage, version: SpecificationVersion): PromptPart[] {
+	const carried = carriedBy(message);
+	const calls = message.toolCalls ?? [];
+	if (carried?.parts === undefined && carried?.callPlaces === undefined) {
+		const parts = message.content.map((block) => contentPart(block, version));
+		for (const call of calls) parts.push(callPart(call));
+		return parts;
+	}
+	const parts: PromptPart[] = [];
+	for (let at = 0; at <= message.content.length; at++) {
+		for (const placed of carried?.parts ?? []) if (placed.at === at) parts.push(placed.part);
+		for (const call of calls) if (carried?.callPlaces?.[call.toolCallId] === at) parts.push(callPart(call));
+		const block = message.content[at];
+		if (block !== undefined) parts.push(contentPart(block, version));
+	}
+	for (const call of calls) {
+		if (carried?.callPlaces?.[call.toolCallId] === undefined) parts.push(callPart(call));
+	}
+	return parts;
+}
+
+function contentPart(block: ContentBlock, version: SpecificationVersion): PromptPart {
+	if (block.type !== "text" && block.type !== "reasoning") return filePart(block, version);
+	const part: PromptPart = { type: block.type, text: block.text };
+	if (block.metadata !== undefined) part.providerOptions = block.metadata;
+	return part;
+}
+
+function callPart(call: ToolCall): PromptPart {
+	const part: PromptPart = {
+		type: "tool-call",
+		toolCallId: call.toolCallId,
+		toolName: call.toolName,
+		input: call.arguments,
+	};
+	if (call.metadata !== undefined) part.providerOptions = call.metadata as AISDKMetadata;
+	return part;
+}
+
+function resultParts(
+	message: ToolResultMessage,
+	messages: readonly Message[],
+	index: number,
+	version: SpecificationVersion,
+): PromptPart[] {
+	const nameOf = toolNames(messages, index, message.results.length);
+	return message.results.map((entry) => ({
+		type: "tool-result",
+		toolCallId: entry.toolCallId,
+		toolName: nameOf(entry.toolCallId) ?? unknownTool,
+		output: resultOutput(entry, version),
+	}));
+}
+
+// The prompt wants the tool's name with each result; the nearest assistant message with calls before it has them.
+function toolNames(
+	messages: readonly Message[],
+	before: number,
+	results: number,
+): (toolCallId: string) => string | undefined {
+	for (let index = before - 1; index >= 0; index--) {
+		const message = messages[index];
+		if (!isAssistantMessage(message) || message.toolCalls === undefined) continue;
+		const calls = message.toolCalls;
+		if (results < 8) return (id) => calls.findLast(({ toolCallId }) => toolCallId === id)?.toolName;
+		const names = new Map(calls.map((call) => [call.toolCallId, call.toolName]));
+		return (id) => names.get(id);
+	}
+	return () => undefined;
+}
+
+function resultOutput(entry: ToolResult, version: SpecificationVersion): { type: string; value: unknown } {
+	const { result, isError } = entry;
+	if (typeof result === "string") return { type: isError ? "error-text" : "text", value: result };
+	if (result === undefined) return { type: isError ? "error-text" : "text", value: "" };
+	if (Array.isArray(result) && result.some(isFile) && result.every(isContentBlock)) {
+		const value = result.map((block) =>
+			isFile(block)
+				? resultFilePart(block, version)
+				: { type: "text", text: (block as { text: string }).text },
+		);
+		return { type: "content", value };
+	}
+	return jsonOutput(result, isError ? "error-" : "");
+}
+
+// The model reads plain JSON: times as text, bytes as base64. What cannot be said so must not end the conversation.
+function jsonOutput(result: unknown, prefix: "error-" | ""): { type: string; value: unknown } {
+	try {
+		const text = JSON.stringify(result, readable);
+		if (text !== undefined) return { type: `${prefix}json`, value: JSON.parse(text) };
+		return { type: `${prefix}text`, value: "" };
+	} catch (error) {
+		return { type: `${prefix}text`, value: `The result cannot be shown: ${(error as Error).message}` };
+	}
+}
+
+function readable(this: unknown, key: string, value: unknown): unknown {
+	// A Buffer has become an object of numbers by the time it arrives as `value`.
+	const live = (this as Record<string, unknown>)[key];
+	if (live instanceof Uint8Array) return bytesToBase64(live);
+	return typeof value === "bigint" ? String(value) : value;
+}
+
+function isFile(value: unknown): value is FileBlock {
+	return isContentBlock(value) && value.type !== "text" && value.type !== "reasoning";
+}

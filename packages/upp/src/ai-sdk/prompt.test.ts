@@ -1,0 +1,84 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { AssistantMessage, type Message, ToolResultMessage, UserMessage } from "../messages/index.ts";
+import { toPrompt } from "./prompt.ts";
+import { promptMessage } from "./prompt-message.ts";
+
+/** A conversation of steps: a question, an answer that calls a tool, its result. Some answers say nothing. */
+function steps(count: number): Message[] {
+	return Array.from({ length: count }, (_, at): Message[] => [
+		new UserMessage(`Question ${at}?`),
+		new AssistantMessage([]),
+		new AssistantMessage(`Answer ${at}.`, [
+			{ toolCallId: `c${at}`, toolName: `tool${at}`, arguments: { at } },
+		]),
+		new ToolResultMessage([{ toolCallId: `c${at}`, result: at }]),
+	]).flat();
+}
+
+/** The prompt of messages that were never seen before. */
+function fresh(messages: readonly Message[]): unknown[] {
+	return messages
+		.map((_, index) => promptMessage(messages, index, "v4"))
+		.filter(({ role, content }) => role !== "assistant" || content.length > 0);
+}
+
+test("an answer of which nothing was said is not sent to a provider", () => {
+	const messages = [new UserMessage("One?"), new AssistantMessage([]), new UserMessage("Two?")];
+	expect(toPrompt(messages, undefined, "v3").map(({ role }) => role)).toEqual(["user", "user"]);
+});
+
+test("the prompt is that of the messages given, whatever was asked before of the same ones", () => {
+	const pool = steps(6);
+	// A window that starts with a question: a start, an end, and a message put in place of another one.
+	const window = fc.record({ start: fc.nat(5), length: fc.nat(24), swapped: fc.option(fc.nat(23)) });
+	fc.assert(
+		fc.property(fc.array(window, { minLength: 1, maxLength: 12 }), (windows) => {
+			const others = new Map(
+				pool.map((message, at) => [at, message.type === "user" ? new UserMessage("Other?") : message]),
+			);
+			for (const { start, length, swapped } of windows) {
+				const messages = pool.slice(start * 4, start * 4 + length);
+				if (swapped !== null && swapped < messages.length) {
+					messages[swapped] = others.get(start * 4 + swapped) as Message;
+				}
+				expect(toPrompt(messages, undefined, "v4")).toEqual(fresh(messages));
+			}
+		}),
+		{ numRuns: 300 },
+	);
+});
+
+test("a growing conversation is converted message by message, also one that its caller grows in place", () => {
+	const messages: Message[] = [];
+	let before: readonly unknown[] = [];
+	for (const message of steps(5)) {
+		messages.push(message);
+		const prompt = toPrompt(messages, undefined, "v4");
+		expect(prompt).toEqual(fresh(messages));
+		// From the third call on: the first two may be those of a window that moves.
+		if (messages.length > 2)
+			for (const [at, converted] of before.entries()) expect(prompt[at]).toBe(converted);
+		before = prompt;
+	}
+	messages[4] = new UserMessage("Another question?");
+	expect(toPrompt(messages, undefined, "v4")).toEqual(fresh(messages));
+});
+
+test("the prompt is the caller's: what a provider does to the array is not seen again", () => {
+	const messages = steps(2);
+	for (let call = 0; call < 4; call++) {
+		const prompt = toPrompt(messages, "Be brief.", "v4");
+		expect(prompt).toEqual([{ role: "system", content: "Be brief." }, ...fresh(messages)]);
+		prompt.length = 1;
+	}
+});
+
+test("a window that moves along a history converts each of its messages at most twice", () => {
+	const history = steps(30);
+	const seen = new Set<unknown>();
+	for (let start = 0; start + 20 <= history.length; start += 4) {
+		for (const converted of toPrompt(history.slice(start, start + 20), undefined, "v4")) seen.add(converted);
+	}
+	expect(seen.size).toBeLessThanOrEqual(2 * history.length);
+});

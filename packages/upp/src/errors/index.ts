@@ -1,0 +1,4 @@
+// The door of the errors: the one base class and the errors of the model layer.
+
+export { HoldfastError, type HoldfastErrorOptions, isHoldfastError } from "./holdfast-error.ts";
+export { ErrorCode, isUPPError, type Modality, UPPError } from "./upp-error.ts";

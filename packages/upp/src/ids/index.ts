@@ -1,0 +1,3 @@
+// The door of the ids.
+
+export { uuid } from "./uuid.ts";

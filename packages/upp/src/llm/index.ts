@@ -1,0 +1,6 @@
+// The door of `llm()` and of the binding that every engine builds its requests with.
+
+export { bindModel, type ModelBinding, type RequestExtra } from "./bind.ts";
+export { llm, llmOptionsOf } from "./llm.ts";
+export type { LLMHistory, LLMInput, LLMInstance, LLMOptions, StreamResult } from "./llm-types.ts";
+export type { ToolRunContext } from "./tool-round.ts";

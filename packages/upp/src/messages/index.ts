@@ -1,0 +1,45 @@
+// The door of the messages: content, messages, tools and their calls, and all of them as JSON data.
+
+export {
+	type AssistantContent,
+	type AudioBlock,
+	type BinaryBlock,
+	type ContentBlock,
+	type DocumentBlock,
+	type DocumentSource,
+	type ImageBlock,
+	isContentBlock,
+	type MediaSource,
+	type ProviderMetadata,
+	type ReasoningBlock,
+	type TextBlock,
+	type UserContent,
+	type VideoBlock,
+} from "./content.ts";
+export {
+	type AnyMessage,
+	AssistantMessage,
+	isAssistantMessage,
+	isMessage,
+	isToolResultMessage,
+	isUserMessage,
+	Message,
+	type MessageOptions,
+	type MessageType,
+	ToolResultMessage,
+	UserMessage,
+} from "./message.ts";
+export { messageFromJSON } from "./message-from-json.ts";
+export { type MessageJSON, messageToJSON } from "./message-json.ts";
+export { deepest, isPlainRecord, storable } from "./storable.ts";
+export type {
+	BeforeCallDecision,
+	JSONSchema,
+	Tool,
+	ToolCall,
+	ToolDefinition,
+	ToolExecution,
+	ToolResult,
+	ToolUseStrategy,
+} from "./tool.ts";
+export { base64ToBytes, bytesToBase64, decodeValue, encodeValue, type JSONValue } from "./value-codec.ts";

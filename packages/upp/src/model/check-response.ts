@@ -1,0 +1,98 @@
+// Checks a model's answer before anything believes it: a checked answer can be stored and read again. Costs a look at
+// each member of the answer.
+
+import { UPPError } from "../errors/index.ts";
+import { AssistantMessage, isMessage, isPlainRecord, storable } from "../messages/index.ts";
+import type { TokenUsage } from "../turn/index.ts";
+import { readCalls } from "./check-calls.ts";
+import { checkBlock } from "./check-content.ts";
+import { Fault } from "./fault.ts";
+import type { LLMResponse, StopReason } from "./model-port.ts";
+
+/**
+ * The answer, if it is one. Members that the port does not know are left out.
+ * @throws UPPError INVALID_RESPONSE
+ */
+export function checkResponse(given: unknown, provider: string): LLMResponse {
+	try {
+		return readResponse(given);
+	} catch (thrown) {
+		if (thrown instanceof Fault) throw invalidResponse(provider, thrown.message);
+		throw invalidResponse(provider, "it cannot be read", thrown);
+	}
+}
+
+/** The error of a provider whose model did not keep to the port. */
+export function invalidResponse(provider: string, what: string, cause?: unknown): UPPError {
+	const message = `The answer of the provider "${provider}" cannot be used: ${what}. Nothing of it was kept; correct the provider.`;
+	return new UPPError(message, "INVALID_RESPONSE", provider, "llm", undefined, cause);
+}
+
+function readResponse(given: unknown): LLMResponse {
+	if (typeof given !== "object" || given === null) throw new Fault("it", "an object");
+	const { message, usage, stopReason, data } = given as Partial<LLMResponse>;
+	checkUsage(usage);
+	if (!isStopReason(stopReason))
+		throw new Fault("`stopReason`", "stop, length, tool_calls, content_filter, error or other");
+	const response: LLMResponse = { message: readMessage(message), usage, stopReason };
+	if (data !== undefined) {
+		if (storable(data) !== "yes") throw new Fault("`data`", "plain data");
+		response.data = data;
+	}
+	return response;
+}
+
+function readMessage(message: unknown): AssistantMessage {
+	if (!isMessage(message) || message.type !== "assistant")
+		throw new Fault("`message`", "an AssistantMessage");
+	const { id, timestamp, metadata, content, toolCalls } = message;
+	if (typeof id !== "string") throw new Fault("`message.id`", "a text");
+	if (!(timestamp instanceof Date) || Number.isNaN(timestamp.getTime()))
+		throw new Fault("`message.timestamp`", "a time");
+	if (metadata !== undefined && (!isPlainRecord(metadata) || storable(metadata) !== "yes"))
+		throw new Fault("`message.metadata`", "an object of plain data");
+	if (!Array.isArray(content)) throw new Fault("`message.content`", "a list");
+	for (let index = 0; index < content.length; index++) checkBlock(content[index], index);
+	const calls = toolCalls === undefined ? undefined : readCalls(toolCalls);
+	if (calls === toolCalls && message instanceof AssistantMessage) return message;
+	// Made anew where a call had to be changed, and of the class this package knows.
+	return new AssistantMessage(content, calls, {
+		id,
+		timestamp,
+		...(metadata === undefined ? {} : { metadata }),
+	});
+}
+
+function isStopReason(value: unknown): value is StopReason {
+	switch (value) {
+		case "stop":
+		case "length":
+		case "tool_calls":
+		case "content_filter":
+		case "error":
+		case "other":
+			return true;
+		default:
+			return false;
+	}
+}
+
+function checkUsage(usage: unknown): asserts usage is TokenUsage {
+	if (!isPlainRecord(usage)) throw new Fault("`usage`", "an object");
+	const { inputTokens, outputTokens, totalTokens, cacheReadTokens, cacheWriteTokens } = usage;
+	checkCount(inputTokens, "inputTokens");
+	checkCount(outputTokens, "outputTokens");
+	checkCount(totalTokens, "totalTokens");
+	if (cacheReadTokens !== undefined) checkCount(cacheReadTokens, "cacheReadTokens");
+	if (cacheWriteTokens !== undefined) checkCount(cacheWriteTokens, "cacheWriteTokens");
+	for (const name in usage) {
+		const value = usage[name];
+		if (typeof value !== "number" && storable(value) !== "yes")
+			throw new Fault(`\`usage.${name}\``, "plain data");
+	}
+}
+
+function checkCount(count: unknown, name: keyof TokenUsage): void {
+	if (typeof count !== "number" || !(count >= 0 && count < Number.POSITIVE_INFINITY))
+		throw new Fault(`\`usage.${name}\``, "a number of tokens");
+}

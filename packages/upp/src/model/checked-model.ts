@@ -1,0 +1,74 @@
+// The model door: no answer of a model is believed before it is checked. Models of every provider pass it, made by
+// `createProvider` or by hand.
+
+import { HoldfastError } from "../errors/index.ts";
+import type { StreamEvent } from "../stream/index.ts";
+import { checkResponse, invalidResponse } from "./check-response.ts";
+import type { BoundLLMModel, LLMResponse, LLMStreamResult } from "./model-port.ts";
+import { isRetrying, markRetrying } from "./own-retries.ts";
+
+const checked = new WeakSet<BoundLLMModel>();
+
+/** Marks a model that checks its answers itself. */
+export function markChecked(model: BoundLLMModel): BoundLLMModel {
+	checked.add(model);
+	return model;
+}
+
+/**
+ * The model with its answers checked; one that is checked already is returned as it is.
+ * @throws HoldfastError `invalid_model` for what is no model.
+ */
+export function checkedModel(model: BoundLLMModel, provider: string): BoundLLMModel {
+	if (checked.has(model)) return model;
+	requireModel(model, provider);
+	const check = (response: unknown): LLMResponse => checkResponse(response, provider);
+	const made: BoundLLMModel = {
+		modelId: model.modelId,
+		capabilities: model.capabilities,
+		complete: (request) => Promise.resolve(model.complete(request)).then(check),
+		stream: (request) => new CheckedStream(model.stream(request), provider, check),
+	};
+	markChecked(made);
+	return isRetrying(model) ? markRetrying(made) : made;
+}
+
+/** The stream of a model with its answer checked, when it is asked for. */
+class CheckedStream implements LLMStreamResult {
+	readonly #source: LLMStreamResult;
+	readonly #check: (response: unknown) => LLMResponse;
+	#response: Promise<LLMResponse> | undefined;
+
+	constructor(source: LLMStreamResult, provider: string, check: (response: unknown) => LLMResponse) {
+		if (typeof source?.[Symbol.asyncIterator] !== "function" || typeof source.response?.then !== "function")
+			throw invalidResponse(provider, "`stream()` should return an iterable with a promise `response`");
+		this.#source = source;
+		this.#check = check;
+	}
+
+	get response(): Promise<LLMResponse> {
+		this.#response ??= this.#source.response.then(this.#check);
+		return this.#response;
+	}
+
+	[Symbol.asyncIterator](): AsyncIterator<StreamEvent> {
+		return this.#source[Symbol.asyncIterator]();
+	}
+}
+
+function requireModel(model: BoundLLMModel | null | undefined, provider: string): void {
+	const { modelId, capabilities, complete, stream } = model ?? {};
+	const missing =
+		typeof modelId !== "string"
+			? "`modelId`, a text"
+			: typeof capabilities !== "object" || capabilities === null
+				? "`capabilities`, an object"
+				: typeof (capabilities.streaming ? stream : complete) !== "function"
+					? `\`${capabilities.streaming ? "stream" : "complete"}\`, a function`
+					: undefined;
+	if (missing === undefined) return;
+	throw new HoldfastError(
+		"invalid_model",
+		`What the provider "${provider}" binds is not a model: it needs ${missing}.`,
+	);
+}

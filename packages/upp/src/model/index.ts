@@ -1,0 +1,25 @@
+// The door of the model port: what a provider implements, and how one is made.
+
+export { checkStreamEvent } from "./check-event.ts";
+export { checkResponse } from "./check-response.ts";
+export { checkedModel, markChecked } from "./checked-model.ts";
+export { createProvider, type ProviderOptions } from "./create-provider.ts";
+export type {
+	BoundLLMModel,
+	LLMCapabilities,
+	LLMHandler,
+	LLMRequest,
+	LLMResponse,
+	LLMStreamResult,
+	RetryInfo,
+	StopReason,
+} from "./model-port.ts";
+export { isRetrying, markRetrying } from "./own-retries.ts";
+export type {
+	KeyStrategy,
+	ModelReference,
+	Provider,
+	ProviderConfig,
+	ProviderModalities,
+	RetryStrategy,
+} from "./provider.ts";

@@ -1,0 +1,72 @@
+// The language model port: what a model is asked, what it answers, and how a provider makes it ready.
+
+import type { UPPError } from "../errors/index.ts";
+import type { AssistantMessage, JSONSchema, Message, ToolDefinition } from "../messages/index.ts";
+import type { StreamEvent } from "../stream/index.ts";
+import type { TokenUsage } from "../turn/index.ts";
+import type { ProviderConfig } from "./provider.ts";
+
+/** What a model can do. */
+export interface LLMCapabilities {
+	streaming: boolean;
+	tools: boolean;
+	structuredOutput: boolean;
+	imageInput: boolean;
+	videoInput: boolean;
+	audioInput: boolean;
+	documentInput?: boolean;
+}
+
+/** What is known before a failed request is retried. */
+export interface RetryInfo {
+	/** The number of the retry, from 1. */
+	attempt: number;
+	/** How long it waits first, in milliseconds. */
+	delayMs: number;
+	error: UPPError;
+}
+
+/** One call of a model. */
+export interface LLMRequest {
+	readonly messages: readonly Message[];
+	system?: string;
+	/** Model parameters such as `temperature`; the model's port says which it knows. */
+	params?: Record<string, unknown>;
+	tools?: readonly ToolDefinition[];
+	/** The schema the answer must follow. */
+	structure?: JSONSchema;
+	config: ProviderConfig;
+	signal?: AbortSignal;
+	/** Called before each retry. Must not throw. */
+	onRetry?(info: RetryInfo): void;
+}
+
+/** Why a model stopped. */
+export type StopReason = "stop" | "length" | "tool_calls" | "content_filter" | "error" | "other";
+
+/** A model's whole answer. */
+export interface LLMResponse {
+	message: AssistantMessage;
+	usage: TokenUsage;
+	stopReason: StopReason;
+	/** The parsed answer, where a `structure` was asked for. */
+	data?: unknown;
+}
+
+/** A model ready to be called. */
+export interface BoundLLMModel {
+	readonly modelId: string;
+	readonly capabilities: LLMCapabilities;
+	complete(request: LLMRequest): Promise<LLMResponse>;
+	stream(request: LLMRequest): LLMStreamResult;
+}
+
+/** How a provider makes language models ready. */
+export interface LLMHandler {
+	bind(modelId: string, options?: any): BoundLLMModel;
+}
+
+/** A model's answer while it is made. `response` settles also when nobody iterates. */
+export interface LLMStreamResult extends AsyncIterable<StreamEvent> {
+	readonly response: Promise<LLMResponse>;
+}
