@@ -68,7 +68,7 @@ export {
 } from "./outside-answers.ts";
 export { PartialAnswer } from "./partial-answer.ts";
 export { project } from "./project.ts";
-export { chunksAfter, entriesAfter, entriesBack, isExpired } from "./read-entries.ts";
+export { chunksAfter, entriesAfter, entriesBack, isExpired } from "./entry-pages.ts";
 export type { CallState, LastFact, RunState } from "./run-state.ts";
 export {
 	cycleUsage,

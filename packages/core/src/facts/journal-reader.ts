@@ -8,7 +8,7 @@ import { type EventPlace, invalidEventId } from "./event-id.ts";
 import type { Entry } from "./fact.ts";
 import { eventsExpired } from "./journal-errors.ts";
 import { asItIs, emptySession, JournalFold, type PlacedEvent } from "./journal-fold.ts";
-import { type ChunkSource, type EntrySource, entriesBack, isExpired } from "./read-entries.ts";
+import { type ChunkSource, type EntrySource, entriesBack, isExpired } from "./entry-pages.ts";
 import type { FoldOptions, SessionState } from "./session-state.ts";
 
 /** What the reader takes of a journal; every `Journal` is one. */

@@ -4,7 +4,7 @@ import { take } from "@holdfast/testing/cases";
 import { expect, test } from "vitest";
 import { anyTool } from "../agent/agent.fixture.ts";
 import { Agent } from "../agent/agent.ts";
-import { readKept } from "../facts/read-entries.ts";
+import { readKept } from "../facts/entry-pages.ts";
 import { journalHost } from "../host/host.ts";
 import type { Journal } from "../host/journal.ts";
 import { memoryJournal } from "../host/memory.ts";
