@@ -108,6 +108,45 @@ test("nothing outside a package reaches into its folder", () => {
 	expect(wrong).toEqual([]);
 });
 
+/** The folder right below `src` that a file lies in; undefined for files of `src` itself and of other places. */
+function folderOf(file: string): string | undefined {
+	return /^packages\/[^/]+\/src\/[^/]+(?=\/)/.exec(file)?.[0];
+}
+
+/** Imports of shipped files that lead from one folder of a package into another, types included. */
+const crossings = sources
+	.filter((file) => /^packages\/[^/]+\/src\//.test(file) && !/\.(?:test|test-d|fixture)\.ts$/.test(file))
+	.flatMap(importsOf)
+	.filter(({ specifier }) => specifier.startsWith("."))
+	.map(({ file, specifier }) => ({ file, target: posix.join(posix.dirname(file), specifier) }))
+	.filter(({ file, target }) => folderOf(target) !== undefined && folderOf(target) !== folderOf(file));
+
+test("a folder is entered by its door only, but by the entries of its package", () => {
+	const entries = new Set(
+		workspaces.flatMap(({ folder, entries: of }) =>
+			of.map(({ source }) => posix.join("packages", folder, source)),
+		),
+	);
+	const wrong = crossings.filter(
+		({ file, target }) => target !== `${folderOf(target)}/index.ts` && !entries.has(file),
+	);
+	expect(wrong).toEqual([]);
+});
+
+test("no folder imports another in a circle", () => {
+	const imports = new Map<string, Set<string>>();
+	for (const { file, target } of crossings) {
+		const [from, to] = [folderOf(file), folderOf(target)];
+		if (from === undefined || to === undefined) continue;
+		imports.set(from, (imports.get(from) ?? new Set()).add(to));
+	}
+	const reaches = (from: string, seen: Set<string> = new Set()): Set<string> => {
+		for (const to of imports.get(from) ?? []) if (!seen.has(to)) reaches(to, seen.add(to));
+		return seen;
+	};
+	expect([...imports.keys()].filter((folder) => reaches(folder).has(folder))).toEqual([]);
+});
+
 test("no source takes the pathname of a file's URL for its path: blanks and foreign letters are written otherwise there", () => {
 	const wrong = sources.filter((file) =>
 		/import\.meta\.url\)\.pathname|\b(?:fixture|script)\.pathname/.test(
