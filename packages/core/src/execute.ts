@@ -11,6 +11,6 @@ export { type ChosenOptions, type ExecuteInput, readInput, readOptions } from ".
 export { followLog, type LoggedEvent } from "./execute/session-log.ts";
 export type { SessionSetup, StoredTool } from "./execute/session-setup.ts";
 export type { SessionView } from "./execute/session-view.ts";
-export { afterEntry } from "./facts/event-id.ts";
 export { entriesAfter } from "./facts/entry-pages.ts";
+export { afterEntry } from "./facts/event-id.ts";
 export { readPlace, type SessionKeys, sessionPlace } from "./host/session-key.ts";

@@ -9,13 +9,6 @@ export type {
 	Situation,
 } from "./engine/action.ts";
 export type {
-	AppendCheckpointResult,
-	Checkpoint,
-	CheckpointPhase,
-	CheckpointStore,
-	NewCheckpoint,
-} from "./execution-host/checkpoint.ts";
-export type {
 	EnqueueOptions,
 	ExecutionHost,
 	ExecutionScheduler,
@@ -42,6 +35,13 @@ export type {
 	OwnRunStore,
 	OwnTransaction,
 } from "./execution-host/record-store.ts";
+export type {
+	AppendCheckpointResult,
+	Checkpoint,
+	CheckpointPhase,
+	CheckpointStore,
+	NewCheckpoint,
+} from "./execution-host/run-checkpoint.ts";
 export type { EventCursor, RunEventStore, StoredRunEvent } from "./execution-host/run-events.ts";
 export type {
 	ClaimRunOptions,
@@ -56,7 +56,7 @@ export type {
 	UpdateRunOptions,
 	UpdateRunResult,
 } from "./execution-host/run-record.ts";
-export type { ExecutionCapabilities } from "./host/host.ts";
+export type { ExecutionCapabilities } from "./host/host-port.ts";
 export type {
 	DecidingStrategy,
 	ExecutionContext,

@@ -11,9 +11,9 @@ export { isJobEvent } from "./facts/job-events.ts";
 export { emptySession, foldEntries } from "./facts/journal-fold.ts";
 export type { SessionState } from "./facts/session-state.ts";
 export { pieceSize } from "./host/files.ts";
-export { journalHost } from "./host/host.ts";
+export { journalHost } from "./host/host-port.ts";
 export type { MaybePromise } from "./host/journal.ts";
-export { type MemoryJournal, type MemoryJournalOptions, memoryJournal } from "./host/memory.ts";
+export { type MemoryJournal, type MemoryJournalOptions, memoryJournal } from "./host/memory-journal.ts";
 export { memoryRecords } from "./host/memory-records.ts";
 export type {
 	ListRecords,

@@ -55,7 +55,7 @@ export { type FollowAllOptions, followAll, type StoreEvent } from "./following/f
 export { type FollowedEvent, type FollowOptions, followSession } from "./following/follow-session.ts";
 export { type Change, type ChangeLog, type WatchAllOptions, watchAll } from "./host/changes.ts";
 export type { FileInfo, FileLimits, FileSource, FileStore, SessionFiles } from "./host/files.ts";
-export type { Host } from "./host/host.ts";
+export type { Host } from "./host/host-port.ts";
 export type {
 	AcquireResult,
 	Append,

@@ -31,7 +31,7 @@ export type {
 	MiddlewareAgent,
 	MiddlewareContext,
 	MiddlewareEntry,
-} from "./policy/middleware/middleware.ts";
+} from "./policy/middleware/middleware-face.ts";
 export { type PruneToolOutputsOptions, pruneToolOutputs } from "./policy/middleware/prune-tool-outputs.ts";
 export { type RetryOptions, retry } from "./policy/middleware/retry.ts";
 export { type SlidingWindowOptions, slidingWindow } from "./policy/middleware/sliding-window.ts";

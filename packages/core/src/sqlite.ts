@@ -2,7 +2,7 @@
 // node:sqlite.
 import type { OwnExecutionHost } from "./execution-host/in-memory.ts";
 import { journalExecution } from "./execution-host/over-journal/journal-execution.ts";
-import type { Host } from "./host/host.ts";
+import type { Host } from "./host/host-port.ts";
 import {
 	type JournalDatabase,
 	type JournalFile,

@@ -1,7 +1,7 @@
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
-import { journalHost } from "../host/host.ts";
-import { memoryJournal } from "../host/memory.ts";
+import { journalHost } from "../host/host-port.ts";
+import { memoryJournal } from "../host/memory-journal.ts";
 import type { Plugin } from "../policy/plugins/plugin.ts";
 import { drain } from "../sessions/drain.ts";
 import { anyTool } from "./agent.fixture.ts";

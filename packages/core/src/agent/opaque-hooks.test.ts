@@ -2,7 +2,7 @@
 
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
-import type { Middleware, MiddlewareContext } from "../policy/middleware/middleware.ts";
+import type { Middleware, MiddlewareContext } from "../policy/middleware/middleware-face.ts";
 import { AgentState } from "../state/agent-state.ts";
 import type { GenerateResult } from "../state/generate-result.ts";
 import { loop } from "../strategies/loop.ts";

@@ -8,7 +8,7 @@ import { resolveAgent } from "../agent/options.ts";
 import type { RunEvent } from "../facts/events.ts";
 import { project } from "../facts/project.ts";
 import { evolve, initialSession, type SessionState } from "../facts/session-state.ts";
-import { memoryHost } from "../host/host.ts";
+import { memoryHost } from "../host/host-port.ts";
 import { AgentState } from "../state/agent-state.ts";
 import type { DecidingStrategy } from "../strategies/execution-strategy.ts";
 import { loop } from "../strategies/loop.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { scriptedModel } from "@holdfast/testing";
 import { afterEach, describe, expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
-import { type Host, memoryHost } from "../host/host.ts";
+import { type Host, memoryHost } from "../host/host-port.ts";
 import { sqliteHost } from "../sqlite.ts";
 import type { AnyTool } from "../tools/types.ts";
 import { createSession, execute } from "./create-session.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { decodeFact } from "../facts/codec.ts";
-import { memoryJournal } from "../host/memory.ts";
+import { memoryJournal } from "../host/memory-journal.ts";
 import { followLog, type LoggedEvent } from "./session-log.ts";
 
 interface Golden {

@@ -3,11 +3,11 @@ import type { Host, Ports, SessionKeys } from "../host/index.ts";
 import type { AgentRun, SessionTable } from "../sessions/index.ts";
 import { defaultLease } from "./claims.ts";
 import { type ExecutionHost, executionOf } from "./execution-host.ts";
+import { type HostRecords, hostRecords } from "./host-records.ts";
 import type { OwnScheduler } from "./record-scheduler.ts";
 import { storeKeyOfRun } from "./recorded-names.ts";
 import { resumeRun } from "./resume-run.ts";
 import { isFinal } from "./run-record.ts";
-import { type HostRecords, hostRecords } from "./session-records.ts";
 
 export interface AgentExecution {
 	readonly host: ExecutionHost;

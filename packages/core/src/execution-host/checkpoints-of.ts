@@ -1,7 +1,7 @@
 // What the facts of a run mean for its record: which checkpoints they are, and how the run stands after them.
 import type { CommittedFact } from "../engine/index.ts";
 import type { RunKind } from "../facts/index.ts";
-import type { NewCheckpoint } from "./checkpoint.ts";
+import type { NewCheckpoint } from "./run-checkpoint.ts";
 import type { RunChange, RunStatus } from "./run-record.ts";
 
 type About = Pick<NewCheckpoint, "runId" | "sessionKey" | "at">;

@@ -2,8 +2,8 @@
 // one transaction, and a scheduler. Hosts of ours and of others have this shape; the sessions' journal is the truth, and
 // what stands here refers to it (keeps I2).
 import type { ExecutionCapabilities, Host, SessionStore } from "../host/index.ts";
-import type { CheckpointStore } from "./checkpoint.ts";
 import type { NotificationStore } from "./notification.ts";
+import type { CheckpointStore } from "./run-checkpoint.ts";
 import type { RunEventStore } from "./run-events.ts";
 import type { RunStore } from "./run-record.ts";
 

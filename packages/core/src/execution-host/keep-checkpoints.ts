@@ -1,8 +1,8 @@
 // Checkpoints as records: a line of versions for each run, without gaps.
 
 import { numbered, type RecordDraft } from "../host/index.ts";
-import type { AppendCheckpointResult, Checkpoint, NewCheckpoint } from "./checkpoint.ts";
 import { getRun, updateRun } from "./keep-runs.ts";
+import type { AppendCheckpointResult, Checkpoint, NewCheckpoint } from "./run-checkpoint.ts";
 
 export async function appendCheckpoint(
 	draft: RecordDraft,

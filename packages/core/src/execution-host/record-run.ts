@@ -5,9 +5,9 @@ import type { AgentEvent, RunEvent } from "../facts/index.ts";
 import { leaseLost } from "../facts/index.ts";
 import type { Ports } from "../host/index.ts";
 import { SessionEvents } from "../sessions/index.ts";
-import type { NewCheckpoint } from "./checkpoint.ts";
 import { CheckpointReader, statusAfter } from "./checkpoints-of.ts";
 import type { ExecutionStore, ExecutionTransaction } from "./execution-host.ts";
+import type { NewCheckpoint } from "./run-checkpoint.ts";
 import type { NewRun, RunChange } from "./run-record.ts";
 
 export interface RunRecorderOptions {

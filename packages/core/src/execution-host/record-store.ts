@@ -1,7 +1,6 @@
 // The store of an execution host over records: every call is a small transaction, and `transaction` a larger one.
 import type { SessionStore } from "../host/index.ts";
 import { onDraft, type RecordDraft, type RecordSpace } from "../host/index.ts";
-import type { Checkpoint, CheckpointStore } from "./checkpoint.ts";
 import type { KeepingPorts } from "./claims.ts";
 import type { ExecutionStore, ExecutionTransaction } from "./execution-host.ts";
 import { appendCheckpoint, latestCheckpoint, listCheckpoints } from "./keep-checkpoints.ts";
@@ -25,6 +24,7 @@ import {
 } from "./keep-runs.ts";
 import { commitSession, deleteSession, loadSession } from "./keep-sessions.ts";
 import type { NotificationStore } from "./notification.ts";
+import type { Checkpoint, CheckpointStore } from "./run-checkpoint.ts";
 import type { RunEventStore } from "./run-events.ts";
 import { isFinal, type RunRecord, type RunStore } from "./run-record.ts";
 

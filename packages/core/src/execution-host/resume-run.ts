@@ -13,10 +13,10 @@ import {
 } from "../sessions/index.ts";
 import { endings } from "./checkpoints-of.ts";
 import type { ExecutionHost, ExecutionStore } from "./execution-host.ts";
+import type { HostRecords } from "./host-records.ts";
 import type { NotificationRecord } from "./notification.ts";
 import { isOfSubagent, storeKeyOfRun } from "./recorded-names.ts";
 import { isFinal, type RunRecord } from "./run-record.ts";
-import type { HostRecords } from "./session-records.ts";
 
 /** What a resume works with. */
 export interface ResumeParts {

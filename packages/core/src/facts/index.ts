@@ -2,6 +2,7 @@
 export type { AgentEvent } from "./agent-event.ts";
 export type { Chunk, ChunkEvent, KeptEvent, StoredChunk } from "./chunk.ts";
 export { decodeFact, type EncodedFact, encodeFact } from "./codec.ts";
+export { chunksAfter, entriesAfter, entriesBack, isExpired } from "./entry-pages.ts";
 export { errorData } from "./error-data.ts";
 export { afterEntry, beginning, type EventPlace, eventId, isAfter, readEventId } from "./event-id.ts";
 export type {
@@ -68,7 +69,6 @@ export {
 } from "./outside-answers.ts";
 export { PartialAnswer } from "./partial-answer.ts";
 export { project } from "./project.ts";
-export { chunksAfter, entriesAfter, entriesBack, isExpired } from "./entry-pages.ts";
 export type { CallState, LastFact, RunState } from "./run-state.ts";
 export {
 	cycleUsage,

@@ -1,7 +1,7 @@
 import { scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
-import { type Host, memoryHost } from "../host/host.ts";
+import { type Host, memoryHost } from "../host/host-port.ts";
 import { drain } from "../sessions/drain.ts";
 import { foldHistory } from "../sessions/fold-history.ts";
 import { eventId } from "./event-id.ts";

@@ -4,11 +4,11 @@
 // A reader is at a place. `catchUp` and `next` move it on; both notice that the session was deleted and made anew, or that
 // what comes next was folded. `catchUp` then begins anew by itself; `next` says so, for its caller has given events.
 import type { StoredChunk } from "./chunk.ts";
+import { type ChunkSource, type EntrySource, entriesBack, isExpired } from "./entry-pages.ts";
 import { type EventPlace, invalidEventId } from "./event-id.ts";
 import type { Entry } from "./fact.ts";
 import { eventsExpired } from "./journal-errors.ts";
 import { asItIs, emptySession, JournalFold, type PlacedEvent } from "./journal-fold.ts";
-import { type ChunkSource, type EntrySource, entriesBack, isExpired } from "./entry-pages.ts";
 import type { FoldOptions, SessionState } from "./session-state.ts";
 
 /** What the reader takes of a journal; every `Journal` is one. */

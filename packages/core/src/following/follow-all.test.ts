@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { collect } from "../agent/agent.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import type { ChangeLog } from "../host/changes.ts";
-import type { Host } from "../host/host.ts";
+import type { Host } from "../host/host-port.ts";
 import { memoryHost } from "../host/memory-host.ts";
 import { drain } from "../sessions/drain.ts";
 import { sqliteHost } from "../sqlite.ts";

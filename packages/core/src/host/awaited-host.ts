@@ -1,5 +1,5 @@
 // A host that is known only later: the plugins of an agent may say where its sessions are kept. Every call waits for it.
-import { type Host, journalHost } from "./host.ts";
+import { type Host, journalHost } from "./host-port.ts";
 import type { Journal, MaybePromise } from "./journal.ts";
 
 /**

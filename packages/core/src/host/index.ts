@@ -20,7 +20,7 @@ export {
 	rangeIn,
 	type SessionFiles,
 } from "./files.ts";
-export { type ExecutionCapabilities, type Host, journalHost } from "./host.ts";
+export { type ExecutionCapabilities, type Host, journalHost } from "./host-port.ts";
 export type {
 	AcquireResult,
 	Append,
@@ -34,8 +34,8 @@ export type {
 	SessionHead,
 	StoredInput,
 } from "./journal.ts";
-export { memoryJournal } from "./memory.ts";
 export { memoryHost } from "./memory-host.ts";
+export { memoryJournal } from "./memory-journal.ts";
 export { memoryRecords } from "./memory-records.ts";
 export { type Clock, type Ids, type Ports, systemPorts, type Timers } from "./ports.ts";
 export { numbered, onDraft, RecordDraft, type RecordSpace, type StoredRecord } from "./records.ts";

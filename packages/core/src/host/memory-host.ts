@@ -1,9 +1,9 @@
 // The host in memory: every port there is, and gone with the process.
 import type { FileLimits } from "./files.ts";
-import type { Host } from "./host.ts";
-import { type MemoryJournalOptions, workerOf } from "./memory.ts";
+import type { Host } from "./host-port.ts";
 import { memoryChanges } from "./memory-changes.ts";
 import { filesBeside } from "./memory-files.ts";
+import { type MemoryJournalOptions, workerOf } from "./memory-journal.ts";
 import { memoryRecords } from "./memory-records.ts";
 import { memoryRuns } from "./memory-runs.ts";
 import { newStore } from "./memory-store.ts";

@@ -10,7 +10,7 @@ import type { Fact } from "../facts/fact.ts";
 import { loadSqlite } from "../sqlite/load-sqlite.ts";
 import { sqliteJournal } from "../sqlite/sqlite-journal.ts";
 import type { Append, Input, Journal, Lease } from "./journal.ts";
-import { memoryJournal } from "./memory.ts";
+import { memoryJournal } from "./memory-journal.ts";
 
 const keys = ["a", "a/b", "ü"] as const;
 const workers = ["one", "two", "three"] as const;

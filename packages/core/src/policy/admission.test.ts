@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
 import type { Fact } from "../facts/fact.ts";
-import { type Host, memoryHost } from "../host/host.ts";
+import { type Host, memoryHost } from "../host/host-port.ts";
 import { sqliteHost } from "../sqlite.ts";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { changing, faces, held, redacting, watched } from "./interceptor.fixture.ts";

@@ -3,7 +3,7 @@
 import type { RunOutcome } from "../facts/index.ts";
 import { memoryValues, type SessionValues, type ValueStore } from "../host/index.ts";
 import type { NamedStages } from "./join-stages.ts";
-import { type MiddlewareEntry, middlewareStages } from "./middleware/middleware.ts";
+import { type MiddlewareEntry, middlewareStages } from "./middleware/middleware-face.ts";
 import type { PluginSet } from "./plugins/plugin-set.ts";
 import { isCallKey, type PluginTurn, type PolicyAgent, type PolicyRun } from "./policy-run.ts";
 

@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { AgentState } from "../state/agent-state.ts";
 import type { GenerateResult } from "../state/generate-result.ts";
 import { aroundRun } from "./around-run.ts";
-import { contextOf, resultOf } from "./middleware/middleware.fixture.ts";
-import type { Middleware, MiddlewareContext } from "./middleware/middleware.ts";
+import { contextOf, resultOf } from "./middleware/middleware-face.fixture.ts";
+import type { Middleware, MiddlewareContext } from "./middleware/middleware-face.ts";
 
 const answer = resultOf("done");
 const broken = new Error("broken");

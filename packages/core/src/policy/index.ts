@@ -4,7 +4,7 @@ export { AgentPolicy, withCallValues } from "./agent-policy.ts";
 export { aroundRun } from "./around-run.ts";
 export type { Delta, DeltaSource, ToolCallDecision } from "./interceptor.ts";
 export type { DrivenStages } from "./join-stages.ts";
-export type { MiddlewareEntry } from "./middleware/middleware.ts";
+export type { MiddlewareEntry } from "./middleware/middleware-face.ts";
 export { askModel } from "./plugins/ask-model.ts";
 export { definePlugin, type Plugin } from "./plugins/plugin.ts";
 export { checkPlugins, type PluginSet, setupPlugins } from "./plugins/plugin-set.ts";

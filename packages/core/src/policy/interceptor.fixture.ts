@@ -7,7 +7,7 @@ import { createSession, execute } from "../execute/create-session.ts";
 import type { SessionMessage } from "../execute/session-message.ts";
 import type { RunEvent } from "../facts/events.ts";
 import type { Entry, Fact } from "../facts/fact.ts";
-import { type Host, memoryHost } from "../host/host.ts";
+import { type Host, memoryHost } from "../host/host-port.ts";
 import type { Journal } from "../host/journal.ts";
 import type { Delta, DeltaStage, Interceptor } from "./interceptor.ts";
 

@@ -3,8 +3,8 @@
 import { scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
-import { journalHost } from "../host/host.ts";
-import { type MemoryJournal, memoryJournal } from "../host/memory.ts";
+import { journalHost } from "../host/host-port.ts";
+import { type MemoryJournal, memoryJournal } from "../host/memory-journal.ts";
 import type { AnyTool, ToolContext } from "../tools/types.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { drain } from "./drain.ts";

@@ -5,8 +5,8 @@ import { expect, test } from "vitest";
 import { lines } from "../agent/agent.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
-import { journalHost, memoryHost } from "../host/host.ts";
-import { memoryJournal } from "../host/memory.ts";
+import { journalHost, memoryHost } from "../host/host-port.ts";
+import { memoryJournal } from "../host/memory-journal.ts";
 import { sqliteHost } from "../sqlite.ts";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
 

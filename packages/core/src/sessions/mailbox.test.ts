@@ -2,7 +2,7 @@ import { UserMessage } from "@holdfast/upp";
 import { expect, test } from "vitest";
 import { acceptInput, storedInput } from "../facts/input.ts";
 import type { StoredInput } from "../host/journal.ts";
-import { memoryJournal } from "../host/memory.ts";
+import { memoryJournal } from "../host/memory-journal.ts";
 import { AgentRun } from "./agent-run.ts";
 import { localStore } from "./local-store.ts";
 import { Mailbox, storedMessage } from "./mailbox.ts";

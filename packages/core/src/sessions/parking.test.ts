@@ -8,8 +8,8 @@ import type { AgentOptions } from "../agent/options.ts";
 import { createInMemoryExecutionHost } from "../execution-host/in-memory.ts";
 import type { RunEvent } from "../facts/events.ts";
 import type { Entry, Fact } from "../facts/fact.ts";
-import { journalHost } from "../host/host.ts";
-import { type MemoryJournal, memoryJournal } from "../host/memory.ts";
+import { journalHost } from "../host/host-port.ts";
+import { type MemoryJournal, memoryJournal } from "../host/memory-journal.ts";
 import type { AnyTool } from "../tools/types.ts";
 import { never, settled } from "./sessions.fixture.ts";
 

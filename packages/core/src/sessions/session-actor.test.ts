@@ -3,9 +3,9 @@ import { HoldfastError } from "@holdfast/upp";
 import { describe, expect, test, vi } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import type { Fact } from "../facts/fact.ts";
-import { journalHost } from "../host/host.ts";
+import { journalHost } from "../host/host-port.ts";
 import type { AcquireResult, Journal, Lease } from "../host/journal.ts";
-import { memoryJournal } from "../host/memory.ts";
+import { memoryJournal } from "../host/memory-journal.ts";
 import type { Clock } from "../host/ports.ts";
 import { play, settled } from "./sessions.fixture.ts";
 

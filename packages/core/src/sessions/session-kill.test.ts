@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { answer, anyTool, deafModel, lines, modelOf } from "../agent/agent.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import type { AcquireResult } from "../host/journal.ts";
-import { memoryJournal } from "../host/memory.ts";
+import { memoryJournal } from "../host/memory-journal.ts";
 import { drain } from "./drain.ts";
 import { echo, eventsOf, gate, never, play, settled, shown, types } from "./sessions.fixture.ts";
 

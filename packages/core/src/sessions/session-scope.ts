@@ -5,8 +5,8 @@ import type { AgentRun } from "./agent-run.ts";
 import type { Later } from "./later.ts";
 import type { LocalStore } from "./local-store.ts";
 import type { SessionActor } from "./session-actor.ts";
-import type { SessionAgent } from "./session-agent.ts";
 import type { SessionRecords } from "./session-records.ts";
+import type { SessionAgent } from "./turn-agent.ts";
 
 export interface SessionScope {
 	readonly agent: SessionAgent;

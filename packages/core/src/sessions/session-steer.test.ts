@@ -3,7 +3,7 @@ import { HoldfastError } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { anyTool, lines } from "../agent/agent.fixture.ts";
 import type { AcquireResult, Lease } from "../host/journal.ts";
-import { memoryJournal } from "../host/memory.ts";
+import { memoryJournal } from "../host/memory-journal.ts";
 import { sqliteHost } from "../sqlite.ts";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import type { AgentRun } from "./agent-run.ts";

@@ -1,9 +1,9 @@
 import { scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
-import { journalHost } from "../host/host.ts";
+import { journalHost } from "../host/host-port.ts";
 import type { Journal, Lease } from "../host/journal.ts";
-import { memoryJournal } from "../host/memory.ts";
+import { memoryJournal } from "../host/memory-journal.ts";
 import { echo, play, shown } from "./sessions.fixture.ts";
 
 test("of a thousand idle sessions and one, the oldest lets go of its lease, and its handle goes on", async () => {

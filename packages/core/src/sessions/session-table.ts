@@ -8,10 +8,10 @@ import { Later } from "./later.ts";
 import { type LocalStore, localStore } from "./local-store.ts";
 import { expire } from "./outside-requests.ts";
 import { SessionActor } from "./session-actor.ts";
-import type { SessionAgent } from "./session-agent.ts";
 import type { SessionRecords } from "./session-records.ts";
 import { steer } from "./session-requests.ts";
 import type { SessionScope } from "./session-scope.ts";
+import type { SessionAgent } from "./turn-agent.ts";
 
 /** How many idle sessions keep their folded state in memory; older ones are read again from the journal when used. */
 const idleSessions = 1_000;

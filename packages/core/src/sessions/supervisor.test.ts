@@ -3,9 +3,9 @@ import { HoldfastError } from "@holdfast/upp";
 import { expect, test } from "vitest";
 import { anyTool } from "../agent/agent.fixture.ts";
 import { Agent } from "../agent/agent.ts";
-import { journalHost } from "../host/host.ts";
+import { journalHost } from "../host/host-port.ts";
 import type { Journal } from "../host/journal.ts";
-import { memoryJournal } from "../host/memory.ts";
+import { memoryJournal } from "../host/memory-journal.ts";
 import { echo, never } from "./sessions.fixture.ts";
 import type { WorkProblem } from "./supervised.ts";
 

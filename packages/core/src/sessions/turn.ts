@@ -14,9 +14,9 @@ import type { Lease, MaybePromise, StoredInput } from "../host/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { type QueuedTurn, readInput } from "./mailbox.ts";
 import { recordingOf } from "./recording.ts";
-import type { SessionAgent } from "./session-agent.ts";
 import type { SessionLease } from "./session-lease.ts";
 import type { SessionRecords } from "./session-records.ts";
+import type { SessionAgent } from "./turn-agent.ts";
 import { type FrameSession, type TurnBegin, TurnFrame } from "./turn-frame.ts";
 
 /** A run under way in this process. */

@@ -1,7 +1,7 @@
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
-import { memoryHost } from "../host/host.ts";
+import { memoryHost } from "../host/host-port.ts";
 import { resolveHost } from "./resolve-host.ts";
 import { MemorySessionStore } from "./session-store/memory.ts";
 

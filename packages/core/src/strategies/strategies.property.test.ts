@@ -9,7 +9,7 @@ import { type AgentOptions, resolveAgent } from "../agent/options.ts";
 import { atRest, faultsOfHistory, scriptedOptions, scripts } from "../engine/engine.fixture.ts";
 import { foldOptions } from "../engine/fold-options.ts";
 import { evolve, initialSession, type SessionState } from "../facts/session-state.ts";
-import { memoryHost } from "../host/host.ts";
+import { memoryHost } from "../host/host-port.ts";
 import { AgentState } from "../state/agent-state.ts";
 import type { PlanStep } from "../state/plan-step.ts";
 import type { DecidingStrategy, ExecutionStrategy } from "./execution-strategy.ts";

@@ -2,7 +2,7 @@ import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import type { AgentEvent } from "../facts/agent-event.ts";
-import { type MemoryJournal, memoryJournal } from "../host/memory.ts";
+import { type MemoryJournal, memoryJournal } from "../host/memory-journal.ts";
 import { FileSessionStore } from "../stores/session-store/file.ts";
 import { MemorySessionStore } from "../stores/session-store/memory.ts";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";

@@ -1,7 +1,7 @@
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
-import { memoryJournal } from "../host/memory.ts";
+import { memoryJournal } from "../host/memory-journal.ts";
 import { calls, eventsOf, family, gate, helper, outputsOf, until } from "./delegate.fixture.ts";
 
 /** A sub-agent that answers with all it was asked in its session. */

@@ -4,8 +4,8 @@ import { type Script, type ScriptedModel, type ScriptedReply, scriptedModel } fr
 import { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
 import type { AgentEvent } from "../facts/agent-event.ts";
-import { type Host, journalHost } from "../host/host.ts";
-import { type MemoryJournal, memoryJournal } from "../host/memory.ts";
+import { type Host, journalHost } from "../host/host-port.ts";
+import { type MemoryJournal, memoryJournal } from "../host/memory-journal.ts";
 import type { AgentRun } from "../sessions/agent-run.ts";
 
 /** A promise that is opened from outside. */

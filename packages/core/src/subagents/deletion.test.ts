@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type MemoryJournal, memoryJournal } from "../host/memory.ts";
+import { type MemoryJournal, memoryJournal } from "../host/memory-journal.ts";
 import { calls, eventsOf, family, helper, until } from "./delegate.fixture.ts";
 
 /** The session of "helper" under the session "s". */

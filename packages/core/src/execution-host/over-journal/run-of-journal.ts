@@ -1,8 +1,8 @@
 // A run that has no record of its own, read from the journal: how it stands, and its checkpoints.
 import type { Entry } from "../../facts/index.ts";
 import { type Journal, type RunLocation, readPlace } from "../../host/index.ts";
-import type { Checkpoint, NewCheckpoint } from "../checkpoint.ts";
 import { CheckpointReader, statusAfter } from "../checkpoints-of.ts";
+import type { Checkpoint, NewCheckpoint } from "../run-checkpoint.ts";
 import type { RunRecord } from "../run-record.ts";
 
 /** The entries of a run, in order; none while it waits for its start. */

@@ -7,8 +7,8 @@ import { agent } from "../../agent/agent.ts";
 import { AgentState } from "../../state/agent-state.ts";
 import type { GenerateResult } from "../../state/generate-result.ts";
 import { logging } from "./logging.ts";
-import { resultOf } from "./middleware.fixture.ts";
-import type { Middleware } from "./middleware.ts";
+import { resultOf } from "./middleware-face.fixture.ts";
+import type { Middleware } from "./middleware-face.ts";
 import { slidingWindow } from "./sliding-window.ts";
 
 type Call = (given: ReturnType<typeof agent>) => Promise<unknown>;

@@ -5,7 +5,7 @@ import { agent } from "../../agent/agent.ts";
 import { AgentState } from "../../state/agent-state.ts";
 import { aroundRun } from "../around-run.ts";
 import { budget } from "./budget.ts";
-import { contextOf, resultOf } from "./middleware.fixture.ts";
+import { contextOf, resultOf } from "./middleware-face.fixture.ts";
 
 const usage: TokenUsage = { inputTokens: 600, outputTokens: 400, totalTokens: 1000 };
 

@@ -5,7 +5,7 @@ import type { ModelPrice } from "../../facts/index.ts";
 import { type Clock, systemPorts } from "../../host/index.ts";
 import type { Admission, Interceptor, Stages } from "../interceptor.ts";
 import type { PolicyAgent, PolicyRun } from "../policy-run.ts";
-import type { Middleware, MiddlewareContext } from "./middleware.ts";
+import type { Middleware, MiddlewareContext } from "./middleware-face.ts";
 import { readNumber } from "./read-options.ts";
 import { addSpending, type Spending, spendingKey, spendingOf, spendingOfCall } from "./spending.ts";
 

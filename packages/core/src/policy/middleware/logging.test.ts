@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { AgentState } from "../../state/agent-state.ts";
 import { aroundRun } from "../around-run.ts";
 import { type LogEntry, logging } from "./logging.ts";
-import { contextOf, resultOf } from "./middleware.fixture.ts";
+import { contextOf, resultOf } from "./middleware-face.fixture.ts";
 
 const broken = new Error("no luck");
 

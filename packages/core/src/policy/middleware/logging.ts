@@ -3,7 +3,7 @@ import { HoldfastError, type Message } from "@holdfast/upp";
 import { type Clock, systemPorts } from "../../host/index.ts";
 import type { GenerateResult } from "../../state/index.ts";
 import { transcript } from "../summaries/transcript.ts";
-import type { Middleware, MiddlewareContext } from "./middleware.ts";
+import type { Middleware, MiddlewareContext } from "./middleware-face.ts";
 
 const levels = ["debug", "info", "warn", "error"] as const;
 

@@ -1,6 +1,6 @@
 import { AssistantMessage, ToolResultMessage, UserMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
-import { contextOf, historyAfter, toolRound } from "./middleware.fixture.ts";
+import { contextOf, historyAfter, toolRound } from "./middleware-face.fixture.ts";
 import { pruneToolOutputs } from "./prune-tool-outputs.ts";
 
 const cleared = "[Output cleared - context limit]";

@@ -3,7 +3,7 @@
 import { isToolResultMessage, type Message, ToolResultMessage } from "@holdfast/upp";
 import type { Interceptor } from "../interceptor.ts";
 import { type EstimateTokens, estimateTokens, sumTokens } from "./estimate-tokens.ts";
-import type { Middleware } from "./middleware.ts";
+import type { Middleware } from "./middleware-face.ts";
 import { readNumber } from "./read-options.ts";
 import { shortenHistory } from "./shorten-history.ts";
 

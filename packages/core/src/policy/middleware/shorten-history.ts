@@ -2,7 +2,7 @@
 // from there; in a session the model sees the turns before this one shortened, and the journal keeps them.
 import type { Message } from "@holdfast/upp";
 import type { Interceptor } from "../interceptor.ts";
-import type { Middleware } from "./middleware.ts";
+import type { Middleware } from "./middleware-face.ts";
 
 /** A middleware that shortens what came before a run. `shorten` gives nothing where nothing is to be done. */
 export function shortenHistory(

@@ -1,7 +1,7 @@
 import { AssistantMessage, type Message, UserMessage } from "@holdfast/upp";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { contextOf, historyAfter, orphans, toolRound } from "./middleware.fixture.ts";
+import { contextOf, historyAfter, orphans, toolRound } from "./middleware-face.fixture.ts";
 import { slidingWindow } from "./sliding-window.ts";
 
 function chat(exchanges: number): readonly Message[] {

@@ -1,7 +1,7 @@
 // Keeps the end of a history. The cut never parts a tool call from its result, and what is kept begins with a user.
 import { isAssistantMessage, isUserMessage, type Message } from "@holdfast/upp";
 import type { Interceptor } from "../interceptor.ts";
-import type { Middleware } from "./middleware.ts";
+import type { Middleware } from "./middleware-face.ts";
 import { readCount } from "./read-options.ts";
 import { shortenHistory } from "./shorten-history.ts";
 

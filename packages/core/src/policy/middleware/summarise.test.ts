@@ -9,8 +9,8 @@ import {
 } from "@holdfast/upp";
 import { describe, expect, test, vi } from "vitest";
 import { aroundRun } from "../around-run.ts";
-import { contextOf, historyAfter, orphans, resultOf, toolRound } from "./middleware.fixture.ts";
-import type { MiddlewareContext } from "./middleware.ts";
+import { contextOf, historyAfter, orphans, resultOf, toolRound } from "./middleware-face.fixture.ts";
+import type { MiddlewareContext } from "./middleware-face.ts";
 import { pruneToolOutputs } from "./prune-tool-outputs.ts";
 import { slidingWindow } from "./sliding-window.ts";
 import { summarise, summarize } from "./summarise.ts";

@@ -13,7 +13,7 @@ import type { Interceptor } from "../interceptor.ts";
 import { type SummaryRules, SummaryView, type Written, writeSummary } from "../summaries/summary-view.ts";
 import { transcript } from "../summaries/transcript.ts";
 import { type EstimateTokens, estimateTokens, sumTokens } from "./estimate-tokens.ts";
-import type { Middleware, MiddlewareContext } from "./middleware.ts";
+import type { Middleware, MiddlewareContext } from "./middleware-face.ts";
 import { readCount, readNumber } from "./read-options.ts";
 
 /** Writes the summary of messages. `request` is the prompt with the messages as text. */

@@ -1,7 +1,7 @@
 import { scriptedModel } from "@holdfast/testing";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { Agent } from "../../agent/agent.ts";
-import { memoryHost } from "../../host/host.ts";
+import { memoryHost } from "../../host/host-port.ts";
 import { joinStages } from "../join-stages.ts";
 import { definePlugin, type HookName, type Plugin, type PluginHost } from "./plugin.ts";
 import { setupPlugins } from "./plugin-set.ts";

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { Agent } from "../../agent/agent.ts";
 import type { AgentOptions } from "../../agent/options.ts";
 import { createInMemoryExecutionHost } from "../../execution-host/in-memory.ts";
-import { memoryHost } from "../../host/host.ts";
+import { memoryHost } from "../../host/host-port.ts";
 import { definePlugin, type Plugin, type PluginHooks } from "./plugin.ts";
 import { eventsOf, openCalls } from "./plugins.fixture.ts";
 

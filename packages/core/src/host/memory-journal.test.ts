@@ -2,7 +2,7 @@ import { journalContract } from "@holdfast/testing";
 import { append, begin, input, note, notes, started } from "@holdfast/testing/cases";
 import { expect, test } from "vitest";
 import type { AcquireResult, Journal } from "./journal.ts";
-import { type MemoryJournal, memoryJournal } from "./memory.ts";
+import { type MemoryJournal, memoryJournal } from "./memory-journal.ts";
 
 for (const { name, run } of journalContract({ name: "memory", make })) test(name, run);
 

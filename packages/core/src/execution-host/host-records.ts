@@ -1,9 +1,9 @@
 // What an agent's sessions record on an execution host: one record a run, from its acceptance to its end.
 import type { Ports, SessionKeys } from "../host/index.ts";
 import type { RecordedRun, SessionRecords } from "../sessions/index.ts";
-import { childRecords } from "./child-records.ts";
 import type { ExecutionHost } from "./execution-host.ts";
 import { RunRecorder } from "./record-run.ts";
+import { childRecords } from "./recorded-children.ts";
 import { nameOfRun, recordedName } from "./recorded-names.ts";
 import type { NewRun } from "./run-record.ts";
 

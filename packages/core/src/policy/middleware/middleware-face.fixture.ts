@@ -9,7 +9,7 @@ import {
 } from "@holdfast/upp";
 import { AgentState } from "../../state/agent-state.ts";
 import type { GenerateResult } from "../../state/generate-result.ts";
-import type { Middleware, MiddlewareContext } from "./middleware.ts";
+import type { Middleware, MiddlewareContext } from "./middleware-face.ts";
 
 /** A context of a call with a history. */
 export function contextOf(
