@@ -1,5 +1,5 @@
-// Follows events over connections that come and go. An event is passed on once, in order: a connection is always taken
-// up after the last event that was passed on, and what was cut in the middle of a record counts as not received.
+// Follows events over connections that come and go. An event is passed on once, in order: a connection always resumes
+// after the last event that was passed on, and what was cut in the middle of a record counts as not received.
 
 import { createBackoff } from "./backoff.ts";
 import { lost } from "./idle-time.ts";
