@@ -4,7 +4,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
 
 export type Durability = "process" | "power";
 
-/** A row as it stands, column by column. */
+/** A row as it is, column by column. */
 export type Row = readonly SQLInputValue[];
 
 /** What a journal file holds, ready to be written again. */
@@ -22,7 +22,7 @@ export interface JournalRows {
 
 /** Reads the rows of a journal file that nobody writes to any more. */
 export function readJournalRows(path: string): JournalRows {
-	// Not read-only: such a connection would leave the files of the write-ahead log behind.
+	// Not read-only: such a connection would leave the files of the write-ahead log.
 	const database = new DatabaseSync(path);
 	try {
 		const all = (table: string): readonly Row[] => {

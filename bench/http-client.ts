@@ -1,5 +1,5 @@
 // The clients of a server that is measured: a process of its own, so that reading costs the server nothing. They speak
-// plain sockets, which is the least a client can do. Started with a mode, a port and a count; tells its parent what came.
+// plain sockets, which is the least a client can do. Started with a mode, a port and a count; reports to its parent what came.
 import { type ChildProcess, fork } from "node:child_process";
 import { Agent, request } from "node:http";
 import { connect } from "node:net";
@@ -7,16 +7,16 @@ import { connect } from "node:net";
 /** What clients do: read one stream to its end, read many, keep many open, or run many short runs. */
 export type ClientMode = "drain" | "watch" | "idle" | "runs";
 
-/** What clients tell: that all streams are open, then that all is done. */
-export type Told =
+/** What clients report: that all streams are open, then that all is done. */
+export type ClientReport =
 	| { readonly what: "open" }
 	| { readonly what: "done"; readonly seconds: number; readonly bytes: number };
 
 /** Clients under way. */
 export interface Clients {
 	readonly process: ChildProcess;
-	/** Resolves with the next thing they tell. */
-	next(): Promise<Told>;
+	/** Resolves with their next report. */
+	next(): Promise<ClientReport>;
 }
 
 /** Starts clients. */
@@ -24,23 +24,23 @@ export function startClients(mode: ClientMode, port: number, count: number, path
 	const child = fork(import.meta.filename, [mode, String(port), String(count), path], {
 		execArgv: process.execArgv.filter((flag) => flag.startsWith("--conditions")),
 	});
-	const told: Told[] = [];
+	const reports: ClientReport[] = [];
 	let wake = (): void => {};
 	child.on("message", (message) => {
-		told.push(message as Told);
+		reports.push(message as ClientReport);
 		wake();
 	});
 	child.on("exit", () => wake());
 	return {
 		process: child,
 		async next() {
-			while (told.length === 0) {
+			while (reports.length === 0) {
 				if (child.exitCode !== null) throw new Error(`The clients ended with ${child.exitCode}.`);
 				await new Promise<void>((resolve) => {
 					wake = resolve;
 				});
 			}
-			return told.shift() as Told;
+			return reports.shift() as ClientReport;
 		},
 	};
 }
@@ -49,8 +49,8 @@ const end = '"execute_complete"';
 let started = 0;
 let bytes = 0;
 
-function tell(told: Told): void {
-	process.send?.(told);
+function report(next: ClientReport): void {
+	process.send?.(next);
 }
 
 /** Opens streams and calls back when all have begun. Those read to their end are left there, others never. */
@@ -135,10 +135,10 @@ async function shortRuns(port: number, count: number): Promise<void> {
 }
 
 async function main([mode, port, count, path = ""]: readonly string[]): Promise<void> {
-	const open = (): void => tell({ what: "open" });
+	const open = (): void => report({ what: "open" });
 	if (mode === "runs") await shortRuns(Number(port), Number(count));
 	else await readStreams(Number(port), Number(count), path, mode === "idle" ? "killed" : "end", open);
-	tell({ what: "done", seconds: (performance.now() - started) / 1000, bytes });
+	report({ what: "done", seconds: (performance.now() - started) / 1000, bytes });
 	process.disconnect();
 }
 

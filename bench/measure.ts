@@ -48,7 +48,7 @@ export interface Effort {
 /** The effort this row was started with. */
 export const effort: Effort = makeEffort(process.argv.includes("--quick"));
 
-/** Tells the table what was measured. A row calls it once, at its end. */
+/** Reports to the table what was measured. A row calls it once, at its end. */
 export function report(measurements: readonly Measurement[]): void {
 	process.stdout.write(`${JSON.stringify(measurements)}\n`);
 }

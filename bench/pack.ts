@@ -1,5 +1,5 @@
 // Packs the packages as they are published and lays them out as an installation, so that rows measure what a user
-// gets: built files behind public exports. Nothing is fetched.
+// gets: built files of the public exports. Nothing is fetched.
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runCommand } from "../tools/run-command.ts";

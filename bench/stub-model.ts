@@ -175,7 +175,7 @@ export function pacedModel(count: number, pace: () => Promise<void>): ModelRefer
 	);
 }
 
-/** The trivial tool: 100 characters, at once. `ran` is told of every call. */
+/** The trivial tool: 100 characters, at once. `ran` is called for every call. */
 export function lookTool(ran: () => void = () => {}): AnyTool {
 	return tool({
 		name: "look",
@@ -191,8 +191,8 @@ export function lookTool(ran: () => void = () => {}): AnyTool {
 
 /** The stream of such a model by itself, to be opened any number of times. */
 export function talk(count: number): () => LLMStreamResult {
-	const told = deltas(count);
-	return () => streamOf(told, done());
+	const pieces = deltas(count);
+	return () => streamOf(pieces, done());
 }
 
 function deltas(count: number): readonly StreamEvent[] {
@@ -205,7 +205,7 @@ function modelOf(
 	deltaCount?: number,
 	pace?: () => Promise<void>,
 ): ModelReference {
-	const told = deltaCount === undefined ? spokenCall : deltas(deltaCount);
+	const pieces = deltaCount === undefined ? spokenCall : deltas(deltaCount);
 	const provider = createProvider({
 		name: "stub",
 		version: "1",
@@ -226,7 +226,7 @@ function modelOf(
 						const response = answer(request);
 						if (response instanceof Promise) throw new Error("This model answers in one piece.");
 						return streamOf(
-							deltaCount === undefined && !response.message.hasToolCalls ? nothing : told,
+							deltaCount === undefined && !response.message.hasToolCalls ? nothing : pieces,
 							response,
 							pace,
 						);

@@ -49,7 +49,7 @@ function serve(script: Script): World {
 				for (const [ending, gate] of holds) if (request.url.endsWith(ending)) await gate;
 				const response = await handler.fetch(request);
 				const cut = response.headers.has("x-vercel-ai-ui-message-stream") ? cuts.shift() : undefined;
-				return cut === undefined ? response : cutBehind(response, cut);
+				return cut === undefined ? response : cutAfter(response, cut);
 			},
 			...options,
 		});
@@ -66,7 +66,7 @@ function serve(script: Script): World {
 }
 
 /** The answer as it comes over a connection that breaks. */
-function cutBehind(response: Response, characters: number): Response {
+function cutAfter(response: Response, characters: number): Response {
 	let left = characters;
 	const cut = new TransformStream<string, string>({
 		transform(text, controller) {
@@ -100,7 +100,7 @@ const never = new Promise<void>(() => {});
 const half = { text: "one two three", beforeDelta: (at: number) => (at === 2 ? never : undefined) };
 const statusOf = async ({ service }: World) => (await service.get("default", "chat-1"))?.status;
 
-test("wherever its connection breaks, an answer is told once and whole", async () => {
+test("wherever its connection breaks, an answer arrives once and whole", async () => {
 	const whole = "one two three four five";
 	for (let cut = 0; cut < 600; cut += 37) {
 		const world = serve([whole]);
@@ -119,7 +119,7 @@ test("stop() of a chat stops the run, and the next message waits until it has st
 	const letStop = hold(world, "/stop");
 	const chat = world.chat();
 	const sending = chat.sendMessage({ text: "Count" });
-	await until("half is told", () => textOf(chat) === "one two");
+	await until("half has arrived", () => textOf(chat) === "one two");
 	await chat.stop();
 	await sending;
 	expect(chat.status).toBe("ready");
@@ -148,7 +148,7 @@ test("a stop that is faster than the message stops it, too", async () => {
 	await until("it was stopped", async () => (await statusOf(world)) === "aborted");
 });
 
-test("an answer that ends while the page is opened is told to its end", async () => {
+test("an answer that ends while the page is opened arrives to its end", async () => {
 	let go = (): void => {};
 	const gate = new Promise<void>((resolve) => {
 		go = resolve;
@@ -173,7 +173,7 @@ test("stop() of a resumed chat stops the run, too", async () => {
 	await until("it runs", async () => (await statusOf(world)) === "running");
 	const chat = world.chat({}, await world.transport().load("chat-1"));
 	const resuming = chat.resumeStream();
-	await until("half is told", () => textOf(chat) === "one two");
+	await until("half has arrived", () => textOf(chat) === "one two");
 	await chat.stop();
 	await resuming;
 	await until("it was stopped", async () => (await statusOf(world)) === "aborted");

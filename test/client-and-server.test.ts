@@ -9,7 +9,7 @@ import { tool } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
-type Told = ExecuteEvent | ExecuteComplete;
+type StreamedEvent = ExecuteEvent | ExecuteComplete;
 
 let folder: string;
 let running: { readonly url: string; close(): Promise<void> } | undefined;
@@ -75,8 +75,8 @@ function cutting(...places: readonly number[]): Fetch {
 	};
 }
 
-async function watched(url: string, sessionId: string): Promise<readonly Told[]> {
-	const events: Told[] = [];
+async function watched(url: string, sessionId: string): Promise<readonly StreamedEvent[]> {
+	const events: StreamedEvent[] = [];
 	for await (const { event } of createClient({ url }).watch(sessionId)) events.push(event);
 	return events;
 }
@@ -103,7 +103,7 @@ test("tools of the client are run for the model, wherever the connection breaks"
 				},
 			],
 		});
-		const events: Told[] = [];
+		const events: StreamedEvent[] = [];
 		for await (const event of stream) events.push(event);
 		const { sessionId, status, messages } = await stream.result();
 		expect(status).toBe("completed");
@@ -130,7 +130,7 @@ test("calls that need approval are asked for and run at the server", async () =>
 	});
 });
 
-test("a suspended execution goes on over a restart of the server, and a stop ends one", async () => {
+test("a suspended execution continues over a restart of the server, and a stop ends one", async () => {
 	replies = [{ toolCalls: [{ name: "slow" }] }, "Thanks."];
 	const url = await start();
 	const client = createClient({ url, reconnectDelayMs: 20 });

@@ -85,9 +85,9 @@ describe("each level of conformance works through the documented entries", () =>
 		expect(Object.keys(first.turn).sort()).toEqual(Object.keys(plain).sort());
 		expect([first.turn.response.text, first.state.step, s0.messages.length]).toEqual(["one", 2, 0]);
 		const stream = coder.stream("go", first.state);
-		const told = new Set<string>();
-		for await (const { source } of stream) told.add(source);
-		expect(told).toEqual(new Set(["uap", "upp"]));
+		const sources = new Set<string>();
+		for await (const { source } of stream) sources.add(source);
+		expect(sources).toEqual(new Set(["uap", "upp"]));
 		const second = await stream.result;
 		expect(second.state.messages).toHaveLength(8);
 		expect((await coder.ask("go", second.state)).state.messages).toHaveLength(10);

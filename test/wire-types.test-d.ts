@@ -13,7 +13,7 @@ test("events, sessions and pages of the service are those of the client", () => 
 	expectTypeOf<SessionMessage>().toExtend<client.SessionMessage>();
 });
 
-test("the client knows no event that the service does not tell, and no answer that it does not take", () => {
+test("the client knows no event that the service does not emit, and no answer that it does not take", () => {
 	expectTypeOf<client.LoggedEvent["event"]["type"]>().toEqualTypeOf<LoggedEvent["event"]["type"]>();
 	expectTypeOf<client.Answer>().toExtend<ToolAnswerMessage>();
 });

@@ -34,7 +34,7 @@ async function bundle({ folder, entries, commands }: Workspace): Promise<readonl
 		entryFileNames: "[name].js",
 		chunkFileNames: "shared/[name]-[hash].js",
 		comments: false,
-		// Small to install and quick to load. Classes keep their names: errors are told apart by them.
+		// Small to install and quick to load. Classes keep their names: errors are distinguished by them.
 		minify: {
 			compress: true,
 			mangle: { toplevel: true, keepNames: { class: true, function: false } },

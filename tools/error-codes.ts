@@ -1,6 +1,6 @@
 // Finds the codes of the errors that the packages raise by reading their sources: the first parameter of
 // `new HoldfastError(…)`, of `super(…)` in classes that extend it, and of `new ClientError(…)`, which has its shape,
-// and the UPP codes that stand in them. An error raised again with the `code` of another one raises nothing new.
+// and the UPP codes that are in them. An error raised again with the `code` of another one raises nothing new.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { listSources } from "./list-sources.ts";

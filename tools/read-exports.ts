@@ -10,37 +10,59 @@ const declaration =
 const list = /^export\s+(?<type>type\s+)?\{(?<names>[^}]*)\}(?:\s*from\s*"(?<from>[^"]+)")?/gm;
 const star = /^export\s+(?<type>type\s+)?\*\s*(?:as\s+(?<name>[\w$]+)\s+)?from\s*"(?<from>[^"]+)"/gm;
 
-/**
- * The exported names of the module in `file` with their kind. A name that a class or function shares with a type is
- * a value. A re-export from a package is a value unless it is marked `type`.
- */
+/** A name that a module exports. */
+export interface Export {
+	readonly kind: ExportKind;
+	/** Where it is declared: the file, and its name there; undefined for what another package declares. */
+	readonly origin?: { readonly file: string; readonly name: string };
+}
+
+/** The exported names of the module in `file` with their kind, as {@link readExports} has them. */
 export function readExportedNames(file: string): ReadonlyMap<string, ExportKind> {
+	return new Map([...readExports(file)].map(([name, { kind }]) => [name, kind]));
+}
+
+/**
+ * What the module in `file` exports. A name that a class or function shares with a type is a value. A re-export from
+ * a package is a value unless it is marked `type`; `packages` gives the entry files of those that are followed.
+ */
+export function readExports(
+	file: string,
+	packages: ReadonlyMap<string, string> = new Map(),
+): ReadonlyMap<string, Export> {
 	const text = readFileSync(file, "utf8").replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
-	const found = new Map<string, ExportKind>();
-	const add = (name: string, kind: ExportKind): void => {
-		if (found.get(name) !== "value") found.set(name, kind);
+	const found = new Map<string, Export>();
+	const add = (name: string, kind: ExportKind, origin: Export["origin"]): void => {
+		if (found.get(name)?.kind !== "value") found.set(name, { kind, ...(origin && { origin }) });
 	};
-	const follow = (from: string): ReadonlyMap<string, ExportKind> =>
-		from.startsWith(".") ? readExportedNames(resolve(dirname(file), from)) : new Map();
-	const own = (): ReadonlyMap<string, ExportKind> => readDeclared(text);
+	const follow = (from: string): ReadonlyMap<string, Export> => {
+		const target = from.startsWith(".") ? resolve(dirname(file), from) : packages.get(from);
+		return target === undefined ? new Map() : readExports(target, packages);
+	};
+	const own = (): ReadonlyMap<string, Export> =>
+		new Map([...readImported(text, follow), ...readDeclared(file, text)]);
 
 	for (const { groups } of text.matchAll(declaration)) {
-		add(groups?.name ?? "", kindOf(groups?.keyword ?? ""));
+		const name = groups?.name ?? "";
+		add(name, kindOf(groups?.keyword ?? ""), { file, name });
 	}
 	for (const { groups } of text.matchAll(list)) {
 		const from = groups?.from;
-		const origin = from === undefined ? own() : follow(from);
+		const origins = from === undefined ? own() : follow(from);
 		for (const item of (groups?.names ?? "").split(",").map((name) => name.trim())) {
 			if (item === "") continue;
 			const marked = groups?.type !== undefined || item.startsWith("type ");
 			const [inside = "", outside = inside] = item.replace(/^type\s+/, "").split(/\s+as\s+/);
-			add(outside, marked ? "type" : (origin.get(inside) ?? "value"));
+			const known = origins.get(inside);
+			add(outside, marked ? "type" : (known?.kind ?? "value"), known?.origin);
 		}
 	}
 	for (const { groups } of text.matchAll(star)) {
 		const marked = groups?.type !== undefined;
-		if (groups?.name !== undefined) add(groups.name, marked ? "type" : "value");
-		else for (const [name, kind] of follow(groups?.from ?? "")) add(name, marked ? "type" : kind);
+		if (groups?.name !== undefined) add(groups.name, marked ? "type" : "value", undefined);
+		else
+			for (const [name, { kind, origin }] of follow(groups?.from ?? ""))
+				add(name, marked ? "type" : kind, origin);
 	}
 	return found;
 }
@@ -49,9 +71,28 @@ function kindOf(keyword: string): ExportKind {
 	return keyword === "interface" || keyword === "type" ? "type" : "value";
 }
 
-function readDeclared(text: string): ReadonlyMap<string, ExportKind> {
-	const any = /^(?:export\s+)?(?<keyword>interface|type|class|const|function)\s+(?<name>[\w$]+)/gm;
-	return new Map(
-		[...text.matchAll(any)].map(({ groups }) => [groups?.name ?? "", kindOf(groups?.keyword ?? "")] as const),
+function readImported(
+	text: string,
+	follow: (from: string) => ReadonlyMap<string, Export>,
+): readonly (readonly [string, Export])[] {
+	const imports = /^import\s+(?:type\s+)?\{(?<names>[^}]*)\}\s*from\s*"(?<from>[^"]+)"/gm;
+	return [...text.matchAll(imports)].flatMap(({ groups }) =>
+		(groups?.names ?? "").split(",").flatMap((item) => {
+			const [inside = "", outside = inside] = item
+				.trim()
+				.replace(/^type\s+/, "")
+				.split(/\s+as\s+/);
+			const known = follow(groups?.from ?? "").get(inside);
+			return known === undefined ? [] : [[outside, known] as const];
+		}),
 	);
+}
+
+function readDeclared(file: string, text: string): readonly (readonly [string, Export])[] {
+	const any =
+		/^(?:export\s+)?(?:abstract\s+|async\s+)*(?<keyword>interface|type|class|const|function)\*?\s+(?<name>[\w$]+)/gm;
+	return [...text.matchAll(any)].map(({ groups }) => {
+		const name = groups?.name ?? "";
+		return [name, { kind: kindOf(groups?.keyword ?? ""), origin: { file, name } }] as const;
+	});
 }

@@ -1,5 +1,5 @@
 // How many tasks of sub-agents are started in the background and completed on SQLite: many sessions with a task each, and
-// few with many. A task counts when its end is committed and its parent's session has been told of it. The floor leaves
+// few with many. A task counts when its end is committed and its parent's session has been notified of it. The floor leaves
 // the rows of inboxes and of notifications out.
 import { rmSync } from "node:fs";
 import { agent } from "holdfast";
@@ -47,13 +47,13 @@ async function ours(path: string, parents: number): Promise<Round> {
 			}),
 		);
 		await done.promise;
-		await parent.close(); // once every parent was told
+		await parent.close(); // once every parent was notified
 	});
 	const { transactions } = host.journal as SqliteJournal;
-	let told = 0;
+	let notified = 0;
 	for (const { key, waiting } of await host.journal.list())
-		if (key.startsWith("customer-")) told += Number(waiting > 0);
-	mustBe("the number of parents that were told", told, parents);
+		if (key.startsWith("customer-")) notified += Number(waiting > 0);
+	mustBe("the number of parents that were notified", notified, parents);
 	await host.close();
 	return { rate: tasks / (spent.wall / 1e6), cpu: spent.cpu / tasks, transactions };
 }

@@ -13,7 +13,7 @@ const stores: ReadonlyMap<string, (path: string) => Host> = new Map<string, (pat
 ]);
 
 async function heapUsed(): Promise<number> {
-	// What a finished turn of the event loop leaves behind is let go of first.
+	// What a finished turn of the event loop leaves is let go of first.
 	await new Promise((resolve) => setTimeout(resolve, 20));
 	for (let at = 0; at < 4; at++) collect();
 	return process.memoryUsage().heapUsed;

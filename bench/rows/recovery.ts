@@ -1,4 +1,4 @@
-// How fast the runs of a dead process go on: 10,000 of them on SQLite, each killed with SIGKILL behind its first tool
+// How fast the runs of a dead process continue: 10,000 of them on SQLite, each killed with SIGKILL after its first tool
 // step, found and finished by a process that has just opened the file. The floor reads the rows of each session and
 // writes those that finishing it added, in as few transactions as ours shared.
 import { spawn } from "node:child_process";
@@ -31,7 +31,7 @@ function workUntilKilled(): void {
 	setInterval(() => {}, 60_000);
 }
 
-/** Leaves a file of interrupted runs behind. */
+/** Leaves a file of interrupted runs. */
 async function interrupt(): Promise<void> {
 	const child = spawn(process.execPath, [...process.execArgv, process.argv[1] as string, "--die"], {
 		stdio: ["ignore", "pipe", "inherit"],
@@ -53,11 +53,11 @@ interface Round {
 	/** Microseconds of CPU time a run. */
 	readonly cpu: number;
 	readonly transactions: number;
-	/** Milliseconds until the first run was taken up. */
+	/** Milliseconds until the first run was resumed. */
 	readonly first: number;
 }
 
-/** Opens a copy and goes on with all runs. */
+/** Opens a copy and continues with all runs. */
 async function recover(path: string): Promise<Round> {
 	for (const suffix of ["", "-wal"])
 		if (existsSync(dead + suffix)) copyFileSync(dead + suffix, path + suffix);
@@ -139,7 +139,7 @@ async function main(): Promise<void> {
 			target: { is: "at least", value: 2_000 },
 		},
 		line("floor: their rows read, the new ones written", bare),
-		{ what: "opening to the first run taken up", unit: "ms", median: median(own.map(({ first }) => first)) },
+		{ what: "opening to the first run resumed", unit: "ms", median: median(own.map(({ first }) => first)) },
 	]);
 }
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { createServer, type SessionService, sessionService } from "@holdfast/server";
 import { memoryHost } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
-import { startClients, type Told } from "../http-client.ts";
+import { type ClientReport, startClients } from "../http-client.ts";
 import { collector, effort, type Measurement, median, mustBe, p99, report } from "../measure.ts";
 import { lookTool, oneStepModel, pacedModel } from "../stub-model.ts";
 
@@ -19,10 +19,10 @@ type Event =
 
 /** The batches a service gives of a run that says a word many times. */
 function* batches(): Generator<{ id: string; event: Event }[]> {
-	for (let told = 0; told < deltaCount; told += batchSize) {
-		const size = Math.min(batchSize, deltaCount - told);
+	for (let sent = 0; sent < deltaCount; sent += batchSize) {
+		const size = Math.min(batchSize, deltaCount - sent);
 		yield Array.from({ length: size }, (_, at) => ({
-			id: `2.${told + at}.0`,
+			id: `2.${sent + at}.0`,
 			event: { type: "text_delta", delta: "word " },
 		}));
 	}
@@ -41,10 +41,12 @@ const talker = {
 	async close() {},
 } as unknown as SessionService;
 
-async function doneOf(clients: ReturnType<typeof startClients>): Promise<Extract<Told, { what: "done" }>> {
+async function doneOf(
+	clients: ReturnType<typeof startClients>,
+): Promise<Extract<ClientReport, { what: "done" }>> {
 	for (;;) {
-		const told = await clients.next();
-		if (told.what === "done") return told;
+		const report = await clients.next();
+		if (report.what === "done") return report;
 	}
 }
 
@@ -130,7 +132,7 @@ async function watchedRun(watchers: number): Promise<{ wall: number; cpu: number
 		body: JSON.stringify({ sessionId: "0", input: { role: "user", content: "Talk." }, context: {} }),
 	});
 	const clients = startClients("watch", port, watchers, "/api/agent/session/0/events");
-	mustBe("what the clients tell first", (await clients.next()).what, "open");
+	mustBe("what the clients report first", (await clients.next()).what, "open");
 	const before = process.cpuUsage();
 	const startedAt = performance.now();
 	start();
@@ -194,7 +196,7 @@ async function idleStreams(): Promise<Measurement> {
 	};
 	const before = await resident();
 	const clients = startClients("idle", port, count, "/api/agent/session/*/events?follow=1");
-	mustBe("what the clients tell first", (await clients.next()).what, "open");
+	mustBe("what the clients report first", (await clients.next()).what, "open");
 	const each = ((await resident()) - before) / count;
 	const sockets = process.getActiveResourcesInfo().filter((resource) => resource === "TCPSocketWrap");
 	mustBe("whether all streams are still open", sockets.length >= count, true);
@@ -237,6 +239,6 @@ async function shortRuns(): Promise<Measurement> {
 	};
 }
 
-// Memory first: what the other rows leave behind would be used again and not be seen.
+// Memory first: what the other rows leave would be used again and not be seen.
 const idle = await idleStreams();
 report([...(await deltas()), ...(await crowd()), idle, await shortRuns()]);

@@ -9,7 +9,7 @@ import { effort, type Measurement, median, mustBe, p99, report, spend } from "..
 import { lookTool, steppingModel } from "../stub-model.ts";
 
 const turns = 1_000;
-/** How many turns stand for the 10th, and as many for the last. */
+/** How many turns count as the 10th, and as many for the last. */
 const around = 10;
 
 interface Session {

@@ -1,5 +1,5 @@
 // A server in a process of its own, over a database file, to be killed. It serves the pages of the tests beside its own
-// routes. Its model tells a story of twelve words and waits for a word of its parent in the middle; "where" and "erase"
+// routes. Its model streams a story of twelve words and waits for a word of its parent in the middle; "where" and "erase"
 // make it call a tool of the page and one that needs approval.
 import { type ChildProcess, fork } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -7,14 +7,14 @@ import { listen, type Route } from "@holdfast/server";
 import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { tool } from "holdfast";
 
-/** The story, and how much of it is told before the model waits. */
+/** The story, and how much of it is streamed before the model waits. */
 export const story = "one two three four five six seven eight nine ten eleven twelve";
 export const half = "one two three four";
 
 /** A server process. */
 export interface AgentProcess {
 	readonly port: number;
-	/** Lets the model tell the rest. */
+	/** Lets the model stream the rest. */
 	go(): void;
 	/** SIGKILL; settles when it is gone. */
 	kill(): Promise<void>;

@@ -34,7 +34,7 @@ async function bundle(source: string): Promise<string> {
 	return code;
 }
 
-/** What a test in a browser stands on. */
+/** What a test in a browser needs. */
 export interface Stage {
 	readonly browser: Browser;
 	readonly line: Line;

@@ -1,5 +1,5 @@
 // A page with `useChat`: messages, a form, buttons to stop and to let calls run, and a tool of its own. It opens a chat
-// with what was said before and goes on with an answer that is being made.
+// with what was said before and continues with an answer that is being made.
 import { useChat } from "@ai-sdk/react";
 import { HoldfastChatTransport } from "@holdfast/client/ai-sdk";
 import {

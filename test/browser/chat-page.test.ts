@@ -46,7 +46,7 @@ describe.skipIf(whyNot !== undefined)(`useChat in a page${whyNot ?? ""}`, () => 
 	}
 
 	test.each(["default", "holdfast"] as const)(
-		"with the %s transport a page that is opened again in the middle of an answer goes on with it",
+		"with the %s transport a page that is opened again in the middle of an answer continues with it",
 		async (transport) => {
 			const page = await open(transport);
 			await say(page, "Tell a story");
@@ -100,7 +100,7 @@ describe.skipIf(whyNot !== undefined)(`useChat in a page${whyNot ?? ""}`, () => 
 		await says(page, half);
 		await stage.agent.kill();
 		await stage.start("never waits");
-		// What the dead server's model had said is taken back, and told anew.
+		// What the dead server's model had said is taken back, and streamed again.
 		await says(page, story);
 		await ready(page);
 		expect(await lastOf(page).locator("p").count()).toBe(1);

@@ -1,4 +1,4 @@
-// A page that uses @holdfast/client: it shows every event it is told, with a button where a call waits to be let run.
+// A page that uses @holdfast/client: it shows every event it gets, with a button where a call waits to be let run.
 import { createClient, type ExecuteEvent, type ExecuteResult } from "@holdfast/client";
 
 /** What a page has seen of an execution. */
@@ -11,7 +11,7 @@ declare global {
 	interface Window {
 		/** Sends a message to a new session; settles at its end. */
 		send(sessionId: string, input: string): Promise<Seen>;
-		/** How often the connection was taken up again. */
+		/** How often the connection was resumed. */
 		reconnects: number;
 	}
 }

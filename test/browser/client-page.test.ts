@@ -44,26 +44,26 @@ describe.skipIf(whyNot !== undefined)(`the client in a page${whyNot ?? ""}`, () 
 		stage.line.cut();
 		await page.waitForFunction(() => window.reconnects > 0);
 		stage.agent.go();
-		const told = await sending;
-		expect(told.result.status).toBe("completed");
+		const sent = await sending;
+		expect(sent.result.status).toBe("completed");
 		expect(await lastText().textContent()).toBe(story);
-		await expectAllSeenOnce(told);
+		await expectAllSeenOnce(sent);
 	});
 
 	test("a tool runs in the page", async () => {
-		const told = await send("where am I?");
-		expect(told.result.status).toBe("completed");
+		const sent = await send("where am I?");
+		expect(sent.result.status).toBe("completed");
 		expect(await lastText().textContent()).toContain('on the page \\"client\\"');
-		await expectAllSeenOnce(told);
+		await expectAllSeenOnce(sent);
 	});
 
 	test("a call waits until somebody lets it run", async () => {
 		const sending = send("erase it");
 		await page.getByRole("button", { name: "Let erase run" }).click();
-		const told = await sending;
-		expect(told.result.status).toBe("completed");
+		const sent = await sending;
+		expect(sent.result.status).toBe("completed");
 		expect(await page.locator("pre").last().textContent()).toBe('{"erased":true}');
-		await expectAllSeenOnce(told);
+		await expectAllSeenOnce(sent);
 	});
 
 	test("a server that is killed in the middle of an answer and started again loses and repeats nothing", async () => {
@@ -71,10 +71,10 @@ describe.skipIf(whyNot !== undefined)(`the client in a page${whyNot ?? ""}`, () 
 		await says(half);
 		await stage.agent.kill();
 		await stage.start("never waits");
-		const told = await sending;
-		expect(told.result.status).toBe("completed");
+		const sent = await sending;
+		expect(sent.result.status).toBe("completed");
 		expect(await lastText().textContent()).toBe(story);
-		await expectAllSeenOnce(told);
+		await expectAllSeenOnce(sent);
 		const screenshot = process.env.HOLDFAST_SCREENSHOTS;
 		if (screenshot !== undefined) await page.screenshot({ path: `${screenshot}/client.png`, fullPage: true });
 	});

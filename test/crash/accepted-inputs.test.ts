@@ -1,4 +1,4 @@
-// What `send` accepted is not lost: neither the turn that runs nor those that wait behind it.
+// What `send` accepted is not lost: neither the turn that runs nor those that wait for it.
 import { describe, expect, test } from "vitest";
 import { expectNoOpenCalls, expectWellFormed, factsOf } from "./comparison.fixture.ts";
 import type { Plan } from "./planned-model.fixture.ts";

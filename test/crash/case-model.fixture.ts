@@ -18,14 +18,14 @@ export interface CasePlan {
 	/** The case's name, and which of its tasks it is: `steer.3 main`. */
 	readonly task: string;
 	readonly calls: readonly { readonly tool: string; readonly input: Readonly<Record<string, unknown>> }[];
-	/** The answer behind the calls waits until the case lets it go, where the case holds it. */
+	/** The answer after the calls waits until the case lets it go, where the case holds it. */
 	readonly holdsAnswer?: true;
 }
 
 /** What the model was asked, in one line of the file. */
 export interface CaseRequest {
 	readonly name: string;
-	/** What the agent is told to be: one line for each agent of a case. */
+	/** What the agent is asked to be: one line for each agent of a case. */
 	readonly system: string;
 	readonly messages: readonly Readonly<Record<string, unknown>>[];
 }
@@ -91,14 +91,14 @@ function respond(messages: readonly Message[]): { message: AssistantMessage; isH
 	const shown = messages as unknown as readonly Shown[];
 	const asked = shown.findLastIndex(({ type, text = "" }) => type === "user" && /^(?:\{|<system)/.test(text));
 	const text = shown[asked]?.text ?? "";
-	const behind = shown.slice(asked + 1);
+	const later = shown.slice(asked + 1);
 	if (asked < 0)
 		return {
 			message: new AssistantMessage(`Summary of ${caseIn(JSON.stringify(messages))}.`),
 			isHeld: false,
 		};
-	const results = behind.flatMap((each) => each.results ?? []).map(({ result }) => result);
-	const said = behind.filter(({ type }) => type === "user").map((each) => each.text);
+	const results = later.flatMap((each) => each.results ?? []).map(({ result }) => result);
+	const said = later.filter(({ type }) => type === "user").map((each) => each.text);
 	const plan = planOf(text);
 	const call = plan.calls[results.length];
 	if (call !== undefined) {

@@ -1,4 +1,4 @@
-// A process that works on many cases at once, and dies with SIGKILL when each of them is at the moment it was told, or
+// A process that works on many cases at once, and dies with SIGKILL when each of them is at the moment it was given, or
 // when nothing moves any more; or works on what it finds until nothing is due.
 import { appendFileSync, writeSync } from "node:fs";
 import { Agent, tool } from "holdfast";
@@ -10,8 +10,8 @@ import { namedWrites } from "./held-writes.fixture.ts";
 
 export interface CasesOptions {
 	/**
-	 * `begin`: does the cases and ends, when all is over. `die`: does the cases and dies when each is held. `die again`: goes
-	 * on with them, and dies when nothing moves. `finish`: goes on with them to their end.
+	 * `begin`: does the cases and ends, when all is over. `die`: does the cases and dies when each is held. `die again`: continues
+	 * with them, and dies when nothing moves. `finish`: continues with them to their end.
 	 */
 	readonly phase: "begin" | "die" | "die again" | "finish";
 	readonly path: string;
@@ -34,11 +34,11 @@ const byName = new Map(options.cases.map((each) => [each.name, each]));
 const held = new Set<string>();
 const written = new Map<string, string[]>();
 const gates = new Map<string, { at: PromiseWithResolvers<void>; open: PromiseWithResolvers<void> }>();
-/** How often was looked since the last write; looks, not time, for on a busy machine this process stands still too. */
+/** How often was looked since the last write; looks, not time, for on a busy machine this process is paused too. */
 let looksSinceWrite = Number.NEGATIVE_INFINITY;
 const isFirst = phase === "begin" || phase === "die";
 
-function tell(what: Readonly<Record<string, unknown>>): void {
+function report(what: Readonly<Record<string, unknown>>): void {
 	writeSync(1, `${JSON.stringify(what)}\n`);
 }
 
@@ -71,7 +71,7 @@ const host = namedWrites(
 				? holdAt.moment === moment && list.filter((each) => each.endsWith(moment)).length >= holdAt.writes
 				: holdAt === `${write} ${moment}`;
 		if (!isNow && !held.has(name)) return undefined;
-		// Behind what is held nothing more of the case is written.
+		// After what is held nothing more of the case is written.
 		if (!isNow && moment === "after") return undefined;
 		held.add(name);
 		return new Promise<never>(() => {});
@@ -168,7 +168,7 @@ async function play(name: string): Promise<void> {
 
 const stop = new AbortController();
 async function work(agent: Agent, done?: "done"): Promise<void> {
-	const problem = ({ error }: { error: unknown }): void => tell({ problem: String(error) });
+	const problem = ({ error }: { error: unknown }): void => report({ problem: String(error) });
 	for await (const run of agent.work({
 		signal: stop.signal,
 		lookEveryMs: 20,
@@ -185,7 +185,7 @@ function die(): never {
 }
 
 const failed = (name: string) => (error: unknown) =>
-	tell({ failed: name, error: (error as Error).stack ?? String(error) });
+	report({ failed: name, error: (error as Error).stack ?? String(error) });
 
 if (phase === "die again" || phase === "finish") {
 	// What nobody works on comes first, so that what was accepted is known when something is sent again.
@@ -193,7 +193,7 @@ if (phase === "die again" || phase === "finish") {
 	if (phase === "finish") await found;
 	else {
 		await until(() => ++looksSinceWrite > 100);
-		tell({ held: [...held] });
+		report({ held: [...held] });
 		die();
 	}
 }
@@ -201,7 +201,10 @@ const working = Object.values(agents).map((agent) => work(agent));
 const played = Promise.all(options.cases.map(({ name }) => play(name).catch(failed(name))));
 if (phase === "die") {
 	await until(() => ++looksSinceWrite > 600 || options.cases.every(({ name }) => held.has(name)));
-	tell({ held: [...held], missing: options.cases.map(({ name }) => name).filter((name) => !held.has(name)) });
+	report({
+		held: [...held],
+		missing: options.cases.map(({ name }) => name).filter((name) => !held.has(name)),
+	});
 	die();
 }
 await played;
@@ -211,4 +214,4 @@ stop.abort();
 await Promise.all(working);
 for (const agent of Object.values(agents)) await agent.close();
 await host.close();
-tell({ written: Object.fromEntries(written) });
+report({ written: Object.fromEntries(written) });

@@ -1,4 +1,4 @@
-// What is done in each case, by the process that dies and, where it was not accepted yet, by the one behind it.
+// What is done in each case, by the process that dies and, where it was not accepted yet, by the one after it.
 import type { Agent, AgentRun } from "holdfast";
 import type { SqliteHost } from "holdfast/sqlite";
 import type { CasePlan } from "./case-model.fixture.ts";
@@ -11,7 +11,7 @@ export interface CaseParts {
 	readonly host: SqliteHost;
 	/** Resolves when the case has come to the point where something is held: its tool, or its answer. */
 	atGate(): Promise<void>;
-	/** Lets it go on. */
+	/** Lets it continue. */
 	openGate(): void;
 	/** Resolves when so many runs of the session have ended. */
 	ended(runs: number): Promise<void>;
@@ -23,7 +23,7 @@ export interface Scenario {
 	plans(name: string): readonly CasePlan[];
 	/** What a user does while the first plan is at its gate; without it nothing waits there. */
 	meanwhile?(parts: CaseParts, run: AgentRun): unknown;
-	/** In place of sending the plans; asked for again in the process behind, and then must do nothing twice. */
+	/** In place of sending the plans; asked for again in the next process, and then must do nothing twice. */
 	begin?(parts: CaseParts): Promise<unknown>;
 	/** How many runs of the session there are in the end. */
 	readonly runs: number;

@@ -21,20 +21,25 @@ const work = { whatever: true } as const;
 const worker = (options: Partial<Parameters<World["start"]>[0]> = {}): WorkerProcess =>
 	world.start({ work, ...options }, "works");
 
-/** Has the session "s" told something by whichever worker comes first. */
+/** Has the session "s" notified by whichever worker comes first. */
 async function schedule(): Promise<void> {
 	const host = sqliteHost(world.path);
-	const told = { notificationId: "parcel", idempotencyKey: "parcel", runId: "tell", sessionKey: "s" };
-	await host.store.notifications.enqueue({ ...told, input: "It came." });
-	await host.scheduler.resumeSession("s", told);
+	const notification = {
+		notificationId: "parcel",
+		idempotencyKey: "parcel",
+		runId: "notify",
+		sessionKey: "s",
+	};
+	await host.store.notifications.enqueue({ ...notification, input: "It came." });
+	await host.scheduler.resumeSession("s", notification);
 	await host.close();
 }
 
-/** How the notification and its run stand. */
-async function standing() {
+/** The states of the notification and its run. */
+async function states() {
 	const host = sqliteHost(world.path);
 	try {
-		const run = await host.store.runs.get("tell");
+		const run = await host.store.runs.get("notify");
 		const notification = await host.store.notifications.getByIdempotencyKey("parcel");
 		return { run: run?.status, attempt: run?.lease?.attempt, notification: notification?.status };
 	} finally {
@@ -66,27 +71,27 @@ async function expectToldOnce(): Promise<void> {
 	expect(factsOf(entries, "input")).toHaveLength(1);
 	expect(factsOf(entries, "run.started")).toMatchObject([{ runKind: "notification" }]);
 	expect(factsOf(entries, "run.ended")).toMatchObject([{ outcome: "completed" }]);
-	expect(await standing()).toMatchObject({ run: "completed", notification: "acknowledged" });
+	expect(await states()).toMatchObject({ run: "completed", notification: "acknowledged" });
 }
 
 describe.skipIf(process.platform !== "linux")(
 	"a notification whose worker has claimed and not begun it",
 	() => {
 		test.for(moments)(
-			"is told by another in under two seconds when that one is killed, at %s",
+			"is delivered by another in under two seconds when that one is killed, at %s",
 			async (stopAt) => {
 				await schedule();
 				const first = worker({ stopAt });
 				await first.reached(stopAt);
 				const second = worker();
 				await second.reached("ready");
-				// It stands still, and lives: what it has claimed is its own.
+				// It is paused, and lives: what it has claimed is its own.
 				expect(await isFree()).toBe(false);
 				first.child.kill("SIGKILL");
 				const killedAt = performance.now();
 				await second.reached("result");
 				const took = performance.now() - killedAt;
-				console.log(`killed at ${stopAt}: told by the other after ${Math.round(took)} ms`);
+				console.log(`killed at ${stopAt}: delivered by the other after ${Math.round(took)} ms`);
 				expect(took).toBeLessThan(2_000 * slowness());
 				second.say("end");
 				const ended = await second.ended;
@@ -97,7 +102,7 @@ describe.skipIf(process.platform !== "linux")(
 		);
 
 		test.for(moments)(
-			"is told by another when that one has stood still for its lease's time; it wakes and does nothing, at %s",
+			"is delivered by another when that one was paused for its lease's time; it wakes and does nothing, at %s",
 			async (stopAt) => {
 				await schedule();
 				const host = { leaseTtlMs };
@@ -158,10 +163,10 @@ describe("work in the background that was accepted and not begun", () => {
 	);
 });
 
-describe("work in the background that ended and was not told", () => {
-	test("is told by another in under two seconds when its process is killed", async () => {
+describe("work in the background that ended and was not reported", () => {
+	test("is delivered by another in under two seconds when its process is killed", async () => {
 		const second = worker();
-		await second.reached("ready"); // and looks for what was left untold, before there is any
+		await second.reached("ready"); // and looks for what was left unreported, before there is any
 		// The last commit of the helper's run, when the run that asked for it is over: nothing is open any more.
 		const killAt = "append 8 after";
 		const first = world.start({ work: { send: ["later: dig at last"] }, killAt }, "works");
@@ -169,7 +174,7 @@ describe("work in the background that ended and was not told", () => {
 		const killedAt = performance.now();
 		const { text } = await second.reached("worker asked");
 		const took = performance.now() - killedAt;
-		console.log(`told by the other after ${Math.round(took)} ms`);
+		console.log(`delivered by the other after ${Math.round(took)} ms`);
 		expect([signal, text]).toEqual(["SIGKILL", expect.stringContaining("<system-reminder>")]);
 		expect(took).toBeLessThan(2_000 * slowness());
 		second.say("end");

@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import type { SeenRequest } from "./planned-model.fixture.ts";
 import type { World } from "./world.fixture.ts";
 
-/** What a run left behind. */
+/** What a run left. */
 export interface Trace {
 	readonly entries: readonly Entry[];
 	readonly requests: readonly SeenRequest[];
@@ -18,7 +18,7 @@ export function factsOf<K extends Fact["kind"]>(entries: readonly Entry[], kind:
 	return entries.map(({ fact }) => fact).filter((fact): fact is Kind<K> => fact.kind === kind);
 }
 
-/** Reads what the runs of a world left behind. */
+/** Reads what the runs of a world left. */
 export async function traceOf(world: World): Promise<Trace> {
 	const entries = await world.entries();
 	const text = factsOf(entries, "assistant").at(-1)?.message.text ?? "";

@@ -17,7 +17,7 @@ const program = join(import.meta.dirname, "cases-process.fixture.ts");
 const home = mkdtempSync(join(tmpdir(), "holdfast-writes-"));
 afterAll(() => rmSync(home, { recursive: true }));
 
-interface Told {
+interface Report {
 	readonly held?: readonly string[];
 	readonly missing?: readonly string[];
 	readonly failed?: string;
@@ -25,11 +25,11 @@ interface Told {
 	readonly written?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Runs a process on the file of these cases to its end; gives what it told. */
+/** Runs a process on the file of these cases to its end; gives what it reported. */
 async function runCases(
 	file: string,
 	options: Pick<CasesOptions, "phase" | "later" | "cases">,
-): Promise<{ readonly told: readonly Told[]; readonly signal: string | null }> {
+): Promise<{ readonly reports: readonly Report[]; readonly signal: string | null }> {
 	const all: CasesOptions = {
 		path: join(home, `${file}.db`),
 		requests: join(home, `${file}-requests.jsonl`),
@@ -45,7 +45,7 @@ async function runCases(
 	});
 	const [[, signal]] = await Promise.all([once(child, "exit"), once(child.stdout, "close")]);
 	clearTimeout(timer);
-	return { told: lines(output), signal };
+	return { reports: lines(output), signal };
 }
 
 function lines<T>(text: string): readonly T[] {
@@ -55,7 +55,7 @@ function lines<T>(text: string): readonly T[] {
 		.map((line) => JSON.parse(line) as T);
 }
 
-/** What the processes on a file left behind of one case. */
+/** What the processes on a file left of one case. */
 interface Left {
 	/** What each agent's model was asked, in order. */
 	readonly requests: ReadonlyMap<string, readonly string[]>;
@@ -82,7 +82,7 @@ function plain(requests: readonly CaseRequest[], name: string): ReadonlyMap<stri
 	return found;
 }
 
-async function leftBehind(file: string, names: readonly string[]): Promise<ReadonlyMap<string, Left>> {
+async function readLeft(file: string, names: readonly string[]): Promise<ReadonlyMap<string, Left>> {
 	const read = (what: string): string => {
 		const path = join(home, `${file}-${what}.jsonl`);
 		return existsSync(path) ? readFileSync(path, "utf8") : "";
@@ -176,13 +176,13 @@ const cases: Case[] = [];
 let left: ReadonlyMap<string, Left>;
 let twice: ReadonlyMap<string, Left>;
 
-/** Kills all cases at their writes and goes on with them to their end; `deaths` of processes come in between. */
+/** Kills all cases at their writes and continues with them to their end; `deaths` of processes come in between. */
 async function killAndFinish(file: string, deaths: 1 | 2): Promise<ReadonlyMap<string, Left>> {
 	const dying = await runCases(file, { phase: "die", later: 0, cases });
 	expect(dying.signal).toBe("SIGKILL");
-	expect(dying.told).toEqual([{ held: expect.anything(), missing: expect.anything() }]);
+	expect(dying.reports).toEqual([{ held: expect.anything(), missing: expect.anything() }]);
 	// Where two race for a record, the number of writes differs from time to time: then a case has come to its end.
-	const missing = dying.told[0]?.missing ?? [];
+	const missing = dying.reports[0]?.missing ?? [];
 	expect(missing.filter((name) => !/^(?:background|notify)\./.test(name))).toEqual([]);
 	expect(missing.length, missing.join()).toBeLessThan(5);
 	const names = cases.map(({ name }) => ({ name }));
@@ -193,13 +193,13 @@ async function killAndFinish(file: string, deaths: 1 | 2): Promise<ReadonlyMap<s
 		}));
 		const second = await runCases(file, { phase: "die again", later: 60_000, cases: again });
 		expect(second.signal).toBe("SIGKILL");
-		expect(second.told).toEqual([{ held: expect.anything() }]);
-		expect(second.told[0]?.held?.length).toBeGreaterThan(cases.length / 2);
+		expect(second.reports).toEqual([{ held: expect.anything() }]);
+		expect(second.reports[0]?.held?.length).toBeGreaterThan(cases.length / 2);
 	}
 	const finishing = await runCases(file, { phase: "finish", later: 120_000, cases: names });
-	expect(finishing.told.filter(({ written }) => written === undefined)).toEqual([]);
+	expect(finishing.reports.filter(({ written }) => written === undefined)).toEqual([]);
 	expect(finishing.signal).toBeNull();
-	return leftBehind(
+	return readLeft(
 		file,
 		names.map(({ name }) => name),
 	);
@@ -210,11 +210,11 @@ beforeAll(async () => {
 		{ name: `${scenario}.0` },
 		{ name: `${scenario}.1`, isPlain: true },
 	]);
-	const { told, signal } = await runCases("alone", { phase: "begin", later: 0, cases: references });
-	expect(told.filter(({ written }) => written === undefined)).toEqual([]);
+	const { reports, signal } = await runCases("alone", { phase: "begin", later: 0, cases: references });
+	expect(reports.filter(({ written }) => written === undefined)).toEqual([]);
 	expect(signal).toBeNull();
-	const written = told.at(-1)?.written ?? {};
-	for (const [name, each] of await leftBehind(
+	const written = reports.at(-1)?.written ?? {};
+	for (const [name, each] of await readLeft(
 		"alone",
 		references.map(({ name }) => name),
 	)) {

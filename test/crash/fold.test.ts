@@ -13,7 +13,7 @@ import { expect, onTestFinished, test } from "vitest";
 const program = join(import.meta.dirname, "fold-process.fixture.ts");
 /** So many that a fold takes several transactions, also on a machine that has nothing else to do. */
 const folded = 80_000;
-const behind = 10;
+const later = 10;
 
 test("a fold of a process that is killed at any moment is whole or not there, and is finished by the next", async () => {
 	const folder = mkdtempSync(join(tmpdir(), "holdfast-fold-"));
@@ -25,7 +25,7 @@ test("a fold of a process that is killed at any moment is whole or not there, an
 	const note = { kind: "note", step: 1, topic: "test", value: "x".repeat(200) } as const;
 	for (const [at, count] of [
 		[1, folded],
-		[100, behind],
+		[100, later],
 	] as const)
 		await acquired.lease.append({
 			at,
@@ -68,13 +68,13 @@ test("a fold of a process that is killed at any moment is whole or not there, an
 
 		const journal = sqliteJournal({ path });
 		const read = await journal.read("s"); // before it can have swept anything
-		if (read.length === folded + behind) found.before++;
+		if (read.length === folded + later) found.before++;
 		else {
 			expect(read.map(({ seq }) => seq)).toEqual(
-				Array.from({ length: behind + 1 }, (_, index) => folded + index),
+				Array.from({ length: later + 1 }, (_, index) => folded + index),
 			);
 			expect(read[0]?.fact.kind).toBe("folded");
-			if (rows() > behind + 1) found.half++;
+			if (rows() > later + 1) found.half++;
 			else found.whole++;
 		}
 		while (left() > 0 && Date.now() < end) await new Promise((wake) => setTimeout(wake, 5));

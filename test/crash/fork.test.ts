@@ -46,8 +46,8 @@ test("forks of a process that is killed at any moment are whole or not there", a
 			["--conditions=holdfast-source", "--no-warnings", program, path, `${round}`],
 			{ stdio: ["ignore", "pipe", "inherit"] },
 		);
-		const told = createInterface({ input: child.stdout });
-		await once(told, "line");
+		const output = createInterface({ input: child.stdout });
+		await once(output, "line");
 		await new Promise((resolve) => setTimeout(resolve, round * 20));
 		child.kill("SIGKILL");
 		await once(child, "exit");

@@ -1,4 +1,4 @@
-// No room is left: the run fails with a code that says so, what was committed stays, and it goes on when there is room.
+// No room is left: the run fails with a code that says so, what was committed stays, and it continues when there is room.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ const plan = (first: string): string =>
 	JSON.stringify({ task: "one", rounds: [[first], ...large, ["post:b"]] });
 const text = "one is done: fact of a, receipt 1.";
 
-async function expectGoesOn(world: World, committed: number): Promise<void> {
+async function expectContinues(world: World, committed: number): Promise<void> {
 	const before = await world.entries();
 	expect(before.length).toBeGreaterThanOrEqual(committed);
 	expect(factsOf(before, "run.ended")).toEqual([]);
@@ -65,18 +65,18 @@ function smallDisk(size: number): SmallDisk | undefined {
 }
 
 describe("without room for the journal", () => {
-	test("a file at its limit: the run fails with disk_full, and goes on when the limit is raised", async ({
+	test("a file at its limit: the run fails with disk_full, and continues when the limit is raised", async ({
 		onTestFinished,
 	}) => {
 		const world = await makeWorld();
 		onTestFinished(() => world.end());
 		const ended = await world.run({ host: { maxFileSize: 200_000 }, work: { send: [plan("lookup:a")] } });
 		expect(named(ended, "result")).toMatchObject([{ outcome: "suspended", error: "disk_full" }]);
-		await expectGoesOn(world, 8);
+		await expectContinues(world, 8);
 	});
 
 	test.for(["another process", "the same process"])(
-		"a full disk: the run fails with disk_full, and goes on in %s when there is room",
+		"a full disk: the run fails with disk_full, and continues in %s when there is room",
 		async (where, { skip, onTestFinished }) => {
 			const disk = smallDisk(1_048_576);
 			if (disk === undefined) return skip("a file system to be filled cannot be mounted here");
@@ -88,14 +88,14 @@ describe("without room for the journal", () => {
 			const first = world.start({ work: { send: [plan("wait:a")], thenResume: true } });
 			await first.reached("wait a entered");
 			disk.fill(150_000);
-			first.say("go on");
+			first.say("continue");
 			expect(await first.reached("result")).toMatchObject({ outcome: "suspended", error: "disk_full" });
 			const committed = await world.entries();
 			disk.enlarge();
 			if (where === "another process") {
 				first.child.kill("SIGKILL");
 				await first.ended;
-				await expectGoesOn(world, 5);
+				await expectContinues(world, 5);
 			} else {
 				first.say("resume");
 				const ended = await first.ended;

@@ -1,4 +1,4 @@
-// A run that is left on purpose: its session is free at once, and its resume is not told as a crash.
+// A run that is left on purpose: its session is free at once, and its resume is not reported as a crash.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { expectNoOpenCalls, expectWellFormed, factsOf } from "./comparison.fixture.ts";
 import { makeWorld, named, type World } from "./world.fixture.ts";
@@ -16,7 +16,7 @@ afterEach(() => world.end());
 /** Another process, while the first may still live, finishes the run. */
 async function expectResumable(): Promise<void> {
 	const second = world.start({ work: { resume: true } });
-	second.say("go on");
+	second.say("continue");
 	const resumed = await second.ended;
 	expect(named(resumed, "failed")).toEqual([]);
 	expect(named(resumed, "result")).toMatchObject([{ outcome: "completed", text }]);
@@ -36,10 +36,10 @@ describe("a run that is left on purpose", () => {
 		"append 7 after",
 		"wait b entered",
 	])(
-		'by suspend() at "%s" goes on in another process, as suspended and not as crashed',
+		'by suspend() at "%s" continues in another process, as suspended and not as crashed',
 		async (suspendAt) => {
 			const left = world.start({ suspendAt, work: { send: [input] } });
-			if (suspendAt !== "wait b entered") left.say("go on");
+			if (suspendAt !== "wait b entered") left.say("continue");
 			const ended = await left.ended;
 			expect(named(ended, "result")).toMatchObject([{ outcome: "suspended", error: "run_suspended" }]);
 			expect(ended.code).toBe(0);
@@ -47,7 +47,7 @@ describe("a run that is left on purpose", () => {
 		},
 	);
 
-	test("by suspend() goes on in another process while the first one lives", async () => {
+	test("by suspend() continues in another process while the first one lives", async () => {
 		const first = world.start({ suspendAt: "wait b entered", keepAlive: true, work: { send: [input] } });
 		expect(await first.reached("result")).toMatchObject({ outcome: "suspended" });
 		await expectResumable();
@@ -56,7 +56,7 @@ describe("a run that is left on purpose", () => {
 		await first.ended;
 	});
 
-	test("by close() goes on in another process, and so do the turns that waited", async () => {
+	test("by close() continues in another process, and so do the turns that waited", async () => {
 		const second = JSON.stringify({ task: "two", rounds: [["lookup:e"]] });
 		const ended = await world.run({ closeAt: "wait b entered", work: { send: [input, second] } });
 		expect(named(ended, "result").map(({ outcome, error }) => [outcome, error])).toEqual([

@@ -4,7 +4,7 @@ import type { Lease } from "holdfast";
 import type { SqliteHost } from "holdfast/sqlite";
 import { caseIn } from "./case-model.fixture.ts";
 
-/** Told of each write as it is asked for and when it is committed; a promise holds it there. */
+/** Called for each write as it is asked for and when it is committed; a promise holds it there. */
 export type AtWrite = (name: string, write: string, moment: "before" | "after") => Promise<never> | undefined;
 
 /** The host with named writes: `parent append 2`, `child submit 1`, `records 3`. */

@@ -42,7 +42,7 @@ beforeAll(async () => {
 	await world.end();
 });
 
-/** Kills a run at a moment; returns what stood in the journal then. */
+/** Kills a run at a moment; returns what was in the journal then. */
 async function kill(world: World, killAt: string, work: "send" | "resume"): Promise<Trace> {
 	const ended = await world.run({ killAt, work: work === "send" ? { send: [input] } : { resume: true } });
 	expectKilledAt(ended, killAt);
@@ -125,7 +125,7 @@ describe("a process killed around an append", () => {
 			expect(killed.text).toBe(alone.text);
 		}));
 
-	test.concurrent.for(numbers.slice(1))("before number %i: the run goes on to the same end", (number) =>
+	test.concurrent.for(numbers.slice(1))("before number %i: the run continues to the same end", (number) =>
 		inWorld(async (world) => {
 			const killed = await kill(world, `append ${number} before`, "send");
 			expect(killed.entries).toHaveLength(entriesAfter[number - 1] as number);
@@ -133,7 +133,7 @@ describe("a process killed around an append", () => {
 		}),
 	);
 
-	test.concurrent.for(numbers.slice(0, -1))("after number %i: the run goes on to the same end", (number) =>
+	test.concurrent.for(numbers.slice(0, -1))("after number %i: the run continues to the same end", (number) =>
 		inWorld(async (world) => {
 			const killed = await kill(world, `append ${number} after`, "send");
 			expect(killed.entries).toHaveLength(entriesAfter[number] as number);
@@ -143,7 +143,7 @@ describe("a process killed around an append", () => {
 });
 
 describe("a process killed inside a call", () => {
-	function goesOn(moment: string): Promise<void> {
+	function continues(moment: string): Promise<void> {
 		return inWorld(async (world) => {
 			const killed = await kill(world, moment, "send");
 			expectResumed(await resumeAndCompare(world, [killed]), [2]);
@@ -151,8 +151,8 @@ describe("a process killed inside a call", () => {
 	}
 
 	test.concurrent.for(["model 1 asked", "model 3 half said", "model 6 half said"])(
-		'of the model, at "%s": it is asked again, and the run goes on to the same end [SES-105]',
-		goesOn,
+		'of the model, at "%s": it is asked again, and the run continues to the same end [SES-105]',
+		continues,
 	);
 
 	test.concurrent.for([
@@ -163,7 +163,7 @@ describe("a process killed inside a call", () => {
 		"post gamma effected",
 		"record delta entered",
 		"record delta effected",
-	])('of a tool, at "%s": the run goes on to the same end', goesOn);
+	])('of a tool, at "%s": the run continues to the same end', continues);
 
 	test.concurrent("of a tool, beside calls that have their results: those are not entered again [SES-106]", () =>
 		inWorld(async (world) => {
@@ -202,16 +202,16 @@ describe("a process killed inside a call", () => {
 			expect(new Set(keys).size).toBe(plan.rounds.flat().length);
 		}));
 
-	test.concurrent("a call that must not be repeated is not, and the model is told that its outcome is unknown [SES-110]", () =>
+	test.concurrent("a call that must not be repeated is not, and the model sees that its outcome is unknown [SES-110]", () =>
 		inWorld(async (world) => {
 			const killed = await kill(world, "record delta effected", "send");
 			expect(cutOff(killed.entries)).toEqual(["report-4-1"]);
 			const { requests } = await resumeAndCompare(world, [killed]);
-			const told = requests
+			const seen = requests
 				.at(-1)
 				?.messages.flatMap(({ results = [] }) => results)
 				.find(({ id }) => id === "report-4-1");
-			expect(told).toMatchObject({
+			expect(seen).toMatchObject({
 				isError: true,
 				result: expect.stringMatching(/outcome of this call is unknown/),
 			});
@@ -223,7 +223,7 @@ describe("a process killed while it recovers a run", () => {
 	const again = ["append 1 before", "append 1 after", "append 2 before", "append 2 after"];
 	const cases = [1, 4, 5, 6, 10, 13].flatMap((number) => again.map((second) => [number, second] as const));
 	test.concurrent.for(cases)(
-		'killed after append %i and then at "%s": the run goes on to the same end',
+		'killed after append %i and then at "%s": the run continues to the same end',
 		([number, second]) =>
 			inWorld(async (world) => {
 				const first = await kill(world, `append ${number} after`, "send");

@@ -1,9 +1,9 @@
-// Moments of a worker's life, told to its parent line by line; at the one it was told it kills itself. The watched host
+// Moments of a worker's life, reported to its parent line by line; at the one it was given it kills itself. The watched host
 // makes moments of appends and inputs: before one is called, and after it is committed but before anybody knows.
 import { writeSync } from "node:fs";
 import type { Append, AppendResult, Host, Lease } from "holdfast";
 
-/** What happened, told in one line of JSON on standard output. */
+/** What happened, reported in one line of JSON on standard output. */
 export interface Moment {
 	readonly moment: string;
 	/** The seq of the journal's last entry, after a commit. */
@@ -15,7 +15,7 @@ export interface Moments {
 	reach(moment: string, details?: Readonly<Record<string, unknown>>): void;
 }
 
-/** Moments of this process, which ends at `killAt` and stands still at `stopAt` until it is told to go on. */
+/** Moments of this process, which ends at `killAt` and is paused at `stopAt` until its parent says "continue". */
 export function moments(killAt: string | undefined, stopAt?: string): Moments {
 	return {
 		reach(moment, details = {}) {
@@ -26,7 +26,7 @@ export function moments(killAt: string | undefined, stopAt?: string): Moments {
 	};
 }
 
-/** Ends this process here and now: nothing behind this line runs. */
+/** Ends this process here and now: nothing after this line runs. */
 function die(): never {
 	process.kill(process.pid, "SIGKILL");
 	for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);

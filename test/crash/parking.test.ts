@@ -1,4 +1,4 @@
-// A run that kills its process each time it is taken up: it is parked, and the sessions behind it are served again.
+// A run that kills its process each time it is resumed: it is parked, and the sessions after it are served again.
 import { sqliteJournal } from "holdfast/sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { factsOf } from "./comparison.fixture.ts";
@@ -27,7 +27,7 @@ async function head(session: string) {
 test("a tool that kills its process is run six times, then its run is parked, and others are served", async () => {
 	const first = await world.run({ work: { send: [planned("one", [["lookup:deadly"]])] }, ...deadly });
 	expect(first.signal).toBe("SIGKILL");
-	// Another session was cut off, too. Whoever recovers comes to it behind the deadly one.
+	// Another session was cut off, too. Whoever recovers comes to it after the deadly one.
 	const other = world.start({ session: "z", work: { send: [planned("two", [["wait:b"]])] } });
 	await other.reached("wait b entered");
 	other.child.kill("SIGKILL");
@@ -58,7 +58,7 @@ test("a tool that kills its process is run six times, then its run is parked, an
 	expect((await head("s"))?.waiting).toBe(1);
 	expect(factsOf(await world.entries(), "run.parked")).toHaveLength(1);
 
-	// The cause is mended: it goes on where it was, and what waited comes behind it.
+	// The cause is mended: it continues where it was, and what waited comes after it.
 	const released = await world.run({ work: { release: true } });
 	expect(named(released, "result")).toMatchObject([
 		{ outcome: "completed", text: "one is done: fact of deadly." },

@@ -34,7 +34,7 @@ export interface SeenMessage {
 	readonly results?: readonly { readonly id: string; readonly result: unknown; readonly isError: boolean }[];
 }
 
-/** Makes the model. `reach` is told each moment of an answer: asked, half said, said. */
+/** Makes the model. `reach` gets each moment of an answer: asked, half said, said. */
 export function plannedModel(requestsFile: string, reach: (moment: string) => void): ModelReference {
 	const answer = (request: LLMRequest): LLMResponse => {
 		const seen = see(request);

@@ -30,7 +30,7 @@ const parameters: JSONSchema = {
 export function plannedTools({ receiver, effects, moments, order }: PlannedToolsOptions): readonly AnyTool[] {
 	const { reach } = moments;
 
-	/** Tells the moments around an effect; calls of one round end in order. */
+	/** Reports the moments around an effect; calls of one round end in order. */
 	async function around(context: ToolContext, { subject }: Subject, effect: () => unknown): Promise<unknown> {
 		const { toolName: name, attempt, idempotencyKey, retryPolicy, toolCallId } = context;
 		reach(`${name} ${subject} entered`, { attempt, idempotencyKey, retryPolicy, toolCallId });

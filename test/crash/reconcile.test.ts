@@ -27,8 +27,8 @@ async function recovered(
 		.requests()
 		.at(-1)
 		?.messages.flatMap(({ results = [] }) => results);
-	const told = shown?.find(({ id }) => id === "one-1-2");
-	return { outcome: String(settled?.outcome), result: told?.result, isError: told?.isError === true };
+	const seen = shown?.find(({ id }) => id === "one-1-2");
+	return { outcome: String(settled?.outcome), result: seen?.result, isError: seen?.isError === true };
 }
 
 describe("reconcile, after a crash inside the call", () => {
@@ -66,14 +66,14 @@ describe("reconcile, after a crash inside the call", () => {
 		expect(world.effects()).toEqual([]);
 	});
 
-	test("cannot tell: the outcome is unknown, and nothing is run again", async () => {
+	test("does not know: the outcome is unknown, and nothing is run again", async () => {
 		const { outcome, result, isError } = await recovered("record-unclear", "effected");
 		expect([outcome, isError]).toEqual(["unknown", true]);
 		expect(result).toMatch(/outcome of this call is unknown/);
 		expect(world.effects()).toHaveLength(1);
 	});
 
-	test("fails itself: the outcome is unknown, and the model is told why", async () => {
+	test("fails itself: the outcome is unknown, and the model sees why", async () => {
 		const { outcome, result, isError } = await recovered("record-unreachable", "effected");
 		expect([outcome, isError]).toEqual(["unknown", true]);
 		expect(result).toMatch(/outcome of this call is unknown.*nobody answers/s);

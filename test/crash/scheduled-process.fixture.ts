@@ -1,5 +1,5 @@
 // A worker that the tests kill or stop: it does whatever is due on a SQLite host, notifications among it, until a line
-// comes, and tells its moments. Its agent has a helper that works in the background when it is asked to.
+// comes, and reports its moments. Its agent has a helper that works in the background when it is asked to.
 import { flushCompileCache } from "node:module";
 import { scriptedModel } from "@holdfast/testing";
 import { type AgentRun, agent, type Session } from "holdfast";
@@ -37,13 +37,13 @@ const host = { ...base, journal: watchedHost(base, { reach }, new Order()).journ
 const helper = agent({ name: "helper", description: "helps", model: model("helper") });
 const worker = agent({ model: model("worker"), subagents: [helper], host });
 
-async function tell(run: AgentRun): Promise<void> {
+async function report(run: AgentRun): Promise<void> {
 	const { runId, outcome, text, error } = await run.result();
 	reach("result", { runId, outcome, text, error: error?.code });
 }
 
 async function send(session: Session, inputs: readonly string[]): Promise<void> {
-	for (const input of inputs) await tell(await session.send(input));
+	for (const input of inputs) await report(await session.send(input));
 	sent.resolve();
 }
 
@@ -54,8 +54,8 @@ reach("ready");
 try {
 	if ("send" in work) results.push(send(worker.session("s"), work.send));
 	for await (const run of worker.work({ signal: stop.signal })) {
-		reach("taken up", { runId: run.runId, session: run.sessionKey });
-		results.push(tell(run));
+		reach("resumed", { runId: run.runId, session: run.sessionKey });
+		results.push(report(run));
 	}
 	await Promise.all(results);
 } catch (error) {

@@ -1,4 +1,4 @@
-// Two processes on one file: a session goes on elsewhere when its process dies or hangs, and only then.
+// Two processes on one file: a session continues elsewhere when its process dies or hangs, and only then.
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { expectNoOpenCalls, expectWellFormed, factsOf } from "./comparison.fixture.ts";
@@ -89,11 +89,11 @@ describe("a process that is stopped", () => {
 			const second = await world.run({ host, work: { send: [planned("two", [["lookup:c"]])] } });
 			expect(named(second, "result")).toMatchObject([{ outcome: "completed" }]);
 			const [entries, asked] = [await world.entries(), world.requests().length];
-			if (then === "its tool ends") first.say("go on");
+			if (then === "its tool ends") first.say("continue");
 			first.child.kill("SIGCONT");
-			// Told by its signal, not by its own end.
+			// Seen by its signal, not by its own end.
 			await first.reached("wait a aborted");
-			first.say("go on");
+			first.say("continue");
 			const woken = await first.ended;
 			expect(named(woken, "result")).toMatchObject([{ outcome: "suspended", error: "lease_lost" }]);
 			expect(await world.entries()).toEqual(entries);
@@ -102,14 +102,14 @@ describe("a process that is stopped", () => {
 		},
 	);
 
-	test("does not run again the turns that waited behind its run", async () => {
+	test("does not run again the turns that waited for its run", async () => {
 		const host = { leaseTtlMs };
 		const send = [planned("one", [["wait:a"]]), planned("two", [["lookup:b"]])];
 		const first = world.start({ host, work: { send } });
 		await Promise.all([first.reached("sent 2"), first.reached("wait a entered")]);
 		first.child.kill("SIGSTOP");
 		await world.run({ host, work: { send: [planned("three", [["lookup:c"]])] } });
-		first.say("go on");
+		first.say("continue");
 		first.child.kill("SIGCONT");
 		const woken = await first.ended;
 		expect(named(woken, "result").map(({ error }) => error)).toEqual(["lease_lost", "lease_lost"]);
@@ -127,7 +127,7 @@ describe("a process that is busy for longer than its lease's time", () => {
 			if (when !== "at once") {
 				await first.reached("wait a entered");
 				await pause(host.leaseTtlMs / 2); // its heart begins to beat some time after the lease was taken
-				first.say("go on");
+				first.say("continue");
 			}
 			await first.reached("spin free entered");
 			await pause(3 * host.leaseTtlMs);
@@ -151,7 +151,7 @@ describe("two processes that live", () => {
 		await processes[0]?.reached("wait x entered");
 		processes.push(world.start({ work: { send: work("b"), oneByOne: true } }));
 		await processes[1]?.reached("sent 1");
-		processes[0]?.say("go on");
+		processes[0]?.say("continue");
 		const [first, second] = (await Promise.all(processes.map(({ ended }) => ended))) as [Ended, Ended];
 		for (const ended of [first, second]) {
 			expect(named(ended, "result").map(({ outcome }) => outcome)).toEqual(Array(4).fill("completed"));
@@ -172,12 +172,12 @@ describe("two processes that live", () => {
 		await first.reached("wait a entered");
 		const second = world.start({ work: { send: [planned("two", [["wait:b"]])] } });
 		await second.reached("sent 1");
-		first.say("go on");
+		first.say("continue");
 		await first.ended;
 		await second.reached("wait b entered");
 		const third = world.start({ work: { send: [planned("three", [["lookup:c"]])] } });
 		await third.reached("sent 1");
-		second.say("go on");
+		second.say("continue");
 		await Promise.all([second.ended, third.ended]);
 		expect(await tasks()).toEqual(["one", "two", "three"]);
 	});

@@ -1,4 +1,4 @@
-// The process that the tests kill: an agent on a SQLite file that does what its one argument says, tells its moments,
+// The process that the tests kill: an agent on a SQLite file that does what its one argument says, reports its moments,
 // and ends when all is done.
 import { flushCompileCache } from "node:module";
 import { type AgentRun, agent, type Session } from "holdfast";
@@ -45,12 +45,12 @@ export interface WorkerOptions {
 }
 
 const options = JSON.parse(process.argv[2] ?? "{}") as WorkerOptions;
-const told = moments(options.killAt, options.stopAt);
+const reported = moments(options.killAt, options.stopAt);
 const order = new Order();
 let active: AgentRun | undefined;
 let closing: Promise<void> | undefined;
-const reach: typeof told.reach = (moment, details) => {
-	told.reach(moment, details);
+const reach: typeof reported.reach = (moment, details) => {
+	reported.reach(moment, details);
 	if (moment === options.suspendAt) active?.suspend();
 	if (moment === options.closeAt) closing ??= worker.close();
 };
@@ -68,7 +68,7 @@ const worker = agent({
 	host,
 });
 
-async function tell(run: AgentRun): Promise<void> {
+async function report(run: AgentRun): Promise<void> {
 	active = run;
 	const { runId, outcome, text, error, steps } = await run.result();
 	reach("result", { runId, outcome, text, steps, error: error?.code });
@@ -79,7 +79,7 @@ async function send(session: Session, inputs: readonly string[], oneByOne: boole
 	for (const [index, input] of inputs.entries()) {
 		const run = await session.send(input);
 		reach(`sent ${index + 1}`, { runId: run.runId });
-		const result = tell(run);
+		const result = report(run);
 		results.push(result);
 		if (oneByOne) await result;
 	}
@@ -89,7 +89,7 @@ async function send(session: Session, inputs: readonly string[], oneByOne: boole
 async function resume(session: Session): Promise<void> {
 	for (let run = await session.resume(); run !== null; run = await session.resume()) {
 		reach("resumed", { runId: run.runId });
-		await tell(run);
+		await report(run);
 	}
 }
 
@@ -107,20 +107,20 @@ try {
 		if (work.atLine === true) await nextLine();
 		for await (const run of worker.recover()) {
 			reach("recovering", { runId: run.runId });
-			await tell(run);
+			await report(run);
 		}
 	} else if ("whatever" in work) {
 		const stop = new AbortController();
 		void nextLine().then(() => stop.abort());
 		const results: Promise<void>[] = [];
 		for await (const run of worker.work({ signal: stop.signal })) {
-			reach("taken up", { runId: run.runId, session: run.sessionKey });
-			results.push(tell(run));
+			reach("resumed", { runId: run.runId, session: run.sessionKey });
+			results.push(report(run));
 		}
 		await Promise.all(results);
 	} else if ("release" in work) {
 		const run = await session.release();
-		if (run !== null) await tell(run);
+		if (run !== null) await report(run);
 	} else await resume(session);
 } catch (error) {
 	reach("failed", { code: (error as { code?: string }).code, message: (error as Error).message });

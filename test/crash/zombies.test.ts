@@ -1,5 +1,5 @@
 // Workers that stop moving, are overtaken, and wake up: at every commit and in every call. Their sessions are in other
-// hands then; nothing they do counts, and they begin nothing. And workers that die: others go on with what they had.
+// hands then; nothing they do counts, and they begin nothing. And workers that die: others continue with what they had.
 import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { sqliteJournal } from "holdfast/sqlite";
@@ -27,14 +27,14 @@ async function until(what: () => boolean | Promise<boolean>, atMost = 30_000): P
 	}
 }
 
-/** Whether the process stands still. */
+/** Whether the process is paused. */
 function isStopped({ child }: WorkerProcess): boolean {
 	const stat = readFileSync(`/proc/${child.pid}/stat`, "utf8");
 	return stat.slice(stat.lastIndexOf(")") + 2).startsWith("T");
 }
 
-/** How a session stands: its epoch, its entries, whether its run is over. */
-async function standing(session: string): Promise<{ epoch: number; seq: number; isOver: boolean }> {
+/** The state of a session: its epoch, its entries, whether its run is over. */
+async function stateOf(session: string): Promise<{ epoch: number; seq: number; isOver: boolean }> {
 	const journal = sqliteJournal({ path: world.path });
 	try {
 		const head = await journal.head(session);
@@ -66,30 +66,30 @@ describe.skipIf(process.platform !== "linux")("a worker that wakes up when other
 					const zombie = world.start({ host, session, stopAt, work });
 					await zombie.reached(stopAt);
 					await until(() => isStopped(zombie));
-					return { zombie, session, stopAt, before: await standing(session) };
+					return { zombie, session, stopAt, before: await stateOf(session) };
 				}),
 			),
 		);
 		const second = world.start({ host, work: { whatever: true } });
-		const after = new Map<string, Awaited<ReturnType<typeof standing>>>();
+		const after = new Map<string, Awaited<ReturnType<typeof stateOf>>>();
 		for (const { session, before } of zombies) {
-			await until(async () => (await standing(session)).isOver);
-			const stands = await standing(session);
-			after.set(session, stands);
-			if (before.isOver) continue; // it stopped behind its last commit
-			expect(stands.epoch).toBeGreaterThan(before.epoch);
+			await until(async () => (await stateOf(session)).isOver);
+			const state = await stateOf(session);
+			after.set(session, state);
+			if (before.isOver) continue; // it stopped after its last commit
+			expect(state.epoch).toBeGreaterThan(before.epoch);
 		}
 		const [asked, keys] = [world.requests().length, new Set(world.received().keys())];
 		for (const { zombie } of zombies) zombie.child.kill("SIGCONT");
 		for (const { zombie, session, stopAt, before } of zombies) {
-			const { code, moments: told } = await zombie.ended;
-			const woken = told.slice(told.findIndex(({ moment }) => moment === stopAt) + 1);
+			const { code, moments: reported } = await zombie.ended;
+			const woken = reported.slice(reported.findIndex(({ moment }) => moment === stopAt) + 1);
 			const begun = woken.map(({ moment }) => moment).filter((moment) => /asked|entered|after$/.test(moment));
 			expect([stopAt, begun]).toEqual([stopAt, []]);
 			expect([stopAt, code]).toEqual([stopAt, 0]);
 			const result = before.isOver ? { outcome: "completed" } : { outcome: "suspended", error: "lease_lost" };
 			expect(woken.filter(({ moment }) => moment === "result")).toMatchObject([result]);
-			expect(await standing(session)).toEqual(after.get(session));
+			expect(await stateOf(session)).toEqual(after.get(session));
 		}
 		expect(world.requests()).toHaveLength(asked);
 		// The call it was in may have had its effect: once for who counts keys.
@@ -114,17 +114,17 @@ describe("two workers", () => {
 		);
 		const workers = [1, 2].map(() => world.start({ work: { whatever: true } }));
 		await until(async () => {
-			const all = await Promise.all(sessions.map(standing));
+			const all = await Promise.all(sessions.map(stateOf));
 			return all.every(({ isOver }) => isOver);
 		});
 		for (const each of workers) each.say("end");
 		const ended = await Promise.all(workers.map((each) => each.ended));
-		const taken = ended.flatMap((each) => named(each, "taken up").map(({ session }) => session));
+		const taken = ended.flatMap((each) => named(each, "resumed").map(({ session }) => session));
 		expect(taken.toSorted()).toEqual(sessions);
 		expect([...world.received().values()]).toEqual(Array(2 * sessions.length).fill(1));
 	});
 
-	test("are one when one of them dies: the other goes on in under two seconds", async () => {
+	test("are one when one of them dies: the other continues in under two seconds", async () => {
 		const send = [planned("one", [["wait:a"], ["wait:b"]])];
 		const sender = world.start({ work: { send } });
 		await sender.reached("wait a entered");
@@ -138,7 +138,7 @@ describe("two workers", () => {
 		const killedAt = performance.now();
 		await second.reached("append 1 after");
 		const took = performance.now() - killedAt;
-		console.log(`the other worker went on after ${Math.round(took)} ms`);
+		console.log(`the other worker continued after ${Math.round(took)} ms`);
 		expect(took).toBeLessThan(2_000 * slowness());
 		await second.reached("result");
 		second.say("end");

@@ -5,7 +5,7 @@ import { runSchedules, scheduleCount } from "./schedules.fixture.ts";
 const minutes = 60_000;
 
 test(
-	"nothing is lost, doubled, stuck or told too early in the second half of the schedules",
+	"nothing is lost, doubled, stuck or emitted too early in the second half of the schedules",
 	async () => {
 		const half = Math.floor(scheduleCount / 2);
 		await runSchedules(half + 1, scheduleCount - half);

@@ -25,7 +25,7 @@ test("a seed replays exactly: the same trace to the last line", async () => {
 	expect(new Set(first).size).toBeGreaterThan(0.9 * seeds.length);
 });
 
-test("a schedule has as many things happen as it is told, and only the faults it may have", async () => {
+test("a schedule has as many things happen as it is given, and only the faults it may have", async () => {
 	const quiet = await simulate({ seed: 5, steps: 3, faults: [] });
 	const lively = await simulate({ seed: 5, steps: 60 });
 	expect(quiet).toMatchObject({ ok: true, seed: 5 });
@@ -40,7 +40,7 @@ test.runIf(replayedSeed !== undefined)("replays the seed of HOLDFAST_SEED", asyn
 });
 
 test(
-	"nothing is lost, doubled, stuck or told too early in the first half of the schedules",
+	"nothing is lost, doubled, stuck or emitted too early in the first half of the schedules",
 	async () => {
 		await runSchedules(1, Math.floor(scheduleCount / 2));
 	},

@@ -13,7 +13,7 @@ import { readWorkspaces, type Workspace } from "../workspaces.ts";
 
 /** One example, ready to compile. */
 export interface Example {
-	/** The paper or source it stands in, from the root of the repository. */
+	/** The paper or source it is in, from the root of the repository. */
 	readonly origin: string;
 	/** Line of its first line there, from 1. */
 	readonly line: number;

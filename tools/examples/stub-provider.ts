@@ -1,4 +1,4 @@
-// Stands in for the provider packages while an example runs: the same factories, one model that needs no network.
+// Replaces the provider packages while an example runs: the same factories, one model that needs no network.
 // It calls the first tool once with arguments made from its schema, then answers; asked for JSON it gives some.
 import type { JSONSchema7, LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { simulateReadableStream } from "ai";

@@ -1,4 +1,4 @@
-// Stands in for a server of agents while an example runs: the wire protocol at https://agents.example, one model that
+// Replaces a server of agents while an example runs: the wire protocol at https://agents.example, one model that
 // calls the first tool of the session once and then answers, and nothing kept but what the example itself did.
 
 interface StubEvent {
@@ -66,15 +66,15 @@ interface ExecuteBody {
 function execute({ sessionId = `session-${sessions.size + 1}`, input, context }: ExecuteBody): Response {
 	const session = sessions.get(sessionId) ?? open(sessionId, context?.tools ?? []);
 	const from = session.log.length;
-	const tell = (type: string, members: object = {}): void => {
+	const emit = (type: string, members: object = {}): void => {
 		session.log.push({ id: `${session.log.length + 1}.0.0`, event: { type, ...members } });
 	};
 	const add = (role: string, message: object): void => {
-		tell("message_start", { role });
+		emit("message_start", { role });
 		session.messages.push({ role, ...message });
-		tell("message_end", { message: { role, ...message } });
+		emit("message_end", { message: { role, ...message } });
 	};
-	tell("session_start", { sessionId });
+	emit("session_start", { sessionId });
 	const answers = Array.isArray(input) ? input : undefined;
 	if (answers === undefined) add("user", input);
 	for (const answer of answers ?? [])
@@ -83,12 +83,12 @@ function execute({ sessionId = `session-${sessions.size + 1}`, input, context }:
 	const call = { id: "call-1", name: tool?.name, arguments: { city: "Oslo", amount: 1 } };
 	const content =
 		tool === undefined ? [{ type: "text", text: "An answer." }] : [{ type: "toolCall", ...call }];
-	if (tool === undefined) tell("text_delta", { delta: "An answer." });
+	if (tool === undefined) emit("text_delta", { delta: "An answer." });
 	const stopReason = tool === undefined ? "stop" : "tool_calls";
 	add("assistant", { id: "message-1", content, model: "stub", stopReason, usage, timestamp: 0 });
 	session.pending = tool === undefined ? [] : [call];
 	session.status = tool === undefined ? "completed" : "awaiting_tool_execution";
-	tell("execute_complete", { status: session.status, pendingToolCalls: session.pending });
+	emit("execute_complete", { status: session.status, pendingToolCalls: session.pending });
 	return stream(sessionId, session.log.slice(from), false);
 }
 

@@ -8,7 +8,7 @@ import type { SessionMessage } from "./wire/messages.ts";
 
 const client = createClient({ url: "" });
 
-test("events are told apart by their type", async () => {
+test("events are distinguished by their type", async () => {
 	for await (const event of client.execute({ input: "Hi" })) {
 		expectTypeOf(event).toEqualTypeOf<ExecuteEvent | ExecuteComplete>();
 		if (event.type === "text_delta") expectTypeOf(event.delta).toBeString();

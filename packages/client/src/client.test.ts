@@ -56,7 +56,7 @@ test("an execution shows its events and comes to a result", async () => {
 	expect(server.requests[0]?.body).toEqual({ input: { role: "user", content: "Hi" }, context: {} });
 });
 
-test("the result needs no loop, is the same each time, and a session goes on without a context", async () => {
+test("the result needs no loop, is the same each time, and a session continues without a context", async () => {
 	const first = client().execute({ input: "Hi" });
 	const result = await first.result();
 	expect(await first.result()).toBe(result);
@@ -128,7 +128,7 @@ test("refusals carry the server's code, message and status", async () => {
 	expect(server.requests).toHaveLength(3);
 });
 
-test("a place without such a server is told from a failing one", async () => {
+test("an address without such a server is distinguished from a failing one", async () => {
 	server.faults.push({ status: 404 });
 	await expect(client().session("s")).rejects.toMatchObject({ code: "request_failed", status: 404 });
 	const page = createClient({ url: "", fetch: async () => new Response("<html>") });
@@ -140,7 +140,7 @@ test("a place without such a server is told from a failing one", async () => {
 	await expect(phone.execute({ input: "Hi" }).result()).rejects.toMatchObject({ code: "stream_unsupported" });
 });
 
-test("what cannot be sent is told at once", async () => {
+test("what cannot be sent is reported at once", async () => {
 	await expect(client({ headers: { "x-name": "ü€\n" } }).session("s")).rejects.toThrow(TypeError);
 	const refused = () => client().execute({ input: "Hi", idempotencyKey: "ü" });
 	expect(refused).toThrow("`idempotencyKey` must be 1 to 200 visible ASCII characters.");

@@ -45,7 +45,7 @@ export interface Client {
 	watch(sessionId: string, options?: WatchOptions): AsyncIterable<LoggedEvent>;
 	/** Lets a call run that waits for approval. Done when the server has stored it. */
 	approve(sessionId: string, toolCallId: string): Promise<void>;
-	/** Refuses a call that waits for approval; the model is told the reason. */
+	/** Refuses a call that waits for approval; the model sees the reason. */
 	deny(sessionId: string, toolCallId: string, reason?: string): Promise<void>;
 	/** Hands in answers to pending calls. Done when the server has stored them; `watch` shows what follows. */
 	answer(sessionId: string, answers: readonly Answer[]): Promise<void>;

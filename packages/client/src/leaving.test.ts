@@ -1,4 +1,4 @@
-// Slow loops, loops that are left, and streams that are aborted: nothing grows, nothing hangs, and the session goes on.
+// Slow loops, loops that are left, and streams that are aborted: nothing grows, nothing hangs, and the session continues.
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createClient } from "./client.ts";
 import type { Reply } from "./fixtures/agent.fixture.ts";
@@ -50,7 +50,7 @@ test("nobody reads, and nothing is read ahead", async () => {
 	expect((await stream.result()).status).toBe("completed");
 });
 
-test("leaving the loop disconnects, the session goes on, and the result can still be had", async () => {
+test("leaving the loop disconnects, the session continues, and the result can still be had", async () => {
 	const { promise: later, resolve: goOn } = Promise.withResolvers<void>();
 	replies = [{ text: "One two three.", until: later }];
 	const stream = client().execute({ input: "Hi" });
@@ -99,7 +99,7 @@ test("a loop that starts after the result sees every event", async () => {
 	expect(events).toEqual(log());
 });
 
-test("aborting disconnects and is what loop and result end with; the session goes on", async () => {
+test("aborting disconnects and is what loop and result end with; the session continues", async () => {
 	const { promise: later, resolve: goOn } = Promise.withResolvers<void>();
 	replies = [{ text: "One two three.", until: later }];
 	const controller = new AbortController();

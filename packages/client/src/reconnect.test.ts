@@ -1,4 +1,4 @@
-// Connections that break, servers that restart: the consumer sees every event once, in order, or is told why not.
+// Connections that break, servers that restart: the consumer sees every event once, in order, or learns why not.
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createClient } from "./client.ts";
@@ -33,7 +33,7 @@ async function eventsOf<T>(stream: AsyncIterable<T>): Promise<readonly T[]> {
 
 const path = ({ method, path }: { method: string; path: string }) => `${method} ${path}`;
 
-test("a stream cut in the middle of a record goes on behind the last whole one [API-090]", async () => {
+test("a stream cut in the middle of a record continues after the last whole one [API-090]", async () => {
 	server.faults.push({ cutAfter: 400 });
 	const events = await eventsOf(client().execute({ input: "Hi" }));
 	expect(events).toEqual(logOf()?.map(({ event }) => event));
@@ -135,7 +135,7 @@ test("too many failures in a row end the stream with the last of them", async ()
 	expect(server.requests).toHaveLength(3);
 });
 
-test("an address that is none is told at once, and no server is waited for", async () => {
+test("a malformed address is reported at once, without waiting for a server", async () => {
 	for (const url of ["127.0.0.1:4280", "localhost:4280", "agents.example.com/api"])
 		expect(() => createClient({ url })).toThrow(
 			expect.objectContaining({
@@ -151,7 +151,7 @@ test("an address that is none is told at once, and no server is waited for", asy
 	expect(timers.waits).toEqual([]);
 });
 
-test("an address where nobody listens is told after the last try", async () => {
+test("an address where nobody listens is reported after the last try", async () => {
 	await server.close();
 	const lonely = client({ maxReconnects: 1 }).execute({ input: "Hi" });
 	await expect(lonely.result()).rejects.toMatchObject({
@@ -210,7 +210,7 @@ describe("watch", () => {
 		expect(await eventsOf(client().watch("s"))).toEqual(logOf("s"));
 	});
 
-	test("begins behind a known event, also behind the last one", async () => {
+	test("begins after a known event, also after the last one", async () => {
 		const log = logOf("s") ?? [];
 		expect(await eventsOf(client().watch("s", { after: log[4]?.id ?? "" }))).toEqual(log.slice(5));
 		expect(await eventsOf(client().watch("s", { after: log.at(-1)?.id ?? "" }))).toEqual([]);

@@ -166,7 +166,7 @@ test.each(forms)("a tool may give %s", async (_, tool, answer) => {
 	expect(answers()).toEqual([expect.objectContaining({ role: "tool", toolCallId: "c1", ...answer })]);
 });
 
-test("a tool is told its call and gets a key that stays", async () => {
+test("a tool gets its call and a key that stays", async () => {
 	replies = [{ calls: [call("c1", "look", { at: "it" })] }];
 	const seen: unknown[] = [];
 	const { signal } = new AbortController();
@@ -352,7 +352,7 @@ describe("when others are quicker", () => {
 		expect(answers()).toHaveLength(1);
 	});
 
-	test("and go on with other calls of ours, these are answered too", async () => {
+	test("and continue with other calls of ours, these are answered too", async () => {
 		replies = [{ calls: [call("c1", "work")] }, { calls: [call("c2", "work")] }];
 		const work = (_: unknown, { toolCallId }: { toolCallId: string }) => {
 			if (toolCallId === "c1") settle("c1");
@@ -375,7 +375,7 @@ describe("when others are quicker", () => {
 		});
 	});
 
-	test("and nothing more is told about it, the session itself says how it stands", async () => {
+	test("and nothing more is emitted about it, the session itself says its state", async () => {
 		replies = [{ calls: [call("c1", "slow")] }];
 		const slow = () => {
 			const session = server.sessions.get("session-1");
@@ -405,15 +405,15 @@ test("the same key after a restart of the program shows the whole run and does n
 	expect(answers()).toHaveLength(2);
 });
 
-test("aborting ends the wait for a tool and tells the tool", async () => {
+test("aborting ends the wait for a tool and notifies the tool", async () => {
 	replies = [{ calls: [call("c1", "wait")] }];
 	const controller = new AbortController();
-	let told: unknown;
+	let reason: unknown;
 	const wait: ClientTool = {
 		name: "wait",
 		run: (_, { signal }) => {
 			signal.addEventListener("abort", () => {
-				told = signal.reason;
+				reason = signal.reason;
 			});
 			controller.abort("enough");
 			return new Promise(() => {});
@@ -421,7 +421,7 @@ test("aborting ends the wait for a tool and tells the tool", async () => {
 	};
 	const stream = execute({ tools: [wait], signal: controller.signal });
 	await expect(stream.result()).rejects.toBe("enough");
-	expect(told).toBe("enough");
+	expect(reason).toBe("enough");
 	expect(server.sessions.get("session-1")?.status).toBe("awaiting_tool_execution");
 });
 

@@ -1,5 +1,5 @@
-// The chunks of a chat's answer over connections that come and go, each once, in order: a connection is taken up again
-// behind the last chunk that was passed on.
+// The chunks of a chat's answer over connections that come and go, each once, in order: a connection is resumed
+// after the last chunk that was passed on.
 import { ClientError } from "../errors/index.ts";
 import { type Call, createBackoff, lost, readRecords, type Settings, send } from "../transport/index.ts";
 
@@ -8,7 +8,7 @@ export function chatPath(chatId: string): string {
 	return `/api/chat/${encodeURIComponent(chatId)}`;
 }
 
-/** The stream of the answer that is being made, behind a chunk. */
+/** The stream of the answer that is being made, after a chunk. */
 export function resumeCall(chatId: string, lastId: string | undefined, headers: Call["headers"]): Call {
 	return {
 		method: "GET",
@@ -35,7 +35,7 @@ export async function openChat(
 
 /**
  * The chunks of an answer. `call` is made again until its first chunk came; `first` is its connection, if it is open.
- * `opening` is told of every connection that sends a message.
+ * `opening` is called for every connection that sends a message.
  *
  * @throws ClientError what the server says; `connection_failed` and `connection_lost` after too many failures in a row.
  */
@@ -55,7 +55,7 @@ export async function* followChat(
 		try {
 			const next = lastId === undefined ? call : resumeCall(chatId, lastId, authOf(call));
 			if (connection === undefined && next.method === "POST") {
-				// Not cut when it is aborted: the server might have taken the message, and must be told to stop after that.
+				// Not cut when it is aborted: the server might have taken the message, and must be asked to stop after that.
 				const opened = openChat(settings, next, undefined);
 				opening(opened);
 				connection = await orAborted(opened, signal);

@@ -1,4 +1,4 @@
-// The transport of `useChat` to a Holdfast server. Beyond what the AI SDK's own does: a dropped connection is taken up
+// The transport of `useChat` to a Holdfast server. Beyond what the AI SDK's own does: a dropped connection is resumed
 // where it broke, a message that is sent again is taken once, and `stop()` stops the run and not only the connection.
 import {
 	type Call,
@@ -30,7 +30,7 @@ export interface HoldfastChatTransportOptions extends Omit<ClientOptions, "url">
  * console.log(transport.resumeStreamIsReplay);
  */
 export class HoldfastChatTransport<Message extends ChatMessage = ChatMessage> {
-	/** A stream that is resumed tells its message from the beginning. */
+	/** A resumed stream sends its message from the beginning. */
 	readonly resumeStreamIsReplay = true;
 	readonly #settings: Settings;
 	/** Chats that were loaded while an answer was being made. */
@@ -64,10 +64,10 @@ export class HoldfastChatTransport<Message extends ChatMessage = ChatMessage> {
 		return this.#stream(chatId, abortSignal, chunks, () => opening);
 	}
 
-	/** The answer that is being made, from its beginning; null when there is none. */
+	/** The answer that is being made, from its beginning; null without one. */
 	async reconnectToStream(options: ReconnectOptions): Promise<ReadableStream<ChatChunk> | null> {
 		const { chatId, abortSignal } = options;
-		// An answer that ended since the chat was loaded is told, too: what was loaded is not all of it.
+		// An answer that ended since the chat was loaded is streamed, too: what was loaded is not all of it.
 		const again = this.#loadedOpen.delete(chatId) ? "?again=1" : "";
 		const resume = resumeCall(chatId, undefined, plainHeaders(options.headers));
 		const call = { ...resume, path: resume.path + again };
@@ -86,7 +86,7 @@ export class HoldfastChatTransport<Message extends ChatMessage = ChatMessage> {
 		return messages;
 	}
 
-	/** Stops the answer that is being made; harmless when there is none. Calls that wait are cancelled. */
+	/** Stops the answer that is being made; harmless without one. Calls that wait are cancelled. */
 	async stop(chatId: string): Promise<{ readonly stopped: boolean }> {
 		const call: Call = { method: "POST", path: `${chatPath(chatId)}/stop`, body: "{}" };
 		const stopped = await repeatedly(this.#settings, () => sendForJson(this.#settings, call));
@@ -103,7 +103,7 @@ export class HoldfastChatTransport<Message extends ChatMessage = ChatMessage> {
 			const stopping = Promise.resolve(opening())
 				.catch(() => {}) // it may have been taken all the same
 				.then(() => this.stop(chatId))
-				// The page has moved on; a run that could not be stopped goes on and is there when it comes back.
+				// The page has moved on; a run that could not be stopped continues and is there when it comes back.
 				.catch(() => {})
 				.finally(() => this.#stopping.delete(chatId));
 			this.#stopping.set(chatId, stopping);

@@ -8,7 +8,7 @@ export interface ChatMessage {
 	readonly parts: readonly { readonly type: string }[];
 }
 
-/** A chunk of a message, as the server tells it. */
+/** A chunk of a message, as the server sends it. */
 export type ChatChunk =
 	| { type: "start"; messageId?: string }
 	| { type: "start-step" | "finish-step" | "reset-step" | "abort" }

@@ -7,7 +7,7 @@ import type { ReceivedEvent } from "../transport/index.ts";
 import type { ExecuteComplete, ExecuteEvent } from "../wire/index.ts";
 import type { ExecuteResult } from "./tally.ts";
 
-/** A running execution. Leaving the loop, or aborting `signal`, disconnects; the session goes on at the server. */
+/** A running execution. Leaving the loop, or aborting `signal`, disconnects; the session continues at the server. */
 export interface ExecuteStream extends AsyncIterable<ExecuteEvent | ExecuteComplete> {
 	/**
 	 * Its events, each once, in order; `execute_complete` ends each round of tool calls. For one consumer.
@@ -22,7 +22,7 @@ export interface ExecuteStream extends AsyncIterable<ExecuteEvent | ExecuteCompl
 	result(): Promise<ExecuteResult>;
 	/** The id of the session, as soon as the server has said it. */
 	readonly sessionId: Promise<string>;
-	/** The id of the last event that was received, to go on with `watch` in another place. */
+	/** The id of the last event that was received, to continue with `watch` in another place. */
 	readonly lastEventId: string | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface ExecuteStream extends AsyncIterable<ExecuteEvent | ExecuteCompl
 export interface StreamSource {
 	/** All events, in order. Reads on when asked. */
 	readonly events: AsyncGenerator<ReceivedEvent, void, undefined>;
-	/** Events of the session behind one that was received. */
+	/** Events of the session after one that was received. */
 	readonly reread: (sessionId: string, after: string) => AsyncGenerator<ReceivedEvent, void, undefined>;
 	/** The result, once the events have ended. */
 	readonly result: (sessionId: string) => ExecuteResult;
@@ -41,7 +41,7 @@ export interface StreamSource {
 
 type Outcome = { readonly ok: true } | { readonly ok: false; readonly error: unknown };
 
-/** @param open makes the source; it is handed a function that is to be told the session's id as soon as it is known. */
+/** @param open makes the source; it gets a function to call with the session's id as soon as it is known. */
 export function createExecuteStream(
 	open: (name: (sessionId: string | undefined) => void) => StreamSource,
 ): ExecuteStream {

@@ -1,6 +1,6 @@
 // Carries an execution to its end: follows it, answers the calls it waits for, hands the answers in and follows what
 // comes of them, until nothing is left to answer here. A session belongs to everybody: where calls were settled by
-// somebody else meanwhile, it goes on with what is left, or with what the session does next.
+// somebody else meanwhile, it continues with what is left, or with what the session does next.
 
 import { ClientError, isClientError } from "../errors/index.ts";
 import type { Answerer } from "../tools/index.ts";
@@ -49,7 +49,7 @@ export async function* runRounds(execution: Execution): Events {
 	for (let round = 1; ; round++) {
 		const ending = execution.tally.ending();
 		if (ending?.status !== "awaiting_tool_execution") return;
-		if (execution.keyIsShared && (await wasLeftBehind(execution, place, ending))) {
+		if (execution.keyIsShared && (await wasAnsweredBefore(execution, place, ending))) {
 			yield* rejoin(execution, place);
 			continue;
 		}
@@ -75,7 +75,7 @@ async function* gather(events: Events, { tally }: Execution, place: Place): Even
 }
 
 /** Whether the calls were answered long ago: a tool must not run again for what an earlier process has done. */
-async function wasLeftBehind(
+async function wasAnsweredBefore(
 	execution: Execution,
 	place: Place,
 	{ pendingToolCalls }: Ending,
@@ -98,7 +98,7 @@ async function* handIn(execution: Execution, answers: readonly Answer[], place: 
 			const session = await currentSession(execution, place);
 			const open = openCalls(session);
 			const rest = left.filter(({ toolCallId }) => open.has(toolCallId));
-			// What runs now may settle the rest, or wait for it again: the next round will tell.
+			// What runs now may settle the rest, or wait for it again: the next round decides.
 			if (session.status === "running" || rest.length === 0) return yield* rejoin(execution, place);
 			if (rest.length === left.length) {
 				if (error.code !== "session_busy") throw error;

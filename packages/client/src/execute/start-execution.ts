@@ -18,7 +18,7 @@ export interface ExecuteRequest {
 	readonly context?: ExecuteContext;
 	/**
 	 * Tools that are carried out here when the model calls them. Default: none, and the stream ends when it has to wait
-	 * for somebody. A new session is told about them.
+	 * for somebody. A new session gets their descriptions.
 	 */
 	readonly tools?: readonly ClientTool[];
 	/** Asked about calls that need approval. Default: nobody is asked, and such calls are left open. */
@@ -36,7 +36,7 @@ export interface ExecuteRequest {
 	 * characters, to repeat a request after your program was restarted.
 	 */
 	readonly idempotencyKey?: string;
-	/** Disconnects. The session goes on at the server; `client.stop` ends it. */
+	/** Disconnects. The session continues at the server; `client.stop` ends it. */
 	readonly signal?: AbortSignal;
 }
 

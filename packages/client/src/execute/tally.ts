@@ -25,7 +25,7 @@ export interface Ending {
 /** Gathers events. */
 export interface Tally {
 	add(event: LoggedEvent["event"]): void;
-	/** How it stands where the events do not say: the session's own word. */
+	/** Its state where the events do not say: the session's own answer. */
 	end(ending: Ending): void;
 	/** The ending of the last execution; undefined while one is under way. */
 	ending(): Ending | undefined;

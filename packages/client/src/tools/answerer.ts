@@ -1,5 +1,5 @@
 // Finds answers for pending calls: results of tools that run here, and decisions of whoever may approve. A call is
-// taken up once, however often it is seen pending.
+// resumed once, however often it is seen pending.
 
 import type { Answer, ApprovalAnswer, PendingToolCall, ToolAnswer } from "../wire/index.ts";
 import { type ClientTool, isLocalTool } from "./client-tool.ts";

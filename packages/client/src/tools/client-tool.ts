@@ -1,9 +1,9 @@
-// Tools whose functions run here: how they are declared, and what of them the server is told.
+// Tools whose functions run here: how they are declared, and what the server learns of them.
 
 import { ClientError } from "../errors/index.ts";
 import type { ToolDescription } from "../wire/index.ts";
 
-/** What a tool is told about the call it serves. */
+/** What a tool gets with the call it serves. */
 export interface ClientToolContext {
 	readonly toolCallId: string;
 	readonly toolName: string;
@@ -30,7 +30,7 @@ export interface ClientTool<Params = any> {
 	readonly name: string;
 	/** What people are shown in place of the name. */
 	readonly label?: string;
-	/** What the model is told about when and how to use it. */
+	/** Says to the model when and how to use it. */
 	readonly description?: string;
 	/** What it takes. Default: nothing. */
 	readonly parameters?: ToolParameters;
@@ -61,7 +61,7 @@ export function isLocalTool({ execute, run }: ClientTool): boolean {
 	return typeof execute === "function" || typeof run === "function";
 }
 
-/** What the server is told of a tool: all but its functions. @throws ClientError `schema_not_convertible`. */
+/** What the server learns of a tool: all but its functions. @throws ClientError `schema_not_convertible`. */
 export function describeTool({ name, label, description = "", parameters }: ClientTool): ToolDescription {
 	return {
 		name,

@@ -1,4 +1,4 @@
-// How long to wait before the next try, and when to give up (keeps I7: tries are bounded unless told otherwise).
+// How long to wait before the next try, and when to give up (keeps I7: tries are bounded by default).
 
 import { ClientError } from "../errors/index.ts";
 import type { Settings } from "./options.ts";

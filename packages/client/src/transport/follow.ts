@@ -1,5 +1,5 @@
-// Follows events over connections that come and go. An event is passed on once, in order: a connection is always taken
-// up behind the last event that was passed on, and what was cut in the middle of a record counts as not received.
+// Follows events over connections that come and go. An event is passed on once, in order: a connection always resumes
+// after the last event that was passed on, and what was cut in the middle of a record counts as not received.
 
 import { createBackoff } from "./backoff.ts";
 import { lost } from "./idle-time.ts";
@@ -19,7 +19,7 @@ import {
 export interface Following {
 	readonly settings: Settings;
 	readonly signal?: AbortSignal | undefined;
-	/** Told of each connection as it opens. */
+	/** Called for each connection as it opens. */
 	onConnection?(connection: EventConnection): void;
 }
 
@@ -34,7 +34,7 @@ export async function* followExecution(
 ): AsyncGenerator<ReceivedEvent, void, undefined> {
 	const start = executeCall(body, idempotencyKey);
 	let { sessionId } = body;
-	// Before its first event nothing tells where the execution begins, and the same POST joins it there.
+	// Before its first event nothing says where the execution begins, and the same POST joins it there.
 	const next = (last: ReceivedEvent | undefined) =>
 		last === undefined || sessionId === undefined
 			? start
@@ -46,7 +46,7 @@ export async function* followExecution(
 	}
 }
 
-/** The events of a session behind `after`: up to the end of its last execution, or with `follow` for ever. */
+/** The events of a session after `after`: up to the end of its last execution, or with `follow` for ever. */
 export async function* followSession(
 	following: Following,
 	sessionId: string,

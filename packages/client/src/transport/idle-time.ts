@@ -1,4 +1,4 @@
-// Takes a silent connection for a dead one: a phone that changed networks is never told, only silence says so.
+// Takes a silent connection for a dead one: a phone that changed networks is never notified, only silence shows it.
 
 import { ClientError, isClientError } from "../errors/index.ts";
 import type { Settings } from "./options.ts";
@@ -23,7 +23,7 @@ export function withinIdleTime<T>({ timers, idleTimeoutMs }: Settings, work: Pro
 export function lost(what: string, cause?: unknown): ClientError {
 	return new ClientError(
 		"connection_lost",
-		`The connection to the server ${what}. Go on from the last event's id when the server can be reached.`,
+		`The connection to the server ${what}. Continue from the last event's id when the server can be reached.`,
 		{ retryable: true, ...(cause === undefined ? {} : { cause }) },
 	);
 }

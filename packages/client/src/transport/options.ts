@@ -11,7 +11,7 @@ export type ClientHeaders =
 	| Readonly<Record<string, string>>
 	| (() => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>);
 
-/** Told before the client tries again. */
+/** Passed to `onReconnect` before the client tries again. */
 export interface ReconnectNotice {
 	/** Failures in a row, this one included. */
 	readonly attempt: number;
@@ -31,7 +31,7 @@ export interface ClientOptions {
 	readonly headers?: ClientHeaders;
 	/**
 	 * How many failures in a row, without one event in between, are met by another try. Default 10, about two minutes.
-	 * `Infinity` never gives up, and never tells of a wrong address either; 0 reports the first failure.
+	 * `Infinity` never gives up, and never reports a wrong address either; 0 reports the first failure.
 	 */
 	readonly maxReconnects?: number;
 	/** The wait before the first further try, in milliseconds; it doubles each time, half of it by chance. Default 500. */
@@ -50,7 +50,7 @@ export interface ClientOptions {
 	 * read from the server again.
 	 */
 	readonly bufferCharacters?: number;
-	/** Told before each further try. Must not throw. */
+	/** Called before each further try. Must not throw. */
 	readonly onReconnect?: (notice: ReconnectNotice) => void;
 	/** Time and chance. Default: the platform's. */
 	readonly timers?: Timers;

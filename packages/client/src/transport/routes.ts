@@ -1,5 +1,5 @@
 // The routes of the server as functions: one unary call each, or one connection to events. Calls that are harmless to
-// repeat are repeated here; connections are taken up again by those who know the last event.
+// repeat are repeated here; connections are resumed by those who know the last event.
 
 import { ClientError } from "../errors/index.ts";
 import type {
@@ -43,7 +43,7 @@ export function executeCall(body: ExecuteBody, idempotencyKey: string): Call {
 	};
 }
 
-/** Which events of a session: those behind `after`, else all; with `follow` those of further executions, too. */
+/** Which events of a session: those after `after`, else all; with `follow` those of further executions, too. */
 export interface EventRange {
 	readonly after?: string | undefined;
 	readonly follow: boolean;

@@ -62,7 +62,7 @@ export interface ExecuteComplete {
 	readonly error?: { readonly code: string; readonly message: string };
 }
 
-/** An event with its place in the session. Compare ids for equality only; hand the last one back to go on behind it. */
+/** An event with its place in the session. Compare ids for equality only; hand the last one back to continue after it. */
 export interface LoggedEvent {
 	readonly id: string;
 	readonly event: ExecuteEvent | ExecuteComplete;

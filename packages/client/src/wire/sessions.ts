@@ -22,7 +22,7 @@ export interface ApprovalAnswer {
 	/** The run it is for: meant for another, it is refused. Default: whichever waits. */
 	readonly runId?: string;
 	readonly approved: boolean;
-	/** Told to the model when it was denied. */
+	/** Shown to the model when it was denied. */
 	readonly reason?: string;
 }
 

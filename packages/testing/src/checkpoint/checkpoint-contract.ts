@@ -14,7 +14,7 @@ export interface CheckpointStoreWorld {
 
 /** What `checkpointStoreContract` must know. */
 export interface CheckpointStoreContractOptions {
-	/** Stands before the name of each case. */
+	/** Precedes the name of each case. */
 	readonly name: string;
 	/** Makes a new, empty place. */
 	make(): CheckpointStoreWorld | Promise<CheckpointStoreWorld>;
@@ -202,7 +202,7 @@ const cases: readonly WrittenCase[] = [
 	},
 ];
 
-/** A state that tells from each of its parts which step it is of. */
+/** A state that shows in each of its parts which step it is of. */
 export function stateOf(step: number, length = 10): AgentStateJSON {
 	const text = `${step}.`.padEnd(length, `${step % 10}`);
 	return {

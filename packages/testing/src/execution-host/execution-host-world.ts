@@ -16,7 +16,7 @@ export interface ExecutionHostWorld {
 
 /** What `executionHostContract` must know. */
 export interface ExecutionHostContractOptions {
-	/** Stands before the name of each case. */
+	/** Precedes the name of each case. */
 	readonly name: string;
 	/** Makes a new, empty store. */
 	make(): MaybePromise<ExecutionHostWorld>;

@@ -15,11 +15,11 @@ export const runCases: readonly WrittenCase[] = [
 			expectSame(await runs.get("b"), null, "run of the second");
 			expectSame(await runs.getByDedupeKey("d"), first.run, "by dedupe key");
 			expectSame(await runs.getByDedupeKey("e"), null, "by unknown key");
-			expectSame(await other.store.runs.get("a"), first.run, "the run as it stands");
+			expectSame(await other.store.runs.get("a"), first.run, "the run as it is");
 		},
 	},
 	{
-		title: "of runs created at once under one dedupe key one stands",
+		title: "of runs created at once under one dedupe key one is kept",
 		async run({ store: { runs } }, other) {
 			const made = await Promise.all(
 				Array.from({ length: 10 }, (_, index) =>
@@ -27,7 +27,7 @@ export const runCases: readonly WrittenCase[] = [
 				),
 			);
 			expectSame(made.filter(({ ok }) => ok).length, 1, "runs created");
-			expectSame(new Set(made.map((each) => each.run.runId)).size, 1, "runs that stand");
+			expectSame(new Set(made.map((each) => each.run.runId)).size, 1, "runs that are kept");
 		},
 	},
 	{
@@ -107,7 +107,7 @@ export const runCases: readonly WrittenCase[] = [
 			const late = await other.store.runs.update("a", { status: "completed", output: "late" });
 			expectSame(late, { ok: false, reason: "final" }, "late completion");
 			expectSame(await other.store.runs.claim("a"), { ok: false, reason: "final" }, "claim of an ended run");
-			expectSame(await other.store.runs.get("a"), ended.run, "the run as it stands");
+			expectSame(await other.store.runs.get("a"), ended.run, "the run as it is");
 			expectSame(await runs.update("none", {}), { ok: false, reason: "not-found" }, "update of no run");
 		},
 	},
@@ -142,21 +142,21 @@ export const runCases: readonly WrittenCase[] = [
 	{
 		title: "events are read in the order they were added, from any cursor",
 		async run({ store: { events } }, other) {
-			const told: AgentEvent[] = Array.from({ length: 12 }, (_, index) => ({
+			const emitted: AgentEvent[] = Array.from({ length: 12 }, (_, index) => ({
 				type: "tool-result",
 				toolCallId: `call-${index}`,
 				toolName: "t",
 				output: { index, bytes: [index], text: "é\u0000✓" },
 			}));
-			for (const [index, event] of told.entries()) {
+			for (const [index, event] of emitted.entries()) {
 				expectSame(await events.append("a", event), { offset: index + 1 }, "cursor");
 			}
 			await events.append("b", { type: "turn-end" });
-			const all = told.map((event, index) => ({ offset: index + 1, event }));
+			const all = emitted.map((event, index) => ({ offset: index + 1, event }));
 			expectSame(await other.store.events.read("a"), all, "all events");
 			for (const offset of [0, 1, 9, 12, 40]) {
 				const rest = await other.store.events.read("a", { offset });
-				expectSame(rest, all.slice(offset), `events behind ${offset}`);
+				expectSame(rest, all.slice(offset), `events after ${offset}`);
 			}
 			expectSame(await events.read("none"), [], "events of no run");
 		},

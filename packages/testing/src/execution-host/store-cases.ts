@@ -3,7 +3,7 @@ import { checkpoint, expectSame, notification, run, type WrittenCase } from "./e
 
 export const storeCases: readonly WrittenCase[] = [
 	{
-		title: "a notification is recorded once, with a run that tells it",
+		title: "a notification is recorded once, with a run that delivers it",
 		async run({ store: { notifications, runs } }, other) {
 			const first = await notifications.enqueue(notification("a"));
 			expectSame(first, { ...notification("a"), status: "pending" }, "notification");
@@ -11,8 +11,8 @@ export const storeCases: readonly WrittenCase[] = [
 			expectSame(again, first, "the same key again");
 			expectSame(await other.store.notifications.getByIdempotencyKey("key a"), first, "by its key");
 			expectSame(await notifications.getByIdempotencyKey("none"), null, "by no key");
-			const told = await runs.getByDedupeKey("key a");
-			expectSame([told?.runId, told?.kind, told?.status], ["run a", "notification", "queued"], "its run");
+			const run = await runs.getByDedupeKey("key a");
+			expectSame([run?.runId, run?.kind, run?.status], ["run a", "notification", "queued"], "its run");
 		},
 	},
 	{

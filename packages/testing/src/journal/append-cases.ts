@@ -62,9 +62,9 @@ export const appendCases: readonly WrittenCase[] = [
 			const wanted = plain(expected);
 			for (const journal of [one, two]) {
 				same(plain(await journal.read("s")), wanted, "all entries");
-				same(plain(await journal.read("s", { after: 2 })), wanted.slice(2), "entries behind 2");
-				same(plain(await journal.read("s", { after: 1, limit: 2 })), wanted.slice(1, 3), "two behind 1");
-				same(plain(await journal.read("s", { after: 5 })), [], "entries behind the last");
+				same(plain(await journal.read("s", { after: 2 })), wanted.slice(2), "entries after 2");
+				same(plain(await journal.read("s", { after: 1, limit: 2 })), wanted.slice(1, 3), "two after 1");
+				same(plain(await journal.read("s", { after: 5 })), [], "entries after the last");
 				same(plain(await journal.read("unknown")), [], "entries of an unknown session");
 			}
 		},
@@ -108,7 +108,7 @@ export const appendCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "a head tells where a session stands",
+		title: "a head has the state of a session",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
 			same(await one.head("s"), undefined, "head of an unknown session");
@@ -147,7 +147,7 @@ export const appendCases: readonly WrittenCase[] = [
 			const listed = (await two.list()).map((head) => head.key);
 			same([...listed].sort(), [...oddKeys].sort(), "listed keys");
 			for (const key of oddKeys) await two.delete(key);
-			same(await one.list(), [], "sessions behind their deletion");
+			same(await one.list(), [], "sessions after their deletion");
 		},
 	},
 	{
@@ -205,9 +205,9 @@ export const appendCases: readonly WrittenCase[] = [
 			const alike = ["b\u0000", "b\u0000x", "b\u0000y", "b\u0000z"];
 			same(await keys({ prefix: "b\u0000" }), alike, "all of them");
 			same(await keys({ prefix: "b\u0000", limit: 2 }), alike.slice(0, 2), "first page");
-			same(await keys({ prefix: "b\u0000", after: "b\u0000x" }), alike.slice(2), "behind one of them");
-			same(await keys({ prefix: "b\u0000", after: "a" }), alike, "behind a key before them");
-			same(await keys({ prefix: "b\u0000", after: "c" }), [], "behind a key after them");
+			same(await keys({ prefix: "b\u0000", after: "b\u0000x" }), alike.slice(2), "after one of them");
+			same(await keys({ prefix: "b\u0000", after: "a" }), alike, "after a key before them");
+			same(await keys({ prefix: "b\u0000", after: "c" }), [], "after a key after them");
 			same(await keys({ prefix: "b\u0000", state: "open" }), ["b\u0000z"], "open");
 			same(await keys({ prefix: "d" }), [], "none");
 		},
@@ -236,7 +236,7 @@ export const appendCases: readonly WrittenCase[] = [
 			await append(lease, "r", note(3));
 			await two.submit("t", input("i"));
 			await eventually("a later change is heard of", () => last === "t");
-			same(heard, [], "what was heard behind leaving, or of other sessions");
+			same(heard, [], "what was heard after leaving, or of other sessions");
 		},
 	},
 	{
@@ -252,7 +252,7 @@ export const appendCases: readonly WrittenCase[] = [
 			await rejects("journal_closed", () => one.read("s"));
 			await rejects("journal_closed", () => one.submit("s", input("late")));
 			const next = await take(two, "s");
-			same([next.seq, next.openRunId], [2, "run-1"], "the lease behind it");
+			same([next.seq, next.openRunId], [2, "run-1"], "the lease after it");
 			same(notes(await two.read("s")), ["last"], "notes");
 		},
 	},

@@ -1,4 +1,4 @@
-// What is told between facts is kept in its place, fenced like facts, and goes with them.
+// What is emitted between facts is kept in its place, fenced like facts, and goes with them.
 import {
 	append,
 	begin,
@@ -15,7 +15,7 @@ const everything = { after: { seq: 0, sub: 0 }, through: 1_000, limit: 1_000 };
 
 export const chunkCases: readonly WrittenCase[] = [
 	{
-		title: "chunks stand behind the entry before them, and are read in order from any place",
+		title: "chunks come after the entry before them, and are read in order from any position",
 		needs: "chunks",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
@@ -34,8 +34,8 @@ export const chunkCases: readonly WrittenCase[] = [
 				{ seq: 2, sub: 4, event: { said: "b" } },
 			];
 			same(await two.readChunks?.("s", everything), stored, "all");
-			const behind = { ...everything, after: { seq: 1, sub: 2 } };
-			same(await two.readChunks?.("s", behind), stored.slice(2), "behind a place");
+			const later = { ...everything, after: { seq: 1, sub: 2 } };
+			same(await two.readChunks?.("s", later), stored.slice(2), "after a position");
 			same(await two.readChunks?.("s", { ...everything, through: 1 }), stored.slice(0, 3), "up to an entry");
 			same(await two.readChunks?.("s", { ...everything, limit: 2 }), stored.slice(0, 2), "some");
 			same((await two.read("s")).length, 2, "entries");

@@ -1,4 +1,4 @@
-// Settled entries become one (Append.replaces): fenced and whole as any append, and nothing behind them changes.
+// Settled entries become one (Append.replaces): fenced and whole as any append, and nothing after them changes.
 import type { Fact, Journal, Lease } from "holdfast";
 import {
 	append,
@@ -31,12 +31,12 @@ async function fold(lease: Lease, seq: number, runId = "run-1"): Promise<void> {
 	same(result, { ok: true, seq: 6 }, "what folding answers");
 }
 
-async function told(journal: Journal, after = 0): Promise<readonly unknown[]> {
+async function readAll(journal: Journal, after = 0): Promise<readonly unknown[]> {
 	const entries = await journal.read("s", { after });
 	return entries.map(({ seq, at, runId, fact }) => [seq, at, runId, fact.kind]);
 }
 
-const behind = [
+const later = [
 	[4, 1_000, "run-2", "run.started"],
 	[5, 1_000, "run-2", "note"],
 	[6, 1_000, "run-2", "run.ended"],
@@ -44,7 +44,7 @@ const behind = [
 
 export const foldCases: readonly WrittenCase[] = [
 	{
-		title: "settled entries are folded into one at the last one's place, and those behind stay as they are",
+		title: "settled entries are folded into one at the last one's place, and those after it stay as they are",
 		needs: "fold",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
@@ -54,8 +54,8 @@ export const foldCases: readonly WrittenCase[] = [
 			const lease = await take(two, "s");
 			await fold(lease, 3);
 			for (const journal of [one, two]) {
-				const all = await told(journal);
-				same([(all[0] as unknown[])[0], ...all.slice(1)], [3, ...behind], "what is left");
+				const all = await readAll(journal);
+				same([(all[0] as unknown[])[0], ...all.slice(1)], [3, ...later], "what is left");
 				const [first] = await journal.read("s", { limit: 1 });
 				same(first?.fact, folded("run-1"), "what was folded");
 				same(first?.runId, "run-1", "its run");
@@ -65,11 +65,11 @@ export const foldCases: readonly WrittenCase[] = [
 			}
 			same((await one.submit("s", input("again", { dedupeKey: "d" }))).duplicate, true, "known input");
 			await append(lease, "run-3", started);
-			same((await told(one, 6))[0], [7, 1_000, "run-3", "run.started"], "the next entry");
+			same((await readAll(one, 6))[0], [7, 1_000, "run-3", "run.started"], "the next entry");
 		},
 	},
 	{
-		title: "who reads on from among folded entries is told that they are gone",
+		title: "a reader whose position is among folded entries learns that they are gone",
 		needs: "fold",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
@@ -77,8 +77,8 @@ export const foldCases: readonly WrittenCase[] = [
 			for (const journal of [one, two]) {
 				for (const after of [1, 2, 3, 4]) await rejects("events_expired", () => journal.read("s", { after }));
 				await rejects("events_expired", () => journal.read("s", { after: 1, limit: 1 }));
-				for (const after of [0, 5]) same((await told(journal, after)).length, 1, `entries behind ${after}`);
-				for (const after of [6, 7]) same(await told(journal, after), [], `entries behind ${after}`);
+				for (const after of [0, 5]) same((await readAll(journal, after)).length, 1, `entries after ${after}`);
+				for (const after of [6, 7]) same(await readAll(journal, after), [], `entries after ${after}`);
 			}
 		},
 	},
@@ -93,7 +93,7 @@ export const foldCases: readonly WrittenCase[] = [
 			await rejects("history_unsettled", () => fold(unknown, 1));
 			await append(lease, "run-3", started);
 			await rejects("history_unsettled", () => fold(lease, 3));
-			same((await told(journal)).length, 7, "entries");
+			same((await readAll(journal)).length, 7, "entries");
 			await append(lease, "run-3", ended);
 			same(
 				(await lease.append({ at: 1, runId: "run-1", facts: [folded("")], replaces: 3 })).ok,
@@ -113,13 +113,13 @@ export const foldCases: readonly WrittenCase[] = [
 			await fold(second, 3);
 			await rejects("lease_lost", () => fold(stale, 6));
 			await rejects("lease_lost", () => append(first, "run-3", started));
-			same((await told(one)).length, 4, "entries");
+			same((await readAll(one)).length, 4, "entries");
 			await two.delete("s");
 			await rejects("lease_lost", () => fold(second, 6));
 		},
 	},
 	{
-		title: "what was folded is folded again with what came behind it, and runs keep their names",
+		title: "what was folded is folded again with what came after it, and runs keep their names",
 		needs: "fold",
 		async run(world) {
 			const journal = await world.worker();
@@ -130,7 +130,7 @@ export const foldCases: readonly WrittenCase[] = [
 			await append(lease, "run-3", started, ended);
 			const other = await take(await world.worker(), "s");
 			await other.append({ at: 900, runId: "run-2", facts: [folded("")], replaces: 6 });
-			const runs = (await told(journal)).map((entry) => (entry as unknown[])[2]);
+			const runs = (await readAll(journal)).map((entry) => (entry as unknown[])[2]);
 			same(runs, ["run-2", "run-2", "run-3", "run-3"], "runs");
 		},
 	},

@@ -50,7 +50,7 @@ export const forkCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "a session and its fork go on by themselves, and each outlives the other",
+		title: "a session and its fork continue by themselves, and each outlives the other",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
 			await twoRuns(one);

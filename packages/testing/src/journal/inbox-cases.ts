@@ -126,7 +126,7 @@ export const inboxCases: readonly WrittenCase[] = [
 				"in another session",
 			);
 			await lease.append({ at: 1, runId: "r", facts: [started], drain: ["a"] });
-			same((await two.submit("s", input("c", { dedupeKey: "k" }))).duplicate, true, "behind draining");
+			same((await two.submit("s", input("c", { dedupeKey: "k" }))).duplicate, true, "after draining");
 			same(await lease.inbox(), [], "inbox");
 			same((await one.submit("s", input("d"))).order > first.order, true, "orders are not used again");
 		},
@@ -151,7 +151,7 @@ export const inboxCases: readonly WrittenCase[] = [
 			same(
 				(await next.inbox()).map(({ id }) => id),
 				["b"],
-				"inbox behind a refused append",
+				"inbox after a refused append",
 			);
 			same((await one.read("s")).length, 3, "entries");
 		},

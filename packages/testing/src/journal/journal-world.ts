@@ -11,7 +11,7 @@ export interface JournalWorld {
 	kill?(journal: Journal): MaybePromise<void>;
 	/** Stops a worker until the others take it for dead, as SIGSTOP does. */
 	stop?(journal: Journal): MaybePromise<void>;
-	/** Lets a stopped worker go on. */
+	/** Lets a stopped worker continue. */
 	wake?(journal: Journal): MaybePromise<void>;
 	/** Ends all workers and removes the store. */
 	end(): MaybePromise<void>;
@@ -19,7 +19,7 @@ export interface JournalWorld {
 
 /** What `journalContract` must know. */
 export interface JournalContractOptions {
-	/** Stands before the name of each case. */
+	/** Precedes the name of each case. */
 	readonly name: string;
 	/** Makes a new, empty store. */
 	make(): MaybePromise<JournalWorld>;

@@ -17,7 +17,7 @@ import {
 
 export const leaseCases: readonly WrittenCase[] = [
 	{
-		title: "an open run's lease is refused to others while its holder lives, and they are told who that is",
+		title: "an open run's lease is refused to others while its holder lives, and they learn who that is",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
 			await begin(one, "s");
@@ -45,7 +45,7 @@ export const leaseCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "a lease is refused at its first append when the session went on since it was asked for",
+		title: "a lease is refused at its first append when the session continued since it was asked for",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
 			const first = await begin(one, "s");
@@ -90,7 +90,7 @@ export const leaseCases: readonly WrittenCase[] = [
 				true,
 				`outcomes ${outcomes}`,
 			);
-			// Leases of one worker fence each other, so a worker that asks again behind its own append may follow it.
+			// Leases of one worker fence each other, so a worker that asks again after its own append may follow it.
 			same((await journal.read("s")).length, holders, "entries");
 			const crossing = await Promise.all(
 				workers.map(async (worker): Promise<[string, Lease]> => [worker.workerId, await take(worker, "t")]),
@@ -129,11 +129,11 @@ export const leaseCases: readonly WrittenCase[] = [
 			const lost = listen(lease);
 			const seized = await take(two, "s", "seize");
 			same(seized.openRunId, "run-1", "the run to end");
-			await append(lease, "run-1", note("went on meanwhile"));
+			await append(lease, "run-1", note("continued meanwhile"));
 			same([lost(), lease.isLost], [false, false], "loss before anything was recorded");
 			const killed = { kind: "run.ended", outcome: "killed" } as const;
 			const result: AppendResult = await seized.append({ at: 1, runId: "run-1", facts: [killed] });
-			same(result, { ok: true, seq: 3 }, "the end, behind all that was committed");
+			same(result, { ok: true, seq: 3 }, "the end, after all that was committed");
 			await eventually("the holder hears of it", lost);
 			await rejects("lease_lost", () => append(lease, "run-1", note("too late")));
 			same((await one.read("s")).length, 3, "entries");
@@ -149,8 +149,8 @@ export const leaseCases: readonly WrittenCase[] = [
 			});
 			const lease = await begin(one, "s");
 			await append(await take(two, "s", "seize"), "run-1", note("seized"));
-			await two.submit("other", input("behind it"));
-			await eventually("the holder's store has seen what came behind", () => heard);
+			await two.submit("other", input("after it"));
+			await eventually("the holder's store has seen what came after", () => heard);
 			listen(lease);
 			await eventually("the lease is lost", () => lease.isLost, 2_000);
 		},
@@ -173,7 +173,7 @@ export const leaseCases: readonly WrittenCase[] = [
 			const lease = await begin(one, "s");
 			await lease.release();
 			await lease.release();
-			await rejects("lease_lost", () => append(lease, "run-1", note("behind release")));
+			await rejects("lease_lost", () => append(lease, "run-1", note("after release")));
 			const next = await take(two, "s");
 			same([next.seq, next.openRunId], [1, "run-1"], "next lease");
 			await append(next, "run-1", note("next"));
@@ -231,7 +231,7 @@ export const leaseCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "each death of a worker has a mark of its own, where deaths are told",
+		title: "each death of a worker has a mark of its own, where deaths are reported",
 		needs: "kill",
 		async run(world) {
 			const [one, two, three] = [await world.worker(), await world.worker(), await world.worker()];
@@ -332,7 +332,7 @@ export const leaseCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "a worker that was stopped and wakes behind a takeover commits nothing, and hears of it",
+		title: "a worker that was stopped and wakes after a takeover commits nothing, and hears of it",
 		needs: "stop",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
@@ -348,7 +348,7 @@ export const leaseCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "a worker that was stopped and wakes before anybody took over goes on",
+		title: "a worker that was stopped and wakes before anybody took over continues",
 		needs: "stop",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];

@@ -50,7 +50,7 @@ test("replies come in order, a function is asked with the request and the number
 	expect(asked.map(([request]) => request)).toEqual(model.requests);
 });
 
-test("a call behind the end of the script fails and says so", async () => {
+test("a call after the end of the script fails and says so", async () => {
 	const call = llm({ model: scriptedModel([]) }).generate("go");
 	await expect(call).rejects.toMatchObject({
 		code: "INVALID_REQUEST",
@@ -58,7 +58,7 @@ test("a call behind the end of the script fails and says so", async () => {
 	});
 });
 
-test("an error is thrown behind what stands above it, and is that very error", async () => {
+test("an error is thrown after what precedes it, and is that very error", async () => {
 	const error = new UPPError("down", "NETWORK_ERROR", "scripted", "llm");
 	const stream = llm({ model: scriptedModel([{ text: "so far", error }]) }).stream("go");
 	const texts: (string | undefined)[] = [];
@@ -70,7 +70,7 @@ test("an error is thrown behind what stands above it, and is that very error", a
 	expect(texts.join("")).toBe("so far");
 });
 
-test("a reply behind a gate waits for it, and gives up when it is aborted", async () => {
+test("a reply with a gate waits for it, and gives up when it is aborted", async () => {
 	const gate = Promise.withResolvers<void>();
 	const waiting = llm({ model: scriptedModel([{ gate: gate.promise, text: "at last" }]) }).generate("go");
 	gate.resolve();

@@ -1,4 +1,4 @@
-// A model that says what a script tells it to: deterministic, streaming, and it keeps the requests it got.
+// A model that says what a script says: deterministic, streaming, and it keeps the requests it got.
 import {
 	AssistantMessage,
 	createProvider,
@@ -32,7 +32,7 @@ export interface ScriptedReply {
 	readonly data?: unknown;
 	readonly usage?: TokenUsage;
 	readonly stopReason?: LLMResponse["stopReason"];
-	/** Thrown after what stands above was streamed. */
+	/** Thrown after what precedes it was streamed. */
 	readonly error?: Error;
 	/** Awaited before the reply begins, unless the request is aborted. */
 	readonly gate?: Promise<unknown>;
@@ -54,7 +54,7 @@ export interface ScriptedModel extends ModelReference {
 }
 
 /**
- * Makes a model that follows a script. A call behind the end of a list fails with UPPError INVALID_REQUEST.
+ * Makes a model that follows a script. A call after the end of a list fails with UPPError INVALID_REQUEST.
  *
  * @example
  * ```ts
@@ -120,7 +120,7 @@ function streamOf(
 		try {
 			const scripted = await replying;
 			let deltas = 0;
-			// A reply that is nothing but an error fails as a request does: before anything is told.
+			// A reply that is nothing but an error fails as a request does: before anything is emitted.
 			if (scripted.error !== undefined && saysNothing(scripted)) throw scripted.error;
 			for (const event of eventsOf(scripted, scripted.number)) {
 				signal?.throwIfAborted();

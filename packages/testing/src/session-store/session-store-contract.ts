@@ -13,7 +13,7 @@ export interface SessionStoreWorld {
 
 /** What `sessionStoreContract` must know. */
 export interface SessionStoreContractOptions {
-	/** Stands before the name of each case. */
+	/** Precedes the name of each case. */
 	readonly name: string;
 	/** Makes a new, empty place. */
 	make(): SessionStoreWorld | Promise<SessionStoreWorld>;
@@ -119,7 +119,7 @@ const cases: readonly WrittenCase[] = [
 				const result = await other.commit("k", { state: 3 }, { expectedVersion: stale });
 				same(result, { ok: false, reason: "conflict" }, `a commit that expects ${stale}`);
 			}
-			same(await store.load("k"), { state: 2, version: second }, "what stands");
+			same(await store.load("k"), { state: 2, version: second }, "what is stored");
 			const missing = await store.commit("new", { state: 1 }, { expectedVersion: second });
 			same(missing, { ok: false, reason: "conflict" }, "a version expected of a missing key");
 			same(await store.load("new"), null, "the missing key");
@@ -144,7 +144,7 @@ const cases: readonly WrittenCase[] = [
 					result.ok ? [{ state: `${round}.${index}`, version: result.version }] : [],
 				);
 				same(winners.length, 1, "winners");
-				same(await store.load("k"), winners[0], "what stands");
+				same(await store.load("k"), winners[0], "what is stored");
 				version = winners[0]?.version ?? null;
 			}
 		},
@@ -182,13 +182,13 @@ const cases: readonly WrittenCase[] = [
 			given.list.push(2);
 			given.inner.n = 2;
 			const loaded = (await store.load("m"))?.state as typeof given;
-			same(loaded, { list: [1], inner: { n: 1 } }, "behind a change of what was committed");
+			same(loaded, { list: [1], inner: { n: 1 } }, "after a change of what was committed");
 			loaded.inner.n = 3;
 			loaded.list.length = 0;
 			same(
 				(await store.load("m"))?.state,
 				{ list: [1], inner: { n: 1 } },
-				"behind a change of what was loaded",
+				"after a change of what was loaded",
 			);
 		},
 	},
@@ -207,7 +207,7 @@ async function keepsApart(store: SessionStore, other: SessionStore, keys: readon
 	for (const key of keys) versions.set(key, await commit(store, key, { of: key }, null));
 	for (const key of keys) {
 		const version = versions.get(key) as string;
-		same(await other.load(key), { state: { of: key }, version }, `what stands under ${short(key)}`);
+		same(await other.load(key), { state: { of: key }, version }, `what is stored under ${short(key)}`);
 		versions.set(key, await commit(other, key, { again: key }, version));
 	}
 	for (const [index, key] of keys.entries()) {
@@ -218,7 +218,7 @@ async function keepsApart(store: SessionStore, other: SessionStore, keys: readon
 			same(
 				(await other.load(next))?.state,
 				{ again: next },
-				`${short(next)} behind the deletion of ${short(key)}`,
+				`${short(next)} after the deletion of ${short(key)}`,
 			);
 	}
 }

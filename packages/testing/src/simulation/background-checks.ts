@@ -1,16 +1,16 @@
-// What must hold of work in the background, and of what sessions are told of it, once all is over: no task is lost, each
-// end is told once, and no notification stays unacknowledged.
+// What must hold of work in the background, and of the notifications of it, once all is over: no task is lost, each
+// end is reported once, and no notification stays unacknowledged.
 import type { NotificationRecord, RunRecord } from "holdfast/execution";
 import { isFinal, type StoredRecord, taskKey } from "holdfast/host";
 import { type SessionLife, textOf } from "./ledger.ts";
 import type { Users } from "./users.ts";
 import type { World } from "./world.ts";
 
-/** A notification that waits for somebody to tell it; undefined when there is none. */
-export function whatIsUntold({ records }: World, { inputs }: Users): string | undefined {
+/** A notification that waits to be delivered; undefined without one. */
+export function undelivered({ records }: World, { inputs }: Users): string | undefined {
 	for (const { value } of records.list("notifications") as readonly { readonly value: unknown }[]) {
 		const { sessionKey, idempotencyKey, runId, status } = value as NotificationRecord;
-		// One that a kill has ended is nobody's to tell any more.
+		// One that a kill has ended is not delivered any more.
 		const run = (records.get({ shelf: "runs", name: runId }) as StoredRecord).value as RunRecord;
 		if (isFinal(run.status)) continue;
 		const input = inputs.find(({ text }) => text === idempotencyKey);
@@ -22,23 +22,24 @@ export function whatIsUntold({ records }: World, { inputs }: Users): string | un
 	return undefined;
 }
 
-/** Each task that a session was told of as begun has come to its end, and the session has been told of that once. */
+/** Each task that a session was notified of as begun has come to its end, and the session has been notified of that once. */
 export function checkBackground(world: World, { endings }: Users): void {
 	const { ledger } = world;
 	for (const life of ledger.allLives) {
 		const reminders = remindersOf(life);
-		for (const [taskId, count] of timesTold(reminders))
-			if (count > 1) ledger.wrong(`${life.key} was told of ${taskId} ${count} times`);
-		// A kill ends tasks, and takes what waits to be told.
+		for (const [taskId, count] of timesReported(reminders))
+			if (count > 1) ledger.wrong(`${life.key} was notified of ${taskId} ${count} times`);
+		// A kill ends tasks, and takes what waits to be reported.
 		if (ledger.current(life.key) !== life || endings.some(({ key }) => key === life.key)) continue;
 		for (const taskId of launchedIn(life, world)) {
 			const end = endOf(taskId, life, world);
 			if (end === "lost") ledger.wrong(`nothing came of ${taskId}, which ${life.key} began`);
 			const word = end === "completed" ? "completed" : end === "error" ? "failed" : undefined;
-			const told = reminders.filter((text) => text.includes(`task_id: ${taskId},`));
-			if (word === undefined && told.length > 0) ledger.wrong(`${life.key} was told of ${taskId}: ${end}`);
-			if (word !== undefined && !told.some((text) => text.includes(word)))
-				ledger.wrong(`${life.key} was not told of ${taskId}: ${end}`);
+			const reported = reminders.filter((text) => text.includes(`task_id: ${taskId},`));
+			if (word === undefined && reported.length > 0)
+				ledger.wrong(`${life.key} was notified of ${taskId}: ${end}`);
+			if (word !== undefined && !reported.some((text) => text.includes(word)))
+				ledger.wrong(`${life.key} was not notified of ${taskId}: ${end}`);
 		}
 	}
 }
@@ -50,7 +51,7 @@ function remindersOf({ entries }: SessionLife): readonly string[] {
 	});
 }
 
-function timesTold(reminders: readonly string[]): ReadonlyMap<string, number> {
+function timesReported(reminders: readonly string[]): ReadonlyMap<string, number> {
 	const times = new Map<string, number>();
 	for (const text of reminders)
 		for (const [, taskId = ""] of text.matchAll(/task_id: (bg_[^,]+),/g))

@@ -26,9 +26,9 @@ export class Effects {
 
 	/** A tool begins to run: that must have been recorded, under a key of its own. */
 	begin({ subject: about, idempotencyKey, attempt, retryPolicy, sessionKey }: Attempt): void {
-		// What a host has scheduled may be told once more to the session that has the key after a deletion.
+		// What a host has scheduled may be delivered once more to the session that has the key after a deletion.
 		const lives = this.#ledger.allLives.filter(({ key }) => key === sessionKey).length;
-		const subject = about.startsWith("told of") ? `${about} in life ${lives}` : about;
+		const subject = about.startsWith("notified of") ? `${about} in life ${lives}` : about;
 		const wrong = (problem: string): void => this.#ledger.wrong(problem);
 		if (!this.#ledger.attempts.has(`${idempotencyKey} ${attempt}`))
 			wrong(`attempt ${attempt} at ${subject} was not recorded`);

@@ -7,7 +7,7 @@ import type { World } from "./world.ts";
 /** Milliseconds that one worker waits at most for an input accepted before its own by another. */
 const yieldsFor = 2_000;
 
-/** Every accepted input stands in its journal once and in its place, and nothing else does. */
+/** Every accepted input is in its journal once and in its place, and nothing else does. */
 export function checkOutcome(world: World, users: Users): void {
 	const { ledger } = world;
 	ledger.checkAll();
@@ -53,7 +53,7 @@ function mayHaveEnded(users: Users, { key, given }: GivenInput): boolean {
 	);
 }
 
-/** What was accepted before another was given stands before it. */
+/** What was accepted before another was given comes before it. */
 function checkOrder({ ledger }: World, { inputs, endings }: Users): void {
 	for (const life of ledger.allLives) {
 		const sent = inputs.filter(
@@ -86,7 +86,7 @@ function checkDeletions({ ledger }: World, { inputs, endings }: Users): void {
 		if (kind !== "delete" || done === undefined) continue;
 		const latest = ledger.current(key);
 		for (const { text, accepted } of inputs.filter((input) => input.key === key)) {
-			if (text.startsWith("notice")) continue; // the host keeps it until the session is told, whichever it is then
+			if (text.startsWith("notice")) continue; // the host keeps it until the session is notified, whichever it is then
 			if (accepted !== undefined && accepted < asked && latest?.inputs.has(text))
 				ledger.wrong(`"${text}" is in ${key} though it was deleted afterwards`);
 		}

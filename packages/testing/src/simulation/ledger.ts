@@ -9,7 +9,7 @@ export interface SessionLife {
 	readonly key: string;
 	/** All that was ever committed, also what was folded since. */
 	readonly entries: Entry[];
-	/** The entry that stands for all up to it. */
+	/** The entry that replaces all up to it. */
 	folded?: Entry;
 	state: SessionState;
 	/** The text of each input, with the seq of its fact and the world's time. */
@@ -23,12 +23,12 @@ export class Ledger {
 	/** Also of sessions that were deleted. */
 	readonly allLives: SessionLife[] = [];
 	readonly #lifeOfRun = new Map<string, SessionLife>();
-	/** Highest epoch that stood, by session. */
+	/** Highest epoch so far, by session. */
 	readonly #epochs = new Map<string, number>();
 	readonly #writers = new Map<string, string>();
 	/** Every attempt that was ever recorded. */
 	readonly attempts: Set<string> = new Set();
-	/** Calls that somebody let run, each behind its run. */
+	/** Calls that somebody let run, each after its run. */
 	readonly approved: Set<string> = new Set();
 	readonly #settled = new Set<string>();
 	/** The first thing that was found wrong. */
@@ -113,7 +113,7 @@ export class Ledger {
 		const [before, after] = [life.entries.slice(0, seq), [first]].map((entries) => {
 			return JSON.stringify(foldEntries(entries).agent.messages);
 		});
-		if (before !== after) this.wrong(`${life.key} tells another conversation since it was folded`);
+		if (before !== after) this.wrong(`${life.key} has another conversation since it was folded`);
 	}
 
 	#checkKept({ key, entries, folded }: SessionLife, what: string): void {
@@ -125,8 +125,7 @@ export class Ledger {
 
 	#checkWriter(key: string, writer: string, epoch: number): void {
 		const highest = this.#epochs.get(key) ?? 0;
-		if (epoch < highest)
-			this.wrong(`${writer} appended to ${key} under epoch ${epoch} after ${highest} stood`);
+		if (epoch < highest) this.wrong(`${writer} appended to ${key} under epoch ${epoch} after ${highest}`);
 		this.#epochs.set(key, Math.max(epoch, highest));
 		const place = `${key} ${epoch}`;
 		const other = this.#writers.get(place) ?? writer;
@@ -156,7 +155,7 @@ export class Ledger {
 		}
 		life.entries.push(entry);
 		if (entry.seq !== life.entries.length)
-			this.wrong(`entry ${seq} of ${life.key} stands at ${life.entries.length}`);
+			this.wrong(`entry ${seq} of ${life.key} is at ${life.entries.length}`);
 		try {
 			life.state = foldEntries([entry], life.state);
 		} catch (error) {

@@ -1,4 +1,4 @@
-// Faults planted on purpose, to see whether the checks find them. They stand between the shipped code and its ports;
+// Faults planted on purpose, to see whether the checks find them. They are put between the shipped code and its ports;
 // the shipped code itself is not touched.
 
 import type { Append, Fact, Lease } from "holdfast";
@@ -11,12 +11,12 @@ export const plantedFaults: Readonly<Record<PlantedFault, string>> = {
 	"lease-without-epoch": "an append is committed although the epoch was raised",
 	"acknowledged-before-commit": "an append is acknowledged before it is committed",
 	"kill-keeps-epoch": "a kill does not raise the epoch",
-	"lost-wake-up": "changes are not told, and timers do not fire",
+	"lost-wake-up": "changes are not notified, and timers do not fire",
 	"late-settlement": "the result of a call that has one is recorded all the same",
 	"ends-with-input-waiting": "a run is ended although an input for it waits",
 	"drained-without-fact": "inputs leave the inbox that no fact took in",
 	"reused-key": "ids repeat, and with them idempotency keys",
-	"key-reused-by-fork": "a fork goes on with an open run of its parent, under the same idempotency keys",
+	"key-reused-by-fork": "a fork continues with an open run of its parent, under the same idempotency keys",
 	"attempt-not-recorded": "a call is started without its fact",
 	"lost-inbox-entry": "an input is acknowledged and not kept",
 	"doubled-append": "an append is committed twice",
@@ -24,7 +24,7 @@ export const plantedFaults: Readonly<Record<PlantedFault, string>> = {
 	"forgotten-open-run": "sessions with an open run are not found by who recovers",
 	"lease-for-two": "a living worker's lease is handed to another",
 	"stale-read": "what is read lacks the last entry",
-	"notice-without-key": "what a session is told is not known again when it is told once more",
+	"notice-without-key": "a notification of a session is not recognised when it is delivered once more",
 	"forgotten-task": "a task in the background is not found among its parent's",
 	"lost-schedule": "what is scheduled is forgotten",
 };
@@ -114,7 +114,7 @@ export function withFault(
 				fork(from, to) {
 					const acquired = access.acquire(to, "polite");
 					if (!acquired.ok) throw new Error("a new session was held");
-					// Entry by entry, as they stand, whether or not a run is open.
+					// Entry by entry, as they are, whether or not a run is open.
 					for (const { at, runId, fact } of access.read(from))
 						acquired.lease.append({ at, runId, facts: [fact] });
 					acquired.lease.release();
@@ -184,7 +184,7 @@ function appending(access: StoreAccess, change: (batch: Append) => Append): Stor
 	return { ...access, append: (lease, batch) => access.append(lease, change(batch)) };
 }
 
-/** Something else where the attempt should stand. */
+/** Something else in place of the attempt. */
 function unrecorded(fact: Fact): Fact {
 	if (fact.kind !== "tool.started") return fact;
 	return { kind: "note", step: fact.step, topic: "nothing", value: null };

@@ -108,7 +108,7 @@ export class Process implements Owner, StoreUser {
 		});
 	}
 
-	/** Where background work goes on, what is scheduled is kept beside the sessions. */
+	/** Where background work continues, what is scheduled is kept beside the sessions. */
 	#host(): Host | RecordingHost {
 		const { execution } = this;
 		if (execution === undefined) return journalHost(this.journal);
@@ -147,7 +147,7 @@ export class Process implements Owner, StoreUser {
 		this.worker.die();
 	}
 
-	/** It goes on where it was, and others see that it lives; what they have taken meanwhile is theirs. */
+	/** It continues where it was, and others see that it lives; what they have taken meanwhile is theirs. */
 	wake(): void {
 		this.stopped = false;
 		if (!this.lapsed) return;

@@ -72,7 +72,7 @@ export class Schedule {
 		for (const { owner, wake } of due) this.add({ label: `${owner.name}: a timer fires`, owner, run: wake });
 	}
 
-	/** Milliseconds until the next timer of a living process; undefined when there is none. */
+	/** Milliseconds until the next timer of a living process; undefined without one. */
 	get untilTimer(): number | undefined {
 		const due = this.#timers.filter(({ owner }) => !owner.dead).map((timer) => timer.due);
 		return due.length === 0 ? undefined : Math.max(0, Math.min(...due) - this.now);
@@ -84,7 +84,7 @@ export class Schedule {
 		this.#timers = this.#timers.filter((timer) => timer.owner !== owner);
 	}
 
-	/** Does one of the things that may happen now. False when there is none. */
+	/** Does one of the things that may happen now. False without one. */
 	async step(): Promise<boolean> {
 		const possible = this.#possible();
 		if (possible.length === 0) return false;

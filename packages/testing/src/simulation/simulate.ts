@@ -1,6 +1,6 @@
 // A schedule from its seed to its verdict: things happen in an order that the seed chooses, then all faults end, the
 // workers recover, and what must hold is checked.
-import { whatIsUntold } from "./background-checks.ts";
+import { undelivered } from "./background-checks.ts";
 import { checkOutcome, checkView } from "./final-checks.ts";
 import type { PlantedFault } from "./planted-faults.ts";
 import { Users } from "./users.ts";
@@ -34,14 +34,14 @@ const mostRounds = 60;
 
 /**
  * Runs the engine and its sessions through one schedule: two or three workers over one store, users that send, steer,
- * interrupt, suspend, stop, fork, fold, kill and delete, answer calls or let them run, have sessions told something at its
+ * interrupt, suspend, stop, fork, fold, kill and delete, answer calls or let them run, notify sessions of something at its
  * time, models and tools that fail, a sub-agent that works while its parent waits or in the background, and a scheduler
  * that delays, reorders, crashes, stops and restarts. Everything follows from the seed; nothing waits for real time.
  *
  * Checked, during and after: nothing committed is lost or doubled, one writer at a time, each effect under one recorded
  * key, accepted inputs taken in once and in order, accepted answers on record, every run ended, no call without a result
- * or with two, watchers told what is committed and nothing else, a deletion leaves nothing, each task in the background
- * comes to its end and is told of once, each notification is told once and acknowledged.
+ * or with two, watchers get what is committed and nothing else, a deletion leaves nothing, each task in the background
+ * comes to its end and is reported once, each notification is delivered once and acknowledged.
  *
  * @example
  * ```ts
@@ -70,7 +70,7 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
 	return problem === undefined ? { seed, ok: true, trace } : { seed, ok: false, problem, trace };
 }
 
-/** Users and the world do this and that, and between it some of what they began goes on. */
+/** Users and the world do this and that, and between it some of what they began continues. */
 async function live(world: World, users: Users, steps: number): Promise<void> {
 	const { random, schedule, ledger } = world;
 	for (let done = 0; done < steps && ledger.problem === undefined; done++) {
@@ -147,5 +147,5 @@ function whatIsOpen(world: World, users: Users): string | undefined {
 	}
 	const unended = users.runs.find((each) => !each.process.dead && each.outcome === undefined);
 	if (unended !== undefined) return `a result of ${unended.run.sessionKey} does not settle`;
-	return whatIsUntold(world, users);
+	return undelivered(world, users);
 }

@@ -104,15 +104,15 @@ export function simulatedJournal(options: SimulatedJournalOptions): Journal {
 			operation(`forks ${from} to ${to}`, () => access.fork(from, to, until), { kind: "writes" }),
 		delete: (key, seen) => operation(`deletes ${key}`, () => access.delete(key, seen), { kind: "writes" }),
 		watch(key, changed) {
-			let told = false;
+			let isScheduled = false;
 			let stopped = false;
 			const run = (): void => {
-				told = false;
+				isScheduled = false;
 				if (!stopped) changed();
 			};
 			const stop = access.watch(key, () => {
-				if (told || planted === "lost-wake-up") return;
-				told = true;
+				if (isScheduled || planted === "lost-wake-up") return;
+				isScheduled = true;
 				schedule.add({ label: `${owner.name}: hears of a change in ${key}`, owner, run });
 			});
 			return () => {

@@ -1,5 +1,5 @@
 // The records beside the journal as a process has them: what a host in a file keeps of claims, notifications and what is
-// scheduled. One space for all processes; where a run stands is read from the store.
+// scheduled. One space for all processes; the state of a run is read from the store.
 
 import type { MemoryJournal, RecordSpace, RecordWrite, RunIndex, RunLocation } from "holdfast/host";
 import type { Ledger } from "./ledger.ts";

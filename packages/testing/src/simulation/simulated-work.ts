@@ -16,7 +16,7 @@ export interface WorkOptions {
 	readonly effects: Effects;
 	/** Whether this model call, or this tool, goes wrong. */
 	readonly trouble: (of: "model" | "tool") => "fails" | "hangs" | undefined;
-	/** Told of results that come after their run was told to stop. */
+	/** Called for results that come after their run was asked to stop. */
 	readonly lateResult: ((context: ToolContext) => void) | undefined;
 }
 
@@ -73,10 +73,10 @@ function situation({ messages }: LLMRequest): Situation {
 	return { said, round, tasks: [...tasks] };
 }
 
-/** What a session is told of its tasks, by the first of them. */
+/** What a session is notified of about its tasks, by the first of them. */
 function shortened(text: string): string {
 	const [taskId] = text.startsWith("<system-reminder>") ? (/bg_[^,]+/.exec(text) ?? []) : [];
-	return taskId === undefined ? text : `told of ${taskId}`;
+	return taskId === undefined ? text : `notified of ${taskId}`;
 }
 
 /** Tools that a process carries out by itself. */

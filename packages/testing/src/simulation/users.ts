@@ -65,7 +65,7 @@ const deeds: readonly (readonly [Deed, number])[] = [
 	["close", 3],
 ];
 
-/** What they do beside that where sessions are told things. */
+/** What they do beside that where sessions get notifications. */
 const deedsBeside: typeof deeds = [
 	["work", 8],
 	["notify", 8],
@@ -101,7 +101,7 @@ export class Users {
 		this.#do(deed, process, key);
 	}
 
-	/** Everybody lets the runs go on, looks for what nobody works on, and resumes what was left open here. */
+	/** Everybody lets the runs continue, looks for what nobody works on, and resumes what was left open here. */
 	settle(process: Process): void {
 		for (const run of this.runs) run.askForResult();
 		this.#do(process.execution === undefined ? "recover" : "work", process, "");
@@ -225,7 +225,7 @@ export class Users {
 		for await (const run of runs) this.#look(run, process);
 	}
 
-	/** Has a session told something that no user says. */
+	/** Notifies a session of something that no user says. */
 	#notify(process: Process, sessionKey: string): void {
 		const { execution } = process;
 		if (execution === undefined) return;
@@ -254,8 +254,8 @@ export class Users {
 		const run = await session.answer(answers);
 		const entries = ledger.lifeOfRun(run.runId)?.entries.filter(({ runId }) => runId === run.runId) ?? [];
 		for (const answer of answers) {
-			const stands = entries.some(({ fact }) => saysSame(fact, answer));
-			if (!stands) ledger.wrong(`an answer for ${answer.toolCallId} was accepted, and is not on record`);
+			const isRecorded = entries.some(({ fact }) => saysSame(fact, answer));
+			if (!isRecorded) ledger.wrong(`an answer for ${answer.toolCallId} was accepted, and is not on record`);
 		}
 		this.#look(run, process);
 	}

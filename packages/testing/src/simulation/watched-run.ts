@@ -1,4 +1,4 @@
-// A run as somebody watches it: what is told must be in the journal already, in its order, without gaps (checks I3).
+// A run as somebody watches it: what is emitted must be in the journal already, in its order, without gaps (checks I3).
 
 import type { AgentEvent, AgentRun, Entry, RunEvent, SubagentJobEvent } from "holdfast";
 import { type FactKind, isJobEvent } from "holdfast/host";
@@ -9,8 +9,8 @@ import type { Schedule } from "./schedule.ts";
 /** How somebody looks at a run: down to the pieces, holding it at its boundaries, or not at all until the end. */
 export type Watching = "watch" | "events" | "leave";
 
-/** Facts that are told, and by which event. */
-const toldAs: Readonly<Partial<Record<FactKind, RunEvent["type"]>>> = {
+/** Facts that are emitted, and as which event. */
+const emittedAs: Readonly<Partial<Record<FactKind, RunEvent["type"]>>> = {
 	"run.started": "run_start",
 	"run.resumed": "run_start",
 	"run.parked": "run_suspended",
@@ -31,7 +31,7 @@ export class WatchedRun {
 	readonly #schedule: Schedule;
 	readonly #ledger: Ledger;
 	#last: { readonly seq: number; readonly sub: number } | undefined;
-	#lastTold: number | undefined;
+	#lastEmitted: number | undefined;
 	#ending: AgentEvent["type"] | undefined;
 	readonly #overJobs = new Set<string>();
 	#asked = false;
@@ -46,7 +46,7 @@ export class WatchedRun {
 		if (watching === "events") this.#pull(run.events());
 	}
 
-	/** Lets the run go on by itself and waits for its end. */
+	/** Lets the run continue by itself and waits for its end. */
 	askForResult(): void {
 		if (this.#asked || this.process.dead) return;
 		this.#asked = true;
@@ -90,7 +90,7 @@ export class WatchedRun {
 		const wrong = (what: string): void => this.#ledger.wrong(`a watcher of ${sessionKey} ${what}`);
 		const life = this.#ledger.lifeOfRun(runId);
 		if (life === undefined || seq > life.entries.length) {
-			wrong(`was told ${event.type} before it was committed`);
+			wrong(`got ${event.type} before it was committed`);
 			return;
 		}
 		const last = this.#last;
@@ -100,12 +100,12 @@ export class WatchedRun {
 		if (event.type === "nested" && isJobEvent(event.event)) this.#sawJob(event.event);
 		if (sub !== 0) return;
 		const entry = life.entries[seq - 1] as Entry;
-		if (entry.runId !== runId || toldAs[entry.fact.kind] !== event.type)
+		if (entry.runId !== runId || emittedAs[entry.fact.kind] !== event.type)
 			wrong(`saw ${event.type} for ${entry.fact.kind}`);
-		const between = this.#lastTold === undefined ? [] : life.entries.slice(this.#lastTold, seq - 1);
-		const missed = between.find((each) => toldAs[each.fact.kind] !== undefined);
-		if (missed !== undefined) wrong(`was not told entry ${missed.seq}, ${missed.fact.kind}`);
-		this.#lastTold = seq;
+		const between = this.#lastEmitted === undefined ? [] : life.entries.slice(this.#lastEmitted, seq - 1);
+		const missed = between.find((each) => emittedAs[each.fact.kind] !== undefined);
+		if (missed !== undefined) wrong(`did not get entry ${missed.seq}, ${missed.fact.kind}`);
+		this.#lastEmitted = seq;
 	}
 
 	/** Work in the background is over once, and nothing more comes of it then. A call that is carried out again says so. */

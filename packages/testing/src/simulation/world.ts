@@ -48,7 +48,7 @@ export class World {
 	readonly processes: Process[] = [];
 	/** Whether a sub-agent works for the runs. */
 	readonly delegates: boolean;
-	/** Whether it may work in the background, and sessions are told things that no user has said. */
+	/** Whether it may work in the background, and sessions get notifications of things that no user has said. */
 	readonly background: boolean;
 	/** What is kept beside the sessions. */
 	readonly records: RecordSpace = memoryRecords();
@@ -81,7 +81,7 @@ export class World {
 		return this.processes.filter((process) => process.serves);
 	}
 
-	/** Whether nobody goes on with the open run of a session by themselves. */
+	/** Whether nobody continues with the open run of a session by themselves. */
 	isParked(key: string): boolean {
 		return this.store.head(key)?.parked === true;
 	}
