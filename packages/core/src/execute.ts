@@ -13,4 +13,4 @@ export type { SessionSetup, StoredTool } from "./execute/session-setup.ts";
 export type { SessionView } from "./execute/session-view.ts";
 export { entriesAfter } from "./facts/entry-pages.ts";
 export { afterEntry } from "./facts/event-id.ts";
-export { readPlace, type SessionKeys, sessionPlace } from "./host/session-key.ts";
+export { readStoreKey, type SessionKeys, storeKeyOf } from "./host/session-key.ts";

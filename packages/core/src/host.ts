@@ -23,6 +23,6 @@ export type {
 	StoredRecord,
 } from "./host/records.ts";
 export type { RunIndex, RunLocation } from "./host/run-index.ts";
-export { readChildPlace } from "./host/session-key.ts";
+export { readChildStoreKey } from "./host/session-key.ts";
 export type { CommitResult, SessionStore, StoredSession } from "./host/session-store.ts";
 export { taskKey } from "./subagents/task-key.ts";

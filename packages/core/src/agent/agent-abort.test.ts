@@ -120,7 +120,7 @@ describe("what ignores an abort does not hold it up", () => {
 		],
 		["a model that completes", (asked) => ({ model: modelOf({ complete: asked }) })],
 		[
-			"a model's response behind its stream",
+			"a model's response after its stream",
 			(asked) => ({
 				model: modelOf({ stream: () => ({ response: asked(), async *[Symbol.asyncIterator]() {} }) }),
 			}),

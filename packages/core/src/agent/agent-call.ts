@@ -25,7 +25,7 @@ export interface CallOptions {
 export interface CallSetup {
 	readonly agent: StrategyAgent;
 	readonly engine: EngineAgent;
-	/** The agent's policy, complete once its plugins are set up; undefined where there is none. */
+	/** The agent's policy, complete once its plugins are set up; undefined if absent. */
 	readonly policed: { readonly policy: AgentPolicy | undefined; readonly setup: AgentSetup | undefined };
 	readonly checkpoints: Checkpoints | undefined;
 	/** Set when the agent's strategy is a custom one, which the engine does not drive. */
@@ -100,7 +100,7 @@ export function startCall(
 		if (committed instanceof Promise) await committed;
 		const outcome = await drive(run);
 		if (frame !== undefined && outcome.kind === "ended") void policed.policy?.ended(frame, outcome.outcome);
-		// Cancelled in the very moment of its end: nobody was told of the end yet, so it counts as cancelled.
+		// Cancelled in the very moment of its end: nobody was notified of the end yet, so it counts as cancelled.
 		if (stopped && outcome.kind === "ended" && outcome.outcome === "completed") throw cancelled();
 		return conclude(run, outcome);
 	};
@@ -179,6 +179,6 @@ function attach(frame: CallFrame, run: Run, policy: AgentPolicy | undefined): vo
 	if (policy?.looksOn !== true) return;
 	const events = new SessionEvents();
 	void events.return(); // nobody consumes them here, and none is kept
-	events.onEvent = (event) => policy.tell(event, frame);
-	run.watch({ tell: (event) => events.tell(event) });
+	events.onEvent = (event) => policy.notify(event, frame);
+	run.watch({ notify: (event) => events.notify(event) });
 }

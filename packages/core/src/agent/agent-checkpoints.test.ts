@@ -39,7 +39,7 @@ const custom: ExecutionStrategy = {
 		let turn = await llm.generate(state.messages, input);
 		for (const step of [1, 2]) {
 			strategy.onStepStart?.(step, next);
-			if (step === 2) turn = await llm.generate(next.messages, "Go on.");
+			if (step === 2) turn = await llm.generate(next.messages, "Continue.");
 			next = next.withMessage(turn.response).withStep(step);
 			strategy.onStepEnd?.(step, { turn, state: next });
 		}
@@ -105,7 +105,7 @@ describe("the id of a session", () => {
 		const model = scriptedModel([round, "done", "again"]);
 		const one = agent({ model, tools: [look], checkpoints });
 		const { state } = await one.generate("go", initial);
-		await one.generate("go on", initial);
+		await one.generate("continue", initial);
 		await one.flush();
 		const ids = checkpoints.saved.map(({ id }) => id);
 		expect(ids).toHaveLength(3);
@@ -329,7 +329,7 @@ describe("saving", () => {
 	});
 });
 
-describe("a session that goes on in a new process", () => {
+describe("a session that continues in a new process", () => {
 	test.each(["file", "sqlite"] as const)(
 		"knows what was said and keeps its id, with %s [UAP-140]",
 		async (kind) => {

@@ -119,7 +119,7 @@ describe("hooks of an agent's life", () => {
 		expect(streamed).toMatchObject({ code: (error as UPPError).code, message: (error as UPPError).message });
 	});
 
-	test("stopCondition is asked once after every step, behind onStepEnd, and true ends the run [UAP-041]", async () => {
+	test("stopCondition is asked once after every step, after onStepEnd, and true ends the run [UAP-041]", async () => {
 		const log: unknown[] = [];
 		const model = scriptedModel(() => ({ toolCalls: [{ name: "echo", arguments: { text: "again" } }] }));
 		const strategy: AgentStrategy = {
@@ -152,7 +152,7 @@ describe("hooks of an agent's life", () => {
 		expect([first.state.step, second.state.step]).toEqual([2, 2]);
 	});
 
-	test("stopCondition may answer with a promise: false goes on, true stops [UAP-105]", async () => {
+	test("stopCondition may answer with a promise: false continues, true stops [UAP-105]", async () => {
 		const steps = async (stopAt: number): Promise<number> => {
 			const strategy: AgentStrategy = { stopCondition: async (state) => state.step === stopAt };
 			const model = scriptedModel(twoRounds);
@@ -348,7 +348,7 @@ describe("hooks around each tool", () => {
 		);
 	});
 
-	test("onBeforeCall may replace the parameters, and answering nothing goes on", async () => {
+	test("onBeforeCall may replace the parameters, and answering nothing continues", async () => {
 		const answers = [{ proceed: true, params: { text: "replaced" } }, undefined, null];
 		for (const answer of answers) {
 			const { turn } = await agent({
@@ -489,7 +489,7 @@ describe("a hook that fails", () => {
 		},
 	);
 
-	test("a tool that had finished keeps its result when the hook behind it fails", async () => {
+	test("a tool that had finished keeps its result when the hook after it fails", async () => {
 		let last: AgentState | undefined;
 		const one = agent({
 			model: scriptedModel([twoRounds[0] as ScriptedReply]),

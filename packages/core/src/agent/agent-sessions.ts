@@ -50,7 +50,7 @@ export class AgentSessions {
 	#table: SessionTable | undefined;
 	#supervises: Supervisor | undefined;
 	#execution: AgentExecution | undefined;
-	/** Ends the work that goes on until the agent is closed. */
+	/** Ends the work that continues until the agent is closed. */
 	#closing: AbortController | undefined;
 
 	/** @throws TypeError naming the option that is wrong; what `resolveAgent` throws. */
@@ -173,7 +173,7 @@ export class AgentSessions {
 	}
 
 	#open(): SessionTable {
-		if (!this.#isResolved) this.#engine.model(); // throws where there is none
+		if (!this.#isResolved) this.#engine.model(); // throws without one
 		this.#host ??= this.agent.host ?? memoryHost();
 		const { journal, capabilities = inProcess } = this.#host;
 		this.#table ??= new SessionTable(this.agent, journal, {

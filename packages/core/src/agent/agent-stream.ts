@@ -15,7 +15,7 @@ export function streamCall(
 	const queue = new EventQueue<AgentStreamEvent>({ join: joinDeltas });
 	const push = (event: AgentStreamEvent): void => queue.push(event);
 	const call = startCall(setup, input, state, options, {
-		watcher: { tell: uapProjection(setup.engine.id, push) },
+		watcher: { notify: uapProjection(setup.engine.id, push) },
 		push,
 	});
 	call.result.then(

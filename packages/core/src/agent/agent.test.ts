@@ -67,7 +67,7 @@ describe("what a call gives", () => {
 		expect((assistant as AssistantMessage).toolCalls).toEqual(calls);
 	});
 
-	test("generate puts the text behind the history, once, and gives old, input and response [UAP-020]", async () => {
+	test("generate puts the text after the history, once, and gives old, input and response [UAP-020]", async () => {
 		const model = scriptedModel(["first", "second"]);
 		const coder = agent({ model });
 		const { state: before } = await coder.generate("one", initial);
@@ -310,17 +310,17 @@ describe("options", () => {
 	});
 
 	test("retries are told to the caller's own listener too", async () => {
-		const told: number[] = [];
+		const emitted: number[] = [];
 		const failing = scriptedModel((_, call) =>
 			call === 0 ? { error: new UPPError("busy", "RATE_LIMITED", "test", "llm") } : "hi",
 		);
 		const patient = agent({
 			model: failing,
 			config: { retryStrategy: { onRetry: () => 0 } },
-			onRetry: ({ attempt }: { attempt: number }) => told.push(attempt),
+			onRetry: ({ attempt }: { attempt: number }) => emitted.push(attempt),
 		});
 		expect((await patient.query("go")).response.text).toBe("hi");
-		expect(told).toEqual([1]);
+		expect(emitted).toEqual([1]);
 	});
 
 	test("the system prompt is in every request and never in the history [UAP-016]", async () => {

@@ -99,7 +99,7 @@ export class Agent {
 		return startCall(this.#calls, messageOf(input), checkState(state), options).result;
 	}
 
-	/** Like `generate`, and tells what happens while it happens. @see UAP 4.5 */
+	/** Like `generate`, and reports what happens while it happens. @see UAP 4.5 */
 	stream(
 		input: string | Message,
 		state: AgentState = AgentState.initial(),
@@ -151,8 +151,8 @@ export class Agent {
 	}
 
 	/**
-	 * Goes on with a run that the host scheduled, at whatever time and in whatever process: a notification is told to its
-	 * session, a run that nobody alive works on is taken up. Null when another call has the run, or it is over.
+	 * Continues a run that the host scheduled, at whatever time and in whatever process: a notification is told to its
+	 * session, a run that nobody alive works on is resumed. Null when another call has the run, or it is over.
 	 *
 	 * Rejects with `run_not_found` for a run that was never recorded, `no_execution_host` when the agent's host keeps no
 	 * runs.
@@ -165,10 +165,10 @@ export class Agent {
 
 	/**
 	 * Works on what is due in this agent's sessions, until the signal fires or the agent is closed: runs and accepted turns
-	 * that a dead process left, and what the host has scheduled. Yields each run as it is taken up; they go on by
-	 * themselves. Any number of processes may work on one host: each run is taken up by one of them.
+	 * that a dead process left, and what the host has scheduled. Yields each run as it is resumed; they continue by
+	 * themselves. Any number of processes may work on one host: each run is resumed by one of them.
 	 *
-	 * Rejects with what the store threw, or taking a run up, unless `onProblem` is told of it; TypeError for an option
+	 * Rejects with what the store threw, or taking a run up, unless `onProblem` is notified of it; TypeError for an option
 	 * that makes no sense.
 	 *
 	 * @see keyed sessions "Send, Host Resume, and Steer"

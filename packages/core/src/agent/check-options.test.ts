@@ -35,7 +35,7 @@ test.each([
 	}
 });
 
-test("objects whose functions stand on a prototype, and options that are undefined, are fine", () => {
+test("objects whose functions are on a prototype, and options that are undefined, are fine", () => {
 	class Hooks {
 		onStepStart(): void {}
 	}

@@ -15,7 +15,7 @@ export interface Checkpoints {
 export interface SessionCheckpoints {
 	/** The state with the id of the session in its metadata. */
 	identify(state: AgentState): AgentState;
-	/** Saves behind the saves before it; never throws, never waits. */
+	/** Saves after the saves before it; never throws, never waits. */
 	save(state: AgentState): void;
 	/** The session of a state that a middleware put in the place of the given one: its own, where it names one. */
 	of(state: AgentState): SessionCheckpoints;

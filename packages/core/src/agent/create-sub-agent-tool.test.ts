@@ -148,10 +148,10 @@ describe("createSubAgentTool", () => {
 		const tool = explore(child);
 		expect(tool).toMatchObject({ name: "explore", description: "Explores.", parameters });
 		expect(await tool.run({ task: "look" })).toBe("found");
-		const told: string[] = [];
-		const onSubagentEvent = (event: unknown) => void told.push((event as SubagentEvent).type);
+		const emitted: string[] = [];
+		const onSubagentEvent = (event: unknown) => void emitted.push((event as SubagentEvent).type);
 		expect(await tool.run({ task: "look" }, { onSubagentEvent })).toBe("found");
-		expect([told[0], new Set(told.slice(1, -1)), told.at(-1)]).toEqual([
+		expect([emitted[0], new Set(emitted.slice(1, -1)), emitted.at(-1)]).toEqual([
 			"subagent_start",
 			new Set(["subagent_event"]),
 			"subagent_end",
@@ -255,9 +255,9 @@ describe("what a parent's stream tells of a sub-agent", () => {
 		expect(order[0]).toBe("subagent_start");
 		expect(order.indexOf("model")).toBeGreaterThan(0);
 		expect(order.at(-1)).toBe("subagent_end");
-		const told = kinds(events).filter((kind) => kind.startsWith("subagent"));
-		expect(told).toEqual(order.filter((kind) => kind !== "model"));
-		expect(told.filter((kind) => kind !== "subagent_event")).toEqual(["subagent_start", "subagent_end"]);
+		const emitted = kinds(events).filter((kind) => kind.startsWith("subagent"));
+		expect(emitted).toEqual(order.filter((kind) => kind !== "model"));
+		expect(emitted.filter((kind) => kind !== "subagent_event")).toEqual(["subagent_start", "subagent_end"]);
 		const all = ["subagent_start", "subagent_event", "subagent_end"] as const;
 		const identities = all.flatMap((type) => dataOf(events, type) as Data[]);
 		const subagentId = identities[0]?.subagentId;
@@ -540,7 +540,7 @@ describe("traces", () => {
 		}
 	});
 
-	test("are in each checkpoint behind their call, and equal once the state is restored [UAP-097]", async () => {
+	test("are in each checkpoint after their call, and equal once the state is restored [UAP-097]", async () => {
 		const saved: AgentStateJSON[] = [];
 		const unused = async () => null;
 		const checkpoints = {
@@ -594,7 +594,7 @@ describe("traces", () => {
 		expect((await asked).signal?.aborted).toBe(true);
 	});
 
-	test("and the end of one sub-agent are there while another call of the round goes on", async () => {
+	test("and the end of one sub-agent are there while another call of the round continues", async () => {
 		const { promise, resolve } = Promise.withResolvers<string>();
 		const child = agent({ model: scriptedModel(["quick"]) });
 		const round: ScriptedReply = {

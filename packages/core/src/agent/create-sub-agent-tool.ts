@@ -90,9 +90,9 @@ async function runSubAgent(
 		subagentType,
 		parentToolCallId: context.toolCallId ?? "",
 	};
-	const tell = (event: SubagentEvent): void => context.onSubagentEvent?.(event);
+	const emit = (event: SubagentEvent): void => context.onSubagentEvent?.(event);
 	const progress = watchProgress();
-	tell({ type: "subagent_start", ...identity, prompt, timestamp: Date.now() });
+	emit({ type: "subagent_start", ...identity, prompt, timestamp: Date.now() });
 	try {
 		const stream = withModel(agent, context).stream(prompt, AgentState.initial(), {
 			...(context.signal === undefined ? {} : { signal: context.signal }),
@@ -100,11 +100,11 @@ async function runSubAgent(
 		});
 		for await (const innerEvent of stream) {
 			progress.see(innerEvent);
-			tell({ type: "subagent_event", ...identity, innerEvent });
+			emit({ type: "subagent_event", ...identity, innerEvent });
 		}
 		const { turn } = await stream.result;
 		const result = turn.response.text;
-		tell({
+		emit({
 			type: "subagent_end",
 			...identity,
 			success: true,
@@ -116,7 +116,7 @@ async function runSubAgent(
 		return result;
 	} catch (error) {
 		const message = error instanceof Error ? error.message : String(error);
-		tell({
+		emit({
 			type: "subagent_end",
 			...identity,
 			success: false,

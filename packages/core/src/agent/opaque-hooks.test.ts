@@ -18,7 +18,7 @@ const echo = anyTool("echo", () => "echoed");
 const call = { toolCalls: [{ name: "echo" }] };
 
 describe("a custom strategy", () => {
-	test("stands within the middleware, and completes or fails once", async () => {
+	test("is within the middleware, and completes or fails once", async () => {
 		const log: string[] = [];
 		const middleware: Middleware[] = [
 			{
@@ -61,7 +61,7 @@ describe("a custom strategy", () => {
 		const failing = once({
 			async execute(context) {
 				await once().execute(context);
-				throw new Error("behind step 1");
+				throw new Error("after step 1");
 			},
 		});
 		const strategy = {

@@ -23,7 +23,7 @@ export interface InstanceOptions {
 	fail(error: unknown): void;
 }
 
-/** Makes the instance; a deciding strategy that is given it asks the model behind it directly. */
+/** Makes the instance; a deciding strategy that is given it asks the model after it directly. */
 export function opaqueInstance(given: InstanceOptions): LLMInstance {
 	const { engine, llmOptions, signal, options } = given;
 	const runId = engine.ports.ids.uuid();
@@ -142,7 +142,7 @@ function contextOf(
 		emit() {},
 		onSubagentEvent(event) {
 			if (!isSubagentEvent(event)) return;
-			progress.tell(event);
+			progress.notify(event);
 			const { type, ...data } = event;
 			push?.({ source: "uap", uap: { type, step, agentId: engine.id, data } });
 		},

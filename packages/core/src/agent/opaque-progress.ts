@@ -21,8 +21,8 @@ export class OpaqueProgress {
 	}
 
 	/** Told by a sub-agent of a tool. */
-	tell(event: SubagentEvent): void {
-		this.#collector.tell(event);
+	notify(event: SubagentEvent): void {
+		this.#collector.notify(event);
 	}
 
 	/** A step begins. */

@@ -23,7 +23,7 @@ import { isRuntimeLlm, type RuntimeLlm, runtimeLlmModel } from "./runtime-llm.ts
 export interface AgentOptions extends Partial<Omit<LLMOptions, "model" | "system" | "tools">> {
 	/** A reference made by a provider, a model of the AI SDK, or a function that is one. */
 	readonly model?: LLMOptions["model"] | RuntimeLlm | undefined;
-	/** The system prompt of every request; it never stands in the history. */
+	/** The system prompt of every request; it never is in the history. */
 	readonly system?: string | undefined;
 	/** Tools of any of the known shapes. Default: none. */
 	readonly tools?: ToolSet;
@@ -65,13 +65,13 @@ export interface AgentOptions extends Partial<Omit<LLMOptions, "model" | "system
 	 */
 	readonly remoteToolTimeoutMs?: number;
 	/**
-	 * How often a run of a session is taken up again after its process died, without a step finished between; then it is
+	 * How often a run of a session is resumed again after its process died, without a step finished between; then it is
 	 * parked until somebody releases it. Default: 5. `Infinity` never parks, 0 takes none up again.
 	 */
 	readonly maxRestarts?: number;
 	/**
 	 * What becomes of a run that was begun with another model, other instructions or other tools than the agent has now:
-	 * `go-on` (the default) goes on with what the agent has now and tells so, `park` leaves it until somebody releases it.
+	 * `go-on` (the default) continues what the agent has now and tells so, `park` leaves it until somebody releases it.
 	 */
 	readonly onAgentChange?: "go-on" | "park";
 	/**
@@ -236,7 +236,7 @@ function llmOptionsOf(options: AgentOptions, system: string | undefined): LLMOpt
 	return passed as unknown as LLMOptions;
 }
 
-/** The id of a model, however it was given; undefined where there is none. */
+/** The id of a model, however it was given; undefined if absent. */
 export function modelIdOf(model: AgentOptions["model"]): string | undefined {
 	return (model as { modelId?: unknown } | undefined)?.modelId?.toString();
 }

@@ -138,7 +138,7 @@ function describe(value: unknown): string {
 function invalid(what: string, cause?: unknown): HoldfastError {
 	return new HoldfastError(
 		"invalid_model_output",
-		`The model function's output cannot be used. ${what} Return a list of assistant messages and, behind those with tool calls, tool messages with the results.`,
+		`The model function's output cannot be used. ${what} Return a list of assistant messages and, after those with tool calls, tool messages with the results.`,
 		cause === undefined ? {} : { cause },
 	);
 }

@@ -31,7 +31,7 @@ async function turn(call: RuntimeLlm, before: readonly Message[] = []) {
 		recorder: ephemeralRecorder(),
 	});
 	const events: RunEvent[] = [];
-	run.watch({ tell: (event) => events.push(event) });
+	run.watch({ notify: (event) => events.push(event) });
 	run.commit([
 		{ kind: "run.started", runKind: "user-turn", agentId: "agent", fingerprint: "" },
 		{ kind: "input", inputId: "i", placement: "turn", shape: "text", message: new UserMessage("go") },
@@ -210,9 +210,9 @@ describe("a function as a model", () => {
 			expect(events.at(-1)).toMatchObject({ type: "run_end", error: { code: "invalid_model_output" } });
 			expect(JSON.stringify(events)).not.toContain("kept?");
 			const session = new Agent({ model: () => output as never }).session("s");
-			const told: AgentEvent[] = [];
-			for await (const event of (await session.send("go")).events()) told.push(event);
-			expect(told.at(-1)).toMatchObject({ type: "turn-error", code: "invalid_model_output" });
+			const emitted: AgentEvent[] = [];
+			for await (const event of (await session.send("go")).events()) emitted.push(event);
+			expect(emitted.at(-1)).toMatchObject({ type: "turn-error", code: "invalid_model_output" });
 			expect((await session.state()).messages.map(({ text }) => text)).toEqual(["go"]);
 		},
 	);

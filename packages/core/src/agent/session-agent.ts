@@ -158,7 +158,7 @@ function checkTogether({ sessionStore, tools }: PluginSet, { host, model }: Agen
 	}
 }
 
-/** Values stand where the sessions do. */
+/** Values are where the sessions do. */
 function valuesBeside(
 	{ host }: AgentOptions,
 	{ storeKeyOf }: SessionKeys,

@@ -1,4 +1,4 @@
-// agent.work(): what is due is taken up once, by whoever looks, and goes on by itself.
+// agent.work(): what is due is resumed once, by whoever looks, and continues by itself.
 import { join } from "node:path";
 import { type Script, scriptedModel } from "@holdfast/testing";
 import type { LLMRequest } from "@holdfast/upp";
@@ -40,7 +40,7 @@ function worker(script: Script, options: AgentOptions = {}, clock?: { now(): num
 	return made;
 }
 
-/** Leaves a run open in each of these sessions, and the other texts waiting behind it. */
+/** Leaves a run open in each of these sessions, and the other texts waiting after it. */
 async function leave(keys: readonly string[], texts = ["hello"], options: AgentOptions = {}): Promise<void> {
 	const left = worker(() => never, options);
 	for (const key of keys) for (const text of texts) await left.session(key).send(text);
@@ -48,7 +48,7 @@ async function leave(keys: readonly string[], texts = ["hello"], options: AgentO
 	await hosts.at(-1)?.close();
 }
 
-/** What is taken up, until it stops: session and end. */
+/** What is resumed, until it stops: session and end. */
 async function taken(agent: Agent, options: WorkOptions = { until: "done" }): Promise<readonly string[]> {
 	const ends: Promise<string>[] = [];
 	for await (const run of agent.work(options)) ends.push(endOf(run));
@@ -61,7 +61,7 @@ async function endOf(run: AgentRun): Promise<string> {
 }
 
 describe("work that is due", () => {
-	test("is what was left open, and the turns that wait behind it; then nothing is", async () => {
+	test("is what was left open, and the turns that wait after it; then nothing is", async () => {
 		await leave(["a", "b"], ["one", "two"]);
 		const second = worker(echo);
 		const ends = await taken(second);
@@ -219,7 +219,7 @@ describe("a worker", () => {
 		await looking;
 	});
 
-	test("takes nothing up after its signal, and leaves what is under way to go on", async () => {
+	test("takes nothing up after its signal, and leaves what is under way to continue", async () => {
 		await leave(["a"]);
 		const stop = new AbortController();
 		const open = gate();
@@ -248,7 +248,7 @@ describe("a worker", () => {
 		expect(await taken(worker(echo))).toEqual(["a: completed re: hello"]);
 	});
 
-	test("tells of what it cannot do and goes on with the rest; without a listener it ends with that", async () => {
+	test("tells of what it cannot do and continues the rest; without a listener it ends with that", async () => {
 		await leave(["a", "b"]);
 		const second = worker(echo);
 		const host = hosts.at(-1) as SqliteHost;
@@ -294,7 +294,7 @@ describe("a worker", () => {
 		expect(between.map((wait) => Math.floor(wait / 1_000))).toEqual([1, 2, 4, 8, 16, 32, 60]);
 	});
 
-	test("a store that cannot be asked is asked again at the next look, and all else goes on meanwhile", async () => {
+	test("a store that cannot be asked is asked again at the next look, and all else continues meanwhile", async () => {
 		await leave(["a"]);
 		const agent = worker(echo);
 		const { journal } = hosts.at(-1) as SqliteHost;

@@ -44,14 +44,14 @@ describe("a saver of checkpoints", () => {
 		const saver = checkpointSaver({ store });
 		for (const step of [1, 2, 3]) saver.save("a", at(step));
 		saver.save("b", at(9));
-		const told = (): string[] => saves.map(({ sessionId, step }) => `${sessionId}${step}`);
-		expect(told()).toEqual(["a1", "b9"]);
+		const emitted = (): string[] => saves.map(({ sessionId, step }) => `${sessionId}${step}`);
+		expect(emitted()).toEqual(["a1", "b9"]);
 		saves[0]?.settle();
 		await settled();
-		expect(told()).toEqual(["a1", "b9", "a2"]);
+		expect(emitted()).toEqual(["a1", "b9", "a2"]);
 		saves[2]?.settle();
 		await settled();
-		expect(told()).toEqual(["a1", "b9", "a2", "a3"]);
+		expect(emitted()).toEqual(["a1", "b9", "a2", "a3"]);
 	});
 
 	test("logs a save that rejects or throws, and saves the next one", async () => {

@@ -1,5 +1,5 @@
-// Saves states behind a run's back: in order within a session, one at a time, never in the way. What fails is logged and
-// the run goes on. The queue is bounded (keeps I7): beyond the limit the oldest waiting state is left out, since a newer
+// Saves states after a run's back: in order within a session, one at a time, never in the way. What fails is logged and
+// the run continues. The queue is bounded (keeps I7): beyond the limit the oldest waiting state is left out, since a newer
 // one takes its place anyway.
 import type { AgentState } from "../state/index.ts";
 import type { CheckpointStore } from "./checkpoint-store.ts";
@@ -40,7 +40,7 @@ export function checkpointSaver(options: CheckpointSaverOptions): CheckpointSave
 	const { store, log = logError, waitingLimit = 1_000 } = options;
 	const sessions = new Map<string, SessionSaves>();
 
-	const tell = (message: string, error: unknown): void => {
+	const emit = (message: string, error: unknown): void => {
 		try {
 			log(message, error);
 		} catch {
@@ -52,8 +52,8 @@ export function checkpointSaver(options: CheckpointSaverOptions): CheckpointSave
 		try {
 			await store.save(sessionId, state.toJSON());
 		} catch (error) {
-			tell(
-				`The checkpoint of session ${JSON.stringify(sessionId)} at step ${state.step} was not saved; the run goes on.`,
+			emit(
+				`The checkpoint of session ${JSON.stringify(sessionId)} at step ${state.step} was not saved; the run continues.`,
 				error,
 			);
 		}
@@ -84,7 +84,7 @@ export function checkpointSaver(options: CheckpointSaverOptions): CheckpointSave
 			saves.waiting.shift();
 			if (saves.overflowed) return;
 			saves.overflowed = true;
-			tell(
+			emit(
 				`The store is too slow for session ${JSON.stringify(sessionId)}: more than ${waitingLimit} checkpoints wait, and the oldest are left out.`,
 				undefined,
 			);

@@ -9,7 +9,7 @@ import type { AgentStateJSON } from "../state/index.ts";
 export interface CheckpointStore {
 	/** Keeps a state as the session's latest one. */
 	save(sessionId: string, state: AgentStateJSON): Promise<void>;
-	/** The state that was saved last, or `null` where there is none. */
+	/** The state that was saved last, or `null` without one. */
 	load(sessionId: string): Promise<AgentStateJSON | null>;
 	/** Removes all there is of one session. Harmless where there is nothing. */
 	delete(sessionId: string): Promise<void>;

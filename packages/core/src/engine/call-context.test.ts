@@ -43,7 +43,7 @@ const strategies: Record<string, [ExecutionStrategy, (round: ScriptedReply) => (
 	};
 
 describe.each(Object.entries(strategies))("in %s", (_, [execution, script]) => {
-	test("a tool is told of its agent and its call, in a nested agent also of the call around it [UAP-078]", async () => {
+	test("a tool is notified of its agent and its call, in a nested agent also of the call around it [UAP-078]", async () => {
 		const seen = new Map<string, ToolContext>();
 		const noting = (name: string): AnyTool =>
 			anyTool(name, (_params, context) => {

@@ -1,4 +1,4 @@
-// What a running tool is told about the call it serves. Rarely used parts are computed when asked for.
+// What a running tool is notified about the call it serves. Rarely used parts are computed when asked for.
 import type { ToolCall } from "@holdfast/upp";
 import type { Approval, EngineTool, RetryPolicy, ToolContext } from "../tools/index.ts";
 import type { Run } from "./run.ts";
@@ -56,16 +56,16 @@ export class CallContext implements ToolContext {
 			if (!run.watched || run.interceptors.toolResult !== undefined) return run.agent.fairness.pause();
 			const event = { type: "tool_delta", step, toolCallId, delta } as const;
 			const emitted =
-				run.admission === undefined ? run.tell({ ...event, ...run.at }) : run.admission.emit(event);
+				run.admission === undefined ? run.emit({ ...event, ...run.at }) : run.admission.emit(event);
 			const heard = emitted instanceof Promise ? emitted.then(() => run.ready("heard")) : run.ready("heard");
 			return heard ?? run.agent.fairness.pause();
 		};
 		this.onSubagentEvent = (event) => {
 			if (this.#over) return;
-			if (isSubagentEvent(event)) run.traces.tell(event);
+			if (isSubagentEvent(event)) run.traces.notify(event);
 			if (!run.watched) return;
 			const nested = { type: "nested", step, toolCallId, event } as const;
-			if (run.admission === undefined) return run.tell({ ...nested, ...run.at });
+			if (run.admission === undefined) return run.emit({ ...nested, ...run.at });
 			const emitted = run.admission.emit(nested);
 			if (emitted instanceof Promise) emitted.catch(() => {}); // it is not emitted, and the tool is not asked
 		};

@@ -3,18 +3,18 @@
 // Where the platform has no AsyncLocalStorage, nothing is known of calls and nothing is refused.
 
 /** What waits for calls and is waited for, among all of this process: a session by its name, or an object. */
-export type Place = string | object;
+export type ProcessKey = string | object;
 
-/** A call of a tool or hook, from when its function is called until it has settled; what stands at the place waits for it. */
+/** A call of a tool or hook, from when its function is called until it has settled; what is at the place waits for it. */
 interface CallScope {
-	readonly place: Place;
+	readonly processKey: ProcessKey;
 	isOver: boolean;
 }
 
-/** A call waits for what stands at a place. */
+/** A call waits for what is at a place. */
 interface Wait {
 	readonly scope: CallScope;
-	readonly to: Place;
+	readonly to: ProcessKey;
 }
 
 interface Storage {
@@ -29,18 +29,18 @@ const storage = makeStorage();
 let underWay = 0;
 
 /** Waits under way, by the place of the call that waits. */
-const waits = new Map<Place, Set<Wait>>();
+const waits = new Map<ProcessKey, Set<Wait>>();
 
 /**
- * Calls a function of the caller's for which what stands at a place waits: a run in that session, say. Of a run in no
+ * Calls a function of the caller's for which what is at a place waits: a run in that session, say. Of a run in no
  * session nothing more is known than of whoever runs it.
  */
-export function withinCall<T>(place: Place | undefined, call: () => T): T {
-	if (storage === undefined || place === undefined) return call();
-	const scope: CallScope = { place, isOver: false };
+export function withinCall<T>(processKey: ProcessKey | undefined, call: () => T): T {
+	if (storage === undefined || processKey === undefined) return call();
+	const scope: CallScope = { processKey, isOver: false };
 	const over = (): void => {
 		scope.isOver = true;
-		// Before Node 24 every promise of the process costs more while calls are told apart.
+		// Before Node 24 every promise of the process costs more while calls are distinguished.
 		if (--underWay === 0) storage.disable?.();
 	};
 	underWay++;
@@ -57,34 +57,34 @@ export function withinCall<T>(place: Place | undefined, call: () => T): T {
 	return called;
 }
 
-/** Whether the running code belongs to a call that cannot be over before what stands at that place goes on, nor it before the call is. */
-export function isAwaitedBy(place: Place): boolean {
+/** Whether the running code belongs to a call that cannot be over before what is at that place continues, nor it before the call is. */
+export function isAwaitedBy(processKey: ProcessKey): boolean {
 	const scope = scopeNow();
-	return scope !== undefined && leads(place, scope.place, new Set());
+	return scope !== undefined && leads(processKey, scope.processKey, new Set());
 }
 
 /**
- * Waits for something of what stands at a place; while a call does, others know. Rejects with the refusal where that would
+ * Waits for something of what is at a place; while a call does, others know. Rejects with the refusal where that would
  * be for ever. Who does not look at it is not told.
  */
 export function waitFor<T>(
-	place: Place | undefined,
+	processKey: ProcessKey | undefined,
 	what: () => Promise<T>,
 	refusal: () => Error,
 ): Promise<T> {
-	const scope = place === undefined ? undefined : scopeNow();
-	if (scope === undefined || place === undefined) return what();
-	if (leads(place, scope.place, new Set())) {
+	const scope = processKey === undefined ? undefined : scopeNow();
+	if (scope === undefined || processKey === undefined) return what();
+	if (leads(processKey, scope.processKey, new Set())) {
 		const refused = Promise.reject(refusal());
 		refused.catch(() => {});
 		return refused;
 	}
-	const wait: Wait = { scope, to: place };
-	const known = waits.get(scope.place) ?? new Set();
-	waits.set(scope.place, known.add(wait));
+	const wait: Wait = { scope, to: processKey };
+	const known = waits.get(scope.processKey) ?? new Set();
+	waits.set(scope.processKey, known.add(wait));
 	const over = (): void => {
 		known.delete(wait);
-		if (known.size === 0 && waits.get(scope.place) === known) waits.delete(scope.place);
+		if (known.size === 0 && waits.get(scope.processKey) === known) waits.delete(scope.processKey);
 	};
 	const waiting = what();
 	waiting.then(over, over);
@@ -97,7 +97,7 @@ function scopeNow(): CallScope | undefined {
 }
 
 /** Whether calls of one place wait for another, or for one whose calls do. */
-function leads(from: Place, to: Place, seen: Set<Place>): boolean {
+function leads(from: ProcessKey, to: ProcessKey, seen: Set<ProcessKey>): boolean {
 	if (from === to) return true;
 	if (seen.has(from)) return false;
 	seen.add(from);

@@ -41,7 +41,7 @@ export interface CallSetting {
 	readonly agent: EngineAgent;
 	readonly interceptors: DrivenStages;
 	/** Names the session of its run among all of this process. */
-	readonly place: string | undefined;
+	readonly processKey: string | undefined;
 	/** Whether it may be left to somebody outside. */
 	readonly mayWait: boolean;
 	/** Whether somebody outside let it run. */
@@ -119,7 +119,7 @@ export function recoverCall(
 	tool: EngineTool | undefined,
 	call: ToolCall,
 	started: ToolStarted,
-	place: string | undefined,
+	processKey: string | undefined,
 ): CheckedCall | Promise<CheckedCall> {
 	const unknown: CheckedCall = { kind: "settled", outcome: "unknown", result: unknownOutcome };
 	if (tool === undefined) return unknown;
@@ -128,7 +128,7 @@ export function recoverCall(
 	if (tool.retryPolicy !== "manual-recovery") return again;
 	if (tool.reconcile === undefined) return unknown;
 	const { reconcile } = tool;
-	return withinCall(place, () => reconciled(reconcile, started.idempotencyKey, input, again));
+	return withinCall(processKey, () => reconciled(reconcile, started.idempotencyKey, input, again));
 }
 
 /** The result of a call that cannot or may not run. */
@@ -147,10 +147,10 @@ function permit(
 	const asks = onToolCall ?? onBeforeCall ?? approval ?? needsApproval;
 	return asks === undefined
 		? passed(tool, checked.value, setting.approved)
-		: withinCall(setting.place, () => asked(setting, tool, checked.value));
+		: withinCall(setting.processKey, () => asked(setting, tool, checked.value));
 }
 
-/** Nothing stands in the way of the call any more. */
+/** Nothing is in the way of the call any more. */
 function passed(tool: EngineTool, input: unknown, approved: boolean | undefined): CheckedCall {
 	if (tool.kind === "remote") return { kind: "pending", tool, awaits: "result" };
 	return { kind: "start", tool, input, ...(approved === undefined ? {} : { approved }) };

@@ -39,7 +39,7 @@ export class ChunkRecorder implements Watcher {
 		this.#marks = marks;
 	}
 
-	tell(event: RunEvent): void {
+	notify(event: RunEvent): void {
 		if (event.type !== "model" && event.type !== "model_start" && event.type !== "tool_delta") return;
 		const marks = this.#marks?.take() ?? noMarks;
 		const last = marks.length === 0 ? this.#pending.at(-1) : undefined;

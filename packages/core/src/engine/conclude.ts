@@ -45,12 +45,12 @@ function errorOf(run: Run, outcome: DriveOutcome): unknown {
 	if (outcome.kind === "left" && outcome.reason === "lease_lost") {
 		return new HoldfastError(
 			"lease_lost",
-			"Another worker has taken this session over; the run goes on there.",
+			"Another worker has taken this session over; the run continues there.",
 			{ retryable: true },
 		);
 	}
 	if (outcome.kind === "left")
-		return new HoldfastError("run_suspended", `Run ${run.runId} was suspended; resume it to go on.`, {
+		return new HoldfastError("run_suspended", `Run ${run.runId} was suspended; resume it to continue.`, {
 			retryable: true,
 		});
 	return cancelled();

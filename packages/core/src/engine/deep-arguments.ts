@@ -1,5 +1,5 @@
 // Arguments nested so deeply that checking, copying or writing them would run out of stack: they are taken for
-// unreadable where the answer comes in, so that the call gets an error result and the run goes on.
+// unreadable where the answer comes in, so that the call gets an error result and the run continues.
 import type { ToolCall } from "@holdfast/upp";
 
 /** Levels of nesting that arguments may have. */

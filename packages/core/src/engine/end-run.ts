@@ -68,7 +68,7 @@ function killed(run: Run): DriveOutcome {
 	};
 	const error = sessionKilled();
 	const { runId } = run;
-	run.tell({
+	run.emit({
 		type: "run_end",
 		at: run.agent.ports.clock.now(),
 		...run.at,
@@ -85,7 +85,7 @@ function killed(run: Run): DriveOutcome {
 export function sessionKilled(): HoldfastError {
 	return new HoldfastError(
 		"session_killed",
-		"The session was killed: its runs have ended. Take a new handle to go on.",
+		"The session was killed: its runs have ended. Take a new handle to continue.",
 	);
 }
 
@@ -118,7 +118,7 @@ function left(
 ): DriveOutcome {
 	if (run.watched) {
 		const data = error === undefined ? {} : { error: errorData(error) };
-		run.tell({ type: "run_suspended", ...run.at, runId: run.runId, reason, ...data });
+		run.emit({ type: "run_suspended", ...run.at, runId: run.runId, reason, ...data });
 	}
 	return { kind: "left", reason, ...(error === undefined ? {} : { error }) };
 }

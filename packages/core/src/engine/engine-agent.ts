@@ -92,7 +92,7 @@ export interface EngineAgent {
 	readonly ports: Ports;
 	/** Has its runs wait for the event loop now and then. */
 	readonly fairness: Fairness;
-	/** Names model, instructions and tools, so that a resumed run can tell whether they changed. */
+	/** Names model, instructions and tools, so that a resumed run can know whether they changed. */
 	fingerprint(): string;
 	/** What a tool's context says of the agent. */
 	readonly toolContext: Pick<ToolContext, "parentModel" | "parentConfig">;

@@ -17,7 +17,7 @@ import type { DriveOutcome } from "./end-run.ts";
 import { ephemeralRecorder } from "./ephemeral.ts";
 import { Run } from "./run.ts";
 
-/** Time that stands still and ids that count: the same run twice is the same to the last character. */
+/** Time that pauses and ids that count: the same run twice is the same to the last character. */
 function stillPorts(): Ports {
 	let count = 0;
 	return {
@@ -172,7 +172,7 @@ export async function driven(
 	const events: RunEvent[] = [];
 	const run = begunRun(scriptedOptions(script, trace, signals, execution));
 	run.watch({
-		tell(event) {
+		notify(event) {
 			events.push(event);
 			look(run, events, trace);
 		},
@@ -186,7 +186,7 @@ export async function atRest(): Promise<void> {
 	for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** What is wrong with a history: each call has exactly one result, in the order of the calls, right behind them. */
+/** What is wrong with a history: each call has exactly one result, in the order of the calls, right after them. */
 export function faultsOfHistory(messages: readonly Message[]): string[] {
 	const faults: string[] = [];
 	for (const [at, message] of messages.entries()) {
@@ -244,7 +244,7 @@ export function faultsOfEvents(events: readonly RunEvent[], ended: "completed" |
 				if (openStep !== event.step) faults.push(`${event.type} of step ${event.step} in step ${openStep}`);
 				break;
 			case "run_end":
-				if (event !== events.at(-1)) faults.push("something behind run_end");
+				if (event !== events.at(-1)) faults.push("something after run_end");
 		}
 	}
 	if (running.size > 0) faults.push(`${[...running]} never end`);

@@ -89,18 +89,18 @@ describe("any script of answers, calls and failures", () => {
 				expect(outcome).toBe("completed");
 				const fold = foldOptions(resolveAgent("agent", options));
 				let folded: SessionState = initialSession(AgentState.initial());
-				const told: (RunEvent | undefined)[] = [];
+				const emitted: (RunEvent | undefined)[] = [];
 				for (const entry of await host.journal.read("k")) {
 					const before = JSON.stringify(folded.agent.toJSON().messages);
 					const next = evolve(folded, entry, fold);
 					expect(JSON.stringify(folded.agent.toJSON().messages)).toBe(before);
 					folded = next;
-					told.push(project(folded, entry, "k"));
+					emitted.push(project(folded, entry, "k"));
 				}
 				expect(contentOf(folded.agent)).toEqual(contentOf(state));
 				expect(folded.agent.messages.map(({ id }) => id)).toEqual(state.messages.map(({ id }) => id));
 				expect(events.filter((event) => event.sub === 0)).toEqual(
-					told.filter((event) => event !== undefined),
+					emitted.filter((event) => event !== undefined),
 				);
 				await one.close();
 			}),
@@ -155,11 +155,11 @@ describe("a stop at any moment", () => {
 				expect(run.state.run?.unsettled).toBe(0);
 				if (mark === undefined) return;
 				expect(trace.slice(mark.trace)).toEqual([]);
-				const told = events.slice(mark.events).map((event) => event.type);
+				const emitted = events.slice(mark.events).map((event) => event.type);
 				// What was committed in one piece is told to its end, also when the first of it is answered by a stop.
 				const starts = given.delay === 0 ? [] : ["tool_start"];
 				for (const type of ["step_start", "model_start", "model", "tool_delta", ...starts]) {
-					expect(told).not.toContain(type);
+					expect(emitted).not.toContain(type);
 				}
 				expect(signals.every((signal) => signal.aborted)).toBe(true);
 				if (outcome.kind !== "ended" || outcome.outcome !== "aborted") {

@@ -75,7 +75,7 @@ describe("a queue between one producer and one consumer", () => {
 		]);
 	});
 
-	test("throws its error once, behind the last item, and is over then", async () => {
+	test("throws its error once, after the last item, and is over then", async () => {
 		const queue = new EventQueue<number>();
 		const error = new Error("down");
 		queue.push(1);

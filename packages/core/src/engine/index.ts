@@ -1,7 +1,7 @@
 // Door of the engine: one loop over facts, its actions and its events.
 export type { Action, Decider, ModelAction, Situation } from "./action.ts";
 export type { AgentStreamResult } from "./agent-stream-result.ts";
-export { isAwaitedBy, type Place, waitFor, withinCall } from "./call-scope.ts";
+export { isAwaitedBy, type ProcessKey, waitFor, withinCall } from "./call-scope.ts";
 export { cancelled, conclude } from "./conclude.ts";
 export { drive } from "./drive.ts";
 export { type DriveOutcome, refusedEnd, sessionKilled } from "./end-run.ts";

@@ -1,4 +1,4 @@
-// A record kept beside the journal while a run goes on: what it writes stands before anybody is told (keeps I3).
+// A record kept beside the journal while a run continues: what it writes is before anybody is told (keeps I3).
 import type { Fact, RunEvent } from "../facts/index.ts";
 
 /** A place of a run worth remembering that has no fact of its own. */
@@ -16,12 +16,12 @@ export interface CommittedFact {
 
 /** Keeps records of one run. What rejects here is taken for a refused commit: the run is left to be resumed. */
 export interface Ledger {
-	/** Facts were committed; their events are told when this settles. */
+	/** Facts were committed; their events are emitted when this settles. */
 	committed(facts: readonly CommittedFact[], events: readonly RunEvent[]): Promise<void>;
-	/** The run goes on when this settles. `seq` is that of the last entry. */
+	/** The run continues when this settles. `seq` is that of the last entry. */
 	mark(mark: Mark, seq: number): Promise<void>;
 	/** An event without an entry of its own was told. Must not throw. */
-	tell(event: RunEvent): void;
+	notify(event: RunEvent): void;
 	/** Calls `notify`, once, when somebody else has taken the run over. */
 	whenLost(notify: () => void): void;
 	/** The run is driven no more, whether it ended or was left open. */

@@ -60,7 +60,7 @@ export async function callModel(run: Run, action: ModelAction, step: number): Pr
 		run.checkStopped();
 		if (run.watched) {
 			const { seq, sub } = run.at;
-			run.tell({ type: "model_start", seq, sub, step, tag, modelId: model.modelId });
+			run.emit({ type: "model_start", seq, sub, step, tag, modelId: model.modelId });
 		}
 		const marked = run.mark({ phase: "before-model" });
 		if (marked !== undefined) await run.untilStopped(marked);
@@ -79,7 +79,7 @@ export async function callModel(run: Run, action: ModelAction, step: number): Pr
 				return streamed.read(model.stream(request));
 			}
 			return engineModel.isFunction
-				? withinCall(run.place, () => model.complete(request))
+				? withinCall(run.processKey, () => model.complete(request))
 				: model.complete(request);
 		};
 		const { modelCall } = run.interceptors;
@@ -128,7 +128,7 @@ function requestFor(
 			const retry = { step, attempt: info.attempt, delay: info.delayMs, error: errorData(info.error) };
 			retries.push(modelRetryNote(retry));
 			// What policy may change is emitted once it has.
-			if (run.watched && run.admission === undefined) run.tell({ type: "model_retry", ...run.at, ...retry });
+			if (run.watched && run.admission === undefined) run.emit({ type: "model_retry", ...run.at, ...retry });
 		},
 	});
 	if (action.structure === "none" && request.structure !== undefined) delete request.structure;

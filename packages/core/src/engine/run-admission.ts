@@ -51,7 +51,7 @@ export class RunAdmission {
 		const run = this.#run;
 		for (const fact of admitted) {
 			const retry = modelRetryOf(fact);
-			if (retry !== undefined && run.watched) run.tell({ type: "model_retry", ...run.at, ...retry });
+			if (retry !== undefined && run.watched) run.emit({ type: "model_retry", ...run.at, ...retry });
 		}
 		return committed;
 	}
@@ -93,7 +93,7 @@ export class RunAdmission {
 
 	readonly #release = (delta: Delta): void => {
 		const run = this.#run;
-		if (run.watched) run.tell({ ...delta, ...run.at });
+		if (run.watched) run.emit({ ...delta, ...run.at });
 	};
 
 	/** The run was stopped: interceptors that do not answer hold it up for a while only. */

@@ -30,7 +30,7 @@ export interface RunOptions {
 	readonly runId: string;
 	readonly sessionKey?: string;
 	/** Names its session among all of this process: calls that wait for it are known by that. */
-	readonly place?: string;
+	readonly processKey?: string;
 	readonly state: SessionState;
 	readonly recorder: Recorder;
 	readonly watchers?: readonly Watcher[];
@@ -51,7 +51,7 @@ export interface RunOptions {
 	 * are not kept.
 	 */
 	readonly keepDeltasMs?: number;
-	/** Whether calls may be left to somebody outside: the run is on record and can go on later. Default: they may not. */
+	/** Whether calls may be left to somebody outside: the run is on record and can continue later. Default: they may not. */
 	readonly mayWait?: boolean;
 }
 

@@ -33,7 +33,7 @@ export class Run {
 	readonly agent: EngineAgent;
 	readonly runId: string;
 	readonly sessionKey: string | undefined;
-	readonly place: string | undefined;
+	readonly processKey: string | undefined;
 	state: SessionState;
 	readonly mayWait: boolean;
 	readonly parentContext: ToolContext | undefined;
@@ -54,7 +54,7 @@ export class Run {
 	#cut: ((error: Stopped) => void) | undefined;
 	#sub = 0;
 	/** What is told when the ledger has what was committed last, and when that is told. */
-	#recording: { readonly untold: RunEvent[]; readonly told: Promise<unknown> } | undefined;
+	#recording: { readonly untold: RunEvent[]; readonly emitted: Promise<unknown> } | undefined;
 	#offered: RunInput[] = [];
 	#taken: Set<string> | undefined;
 	#traces: TraceCollector | undefined;
@@ -66,7 +66,7 @@ export class Run {
 		this.agent = options.agent;
 		this.runId = options.runId;
 		this.sessionKey = options.sessionKey;
-		this.place = options.place;
+		this.processKey = options.processKey;
 		this.mayWait = options.mayWait === true;
 		this.state = options.state;
 		this.parentContext = options.parentContext;
@@ -90,7 +90,7 @@ export class Run {
 		return this.#controller.signal;
 	}
 
-	/** What sub-agents of this run's tools left behind. */
+	/** What sub-agents of this run's tools left over. */
 	get traces(): TraceCollector {
 		this.#traces ??= new TraceCollector();
 		return this.#traces;
@@ -147,7 +147,7 @@ export class Run {
 		);
 	}
 
-	/** A process that stood still may have been overtaken: asked before something begins. */
+	/** A process that was paused may have been overtaken: asked before something begins. */
 	checkLease(): void {
 		this.#recorder.check?.();
 	}
@@ -231,7 +231,7 @@ export class Run {
 			this.#sub = 0;
 			if (this.#watchers.length > 0) {
 				const event = project(this.state, entry, this.sessionKey);
-				if (event !== undefined) this.#tell(event);
+				if (event !== undefined) this.#emit(event);
 			}
 		}
 		return true;
@@ -253,16 +253,16 @@ export class Run {
 		}
 		const settle = (tells: readonly RunEvent[]): true => {
 			if (this.#recording?.untold === untold) this.#recording = undefined;
-			for (const event of tells) this.#tell(event);
+			for (const event of tells) this.#emit(event);
 			return true;
 		};
 		const recorded = ledger.committed(facts, untold.slice());
-		const told = recorded.then(
+		const emitted = recorded.then(
 			() => settle(untold),
 			(error) => settle([]) && commitFailed(error),
 		);
-		this.#recording = { untold, told };
-		return told;
+		this.#recording = { untold, emitted };
+		return emitted;
 	}
 
 	/** Has the ledger remember a place of the run. */
@@ -287,24 +287,24 @@ export class Run {
 		return ++this.#sub;
 	}
 
-	tell(event: RunEvent): void {
-		this.ledger?.tell(event);
-		if (this.#recording === undefined) this.#tell(event);
+	emit(event: RunEvent): void {
+		this.ledger?.notify(event);
+		if (this.#recording === undefined) this.#emit(event);
 		else this.#recording.untold.push(event);
 	}
 
-	#tell(event: RunEvent): void {
-		for (const watcher of this.#watchers) watcher.tell(event);
+	#emit(event: RunEvent): void {
+		for (const watcher of this.#watchers) watcher.notify(event);
 	}
 
 	/** Tells a boundary; a promise while a synchronised watcher has not asked for what comes after it. */
 	boundary(event: BoundaryEvent): Promise<unknown> | undefined {
-		if (this.#recording !== undefined) return this.#recording.told.then(() => this.boundary(event));
+		if (this.#recording !== undefined) return this.#recording.emitted.then(() => this.boundary(event));
 		let waiting: Promise<unknown> | undefined;
 		this.#marks?.add(event.type);
-		this.ledger?.tell(event);
+		this.ledger?.notify(event);
 		for (const watcher of this.#watchers) {
-			watcher.tell(event);
+			watcher.notify(event);
 			const passed = watcher.passed?.(event);
 			if (passed !== undefined) waiting = waiting === undefined ? passed : Promise.all([waiting, passed]);
 		}

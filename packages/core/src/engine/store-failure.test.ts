@@ -60,7 +60,7 @@ async function drivenOver(
 	const { recorder, entries } = refusingRecorder(from, way, error);
 	const agent = resolveAgent("agent", scriptedOptions(script, trace, signals));
 	const run = new Run({ agent, runId: "run", state: initialSession(AgentState.initial()), recorder });
-	run.watch({ tell: (event) => void events.push(event) });
+	run.watch({ notify: (event) => void events.push(event) });
 	await run.commit([
 		{ kind: "run.started", runKind: "user-turn", agentId: "agent", fingerprint: "" },
 		{ kind: "input", inputId: "i", placement: "turn", shape: "text", message: new UserMessage("go") },

@@ -30,7 +30,7 @@ export class StreamedAnswer {
 	/** A delta as policy lets it out. */
 	readonly #released = (delta: Delta): void => {
 		if (delta.type === "model") this.#said.add(delta.event);
-		if (this.#run.watched) this.#run.tell({ ...delta, ...this.#run.at });
+		if (this.#run.watched) this.#run.emit({ ...delta, ...this.#run.at });
 	};
 
 	/** Reads the stream to its end, or until the run is stopped. */
@@ -59,7 +59,7 @@ export class StreamedAnswer {
 		if (run.admission !== undefined) return this.#admit(run.admission, event, pause);
 		this.#said.add(event);
 		if (!run.watched) return pause;
-		run.tell({
+		run.emit({
 			type: "model",
 			seq: run.state.seq,
 			sub: run.nextSub(),

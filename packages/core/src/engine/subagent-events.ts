@@ -115,7 +115,7 @@ export class TraceCollector {
 	readonly #started = new Map<string, SubagentStartEvent>();
 	#finished: SubagentExecutionTrace[] = [];
 
-	tell(event: SubagentEvent): void {
+	notify(event: SubagentEvent): void {
 		if (event.type === "subagent_start") this.#started.set(event.subagentId, event);
 		if (event.type !== "subagent_end") return;
 		this.#finished.push(traceOf(this.#started.get(event.subagentId), event));

@@ -107,7 +107,7 @@ describe("the order of calls in a round", () => {
 		expect(afterFailure.results).toEqual(["ran", "no"]);
 	});
 
-	test("calls that wait for themselves get results that explain it, and the run goes on [UAP-085]", async () => {
+	test("calls that wait for themselves get results that explain it, and the run continues [UAP-085]", async () => {
 		const ran: string[] = [];
 		const tool = (name: string, options: Partial<AnyTool>): AnyTool =>
 			anyTool(name, () => ran.push(name), options);
@@ -148,7 +148,7 @@ describe("the order of calls in a round", () => {
 });
 
 describe("calls that cannot be carried out", () => {
-	test("a tool that throws and a name nobody knows become error results, and the run goes on [UAP-033]", async () => {
+	test("a tool that throws and a name nobody knows become error results, and the run continues [UAP-033]", async () => {
 		const { model, turn } = await round(
 			[{ name: "breaks" }, { name: "nope" }, { name: "works" }],
 			[

@@ -159,17 +159,17 @@ export class ToolRound {
 		const tool = this.#run.agent.tools.get(call.toolName);
 		if (tool !== undefined) each.tool = tool;
 		const { started } = each;
-		const { interceptors, place } = this.#run;
+		const { interceptors, processKey } = this.#run;
 		const checked =
 			started === undefined
 				? checkCall(this.#setting(each.approved), call)
-				: recoverCall(tool, call, started, place);
+				: recoverCall(tool, call, started, processKey);
 		return interceptors.toolResult === undefined ? checked : this.#admitSettled(call, checked);
 	}
 
 	#setting(approved: boolean | undefined): CallSetting {
-		const { agent, interceptors, place, mayWait } = this.#run;
-		return { agent, interceptors, place, mayWait, approved: approved === true ? true : undefined };
+		const { agent, interceptors, processKey, mayWait } = this.#run;
+		return { agent, interceptors, processKey, mayWait, approved: approved === true ? true : undefined };
 	}
 
 	/** A result that no tool gave is replaced like any other. */
@@ -277,7 +277,7 @@ export class ToolRound {
 			each.startedAt = this.#run.agent.ports.clock.monotonic();
 			const context = new CallContext(this.#run, this.#step, tool, each);
 			each.context = context;
-			withinCall(this.#run.place, () => runTool(tool, each.input, context, context.emit)).then(
+			withinCall(this.#run.processKey, () => runTool(tool, each.input, context, context.emit)).then(
 				(outcome) => this.#finish(each, tool, outcome),
 				(error) => this.#failed(error),
 			);
@@ -310,7 +310,7 @@ export class ToolRound {
 	async #afterCall(each: CallInRound, tool: EngineTool, outcome: ToolOutcome): Promise<void> {
 		const { toolStrategy: strategy } = this.#run.agent;
 		const source = tool.source as Tool;
-		const ask = <T>(hook: () => T): T => withinCall(this.#run.place, hook);
+		const ask = <T>(hook: () => T): T => withinCall(this.#run.processKey, hook);
 		let result = outcome.output;
 		if (outcome.isError) {
 			const error = outcome.error instanceof Error ? outcome.error : new Error(String(outcome.output));

@@ -42,7 +42,7 @@ export function uapProjection(
 		index: number;
 	}[] = [];
 	let plan: { readonly plan?: readonly PlanStep[] } = {};
-	const tell = (type: UAPEventType, step: number, data: Readonly<Record<string, unknown>>): void =>
+	const emit = (type: UAPEventType, step: number, data: Readonly<Record<string, unknown>>): void =>
 		push({ source: "uap", uap: { type, step, agentId, data } });
 	return (event) => {
 		switch (event.type) {
@@ -51,10 +51,10 @@ export function uapProjection(
 				return;
 			case "step_start":
 				results = [];
-				tell("step_start", event.step, plan);
+				emit("step_start", event.step, plan);
 				return;
 			case "note":
-				if (event.topic === "reasoning") tell("reasoning", event.step, { reasoning: event.value });
+				if (event.topic === "reasoning") emit("reasoning", event.step, { reasoning: event.value });
 				if (event.topic === "plan") plan = { plan: event.value as readonly PlanStep[] };
 				if (event.topic === "plan-step")
 					plan = { plan: withStepStatus(plan.plan ?? [], event.value as PlanStepChange) };
@@ -62,12 +62,12 @@ export function uapProjection(
 			case "nested":
 				if (isSubagentEvent(event.event)) {
 					const { type, ...data } = event.event;
-					tell(type, event.step, data);
+					emit(type, event.step, data);
 				}
 				return;
 			case "message":
 				if (event.message.hasToolCalls)
-					tell("action", event.step, { toolCalls: event.message.toolCalls as readonly ToolCall[] });
+					emit("action", event.step, { toolCalls: event.message.toolCalls as readonly ToolCall[] });
 				return;
 			case "tool_start":
 				push(execution("tool_execution_start", event.index, event.call));
@@ -86,10 +86,10 @@ export function uapProjection(
 			case "step_end": {
 				if (results.length > 0) {
 					const inOrder = results.sort((a, b) => a.index - b.index).map(({ index: _, ...result }) => result);
-					tell("observation", event.step, { results: inOrder });
+					emit("observation", event.step, { results: inOrder });
 					results = [];
 				}
-				tell("step_end", event.step, { usage: event.usage satisfies TokenUsage, ...plan });
+				emit("step_end", event.step, { usage: event.usage satisfies TokenUsage, ...plan });
 			}
 		}
 	};

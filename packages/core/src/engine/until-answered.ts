@@ -5,5 +5,5 @@ import type { Run } from "./run.ts";
 
 /** What the function gives, or `Stopped` as soon as the run is told to stop. */
 export function untilAnswered<T>(run: Run, ask: () => T | PromiseLike<T>): Promise<T> {
-	return run.untilStopped(withinCall(run.place, ask));
+	return run.untilStopped(withinCall(run.processKey, ask));
 }

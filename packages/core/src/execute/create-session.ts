@@ -147,7 +147,7 @@ export class AgentSession {
 	execute(input: unknown, options: ExecuteOptions): ExecuteStream {
 		const events = new ExecuteEvents(this.id, {
 			limit: this.#options.bufferLimit,
-			place: processKey(localStore(this.#host.journal), this.#session.storeKey),
+			processKey: processKey(localStore(this.#host.journal), this.#session.storeKey),
 			begun: () => {
 				this.#model = options.model ?? this.#model;
 				this.#status = "running";

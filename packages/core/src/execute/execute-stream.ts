@@ -35,7 +35,7 @@ const patience = 100;
 /** What is told of an execution, and to whom it matters. */
 export interface ExecuteEventsOptions {
 	/** Names the session among all of this process. */
-	readonly place?: string;
+	readonly processKey?: string;
 	readonly limit?: number | undefined;
 	/** Called with the first event, before anybody hears of it. */
 	begun?(): void;
@@ -75,7 +75,7 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 		this.#result.catch(() => {});
 	}
 
-	tell(event: RunEvent): void {
+	notify(event: RunEvent): void {
 		for (const each of this.#projection.project(event)) {
 			if (each.type === "session_start") this.#options.begun?.();
 			if (each.type === "message_end") this.#messages.push(each.message);
@@ -161,7 +161,7 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 
 	/** A tool that waits for the execution which waits for that tool is refused. */
 	#wait<T>(what: () => Promise<T>): Promise<T> {
-		return waitFor(this.#options.place, what, () => awaitsItself(this.#sessionId));
+		return waitFor(this.#options.processKey, what, () => awaitsItself(this.#sessionId));
 	}
 
 	#push(event: ExecuteEvent): void {

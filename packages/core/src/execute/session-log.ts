@@ -22,7 +22,7 @@ const batchSize = 256;
  */
 export async function* followLog(
 	journal: FollowedJournal,
-	place: string,
+	storeKey: string,
 	sessionId: string,
 	options: FollowOptions = {},
 ): AsyncGenerator<readonly LoggedEvent[], void, void> {
@@ -30,7 +30,7 @@ export async function* followLog(
 	const known = placeAfter(after);
 	const projection = new ExecuteProjection(sessionId);
 	let isLive = false;
-	for await (const { events, isCaughtUp, isAtRest } of followPages(journal, place, { after, signal })) {
+	for await (const { events, isCaughtUp, isAtRest } of followPages(journal, storeKey, { after, signal })) {
 		const logged: LoggedEvent[] = [];
 		for (const { place: at, event } of events)
 			for (const [part, projected] of projection.project(event).entries()) {

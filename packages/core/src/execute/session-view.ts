@@ -16,7 +16,7 @@ import { type SessionMessage, sessionMessages } from "./session-message.ts";
 
 export class SessionView {
 	readonly #journal: Journal;
-	readonly #place: string;
+	readonly #storeKey: string;
 	#projection: ExecuteProjection;
 	readonly #reader: JournalReader;
 	#messages: SessionMessage[] = [];
@@ -33,11 +33,11 @@ export class SessionView {
 	lastRun: { readonly runId: string; readonly after: string } | undefined;
 
 	/** `given`: the history the session was made with, which its first entry holds. */
-	constructor(journal: Journal, place: string, given: () => Promise<readonly unknown[] | undefined>) {
+	constructor(journal: Journal, storeKey: string, given: () => Promise<readonly unknown[] | undefined>) {
 		this.#given = given;
 		this.#journal = journal;
-		this.#place = place;
-		this.#reader = new JournalReader(journal, place);
+		this.#storeKey = storeKey;
+		this.#reader = new JournalReader(journal, storeKey);
 		this.#projection = new ExecuteProjection("");
 	}
 
@@ -82,7 +82,7 @@ export class SessionView {
 		const { seq } = this.#reader.state;
 		if (seq === 0) return undefined;
 		let after = { seq, sub: 0 };
-		for await (const { sub } of chunksAfter(this.#journal, this.#place, seq, seq)) after = { seq, sub };
+		for await (const { sub } of chunksAfter(this.#journal, this.#storeKey, seq, seq)) after = { seq, sub };
 		// How many events a chunk is depends on those before it: behind all of them.
 		const part = after.sub === 0 ? this.#lastPart : 999;
 		return eventId({ ...after, part });

@@ -16,7 +16,7 @@ export interface AgentExecution {
 	resume(table: SessionTable, runId: string): Promise<AgentRun | null>;
 	/** Where the scheduler can be asked what is due; undefined when it calls somebody itself. */
 	readonly scheduler: OwnScheduler | undefined;
-	/** Runs of this agent whose time has come and that no living worker's run stands before, and where they belong. */
+	/** Runs of this agent whose time has come and that no living worker's run is before, and where they belong. */
 	due(table: SessionTable): Promise<readonly DueRun[]>;
 	/** A run needs no delivery any more, if it is over. */
 	settle(runId: string): Promise<void>;

@@ -1,4 +1,4 @@
-// What the facts of a run mean for its record: which checkpoints they are, and how the run stands after them.
+// What the facts of a run mean for its record: which checkpoints they are, and the status of the run after them.
 import type { CommittedFact } from "../engine/index.ts";
 import type { RunKind } from "../facts/index.ts";
 import type { NewCheckpoint } from "./run-checkpoint.ts";
@@ -47,7 +47,7 @@ export class CheckpointReader {
 	}
 }
 
-/** How the run stands after these facts; undefined when they change nothing. */
+/** The status of the run after these facts; undefined when they change nothing. */
 export function statusAfter(facts: readonly Pick<CommittedFact, "fact">[]): RunChange | undefined {
 	let change: RunChange | undefined;
 	for (const { fact } of facts) {

@@ -1,4 +1,4 @@
-// Claims as records: each stands for a time, and on a host that knows its workers no longer than its worker lives. A
+// Claims as records: each is valid for a time, and on a host that knows its workers no longer than its worker lives. A
 // claim that is over is replaced by one of another id, so that whoever had it can be told (keeps I4).
 import type { MaybePromise } from "../host/index.ts";
 
@@ -16,14 +16,14 @@ export interface KeepingPorts {
 	};
 }
 
-/** Until when a claim stands, and whose it is. */
+/** Until when a claim is valid, and whose it is. */
 interface Claim {
 	/** Milliseconds since the epoch, by the host's clock. */
 	readonly leaseUntilMs: number;
 	readonly workerId?: string;
 }
 
-/** Milliseconds a claim stands when nothing else is said. */
+/** Milliseconds a claim is valid when nothing else is said. */
 export const defaultLease = 30_000;
 
 /** A claim made or renewed now. */

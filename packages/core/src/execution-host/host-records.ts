@@ -8,7 +8,7 @@ import { nameOfRun, recordedName } from "./recorded-names.ts";
 import type { NewRun } from "./run-record.ts";
 
 export interface HostRecords extends SessionRecords {
-	/** A run was claimed for this process: its record goes on under that lease. */
+	/** A run was claimed for this process: its record continues under that lease. */
 	claimed(runId: string, leaseId: string): void;
 }
 

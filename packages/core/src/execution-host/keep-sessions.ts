@@ -1,4 +1,4 @@
-// Session states as records, so that they stand under the same transaction as runs and notifications.
+// Session states as records, so that they are under the same transaction as runs and notifications.
 import type { CommitResult, RecordDraft, StoredSession } from "../host/index.ts";
 import type { KeepingPorts } from "./claims.ts";
 

@@ -1,5 +1,5 @@
 // Notifications: what a session is to be told without a user having said it. Claimed by one, acknowledged only when it
-// stands in the history, so that no crash loses one or says it twice.
+// is in the history, so that no crash loses one or says it twice.
 import type { SendInput } from "../facts/index.ts";
 
 export type NotificationStatus = "pending" | "claimed" | "acknowledged";
@@ -36,21 +36,21 @@ export type ClaimNotificationResult =
 	| { readonly ok: false; readonly reason: "already-claimed" | "not-found" };
 
 export interface ClaimNotificationOptions {
-	/** Milliseconds the claim stands. Default 30,000. */
+	/** Milliseconds the claim is valid. Default 30,000. */
 	readonly leaseMs?: number;
 	/** Name of the claim. Default: a new one. */
 	readonly leaseId?: string;
 }
 
 export interface HeldNotification {
-	/** Refuse unless this claim stands, expired or not. */
+	/** Refuse unless this claim is valid, expired or not. */
 	readonly leaseId?: string;
 }
 
 export interface NotificationStore {
 	/**
 	 * Records a notification, and a `queued` run of kind `notification` where its run does not stand yet. Returns what
-	 * stands under its idempotency key.
+	 * is under its idempotency key.
 	 */
 	enqueue(notification: NewNotification): Promise<NotificationRecord>;
 	getByIdempotencyKey(idempotencyKey: string): Promise<NotificationRecord | null>;
@@ -60,6 +60,6 @@ export interface NotificationStore {
 	): Promise<ClaimNotificationResult>;
 	/** Makes a claimed one pending again. False when there was nothing to release. */
 	releaseByIdempotencyKey(idempotencyKey: string, options?: HeldNotification): Promise<boolean>;
-	/** It stands in the history: nobody gets it any more. False when it was not there or the claim is another's. */
+	/** It is in the history: nobody gets it any more. False when it was not there or the claim is another's. */
 	acknowledge(idempotencyKey: string, options?: HeldNotification): Promise<boolean>;
 }

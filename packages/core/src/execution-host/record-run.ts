@@ -60,7 +60,7 @@ export class RunRecorder implements Ledger {
 	}
 
 	committed(facts: readonly CommittedFact[], events: readonly RunEvent[]): Promise<void> {
-		for (const event of events) this.#projection.tell(event);
+		for (const event of events) this.#projection.notify(event);
 		const { runId, sessionKey } = this.#run;
 		const about = { runId, sessionKey, at: this.#ports.clock.now() };
 		const checkpoints = facts.flatMap((fact) => this.#checkpoints.at(fact, about));
@@ -77,8 +77,8 @@ export class RunRecorder implements Ledger {
 		return this.#write([{ runId, sessionKey, phase, seq, at, ...about }], undefined);
 	}
 
-	tell(event: RunEvent): void {
-		this.#projection.tell(event);
+	notify(event: RunEvent): void {
+		this.#projection.notify(event);
 	}
 
 	whenLost(notify: () => void): void {
@@ -105,7 +105,7 @@ export class RunRecorder implements Ledger {
 		return this.#inTurn(() => this.#commit({ checkpoints, events, change }));
 	}
 
-	/** What was asked first stands first. */
+	/** What was asked first is first. */
 	async #inTurn(work: () => Promise<void>): Promise<void> {
 		const turn = this.#last.then(work);
 		this.#last = turn.catch(() => {});
@@ -147,7 +147,7 @@ export class RunRecorder implements Ledger {
 		return version;
 	}
 
-	/** A notification whose run has begun stands in the history. */
+	/** A notification whose run has begun is in the history. */
 	async #acknowledge({ runs, notifications }: ExecutionTransaction): Promise<void> {
 		if (this.#run.kind !== "notification" || this.#version !== undefined) return;
 		const { runId } = this.#run;

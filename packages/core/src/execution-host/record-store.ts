@@ -29,7 +29,7 @@ import type { RunEventStore } from "./run-events.ts";
 import { isFinal, type RunRecord, type RunStore } from "./run-record.ts";
 
 export interface ListRunsOptions {
-	/** Only runs whose id sorts behind this one. */
+	/** Only runs whose id sorts after this one. */
 	readonly after?: string;
 	/** At most so many. Default: all. */
 	readonly limit?: number;
@@ -70,7 +70,7 @@ export function recordStore(space: RecordSpace, ports: KeepingPorts): OwnExecuti
 	};
 }
 
-/** The store's ports on a draft: nothing stands before the draft is committed. */
+/** The store's ports on a draft: nothing is before the draft is committed. */
 function transactionOn(draft: RecordDraft, ports: KeepingPorts): OwnTransaction {
 	return storeParts((operation) => operation(draft), ports);
 }

@@ -1,4 +1,4 @@
-// Work of sub-agents on an execution host: a record each, scheduled where it goes on in the background, and notifications
+// Work of sub-agents on an execution host: a record each, scheduled where it continues in the background, and notifications
 // of its end.
 import type { SessionKeys } from "../host/index.ts";
 import { type ChildRecords, noticeIdentity, type RecordedTask } from "../sessions/index.ts";

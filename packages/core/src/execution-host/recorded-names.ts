@@ -1,5 +1,5 @@
 // How sessions are named in records of runs: by key and namespace, a sub-agent's by its store key.
-import { namespaceOf, readPlace, type SessionKeys, sessionPlace } from "../host/index.ts";
+import { namespaceOf, readStoreKey, type SessionKeys, storeKeyOf } from "../host/index.ts";
 import type { RunRecord } from "./run-record.ts";
 
 /** A session's name in a record. */
@@ -12,7 +12,7 @@ export function isOfSubagent({ kind }: Pick<RunRecord, "kind">): boolean {
 
 /** The name of the session with a store key. */
 export function recordedName(storeKey: string): RecordedName {
-	const { key: sessionKey } = readPlace(storeKey);
+	const { key: sessionKey } = readStoreKey(storeKey);
 	const ownerNamespace = namespaceOf(storeKey);
 	return ownerNamespace === undefined ? { sessionKey } : { sessionKey, ownerNamespace };
 }
@@ -24,5 +24,5 @@ export function nameOfRun(keys: SessionKeys, run: Pick<RunRecord, "kind" | "sess
 
 /** The store key of the session of a recorded run. */
 export function storeKeyOfRun(run: RunRecord): string {
-	return isOfSubagent(run) ? run.sessionKey : sessionPlace(run.ownerNamespace, run.sessionKey);
+	return isOfSubagent(run) ? run.sessionKey : storeKeyOf(run.ownerNamespace, run.sessionKey);
 }

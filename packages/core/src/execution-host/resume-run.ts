@@ -30,7 +30,7 @@ export interface ResumeParts {
 }
 
 /**
- * Claims a run and starts it or goes on with it. Null when another has it, or it is over.
+ * Claims a run and starts it or continues it. Null when another has it, or it is over.
  * Rejects with `run_not_found` for an id that nobody recorded.
  */
 export async function resumeRun(parts: ResumeParts, runId: string): Promise<AgentRun | null> {
@@ -61,7 +61,7 @@ function actorOf(table: SessionTable, run: RunRecord): ReturnType<SessionTable["
 
 interface Claim {
 	readonly leaseId: string;
-	/** Absent when it stands in the history already. */
+	/** Absent when it is in the history already. */
 	readonly notification?: NotificationRecord;
 	readonly key: string;
 }
@@ -79,14 +79,15 @@ async function tell(parts: ResumeParts, run: RunRecord): Promise<AgentRun | null
 	records.claimed(runId, leaseId);
 	const actor = actorOf(table, run);
 	try {
-		if (notification === undefined) return await goOn(parts, run); // it stands in the history
+		if (notification === undefined) return await goOn(parts, run); // it is in the history
 		const { shape, message } = acceptInput(notification.input);
 		// The same notification is the same message, however often it is delivered.
 		const { id, dedupeKey } = noticeIdentity(key);
 		const same = new UserMessage([...message.content], { id });
 		const input = { shape, message: same, origin: { runKind: "notification" as const } };
-		const told = (await deliver(actor, runId, input, dedupeKey)) ?? (await deliverNotice(actor, runId, id));
-		const handle = told ?? (await goOn(parts, run));
+		const emitted =
+			(await deliver(actor, runId, input, dedupeKey)) ?? (await deliverNotice(actor, runId, id));
+		const handle = emitted ?? (await goOn(parts, run));
 		if (handle === null) await release(store, runId, claim);
 		return handle;
 	} catch (error) {
@@ -134,7 +135,7 @@ async function claimNotification(parts: ResumeParts, run: RunRecord): Promise<Cl
 	}
 }
 
-/** Goes on with a run that the journal knows. */
+/** Continues a run that the journal knows. */
 async function goOn(parts: ResumeParts, run: RunRecord): Promise<AgentRun | null> {
 	const { table } = parts;
 	if (isOfSubagent(run)) return unlessHeld(recoverSession(table, run.sessionKey));
@@ -154,18 +155,18 @@ async function settle({ execution, journal }: ResumeParts, run: RunRecord): Prom
 	});
 }
 
-/** How a run ended, by its session's journal; undefined when it may go on or begin. */
+/** How a run ended, by its session's journal; undefined when it may continue or begin. */
 async function endOf(
 	journal: Journal,
-	place: string,
+	storeKey: string,
 	{ runId, dedupeKey, kind }: RunRecord,
 ): Promise<RunRecord["status"] | undefined> {
 	const { id } = noticeIdentity(dedupeKey ?? runId);
-	// Looked at first: what was taken in by then stands in the history that is read after it.
-	const mayBegin = kind !== "notification" || (await waits(journal, place, id));
-	const head = await journal.head(place);
+	// Looked at first: what was taken in by then is in the history that is read after it.
+	const mayBegin = kind !== "notification" || (await waits(journal, storeKey, id));
+	const head = await journal.head(storeKey);
 	if (head?.openRunId === runId) return undefined;
-	for await (const { runId: of, fact } of entriesBack(journal, place, head?.seq ?? 0)) {
+	for await (const { runId: of, fact } of entriesBack(journal, storeKey, head?.seq ?? 0)) {
 		if (of === runId && fact.kind === "run.ended") return endings[fact.outcome];
 		// Another run has taken in what this one was to tell.
 		if (of !== runId && fact.kind === "input" && fact.inputId === id) return "completed";
@@ -174,8 +175,8 @@ async function endOf(
 	return mayBegin ? undefined : "cancelled"; // a kill has taken it out, or a deletion
 }
 
-async function waits(journal: Journal, place: string, inputId: string): Promise<boolean> {
-	return (await journal.inbox(place)).some(({ id }) => id === inputId);
+async function waits(journal: Journal, storeKey: string, inputId: string): Promise<boolean> {
+	return (await journal.inbox(storeKey)).some(({ id }) => id === inputId);
 }
 
 async function unlessHeld(run: Promise<AgentRun | null>): Promise<AgentRun | null> {

@@ -114,7 +114,7 @@ describe("resume of a notification", () => {
 			const clock = handClock();
 			const host = createInMemoryExecutionHost({ clock });
 			await host.store.notifications.enqueue(reminder("a"));
-			// The process dies before it can tell the host that the reminder stands in the session.
+			// The process dies before it can know the host that the reminder is in the session.
 			const dying = otherProcess(host);
 			let died!: () => void;
 			const dead = new Promise<void>((resolve) => {
@@ -153,10 +153,10 @@ describe("resume of a notification", () => {
 			({ messages }) => `re: ${(messages.at(-1) as unknown as { text: string }).text}`,
 		);
 		const active = await one.session("s").send("first");
-		const told = await one.resume("run-a");
+		const emitted = await one.resume("run-a");
 		expect((await host.store.runs.get("run-a"))?.status).toBe("leased");
 		void active.result();
-		expect((await told?.result())?.text).toBe("re: reminder a");
+		expect((await emitted?.result())?.text).toBe("re: reminder a");
 		expect(await history(host)).toEqual(["first", "reminder a"]);
 	});
 
@@ -171,7 +171,7 @@ describe("resume of a notification", () => {
 	});
 });
 
-test("resume of a turn goes on with it where its process died, once its lease is over", async () => {
+test("resume of a turn continues it where its process died, once its lease is over", async () => {
 	const clock = handClock();
 	const host = createInMemoryExecutionHost({ clock });
 	const dead = agentOn(otherProcess(host), () => ({ gate: new Promise(() => {}), text: "never" }));

@@ -1,4 +1,4 @@
-// Checkpoints: the places of a run where work can go on after a crash. Each refers to a position in the session's
+// Checkpoints: the places of a run where work can continue after a crash. Each refers to a position in the session's
 // journal and copies nothing of it (keeps I5).
 
 /** What was about to happen, or had just been committed, at a checkpoint. */
@@ -19,7 +19,7 @@ export interface NewCheckpoint {
 	readonly runId: string;
 	readonly sessionKey: string;
 	readonly phase: CheckpointPhase;
-	/** Seq of the last journal entry that stands at this point. */
+	/** Seq of the last journal entry that is at this point. */
 	readonly seq: number;
 	/** Milliseconds since the epoch. */
 	readonly at: number;
@@ -44,8 +44,8 @@ export type AppendCheckpointResult =
 
 export interface CheckpointStore {
 	/**
-	 * Adds a checkpoint behind the one of `expectedVersion` (0: the first one) and moves the run's `checkpointVersion`.
-	 * Refused when another one stands there already.
+	 * Adds a checkpoint after the one of `expectedVersion` (0: the first one) and moves the run's `checkpointVersion`.
+	 * Refused when another one is there already.
 	 */
 	append(
 		checkpoint: NewCheckpoint,

@@ -1,9 +1,9 @@
 // The events of runs as their consumers were told them, apart from the session's own state.
 import type { AgentEvent } from "../facts/index.ts";
 
-/** A place behind an event of a run. */
+/** A place after an event of a run. */
 export interface EventCursor {
-	/** How many events of the run stand before this place: the first event has offset 1. */
+	/** How many events of the run are before this place: the first event has offset 1. */
 	readonly offset: number;
 }
 
@@ -12,8 +12,8 @@ export interface StoredRunEvent extends EventCursor {
 }
 
 export interface RunEventStore {
-	/** Adds an event; the cursor stands behind it. */
+	/** Adds an event; the cursor follows it. */
 	append(runId: string, event: AgentEvent): Promise<EventCursor>;
-	/** The events behind a cursor, in the order they were added. Default: all. */
+	/** The events after a cursor, in the order they were added. Default: all. */
 	read(runId: string, cursor?: EventCursor): Promise<readonly StoredRunEvent[]>;
 }

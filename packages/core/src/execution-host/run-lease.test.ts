@@ -31,7 +31,7 @@ test("a run whose work lasts three leases is kept by renewal, and no second work
 	expect(await host.store.runs.get(run.runId)).toMatchObject({ status: "completed" });
 });
 
-test("a worker that stood still while another took its run over commits nothing more and says lease_lost [SES-101]", async () => {
+test("a worker that was paused while another took its run over commits nothing more and says lease_lost [SES-101]", async () => {
 	const clock = handClock();
 	const host = createInMemoryExecutionHost({ clock });
 	const timers = clock.timers();
@@ -51,7 +51,7 @@ test("a worker that stood still while another took its run over commits nothing 
 	const script = [{ toolCalls: [{ name: "slow" }] }, "From the first."];
 	const first = agentOn(otherProcess(host), script, { tools: [slow], ports: { clock, timers } });
 	const run = await first.session("s").send("go");
-	const told = drain(run);
+	const emitted = drain(run);
 	await settled();
 	timers.stopped = true;
 	clock.advance(30_001);
@@ -67,7 +67,7 @@ test("a worker that stood still while another took its run over commits nothing 
 	];
 	timers.stopped = false;
 	work.open();
-	expect((await told).at(-1)).toMatchObject({ type: "turn-error", code: "lease_lost" });
+	expect((await emitted).at(-1)).toMatchObject({ type: "turn-error", code: "lease_lost" });
 	expect(signal?.aborted).toBe(true);
 	expect([
 		await host.store.checkpoints.list(run.runId),
@@ -103,7 +103,7 @@ test("the signal of a worker whose run was taken over fires as soon as it looks 
 	expect(signal?.aborted).toBe(true);
 });
 
-test("a notification claimed by a worker that stood still is not told twice when it wakes [SES-101]", async () => {
+test("a notification claimed by a worker that was paused is not told twice when it wakes [SES-101]", async () => {
 	const clock = handClock();
 	const host = createInMemoryExecutionHost({ clock });
 	await host.store.notifications.enqueue(reminder("a"));

@@ -1,7 +1,7 @@
-// Runs as a host keeps them: what each is for, how it stands, and who works on it.
+// Runs as a host keeps them: what each is for, its status, and who works on it.
 import type { ErrorData, RunKind } from "../facts/index.ts";
 
-/** How a run stands. `completed`, `cancelled` and `error` are final. */
+/** The status of a run. `completed`, `cancelled` and `error` are final. */
 export type RunStatus =
 	| "queued"
 	| "leased"
@@ -33,7 +33,7 @@ export interface RunRecord {
 	readonly status: RunStatus;
 	/** The caller's key of the session the run belongs to. */
 	readonly sessionKey: string;
-	/** Version of the run's last checkpoint; 0 when there is none. */
+	/** Version of the run's last checkpoint; 0 if absent. */
 	readonly checkpointVersion: number;
 	readonly parentRunId?: string;
 	/** Runs with the same key are one run. A notification's run has the notification's idempotency key. */
@@ -60,13 +60,13 @@ export type RunChange = Partial<Pick<RunRecord, "status" | "output" | "error" | 
 
 export type CreateRunResult =
 	| { readonly ok: true; readonly run: RunRecord }
-	/** A run with that id or dedupe key stands already; it is as it was. */
+	/** A run with that id or dedupe key is already; it is as it was. */
 	| { readonly ok: false; readonly reason: "exists"; readonly run: RunRecord };
 
 export interface ClaimRunOptions {
-	/** Milliseconds the claim stands without renewal. Default 30,000. */
+	/** Milliseconds the claim is valid without renewal. Default 30,000. */
 	readonly leaseMs?: number;
-	/** The lease to renew: the claim goes on under it, the attempt stays. */
+	/** The lease to renew: the claim continues under it, the attempt stays. */
 	readonly leaseId?: string;
 }
 
@@ -79,7 +79,7 @@ export type ClaimRunResult =
 	| { readonly ok: false; readonly reason: "not-found" | "leased" | "lease-lost" | "final" };
 
 export interface UpdateRunOptions {
-	/** Refuse the change unless this lease stands, expired or not: nobody else has claimed the run. */
+	/** Refuse the change unless this lease is valid, expired or not: nobody else has claimed the run. */
 	readonly leaseId?: string;
 }
 

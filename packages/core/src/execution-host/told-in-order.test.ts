@@ -5,7 +5,7 @@ import { gate } from "../sessions/sessions.fixture.ts";
 import type { ExecutionStore } from "./execution-host.ts";
 import { createInMemoryExecutionHost } from "./in-memory.ts";
 
-test("what a tool tells while the end of another is recorded is told behind that end", async () => {
+test("what a tool tells while the end of another is recorded is told after that end", async () => {
 	const { store: inner, ...host } = createInMemoryExecutionHost();
 	const [held, goesOn] = [gate(), gate()];
 	let isOver = false;
@@ -29,7 +29,7 @@ test("what a tool tells while the end of another is recorded is told behind that
 		description: "Says something while the other's end is recorded.",
 		async *run() {
 			await held.promise;
-			yield "I go on.";
+			yield "I continue.";
 			goesOn.open();
 			return "done";
 		},
@@ -40,10 +40,10 @@ test("what a tool tells while the end of another is recorded is told behind that
 		tools: [quick, talkative],
 		host: { ...host, store: { ...inner, transaction } },
 	});
-	const told: string[] = [];
+	const emitted: string[] = [];
 	for await (const { type, seq, sub } of (await parent.session("s").send("go")).watch())
-		if (type === "tool_end" || type === "tool_delta") told.push(`${type} ${seq}.${sub}`);
-	expect(told).toEqual(["tool_end 6.0", "tool_delta 6.1", "tool_end 7.0"]);
+		if (type === "tool_end" || type === "tool_delta") emitted.push(`${type} ${seq}.${sub}`);
+	expect(emitted).toEqual(["tool_end 6.0", "tool_delta 6.1", "tool_end 7.0"]);
 });
 
 test("a step is told to be over when the ends of all its calls are", async () => {
@@ -51,9 +51,9 @@ test("a step is told to be over when the ends of all its calls are", async () =>
 	const quick = { name: "quick", description: "Is over at once.", run: () => "done" };
 	const toolCalls = Array.from({ length: 4 }, () => ({ name: "quick" }));
 	const agent = new Agent({ model: scriptedModel([{ toolCalls }, "said"]), tools: [quick], host });
-	const told: string[] = [];
+	const emitted: string[] = [];
 	for await (const { type, seq, sub } of (await agent.session("s").send("go")).watch())
-		told.push(`${type} ${String(seq).padStart(2, "0")}.${sub}`);
-	const places = told.map((line) => line.split(" ")[1]);
+		emitted.push(`${type} ${String(seq).padStart(2, "0")}.${sub}`);
+	const places = emitted.map((line) => line.split(" ")[1]);
 	expect(places).toEqual([...places].sort());
 });

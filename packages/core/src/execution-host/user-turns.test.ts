@@ -85,7 +85,7 @@ test.each(["in memory", "in a file"])(
 	},
 );
 
-test("a run's events stand on the host as they were emitted, and not in the session's state [SES-094]", async () => {
+test("a run's events are on the host as they were emitted, and not in the session's state [SES-094]", async () => {
 	const host = createInMemoryExecutionHost();
 	const one = agentOn(host, [{ toolCalls: [{ name: "add" }] }, "It is 3."], { tools: [add] });
 	const keys: string[] = [];
@@ -95,13 +95,13 @@ test("a run's events stand on the host as they were emitted, and not in the sess
 		return commit(key, ...rest);
 	};
 	const run = await one.session("s").send("1 + 2?");
-	const told = await drain(run);
+	const emitted = await drain(run);
 	const stored = await host.store.events.read(run.runId);
-	expect(stored.map(({ event }) => event)).toEqual(told);
-	expect(stored.map(({ offset }) => offset)).toEqual(told.map((_, index) => index + 1));
-	for (const offset of [0, 1, 5, told.length]) {
+	expect(stored.map(({ event }) => event)).toEqual(emitted);
+	expect(stored.map(({ offset }) => offset)).toEqual(emitted.map((_, index) => index + 1));
+	for (const offset of [0, 1, 5, emitted.length]) {
 		const rest = await host.store.events.read(run.runId, { offset });
-		expect(rest.map(({ event }) => event)).toEqual(told.slice(offset));
+		expect(rest.map(({ event }) => event)).toEqual(emitted.slice(offset));
 	}
 	const states = await Promise.all(keys.map((key) => host.store.sessions.load(key)));
 	expect(states.length).toBeGreaterThan(0);

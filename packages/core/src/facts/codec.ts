@@ -1,4 +1,4 @@
-// Facts as text and back (keeps I2). The kind and the version stand beside the body, never in it, so that a body can
+// Facts as text and back (keeps I2). The kind and the version are beside the body, never in it, so that a body can
 // be encrypted or erased without touching order. Older versions are lifted on read, newer ones refused.
 import {
 	type AnyMessage,

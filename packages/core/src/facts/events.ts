@@ -21,7 +21,7 @@ interface At {
 	readonly sub: number;
 }
 
-/** A run begins, or goes on after a crash or suspension (`attempt` above 1). */
+/** A run begins, or continues after a crash or suspension (`attempt` above 1). */
 export interface RunStartEvent extends At {
 	readonly type: "run_start";
 	/** Milliseconds since the epoch when it was committed. */
@@ -30,7 +30,7 @@ export interface RunStartEvent extends At {
 	readonly sessionKey?: string;
 	readonly runKind: RunKind;
 	readonly attempt: number;
-	/** Why it goes on; absent when it begins. */
+	/** Why it continues; absent when it begins. */
 	readonly reason?: RunResumed["reason"];
 	/** What the model had said of an answer that a crash cut off. */
 	readonly partial?: AssistantMessage;
@@ -151,7 +151,7 @@ export interface NoteEvent extends At {
 export interface RunSuspendedEvent extends At {
 	readonly type: "run_suspended";
 	readonly runId: string;
-	/** `parked`: nobody goes on with it by itself; it is to be released, or ended. */
+	/** `parked`: nobody continues it by itself; it is to be released, or ended. */
 	readonly reason: "suspended" | "waiting" | "lease_lost" | "journal_failed" | "parked";
 	readonly error?: ErrorData;
 }
@@ -194,11 +194,11 @@ export type BoundaryEvent = TurnStartEvent | StepStartEvent | StepEndEvent;
 
 /** Somebody who looks on. Must not throw. */
 export interface Watcher {
-	tell(event: RunEvent): void;
-	/** Settles when the run may go on past a boundary that was just told; undefined lets it go on at once. */
+	notify(event: RunEvent): void;
+	/** Settles when the run may continue past a boundary that was just told; undefined lets it continue at once. */
 	passed?(event: BoundaryEvent): Promise<void> | undefined;
 	/** Settles when there is room for more of the model's stream; undefined when there is. */
 	full?(): Promise<void> | undefined;
-	/** Settles when whoever keeps up has what was told; asked before a tool begins or goes on. Undefined: at once. */
+	/** Settles when whoever keeps up has what was told; asked before a tool begins or continues. Undefined: at once. */
 	heard?(): Promise<void> | undefined;
 }

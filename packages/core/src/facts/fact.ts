@@ -18,7 +18,7 @@ export type RunOutcome = "completed" | "error" | "aborted" | "killed";
  */
 export type ToolCallOutcome = "done" | "error" | "cancelled" | "unknown" | "skipped" | "expired";
 
-/** An error as data, as it stands in facts and events. */
+/** An error as data, as it is in facts and events. */
 export interface ErrorData {
 	readonly code: string;
 	readonly message: string;
@@ -40,7 +40,7 @@ export interface RunStarted {
 	};
 }
 
-/** A run went on after its process died, its lease moved, or it was suspended. */
+/** A run continued after its process died, its lease moved, or it was suspended. */
 export interface RunResumed {
 	readonly kind: "run.resumed";
 	/** The how-manieth start of this run this is; the first resume is 2. */
@@ -48,7 +48,7 @@ export interface RunResumed {
 	readonly fingerprint: string;
 	/**
 	 * `answered`: what it waited for came from outside, or will not come any more. `released`: it was parked, and somebody
-	 * said that it goes on, or ends.
+	 * said that it continues, or ends.
 	 */
 	readonly reason: "crash" | "suspended" | "lease-lost" | "answered" | "released";
 	/** What the model had said of an answer that the crash cut off; shown, never sent to a model. */
@@ -60,10 +60,10 @@ export interface RunResumed {
 /** What a fingerprint tells of an agent; `agent` where an earlier release wrote it, which could not say. */
 export type AgentPart = "model" | "instructions" | "tools" | "agent";
 
-/** Nobody goes on with the run by itself any more: it is to be released, or ended. */
+/** Nobody continues the run by itself any more: it is to be released, or ended. */
 export interface RunParked {
 	readonly kind: "run.parked";
-	/** Its process died again and again, or it would have gone on with another agent than before. */
+	/** Its process died again and again, or it would have continued with another agent than before. */
 	readonly reason: "crash" | "agent-changed";
 	/** How often its process has died since it last finished a step. */
 	readonly crashes: number;
@@ -85,7 +85,7 @@ export interface AssistantSaid {
 	readonly kind: "assistant";
 	/** Number of the step within the run, from 1; 0 for an answer before the first, a plan say. */
 	readonly step: number;
-	/** Set when the step goes on after this answer and its calls. */
+	/** Set when the step continues after this answer and its calls. */
 	readonly continues?: true;
 	/** What the call was for: `act`, `reason`, `plan` or a decider's own word. */
 	readonly tag: string;
@@ -189,7 +189,7 @@ export interface RunEnded {
 	readonly partial?: AssistantMessage;
 }
 
-/** What all entries up to this one came to; it stands in their place, at the seq of the last of them. */
+/** What all entries up to this one came to; it is in their place, at the seq of the last of them. */
 export interface Folded {
 	readonly kind: "folded";
 	readonly state: AgentStateJSON;
@@ -206,7 +206,7 @@ export type BoundaryMark = "turn_start" | "step_start" | "step_end";
 /** What every fact of a run may have. */
 interface Marked {
 	/**
-	 * The boundaries that were emitted since the fact or chunk before. Absent where there are none; on the start or resume of
+	 * The boundaries that were emitted since the fact or chunk before. Absent without one; on the start or resume of
 	 * a run: where an earlier release wrote it, which kept no boundaries.
 	 */
 	readonly marks?: readonly BoundaryMark[];
@@ -234,7 +234,7 @@ export type FactKind = Fact["kind"];
 
 /** A fact in its place: what `read` returns. */
 export interface Entry {
-	/** Position in the session, from 1, without gaps; a `folded` fact stands at the last position of those it replaced. */
+	/** Position in the session, from 1, without gaps; a `folded` fact is at the last position of those it replaced. */
 	readonly seq: number;
 	/** Milliseconds since the epoch, by the writer's clock. */
 	readonly at: number;

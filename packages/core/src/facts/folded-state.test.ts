@@ -20,7 +20,7 @@ const call = fc.record({
 	tool: fc.constantFrom("look", "count", "keep"),
 	result: fc.oneof(text, fc.jsonValue({ maxDepth: 1 }), fc.uint8Array({ maxLength: 3 })),
 	outcome,
-	/** A call that is left behind makes its run one that was killed. */
+	/** A call that is left over makes its run one that was killed. */
 	settles: fc.boolean(),
 });
 const step = fc.oneof(

@@ -6,7 +6,7 @@ import type { Folded } from "./fact.ts";
 import { journalCorrupt } from "./journal-errors.ts";
 import type { FoldOptions, SessionState } from "./session-state.ts";
 
-/** Stands for a result that its tool may cut for the model. */
+/** Represents a result that its tool may cut for the model. */
 class Given {
 	readonly tool: string;
 
@@ -31,7 +31,7 @@ export function foldedFact({ agent, context }: SessionState): Folded {
 	return { kind: "folded", state: agent.toJSON(), tools };
 }
 
-/** The session behind a folded entry. */
+/** The session after a folded entry. */
 export function unfold(seq: number, { state, tools }: Folded, { show }: FoldOptions): SessionState {
 	const agent = readState(seq, state);
 	const { messages } = AgentState.partsOf(agent);

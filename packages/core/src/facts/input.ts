@@ -55,7 +55,7 @@ export function acceptInput(input: SendInput): AcceptedInput {
 	);
 }
 
-/** An input as it stands in the store's inbox. */
+/** An input as it is in the store's inbox. */
 export function storedInput(input: AcceptedInput): unknown {
 	const { shape, message, origin } = input;
 	return { shape, message: messageToJSON(message), ...(origin === undefined ? {} : { origin }) };

@@ -15,7 +15,7 @@ export interface SubagentJobStart {
 	readonly delegateToolCallId?: string;
 }
 
-/** A sub-agent that works in the background goes on. */
+/** A sub-agent that works in the background continues. */
 export interface SubagentJobUpdate {
 	readonly type: "subagent-job-update";
 	readonly task_id: string;

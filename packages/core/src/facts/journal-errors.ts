@@ -5,13 +5,13 @@ import { HoldfastError } from "@holdfast/upp";
 export function leaseLost(key: string): HoldfastError {
 	return new HoldfastError(
 		"lease_lost",
-		`The lease on session ${named(key)} stands no more: it was given up, or another worker took or deleted the session. ` +
+		`The lease on session ${named(key)} is no more: it was given up, or another worker took or deleted the session. ` +
 			"Acquire it again and read on from its journal before you append.",
 		{ data: { key } },
 	);
 }
 
-/** Somebody asks for what came behind an entry, and it was folded together with what came next. */
+/** Somebody asks for what came after an entry, and it was folded together with what came next. */
 export function eventsExpired(key: string, after: number, folded: number): HoldfastError {
 	return new HoldfastError(
 		"events_expired",

@@ -184,7 +184,7 @@ function again({ call, settled: fact }: CallState, answer: ToolAnswer): readonly
 export function expired(toolCallId: string): HoldfastError {
 	return new HoldfastError(
 		"tool_result_expired",
-		...refusal(toolCallId, "its time was over, and the run went on without it"),
+		...refusal(toolCallId, "its time was over, and the run continued without it"),
 	);
 }
 

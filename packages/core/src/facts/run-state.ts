@@ -74,13 +74,13 @@ export interface RunState {
 	readonly error?: ErrorData;
 	/** Set while the run was left open on purpose. */
 	readonly suspended?: true;
-	/** Then the entry that an answer was begun behind which never finished. */
+	/** Then the entry that an answer was begun after which never finished. */
 	readonly saidBehind?: number;
 	/** The notes of policy that were recorded last: the entry before them, and the last of them. */
 	readonly asides?: { readonly from: number; readonly until: number };
-	/** How often its process has died, and it was taken up again, since it last finished a step. */
+	/** How often its process has died, and it was resumed again, since it last finished a step. */
 	readonly crashes: number;
-	/** Set while nobody goes on with it. */
+	/** Set while nobody continues it. */
 	readonly parked?: RunParked | undefined;
 	/** The agent that worked on it last. */
 	readonly fingerprint: string;
@@ -114,7 +114,7 @@ export function newRun(runId: string, started: RunStarted, firstMessage: number)
 	};
 }
 
-/** How often its process has died since the last finished step, now that the run is taken up. A release begins anew. */
+/** How often its process has died since the last finished step, now that the run is resumed. A release begins anew. */
 export function crashesAfter({ crashes }: RunState, { reason }: RunResumed): number {
 	if (reason === "released") return 0;
 	return reason === "crash" ? crashes + 1 : crashes;

@@ -46,7 +46,7 @@ const withoutResult = "The run ended before this call had a result.";
 
 /**
  * The state after one more entry.
- * @throws HoldfastError `journal_corrupt` when the entry cannot stand where it stands.
+ * @throws HoldfastError `journal_corrupt` when the entry cannot are where it stands.
  */
 export function evolve(state: SessionState, entry: Entry, options: FoldOptions): SessionState {
 	const { fact, seq } = entry;
@@ -318,7 +318,7 @@ function note(state: SessionState, topic: string, value: unknown): SessionState 
 function corrupt(entry: Entry, why: string): HoldfastError {
 	return new HoldfastError(
 		"journal_corrupt",
-		`Entry ${entry.seq} (${entry.fact.kind}) cannot stand where it stands: ${why}. The journal was changed from outside; restore a backup.`,
+		`Entry ${entry.seq} (${entry.fact.kind}) cannot are where it stands: ${why}. The journal was changed from outside; restore a backup.`,
 		{ data: { seq: entry.seq, kind: entry.fact.kind } },
 	);
 }

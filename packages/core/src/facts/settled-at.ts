@@ -1,11 +1,11 @@
 // Where a session is settled: no run is open at that entry, so that what stands up to it is whole without what follows.
 import type { FactKind } from "./fact.ts";
 
-/** What stands at an entry and behind it. */
+/** What is at an entry and after it. */
 export interface Around {
 	/** Undefined where there is no such entry. */
 	readonly kind: FactKind | undefined;
-	/** Undefined behind the last entry. */
+	/** Undefined after the last entry. */
 	readonly next: FactKind | undefined;
 	/** Whether a run of the session is open now. */
 	readonly isOpen: boolean;

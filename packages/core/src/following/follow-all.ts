@@ -6,7 +6,7 @@ import {
 	type ChangeLog,
 	type Host,
 	type MaybePromise,
-	readPlace,
+	readStoreKey,
 	watchAll,
 } from "../host/index.ts";
 import { placeAfter } from "./follow-pages.ts";
@@ -166,7 +166,7 @@ class Followed {
 	async #begin(key: string, seq: number, incarnation: string): Promise<Cursor> {
 		const reader = new JournalReader(this.#journal, key, {
 			reads: "entries and chunks",
-			sessionKey: readPlace(key).key,
+			sessionKey: readStoreKey(key).key,
 		});
 		const remembered = this.#given.get(key);
 		this.#given.delete(key);

@@ -1,7 +1,7 @@
 // The events of one session, each under an id: those of the past first, then live ones. Public, and made of nothing but
 // what is committed, so it is the same for everyone, at any time, in any process (keeps I3).
 import { eventId, isAfter, type RunEvent } from "../facts/index.ts";
-import { type Host, readPlace } from "../host/index.ts";
+import { type Host, readStoreKey } from "../host/index.ts";
 import { type FollowedJournal, followPages, placeAfter } from "./follow-pages.ts";
 import { leavable } from "./leavable.ts";
 
@@ -54,27 +54,27 @@ export function followSession(
 	key: string,
 	options: FollowOptions = {},
 ): AsyncIterableIterator<FollowedEvent> {
-	return followPlace(host.journal, key, readPlace(key).key, options);
+	return followStoreKey(host.journal, key, readStoreKey(key).key, options);
 }
 
-/** Follows the session at a place. `sessionKey` is the key that its events name. */
-export function followPlace(
+/** Follows the session under a store key. `sessionKey` is the key that its events name. */
+export function followStoreKey(
 	journal: FollowedJournal,
-	place: string,
+	storeKey: string,
 	sessionKey: string,
 	options: FollowOptions = {},
 ): AsyncIterableIterator<FollowedEvent> {
-	return leavable(options.signal, (signal) => events(journal, place, sessionKey, { ...options, signal }));
+	return leavable(options.signal, (signal) => events(journal, storeKey, sessionKey, { ...options, signal }));
 }
 
 async function* events(
 	journal: FollowedJournal,
-	place: string,
+	storeKey: string,
 	sessionKey: string,
 	{ after, until = "idle", signal }: FollowOptions,
 ): AsyncGenerator<FollowedEvent, void, void> {
 	const known = placeAfter(after);
-	for await (const page of followPages(journal, place, { after, sessionKey, signal })) {
+	for await (const page of followPages(journal, storeKey, { after, sessionKey, signal })) {
 		for (const { place: at, event } of page.events) {
 			if (!isAfter(at, known)) continue;
 			yield { id: eventId(at), event };

@@ -165,14 +165,14 @@ test("what watchers of a session saw is what is read of it afterwards, from any 
 				}
 				const read = await collect(followSession(host, "s"));
 				const readParts = partsOf(read.map(({ event }) => event));
-				// A turn behind a run that waits never begins.
+				// A turn after a run that waits never begins.
 				const begun = parts.filter(({ events }) => events.some(({ seq }) => seq > 0));
 				for (const runId of new Set(begun.map((part) => part.runId))) {
 					const ofRun = readParts.filter((part) => part.runId === runId);
 					for (const [index, seen] of begun.filter((part) => part.runId === runId).entries()) {
 						const expected = comparable(seen.events, keepDeltasMs !== undefined);
 						const found = comparable(ofRun[index]?.events ?? [], true);
-						// Who is given a run that goes on may have missed its first moments.
+						// Who is given a run that continues may have missed its first moments.
 						expect(seen.isWhole ? found : found.slice(found.length - expected.length)).toEqual(expected);
 					}
 					expect(ofRun.length).toBe(begun.filter((part) => part.runId === runId).length);

@@ -41,14 +41,14 @@ export { type Clock, type Ids, type Ports, systemPorts, type Timers } from "./po
 export { numbered, onDraft, RecordDraft, type RecordSpace, type StoredRecord } from "./records.ts";
 export type { RunIndex, RunLocation } from "./run-index.ts";
 export {
-	childPlace,
 	childPrefix,
+	childStoreKey,
 	keysOf,
 	namespaceOf,
-	readChildPlace,
-	readPlace,
+	readChildStoreKey,
+	readStoreKey,
 	type SessionKeys,
-	sessionPlace,
+	storeKeyOf,
 } from "./session-key.ts";
 export type { CommitResult, SessionStore, StoredSession } from "./session-store.ts";
 export { type ClaimedTimer, claimAtOnce, claimLease, type TimerStore } from "./timers.ts";

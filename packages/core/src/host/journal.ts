@@ -40,11 +40,11 @@ export interface SessionHead {
 	/** Made anew whenever the session is created, also after it was deleted: the same session has the same one. */
 	readonly incarnation: string;
 	readonly epoch: number;
-	/** Seq of the last entry; 0 when there is none. */
+	/** Seq of the last entry; 0 if absent. */
 	readonly seq: number;
 	/** The run that was started and has not ended. */
 	readonly openRunId?: string;
-	/** The open run was parked: it goes on only when somebody releases it. */
+	/** The open run was parked: it continues only when somebody releases it. */
 	readonly parked?: true;
 	/** The worker that holds the open run's lease, and whether it still lives. */
 	readonly holder?: { readonly workerId: string; readonly alive: boolean };
@@ -56,9 +56,9 @@ export interface SessionHead {
 
 /** Which chunks to read. */
 export interface ReadChunks {
-	/** Only those behind this place. */
+	/** Only those after this place. */
 	readonly after: { readonly seq: number; readonly sub: number };
-	/** Only those behind entries up to this one. */
+	/** Only those after entries up to this one. */
 	readonly through: number;
 	/** At most so many. */
 	readonly limit: number;
@@ -69,7 +69,7 @@ export interface Append {
 	readonly at: number;
 	readonly runId: string;
 	readonly facts: readonly Fact[];
-	/** What was told since the last entry; stands before these facts, of which there may be none. */
+	/** What was told since the last entry; is before these facts, of which there may be none. */
 	readonly chunks?: readonly Chunk[];
 	/** Ids of inputs that these facts took in; they leave the inbox in the same transaction. One that is gone: `lease_lost`. */
 	readonly drain?: readonly string[];
@@ -106,8 +106,8 @@ export interface Lease {
 	/** Calls `notify`, once, when the store notices that another epoch stands. One listener; undefined takes it away. */
 	whenLost(notify: (() => void) | undefined): void;
 	/**
-	 * Looks whether the epoch still stands; when not, `whenLost` is told before this returns. For stores that can tell at
-	 * once: a process that stood still asks before it begins anything that no append goes before. Must not throw.
+	 * Looks whether the epoch still stands; when not, `whenLost` is told before this returns. For stores that can know at
+	 * once: a process that was paused asks before it begins anything that no append goes before. Must not throw.
 	 */
 	check?(): void;
 	/**
@@ -126,14 +126,14 @@ export type AcquireResult =
 	| { readonly ok: false; readonly heldBy: string };
 
 export interface ReadOptions {
-	/** Only entries behind this seq. Default 0. */
+	/** Only entries after this seq. Default 0. */
 	readonly after?: number;
 	/** At most so many. Default: all. */
 	readonly limit?: number;
 }
 
 export interface ListOptions {
-	/** Only sessions whose key sorts behind this one. */
+	/** Only sessions whose key sorts after this one. */
 	readonly after?: string;
 	/** Only sessions whose key begins with this. Default: any key. */
 	readonly prefix?: string;
@@ -180,7 +180,7 @@ export interface Journal {
 	isAlive(workerId: string): MaybePromise<boolean>;
 	/**
 	 * A mark for each worker that died and is not forgotten yet, no two the same: a mark that was not there before is a
-	 * death. Absent: nobody is told of deaths.
+	 * death. Absent: nobody is notified of deaths.
 	 */
 	deaths?(): MaybePromise<readonly string[]>;
 	/** Calls `changed` after entries or inputs of the session were committed, by anyone in any process. Returns the way to stop. */
@@ -188,11 +188,11 @@ export interface Journal {
 	/**
 	 * Copies the entries of a session up to a seq into a new one, all or none: facts as they are, with their runs, places and
 	 * times, but no inputs. No run may be open there: rejects with `fork_unsettled` when one is, or there is no such entry,
-	 * with `session_exists` when the new key is taken. Needs no lease, and the session that is copied goes on.
+	 * with `session_exists` when the new key is taken. Needs no lease, and the session that is copied continues.
 	 */
 	fork(from: string, to: string, until: number): MaybePromise<void>;
 	/**
-	 * Removes all of a session and fences its holder. Unknown keys are fine. With `seen`, only while the session stands as
+	 * Removes all of a session and fences its holder. Unknown keys are fine. With `seen`, only while the session is as
 	 * it was seen then: rejects with `lease_lost`, and removes nothing, when something was committed to it since.
 	 */
 	delete(key: string, seen?: Pick<SessionHead, "epoch" | "seq">): MaybePromise<void>;

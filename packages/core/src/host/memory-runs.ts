@@ -6,12 +6,13 @@ import type { RunIndex } from "./run-index.ts";
 export function memoryRuns(store: Store, ownId: string): RunIndex {
 	return {
 		locate(runId) {
-			for (const { key: place, entries, inbox = [] } of store.sessions.values()) {
+			for (const { key: storeKey, entries, inbox = [] } of store.sessions.values()) {
 				const own = entries.filter((entry) => entry.runId === runId && entry.fact.kind !== "folded");
 				const ended = own.find(({ fact }) => fact.kind === "run.ended");
 				if (own[0] !== undefined)
-					return { place, first: own[0].seq, ...(ended === undefined ? {} : { ended: ended.seq }) };
-				if (inbox.some((input) => input.kind === "message" && input.runId === runId)) return { place };
+					return { place: storeKey, first: own[0].seq, ...(ended === undefined ? {} : { ended: ended.seq }) };
+				if (inbox.some((input) => input.kind === "message" && input.runId === runId))
+					return { place: storeKey };
 			}
 			return undefined;
 		},

@@ -74,7 +74,7 @@ function makeIncarnations(): () => string {
 	return () => `${store}-${++count}`;
 }
 
-/** Seq of the last entry; 0 when there is none. */
+/** Seq of the last entry; 0 if absent. */
 export function lastSeq({ entries }: Session): number {
 	return entries.at(-1)?.seq ?? 0;
 }

@@ -7,7 +7,7 @@ interface Kept {
 	readonly key: string;
 	readonly name: string;
 	readonly wakeAt: number;
-	/** The body as text; undefined when there is none. */
+	/** The body as text; undefined if absent. */
 	readonly body: string | undefined;
 	attempt: number;
 	claim: string | undefined;

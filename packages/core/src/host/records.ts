@@ -26,7 +26,7 @@ export interface RecordExpectation extends RecordAddress {
 }
 
 export interface ListRecords {
-	/** Only records whose name sorts behind this one. */
+	/** Only records whose name sorts after this one. */
 	readonly after?: string;
 	readonly limit?: number;
 }
@@ -52,7 +52,7 @@ export class RecordDraft {
 		this.#space = space;
 	}
 
-	/** The value as this draft has left it; undefined when there is none. */
+	/** The value as this draft has left it; undefined if absent. */
 	async get(shelf: string, name: string): Promise<unknown> {
 		const address = addressOf(shelf, name);
 		const written = this.#writes.get(address);

@@ -1,5 +1,5 @@
 // The journal in a file answers as the one in memory does, whatever is done in whatever order, by workers that live, are
-// taken for dead and go on all the same. What the simulation finds of the one therefore holds of the other.
+// taken for dead and continue all the same. What the simulation finds of the one therefore holds of the other.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -127,7 +127,10 @@ async function answers(make: () => World, rows: readonly Row[]): Promise<readonl
 			case "append":
 				return append(deed.at, { runId: deed.run, facts: deed.facts });
 			case "tell": {
-				const chunks = Array.from({ length: deed.count }, (_, index) => ({ sub: ++told, event: { index } }));
+				const chunks = Array.from({ length: deed.count }, (_, index) => ({
+					sub: ++emitted,
+					event: { index },
+				}));
 				return append(deed.at, { runId: deed.run, facts: [], chunks });
 			}
 			case "take-in":
@@ -159,7 +162,7 @@ async function answers(make: () => World, rows: readonly Row[]): Promise<readonl
 		return [lease.epoch, lease.seq, lease.openRunId, await lease.inbox()];
 	}
 
-	let told = 0;
+	let emitted = 0;
 	/** Incarnations are random: which of them are the same is what must agree. */
 	const incarnations: string[] = [];
 	const numberOf = (incarnation: string): number => {

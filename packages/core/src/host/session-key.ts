@@ -1,5 +1,5 @@
-// Where a session stands in the store. A key without a namespace stands as it is; whatever else there is begins with
-// NUL, so that no key a caller may choose, however hostile, reaches another's place.
+// The store key of a session. A key without a namespace is its own store key; every other store key begins with NUL, so
+// that no key a caller may choose, however hostile, is another session's store key.
 
 const mark = "\u0000";
 
@@ -10,74 +10,80 @@ export interface SessionKeys {
 	keyOf(storeKey: string): string | undefined;
 }
 
-/** The place of a caller's key. The same namespace and key give the same place after reconstruction. */
-export function sessionPlace(namespace: string | undefined, key: string): string {
+/** The store key of a caller's key. The same namespace and key give the same store key after reconstruction. */
+export function storeKeyOf(namespace: string | undefined, key: string): string {
 	if (namespace !== undefined) return `${mark}ns${mark}${namespace.length}${mark}${namespace}${mark}${key}`;
 	return key.startsWith(mark) ? `${mark}key${mark}${key}` : key;
 }
 
-/** What all places of a session's child sessions begin with; without a session, of all child sessions. */
-export function childPrefix(parentPlace?: string): string {
+/** What the store keys of all child sessions of a session begin with; without a session, of all child sessions. */
+export function childPrefix(parentStoreKey?: string): string {
 	const prefix = `${mark}sub${mark}`;
-	return parentPlace === undefined ? prefix : `${prefix}${parentPlace.length}${mark}${parentPlace}${mark}`;
+	return parentStoreKey === undefined
+		? prefix
+		: `${prefix}${parentStoreKey.length}${mark}${parentStoreKey}${mark}`;
 }
 
-/** The place of a child session: always inside its parent's and sub-agent's scope, whatever the suffix says. */
-export function childPlace(parentPlace: string, subagent: string, suffix: string): string {
-	return `${childPrefix(parentPlace)}${subagent.length}${mark}${subagent}${mark}${suffix}`;
+/** The store key of a child session: always inside its parent's and sub-agent's scope, whatever the suffix says. */
+export function childStoreKey(parentStoreKey: string, subagent: string, suffix: string): string {
+	return `${childPrefix(parentStoreKey)}${subagent.length}${mark}${subagent}${mark}${suffix}`;
 }
 
-/** The key of a place that `sessionPlace` gave for this namespace; undefined for the places of others. */
-export function keyOfPlace(namespace: string | undefined, place: string): string | undefined {
-	const prefix = sessionPlace(namespace, "");
-	if (namespace !== undefined) return place.startsWith(prefix) ? place.slice(prefix.length) : undefined;
-	if (!place.startsWith(mark)) return place;
+/** The key of a store key that `storeKeyOf` gave for this namespace; undefined for those of others. */
+export function sessionKeyOf(namespace: string | undefined, storeKey: string): string | undefined {
+	const prefix = storeKeyOf(namespace, "");
+	if (namespace !== undefined) return storeKey.startsWith(prefix) ? storeKey.slice(prefix.length) : undefined;
+	if (!storeKey.startsWith(mark)) return storeKey;
 	const escaped = `${mark}key${mark}`;
-	return place.startsWith(escaped) ? place.slice(escaped.length) : undefined;
+	return storeKey.startsWith(escaped) ? storeKey.slice(escaped.length) : undefined;
 }
 
-/** The key and namespace of a place; child sessions are known by their place. */
-export function readPlace(place: string): { readonly key: string; readonly namespace?: string } {
+/** The key and namespace of a store key; child sessions are known by their store key. */
+export function readStoreKey(storeKey: string): { readonly key: string; readonly namespace?: string } {
 	const start = `${mark}ns${mark}`;
-	const namespace = place.startsWith(start) ? readCounted(place, start.length) : undefined;
-	if (namespace !== undefined) return { key: place.slice(namespace.end), namespace: namespace.text };
-	return { key: keyOfPlace(undefined, place) ?? place };
+	const namespace = storeKey.startsWith(start) ? readCounted(storeKey, start.length) : undefined;
+	if (namespace !== undefined) return { key: storeKey.slice(namespace.end), namespace: namespace.text };
+	return { key: sessionKeyOf(undefined, storeKey) ?? storeKey };
 }
 
-/** What a place that `childPlace` gave is made of; undefined for others. */
-export function readChildPlace(
-	place: string,
-): { readonly parentPlace: string; readonly subagent: string; readonly suffix: string } | undefined {
+/** What a store key that `childStoreKey` gave is made of; undefined for others. */
+export function readChildStoreKey(
+	storeKey: string,
+): { readonly parentStoreKey: string; readonly subagent: string; readonly suffix: string } | undefined {
 	const start = `${mark}sub${mark}`;
-	if (!place.startsWith(start)) return undefined;
-	const parent = readCounted(place, start.length);
-	const subagent = parent && readCounted(place, parent.end);
+	if (!storeKey.startsWith(start)) return undefined;
+	const parent = readCounted(storeKey, start.length);
+	const subagent = parent && readCounted(storeKey, parent.end);
 	if (subagent === undefined) return undefined;
-	return { parentPlace: parent?.text ?? "", subagent: subagent.text, suffix: place.slice(subagent.end) };
+	return {
+		parentStoreKey: parent?.text ?? "",
+		subagent: subagent.text,
+		suffix: storeKey.slice(subagent.end),
+	};
 }
 
 /** Reads `<length>NUL<text>NUL`. */
 function readCounted(
-	place: string,
+	storeKey: string,
 	from: number,
 ): { readonly text: string; readonly end: number } | undefined {
-	const at = place.indexOf(mark, from);
-	const length = Number(place.slice(from, at));
+	const at = storeKey.indexOf(mark, from);
+	const length = Number(storeKey.slice(from, at));
 	if (at < 0 || !Number.isInteger(length)) return undefined;
 	const end = at + 1 + length;
-	return place[end] === mark ? { text: place.slice(at + 1, end), end: end + 1 } : undefined;
+	return storeKey[end] === mark ? { text: storeKey.slice(at + 1, end), end: end + 1 } : undefined;
 }
 
 /** The keys of agents of one namespace, or of none. */
 export function keysOf(namespace: string | undefined): SessionKeys {
 	return {
-		storeKeyOf: (sessionKey) => sessionPlace(namespace, sessionKey),
-		keyOf: (storeKey) => keyOfPlace(namespace, storeKey),
+		storeKeyOf: (sessionKey) => storeKeyOf(namespace, sessionKey),
+		keyOf: (storeKey) => sessionKeyOf(namespace, storeKey),
 	};
 }
 
-/** The namespace that a place belongs to, that of its root where it is a child session's. */
-export function namespaceOf(place: string): string | undefined {
-	const child = readChildPlace(place);
-	return child === undefined ? readPlace(place).namespace : namespaceOf(child.parentPlace);
+/** The namespace that a store key belongs to, that of its root where it is a child session's. */
+export function namespaceOf(storeKey: string): string | undefined {
+	const child = readChildStoreKey(storeKey);
+	return child === undefined ? readStoreKey(storeKey).namespace : namespaceOf(child.parentStoreKey);
 }

@@ -21,10 +21,10 @@ export type CommitResult =
  * @see keyed sessions "Session storage and portability"
  */
 export interface SessionStore {
-	/** What stands under the key; null when nothing does. */
+	/** What is under the key; null when nothing does. */
 	load(key: string): Promise<StoredSession | null>;
 	/**
-	 * Replaces the state, or with `expectedVersion: null` creates it. A conflict when another version stands there than
+	 * Replaces the state, or with `expectedVersion: null` creates it. A conflict when another version is there than
 	 * the expected one; what is stored then stays.
 	 */
 	commit(
@@ -32,6 +32,6 @@ export interface SessionStore {
 		next: { readonly state: unknown },
 		options: { readonly expectedVersion: string | null },
 	): Promise<CommitResult>;
-	/** Removes what stands under the key. A missing key is fine. */
+	/** Removes what is under the key. A missing key is fine. */
 	delete(key: string): Promise<void>;
 }

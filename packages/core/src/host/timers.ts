@@ -49,7 +49,7 @@ export interface TimerStore {
 	claim(options: ClaimOptions): MaybePromise<readonly ClaimedTimer[]>;
 	/** Ends a timer that was claimed. False when the claim is void: it was settled, cancelled, set anew or claimed by another. */
 	settle(timer: Pick<ClaimedTimer, "key" | "name" | "claim">): MaybePromise<boolean>;
-	/** When the next one is due, in milliseconds since the epoch; undefined when there is none. It may be in the past. */
+	/** When the next one is due, in milliseconds since the epoch; undefined if absent. It may be in the past. */
 	nextDue(): MaybePromise<number | undefined>;
 	/** The timers of a session, in the order of their names. */
 	list(key: string): MaybePromise<readonly Timer[]>;

@@ -276,14 +276,14 @@ describe("a refusal", () => {
 			const { entries } = await held(host.journal);
 			expect(entries.some(({ fact }) => fact.kind === kind)).toBe(false);
 			expect(entries.at(-1)?.fact.kind).toBe("run.ended");
-			// The session goes on.
+			// The session continues.
 			const next = new Agent({ model: scriptedModel(["Yes."]), host });
 			expect((await watched(next, "again")).result.text).toBe("Yes.");
 		},
 	);
 
 	test.each(["run.started", "input", "run.ended"] as const)(
-		"of %s leaves a run on record that says nothing of it, and the session goes on",
+		"of %s leaves a run on record that says nothing of it, and the session continues",
 		async (kind) => {
 			const host = memoryHost();
 			const model = scriptedModel(["Hello."]);

@@ -116,7 +116,7 @@ function after({ name }: Admitter, { fact: given, notes }: Passed, admission: Ad
 	return { fact, notes: added.length === 0 ? notes : [...notes, ...added] };
 }
 
-/** Notes go before their fact, so that the last fact of an append is the engine's; behind those that open the run. */
+/** Notes go before their fact, so that the last fact of an append is the engine's; after those that open the run. */
 function place(facts: Fact[], { fact, notes }: Passed, step: number): void {
 	const asides = notes.map(({ topic, value }): Noted => ({ kind: "note", step, topic, value, aside: true }));
 	if (fact.kind === "run.started" || fact.kind === "run.resumed") facts.push(fact, ...asides);

@@ -14,7 +14,7 @@ export interface PolicyOptions {
 	/** As interceptors see it. */
 	readonly agent: PolicyAgent;
 	readonly middleware: readonly MiddlewareEntry[];
-	/** Absent where there are none. */
+	/** Absent without one. */
 	readonly plugins?: PluginSet | undefined;
 	readonly tools: WhoseTools;
 	/** Where interceptors keep values beside sessions. */
@@ -63,8 +63,8 @@ export class AgentPolicy {
 	}
 
 	/** Gives an event to plugins that look on. Never throws. */
-	tell(event: unknown, run: PluginTurn): void {
-		this.#options.plugins?.tell(event, run);
+	notify(event: unknown, run: PluginTurn): void {
+		this.#options.plugins?.notify(event, run);
 	}
 
 	/** Deletes what was kept for a session. */

@@ -43,7 +43,7 @@ describe("middlewares around a call", () => {
 		expect(await aroundRun([{ name: "a" }], contextOf(), async () => answer)).toBe(answer);
 	});
 
-	test("cost nothing when there are none: the call begins at once", () => {
+	test("cost nothing if absent: the call begins at once", () => {
 		let called: MiddlewareContext | undefined;
 		const context = contextOf();
 		const promise = Promise.resolve(answer);
@@ -124,7 +124,7 @@ describe("middlewares around a call that fails", () => {
 		throw broken;
 	};
 
-	test("are asked in reverse order, and the error itself goes on when they have nothing", async () => {
+	test("are asked in reverse order, and the error itself continues when they have nothing", async () => {
 		const log: string[] = [];
 		const list = [noting("a", log), noting("b", log)];
 		await expect(aroundRun(list, contextOf(), failing)).rejects.toBe(broken);

@@ -1,5 +1,5 @@
 // The stages around one run: `before` as listed, then the run, then `after` in reverse; a failure asks `onError` in
-// reverse until one gives a result, which goes on outwards like any other. Every function once at most.
+// reverse until one gives a result, which continues outwards like any other. Every function once at most.
 // States: outside → entering (each `before` lets the run in) → inside → leaving (each `after` lets it out) → over. A run
 // that is resumed begins inside.
 import type { GenerateResult } from "../state/index.ts";

@@ -3,8 +3,8 @@ import type { Message, UserMessage } from "@holdfast/upp";
 
 interface Placed {
 	readonly overlay: UserMessage;
-	/** The message it stands behind; undefined: above the turn's own input. */
-	readonly behind: string | undefined;
+	/** The message it follows; undefined: above the turn's own input. */
+	readonly following: string | undefined;
 }
 
 export class TurnOverlays {
@@ -18,7 +18,7 @@ export class TurnOverlays {
 		this.#inputId = inputId;
 	}
 
-	/** The model has answered in this turn: what is accepted from now on stands behind what it saw. */
+	/** The model has answered in this turn: what is accepted from now on follows what it saw. */
 	answered(): void {
 		this.#asked = true;
 	}
@@ -35,15 +35,16 @@ export class TurnOverlays {
 	/** The messages with the overlays in their places; new ones get theirs now and keep it. */
 	view(messages: readonly Message[]): readonly Message[] {
 		const last = messages.at(-1)?.id;
-		for (const overlay of this.#fresh) this.#placed.push({ overlay, behind: this.#asked ? last : undefined });
+		for (const overlay of this.#fresh)
+			this.#placed.push({ overlay, following: this.#asked ? last : undefined });
 		this.#fresh = [];
 		this.#asked = true;
 		if (this.#placed.length === 0) return messages;
 		const seen: Message[] = [];
 		const left = new Set(this.#placed);
-		const put = (behind: string | undefined): void => {
+		const put = (following: string | undefined): void => {
 			for (const placed of this.#placed) {
-				if (placed.behind !== behind || !left.delete(placed)) continue;
+				if (placed.following !== following || !left.delete(placed)) continue;
 				seen.push(placed.overlay);
 			}
 		};
@@ -52,7 +53,7 @@ export class TurnOverlays {
 			seen.push(message);
 			put(message.id);
 		}
-		// What it stood behind may have been summarised away.
+		// What it followed may have been summarised away.
 		for (const { overlay } of left) seen.push(overlay);
 		return seen;
 	}

@@ -51,7 +51,7 @@ test("a large value is not written out for every choice that is none of its kind
 	expect(performance.now() - began).toBeLessThan(500);
 });
 
-test("a value that stands in two places is judged in both, with its own path", () => {
+test("a value that is in two places is judged in both, with its own path", () => {
 	const schema = {
 		$defs: { n: { type: "object", required: ["x"] } },
 		properties: { a: { $ref: "#/$defs/n" }, b: { $ref: "#/$defs/n" } },

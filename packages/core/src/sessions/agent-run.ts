@@ -4,7 +4,7 @@ import {
 	conclude,
 	type DriveOutcome,
 	EventQueue,
-	type Place,
+	type ProcessKey,
 	type Run,
 	turnOf,
 	waitFor,
@@ -46,7 +46,7 @@ export interface RunResult {
 
 /**
  * A turn that was accepted. It waits at each boundary for the consumer of `events()`; `watch()` and `result()` let it
- * go on by itself. Leaving the events detaches and never stops the run.
+ * continue by itself. Leaving the events detaches and never stops the run.
  *
  * @see keyed sessions, AgentRun
  */
@@ -65,13 +65,13 @@ export class AgentRun {
 	#from: number | undefined;
 	#observer: Watcher | undefined;
 	/** Names its session among all of this process. */
-	#place: string | undefined;
+	#processKey: string | undefined;
 
 	/** @internal */
-	constructor(runId: string, sessionKey: string, place?: string) {
+	constructor(runId: string, sessionKey: string, processKey?: string) {
 		this.runId = runId;
 		this.sessionKey = sessionKey;
-		this.#place = place;
+		this.#processKey = processKey;
 		this.#result = new Promise((resolve) => {
 			this.#settle = resolve;
 		});
@@ -120,30 +120,30 @@ export class AgentRun {
 	}
 
 	/**
-	 * Lets the run go on by itself and gives how it ended. Failures are an outcome, not a rejection.
+	 * Lets the run continue by itself and gives how it ended. Failures are an outcome, not a rejection.
 	 *
 	 * Rejects with `session_busy` when a tool or hook calls it that the run would wait for: one of its own session's run, or
-	 * of a run that waits for this session. The run goes on by itself all the same.
+	 * of a run that waits for this session. The run continues by itself all the same.
 	 */
 	result(): Promise<RunResult> {
 		this.detach();
 		const over = (): Promise<RunResult> => this.#result;
 		// After the end of the run come hooks that only its result waits for.
 		const ended = (): Promise<RunResult> => this.#wait(this, over);
-		return this.#over ? ended() : this.#wait(this.#place, ended);
+		return this.#over ? ended() : this.#wait(this.#processKey, ended);
 	}
 
-	/** Lets the run go on by itself. @internal */
+	/** Lets the run continue by itself. @internal */
 	detach(): void {
 		this.#events.detach();
 	}
 
 	#next<T>(events: { readonly isWaiting: boolean; next(): Promise<T> }): Promise<T> {
-		return events.isWaiting ? this.#wait(this.#place, () => events.next()) : events.next();
+		return events.isWaiting ? this.#wait(this.#processKey, () => events.next()) : events.next();
 	}
 
-	#wait<T>(place: Place | undefined, what: () => Promise<T>): Promise<T> {
-		return waitFor(place, what, () => awaitsItself(this.sessionKey));
+	#wait<T>(processKey: ProcessKey | undefined, what: () => Promise<T>): Promise<T> {
+		return waitFor(processKey, what, () => awaitsItself(this.sessionKey));
 	}
 
 	/** Ends the run: the signals of model and tools fire, finished results are kept. Nothing happens when it is over. */
@@ -181,10 +181,10 @@ export class AgentRun {
 		this.#run = run;
 		this.#from = run.state.seq;
 		if (this.#observer !== undefined) run.watch(this.#observer);
-		this.#place ??= run.place;
+		this.#processKey ??= run.processKey;
 		this.#events.onEvent = onEvent;
 		run.watch({
-			tell: (event) => this.#tell(event),
+			notify: (event) => this.#emit(event),
 			passed: (event) => this.#events.passed(event),
 		});
 	}
@@ -208,7 +208,7 @@ export class AgentRun {
 		const { runId } = this;
 		const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 		if (reason === "killed") {
-			this.#tell({
+			this.#emit({
 				type: "run_end",
 				at: 0,
 				seq: 0,
@@ -219,7 +219,7 @@ export class AgentRun {
 				usage,
 				steps: 0,
 			});
-		} else this.#tell({ type: "run_suspended", seq: 0, sub: 0, runId, reason, error: data });
+		} else this.#emit({ type: "run_suspended", seq: 0, sub: 0, runId, reason, error: data });
 		this.#settle({
 			runId,
 			outcome: reason === "killed" ? reason : "suspended",
@@ -231,8 +231,8 @@ export class AgentRun {
 		});
 	}
 
-	#tell(event: RunEvent): void {
-		this.#events.tell(event);
+	#emit(event: RunEvent): void {
+		this.#events.notify(event);
 		for (const queue of this.#queues) queue.push(event);
 		if (this.#early !== undefined) {
 			if (event.type === "step_start") this.#early = undefined;

@@ -54,7 +54,7 @@ test("a tool that awaits the run it serves gets `session_busy`, by whatever way 
 	}
 });
 
-test("a tool that sends to its own session and awaits the answer gets `session_busy`; the turn runs behind [API-058]", async () => {
+test("a tool that sends to its own session and awaits the answer gets `session_busy`; the turn runs afterwards [API-058]", async () => {
 	let sent: AgentRun | undefined;
 	const agent = doing(async () => {
 		sent = await agent.session("s").send("plain");
@@ -106,7 +106,7 @@ test("a chain of sessions that ends where it began is cut there, and only there"
 	expect((await first.result()).text).toBe("session_busy");
 });
 
-test("a tool is known by its session also behind the call of another session", async () => {
+test("a tool is known by its session also after the call of another session", async () => {
 	const other = doing(() => "looked", memoryJournal());
 	let own: AgentRun | undefined;
 	const agent = doing(async () => {

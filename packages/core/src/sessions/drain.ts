@@ -10,7 +10,7 @@ export interface Drained {
 }
 
 /**
- * Consumes the events of a run to their end, so that the turns behind it proceed. Failures are an outcome, not a
+ * Consumes the events of a run to their end, so that the turns after it proceed. Failures are an outcome, not a
  * rejection.
  *
  * Rejects with `events_already_consumed` when the run has a consumer.

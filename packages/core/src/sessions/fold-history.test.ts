@@ -8,7 +8,7 @@ import { readKept } from "../facts/entry-pages.ts";
 import { journalHost } from "../host/host-port.ts";
 import type { Journal } from "../host/journal.ts";
 import { memoryJournal } from "../host/memory-journal.ts";
-import { childPlace } from "../host/session-key.ts";
+import { childStoreKey } from "../host/session-key.ts";
 import { sqliteHost } from "../sqlite.ts";
 import { storeJournal } from "../stores/journal/store-journal.ts";
 import { MemorySessionStore } from "../stores/session-store/memory.ts";
@@ -32,7 +32,7 @@ function on(journal: Journal): { agent: Agent; model: ReturnType<typeof scripted
 const kinds = async (journal: Journal, key = "s"): Promise<string[]> =>
 	(await journal.read(key)).map(({ fact }) => fact.kind);
 
-test("a folded session goes on as if nothing had happened: where it is warm, where it lags, and where it is new", async () => {
+test("a folded session continues as if nothing had happened: where it is warm, where it lags, and where it is new", async () => {
 	const path = file();
 	const hosts = [sqliteHost(path), sqliteHost(path), sqliteHost(path)] as const;
 	const [warm, lagging, fresh] = [on(hosts[0].journal), on(hosts[1].journal), on(hosts[2].journal)];
@@ -107,10 +107,10 @@ test("nothing is folded while a run is open or another worker holds it, and what
 	await expect(foldHistory(other, "s", ever)).rejects.toMatchObject({ code: "session_held" });
 	answer.open();
 	await run;
-	const child = childPlace("s", "helper", "1");
+	const child = childStoreKey("s", "helper", "1");
 	const { agent } = on(journal);
 	await drain(await agent.session(child).send("one"));
-	expect(await foldHistory(journal, childPlace("s", "helper", "1"), ever)).toBeUndefined();
+	expect(await foldHistory(journal, childStoreKey("s", "helper", "1"), ever)).toBeUndefined();
 	expect(await foldHistory(journal, "s", ever)).toMatchObject({ seq: 4 });
 });
 
@@ -136,7 +136,7 @@ test("looking back from the end of a session finds what is kept, wherever its pa
 	expect(await seqs(11)).toEqual([12]);
 });
 
-test("runs that were folded are found no more by their id, and those behind them are", async () => {
+test("runs that were folded are found no more by their id, and those after them are", async () => {
 	const host = sqliteHost(file());
 	const agent = new Agent({ model: scriptedModel(echo), host });
 	const ids: string[] = [];
@@ -152,8 +152,8 @@ test("runs that were folded are found no more by their id, and those behind them
 	const { runs, events } = host.store;
 	const found = await Promise.all(ids.map((id) => runs.get(id)));
 	expect(found.map((record) => record?.status)).toEqual([undefined, undefined, "completed"]);
-	const told = await Promise.all(ids.map((id) => events.read(id)));
-	expect(told.map(({ length }) => length > 0)).toEqual([false, false, true]);
+	const emitted = await Promise.all(ids.map((id) => events.read(id)));
+	expect(emitted.map(({ length }) => length > 0)).toEqual([false, false, true]);
 	await agent.close();
 	await host.close();
 });

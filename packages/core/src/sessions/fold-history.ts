@@ -10,7 +10,7 @@ import {
 	withTools,
 } from "../facts/index.ts";
 import type { Journal } from "../host/index.ts";
-import { readChildPlace } from "../host/index.ts";
+import { readChildStoreKey } from "../host/index.ts";
 import { sessionHeld } from "./session-errors.ts";
 
 /** Options of `foldHistory`. */
@@ -53,7 +53,7 @@ export async function foldHistory(
 	options: FoldHistoryOptions,
 ): Promise<FoldedHistory | undefined> {
 	const before = Number(options.before);
-	if (readChildPlace(key) !== undefined || (await journal.head(key)) === undefined) return undefined;
+	if (readChildStoreKey(key) !== undefined || (await journal.head(key)) === undefined) return undefined;
 	const acquired = await journal.acquire(key);
 	if (!acquired.ok) throw sessionHeld(key);
 	const { lease } = acquired;

@@ -1,4 +1,4 @@
-// Forks of sessions: what they begin with, that they go on by themselves, and that no effect is done under another's key.
+// Forks of sessions: what they begin with, that they continue by themselves, and that no effect is done under another's key.
 
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
@@ -16,7 +16,7 @@ import { echo, gate, play } from "./sessions.fixture.ts";
 const texts = async (session: { state(): Promise<{ messages: readonly object[] }> }): Promise<string[]> =>
 	(await session.state()).messages.map((message) => (message as { text: string }).text);
 
-test("a fork begins with what its parent has come to, and each goes on by itself", async () => {
+test("a fork begins with what its parent has come to, and each continues by itself", async () => {
 	const { agent, session } = play(echo);
 	await drain(await session.send("one"));
 	const fork = await session.fork("f");

@@ -42,7 +42,7 @@ function made(options: AgentOptions, journal: MemoryJournal = memoryJournal(), n
 }
 
 /** What becomes of a wait: an outcome, or the code of an error. */
-const told = (waiting: Promise<{ readonly outcome: string }>): Promise<unknown> =>
+const outcome = (waiting: Promise<{ readonly outcome: string }>): Promise<unknown> =>
 	waiting.then(
 		({ outcome }) => outcome,
 		({ code }) => code,
@@ -73,11 +73,11 @@ const hooks: readonly (readonly [string, (ask: Ask) => AgentOptions])[] = [
 ];
 
 describe.for(hooks)("%s", ([, optionsOf]) => {
-	test("that sends to its own session and awaits the answer gets `session_busy`; the turn runs behind", async () => {
+	test("that sends to its own session and awaits the answer gets `session_busy`; the turn runs afterwards", async () => {
 		let sent: AgentRun | undefined;
 		const { ask, found } = once(async () => {
 			sent = await agent.session("s").send("plain");
-			return told(sent.result());
+			return outcome(sent.result());
 		});
 		const agent = made(optionsOf(ask));
 		expect((await (await agent.session("s").send("one")).result()).outcome).toBe("completed");
@@ -86,7 +86,7 @@ describe.for(hooks)("%s", ([, optionsOf]) => {
 	});
 
 	test("that waits for another session gets what came of it", async () => {
-		const { ask, found } = once(async () => told((await agent.session("other").send("plain")).result()));
+		const { ask, found } = once(async () => outcome((await agent.session("other").send("plain")).result()));
 		const agent = made(optionsOf(ask));
 		expect((await (await agent.session("s").send("one")).result()).outcome).toBe("completed");
 		expect(found).toEqual(["completed"]);
@@ -104,7 +104,7 @@ test("a run whose hook lets the error through fails with it, and says which hook
 test.for(["turn.after", "onComplete", "events.on"])(
 	"%s may wait for the session: no run waits for it",
 	async (name) => {
-		const { ask, found } = once(async () => told((await agent.session("s").send("plain")).result()));
+		const { ask, found } = once(async () => outcome((await agent.session("s").send("plain")).result()));
 		const options: Record<string, AgentOptions> = {
 			"turn.after": { plugins: [plugin("turn.after", ask)] },
 			onComplete: { strategy: { onComplete: ask } },
@@ -121,7 +121,7 @@ test("a hook that leaves work running gets no error for what that waits for when
 	const found: unknown[] = [];
 	const { ask } = once(async () => {
 		const run = await agent.session("s").send("plain");
-		void returned.promise.then(async () => found.push(await told(run.result())));
+		void returned.promise.then(async () => found.push(await outcome(run.result())));
 	});
 	const agent = made({ plugins: [plugin("turn.before", ask)] });
 	await (await agent.session("s").send("one")).result();
@@ -132,7 +132,7 @@ test("a hook that leaves work running gets no error for what that waits for when
 test("a chain of sessions that goes through a hook is cut where it began", async () => {
 	const journal = memoryJournal();
 	let first: AgentRun | undefined;
-	const waits = tool({ run: () => told((first as AgentRun).result()) });
+	const waits = tool({ run: () => outcome((first as AgentRun).result()) });
 	const second = made({ tools: [waits] }, journal, "b");
 	const { ask, found } = once(async () => {
 		const { state } = await (await second.session("s").send("go")).result();
@@ -145,7 +145,7 @@ test("a chain of sessions that goes through a hook is cut where it began", async
 });
 
 test("a hook asked about a result that came from outside gets `session_busy` too", async () => {
-	const { ask, found } = once(async () => told((await agent.session("s").send("plain")).result()));
+	const { ask, found } = once(async () => outcome((await agent.session("s").send("plain")).result()));
 	const { run: _, ...remote } = tool();
 	const agent = made({
 		tools: [{ ...remote, kind: "remote" } as AnyTool],
@@ -165,7 +165,7 @@ test("what reconciles a call that a dead process began gets `session_busy` too",
 	void (await dying.session("s").send("one")).result();
 	await started.promise;
 	await dying.close();
-	const { ask, found } = once(async () => told((await agent.session("s").send("plain")).result()));
+	const { ask, found } = once(async () => outcome((await agent.session("s").send("plain")).result()));
 	const agent = made({ tools: [tool({ reconcile: () => ask().then(() => ({ result: "did" })) })] }, journal);
 	expect((await (await agent.session("s").resume())?.result())?.outcome).toBe("completed");
 	expect(found).toEqual(["session_busy"]);
@@ -173,8 +173,8 @@ test("what reconciles a call that a dead process began gets `session_busy` too",
 
 test("a model that is a function gets `session_busy` like a tool, and what it is asked in other sessions", async () => {
 	const { ask, found } = once(async () => [
-		await told((await agent.session("other").send("plain")).result()),
-		await told((await agent.session("s").send("plain")).result()),
+		await outcome((await agent.session("other").send("plain")).result()),
+		await outcome((await agent.session("s").send("plain")).result()),
 	]);
 	const model = () => ask().then(() => [{ role: "assistant" as const, content: "done" }]);
 	const agent: Agent = new Agent({ model, host: journalHost(memoryJournal()) });
@@ -185,7 +185,7 @@ test("a model that is a function gets `session_busy` like a tool, and what it is
 test("a middleware around a call that a tool makes gets `session_busy` for the tool's session", async () => {
 	let own: AgentRun | undefined;
 	const found: unknown[] = [];
-	const before = async (): Promise<void> => void found.push(await told((own as AgentRun).result()));
+	const before = async (): Promise<void> => void found.push(await outcome((own as AgentRun).result()));
 	const helper = new Agent({ model: scriptedModel(["helped"]), middleware: [{ name: "waits", before }] });
 	const agent = made({
 		tools: [tool({ run: async () => (await helper.generate("help")).turn.response.text })],

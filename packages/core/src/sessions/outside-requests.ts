@@ -15,7 +15,7 @@ export async function pending(actor: SessionActor): Promise<readonly PendingTool
 	return actor.turn === undefined ? pendingCalls(await actor.lease.read()) : [];
 }
 
-/** The run that waits goes on with these answers. */
+/** The run that waits continues these answers. */
 export async function answer(
 	actor: SessionActor,
 	answers: readonly ToolAnswer[],
@@ -34,7 +34,7 @@ export async function answer(
 
 /**
  * Ends the active run, or one that waits, is parked, or that another worker is busy with; resolves when its end is on
- * record. False when there is none.
+ * record. False if absent.
  */
 export async function stop(actor: SessionActor): Promise<boolean> {
 	await endNoted(actor);

@@ -1,4 +1,4 @@
-// Runs that nobody goes on with by itself: parked for their crashes, or because the agent is not the same any more.
+// Runs that nobody continues by itself: parked for their crashes, or because the agent is not the same any more.
 
 import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { messageToJSON, UserMessage } from "@holdfast/upp";
@@ -49,7 +49,7 @@ async function crashed(deaths: number, options: Partial<AgentOptions> = {}): Pro
 const echo: Script = (asked) => `re: ${asked}`;
 
 describe("a run whose process dies again and again", () => {
-	test("is taken up as often as `maxRestarts` says, then parked", async () => {
+	test("is resumed as often as `maxRestarts` says, then parked", async () => {
 		const store = await crashed(3, { maxRestarts: 2 });
 		const { agent, journal } = worker(store, echo, { maxRestarts: 2 });
 		await expect(agent.session("s").resume()).rejects.toMatchObject({
@@ -138,7 +138,7 @@ describe("a parked run", () => {
 		expect(factsOf(journal, "run.resumed")).toHaveLength(1);
 	});
 
-	test("does not end the work of a worker, which yields it once and goes on with others", async () => {
+	test("does not end the work of a worker, which yields it once and continues others", async () => {
 		const store = await crashed(2, { maxRestarts: 1 });
 		const { agent } = worker(store, echo, { maxRestarts: 1 });
 		const dead = store.worker("dead");
@@ -158,7 +158,7 @@ describe("a parked run", () => {
 		]);
 	});
 
-	test("lets inputs queue, which run behind it once it is released", async () => {
+	test("lets inputs queue, which run after it once it is released", async () => {
 		const { agent, journal } = worker(await crashed(2, { maxRestarts: 1 }), echo, { maxRestarts: 1 });
 		const session = agent.session("s");
 		const said = [await session.send("two"), await session.steer("three")];
@@ -304,7 +304,7 @@ describe("an agent that changed under a run in flight", () => {
 	}
 	const finishing: AnyTool = { ...tool("look"), run: () => "looked again" };
 
-	test("goes on with the new one, and watchers and the journal are told what changed", async () => {
+	test("continues the new one, and watchers and the journal are told what changed", async () => {
 		const { agent, journal } = worker(await cutOff(), () => "done", {
 			tools: [finishing],
 			system: "Be long.",

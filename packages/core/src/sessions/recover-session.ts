@@ -1,5 +1,5 @@
 // One session that nobody may be working on: its open run is resumed or its first turn begun, unless it is another's.
-import { childPrefix, readChildPlace } from "../host/index.ts";
+import { childPrefix, readChildStoreKey } from "../host/index.ts";
 import { AgentRun } from "./agent-run.ts";
 import { kill } from "./remove-session.ts";
 import { readState, resume } from "./session-requests.ts";
@@ -12,13 +12,13 @@ const clocksDiffer = 600_000;
 /** One search for reminders in so many is through all tasks there ever were. */
 const searchesToWhole = 60;
 
-/** Resumes a run that was left open, or begins a turn that is queued; null when there is none, or when its parent sees to it. */
+/** Resumes a run that was left open, or begins a turn that is queued; null if absent, or when its parent sees to it. */
 export async function recoverSession(root: SessionTable, storeKey: string): Promise<AgentRun | null> {
 	const table = root.tableOf(storeKey);
 	if (table === undefined) return null; // of another agent
-	const child = readChildPlace(storeKey);
+	const child = readChildStoreKey(storeKey);
 	if (child === undefined) return resume(table.actor(table.keyOf(storeKey) ?? storeKey));
-	const found = await root.tableOf(child.parentPlace)?.agent.children?.recover(storeKey);
+	const found = await root.tableOf(child.parentStoreKey)?.agent.children?.recover(storeKey);
 	if (found === "abandoned") await kill(table, table.actor(storeKey));
 	return found === "under-way" ? resume(table.actor(storeKey)) : null;
 }
@@ -63,7 +63,7 @@ export class ReminderSearch {
 		const isWhole = began < this.#searchedAt || this.#searches++ % searchesToWhole === 0;
 		const changedSince = isWhole ? 0 : this.#searchedAt - clocksDiffer;
 		for await (const storeKey of storeKeysWith(journal, childPrefix(), changedSince)) {
-			const parent = readChildPlace(storeKey)?.parentPlace ?? storeKey;
+			const parent = readChildStoreKey(storeKey)?.parentStoreKey ?? storeKey;
 			await this.#table.tableOf(parent)?.agent.children?.retell(storeKey);
 		}
 		this.#searchedAt = began;

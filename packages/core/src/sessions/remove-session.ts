@@ -1,7 +1,7 @@
 // The end of a session with all of its child sessions: killed, on record before in this process, or removed (keeps I4).
 import { isAwaitedBy, withinCall } from "../engine/index.ts";
 import { entriesAfter } from "../facts/index.ts";
-import { childPrefix, readChildPlace } from "../host/index.ts";
+import { childPrefix, readChildStoreKey } from "../host/index.ts";
 import { killSession } from "./kill-session.ts";
 import { processKey } from "./local-store.ts";
 import type { SessionActor } from "./session-actor.ts";
@@ -72,7 +72,7 @@ async function eachChild(
 	const failures: unknown[] = [];
 	for await (const child of childrenOf(table, storeKey)) {
 		// A sub-agent that is gone from the agent has left its sessions in the store.
-		const subagent = readChildPlace(child)?.subagent ?? "";
+		const subagent = readChildStoreKey(child)?.subagent ?? "";
 		const its = table.agent.children?.tableOf(subagent) ?? table;
 		await end(its, its.actorOf(child, child)).catch((error) => failures.push(error));
 	}

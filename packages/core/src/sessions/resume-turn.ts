@@ -11,11 +11,11 @@ import type { TurnBegin } from "./turn-frame.ts";
 
 /** How a run that was found open is resumed. */
 export interface Resumption {
-	/** Whether one that is parked goes on. */
+	/** Whether one that is parked continues. */
 	readonly parked: "stays" | "released";
 	/** What was settled from outside meanwhile. */
 	readonly settlement?: Settlement | undefined;
-	/** The agent it goes on with. Not asked for a run that is parked. */
+	/** The agent it continues. Not asked for a run that is parked. */
 	resolve(): MaybePromise<EngineAgent>;
 	/** Calls functions of the caller's, for which whoever opens the session waits. */
 	whileOpening<T>(hooks: () => Promise<T>): Promise<T>;

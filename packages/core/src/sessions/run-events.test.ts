@@ -6,7 +6,7 @@ import { echo, eventsOf, gate, never, play, settled, shown, types, upTo } from "
 const callLook = { toolCalls: [{ name: "look" }] };
 
 describe("the events of a run", () => {
-	test("have one consumer: a second is refused and the first goes on [SES-011]", async () => {
+	test("have one consumer: a second is refused and the first continues [SES-011]", async () => {
 		const { session } = play(["Yes."]);
 		const run = await session.send("go");
 		const events = run.events();
@@ -20,7 +20,7 @@ describe("the events of a run", () => {
 		]);
 	});
 
-	test("stand still at turn-start until the next is asked for [SES-012]", async () => {
+	test("pause at turn-start until the next is asked for [SES-012]", async () => {
 		const { session, model, happened } = play(["Yes."]);
 		const events = (await session.send("go")).events();
 		await upTo(events, "turn-start");
@@ -30,7 +30,7 @@ describe("the events of a run", () => {
 		expect((await events.next()).value).toEqual({ type: "step-start" });
 	});
 
-	test("stand still at step-start: what is said there is in the first call of the model [SES-013]", async () => {
+	test("pause at step-start: what is said there is in the first call of the model [SES-013]", async () => {
 		const { session, model } = play(["Yes."]);
 		const events = (await session.send("go")).events();
 		await upTo(events, "step-start");
@@ -41,7 +41,7 @@ describe("the events of a run", () => {
 		expect(shown(model)).toEqual([["user: go", "user: and this"]]);
 	});
 
-	test("stand still at step-end: neither the next step nor the end is decided [SES-014]", async () => {
+	test("pause at step-end: neither the next step nor the end is decided [SES-014]", async () => {
 		const { session, model, happened, journal } = play([callLook, "Yes."], {
 			tools: [anyTool("look", () => 1)],
 		});
@@ -74,7 +74,7 @@ describe("the events of a run", () => {
 		expect(happened.slice(-2)).toEqual(["tool-result", "step-end"]);
 	});
 
-	test("may be left: the run goes on to its end, and then the queue [SES-016]", async () => {
+	test("may be left: the run continues to its end, and then the queue [SES-016]", async () => {
 		const { session, journal } = play(echo);
 		const first = await session.send("one");
 		const second = await session.send("two");
@@ -92,14 +92,14 @@ describe("the events of a run", () => {
 	test("that nobody consumes delay the later turns of their own session only [SES-017]", async () => {
 		const { agent, model } = play(echo);
 		const unconsumed = await agent.session("stuck").send("stuck");
-		const behind = await agent.session("stuck").send("behind");
+		const following = await agent.session("stuck").send("behind");
 		const sent = Array.from({ length: 100 }, (_, at) => agent.session(`key ${at}`).send(`go ${at}`));
 		const results = await Promise.all(sent.map(async (run) => drain(await run)));
 		expect(results.every(({ outcome }) => outcome === "completed")).toBe(true);
 		expect(new Set(results.map(({ text }) => text)).size).toBe(100);
-		expect(shown(model).flat().join()).not.toMatch(/stuck|behind/);
+		expect(shown(model).flat().join()).not.toMatch(/stuck|following/);
 		await drain(unconsumed);
-		expect(await drain(behind)).toEqual({ outcome: "completed", text: "re: behind" });
+		expect(await drain(following)).toEqual({ outcome: "completed", text: "re: behind" });
 	});
 
 	test.each(["completed", "aborted", "error", "killed"])(

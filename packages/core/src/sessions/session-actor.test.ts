@@ -56,7 +56,7 @@ async function withOpenRun(): Promise<Journal> {
 }
 
 describe("resume", () => {
-	test("called several times at once goes on with the run once", async () => {
+	test("called several times at once continues the run once", async () => {
 		const journal = await withOpenRun();
 		const session = echo(journal).session("s");
 		const runs = await Promise.all([session.resume(), session.resume(), session.resume()]);
@@ -66,7 +66,7 @@ describe("resume", () => {
 		expect(await facts(journal, "run.ended")).toHaveLength(1);
 	});
 
-	test("and a send at the same time go on with the run once, then run the turn", async () => {
+	test("and a send at the same time continue the run once, then run the turn", async () => {
 		const journal = await withOpenRun();
 		const session = echo(journal).session("s");
 		const [resumed, sent] = await Promise.all([session.resume(), session.send("two")]);
@@ -179,7 +179,7 @@ describe("turns that wait", () => {
 		expect((await journal.head("s"))?.waiting).toBe(1);
 	});
 
-	test("of a living worker that has left one behind go first all the same, when they came first", async () => {
+	test("of a living worker that has left one after go first all the same, when they came first", async () => {
 		const journal = memoryJournal();
 		const other = journal.worker("other");
 		const submit = (id: string) => {
@@ -189,7 +189,7 @@ describe("turns that wait", () => {
 		const time = manualTime();
 		const held = gate();
 		const { session } = play([{ gate: held.promise, text: "one" }, "two"], { ports: time.ports }, journal);
-		await submit("left behind");
+		await submit("left over");
 		const first = await session.send("one");
 		const looksAgain = async (): Promise<void> => {
 			await expect.poll(() => time.timers.size).toBe(1);
@@ -267,7 +267,7 @@ function unhurried(
 }
 
 describe("a store that takes its time", () => {
-	test("is killed although a turn waits behind another worker", async () => {
+	test("is killed although a turn waits after another worker", async () => {
 		const holder = memoryJournal();
 		const other = echo(holder, { one: new Promise(() => {}) }).session("s");
 		void (await other.send("one")).result();

@@ -14,7 +14,7 @@
 //   running → opening  the run is over and turns are queued
 //   running → idle     the run is over, or was left open: then what is queued stays in the inbox
 //   any → closed, any → killed
-import { type DriveOutcome, type Place, sessionKilled, waitFor } from "../engine/index.ts";
+import { type DriveOutcome, type ProcessKey, sessionKilled, waitFor } from "../engine/index.ts";
 import type { AcceptedInput, SessionState } from "../facts/index.ts";
 import { AgentRun } from "./agent-run.ts";
 import { watchDeadline } from "./deadlines.ts";
@@ -222,8 +222,8 @@ export class SessionActor {
 	}
 
 	/** Waits for what happens in this session; where that would be for ever it rejects with `session_busy`. */
-	wait<T>(place: Place, what: () => Promise<T>): Promise<T> {
-		return waitFor(place, what, () => awaitsItself(this.sessionKey));
+	wait<T>(processKey: ProcessKey, what: () => Promise<T>): Promise<T> {
+		return waitFor(processKey, what, () => awaitsItself(this.sessionKey));
 	}
 
 	/** Begins the first of what is queued, as soon as the session is ours. */

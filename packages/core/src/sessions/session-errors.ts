@@ -4,14 +4,14 @@ import type { RunParked } from "../facts/index.ts";
 
 /** The agent was closed. */
 export function agentClosed(): HoldfastError {
-	return new HoldfastError("agent_closed", "The agent was closed. Make a new one to go on.");
+	return new HoldfastError("agent_closed", "The agent was closed. Make a new one to continue.");
 }
 
 /** The run before this turn was left open, so this turn was not started. */
 export function runBeforeSuspended(key: string): HoldfastError {
 	return new HoldfastError(
 		"run_suspended",
-		`The run before this one was suspended; resume session "${key}" to go on with both.`,
+		`The run before this one was suspended; resume session "${key}" to continue both.`,
 		{ retryable: true },
 	);
 }
@@ -36,8 +36,8 @@ export function sessionBusy(key: string): HoldfastError {
 export function awaitsItself(key: string): HoldfastError {
 	return new HoldfastError(
 		"session_busy",
-		`A tool or hook waits here for a run of session "${key}", or for the session itself, which cannot go on before it has returned: both would wait for ever. ` +
-			"Return first, and look at the session from outside; it goes on by itself.",
+		`A tool or hook waits here for a run of session "${key}", or for the session itself, which cannot continue before it has returned: both would wait for ever. ` +
+			"Return first, and look at the session from outside; it continues by itself.",
 	);
 }
 
@@ -70,7 +70,7 @@ export function noPendingToolCalls(key: string): HoldfastError {
 export function startedElsewhere(key: string): HoldfastError {
 	return new HoldfastError(
 		"lease_lost",
-		`Another worker has taken session "${key}" over and started this turn; it goes on there.`,
+		`Another worker has taken session "${key}" over and started this turn; it continues there.`,
 		{ retryable: true },
 	);
 }
@@ -97,7 +97,7 @@ export function runParked(
 	return new HoldfastError(
 		"run_parked",
 		`Run ${runId} of session "${key}" is parked: ${why}. What was said to the session waits. ` +
-			"Mend the cause, then call session.release() to go on with it, or session.kill() to end it.",
+			"Mend the cause, then call session.release() to continue it, or session.kill() to end it.",
 		{ data: { key, runId, reason, crashes } },
 	);
 }

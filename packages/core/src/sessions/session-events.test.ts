@@ -93,7 +93,7 @@ describe("the events of a turn", () => {
 		]);
 	});
 
-	test("mark the result of a tool that throws; the model is told, and the turn goes on [SES-030]", async () => {
+	test("mark the result of a tool that throws; the model is told, and the turn continues [SES-030]", async () => {
 		const look = anyTool("look", () => {
 			throw new Error("nothing to see");
 		});
@@ -161,26 +161,26 @@ describe("the events of a turn", () => {
 		);
 		const image = { type: "image" as const, image: new Uint8Array([1, 2]), mediaType: "image/png" };
 		const run = await session.send({ type: "user-message", content: [{ type: "text", text: "go" }, image] });
-		const told: AgentEvent[] = [];
+		const emitted: AgentEvent[] = [];
 		for await (const event of run.events()) {
-			told.push(event);
+			emitted.push(event);
 			if (event.type === "subagent-job-end") jobOver.open();
-			if (event.type !== "step-start" || told.some(({ type }) => type === "step-end")) continue;
+			if (event.type !== "step-start" || emitted.some(({ type }) => type === "step-end")) continue;
 			await session.steer([image]);
 			await session.overlay("beside");
 		}
-		told.push(...(await eventsOf(await session.send("this fails"))));
-		told.push(...(await eventsOf(await session.send("this waits"))));
+		emitted.push(...(await eventsOf(await session.send("this fails"))));
+		emitted.push(...(await eventsOf(await session.send("this waits"))));
 		await session.stop();
 		const interrupted = eventsOf(await session.send("this is interrupted"));
 		await asked.promise;
 		session.interrupt();
-		told.push(...(await interrupted));
-		for (const event of told) {
+		emitted.push(...(await interrupted));
+		for (const event of emitted) {
 			expect(JSON.parse(JSON.stringify(event))).toStrictEqual(event);
 			expect(carried[event.type]).toEqual(expect.arrayContaining(members(event)));
 		}
-		expect([...new Set(types(told))].sort()).toEqual(Object.keys(carried).sort());
+		expect([...new Set(types(emitted))].sort()).toEqual(Object.keys(carried).sort());
 	});
 
 	test("tell nothing after the last, whatever comes in late", async () => {

@@ -19,7 +19,7 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 	onEvent: ((event: AgentEvent) => void) | undefined;
 	#gate: { readonly at: number; open(): void } | undefined;
 
-	tell(event: RunEvent): void {
+	notify(event: RunEvent): void {
 		switch (event.type) {
 			case "input": {
 				const input = inputEvent(event);

@@ -13,9 +13,9 @@ function contentsOf(messages: readonly Message[] = []): (readonly UserContent[])
 
 async function sent(input: SendInput) {
 	const { session, model } = play(echo);
-	const [told, ...others] = await eventsOf(await session.send(input));
+	const [emitted, ...others] = await eventsOf(await session.send(input));
 	expect(others.filter(({ type }) => type.startsWith("user-"))).toEqual([]);
-	return { told, content: contentsOf(model.requests[0]?.messages) };
+	return { emitted, content: contentsOf(model.requests[0]?.messages) };
 }
 
 afterEach(() => void vi.unstubAllGlobals());
@@ -24,14 +24,14 @@ describe("an input", () => {
 	test("is the same as a string and as `user-text` [SES-020]", async () => {
 		const text = await sent("hi");
 		const object = await sent({ type: "user-text", text: "hi" });
-		expect(text.told).toEqual({ type: "user-text", text: "hi" });
+		expect(text.emitted).toEqual({ type: "user-text", text: "hi" });
 		expect(text.content).toEqual([[{ type: "text", text: "hi" }]]);
 		expect(object).toEqual(text);
 	});
 
 	test("of several strings is one event and one message, with a part for each [SES-021]", async () => {
 		const texts = await sent(["a", "b", "c"]);
-		expect(texts.told).toEqual({ type: "user-text", text: ["a", "b", "c"] });
+		expect(texts.emitted).toEqual({ type: "user-text", text: ["a", "b", "c"] });
 		expect(texts.content).toEqual([
 			[
 				{ type: "text", text: "a" },
@@ -39,13 +39,13 @@ describe("an input", () => {
 				{ type: "text", text: "c" },
 			],
 		]);
-		expect((await sent(["alone"])).told).toEqual({ type: "user-text", text: ["alone"] });
+		expect((await sent(["alone"])).emitted).toEqual({ type: "user-text", text: ["alone"] });
 	});
 
 	test("of parts reaches the model with all of them, and nothing is fetched [SES-022]", async () => {
 		const fetched = vi.fn(() => Promise.reject(new Error("no network")));
 		vi.stubGlobal("fetch", fetched);
-		const { told, content } = await sent({
+		const { emitted, content } = await sent({
 			type: "user-message",
 			content: [
 				{ type: "text", text: "look" },
@@ -73,7 +73,7 @@ describe("an input", () => {
 			{ type: "document", source: { type: "base64", data: "AQI=" }, mimeType: "text/plain" },
 		];
 		expect(content).toEqual([parts({ type: "bytes", data: new Uint8Array([1, 2]) })]);
-		expect(told).toEqual({ type: "user-message", content: parts({ type: "base64", data: "AQI=" }) });
+		expect(emitted).toEqual({ type: "user-message", content: parts({ type: "base64", data: "AQI=" }) });
 		expect(fetched).not.toHaveBeenCalled();
 	});
 

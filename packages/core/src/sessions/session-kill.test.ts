@@ -12,7 +12,7 @@ const callLook = { toolCalls: [{ name: "look" }] };
 
 describe("interrupt", () => {
 	test.each(["model", "tool"])(
-		"tells the %s through its signal, ends the run, and lets the queue go on [SES-044]",
+		"tells the %s through its signal, ends the run, and lets the queue continue [SES-044]",
 		async (at) => {
 			const working = gate();
 			const aborted = gate();
@@ -122,7 +122,7 @@ describe("kill", () => {
 		},
 	);
 
-	test("keeps what was committed: a new handle goes on from there [SES-047]", async () => {
+	test("keeps what was committed: a new handle continues from there [SES-047]", async () => {
 		const asked = gate();
 		const { session, agent, model } = play(
 			(_, call) => {

@@ -11,7 +11,7 @@ const callLook = { toolCalls: [{ name: "look" }] };
 
 describe("an overlay", () => {
 	test.each(["turn-start", "step-start"] as const)(
-		"accepted at %s, before the first call of the model, stands right above what the user said [SES-118]",
+		"accepted at %s, before the first call of the model, is right above what the user said [SES-118]",
 		async (at) => {
 			const { session, model } = play(echo);
 			await drain(await session.send("before"));
@@ -20,7 +20,7 @@ describe("an overlay", () => {
 		},
 	);
 
-	test("accepted behind a call of the model stands at the end of what is shown next, and stays there [SES-119]", async () => {
+	test("accepted after a call of the model is at the end of what is shown next, and stays there [SES-119]", async () => {
 		const script = ["Before.", callLook, callLook, "Done."];
 		const { session, model } = play(script, { tools: [anyTool("look", () => 1)] });
 		await drain(await session.send("before"));

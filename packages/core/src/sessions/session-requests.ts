@@ -113,7 +113,7 @@ export async function start(
 	return turn.run;
 }
 
-/** Says something to the active run; a turn of its own where there is none, or no more. */
+/** Says something to the active run; a turn of its own without one, or no more. */
 export async function steer(actor: SessionActor, input: AcceptedInput): Promise<AgentRun> {
 	actor.ensureUsable();
 	while (actor.turn === undefined && actor.isOpening) await actor.passed();
@@ -135,7 +135,7 @@ export async function steer(actor: SessionActor, input: AcceptedInput): Promise<
 	return next;
 }
 
-/** Resumes a run that a crash or suspension left open, else begins the first turn; null when there is none. */
+/** Resumes a run that a crash or suspension left open, else begins the first turn; null if absent. */
 export async function resume(
 	actor: SessionActor,
 	parked: Resumption["parked"] = "stays",

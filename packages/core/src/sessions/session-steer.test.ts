@@ -102,7 +102,7 @@ describe("steering", () => {
 		]);
 	});
 
-	test("at turn-start lands before step-start, behind the input of the turn [SES-034]", async () => {
+	test("at turn-start lands before step-start, after the input of the turn [SES-034]", async () => {
 		const { session, model } = play(echo);
 		const events = await eventsWhile(await session.send("go"), "turn-start", () => session.steer("also"));
 		expect(events.slice(1, 4)).toEqual([
@@ -113,7 +113,7 @@ describe("steering", () => {
 		expect(shown(model)).toEqual([["user: go", "user: also"]]);
 	});
 
-	test("at step-start is in what the model is shown in that step, behind all before [SES-035]", async () => {
+	test("at step-start is in what the model is shown in that step, after all before [SES-035]", async () => {
 		const { session, model } = play(echo);
 		await drain(await session.send("before"));
 		const events = await eventsWhile(await session.send("go"), "step-start", () => session.steer("also"));
@@ -123,7 +123,7 @@ describe("steering", () => {
 		]);
 	});
 
-	test("at step-end behind the last words makes the turn go on for a step [SES-036]", async () => {
+	test("at step-end after the last words makes the turn continue for a step [SES-036]", async () => {
 		const { session, model } = play(echo);
 		const events = await eventsWhile(await session.send("go"), "step-end", () => session.steer("also"));
 		expect(events.slice(3)).toEqual([
@@ -193,10 +193,10 @@ describe("steering", () => {
 			stored.open();
 			const steered = await steering;
 			expect(steered.runId).not.toBe(first.runId);
-			const told = await eventsOf(steered);
-			expect(told[0]).toEqual({ type: "user-text", text: "also" });
-			expect(types(told)).not.toContain("runtime-input");
-			expect(told.at(-3)).toEqual({ type: "assistant-text", text: "re: also" });
+			const emitted = await eventsOf(steered);
+			expect(emitted[0]).toEqual({ type: "user-text", text: "also" });
+			expect(types(emitted)).not.toContain("runtime-input");
+			expect(emitted.at(-3)).toEqual({ type: "assistant-text", text: "re: also" });
 			expect(lines((await session.state()).messages)).toHaveLength(4);
 		},
 	);
@@ -267,7 +267,7 @@ describe("the queue of a session", () => {
 	});
 
 	test.each(["turn-error", "turn-abort"])(
-		"goes on behind a run that ended with %s, from what was committed [SES-043]",
+		"continues after a run that ended with %s, from what was committed [SES-043]",
 		async (end) => {
 			const asked = gate();
 			const { session, model } = play(

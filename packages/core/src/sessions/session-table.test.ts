@@ -6,7 +6,7 @@ import type { Journal, Lease } from "../host/journal.ts";
 import { memoryJournal } from "../host/memory-journal.ts";
 import { echo, play, shown } from "./sessions.fixture.ts";
 
-test("of a thousand idle sessions and one, the oldest lets go of its lease, and its handle goes on", async () => {
+test("of a thousand idle sessions and one, the oldest lets go of its lease, and its handle continues", async () => {
 	const leases = new Map<string, Lease>();
 	const inner = memoryJournal();
 	const journal: Journal = {

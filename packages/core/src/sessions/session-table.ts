@@ -2,7 +2,7 @@
 
 import type { AcceptedInput } from "../facts/index.ts";
 import type { ExecutionCapabilities, Journal, Timers } from "../host/index.ts";
-import { readChildPlace } from "../host/index.ts";
+import { readChildStoreKey } from "../host/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { Later } from "./later.ts";
 import { type LocalStore, localStore } from "./local-store.ts";
@@ -70,15 +70,15 @@ export class SessionTable implements SessionScope {
 
 	/** The table that a session is of: this one, or that of a sub-agent; undefined for others' sessions. */
 	tableOf(storeKey: string): SessionTable | undefined {
-		const child = readChildPlace(storeKey);
+		const child = readChildStoreKey(storeKey);
 		if (child === undefined) return this.keyOf(storeKey) === undefined ? undefined : this;
-		return this.tableOf(child.parentPlace)?.agent.children?.tableOf(child.subagent);
+		return this.tableOf(child.parentStoreKey)?.agent.children?.tableOf(child.subagent);
 	}
 
 	/** The caller's key of a session, or of the session that its work is for; undefined for others' sessions. */
 	rootKeyOf(storeKey: string): string | undefined {
-		const child = readChildPlace(storeKey);
-		return child === undefined ? this.keyOf(storeKey) : this.rootKeyOf(child.parentPlace);
+		const child = readChildStoreKey(storeKey);
+		return child === undefined ? this.keyOf(storeKey) : this.rootKeyOf(child.parentStoreKey);
 	}
 
 	/** Who asked for the work of a sub-agent is its parent, and nobody else can answer it. */

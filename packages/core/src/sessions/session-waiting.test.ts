@@ -18,7 +18,7 @@ const locate: AnyTool = { name: "locate", description: "Where the user is.", par
 const asks = (id: string, city = "Rome") => ({ name: "locate", id, arguments: { city } });
 const two = [{ toolCalls: [asks("a"), asks("b")] }, "done"];
 
-test("a run waits for its remote calls, and goes on when all are answered [API-026, API-027, API-029]", async () => {
+test("a run waits for its remote calls, and continues when all are answered [API-026, API-027, API-029]", async () => {
 	const local = anyTool("look", () => "seen");
 	const { session, model, agent } = play(
 		[{ toolCalls: [asks("a"), { name: "look", id: "l" }, asks("b")] }, "done"],
@@ -50,7 +50,7 @@ test("a run waits for its remote calls, and goes on when all are answered [API-0
 	expect(await session.pending()).toEqual([]);
 });
 
-test("who is told that a run waits can answer, stop and look at once", async () => {
+test("who is notified that a run waits can answer, stop and look at once", async () => {
 	for (const act of ["answer", "stop", "pending", "start"] as const) {
 		const { session } = play([{ toolCalls: [asks("a")] }, "done"], { tools: [locate] });
 		const events = (await session.send("go")).events();
@@ -158,7 +158,7 @@ test("what an approval rests on reaches the tool, in another process and after a
 	const folder = temporaryFolder();
 	const path = join(folder, "j.db");
 	const asked = { toolCalls: [{ name: "write", id: "w", arguments: { path: "one" } }] };
-	const told: unknown[] = [];
+	const emitted: unknown[] = [];
 	const make = (script: (string | ScriptedReply)[], write: AnyTool["run"]) => {
 		const tool = anyTool("write", write as never, { needsApproval: true, retryPolicy: "idempotent" });
 		return new Agent({ model: scriptedModel(script), tools: [tool], host: sqliteHost(path) });
@@ -167,25 +167,25 @@ test("what an approval rests on reaches the tool, in another process and after a
 	await (await one.session("s").send("go")).result();
 	await one.close();
 	const other = make([], (_, { approval, attempt }) => {
-		told.push({ approval, attempt });
+		emitted.push({ approval, attempt });
 		return new Promise(() => {});
 	});
 	const basis = { before: "1", read: [1, 2] };
 	const run = await other.session("s").answer([{ toolCallId: "w", approved: true, reason: "fine", basis }]);
 	const over = run.result();
-	await expect.poll(() => told.length).toBe(1);
+	await expect.poll(() => emitted.length).toBe(1);
 	run.suspend();
 	await over;
 	await other.close();
 	const third = make(["done"], (_, { approval, attempt }) => {
-		told.push({ approval, attempt });
+		emitted.push({ approval, attempt });
 		return "written";
 	});
 	const resumed = await third.session("s").resume();
 	expect(await resumed?.result()).toMatchObject({ outcome: "completed" });
 	await third.close();
 	const approval = { reason: "fine", basis };
-	expect(told).toEqual([
+	expect(emitted).toEqual([
 		{ approval, attempt: 1 },
 		{ approval, attempt: 2 },
 	]);
@@ -198,7 +198,7 @@ test("a plain call cannot wait: remote calls and such that need approval get a r
 	expect(lines(model.requests[1]?.messages ?? []).at(-1)).toMatch(/nobody is connected.*not approved/s);
 });
 
-test("stopping a run that waits gives its calls a result, and the session goes on [API-080]", async () => {
+test("stopping a run that waits gives its calls a result, and the session continues [API-080]", async () => {
 	const { session, model } = play([{ toolCalls: [asks("a")] }, "done"], { tools: [locate] });
 	expect(await session.stop()).toBe(false);
 	await (await session.send("go")).result();
@@ -211,8 +211,8 @@ test("stopping a run that waits gives its calls a result, and the session goes o
 test("turns that are sent while a run waits follow when it was answered", async () => {
 	const { session } = play([{ toolCalls: [asks("a")] }, "done", "re: behind"], { tools: [locate] });
 	await (await session.send("go")).result();
-	const behind = await session.send("behind");
-	expect(await behind.result()).toMatchObject({ outcome: "suspended", error: { code: "run_suspended" } });
+	const following = await session.send("behind");
+	expect(await following.result()).toMatchObject({ outcome: "suspended", error: { code: "run_suspended" } });
 	const goneOn = await session.answer([{ toolCallId: "a", output: "Rome" }]);
 	await goneOn.result();
 	await expect

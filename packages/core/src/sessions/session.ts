@@ -2,7 +2,7 @@
 
 import type { PendingToolCall, ToolAnswer } from "../facts/index.ts";
 import { acceptInput, type SendInput } from "../facts/index.ts";
-import { type FollowedEvent, type FollowOptions, followPlace } from "../following/index.ts";
+import { type FollowedEvent, type FollowOptions, followStoreKey } from "../following/index.ts";
 import type { AgentState } from "../state/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { type ForkOptions, forkSession } from "./fork-session.ts";
@@ -65,7 +65,7 @@ export class Session {
 	}
 
 	/**
-	 * Goes on with a run that a crash or suspension left open, or with turns accepted and never started; null when there
+	 * Continues a run that a crash or suspension left open, or with turns accepted and never started; null when there
 	 * is none. Tool calls that were under way follow their `retryPolicy`.
 	 *
 	 * Rejects with `session_held` while another living worker works on the session, with `run_parked` when the run is
@@ -131,7 +131,7 @@ export class Session {
 
 	/**
 	 * Makes a session under a new key that begins with what this one has come to: with its settled entries up to the end
-	 * of the last run that ended, or up to `at`. Both go on by themselves; the fork stays when this one is deleted. Inputs
+	 * of the last run that ended, or up to `at`. Both continue by themselves; the fork stays when this one is deleted. Inputs
 	 * that wait, child sessions and what plugins keep for the session stay with this one.
 	 *
 	 * Rejects with `session_exists` when the key is taken, `fork_unsettled` when a run is open at that place or no run has
@@ -167,7 +167,7 @@ export class Session {
 	 */
 	follow(options?: FollowOptions): AsyncIterableIterator<FollowedEvent> {
 		const { journal } = this.#table;
-		return followPlace(journal, this.#table.storeKeyOf(this.key), this.key, options);
+		return followStoreKey(journal, this.#table.storeKeyOf(this.key), this.key, options);
 	}
 
 	/** The conversation as committed so far. */

@@ -25,7 +25,7 @@ export interface Settlement {
 /** Makes a settlement of what the session has come to. */
 export type Settle = (state: SessionState) => Settlement;
 
-/** The run goes on with these answers. */
+/** The run continues these answers. */
 export function answered(answers: readonly ToolAnswer[], now: () => number, watcher?: Watcher): Settle {
 	return (state) => ({ facts: answerFacts(state, answers, now()), afterwards: "goes-on", watcher });
 }
@@ -49,7 +49,7 @@ export function isNotWaiting(error: unknown): boolean {
 	return (error as { code?: unknown } | null)?.code === "no_pending_tool_calls";
 }
 
-/** Rejects with `tool_result_expired` where an answer came too late, also when its run has gone on since. */
+/** Rejects with `tool_result_expired` where an answer came too late, also when its run has continued since. */
 export async function checkExpired(
 	journal: Journal,
 	storeKey: string,

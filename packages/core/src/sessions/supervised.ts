@@ -20,7 +20,7 @@ export interface RecoverOptions {
 
 /** Options of `agent.work()`. */
 export interface WorkOptions {
-	/** Ends the work: nothing more is begun. Runs under way go on; `agent.close()` suspends them. */
+	/** Ends the work: nothing more is begun. Runs under way continue; `agent.close()` suspends them. */
 	readonly signal?: AbortSignal | undefined;
 	/** `stopped` (default): until the signal fires. `done`: until nothing is due and all that was begun is over. */
 	readonly until?: "stopped" | "done" | undefined;

@@ -34,7 +34,7 @@ export class Supervisor {
 		if (failure !== undefined) throw failure.error;
 	}
 
-	/** Has done what becomes due; yields each run as it is resumed. They go on by themselves. */
+	/** Has done what becomes due; yields each run as it is resumed. They continue by themselves. */
 	async *work(options: WorkOptions & WorkHooks = {}): AsyncGenerator<AgentRun, void, void> {
 		checkWorkOptions(options);
 		const work = new DueWork(this.#supervised, options, (isOurs, report) =>

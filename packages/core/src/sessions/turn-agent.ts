@@ -53,7 +53,7 @@ export interface SessionAgent {
 	 * What it rejects with refuses the turn. `tools` are given to it beside its own. Undefined, and absent: `engine`.
 	 */
 	readonly resolve?: (turn: TurnRequest, tools?: readonly AnyTool[]) => MaybePromise<EngineAgent | undefined>;
-	/** Undefined where there is none; without the plugins while they are not set up yet. */
+	/** Undefined if absent; without the plugins while they are not set up yet. */
 	readonly policy: AgentPolicy | undefined;
 	/** Absent when there is nothing to set up, or no more. */
 	readonly setup: AgentSetup | undefined;

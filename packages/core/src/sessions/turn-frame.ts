@@ -49,7 +49,7 @@ export class TurnFrame implements PolicyRun {
 			this.#context = { agent, input: said as Message, state: before(), metadata: {} };
 		}
 		// What the run waits for belongs to it while it works.
-		const within = <T>(call: () => T): T => withinCall(this.run.place, call);
+		const within = <T>(call: () => T): T => withinCall(this.run.processKey, call);
 		const list = this.#agentPolicy?.begin(this) ?? [];
 		this.policy = new RunPolicy({ list, inputId, within });
 		if (this.#context !== undefined)

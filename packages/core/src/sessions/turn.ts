@@ -134,7 +134,7 @@ export function makeRun(
 		agent,
 		runId: handle.runId,
 		sessionKey,
-		place: processKey,
+		processKey,
 		state: lease.state,
 		...(records === undefined ? { recorder } : recordingOf(records, recorder, handle, origin)),
 		interceptors: frame.policy.stages,
@@ -145,7 +145,7 @@ export function makeRun(
 	});
 	frame.run = run;
 	for (const notice of session.notices) run.offer(readInput(notice));
-	handle.attach(run, policy?.looksOn === true ? (event) => policy.tell(event, frame) : undefined);
+	handle.attach(run, policy?.looksOn === true ? (event) => policy.notify(event, frame) : undefined);
 	return { run, frame };
 }
 

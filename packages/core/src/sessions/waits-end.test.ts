@@ -13,7 +13,7 @@ import { createInMemoryExecutionHost } from "../execution-host/in-memory.ts";
 import { storedInput } from "../facts/input.ts";
 import { journalHost } from "../host/host-port.ts";
 import { memoryJournal } from "../host/memory-journal.ts";
-import { sessionPlace } from "../host/session-key.ts";
+import { storeKeyOf } from "../host/session-key.ts";
 import { definePlugin, type HookName, type Plugin } from "../policy/plugins/plugin.ts";
 import { sqliteHost } from "../sqlite.ts";
 import type { AnyTool } from "../tools/types.ts";
@@ -67,7 +67,7 @@ describe("resume(id) of a notification", () => {
 		const folder = mkdtempSync(join(tmpdir(), "holdfast-waits-"));
 		const host = sqliteHost(join(folder, "host.db"));
 		const { ask, found } = noted(async () => {
-			await host.journal.submit(sessionPlace(undefined, "s"), {
+			await host.journal.submit(storeKeyOf(undefined, "s"), {
 				kind: "notice",
 				body,
 				...noticeIdentity("k"),
@@ -206,7 +206,7 @@ test.for(doors.filter(([name]) => ["stop()", "kill()", "delete()", "state()"].in
 	},
 );
 
-test("onComplete that waits for the result it stands before gets `session_busy`", async () => {
+test("onComplete that waits for the result it is before gets `session_busy`", async () => {
 	const { ask, found } = noted(() => (own as AgentRun).result());
 	const agent = made(createInMemoryExecutionHost(), { strategy: { onComplete: ask } });
 	const own = await agent.session("s").send("plain");
@@ -214,7 +214,7 @@ test("onComplete that waits for the result it stands before gets `session_busy`"
 	expect(found).toEqual(["session_busy"]);
 });
 
-test("onError that waits for the result it stands before gets `session_busy`, also by another session", async () => {
+test("onError that waits for the result it is before gets `session_busy`, also by another session", async () => {
 	const host = journalHost(memoryJournal());
 	let own: AgentRun | undefined;
 	const inner = noted(() => (own as AgentRun).result());

@@ -1,4 +1,4 @@
-// One append of a lease on its way (keeps I3, I4). Within its transaction it checks that the lease stands, or takes the
+// One append of a lease on its way (keeps I3, I4). Within its transaction it checks that the lease is valid, or takes the
 // session for it, and only then writes; what it changes in memory is put back when the transaction fails.
 
 import type { Fact } from "../facts/index.ts";

@@ -9,16 +9,16 @@ test("of many sessions, whatever their keys, those that another journal changes 
 	const [own, other] = [sqliteJournal({ path }), sqliteJournal({ path })];
 	const odd = ["", "\u0000", "a\u0000b", '"quoted"', "%back\\slash", "\ud800lone", "ü€😀"];
 	const keys = [...odd, ...Array.from({ length: 1_200 }, (_, at) => `session-${at}`)];
-	const told = new Set<string>();
+	const emitted = new Set<string>();
 	try {
 		await other.submit("session-7", input("before"));
-		for (const key of keys) own.watch(key, () => told.add(key));
+		for (const key of keys) own.watch(key, () => emitted.add(key));
 		const changed = [...odd, "session-0", "session-7", "session-499", "session-500", "session-1199"];
 		for (const key of changed) await other.submit(key, input("after"));
-		await expect.poll(() => [...told].toSorted()).toEqual(changed.toSorted());
-		told.clear();
+		await expect.poll(() => [...emitted].toSorted()).toEqual(changed.toSorted());
+		emitted.clear();
 		await other.delete("session-7");
-		await expect.poll(() => [...told]).toEqual(["session-7"]);
+		await expect.poll(() => [...emitted]).toEqual(["session-7"]);
 	} finally {
 		await other.close();
 		await own.close();

@@ -39,7 +39,7 @@ const seqs = async (journal: SqliteJournal, after = 0): Promise<number[]> =>
 const runs = 6 * fewRows;
 const all = 10 * runs;
 const until = all - 20;
-const behind = Array.from({ length: 20 }, (_, index) => until + 1 + index);
+const following = Array.from({ length: 20 }, (_, index) => until + 1 + index);
 
 test("a small fold is one transaction", async () => {
 	const journal = open();
@@ -88,11 +88,11 @@ describe("while rows of a fold are left", () => {
 		return two;
 	}
 
-	test("others read the fold, and none of what it stands for", async () => {
+	test("others read the fold, and none of what it represents", async () => {
 		const two = await half();
-		expect(await seqs(two)).toEqual([until, ...behind]);
+		expect(await seqs(two)).toEqual([until, ...following]);
 		expect((await two.read("s", { limit: 1 }))[0]?.fact).toEqual(folded(`to ${until}`));
-		expect(await seqs(two, until)).toEqual(behind);
+		expect(await seqs(two, until)).toEqual(following);
 		for (const after of [1, 5, until - 2])
 			await expect(async () => two.read("s", { after })).rejects.toMatchObject({ code: "events_expired" });
 		expect((await two.head("s"))?.seq).toBe(all);
@@ -100,7 +100,7 @@ describe("while rows of a fold are left", () => {
 		expect((await two.runs.locate(`s-${runs}`))?.first).toBe(all - 9);
 	});
 
-	test("others read no chunks of what it stands for", async () => {
+	test("others read no chunks of what it represents", async () => {
 		const one = open();
 		const two = open();
 		await fill(one, "s", runs);
@@ -123,21 +123,21 @@ describe("while rows of a fold are left", () => {
 		await half();
 		const next = open();
 		await nothingLeft();
-		expect([rows(), await seqs(next)]).toEqual([21, [until, ...behind]]);
+		expect([rows(), await seqs(next)]).toEqual([21, [until, ...following]]);
 	});
 
-	test("the session goes on, and is folded again with what came since", async () => {
+	test("the session continues, and is folded again with what came since", async () => {
 		const two = await half();
 		const lease = await take(two, "s");
 		await append(lease, "new", started, ended);
 		await expect(fold(lease, "s", until - 10)).rejects.toMatchObject({ code: "history_unsettled" });
 		await fold(lease, "s", until + 10);
-		expect(await seqs(two)).toEqual([...behind.slice(9), all + 1, all + 2]);
+		expect(await seqs(two)).toEqual([...following.slice(9), all + 1, all + 2]);
 		expect([rows(), left()]).toEqual([13, 0]);
 		expect((await two.read("s")).map(({ runId }) => runId).slice(-3)).toEqual([`s-${runs}`, "new", "new"]);
 	});
 
-	test("a fork is made of the fold, and not of what it stands for", async () => {
+	test("a fork is made of the fold, and not of what it represents", async () => {
 		const two = await half();
 		await expect(two.fork("s", "early", until - 10)).rejects.toMatchObject({ code: "fork_unsettled" });
 		await two.fork("s", "f", all);

@@ -1,6 +1,6 @@
 // Folding settled entries into one row (keeps I2): within the transaction of its append, the row of the last of them
 // takes what they came to, and those before it are out of reach. Where they are many they go in the transactions that
-// follow, and until then `meta` says which they are: nobody meets them, wherever it stops. Rows behind stay as they are.
+// follow, and until then `meta` says which they are: nobody meets them, wherever it stops. Rows after stay as they are.
 import type { EncodedFact } from "../facts/index.ts";
 import { historyUnsettled } from "../facts/index.ts";
 import { fewRows, type Spent } from "./hidden-sessions.ts";
@@ -30,7 +30,7 @@ export function foldEntries(
 	{ id, seq }: FoldedRow,
 	{ runId, fact, spent }: { readonly runId: string; readonly fact: EncodedFact; readonly spent: Spent },
 ): void {
-	// Entries behind it whose run is named by a row that goes must name it themselves.
+	// Entries after it whose run is named by a row that goes must name it themselves.
 	statements.nameRuns.run({ session, seq });
 	statements.foldInto.run(runId, fact.kind, fact.version, fact.body, id);
 	const rows = removeFolded(statements, { session, seq }, spent);
@@ -40,7 +40,7 @@ export function foldEntries(
 /** Entries that were folded, and some of whose rows are left. */
 export interface LeftFold {
 	readonly session: number;
-	/** Seq of the entry that stands for them. */
+	/** Seq of the entry that represents them. */
 	readonly seq: number;
 }
 

@@ -93,7 +93,7 @@ function copyEntries(
 	spent: Spent,
 ): number {
 	const { id: last } = statements.lastEntryId.get() as { id: number };
-	// The rows of one transaction stand one behind the other, so that the number of a row follows from its seq.
+	// The rows of one transaction stand one after the other, so that the number of a row follows from its seq.
 	const base = last - before;
 	let copied = before;
 	do {

@@ -15,7 +15,7 @@ export function hiddenKey(): string {
 	return `"sweep ${globalThis.crypto.randomUUID()}`;
 }
 
-/** Whether a key, as it stands in its column, is of a session that nobody can reach; some are not for journals to sweep. */
+/** Whether a key, as it is in its column, is of a session that nobody can reach; some are not for journals to sweep. */
 export function isHidden(storedKey: string): boolean {
 	return storedKey.startsWith('"');
 }

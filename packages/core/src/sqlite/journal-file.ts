@@ -1,10 +1,10 @@
 // A journal's file opened for its upkeep: by tools that check, copy or shrink it beside the agents that use it. They
-// speak SQL to the tables that docs/design.md describes; what stands in their columns is read here.
+// speak SQL to the tables that docs/design.md describes; what is in their columns is read here.
 import { statSync } from "node:fs";
 import { decodeValue, type HoldfastError, type JSONValue } from "@holdfast/upp";
 import type { Fact } from "../facts/index.ts";
 import { decodeFact, lookAt } from "../facts/index.ts";
-import { readChildPlace, readPlace } from "../host/index.ts";
+import { readChildStoreKey, readStoreKey } from "../host/index.ts";
 import { isHidden } from "./hidden-sessions.ts";
 import { openDatabase, readDatabase } from "./open-database.ts";
 import { journalFile } from "./schema.ts";
@@ -45,11 +45,11 @@ export interface JournalFile {
 	readonly version: number;
 	/** How many this release knows: a file with fewer is brought up to date when a journal opens it. */
 	readonly latest: number;
-	/** Whether a key, as it stands in its column, is that of a session which is half copied or half removed: nobody meets it. */
+	/** Whether a key, as it is in its column, is that of a session which is half copied or half removed: nobody meets it. */
 	isHidden(storedKey: string): boolean;
-	/** Seq of the entry that stands for all before it in the session of that number, while rows of those are left, which nobody meets; else 0. */
+	/** Seq of the entry that represents all before it in the session of that number, while rows of those are left, which nobody meets; else 0. */
 	foldedAt(session: number): number;
-	/** Text as it was given, from how it stands in a column. */
+	/** Text as it was given, from its status in a column. */
 	text(stored: string): string;
 	/** What a session's key says. */
 	key(key: string): JournalKey;
@@ -94,11 +94,11 @@ export function openJournalFile(path: string, access: "read" | "write"): Journal
 		foldedAt: (session) => (folded.get(session) as { seq: number }).seq,
 		text: fromStored,
 		key(key) {
-			const child = readChildPlace(key);
+			const child = readChildStoreKey(key);
 			return {
 				key,
-				name: readPlace(key).key,
-				...(child === undefined ? {} : { parent: child.parentPlace }),
+				name: readStoreKey(key).key,
+				...(child === undefined ? {} : { parent: child.parentStoreKey }),
 			};
 		},
 		fact: (kind, factVersion, body) => decodeFact(kind, factVersion, body),

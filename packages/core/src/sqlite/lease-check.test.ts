@@ -27,26 +27,26 @@ async function take(journal: SqliteJournal, mode: "polite" | "seize"): Promise<L
 	return acquired.lease;
 }
 
-test("a lease that was overtaken while its process stood still is lost at the first look, and says so before it returns", async () => {
+test("a lease that was overtaken while its process was paused is lost at the first look, and says so before it returns", async () => {
 	const now = vi.spyOn(performance, "now").mockReturnValue(1_000);
 	const [first, second] = journals as [SqliteJournal, SqliteJournal];
 	const lease = await take(first, "polite");
-	const told = vi.fn();
-	lease.whenLost(told);
+	const emitted = vi.fn();
+	lease.whenLost(emitted);
 	now.mockReturnValue(2_000);
 	lease.check?.();
-	expect([lease.isLost, told.mock.calls.length]).toEqual([false, 0]);
+	expect([lease.isLost, emitted.mock.calls.length]).toEqual([false, 0]);
 	await take(second, "seize");
 	// The feed looks in its own time; nothing of it has come to pass between these lines.
 	now.mockReturnValue(3_000);
 	const wasLost = lease.isLost;
 	lease.check?.();
-	expect([wasLost, lease.isLost, told.mock.calls.length]).toEqual([false, true, 1]);
+	expect([wasLost, lease.isLost, emitted.mock.calls.length]).toEqual([false, true, 1]);
 	lease.check?.();
-	expect(told).toHaveBeenCalledOnce();
+	expect(emitted).toHaveBeenCalledOnce();
 });
 
-test("the look is left out right behind a commit: nobody is taken for dead so soon", async () => {
+test("the look is left out right after a commit: nobody is taken for dead so soon", async () => {
 	vi.spyOn(performance, "now").mockReturnValue(1_000);
 	const [first, second] = journals as [SqliteJournal, SqliteJournal];
 	const lease = await take(first, "polite");

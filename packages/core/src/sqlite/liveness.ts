@@ -46,7 +46,7 @@ function isBeating(row: WorkerRow, own: Identity, now: number, ttl: number, upti
 	const { uptime: beat = null } = row;
 	if (beat === null || bootOf(row) !== bootOf(own)) return now - row.beat_at <= ttl;
 	const since = uptime - beat;
-	// Less than nothing: the row is of an earlier boot, where those cannot be told apart.
+	// Less than nothing: the row is of an earlier boot, where those cannot be distinguished.
 	return since >= -1_000 && since <= ttl;
 }
 
@@ -56,7 +56,7 @@ function bootOf({ machine, started }: Identity): string {
 }
 
 /**
- * Whether the worker lives, as far as `own` can tell at `now` by the wall clock and at `uptime` by the machine's. `ttl` is
+ * Whether the worker lives, as far as `own` can know at `now` by the wall clock and at `uptime` by the machine's. `ttl` is
  * the lease's time in milliseconds.
  */
 export function isWorkerAlive(
@@ -93,7 +93,7 @@ export function isWorkerDead(row: WorkerRow, own: Identity, now: number, ttl: nu
 	return own.started === "" ? !isPidTaken(row.pid) : !isWorkerAlive(row, own, now, ttl);
 }
 
-/** State and start of a process, from Linux's /proc; undefined when there is none. */
+/** State and start of a process, from Linux's /proc; undefined if absent. */
 function processStat(pid: number): { state: string; started: string } | undefined {
 	let stat: string;
 	try {

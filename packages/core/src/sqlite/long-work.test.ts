@@ -50,7 +50,7 @@ test("others write all the while when another process forks and removes a long s
 	file.far.push(forker);
 	const lease = await take(journal, "w");
 	await append(lease, "run-w", started);
-	/** Writes as long as the work goes on; returns how many writes came when it was begun and not over. */
+	/** Writes as long as the work continues; returns how many writes came when it was begun and not over. */
 	async function writeWhile(work: unknown): Promise<number> {
 		let over = false;
 		const working = Promise.resolve(work).finally(() => {

@@ -25,7 +25,7 @@ export interface LongWorkParts {
 /** The long work of one journal. */
 export interface LongWork {
 	fork(fork: Fork): Promise<void>;
-	/** Removes a session, if it stands as it was seen; `gone` is called with its number when nobody can reach it any more, its rows when it resolves. */
+	/** Removes a session, if it is as it was seen; `gone` is called with its number when nobody can reach it any more, its rows when it resolves. */
 	remove(key: string, seen: Seen, gone: (session: number | undefined) => void): Promise<void>;
 	/** Removes what is hidden and nobody works on, and what was folded. */
 	sweep(): Promise<void>;

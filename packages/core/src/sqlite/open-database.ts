@@ -137,7 +137,7 @@ function inspect(path: string, kind: DatabaseKind): void {
 		found = readMarks(asItStands(path));
 	} catch (error) {
 		if (isNotADatabase(error)) throw kind.foreign(path, "it is not a SQLite database");
-		// What a crash left in these files may complete it; without them it stands as it is.
+		// What a crash left in these files may complete it; without them it is as it is.
 		if (["-wal", "-journal"].some((suffix) => sizeOf(path + suffix) > 0)) return;
 		throw kind.errorOf(error);
 	}

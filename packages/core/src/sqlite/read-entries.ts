@@ -10,7 +10,7 @@ import type { WorkerRegistration } from "./worker-row.ts";
 /** A session as its entries are read. */
 export interface ReadableSession {
 	readonly id: number;
-	/** Seq of the entry that stands for all before it, while rows of those are left; else 0. */
+	/** Seq of the entry that represents all before it, while rows of those are left; else 0. */
 	readonly folded: number;
 }
 

@@ -8,7 +8,7 @@ import type { SqliteJournalOptions } from "./sqlite-journal.ts";
 
 export interface RemoteWorker extends Journal {
 	readonly child: ChildProcess;
-	/** Blocks the child's main thread for so many milliseconds; resolves when it goes on. */
+	/** Blocks the child's main thread for so many milliseconds; resolves when it continues. */
 	block(milliseconds: number): Promise<void>;
 	/** Ends the child with a signal; resolves when it is gone. */
 	end(signal: "SIGKILL" | "SIGTERM"): Promise<void>;

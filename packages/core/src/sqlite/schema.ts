@@ -1,5 +1,5 @@
 // The tables of a journal file and the numbered steps that lead to them. A step that was released is never changed;
-// a new one is added behind it. The file's `user_version` says how many were taken, its `application_id` whose it is.
+// a new one is added after it. The file's `user_version` says how many were taken, its `application_id` whose it is.
 
 import { HoldfastError } from "@holdfast/upp";
 import { never } from "../facts/index.ts";
@@ -8,7 +8,7 @@ import { journalError } from "./sqlite-errors.ts";
 
 /**
  * `entries` is a log: rows of all sessions are added at its end, where pages fill up, and an index finds those of one
- * session. `run_id` stands in the first row of a run (or of a writer that did not know that row); the others refer to
+ * session. `run_id` is in the first row of a run (or of a writer that did not know that row); the others refer to
  * it by `run`. `sessions` changes only when a lease is taken and when a run starts, waits or ends, never per step;
  * `look_at` says when somebody has to look at a run that waits or is parked. `incarnation` is made with the row and never
  * changed; null where a release without it, which had the file open while it was migrated, made the row.

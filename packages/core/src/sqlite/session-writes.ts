@@ -81,7 +81,7 @@ export interface Removed {
 /** How a session was seen to stand; undefined: however it stands. */
 export type Seen = Parameters<Journal["delete"]>[1];
 
-/** Removes a session and keeps its epoch, raised, for the next one; undefined when there is none. */
+/** Removes a session and keeps its epoch, raised, for the next one; undefined if absent. */
 export function removeSession(
 	statements: Statements,
 	key: string,

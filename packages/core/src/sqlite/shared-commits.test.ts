@@ -141,7 +141,7 @@ test("a worker whose first transaction failed for another session is known all t
 
 const mountable = process.platform === "linux" && process.getuid?.() === 0;
 test.skipIf(!mountable)(
-	"a full disk keeps all that was committed, and with new room the session goes on",
+	"a full disk keeps all that was committed, and with new room the session continues",
 	async (context) => {
 		const disk = join(folder, "disk");
 		mkdirSync(disk);
@@ -162,9 +162,9 @@ test.skipIf(!mountable)(
 			const stored = await fillUp(lease);
 			expect(notes(await at().read("s"))).toEqual(megabytes(stored));
 			rmSync(join(disk, "something else"));
-			await append(lease, "run-1", note("behind it"));
+			await append(lease, "run-1", note("after it"));
 			for (const journal of journals) await journal.close();
-			expect(notes(await at().read("s"))).toEqual([...megabytes(stored), "behind it"]);
+			expect(notes(await at().read("s"))).toEqual([...megabytes(stored), "after it"]);
 		} finally {
 			for (const journal of journals) await journal.close();
 			execFileSync("umount", [disk]);
@@ -192,7 +192,7 @@ test("a lock of another process is waited for without blocking", async () => {
 	expect(notes(await journal.read("s"))).toEqual(["waits"]);
 });
 
-test("what is changed behind an append is not what was appended", async () => {
+test("what is changed after an append is not what was appended", async () => {
 	const journal = journalAt();
 	const lease = await begin(journal, "s");
 	const value = { text: "as it was" };
@@ -202,7 +202,7 @@ test("what is changed behind an append is not what was appended", async () => {
 	expect(notes(await journal.read("s"))).toEqual([{ text: "as it was" }]);
 });
 
-test("a value that cannot be stored fails its append alone, and the lease goes on", async () => {
+test("a value that cannot be stored fails its append alone, and the lease continues", async () => {
 	const journal = journalAt();
 	const lease = await begin(journal, "s");
 	await expect(

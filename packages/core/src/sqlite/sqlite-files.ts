@@ -217,7 +217,7 @@ function infoOf({ name, size, at }: FileRow): FileInfo {
 	return { name: fromStored(name), size, at };
 }
 
-/** A file that nobody can reach any more, and nobody writes; undefined when there is none. */
+/** A file that nobody can reach any more, and nobody writes; undefined if absent. */
 export function looseFile(
 	statements: Statements,
 	worker: WorkerRegistration,

@@ -45,7 +45,7 @@ export interface SqliteJournalOptions {
 	readonly durability?: "process" | "power";
 	/**
 	 * Milliseconds after which a worker counts as dead whose process cannot be seen or does not move. Default 15,000.
-	 * Shorter: a hung worker's sessions go on earlier; longer: less is written. Dead processes are noticed at once.
+	 * Shorter: a hung worker's sessions continue earlier; longer: less is written. Dead processes are noticed at once.
 	 */
 	readonly leaseTtlMs?: number;
 	/** Bytes the file may grow to; appends beyond reject with `disk_full`. Default: no limit. */
@@ -305,7 +305,7 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 		store.feed.stop();
 		await commits.drained();
 		await worker.stop();
-		// A row that cannot be taken away stands for a worker that is dead, and counts as such.
+		// A row that cannot be taken away represents a worker that is dead, and counts as such.
 		await commit(() => worker.leave()).catch(() => {});
 		database.close();
 	}

@@ -38,7 +38,7 @@ export interface SeenSession {
 	readonly seq: number;
 }
 
-/** Where a lease stands; replaced by each append and put back when its transaction fails. */
+/** Where a lease is valid; replaced by each append and put back when its transaction fails. */
 export interface Standing {
 	readonly taken: boolean;
 	/** Number of the session; undefined while there is none. */
@@ -54,7 +54,7 @@ export interface Standing {
 	readonly runRow: number | null;
 }
 
-/** Milliseconds for which nobody takes over a worker that was just seen to hold its session: it has to stand still longer. */
+/** Milliseconds for which nobody takes over a worker that was just seen to hold its session: it has to pause longer. */
 const certainFor = 100;
 
 export class SqliteLease implements Lease {

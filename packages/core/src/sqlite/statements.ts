@@ -57,7 +57,7 @@ export interface InputRow {
 const isVisible = (key: string): string => `NOT (${key} >= '"' AND ${key} < '#')`;
 /** The name of a session's fold; numbers of JavaScript come as fractions. */
 const foldOf = (session: string): string => `'folded ' || CAST(${session} AS INTEGER)`;
-/** Seq of the entry that stands for all before it while rows of those are left: see fold-entries.ts. */
+/** Seq of the entry that represents all before it while rows of those are left: see fold-entries.ts. */
 export const foldedAt = (session: string): string =>
 	`ifnull((SELECT value FROM meta WHERE name = ${foldOf(session)}), 0)`;
 /** Rows that an older release made while the file was migrated have none. */
@@ -208,7 +208,7 @@ const texts = {
 		WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?`,
 	settledEntry: `SELECT id FROM entries WHERE session = :session AND seq = :seq AND seq >= ${foldedAt(":session")}
 		AND kind IN ('run.ended', 'folded')`,
-	// Rows of one run stand one behind the other, and the first that is of another run or writer says so.
+	// Rows of one run stand one after the other, and the first that is of another run or writer says so.
 	nameRuns: `UPDATE entries SET run = NULL, run_id = (SELECT f.run_id FROM entries f WHERE f.id = entries.run)
 		WHERE session = :session AND seq > :seq AND seq < ifnull((SELECT n.seq FROM entries n
 			WHERE n.session = :session AND n.seq > :seq AND n.run_id IS NOT NULL ORDER BY n.seq LIMIT 1), 1e300)`,

@@ -1,4 +1,4 @@
-// Workers that are given names: one that is started again under the name of a dead one goes on in its place.
+// Workers that are given names: one that is started again under the name of a dead one continues in its place.
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import type { Input } from "../host/journal.ts";

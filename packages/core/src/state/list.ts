@@ -1,5 +1,5 @@
 // A persistent list with shared structure: appending, forking and keeping old versions cost constant time (keeps I5).
-// Versions of one line share one growing segment; an append to an older version starts a new segment behind it.
+// Versions of one line share one growing segment; an append to an older version starts a new segment after it.
 // Segments jump over several of their ancestors, so that a position is found in logarithmic time in any chain.
 
 /** A growing run of items; items beyond a fork belong to other versions. */
@@ -8,7 +8,7 @@ interface Segment<T> {
 	readonly offset: number;
 	readonly items: T[];
 	readonly before: Segment<T> | undefined;
-	/** How many segments stand before this one. */
+	/** How many segments are before this one. */
 	readonly depth: number;
 	/** An ancestor further back than `before`, or `before` itself. */
 	readonly jump: Segment<T> | undefined;

@@ -25,7 +25,7 @@ export function readPlan(plan: unknown, path = "plan"): readonly PlanStep[] {
 /** What becomes of one step. */
 export interface PlanStepChange {
 	readonly id: string;
-	/** Where it stands in the plan. */
+	/** Where it is in the plan. */
 	readonly at: number;
 	readonly status: PlanStep["status"];
 }

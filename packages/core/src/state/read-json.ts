@@ -10,7 +10,7 @@ export function invalidState(path: string, expected: string, found: unknown, cau
 	);
 }
 
-/** The same error for a state that stands at a path of a larger document. */
+/** The same error for a state that is at a path of a larger document. */
 export function prefixed(error: unknown, path: string): unknown {
 	if (!isHoldfastError(error)) return error;
 	const inner = error.data?.path;

@@ -69,7 +69,7 @@ export class ThreadNode {
 	}
 }
 
-/** Reads a node that stands at a path of a larger document. */
+/** Reads a node that is at a path of a larger document. */
 export function readThreadNode(given: unknown, path: string): ThreadNode {
 	const json = readRecord(given, path);
 	return new ThreadNode(

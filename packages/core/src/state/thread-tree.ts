@@ -1,4 +1,4 @@
-// A conversation as a tree: each node holds a snapshot, and branches go on from one without touching the others.
+// A conversation as a tree: each node holds a snapshot, and branches continue from one without touching the others.
 import { HoldfastError, type Message, uuid } from "@holdfast/upp";
 import { AgentState } from "./agent-state.ts";
 import { invalidState, readId, readList, readRecord } from "./read-json.ts";
@@ -12,7 +12,7 @@ export interface ThreadTreeJSON {
 }
 
 /**
- * A tree of conversation states, with one node that work goes on at.
+ * A tree of conversation states, with one node that work continues at.
  *
  * @see UAP 7.1
  * @example

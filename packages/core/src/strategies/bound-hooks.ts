@@ -1,4 +1,4 @@
-// Hooks as functions of their own: they keep their `this`, also those that stand on a prototype.
+// Hooks as functions of their own: they keep their `this`, also those that are on a prototype.
 import type { AgentStrategy } from "../engine/index.ts";
 
 /** The names of all hooks. */

@@ -164,7 +164,7 @@ describe.each(strategies)("$name()", (given) => {
 			},
 		};
 		const stream = make(given, strategy).stream("go", begun);
-		const told = dataOf(await collect(stream), "step_end").map(
+		const emitted = dataOf(await collect(stream), "step_end").map(
 			(data) => (data as { usage: { totalTokens: number } }).usage,
 		);
 		const { turn, state } = await stream.result;
@@ -172,6 +172,6 @@ describe.each(strategies)("$name()", (given) => {
 		expect(turn.usage.totalTokens).toBe(total);
 		expect(state.usage?.totalTokens).toBe(total);
 		expect(seen.at(-1)).toBe(total);
-		expect(told.map((usage) => usage.totalTokens)).toEqual(seen);
+		expect(emitted.map((usage) => usage.totalTokens)).toEqual(seen);
 	});
 });

@@ -1,5 +1,5 @@
 // Any LLMInstance as a model the engine can ask. Behind those of the house stands the model itself, which is asked
-// directly, so that the engine runs the tools; any other may run tools of its own: what it did stands before its answer.
+// directly, so that the engine runs the tools; any other may run tools of its own: what it did is before its answer.
 import {
 	type BoundLLMModel,
 	bindModel,
@@ -25,7 +25,7 @@ import type { EngineModel, EngineResponse } from "../engine/index.ts";
 import { type Ports, systemPorts } from "../host/index.ts";
 import type { ToolContext, ToolSet } from "../tools/index.ts";
 
-/** What stands behind an instance. */
+/** What follows an instance. */
 export interface InstanceBacking {
 	readonly model: EngineModel;
 	readonly toolStrategy: ToolUseStrategy;
@@ -36,16 +36,16 @@ export interface InstanceBacking {
 	readonly tools?: ToolSet;
 }
 
-/** Instances that agents made, with what stands behind them. */
+/** Instances that agents made, with what follows them. */
 const known = new WeakMap<LLMInstance, InstanceBacking>();
 
-/** Remembers what stands behind an instance. */
+/** Remembers what follows an instance. */
 export function rememberInstance(instance: LLMInstance, backing: InstanceBacking): LLMInstance {
 	known.set(instance, backing);
 	return instance;
 }
 
-/** What stands behind an instance; behind a foreign one, the instance itself. */
+/** What follows an instance; after a foreign one, the instance itself. */
 export function backingOf(instance: LLMInstance): InstanceBacking {
 	const own = known.get(instance);
 	if (own !== undefined) return own;
@@ -59,7 +59,7 @@ export function backingOf(instance: LLMInstance): InstanceBacking {
 	};
 }
 
-/** The model of an instance of `llm()`, with its options; a signal among them goes on counting. */
+/** The model of an instance of `llm()`, with its options; a signal among them continues counting. */
 function boundModel(options: LLMOptions): EngineModel {
 	const { model, request } = bindModel(options);
 	const { signal } = options as { signal?: AbortSignal };

@@ -155,7 +155,7 @@ describe("a step fails", () => {
 		expect(turn.response.text).toBe("b without its tool");
 	});
 
-	test("with allowReplan false: no second plan, nothing behind it runs, and the call fails [UAP-048]", async () => {
+	test("with allowReplan false: no second plan, nothing after it runs, and the call fails [UAP-048]", async () => {
 		const first = planOf({ id: "b", dependsOn: ["a"] }, { id: "a", tool: "fail" });
 		const seen: unknown[] = [];
 		const model = scriptedModel([first, fail, "no", planOf({ id: "c" }), "never"]);

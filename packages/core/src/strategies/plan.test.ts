@@ -50,7 +50,7 @@ describe("plan()", () => {
 		expect(model.requests[0]?.structure).toEqual(planSchema);
 	});
 
-	test("runs each step behind all it depends on, otherwise as listed [UAP-045]", async () => {
+	test("runs each step after all it depends on, otherwise as listed [UAP-045]", async () => {
 		const made = planOf(
 			{ id: "d", dependsOn: ["b", "c"] },
 			{ id: "b", dependsOn: ["a"] },
@@ -85,10 +85,10 @@ describe("plan()", () => {
 			["start", started[1]],
 			["end", ended[1]],
 		]);
-		const told = (type: "step_start" | "step_end") =>
+		const emitted = (type: "step_start" | "step_end") =>
 			dataOf(events, type).map((data) => statuses((data as { plan: PlanStep[] }).plan));
-		expect(told("step_start")).toEqual(started);
-		expect(told("step_end")).toEqual(ended);
+		expect(emitted("step_start")).toEqual(started);
+		expect(emitted("step_end")).toEqual(ended);
 		expect(statuses((await stream.result).state.plan)).toEqual(ended[1]);
 	});
 

@@ -1,5 +1,5 @@
 // plan(): first a plan with dependencies, then its steps in order, and a new plan where one fails.
-// Where the run stands is read from the plan in the state: a crash loses nothing of it. Steps stand in an order that
+// Where the run stands is read from the plan in the state: a crash loses nothing of it. Steps are in an order that
 // respects their dependencies and are carried out from the front: all before the first open one are completed.
 import { HoldfastError, type JSONSchema } from "@holdfast/upp";
 import type { Action, Decider, ModelAction, Situation } from "../engine/index.ts";

@@ -69,13 +69,13 @@ describe("react()", () => {
 	});
 
 	test("keeps thoughts in order, tells them to onReason and shows them to the action [UAP-037]", async () => {
-		const told: unknown[] = [];
+		const emitted: unknown[] = [];
 		const model = scriptedModel(["one", call, "two", call, "three", "done"]);
-		const strategy: AgentStrategy = { onReason: (step, reasoning) => void told.push([step, reasoning]) };
+		const strategy: AgentStrategy = { onReason: (step, reasoning) => void emitted.push([step, reasoning]) };
 		const one = agent({ model, tools: [anyTool("echo", () => "")], execution: react(), strategy });
 		const { state } = await one.generate("go", initial.withReasoning("from before"));
 		expect(state.reasoning).toEqual(["from before", "one", "two", "three"]);
-		expect(told).toEqual([
+		expect(emitted).toEqual([
 			[1, "one"],
 			[2, "two"],
 			[3, "three"],
@@ -145,13 +145,13 @@ describe("react()", () => {
 		const first = await one.generate("go", initial);
 		const seen: number[] = [];
 		const two = agent({ ...one, strategy: { onStepStart: (step) => void seen.push(step) } });
-		const second = await two.generate("go on", first.state);
+		const second = await two.generate("continue", first.state);
 		expect(seen).toEqual([1, 2]);
 		expect([first.state.step, second.state.step]).toEqual([2, 2]);
 		expect(second.turn.toolExecutions).toHaveLength(2);
 	});
 
-	test("asks stopCondition once behind onStepEnd of every step; true ends it while calls go on [UAP-041]", async () => {
+	test("asks stopCondition once after onStepEnd of every step; true ends it while calls continue [UAP-041]", async () => {
 		const log: unknown[] = [];
 		const strategy: AgentStrategy = {
 			onStepEnd: (step) => void log.push(["end", step]),

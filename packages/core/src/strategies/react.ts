@@ -15,7 +15,7 @@ const defaultReasoningPrompt =
 const actionPrompt = "Based on your reasoning, take action: call a tool, or give the final answer.";
 
 /**
- * ReAct: explicit reasoning before every action. The thoughts stand in the history and in `state.reasoning`.
+ * ReAct: explicit reasoning before every action. The thoughts are in the history and in `state.reasoning`.
  *
  * @throws TypeError for a limit that is no whole number from 1.
  * @see UAP 5.3

@@ -39,7 +39,7 @@ export interface ReadPlanOptions {
 }
 
 /**
- * Reads the answer to a planning request, parsed or as text: `{steps}` or a bare list. New steps stand behind the
+ * Reads the answer to a planning request, parsed or as text: `{steps}` or a bare list. New steps follow the
  * completed ones and may depend on them.
  * @throws HoldfastError `plan_invalid` when it is no plan, ids repeat, a tool is unknown, or a dependency is unknown or
  * circular.
@@ -70,15 +70,15 @@ function checkTool({ id, tool }: PlanStep, tools: readonly string[]): void {
 	throw invalid(`step "${id}" names the tool "${tool}", and the tools are: ${tools.join(", ")}`);
 }
 
-/** Steps in an order in which each stands behind all it depends on: each time the first as listed that can go. */
+/** Steps in an order in which each follows all it depends on: each time the first as listed that can go. */
 function inOrder(steps: readonly PlanStep[], before: readonly PlanStep[]): readonly PlanStep[] {
 	const done = new Set(before.map((step) => step.id));
 	const waiting = steps.map(({ dependsOn }) => new Set(dependsOn.filter((id) => !done.has(id))));
-	const behind = new Map<string, number[]>();
+	const following = new Map<string, number[]>();
 	for (const [at, ids] of waiting.entries()) {
 		for (const id of ids) {
-			const others = behind.get(id);
-			if (others === undefined) behind.set(id, [at]);
+			const others = following.get(id);
+			if (others === undefined) following.set(id, [at]);
 			else others.push(at);
 		}
 	}
@@ -88,7 +88,7 @@ function inOrder(steps: readonly PlanStep[], before: readonly PlanStep[]): reado
 	for (let at = ready.pop(); at !== undefined; at = ready.pop()) {
 		const step = steps[at] as PlanStep;
 		order.push(step);
-		const freed = (behind.get(step.id) ?? []).filter((other) => {
+		const freed = (following.get(step.id) ?? []).filter((other) => {
 			waiting[other]?.delete(step.id);
 			return waiting[other]?.size === 0;
 		});

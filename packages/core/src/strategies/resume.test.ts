@@ -49,9 +49,9 @@ function answerTo({ messages, structure }: LLMRequest): ScriptedReply | string {
 const strategies: [string, DecidingStrategy, number | undefined][] = [
 	["loop", loop(), undefined],
 	["react", react({ reasoningPrompt: "Think." }), undefined],
-	["react, stopped behind step 2", react({ reasoningPrompt: "Think." }), 2],
-	["plan, stopped behind step 1", plan(), 1],
-	["plan, stopped behind its failed step", plan(), 2],
+	["react, stopped after step 2", react({ reasoningPrompt: "Think." }), 2],
+	["plan, stopped after step 1", plan(), 1],
+	["plan, stopped after its failed step", plan(), 2],
 	["plan, made anew", plan(), 3],
 ];
 
@@ -93,7 +93,7 @@ describe.each(strategies)("%s", (_, execution, stopAfter) => {
 			const next = agentOver(cutOff(entries.slice(0, kept)), execution, stopAfter);
 			const run = await next.session("k").resume();
 			const found = await run?.result();
-			expect(contentOf(found?.state as never), `cut behind entry ${kept}`).toEqual(contentOf(state));
+			expect(contentOf(found?.state as never), `cut after entry ${kept}`).toEqual(contentOf(state));
 			expect(found?.turn?.response.text).toBe(turn?.response.text);
 			expect(found?.outcome).toBe("completed");
 			await next.close();

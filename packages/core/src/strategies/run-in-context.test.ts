@@ -146,7 +146,7 @@ describe("with an instance of llm() that has tools", () => {
 		expect(log).toEqual(["other"]);
 	});
 
-	test("its tool hooks and its own signal go on counting", async () => {
+	test("its tool hooks and its own signal continue counting", async () => {
 		const controller = new AbortController();
 		const asked: string[] = [];
 		const options = {

@@ -29,7 +29,7 @@ export function executeDecider(decider: Decider, context: ExecutionContext): Pro
 export function streamDecider(decider: Decider, context: ExecutionContext): AgentStreamResult {
 	const queue = new EventQueue<AgentStreamEvent>({ join: joinDeltas });
 	const { run, result } = start(decider, context, {
-		tell: uapProjection(context.agent.id, (event) => queue.push(event)),
+		notify: uapProjection(context.agent.id, (event) => queue.push(event)),
 	});
 	result.then(
 		() => queue.end(),

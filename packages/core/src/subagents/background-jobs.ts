@@ -225,7 +225,7 @@ export class BackgroundJobs {
 		const run = this.#runs.get(parentKey);
 		if (run?.watched !== true || run.state.run?.status !== "running") return;
 		const { step } = run.state.run;
-		run.tell({ type: "nested", ...run.at, step, toolCallId: launch?.toolCallId ?? "", event });
+		run.emit({ type: "nested", ...run.at, step, toolCallId: launch?.toolCallId ?? "", event });
 	}
 }
 

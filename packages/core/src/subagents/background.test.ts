@@ -51,7 +51,7 @@ async function callTool(
 	return output as Record<string, unknown>;
 }
 
-/** The next reply of a parent whose script is `scripted`; "said" when there is none. */
+/** The next reply of a parent whose script is `scripted`; "said" without one. */
 let next: ReturnType<typeof calls> | undefined;
 const scripted = (): ReturnType<typeof calls> | string => {
 	const reply = next ?? "said";
@@ -69,7 +69,7 @@ async function turn(
 }
 
 describe("work in the background", () => {
-	test("gives a task id at once, and the parent's run ends while it goes on [SES-060]", async () => {
+	test("gives a task id at once, and the parent's run ends while it continues [SES-060]", async () => {
 		const held = gate();
 		const ours = family(scripted, [worker({ a: held.promise })]);
 		const events = await turn(ours, calls(start("a")));
@@ -168,7 +168,7 @@ describe("work in the background", () => {
 });
 
 describe("background_output", () => {
-	test("tells how a running task stands, and waits for its end if asked to [SES-063]", async () => {
+	test("reports how a running task stands, and waits for its end if asked to [SES-063]", async () => {
 		const held = gate();
 		const timers = {
 			after(milliseconds: number): () => void {
@@ -338,12 +338,12 @@ describe("reminders", () => {
 		await turn(ours, calls(start("fail a"), start("fail b")));
 		held.open();
 		await reminders(ours.journal, "default", 2);
-		const told = remindersOf(await eventsOf(await ours.parent.send("go")));
-		expect(told).toEqual([expect.stringContaining("failed"), expect.stringContaining("failed")]);
+		const emitted = remindersOf(await eventsOf(await ours.parent.send("go")));
+		expect(emitted).toEqual([expect.stringContaining("failed"), expect.stringContaining("failed")]);
 		expect(remindersOf(await eventsOf(await ours.parent.send("go")))).toEqual([]);
 	});
 
-	test("of a failure enter the very turn that started the task, if it still goes on", async () => {
+	test("of a failure enter the very turn that started the task, if it still continues", async () => {
 		const looked = gate();
 		const look = { name: "look", description: "Looks.", run: () => looked.promise };
 		const ours = family(scripted, [worker()], { tools: [look] });
@@ -461,7 +461,7 @@ describe("a crash", () => {
 		expect(output).toMatchObject({ status: "completed", text: "re: a" });
 	});
 
-	/** Leaves a task behind that has ended, and of which nobody was told. */
+	/** Leaves a task after that has ended, and of which nobody was told. */
 	async function leaveUntold(dead: MemoryJournal): Promise<void> {
 		const ours = family(scripted, [worker()], { hostIs: "durable", journal: dead });
 		const submit = dead.submit.bind(dead);

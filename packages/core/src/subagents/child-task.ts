@@ -4,7 +4,7 @@ import { UserMessage } from "@holdfast/upp";
 import { stopReasonOf } from "../engine/index.ts";
 import type { RunStarted } from "../facts/index.ts";
 import { type AgentEvent, storedInput } from "../facts/index.ts";
-import { readChildPlace } from "../host/index.ts";
+import { readChildStoreKey } from "../host/index.ts";
 import { type AgentRun, kill, resume, SessionEvents, type SessionTable } from "../sessions/index.ts";
 import { type Change, journalChange } from "./journal-change.ts";
 import { readTask, type TaskState } from "./read-task.ts";
@@ -35,7 +35,7 @@ export interface TaskEnd extends TaskState {
  */
 export async function submitTask({ journal }: SessionTable, task: ChildTask): Promise<void> {
 	const { storeKey, runId, prompt, origin } = task;
-	const key = readChildPlace(storeKey)?.parentPlace;
+	const key = readChildStoreKey(storeKey)?.parentStoreKey;
 	const asking =
 		key === undefined || origin.parent === undefined ? undefined : { key, runId: origin.parent.runId };
 	const message = new UserMessage(prompt, { id: runId });
@@ -130,7 +130,7 @@ async function followRun(run: AgentRun, onEvent: ((event: AgentEvent) => void) |
 	if (onEvent !== undefined) {
 		const events = new SessionEvents();
 		events.onEvent = onEvent;
-		for await (const event of run.watch()) events.tell(event);
+		for await (const event of run.watch()) events.notify(event);
 	}
 	const { outcome, error } = await run.result();
 	if (outcome === "suspended" && error !== undefined && error.code !== "lease_lost") throw error;
@@ -187,14 +187,14 @@ async function end(table: SessionTable, { storeKey, runId }: FollowedTask): Prom
 	const openRunId = (await journal.head(storeKey))?.openRunId;
 	const all = openRunId === undefined ? waiting : [openRunId, ...waiting];
 	if (!all.includes(runId)) return;
-	const asking = (await journal.head(readChildPlace(storeKey)?.parentPlace ?? ""))?.openRunId;
+	const asking = (await journal.head(readChildStoreKey(storeKey)?.parentStoreKey ?? ""))?.openRunId;
 	if (all.some((id) => id !== runId && groupOf(id) === asking)) throw new OthersWork();
 	await kill(table, table.actor(storeKey));
 }
 
 /** Whether the run is over that asked for the work. */
 async function isParentOver({ journal }: SessionTable, { storeKey, origin }: FollowedTask): Promise<boolean> {
-	const parentKey = readChildPlace(storeKey)?.parentPlace;
+	const parentKey = readChildStoreKey(storeKey)?.parentStoreKey;
 	const parentRunId = origin?.parent?.runId;
 	if (parentKey === undefined || parentRunId === undefined) return false;
 	return (await journal.head(parentKey))?.openRunId !== parentRunId;

@@ -81,7 +81,7 @@ describe("the tool of a sub-agent", () => {
 		]);
 	});
 
-	test("gives an error that names a sub-agent that failed, and the turn goes on [SES-055]", async () => {
+	test("gives an error that names a sub-agent that failed, and the turn continues [SES-055]", async () => {
 		const { parent } = family(
 			[calls(ask("2+2?")), "So be it."],
 			[helper("helper", [{ error: new Error("out of numbers") }])],
@@ -113,7 +113,7 @@ describe("the tool of a sub-agent", () => {
 });
 
 describe("the session of a sub-agent", () => {
-	test("goes on under the same key, and is one for all calls without a key [SES-056]", async () => {
+	test("continues under the same key, and is one for all calls without a key [SES-056]", async () => {
 		const script = [
 			calls(ask("a", { sessionKey: "x" })),
 			calls(ask("b", { sessionKey: "x" })),
@@ -277,7 +277,7 @@ describe("a parent that stops while its sub-agent works", () => {
 		);
 	});
 
-	test("by a suspension leaves it open too, and both go on when it is resumed", async () => {
+	test("by a suspension leaves it open too, and both continue when it is resumed", async () => {
 		const journal = memoryJournal();
 		const held = gate();
 		const child = helper("helper", () => {
@@ -422,7 +422,7 @@ describe("work that is stopped while it is accepted", () => {
 });
 
 describe("a crash while a sub-agent works", () => {
-	test("is counted for the run that waits for it: that one is parked, and with its release both go on", async () => {
+	test("is counted for the run that waits for it: that one is parked, and with its release both continue", async () => {
 		const options = { maxRestarts: 0 };
 		const dead = memoryJournal();
 		const stuck = helper("helper", [{ gate: new Promise(() => {}) }], options);
@@ -438,7 +438,7 @@ describe("a crash while a sub-agent works", () => {
 		expect(outputsOf(released)).toEqual([{ status: "completed", text: "done" }]);
 	});
 
-	test("takes up the same child when the parent goes on, and never a second one [SES-103]", async () => {
+	test("resumes the same child when the parent continues, and never a second one [SES-103]", async () => {
 		const dead = memoryJournal();
 		const child = helper("helper", [{ gate: new Promise(() => {}), text: "never" }]);
 		const first = family([calls(ask("work"))], [child], { journal: dead });

@@ -25,7 +25,7 @@ const parameters = {
 		sessionKey: {
 			type: "string",
 			description:
-				"Names a conversation with the sub-agent; the same name goes on with it. Default: one for all.",
+				"Names a conversation with the sub-agent; the same name continues it. Default: one for all.",
 		},
 	},
 	required: ["prompt"],
@@ -38,7 +38,7 @@ const inBackground = {
 		run_in_background: {
 			type: "boolean",
 			description:
-				"Return at once with a task_id; a <system-reminder> tells when the work is done. Default: wait for the result.",
+				"Return at once with a task_id; a <system-reminder> reports when the work is done. Default: wait for the result.",
 		},
 	},
 } as const;
@@ -85,10 +85,10 @@ export function delegateTool(
 	}
 
 	async function wait(given: Arguments, parentKey: string, context: ToolContext): Promise<unknown> {
-		const tell = (event: SubagentJobEvent): void => context.onSubagentEvent(event);
+		const emit = (event: SubagentJobEvent): void => context.onSubagentEvent(event);
 		const job = { subagent: name, delegateToolCallId: context.toolCallId };
 		const storeKey = namedKey(parentKey, name, given.sessionKey);
-		tell({ type: "subagent-job-start", run_in_background: false, ...job, ...about(given) });
+		emit({ type: "subagent-job-start", run_in_background: false, ...job, ...about(given) });
 		const task = taskOf(storeKey, "subagent", given, context);
 		try {
 			await accept(task, parentKey, context, "starter");
@@ -98,7 +98,7 @@ export function delegateTool(
 		}
 		const { status, text, error, eventCount } = await followTask(child(), task, context.signal);
 		const why = error === undefined ? {} : { error };
-		tell({ type: "subagent-job-end", status, eventCount, ...why, ...job });
+		emit({ type: "subagent-job-end", status, eventCount, ...why, ...job });
 		if (status === "completed") return { status, text };
 		if (status === "cancelled") {
 			throw new HoldfastError("subagent_cancelled", `The work of the sub-agent "${name}" was cancelled.`);

@@ -64,7 +64,7 @@ export function outputsOf(events: readonly AgentEvent[]): unknown[] {
 	return events.flatMap((event) => (event.type === "tool-result" ? [event.output] : []));
 }
 
-/** Settles when what stands in the journal is as asked; looked at after every change of that session. */
+/** Settles when what is in the journal is as asked; looked at after every change of that session. */
 export async function until(
 	journal: MemoryJournal,
 	storeKey: string,

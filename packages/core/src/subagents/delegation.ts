@@ -1,7 +1,7 @@
 // The sub-agents of an agent within one table of its sessions: their sessions, on the same journal, and the tools that
 // give them work. Made anew for each table, for a sub-agent's own sub-agents work where its parent's sessions are.
 import type { EngineAgent, Run } from "../engine/index.ts";
-import { readChildPlace } from "../host/index.ts";
+import { readChildStoreKey } from "../host/index.ts";
 import {
 	type SessionAgent,
 	type SessionChildren,
@@ -80,7 +80,7 @@ class Delegation implements SessionChildren {
 	async recover(storeKey: string): Promise<"under-way" | "none" | "abandoned"> {
 		const task = readTaskKey(storeKey);
 		if (task !== undefined) return this.#jobs.recover(task);
-		const parent = await this.#parent.journal.head(readChildPlace(storeKey)?.parentPlace ?? "");
+		const parent = await this.#parent.journal.head(readChildStoreKey(storeKey)?.parentStoreKey ?? "");
 		return parent?.openRunId === undefined ? "abandoned" : "none";
 	}
 

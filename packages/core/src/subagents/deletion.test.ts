@@ -50,7 +50,7 @@ describe("a deletion of a session beside a send from elsewhere", () => {
 		}
 	});
 
-	test("leaves no session of a sub-agent behind that the run of the other begins when it is over", async () => {
+	test("leaves no session of a sub-agent after that the run of the other begins when it is over", async () => {
 		const journal = memoryJournal();
 		const theirs = journal.worker("elsewhere");
 		const other = family([asks, "never"], [helper("helper", ["done"])], { journal: theirs });
@@ -78,17 +78,17 @@ describe("a deletion of a session beside a send from elsewhere", () => {
 		const other = family([inBackground, "begun"], [helper("helper", ["done"])], { journal: theirs });
 		const { parent } = family([], [helper("helper", [])], { journal: journal.worker("deletes") });
 		const { submit } = theirs;
-		const told = Promise.withResolvers<void>();
+		const emitted = Promise.withResolvers<void>();
 		theirs.submit = async (key, input) => {
 			if (input.kind === "notice") await parent.session("s").delete();
 			try {
 				return await submit.call(theirs, key, input);
 			} finally {
-				if (input.kind === "notice") told.resolve();
+				if (input.kind === "notice") emitted.resolve();
 			}
 		};
 		await (await other.parent.session("s").send("go")).result();
-		await told.promise;
+		await emitted.promise;
 		expect(journal.list()).toEqual([]);
 		await other.parent.close();
 	});

@@ -33,13 +33,13 @@ function parentOn(host: ExecutionHost, script: Script, child: Agent): Agent {
 
 /** Calls `resume` for all that is due, as a scheduler would; gives the events of each run by its id. */
 async function deliver(host: OwnExecutionHost, agent: Agent): Promise<Map<string, readonly AgentEvent[]>> {
-	const told = new Map<string, readonly AgentEvent[]>();
+	const emitted = new Map<string, readonly AgentEvent[]>();
 	for (const { runId } of await host.scheduler.due()) {
 		const run = await agent.resume(runId);
-		if (run !== null) told.set(runId, await drain(run));
+		if (run !== null) emitted.set(runId, await drain(run));
 		await host.scheduler.settle(runId);
 	}
-	return told;
+	return emitted;
 }
 
 async function children(host: ExecutionHost, runId: string): Promise<readonly RunRecord[]> {
@@ -115,8 +115,8 @@ describe("work in the background on a durable host", () => {
 		}
 		for (const { runId } of [one, two] as RunRecord[]) await host.scheduler.settle(runId);
 		expect(await host.scheduler.due()).toHaveLength(1);
-		const told = await deliver(host, parentOn(otherProcess(host), ["Noted."], worker().agent));
-		const [reminder = "", ...more] = [...told.values()].flatMap(remindersOf);
+		const emitted = await deliver(host, parentOn(otherProcess(host), ["Noted."], worker().agent));
+		const [reminder = "", ...more] = [...emitted.values()].flatMap(remindersOf);
 		expect(more).toEqual([]);
 		for (const id of ids) expect(reminder).toContain(id);
 	});
@@ -142,8 +142,8 @@ describe("work in the background on a durable host", () => {
 		expect(await next.resume(runId)).toBeNull();
 		await notified;
 		await host.scheduler.settle(runId);
-		const told = await deliver(host, next);
-		expect([...told.values()].flatMap(remindersOf)).toHaveLength(1);
+		const emitted = await deliver(host, next);
+		expect([...emitted.values()].flatMap(remindersOf)).toHaveLength(1);
 	});
 });
 
@@ -224,7 +224,7 @@ describe("cancelling on an execution host", () => {
 		},
 	);
 
-	test("holds for one that finishes afterwards: it stays cancelled, and nobody is told of it [SES-113]", async () => {
+	test("holds for one that finishes afterwards: it stays cancelled, and nobody is notified of it [SES-113]", async () => {
 		const host = createInMemoryExecutionHost(durable);
 		const run = await parentOn(host, [calls(start("a")), "Launched."], worker().agent)
 			.session("s")
@@ -274,7 +274,7 @@ test("a crash between the record of a task and its place in the schedule loses n
 });
 
 describe("checkpoints of a delegation", () => {
-	test("stand before the child's run and when its link is committed [SES-103]", async () => {
+	test("are before the child's run and when its link is committed [SES-103]", async () => {
 		const host = createInMemoryExecutionHost();
 		const { create } = host.store.runs;
 		const before: (string | undefined)[] = [];

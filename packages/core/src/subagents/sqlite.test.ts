@@ -39,7 +39,7 @@ test("on a SQLite file the process that was asked does the work, and asks nobody
 	await host.close();
 });
 
-test("tasks under way when a SQLite file was closed go on, and keep their outputs [SES-065] [SES-117]", async () => {
+test("tasks under way when a SQLite file was closed continue, and keep their outputs [SES-065] [SES-117]", async () => {
 	const open = file();
 	const before = open();
 	const never = helper("helper", () => ({ gate: new Promise(() => {}) }));
@@ -60,13 +60,13 @@ test("tasks under way when a SQLite file was closed go on, and keep their output
 	const { parent } = parentOn(after, script, child);
 	for await (const run of parent.recover()) await run.result();
 	await parent.close();
-	const told = parentOn(after, script, child).parent;
-	const events = await eventsOf(await told.session("s").send("what came of it?"));
+	const emitted = parentOn(after, script, child).parent;
+	const events = await eventsOf(await emitted.session("s").send("what came of it?"));
 	expect(remindersOf(events)).toEqual([expect.stringContaining(ids[1] as string)]);
 	expect(outputsOf(events)).toEqual([
 		{ task_id: ids[0], subagent: "helper", status: "completed", text: "re: a" },
 		{ task_id: ids[1], subagent: "helper", status: "completed", text: "re: b" },
 	]);
-	await told.close();
+	await emitted.close();
 	await after.close();
 });

@@ -1,6 +1,6 @@
 // Store keys of the work of sub-agents, and what tasks in the background are called. All of it lies within the scope of
 // the parent session and the sub-agent, whatever a model says.
-import { childPlace, readChildPlace } from "../host/index.ts";
+import { childStoreKey, readChildStoreKey } from "../host/index.ts";
 
 const mark = "\u0000";
 const task = `${mark}task${mark}`;
@@ -8,12 +8,12 @@ const task = `${mark}task${mark}`;
 /** The session a model names by a suffix; the same suffix is the same session. */
 export function namedKey(parentKey: string, subagent: string, suffix: string | undefined): string {
 	const named = suffix === undefined || suffix === "" ? "default" : suffix;
-	return childPlace(parentKey, subagent, named.startsWith(mark) ? `${mark}key${mark}${named}` : named);
+	return childStoreKey(parentKey, subagent, named.startsWith(mark) ? `${mark}key${mark}${named}` : named);
 }
 
 /** The session of one task in the background. */
 export function taskKey(parentKey: string, subagent: string, taskId: string): string {
-	return childPlace(parentKey, subagent, `${task}${taskId}`);
+	return childStoreKey(parentKey, subagent, `${task}${taskId}`);
 }
 
 /** A task in the background, as its store key says. */
@@ -30,9 +30,9 @@ export interface BackgroundTask {
 
 /** What a store key says of a task in the background; undefined for other keys. */
 export function readTaskKey(storeKey: string): BackgroundTask | undefined {
-	const child = readChildPlace(storeKey);
+	const child = readChildStoreKey(storeKey);
 	if (child?.suffix.startsWith(task) !== true) return undefined;
-	const { parentPlace: parentKey, subagent, suffix } = child;
+	const { parentStoreKey: parentKey, subagent, suffix } = child;
 	const taskId = suffix.slice(task.length);
 	const runId = taskId.slice(prefix.length);
 	return { storeKey, parentKey, subagent, taskId, runId, groupId: groupOf(runId) };

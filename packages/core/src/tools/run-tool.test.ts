@@ -89,18 +89,18 @@ describe("output with details", () => {
 
 describe("a streaming tool", () => {
 	test("tells each delta before it is asked for the next, then completes", async () => {
-		const told: string[] = [];
+		const emitted: string[] = [];
 		const engineTool = normaliseTool({
 			name: "a",
 			async *execute() {
 				yield { type: "delta", delta: "one" };
-				expect(told).toEqual(["one"]);
+				expect(emitted).toEqual(["one"]);
 				yield { type: "delta", delta: "two" };
-				expect(told).toEqual(["one", "two"]);
+				expect(emitted).toEqual(["one", "two"]);
 				yield { type: "complete", output: "both", details: { count: 2 } };
 			},
 		});
-		const outcome = await runTool(engineTool, {}, contextOf(), (delta) => told.push(delta));
+		const outcome = await runTool(engineTool, {}, contextOf(), (delta) => emitted.push(delta));
 		expect(outcome).toEqual({ output: "both", details: { count: 2 }, isError: false });
 	});
 

@@ -70,7 +70,7 @@ async function drain(
 			return complete(value.output, value.details);
 		}
 		if (signal.aborted) {
-			// A tool that does not look at its signal would go on for ever.
+			// A tool that does not look at its signal would continue for ever.
 			await iterator.return?.();
 			throw signal.reason;
 		}

@@ -140,7 +140,7 @@ function wayBack(start: number, waits: readonly (readonly number[])[]): number[]
 	return undefined;
 }
 
-// Lays the calls that run in one line: sequential ones first, in call order, each behind what it explicitly waits
+// Lays the calls that run in one line: sequential ones first, in call order, each after what it explicitly waits
 // for; then each call waits for what it says and for the last sequential one before it in the line.
 function* allWaits(
 	calls: readonly OrderedCall[],

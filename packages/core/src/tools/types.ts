@@ -26,7 +26,7 @@ export interface Approval {
 	readonly basis?: unknown;
 }
 
-/** What a tool is told about the call it serves: the second argument of `run`, the third of document 3's `execute`. */
+/** What a tool is notified about the call it serves: the second argument of `run`, the third of document 3's `execute`. */
 export interface ToolContext {
 	/** The id the model gave this call; the same as in every event about it. */
 	readonly toolCallId: string;
@@ -62,7 +62,7 @@ export interface ToolContext {
 	readonly messages: readonly unknown[];
 }
 
-/** What `reconcile` found out: undefined when it cannot tell, else what became of the call. */
+/** What `reconcile` found out: undefined when it cannot know, else what became of the call. */
 export type Reconciliation =
 	| undefined
 	| { readonly result: unknown }

@@ -1,17 +1,17 @@
 // The keys of served sessions: in the journal, for those who look after a store, and as the one agent of a service knows
 // them. A session is one of a tenant, and no tenant's key is another's (keeps I9).
-import { readPlace, type SessionKeys, sessionPlace } from "holdfast/execute";
+import { readStoreKey, type SessionKeys, storeKeyOf } from "holdfast/execute";
 
 /** The key in the journal of a tenant's session. */
 export function servedKey(tenant: string, sessionId: string): string {
-	return sessionPlace(tenant, sessionId);
+	return storeKeyOf(tenant, sessionId);
 }
 
 /** Whose session stands under a key of the journal; undefined for one that is no tenant's. */
 export function readServedKey(
 	key: string,
 ): { readonly tenant: string; readonly sessionId: string } | undefined {
-	const { key: sessionId, namespace } = readPlace(key);
+	const { key: sessionId, namespace } = readStoreKey(key);
 	return namespace === undefined ? undefined : { tenant: namespace, sessionId };
 }
 

@@ -1,6 +1,6 @@
 // What must hold of the sessions of sub-agents once all is over: they go with the session whose work they do, and with no
 // other session that has its key.
-import { readChildPlace } from "holdfast/host";
+import { readChildStoreKey } from "holdfast/host";
 import type { Users } from "./users.ts";
 import type { World } from "./world.ts";
 
@@ -12,9 +12,9 @@ export function checkChildren({ ledger }: World, { endings }: Users): void {
 	);
 	for (const life of ledger.allLives) {
 		const { key, entries } = life;
-		const parentPlace = readChildPlace(key)?.parentPlace;
-		if (parentPlace === undefined || half.has(rootOf(key))) continue;
-		const parent = ledger.current(parentPlace);
+		const parentStoreKey = readChildStoreKey(key)?.parentStoreKey;
+		if (parentStoreKey === undefined || half.has(rootOf(key))) continue;
+		const parent = ledger.current(parentStoreKey);
 		const isLeft = ledger.current(key) === life;
 		if (isLeft && parent === undefined) ledger.wrong(`${key} is left, and nothing of whom it worked for`);
 		for (const { fact } of entries) {
@@ -28,6 +28,6 @@ export function checkChildren({ ledger }: World, { endings }: Users): void {
 
 /** The session at the top. */
 function rootOf(place: string): string {
-	const child = readChildPlace(place);
-	return child === undefined ? place : rootOf(child.parentPlace);
+	const child = readChildStoreKey(place);
+	return child === undefined ? place : rootOf(child.parentStoreKey);
 }

@@ -1,11 +1,11 @@
 // The tables of a file of checkpoints, the numbered steps that lead to them, and the errors of such files. A step that was
-// released is never changed; a new one is added behind it.
+// released is never changed; a new one is added after it.
 import { HoldfastError, isHoldfastError } from "@holdfast/upp";
 import type { DatabaseKind } from "../../sqlite/index.ts";
 import { isDamaged } from "../../sqlite/index.ts";
 
 /**
- * A row of `sessions` is a session's latest checkpoint: its state without what stands in lists, and for each list the
+ * A row of `sessions` is a session's latest checkpoint: its state without what is in lists, and for each list the
  * numbers of its items. `items` holds each message, reasoning trace and sub-agent trace once.
  */
 const migrations: readonly string[] = [

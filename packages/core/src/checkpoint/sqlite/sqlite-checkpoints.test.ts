@@ -36,7 +36,7 @@ function open(options: Partial<Parameters<typeof sqliteCheckpoints>[0] & object>
 	return store;
 }
 
-/** Looks into the file behind the store's back. */
+/** Looks into the file after the store's back. */
 function within<T>(look: (database: DatabaseSync) => T): T {
 	const database = new (loadSqlite().DatabaseSync)(path);
 	try {

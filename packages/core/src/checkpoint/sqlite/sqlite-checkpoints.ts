@@ -35,7 +35,7 @@ export interface SqliteCheckpoints extends CheckpointStore {
 	close(): Promise<void>;
 }
 
-/** The members of a state that are lists; in a checkpoint's row each stands as ranges of numbers. */
+/** The members of a state that are lists; in a checkpoint's row each is as ranges of numbers. */
 const listNames = ["messages", "reasoning", "subagentTraces"] as const;
 type ListName = (typeof listNames)[number];
 
@@ -111,7 +111,7 @@ export function sqliteCheckpoints(options: string | SqliteCheckpointOptions): Sq
 	const find = (name: string): SessionRow | undefined =>
 		statements.find.get(name) as unknown as SessionRow | undefined;
 
-	/** Does the work behind what was given before, in one transaction; again while another process holds the lock. */
+	/** Does the work after what was given before, in one transaction; again while another process holds the lock. */
 	function inTurn<T>(mode: "DEFERRED" | "IMMEDIATE", work: () => T): Promise<T> {
 		if (closing !== undefined) return Promise.reject(closed());
 		const done = last.then(async () => {

@@ -142,7 +142,7 @@ describe("a claim on a SQLite host", () => {
 		expect(await open().store.runs.claim("run-a")).toEqual({ ok: false, reason: "leased" });
 	});
 
-	test("of a worker on another machine stands for its time: that it does not beat says nothing", async () => {
+	test("of a worker on another machine represents its time: that it does not beat says nothing", async () => {
 		await claimer();
 		disguise("machine = 'another', beat_at = 0");
 		const other = open();

@@ -1,4 +1,4 @@
-// Records with the journal behind them: a run, checkpoint or event that has no record is read from the journal, so that
+// Records with the journal after them: a run, checkpoint or event that has no record is read from the journal, so that
 // what every turn is known by costs no write of its own (keeps I2, I5). Records exist for what others have written:
 // claims, notifications, outputs.
 import type { Journal, RunIndex } from "../../host/index.ts";
@@ -19,17 +19,17 @@ export function journalRecords(records: RecordSpace, runs: RunIndex, journal: Jo
 		const location = await runs.locate(runId);
 		return location && runOfJournal(runId, location, await entriesOf(journal, location));
 	}
-	/** Those that were written before the run began come first; later ones stand where they were put. */
+	/** Those that were written before the run began come first; later ones are where they were put. */
 	async function checkpointsOf(runId: string): Promise<readonly Named[]> {
 		const stored = await records.list(`${checkpointShelf}${runId}`);
 		const location = await runs.locate(runId);
 		if (location === undefined) return stored;
 		const leading = stored.filter(({ name }, index) => name === numbered(index + 1)).length;
-		const told = runCheckpoints(runId, location, await entriesOf(journal, location)).map((checkpoint) => {
+		const emitted = runCheckpoints(runId, location, await entriesOf(journal, location)).map((checkpoint) => {
 			const value = { ...checkpoint, version: checkpoint.version + leading };
 			return { name: numbered(value.version), revision: 0, value };
 		});
-		return joined(told, stored);
+		return joined(emitted, stored);
 	}
 	async function eventsOf(runId: string): Promise<readonly Named[]> {
 		const location = await runs.locate(runId);
@@ -75,7 +75,7 @@ export function journalRecords(records: RecordSpace, runs: RunIndex, journal: Jo
 	};
 }
 
-/** The journal says how a run stands; its record says who has claimed it and what was noted about it. */
+/** The journal says the status of a run; its record says who has claimed it and what was noted about it. */
 function merged(record: RunRecord | undefined, run: RunRecord): RunRecord {
 	if (record === undefined) return run;
 	// Claimed and not begun: the journal does not know it yet.
@@ -86,9 +86,9 @@ function merged(record: RunRecord | undefined, run: RunRecord): RunRecord {
 }
 
 /** What the journal tells, with what was written beside it in its place. */
-function joined(told: readonly Named[], stored: readonly Named[]): readonly Named[] {
+function joined(emitted: readonly Named[], stored: readonly Named[]): readonly Named[] {
 	const written = new Set(stored.map(({ name }) => name));
-	const all = [...told.filter(({ name }) => !written.has(name)), ...stored];
+	const all = [...emitted.filter(({ name }) => !written.has(name)), ...stored];
 	return all.sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 

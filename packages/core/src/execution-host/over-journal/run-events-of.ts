@@ -10,6 +10,6 @@ export function runEventsOf(entries: readonly Entry[]): readonly AgentEvent[] {
 	const projection = new SessionEvents();
 	void projection.return();
 	projection.onEvent = (event) => events.push(event);
-	for (const event of eventsOf(entries)) projection.tell(event);
+	for (const event of eventsOf(entries)) projection.notify(event);
 	return events;
 }

@@ -1,6 +1,6 @@
-// A run that has no record of its own, read from the journal: how it stands, and its checkpoints.
+// A run that has no record of its own, read from the journal: its status, and its checkpoints.
 import type { Entry } from "../../facts/index.ts";
-import { type Journal, type RunLocation, readPlace } from "../../host/index.ts";
+import { type Journal, type RunLocation, readStoreKey } from "../../host/index.ts";
 import { CheckpointReader, statusAfter } from "../checkpoints-of.ts";
 import type { Checkpoint, NewCheckpoint } from "../run-checkpoint.ts";
 import type { RunRecord } from "../run-record.ts";
@@ -17,7 +17,7 @@ export async function entriesOf(
 
 /** The record a run would have. */
 export function runOfJournal(runId: string, location: RunLocation, entries: readonly Entry[]): RunRecord {
-	const { key, namespace } = readPlace(location.place);
+	const { key, namespace } = readStoreKey(location.place);
 	const begun = entries[0]?.fact;
 	const { runKind: kind = "user-turn" as const, parent = undefined } =
 		begun?.kind === "run.started" ? begun : {};
@@ -35,13 +35,13 @@ export function runOfJournal(runId: string, location: RunLocation, entries: read
 	};
 }
 
-/** The checkpoints of a run. The one before a call of the model stands at the entry before its answer. */
+/** The checkpoints of a run. The one before a call of the model is at the entry before its answer. */
 export function runCheckpoints(
 	runId: string,
 	location: RunLocation,
 	entries: readonly Entry[],
 ): readonly Checkpoint[] {
-	const { key: sessionKey } = readPlace(location.place);
+	const { key: sessionKey } = readStoreKey(location.place);
 	const kind = entries[0]?.fact.kind === "run.started" ? entries[0].fact.runKind : "user-turn";
 	const reader = new CheckpointReader(kind);
 	const found: NewCheckpoint[] = [];

@@ -53,10 +53,10 @@ describe("the events of a run, read from its journal, are those that were told",
 		})
 			.session("s")
 			.send("1 + 2?");
-		const told = await drain(run);
-		for (const offset of [0, 1, 4, told.length]) {
+		const emitted = await drain(run);
+		for (const offset of [0, 1, 4, emitted.length]) {
 			const rest = await open().store.events.read(run.runId, { offset });
-			expect(rest.map(({ event }) => event)).toEqual(told.slice(offset));
+			expect(rest.map(({ event }) => event)).toEqual(emitted.slice(offset));
 		}
 	});
 
@@ -66,16 +66,16 @@ describe("the events of a run, read from its journal, are those that were told",
 			const host = open();
 			const session = agentOn(host, () => "Yes.").session("s");
 			const run = await session.send("go");
-			const told: unknown[] = [];
+			const emitted: unknown[] = [];
 			let steered = false;
 			for await (const event of run.events()) {
-				told.push(event);
+				emitted.push(event);
 				if (event.type !== boundary || steered) continue;
 				steered = true;
 				await session.steer("and this");
 			}
-			expect((await host.store.events.read(run.runId)).map(({ event }) => event)).toEqual(told);
-			expect(JSON.stringify(told)).toContain(`"placement":"${boundary}"`);
+			expect((await host.store.events.read(run.runId)).map(({ event }) => event)).toEqual(emitted);
+			expect(JSON.stringify(emitted)).toContain(`"placement":"${boundary}"`);
 		},
 	);
 
@@ -85,8 +85,8 @@ describe("the events of a run, read from its journal, are those that were told",
 			tools: [add],
 		});
 		const run = await one.send("go");
-		const told = await drain(run);
-		expect((await host.store.events.read(run.runId)).map(({ event }) => event)).toEqual(told);
+		const emitted = await drain(run);
+		expect((await host.store.events.read(run.runId)).map(({ event }) => event)).toEqual(emitted);
 		expect(await host.store.runs.get(run.runId)).toMatchObject({
 			status: "error",
 			error: { message: "broken" },
@@ -97,12 +97,12 @@ describe("the events of a run, read from its journal, are those that were told",
 		const host = open();
 		const slow = { ...add, name: "slow", run: () => new Promise(() => {}) };
 		const run = await agentOn(host, [{ toolCalls: [{ name: "slow" }] }], { tools: [slow] }).send("go");
-		const told: unknown[] = [];
+		const emitted: unknown[] = [];
 		for await (const event of run.events()) {
-			told.push(event);
+			emitted.push(event);
 			if (event.type === "tool-call") run.interrupt();
 		}
-		expect((await host.store.events.read(run.runId)).map(({ event }) => event)).toEqual(told);
+		expect((await host.store.events.read(run.runId)).map(({ event }) => event)).toEqual(emitted);
 	});
 });
 
@@ -160,12 +160,12 @@ test("ten resumes of a notification in three processes tell it once [SES-096]", 
 	);
 	const given = runs.filter((run) => run !== null);
 	expect(given).toHaveLength(1);
-	const told = await drain(given[0] ?? null);
-	expect(told[0]).toMatchObject({ type: "runtime-input", placement: "turn-start" });
+	const emitted = await drain(given[0] ?? null);
+	expect(emitted[0]).toMatchObject({ type: "runtime-input", placement: "turn-start" });
 	const { store } = open();
 	expect(await store.runs.get("run-a")).toMatchObject({ kind: "notification", status: "completed" });
 	expect(await store.notifications.getByIdempotencyKey("key-a")).toMatchObject({ status: "acknowledged" });
-	expect((await store.events.read("run-a")).map(({ event }) => event)).toEqual(told);
+	expect((await store.events.read("run-a")).map(({ event }) => event)).toEqual(emitted);
 	expect((await store.checkpoints.list("run-a")).map(({ phase, version }) => [phase, version])).toEqual([
 		["before-notification", 1],
 		["before-model", 2],

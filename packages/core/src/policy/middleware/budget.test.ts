@@ -40,7 +40,7 @@ describe("a budget", () => {
 		expect(branch.metadata.budget).toMatchObject({ tokens: 2000 });
 	});
 
-	test("counts the last call of a state it has not seen before, and goes on after JSON", async () => {
+	test("counts the last call of a state it has not seen before, and continues after JSON", async () => {
 		const { state } = await agent({ model: scriptedModel(["one", "two"]) }).generate("first");
 		expect(state.usage?.totalTokens).toBe(15);
 		await expect(afterCall(budget({ maxTokens: 15 }), state)).rejects.toMatchObject({

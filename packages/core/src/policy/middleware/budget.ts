@@ -202,7 +202,7 @@ function reached(limits: Limits, spent: Spending): Reached | undefined {
 function exceeded({ limit, used, allowed, unit }: Reached): HoldfastError {
 	return new HoldfastError(
 		"budget_exceeded",
-		`The budget of this conversation is used up: ${used} of ${allowed} ${unit}. Raise \`${limit}\`, or go on from an earlier state.`,
+		`The budget of this conversation is used up: ${used} of ${allowed} ${unit}. Raise \`${limit}\`, or continue from an earlier state.`,
 		{ data: { limit, used, allowed } },
 	);
 }

@@ -28,7 +28,7 @@ async function follow(model: ModelReference, events: StreamEvent[]): Promise<str
 	return (await stream.response).message.text;
 }
 
-describe("a model with others behind it", () => {
+describe("a model with others after it", () => {
 	test("hands over in order when one fails, and begins with the first in each call", async () => {
 		const first = failing(refused);
 		const second = failing(new Error("broken"));
@@ -67,10 +67,10 @@ describe("a model with others behind it", () => {
 	});
 
 	test("tells whoever asked of the change", async () => {
-		const told: unknown[] = [];
+		const emitted: unknown[] = [];
 		const { model } = bindModel({ model: fallback(failing(refused), scriptedModel(["second"])) });
-		await model.complete({ ...request, onRetry: (info) => told.push(info) });
-		expect(told).toEqual([{ attempt: 1, delayMs: 0, error: refused }]);
+		await model.complete({ ...request, onRetry: (info) => emitted.push(info) });
+		expect(emitted).toEqual([{ attempt: 1, delayMs: 0, error: refused }]);
 	});
 
 	test("does not hand over a cancelled call, nor one that was set up wrongly", async () => {

@@ -32,9 +32,9 @@ describe("logging", () => {
 
 	test("calls a function of one's own, with messages and without durations when asked to [UAP-104]", async () => {
 		const print = vi.spyOn(console, "log").mockImplementation(() => {});
-		const told: [string, LogEntry][] = [];
+		const emitted: [string, LogEntry][] = [];
 		const middleware = logging({
-			logger: (line, entry) => told.push([line, entry]),
+			logger: (line, entry) => emitted.push([line, entry]),
 			includeMessages: true,
 			includeTiming: false,
 		});
@@ -42,12 +42,12 @@ describe("logging", () => {
 		const result = resultOf("the secret answer");
 		await aroundRun([middleware], context, async () => result);
 		expect(print).not.toHaveBeenCalled();
-		expect(told.map(([line]) => line)).toEqual([
+		expect(emitted.map(([line]) => line)).toEqual([
 			"[info] agent clerk started\nuser: the secret question",
 			"[info] agent clerk completed, step 0, 15 tokens\nassistant: the secret answer",
 		]);
-		expect(told.map(([, { messages }]) => messages)).toEqual([[context.input], result.turn.messages]);
-		expect(told.some(([, entry]) => "duration" in entry)).toBe(false);
+		expect(emitted.map(([, { messages }]) => messages)).toEqual([[context.input], result.turn.messages]);
+		expect(emitted.some(([, entry]) => "duration" in entry)).toBe(false);
 	});
 
 	test("leaves out what is below its level [UAP-104]", async () => {
@@ -64,39 +64,39 @@ describe("logging", () => {
 	});
 
 	test("tells of every step at the level debug, and stops none", async () => {
-		const told: LogEntry[] = [];
+		const emitted: LogEntry[] = [];
 		const middleware = logging({
 			level: "debug",
-			logger: (_, entry) => told.push(entry),
+			logger: (_, entry) => emitted.push(entry),
 			clock: clockOf(0, 7),
 		});
 		const context = contextOf();
 		await middleware.before?.(context);
 		expect(await middleware.stop?.(context, AgentState.initial().withStep(3))).toBe(false);
-		expect(told.at(-1)).toMatchObject({ level: "debug", event: "step", step: 3, duration: 7 });
+		expect(emitted.at(-1)).toMatchObject({ level: "debug", event: "step", step: 3, duration: 7 });
 		expect(logging().stop).toBeUndefined();
 	});
 
 	test("hands data and line to loggers with a method for each level, as pino's", async () => {
-		const told: unknown[] = [];
+		const emitted: unknown[] = [];
 		class Logger {
 			readonly bindings = "own";
 			debug(...given: unknown[]): void {
-				told.push(["debug", this.bindings, ...given]);
+				emitted.push(["debug", this.bindings, ...given]);
 			}
 			info(...given: unknown[]): void {
-				told.push(["info", this.bindings, ...given]);
+				emitted.push(["info", this.bindings, ...given]);
 			}
 			warn(...given: unknown[]): void {
-				told.push(["warn", this.bindings, ...given]);
+				emitted.push(["warn", this.bindings, ...given]);
 			}
 			error(...given: unknown[]): void {
-				told.push(["error", this.bindings, ...given]);
+				emitted.push(["error", this.bindings, ...given]);
 			}
 		}
 		const middleware = logging({ logger: new Logger(), clock: clockOf(0, 5) });
 		await aroundRun([middleware], contextOf(), () => Promise.reject(broken)).catch(() => {});
-		expect(told).toEqual([
+		expect(emitted).toEqual([
 			["info", "own", expect.objectContaining({ event: "started" }), "[info] agent clerk started"],
 			[
 				"error",

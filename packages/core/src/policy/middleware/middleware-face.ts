@@ -27,7 +27,7 @@ export interface Middleware {
 	after?(context: MiddlewareContext, result: GenerateResult): GenerateResult | Promise<GenerateResult>;
 	/**
 	 * Called when the run failed: in the agent, in a `before`, or in the `after` of a later middleware. A result
-	 * returned here becomes the result of the run; with nothing, the error goes on to the caller. What it throws itself
+	 * returned here becomes the result of the run; with nothing, the error continues to the caller. What it throws itself
 	 * counts as nothing.
 	 */
 	onError?(context: MiddlewareContext, error: Error): Perhaps<GenerateResult>;

@@ -7,7 +7,7 @@ import type { Middleware } from "./middleware-face.ts";
 import { readNumber } from "./read-options.ts";
 import { shortenHistory } from "./shorten-history.ts";
 
-/** What stands where an output was. */
+/** What is where an output was. */
 const cleared = "[Output cleared - context limit]";
 
 /** Options of `pruneToolOutputs`. All limits are in tokens. */

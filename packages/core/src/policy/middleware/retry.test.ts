@@ -33,14 +33,14 @@ async function follow(model: ModelReference, events: StreamEvent[]): Promise<str
 describe("a model that retries", () => {
 	test("is asked three times, after longer and longer waits, and whoever asked is told", async () => {
 		const slept: number[] = [];
-		const told: RetryInfo[] = [];
+		const emitted: RetryInfo[] = [];
 		const model = scriptedModel([{ error: overloaded }, { error: overloaded }, "at last"]);
 		const { message } = await ask(retry(model, { sleep: noting(slept) }), {
-			onRetry: (info) => told.push(info),
+			onRetry: (info) => emitted.push(info),
 		});
 		expect(message.text).toBe("at last");
 		expect(slept).toEqual([500, 1000]);
-		expect(told).toEqual([
+		expect(emitted).toEqual([
 			{ attempt: 1, delayMs: 500, error: overloaded },
 			{ attempt: 2, delayMs: 1000, error: overloaded },
 		]);
@@ -87,7 +87,7 @@ describe("a model that retries", () => {
 		expect(events.map(({ delta }) => delta.text ?? "").join("")).toBe("half a sen");
 	});
 
-	test("does not go on when the call is cancelled, not even in the middle of a wait", async () => {
+	test("does not continue when the call is cancelled, not even in the middle of a wait", async () => {
 		const controller = new AbortController();
 		const model = scriptedModel(() => ({ error: overloaded }));
 		const waiting = Promise.withResolvers<void>();

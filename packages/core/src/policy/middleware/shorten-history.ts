@@ -1,4 +1,4 @@
-// What the middlewares that shorten a history share. A call begins with the shortened state, and the conversation goes on
+// What the middlewares that shorten a history share. A call begins with the shortened state, and the conversation continues
 // from there; in a session the model sees the turns before this one shortened, and the journal keeps them.
 import type { Message } from "@holdfast/upp";
 import type { Interceptor } from "../interceptor.ts";

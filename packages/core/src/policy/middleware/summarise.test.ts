@@ -123,12 +123,12 @@ describe("a summary", () => {
 		};
 		const messages = chat(12);
 		const context = contextOf(messages);
-		const told: unknown[] = [];
-		const onError = (error: unknown): void => void told.push(error);
+		const emitted: unknown[] = [];
+		const onError = (error: unknown): void => void emitted.push(error);
 		const options = { threshold: 1, estimate };
 		const after = await historyAfter(context, summarise({ summarizer: failing, onError, ...options }));
 		expect(after).toEqual(messages);
-		expect(told).toEqual([broken]);
+		expect(emitted).toEqual([broken]);
 		expect(context.metadata.summaryError).toBe(broken);
 		const silent = summarise({ model: scriptedModel([" "]), ...options });
 		const empty = contextOf(messages);

@@ -36,7 +36,7 @@ export interface SummariseOptions {
 	/** What the model is told before the messages. Default: "Summarize this conversation, preserving key facts:". */
 	readonly prompt?: string;
 	/**
-	 * Told when there is no summary. The call goes on with the whole history, unless this throws. Default: the error is
+	 * Told when there is no summary. The call continues the whole history, unless this throws. Default: the error is
 	 * only put into the request's `metadata.summaryError`.
 	 */
 	onError?(error: unknown, context: MiddlewareContext): void | Promise<void>;
@@ -45,7 +45,7 @@ export interface SummariseOptions {
 /**
  * Up to `threshold` tokens the history stays as it is and nobody is asked. Above that, all but the recent messages become
  * one user message that begins "[Previous conversation summary]". The request's `metadata.summary` says how many messages
- * it stands for and, where a model wrote it, its `usage`.
+ * it represents and, where a model wrote it, its `usage`.
  *
  * In a session the history stays as it is: the model sees the summary in its place, which is kept beside the session, and
  * written on when the limit is passed again. That is what `compaction` of `holdfast/plugins` does.
@@ -111,7 +111,7 @@ const never = new AbortController().signal;
 
 export { summarise as summarize };
 
-/** The cut moved back until no result behind it has its call before it. */
+/** The cut moved back until no result after it has its call before it. */
 function wholeCut(messages: readonly Message[], wanted: number): number {
 	let cut = wanted;
 	while (cut > 0 && isToolResultMessage(messages[cut])) cut--;
@@ -145,7 +145,7 @@ function writerOf(options: SummariseOptions): Writer {
 	};
 }
 
-/** An empty summary would drop what it stands for. */
+/** An empty summary would drop what it represents. */
 function checked(text: string): string {
 	if (typeof text === "string" && text.trim() !== "") return text;
 	throw new UPPError("The summary is empty.", "INVALID_RESPONSE", "holdfast", "llm");

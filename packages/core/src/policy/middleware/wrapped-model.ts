@@ -46,7 +46,7 @@ export function referenceTo(name: string, modelId: string, bind: () => BoundLLMM
 	return createProvider({ name, version: "1", modalities: { llm: { bind } } })(modelId);
 }
 
-/** The first model to ask, and how to go on when an attempt failed. */
+/** The first model to ask, and how to continue when an attempt failed. */
 export interface Attempts {
 	readonly first: BoundLLMModel;
 	/** Whose errors these are said to be when they are not UPPErrors. */

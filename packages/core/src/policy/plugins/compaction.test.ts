@@ -206,7 +206,7 @@ describe("compaction", () => {
 			},
 		],
 		["that is empty", () => " \n"],
-		["that is as long as what it stands for", () => "long"],
+		["that is as long as what it represents", () => "long"],
 	])(
 		"a summary %s leaves the turn with the whole history, and is asked for once in a turn [SES-138]",
 		async (_, summarise) => {
@@ -320,7 +320,7 @@ describe("compaction", () => {
 		expect(shownIn(model.requests[2])).toEqual([summaryOf("s"), "It is noon.", "q3"]);
 	});
 
-	test("drops a summary when a message that it stands for was edited or deleted", async () => {
+	test("drops a summary when a message that it represents was edited or deleted", async () => {
 		const writer = counting();
 		const assemble = await assembling({
 			...writer,

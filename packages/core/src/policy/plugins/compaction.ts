@@ -23,7 +23,7 @@ export interface CompactionOptions {
 	readonly model?: ModelReference | LanguageModel;
 	/** Guesses the tokens of a message. Default: a token for four characters of its JSON. */
 	readonly estimate?: EstimateTokens;
-	/** Told when there is no summary; the turn goes on with the whole history. Default: nobody is. */
+	/** Told when there is no summary; the turn continues the whole history. Default: nobody is. */
 	onError?(error: unknown, sessionKey: string): void;
 }
 
@@ -35,7 +35,7 @@ const instructions =
 /**
  * Shows the model a summary of the old messages and the recent ones as they are, once the history has more than
  * `maxTokens`. The user's last message always stays. The history itself is not changed. The latest summary is kept beside
- * the session, so that another process shows the model the same. Where no summary can be written, the turn goes on with
+ * the session, so that another process shows the model the same. Where no summary can be written, the turn continues
  * the whole history and the next turn tries again.
  *
  * @throws HoldfastError `invalid_option`; `conflicting_options` with both `summarise` and `model`.
@@ -91,7 +91,7 @@ function writerOf({ summarise, model }: CompactionOptions): Writer | undefined {
 	};
 }
 
-/** An empty summary would drop what it stands for. */
+/** An empty summary would drop what it represents. */
 function checked(text: unknown): string {
 	if (typeof text === "string" && text.trim() !== "") return text;
 	throw new HoldfastError("summary_failed", "The summary is empty. The whole history is shown.");
@@ -100,6 +100,6 @@ function checked(text: unknown): string {
 function noShorter(): HoldfastError {
 	return new HoldfastError(
 		"summary_failed",
-		"The summary is as long as what it stands for. The whole history is shown.",
+		"The summary is as long as what it represents. The whole history is shown.",
 	);
 }

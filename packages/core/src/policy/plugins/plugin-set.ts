@@ -28,7 +28,7 @@ export interface PluginSet {
 	/** Whether anybody looks on at events. */
 	readonly looksOn: boolean;
 	/** Gives an event to whoever looks on. Never throws. */
-	tell(event: unknown, turn: TurnFrame): void;
+	notify(event: unknown, turn: TurnFrame): void;
 	/** Deletes what plugins keep for a session. Rejects with `plugin_failed`, or what the store of values throws. */
 	deleted(sessionKey: string): Promise<void>;
 }
@@ -147,7 +147,7 @@ function pluginSet(registry: Registry, onIgnoredError: (error: HoldfastError) =>
 				await call("turn.after", listener, context()).catch(onIgnoredError);
 			}
 		},
-		tell(event, turn) {
+		notify(event, turn) {
 			for (const { plugin, handler } of onlookers) {
 				const context = Object.assign(hookContext(turn), { event: event as AgentEvent });
 				guarded(plugin, "events.on", () => handler(context)).catch(onIgnoredError);

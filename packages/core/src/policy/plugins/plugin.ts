@@ -32,7 +32,7 @@ export interface StepBeforeContext extends HookContext {
 
 export interface StepAfterContext extends StepBeforeContext {
 	readonly result: "completed";
-	/** Says something to the running turn, which goes on for it. Resolves when it is accepted. */
+	/** Says something to the running turn, which continues for it. Resolves when it is accepted. */
 	steer(input: SendInput): Promise<unknown>;
 }
 

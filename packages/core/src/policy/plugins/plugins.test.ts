@@ -160,22 +160,22 @@ describe("the hooks of a turn", () => {
 	});
 
 	test("step.after can look at the result and steer the turn into exactly one more step [SES-126]", async () => {
-		const told: unknown[] = [];
+		const emitted: unknown[] = [];
 		const plugin = definePlugin({
 			name: "continue",
 			setup(host) {
 				host.on("step.after", async ({ result, history, stepIndex, overlay, steer }) => {
-					told.push([result, stepIndex, history.map(({ text }) => text), typeof overlay]);
-					if (stepIndex === 0) await steer("Go on.");
+					emitted.push([result, stepIndex, history.map(({ text }) => text), typeof overlay]);
+					if (stepIndex === 0) await steer("Continue.");
 				});
 			},
 		});
 		const model = scriptedModel(["first", "second", "never"]);
 		const agent = await Agent.create({ model, plugins: [plugin] });
 		const events = await eventsOf(agent, "hello");
-		expect(told).toEqual([
+		expect(emitted).toEqual([
 			["completed", 0, ["hello", "first"], "function"],
-			["completed", 1, ["hello", "first", "Go on.", "second"], "function"],
+			["completed", 1, ["hello", "first", "Continue.", "second"], "function"],
 		]);
 		expect(events.filter(({ type }) => type === "step-start" || type === "turn-start")).toHaveLength(3);
 		expect(model.requests).toHaveLength(2);
@@ -222,15 +222,15 @@ describe("the hooks of a turn", () => {
 
 	test("turn.after is told the result and the key once the turn is committed, and can overlay nothing [SES-128]", async () => {
 		const host = memoryHost();
-		const told: unknown[] = [];
+		const emitted: unknown[] = [];
 		const done = deferred();
 		const plugin = definePlugin({
 			name: "audit",
 			setup(plugins) {
 				plugins.on("turn.after", async ({ result, sessionKey, overlay }) => {
 					const last = (await host.journal.read(sessionKey)).at(-1);
-					told.push(result, sessionKey, last?.fact.kind);
-					await overlay("late").catch((error) => told.push(error.code));
+					emitted.push(result, sessionKey, last?.fact.kind);
+					await overlay("late").catch((error) => emitted.push(error.code));
 					done.resolve();
 				});
 			},
@@ -242,7 +242,7 @@ describe("the hooks of a turn", () => {
 		});
 		await eventsOf(agent, "hello", "room");
 		await done.promise;
-		expect(told).toEqual(["completed", "room", "run.ended", "overlay_closed"]);
+		expect(emitted).toEqual(["completed", "room", "run.ended", "overlay_closed"]);
 	});
 
 	test("turn.after that throws leaves the turn as it is, and the next plugin is called [SES-128]", async () => {

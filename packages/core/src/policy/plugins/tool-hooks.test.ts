@@ -85,7 +85,7 @@ describe("tool.call", () => {
 		expect(shown()).toEqual([{ toolCallId: "c1", result, isError: true }]);
 	});
 
-	test("that rejects skips the tool, tells the model why and goes on [SES-131]", async () => {
+	test("that rejects skips the tool, tells the model why and continues [SES-131]", async () => {
 		const later: unknown[] = [];
 		const { agent, given, shown } = searching([
 			onCall(() => ({ action: "reject-and-continue", message: "Not in this workspace." })),
@@ -155,7 +155,7 @@ describe("tool.result", () => {
 		],
 		["a throwing call", [], throwing, ["error", "no index", "no index"]],
 	])(
-		"is told of %s, and its replacement is what the model sees [SES-134]",
+		"is notified of %s, and its replacement is what the model sees [SES-134]",
 		async (_, before, run, expected) => {
 			const seen: unknown[] = [];
 			const { agent, shown } = searching(
@@ -198,16 +198,16 @@ describe("tool.result", () => {
 		};
 		const replacing = onResult(() => ({ status: "done", output: "[redacted]" }));
 		const { agent, model } = searching([replacing], () => "s3cret", host);
-		const [watched, told]: unknown[][] = [[], []];
+		const [watched, emitted]: unknown[][] = [[], []];
 		const run = await agent.send("go");
 		const watching = (async () => {
 			for await (const event of run.watch()) watched?.push(event);
 		})();
-		for await (const event of run.events()) told?.push(event);
+		for await (const event of run.events()) emitted?.push(event);
 		await watching;
 		const kept = [
 			watched,
-			told,
+			emitted,
 			(await agent.session("default").state()).messages,
 			committed,
 			await host.store.events.read(run.runId),

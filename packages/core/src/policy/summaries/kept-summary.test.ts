@@ -15,7 +15,7 @@ const messages: readonly Message[] = [
 ];
 
 describe("a summary that is kept", () => {
-	test("stands for the messages it was made of, and for no others", async () => {
+	test("represents the messages it was made of, and for no others", async () => {
 		const values = memoryValues().values("s", "compaction");
 		const summary = new UserMessage("one and two");
 		await keepSummary(values, { cut: 2, hash: hashUpTo(2, messages), summary });
@@ -26,7 +26,7 @@ describe("a summary that is kept", () => {
 		expect(await keptSummary(values, [first])).toBeUndefined();
 	});
 
-	test("is told by a hash that goes on from a shorter beginning and looks at each message once", () => {
+	test("is told by a hash that continues from a shorter beginning and looks at each message once", () => {
 		const written: string[] = [];
 		const looked = messages.map((message) => ({
 			text: message.text,
@@ -67,7 +67,7 @@ describe("a summary that is kept", () => {
 		expect(model.requests.map(shownIn)[0]?.[0]).toBe("[Summary of the conversation so far]\nsum 2");
 	});
 
-	test("that cannot be read or kept is told, and the turn goes on", async () => {
+	test("that cannot be read or kept is told, and the turn continues", async () => {
 		const broken = memoryValues();
 		const values = () => ({
 			...broken.values("s", "x"),
@@ -75,18 +75,18 @@ describe("a summary that is kept", () => {
 			set: () => Promise.reject(new Error("unwritable")),
 		});
 		const host = { ...memoryHost(), values: { ...broken, values } };
-		const told: string[] = [];
+		const emitted: string[] = [];
 		const model = scriptedModel(["a1", "a2"]);
 		const plugin = compaction({
 			summarise: () => "sum",
 			maxTokens: 1,
 			keepRecent: 1,
 			estimate: ({ text }) => (text.startsWith("[") ? 0.5 : 1),
-			onError: (error) => told.push((error as Error).message),
+			onError: (error) => emitted.push((error as Error).message),
 		});
 		const agent = await Agent.create({ model, plugins: [plugin], host });
 		for (const input of ["q1", "q2"]) await eventsOf(agent, input);
-		expect(told).toEqual(["unreadable", "unwritable"]);
+		expect(emitted).toEqual(["unreadable", "unwritable"]);
 		expect(model.requests.map(shownIn)[1]).toEqual(["[Summary of the conversation so far]\nsum", "q2"]);
 	});
 });

@@ -1,5 +1,5 @@
 // The latest summary of a session, kept beside it: a process that takes the session over shows the model what the one
-// before it showed, and asks for no summary twice. It counts only while what it stands for is as it was.
+// before it showed, and asks for no summary twice. It counts only while what it represents is as it was.
 import { type Message, UserMessage } from "@holdfast/upp";
 import { textHash } from "../../facts/index.ts";
 import type { SessionValues } from "../../host/index.ts";
@@ -18,7 +18,7 @@ interface Kept extends Beginning {
 	readonly text: string;
 }
 
-/** The summary that is kept, if it stands for the beginning of these messages. */
+/** The summary that is kept, if it represents the beginning of these messages. */
 export async function keptSummary(
 	values: SessionValues,
 	messages: readonly Message[],
@@ -38,7 +38,7 @@ export async function keepSummary(
 }
 
 /**
- * The hash of the messages before `cut`. It goes on from that of a shorter beginning of the same history, so that it
+ * The hash of the messages before `cut`. It continues from that of a shorter beginning of the same history, so that it
  * costs what was added since (keeps I5).
  */
 export function hashUpTo(cut: number, messages: readonly Message[], from?: Beginning): string {

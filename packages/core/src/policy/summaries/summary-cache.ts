@@ -1,4 +1,4 @@
-// Where a history may be cut, and which summary stands for which part of it.
+// Where a history may be cut, and which summary represents which part of it.
 import { isToolResultMessage, isUserMessage, type Message, type UserMessage } from "@holdfast/upp";
 import type { EstimateTokens } from "../middleware/estimate-tokens.ts";
 import type { Beginning } from "./kept-summary.ts";
@@ -6,7 +6,7 @@ import type { Beginning } from "./kept-summary.ts";
 /** Summaries of so many sessions are kept; the one used longest ago goes first (keeps I7). */
 const keptSummaries = 1_000;
 
-/** How many messages stand before the part that stays: at most `keepRecent` messages and so many tokens of it. */
+/** How many messages are before the part that stays: at most `keepRecent` messages and so many tokens of it. */
 export function cutBefore(
 	messages: readonly Message[],
 	limits: { readonly keepRecent: number; readonly tokens: number; readonly estimate: EstimateTokens },
@@ -24,14 +24,14 @@ export function cutBefore(
 	return cut;
 }
 
-/** A summary and what it stands for. */
+/** A summary and what it represents. */
 export interface Summarised extends Beginning {
 	readonly summary: UserMessage;
 	/** The messages with the summary in place of those. The user's last message is shown in any case. */
 	view(messages: readonly Message[]): readonly Message[];
 }
 
-/** A summary with the messages it stands for. */
+/** A summary with the messages it represents. */
 interface Covering extends Summarised {
 	readonly covered: readonly Message[];
 }
@@ -42,7 +42,7 @@ export class SummaryCache {
 	/** The user's last message when a summary failed, by session. */
 	readonly #failures = new Map<string, string | undefined>();
 
-	/** The summary that stands for the beginning of these messages; none when that was changed. */
+	/** The summary that represents the beginning of these messages; none when that was changed. */
 	of(sessionKey: string, messages: readonly Message[]): Summarised | undefined {
 		const known = this.#summaries.get(sessionKey);
 		if (known === undefined) return undefined;

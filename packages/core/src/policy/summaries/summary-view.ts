@@ -22,7 +22,7 @@ export interface SummaryRules {
 	cut(messages: readonly Message[]): number;
 	/** Rejects where there is no summary. */
 	write(old: readonly Message[], signal: AbortSignal): Promise<Written>;
-	/** Throws where a summary is worse than what it stands for. */
+	/** Throws where a summary is worse than what it represents. */
 	check?(summary: UserMessage, old: readonly Message[]): void;
 }
 
@@ -103,7 +103,7 @@ export class SummaryView {
 	}
 }
 
-/** Writes the summary of messages. Rejects where there is none that may stand for them. */
+/** Writes the summary of messages. Rejects without one that may stand for them. */
 export async function writeSummary(
 	{ head, write, check }: SummaryRules,
 	old: readonly Message[],
