@@ -77,7 +77,7 @@ export class List<T> implements Iterable<T> {
 			parts.push(segment.items.slice(Math.max(0, start - segment.offset), end - segment.offset));
 			end = segment.offset;
 		}
-		return parts.length === 1 ? (parts[0] as T[]) : (parts.reverse().flat(1) as T[]);
+		return parts.length === 1 ? (parts[0] as T[]) : ([] as T[]).concat(...parts.reverse());
 	}
 
 	/** All items as one frozen array; made once for each version that is asked. */
