@@ -33,3 +33,13 @@ test("every relative link in a paper leads to a file and a heading that are ther
 	}
 	expect(broken).toEqual([]);
 });
+
+test("the glossary has at most 30 terms, in order, a line each", () => {
+	const text = readFileSync(join(root, "docs/glossary.md"), "utf8");
+	const terms = [...text.matchAll(/^\| \*\*(?<term>[^*]+)\*\* \| [^|]+ \|$/gm)].map(
+		({ groups }) => groups?.term ?? "",
+	);
+	expect(terms.length).toBeLessThanOrEqual(30);
+	expect(terms).toEqual([...new Set(terms)].sort());
+	expect(terms.length).toBe(text.split("\n").filter((line) => line.startsWith("| **")).length);
+});

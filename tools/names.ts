@@ -61,7 +61,7 @@ export function summaryOfDeclaration(
 	name: string,
 ): { readonly kind: string; readonly summary: string } {
 	const declaration = new RegExp(
-		`(?:/\\*\\*(?<doc>(?:(?!\\*/)[\\s\\S])*)\\*/\\s*)?^(?:export\\s+)?(?:declare\\s+|default\\s+|async\\s+|abstract\\s+)*(?<keyword>function|class|const|let|interface|type)\\*?\\s+${name.replaceAll("$", "\\$")}(?![\\w$])`,
+		`(?:/\\*\\*(?<doc>(?:(?!\\*/)[\\s\\S])*)\\*/\\s*(?://.*\\s*)*)?^(?:export\\s+)?(?:declare\\s+|default\\s+|async\\s+|abstract\\s+)*(?<keyword>function|class|const|let|interface|type)\\*?\\s+${name.replaceAll("$", "\\$")}(?![\\w$])`,
 		"gm",
 	);
 	const all = [...text.matchAll(declaration)];
@@ -70,7 +70,7 @@ export function summaryOfDeclaration(
 }
 
 function summaryOfFile(text: string): string {
-	const [comment = ""] = /^(?:\/\/.*\n)+/.exec(text) ?? [];
+	const [comment = ""] = /^(?:\/\/.*\n?)+/.exec(text) ?? [];
 	return firstSentence(comment.replaceAll(/^\/\/ ?/gm, ""));
 }
 
@@ -79,12 +79,12 @@ function firstSentence(text: string): string {
 	const plain = text
 		.replaceAll(/^\s*\* ?/gm, "")
 		.trim()
-		.split(/\n\s*\n|(?:^|\s)@\w+/)[0];
+		.split(/\n\s*\n|(?:^|\s)@\w+\b(?!\/)/)[0];
 	const line = (plain ?? "")
 		.replaceAll(/\{@link ([^}|\s]+)[^}]*\}/g, "`$1`")
 		.replaceAll(/\s+/g, " ")
 		.trim();
-	return /^.*?[.!?](?=\s+["`(]*[A-Z]|$)/.exec(line)?.[0] ?? line;
+	return /^.*?(?<!\b(?:e\.g|i\.e))\.(?=\s|$)/.exec(line)?.[0] ?? line;
 }
 
 function main(): void {

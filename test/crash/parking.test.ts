@@ -27,7 +27,7 @@ async function head(session: string) {
 test("a tool that kills its process is run six times, then its run is parked, and others are served", async () => {
 	const first = await world.run({ work: { send: [planned("one", [["lookup:deadly"]])] }, ...deadly });
 	expect(first.signal).toBe("SIGKILL");
-	// Another session was cut off, too. Whoever recovers comes to it after the deadly one.
+	// Another session was cut off, too. Recovery comes to it after the deadly one.
 	const other = world.start({ session: "z", work: { send: [planned("two", [["wait:b"]])] } });
 	await other.reached("wait b entered");
 	other.child.kill("SIGKILL");

@@ -173,7 +173,7 @@ test("the events can be consumed once, and watched besides", async () => {
 	await expect(stream.result()).resolves.toMatchObject({ status: "completed" });
 });
 
-test("a session that is deleted is found no more, also by whoever deletes it again", async () => {
+test("a session that is deleted is found no more, also when it is deleted again", async () => {
 	await client().execute({ input: "Hi" }).result();
 	await client().delete("session-1");
 	await expect(client().session("session-1")).rejects.toMatchObject({ code: "session_not_found" });

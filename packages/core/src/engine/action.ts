@@ -50,6 +50,7 @@ export interface FinishAction {
 	readonly error?: unknown;
 }
 
+/** What a decider may ask for next. */
 export type Action = ModelAction | NoteAction | AskAction | FinishAction;
 
 /** What a decider looks at. It is asked only when every tool call has its result. */

@@ -37,6 +37,7 @@ export interface SubagentEndEvent extends SubagentEventBase {
 	readonly usage?: TokenUsage;
 }
 
+/** What a sub-agent's work is to watchers: its start, what happens inside, its end. */
 export type SubagentEvent = SubagentStartEvent | SubagentInnerEvent | SubagentEndEvent;
 
 /** Whether a value told by a tool is an event of a sub-agent. */

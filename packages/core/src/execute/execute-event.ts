@@ -20,7 +20,7 @@ export type SessionStatus =
 	| "error"
 	| "aborted";
 
-/** @see document 3, "Granular Event System" */
+/** What an execution emits while it runs. @see document 3, "Granular Event System" */
 export type ExecuteEvent =
 	| { readonly type: "session_start"; readonly sessionId: string }
 	/** `messages`: those of this execution. */

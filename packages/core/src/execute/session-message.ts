@@ -86,7 +86,7 @@ export interface AbortedMessage {
 	readonly timestamp: number;
 }
 
-/** @see document 3, "Message Types" */
+/** A message of a session's history. @see document 3, "Message Types" */
 export type SessionMessage =
 	| UserSessionMessage
 	| AssistantSessionMessage

@@ -14,6 +14,7 @@ import type { PendingSessionCall, SessionStatus } from "./execute-event.ts";
 import { ExecuteProjection } from "./execute-projection.ts";
 import { type SessionMessage, sessionMessages } from "./session-message.ts";
 
+/** A session as its clients see it, read from its journal. */
 export class SessionView {
 	readonly #journal: Journal;
 	readonly #storeKey: string;

@@ -7,6 +7,7 @@ import type { CheckpointStore } from "./run-checkpoint.ts";
 import type { RunEventStore } from "./run-events.ts";
 import type { RunStore } from "./run-record.ts";
 
+/** When a scheduled run is due. */
 export interface EnqueueOptions {
 	/** Milliseconds from now before which the run is not delivered. Default 0. */
 	readonly runAfterMs?: number;
@@ -35,6 +36,7 @@ export interface ExecutionTransaction {
 	readonly sessions: SessionStore;
 }
 
+/** Runs, checkpoints, events and notifications, with transactions over them. */
 export interface ExecutionStore extends ExecutionTransaction {
 	/**
 	 * Runs `work` on a view of the store that sees its own writes; they stand when it resolves, all of them, and none when

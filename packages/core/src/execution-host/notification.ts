@@ -2,8 +2,10 @@
 // is in the history, so that no crash loses one or says it twice.
 import type { SendInput } from "../facts/index.ts";
 
+/** The state of a notification: waiting, claimed by a worker, or delivered. */
 export type NotificationStatus = "pending" | "claimed" | "acknowledged";
 
+/** A notification to be recorded. */
 export interface NewNotification {
 	readonly notificationId: string;
 	/** Notifications with the same key are one. */
@@ -18,6 +20,7 @@ export interface NewNotification {
 	readonly input: SendInput;
 }
 
+/** A notification as it is stored. */
 export interface NotificationRecord extends NewNotification {
 	readonly status: NotificationStatus;
 	/** Who claimed it, until when; stands while it is `claimed`. */
@@ -30,11 +33,13 @@ export interface NotificationRecord extends NewNotification {
 	};
 }
 
+/** The claimed notification, or why it could not be claimed. */
 export type ClaimNotificationResult =
 	| { readonly ok: true; readonly notification: NotificationRecord }
 	/** Claimed and not expired, or acknowledged. */
 	| { readonly ok: false; readonly reason: "already-claimed" | "not-found" };
 
+/** How a notification is claimed. */
 export interface ClaimNotificationOptions {
 	/** Milliseconds the claim is valid. Default 30,000. */
 	readonly leaseMs?: number;
@@ -42,11 +47,13 @@ export interface ClaimNotificationOptions {
 	readonly leaseId?: string;
 }
 
+/** The claim that must hold for a change of a notification. */
 export interface HeldNotification {
 	/** Refuse unless this claim is valid, expired or not. */
 	readonly leaseId?: string;
 }
 
+/** The notifications of an execution host. */
 export interface NotificationStore {
 	/**
 	 * Records a notification, and a `queued` run of kind `notification` where its run does not stand yet. Returns what

@@ -16,6 +16,7 @@ export interface ScheduledRun {
 	readonly notificationId?: string;
 }
 
+/** How many due runs are read. */
 export interface DueOptions {
 	/** At most so many. Default: all. */
 	readonly limit?: number;

@@ -28,6 +28,7 @@ import type { Checkpoint, CheckpointStore } from "./run-checkpoint.ts";
 import type { RunEventStore } from "./run-events.ts";
 import { isFinal, type RunRecord, type RunStore } from "./run-record.ts";
 
+/** Which runs a list gives. */
 export interface ListRunsOptions {
 	/** Only runs whose id sorts after this one. */
 	readonly after?: string;
@@ -41,6 +42,7 @@ export interface OwnRunStore extends RunStore {
 	listUnfinished(options?: ListRunsOptions): Promise<readonly RunRecord[]>;
 }
 
+/** A checkpoint store that also lists. */
 export interface OwnCheckpointStore extends CheckpointStore {
 	/** All checkpoints of a run, the first one first. */
 	list(runId: string): Promise<readonly Checkpoint[]>;

@@ -15,6 +15,7 @@ export type CheckpointPhase =
 	/** Another process has taken the run up: what the one before it writes is refused from here on. */
 	| "resumed";
 
+/** A checkpoint to be stored. */
 export interface NewCheckpoint {
 	readonly runId: string;
 	readonly sessionKey: string;
@@ -33,15 +34,18 @@ export interface NewCheckpoint {
 	readonly waitsFor?: readonly string[];
 }
 
+/** A checkpoint of a run as it is stored. */
 export interface Checkpoint extends NewCheckpoint {
 	/** From 1, by one more each time, within the run. */
 	readonly version: number;
 }
 
+/** The version of the new checkpoint, or that it came too late. */
 export type AppendCheckpointResult =
 	| { readonly ok: true; readonly version: number }
 	| { readonly ok: false; readonly reason: "stale-version" };
 
+/** The checkpoints of an execution host's runs. */
 export interface CheckpointStore {
 	/**
 	 * Adds a checkpoint after the one of `expectedVersion` (0: the first one) and moves the run's `checkpointVersion`.

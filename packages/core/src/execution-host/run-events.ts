@@ -7,10 +7,12 @@ export interface EventCursor {
 	readonly offset: number;
 }
 
+/** An event of a run with its cursor. */
 export interface StoredRunEvent extends EventCursor {
 	readonly event: AgentEvent;
 }
 
+/** The events of runs, in order. */
 export interface RunEventStore {
 	/** Adds an event; the cursor follows it. */
 	append(runId: string, event: AgentEvent): Promise<EventCursor>;

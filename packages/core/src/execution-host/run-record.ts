@@ -24,7 +24,7 @@ export interface RunLease {
 	readonly workerId?: string;
 }
 
-/** @see keyed sessions, RunRecord */
+/** A run as an execution host stores it. @see keyed sessions, RunRecord */
 export interface RunRecord {
 	readonly runId: string;
 	/** The run at the top of the chain of parents; its own id when there is no parent. */
@@ -58,11 +58,13 @@ export type RunChange = Partial<Pick<RunRecord, "status" | "output" | "error" | 
 	readonly lease?: null;
 };
 
+/** The new run, or the one that exists. */
 export type CreateRunResult =
 	| { readonly ok: true; readonly run: RunRecord }
 	/** A run with that id or dedupe key is already; it is as it was. */
 	| { readonly ok: false; readonly reason: "exists"; readonly run: RunRecord };
 
+/** How a run is claimed or its claim renewed. */
 export interface ClaimRunOptions {
 	/** Milliseconds the claim is valid without renewal. Default 30,000. */
 	readonly leaseMs?: number;
@@ -70,6 +72,7 @@ export interface ClaimRunOptions {
 	readonly leaseId?: string;
 }
 
+/** The claimed run, or why it could not be claimed. */
 export type ClaimRunResult =
 	| { readonly ok: true; readonly run: RunRecord & { readonly lease: RunLease } }
 	/**
@@ -78,16 +81,19 @@ export type ClaimRunResult =
 	 */
 	| { readonly ok: false; readonly reason: "not-found" | "leased" | "lease-lost" | "final" };
 
+/** The lease that must hold for a change of a run. */
 export interface UpdateRunOptions {
 	/** Refuse the change unless this lease is valid, expired or not: nobody else has claimed the run. */
 	readonly leaseId?: string;
 }
 
+/** The changed run, or why it was not changed. */
 export type UpdateRunResult =
 	| { readonly ok: true; readonly run: RunRecord }
 	/** `final`: a status that is final does not change any more. */
 	| { readonly ok: false; readonly reason: "not-found" | "lease-lost" | "final" };
 
+/** The runs of an execution host. */
 export interface RunStore {
 	/** Records a run; the same id or dedupe key a second time changes nothing. */
 	create(run: NewRun): Promise<CreateRunResult>;

@@ -170,6 +170,7 @@ export interface RunEndEvent extends At {
 	readonly cost?: number;
 }
 
+/** What `run.events()` yields. */
 export type RunEvent =
 	| RunStartEvent
 	| InputEvent

@@ -212,6 +212,7 @@ interface Marked {
 	readonly marks?: readonly BoundaryMark[];
 }
 
+/** What one journal entry records. */
 export type Fact = Marked &
 	(
 		| RunStarted
@@ -230,6 +231,7 @@ export type Fact = Marked &
 		| Folded
 	);
 
+/** The name of a kind of fact. */
 export type FactKind = Fact["kind"];
 
 /** A fact in its place: what `read` returns. */

@@ -37,6 +37,7 @@ export interface SubagentJobEnd {
 	readonly delegateToolCallId?: string;
 }
 
+/** What a sub-agent's work is to its parent's watchers: its start, updates, its end. */
 export type SubagentJobEvent = SubagentJobStart | SubagentJobUpdate | SubagentJobEnd;
 
 const types: ReadonlySet<unknown> = new Set([

@@ -83,6 +83,7 @@ export interface Append {
 	readonly onlyIfNothingWaits?: true;
 }
 
+/** The position of what was appended, or why it was refused. */
 export type AppendResult =
 	| { readonly ok: true /** Seq of the last fact. */; readonly seq: number }
 	| { readonly ok: false; readonly reason: "inputs-waiting" };
@@ -121,10 +122,12 @@ export interface Lease {
 	release(): MaybePromise<void>;
 }
 
+/** A lease, or who holds it. */
 export type AcquireResult =
 	| { readonly ok: true; readonly lease: Lease }
 	| { readonly ok: false; readonly heldBy: string };
 
+/** Which entries `read` gives. */
 export interface ReadOptions {
 	/** Only entries after this seq. Default 0. */
 	readonly after?: number;
@@ -132,6 +135,7 @@ export interface ReadOptions {
 	readonly limit?: number;
 }
 
+/** Which sessions `list` gives. */
 export interface ListOptions {
 	/** Only sessions whose key sorts after this one. */
 	readonly after?: string;
@@ -151,6 +155,7 @@ export interface ListOptions {
 	readonly dueBy?: number;
 }
 
+/** The port that a store of sessions implements: entries, leases, inboxes. */
 export interface Journal {
 	/** A word for messages: `memory`, `sqlite`. */
 	readonly name: string;

@@ -29,6 +29,7 @@ export interface EventLoop {
 	whenTurned(passed: () => void): void;
 }
 
+/** What the runtime takes from its surroundings: clock, ids, timers, event loop. */
 export interface Ports {
 	readonly clock: Clock;
 	readonly ids: Ids;

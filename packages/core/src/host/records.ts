@@ -2,6 +2,7 @@
 // host keeps beside its journal lies here, so that one transaction covers it, in memory and in files alike.
 import type { MaybePromise } from "./journal.ts";
 
+/** A record with its revision. */
 export interface StoredRecord {
 	/** A new one for every write of any record, never used again; 0 for what is not there. */
 	readonly revision: number;
@@ -16,15 +17,18 @@ interface RecordAddress {
 	readonly name: string;
 }
 
+/** A change of one record. */
 export interface RecordWrite extends RecordAddress {
 	/** Undefined takes the record away. */
 	readonly value: unknown;
 }
 
+/** The revision a record must have for a write to succeed. */
 export interface RecordExpectation extends RecordAddress {
 	readonly revision: number;
 }
 
+/** Which records a list gives. */
 export interface ListRecords {
 	/** Only records whose name sorts after this one. */
 	readonly after?: string;

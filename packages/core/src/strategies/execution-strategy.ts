@@ -26,6 +26,7 @@ export interface ExecutionContext {
 	readonly signal?: AbortSignal;
 }
 
+/** What a strategy returns: the turn and the state after it. */
 export type ExecutionResult = GenerateResult;
 
 /** How an agent works. A custom one runs as it is; one made by `strategy()` also streams, checkpoints and resumes. */

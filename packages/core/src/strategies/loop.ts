@@ -3,6 +3,7 @@ import type { DecidingStrategy } from "./execution-strategy.ts";
 import { readLimit } from "./read-limit.ts";
 import { strategy } from "./strategy.ts";
 
+/** Options of `loop()`. */
 export interface LoopOptions {
 	/** Rounds of tool calls at most, from 1. Default: no limit; with one, the run ends after that round as it stands. */
 	readonly maxIterations?: number;

@@ -10,6 +10,7 @@ import { readLimit } from "./read-limit.ts";
 import { defaultPlanSchema, readPlan } from "./read-plan.ts";
 import { strategy } from "./strategy.ts";
 
+/** Options of `plan()`. */
 export interface PlanOptions {
 	/** Steps of a plan at most, from 1, chosen in dependency order. Default: no limit. */
 	readonly maxPlanSteps?: number;

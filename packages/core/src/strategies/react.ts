@@ -3,6 +3,7 @@ import type { DecidingStrategy } from "./execution-strategy.ts";
 import { readLimit } from "./read-limit.ts";
 import { strategy } from "./strategy.ts";
 
+/** Options of `react()`. */
 export interface ReactOptions {
 	/** Steps at most, from 1. Default: no limit; with one, the run ends after that step as it stands. */
 	readonly maxSteps?: number;

@@ -110,18 +110,22 @@ export async function eventually(
 	}
 }
 
+/** A fact that starts a run. */
 export const started: Fact = {
 	kind: "run.started",
 	runKind: "user-turn",
 	agentId: "agent",
 	fingerprint: "f",
 };
+/** A fact that ends a run as completed. */
 export const ended: Fact = { kind: "run.ended", outcome: "completed" };
 
+/** A fact that notes a value. */
 export function note(value: unknown): Fact {
 	return { kind: "note", step: 1, topic: "test", value };
 }
 
+/** An input under an id. */
 export function input(id: string, more: Partial<Input> = {}): Input {
 	return { id, kind: "message", body: { text: id }, ...more };
 }

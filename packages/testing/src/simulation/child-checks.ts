@@ -16,11 +16,11 @@ export function checkChildren({ ledger }: World, { endings }: Users): void {
 		if (parentStoreKey === undefined || half.has(rootOf(key))) continue;
 		const parent = ledger.current(parentStoreKey);
 		const isLeft = ledger.current(key) === life;
-		if (isLeft && parent === undefined) ledger.wrong(`${key} is left, and nothing of whom it worked for`);
+		if (isLeft && parent === undefined) ledger.wrong(`${key} is left, and nothing of its parent`);
 		for (const { fact } of entries) {
 			if (fact.kind !== "run.started" || fact.parent === undefined) continue;
 			const works = parent !== undefined && ledger.lifeOfRun(fact.parent.runId) === parent;
-			if (works && !isLeft) ledger.wrong(`${key} is gone, and whom it worked for is not`);
+			if (works && !isLeft) ledger.wrong(`${key} is gone, and its parent is not`);
 			if (isLeft && !works) ledger.wrong(`${key} is left, and has worked for a session that is gone`);
 		}
 	}

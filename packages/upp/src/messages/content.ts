@@ -13,6 +13,7 @@ export type MediaSource =
 /** Where a document comes from: bytes, an address, or plain text given directly. */
 export type DocumentSource = MediaSource | { type: "text"; data: string };
 
+/** Text. */
 export interface TextBlock {
 	type: "text";
 	text: string;
@@ -26,6 +27,7 @@ export interface ReasoningBlock {
 	metadata?: ProviderMetadata;
 }
 
+/** A picture. */
 export interface ImageBlock {
 	type: "image";
 	source: MediaSource;
@@ -38,6 +40,7 @@ export interface ImageBlock {
 	metadata?: ProviderMetadata;
 }
 
+/** Sound. */
 export interface AudioBlock {
 	type: "audio";
 	data: Uint8Array;
@@ -47,6 +50,7 @@ export interface AudioBlock {
 	metadata?: ProviderMetadata;
 }
 
+/** A film. */
 export interface VideoBlock {
 	type: "video";
 	data: Uint8Array;
@@ -60,6 +64,7 @@ export interface VideoBlock {
 	metadata?: ProviderMetadata;
 }
 
+/** A document, such as a PDF. */
 export interface DocumentBlock {
 	type: "document";
 	source: DocumentSource;
@@ -76,6 +81,7 @@ export interface BinaryBlock {
 	metadata?: Record<string, unknown>;
 }
 
+/** A part of a message. */
 export type ContentBlock =
 	| TextBlock
 	| ReasoningBlock

@@ -18,6 +18,7 @@ export interface MessageOptions {
 	metadata?: ProviderMetadata;
 }
 
+/** The kind of a message. */
 export type MessageType = "user" | "assistant" | "tool_result";
 
 /** What all messages have in common. @see UPP Message */
@@ -110,14 +111,17 @@ export function isMessage(value: unknown): value is AnyMessage {
 	return typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[brand] === true;
 }
 
+/** Whether a value is a user message, also one made by another installed copy of this package. */
 export function isUserMessage(value: unknown): value is UserMessage {
 	return isMessage(value) && value.type === "user";
 }
 
+/** Whether a value is an assistant message, also one made by another installed copy of this package. */
 export function isAssistantMessage(value: unknown): value is AssistantMessage {
 	return isMessage(value) && value.type === "assistant";
 }
 
+/** Whether a value is a message of tool results, also one made by another installed copy of this package. */
 export function isToolResultMessage(value: unknown): value is ToolResultMessage {
 	return isMessage(value) && value.type === "tool_result";
 }

@@ -23,11 +23,13 @@ export interface FactoryOptions {
 	fetch?: typeof fetch;
 }
 
+/** How to reach OpenAI. */
 export interface OpenAIOptions extends FactoryOptions {
 	/** Which of OpenAI's interfaces to use. Default `responses`. */
 	api?: "responses" | "chat";
 }
 
+/** How to reach a server that speaks OpenAI's chat format. */
 export interface OpenAICompatibleOptions extends FactoryOptions {
 	/** The name under which provider options and metadata go. Default `openai-compatible`. */
 	name?: string;

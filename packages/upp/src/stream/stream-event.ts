@@ -1,5 +1,6 @@
 // The events of a model's answer while it is made.
 
+/** The kind of a stream event. */
 export type StreamEventType =
 	| "text_delta"
 	| "reasoning_delta"

@@ -20,16 +20,19 @@ export interface HookContext {
 /** Adds context for the rest of the turn that is shown to the model and stored nowhere. */
 export type Overlay = (input: SendInput) => Promise<void>;
 
+/** What `turn.before` handlers get. */
 export interface TurnBeforeContext extends HookContext {
 	readonly overlay: Overlay;
 }
 
+/** What `step.before` handlers get. */
 export interface StepBeforeContext extends HookContext {
 	/** The step's place in its turn, from 0. */
 	readonly stepIndex: number;
 	readonly overlay: Overlay;
 }
 
+/** What `step.after` handlers get. */
 export interface StepAfterContext extends StepBeforeContext {
 	readonly result: "completed";
 	/** Says something to the running turn, which continues for it. Resolves when it is accepted. */
@@ -39,12 +42,14 @@ export interface StepAfterContext extends StepBeforeContext {
 /** How a turn ended. */
 export type TurnResult = "completed" | "aborted" | "error" | "killed";
 
+/** What `turn.after` handlers get. */
 export interface TurnAfterContext extends HookContext {
 	readonly result: TurnResult;
 	/** Rejects with `overlay_closed`: the turn is over. */
 	readonly overlay: Overlay;
 }
 
+/** What `tool.call` handlers get. */
 export interface ToolCallContext extends HookContext {
 	readonly stepIndex: number;
 	readonly toolCallId: string;
@@ -55,6 +60,7 @@ export interface ToolCallContext extends HookContext {
 	readonly input: any;
 }
 
+/** What `tool.result` handlers get. */
 export interface ToolResultContext extends HookContext {
 	readonly stepIndex: number;
 	readonly toolCallId: string;
@@ -75,6 +81,7 @@ export type ToolResultReplacement =
 	| { readonly status: "done"; readonly output: unknown }
 	| { readonly status: "error" | "cancelled"; readonly error: unknown; readonly output?: unknown };
 
+/** What `assemble` handlers get. */
 export interface AssembleContext {
 	readonly sessionKey: string;
 	readonly signal: AbortSignal;
@@ -106,6 +113,7 @@ export interface PluginHooks {
 	"session.delete"(context: { readonly sessionKey: string }): unknown;
 }
 
+/** The name of a plugin's hook. */
 export type HookName = keyof PluginHooks;
 
 /** What `setup` works with. It can be used while `setup` runs. */
