@@ -35,7 +35,8 @@ export class TurnOverlays {
 	/** The messages with the overlays in their places; new ones get theirs now and keep it. */
 	view(messages: readonly Message[]): readonly Message[] {
 		const last = messages.at(-1)?.id;
-		for (const overlay of this.#fresh) this.#placed.push({ overlay, following: this.#asked ? last : undefined });
+		for (const overlay of this.#fresh)
+			this.#placed.push({ overlay, following: this.#asked ? last : undefined });
 		this.#fresh = [];
 		this.#asked = true;
 		if (this.#placed.length === 0) return messages;

@@ -58,7 +58,7 @@ export class List<T> implements Iterable<T> {
 		if (!(index >= 0 && index < this.length)) return undefined;
 		let segment = this.#segment;
 		while (index < segment.offset) {
-			// Whoever starts after 0 has a segment before it.
+			// A list that starts after 0 has a segment before it.
 			const { jump, before } = segment as { jump: Segment<T>; before: Segment<T> };
 			segment = index < jump.offset ? jump : before;
 		}

@@ -4,7 +4,7 @@ import { readLimit } from "./read-limit.ts";
 import { strategy } from "./strategy.ts";
 
 export interface LoopOptions {
-	/** Rounds of tool calls at most, from 1. Default: no limit; with one, the run ends after that round as it stands. */
+	/** Rounds of tool calls at most, from 1. Default: no limit; with one, the run ends after that round, with the state it has. */
 	readonly maxIterations?: number;
 }
 
