@@ -19,7 +19,7 @@ const script: readonly (string | ScriptedReply)[] = [
 ];
 
 test.each([[{ signal: 5 }], [{ signal: {} }], [null]])(
-	"options of a call that are none (%j) are refused before anything begins",
+	"invalid options of a call (%j) are refused before anything begins",
 	async (options) => {
 		const model = scriptedModel(["never"]);
 		const one = agent({ model });
@@ -161,7 +161,7 @@ describe("the signal of a call", () => {
 		expect(log).toEqual([]);
 	});
 
-	test("aborted later: the model is told and the call rejects; aborted after the end, nothing happens", async () => {
+	test("aborted later: the model is notified and the call rejects; aborted after the end, nothing happens", async () => {
 		const controller = new AbortController();
 		const { model, asked } = deafModel();
 		const running = agent({ model }).generate("go", initial, { signal: controller.signal });

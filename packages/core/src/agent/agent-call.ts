@@ -15,7 +15,7 @@ import { type OpaqueStrategy, runOpaque } from "./opaque-strategy.ts";
 
 /** What a single call may be given beside its input and state. */
 export interface CallOptions {
-	/** Cancels the call: model and tools are told, and the call rejects with code CANCELLED. */
+	/** Cancels the call: model and tools are notified, and the call rejects with code CANCELLED. */
 	readonly signal?: AbortSignal;
 	/** The context of the tool call that makes this call, when the agent works as a sub-agent. */
 	readonly parentContext?: ToolContext;
@@ -49,7 +49,7 @@ export interface StartedCall {
 
 /**
  * Starts a call. Without policy the run begins before this returns.
- * @throws TypeError for options that are none, before anything begins.
+ * @throws TypeError for invalid options, before anything begins.
  */
 export function startCall(
 	setup: CallSetup,

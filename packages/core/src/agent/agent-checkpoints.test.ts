@@ -26,12 +26,12 @@ const round: ScriptedReply = { toolCalls: [{ name: "look" }] };
 const steps = ["a", "b"].map((id) => ({ id, description: `Do ${id}.` }));
 const planned: ScriptedReply = { data: { steps }, text: JSON.stringify({ steps }) };
 
-/** A stream that tells nothing. */
+/** A stream without events. */
 function streamOf(result: Promise<GenerateResult>): AgentStreamResult {
 	return { result, abort() {}, async *[Symbol.asyncIterator](): AsyncGenerator<AgentStreamEvent> {} };
 }
 
-/** A custom strategy of two steps with its own stream; the house knows only what it tells by its hooks. */
+/** A custom strategy of two steps with its own stream; the library knows only what it reports by its hooks. */
 const custom: ExecutionStrategy = {
 	name: "custom",
 	async execute({ llm, input, state, strategy }) {
@@ -100,7 +100,7 @@ afterEach(() => {
 });
 
 describe("the id of a session", () => {
-	test("is one new UUID for all saves unless it is given, and without a store there is none [UAP-012]", async () => {
+	test("is one new UUID for all saves unless it is given, and without a store it is absent [UAP-012]", async () => {
 		const checkpoints = memoryStore();
 		const model = scriptedModel([round, "done", "again"]);
 		const one = agent({ model, tools: [look], checkpoints });

@@ -332,7 +332,7 @@ describe("hooks around each tool", () => {
 		]);
 	});
 
-	test("onBeforeCall answering false skips that tool only, and the model is told [UAP-113]", async () => {
+	test("onBeforeCall answering false skips that tool only, and the model sees it [UAP-113]", async () => {
 		const log: unknown[] = [];
 		const model = scriptedModel([{ toolCalls: [{ name: "echo" }, { name: "other" }] }, "Done."]);
 		const one = agent({
@@ -371,7 +371,7 @@ describe("hooks around each tool", () => {
 		expect(lines(state.messages)[2]).toBe("results: a, replaced");
 	});
 
-	test("a tool that throws is told to onError, and onAfterCall is not called [UAP-114]", async () => {
+	test("a tool that throws is reported to onError, and onAfterCall is not called [UAP-114]", async () => {
 		const log: unknown[] = [];
 		const thrown = new TypeError("it broke");
 		const tool = anyTool("fail", () => {

@@ -156,7 +156,7 @@ describe("the events of a stream", () => {
 });
 
 describe("who reads a stream, and who does not", () => {
-	test("the result settles when nobody iterates, and what was told before is delivered in order [UAP-116]", async () => {
+	test("the result settles when nobody iterates, and what was emitted before is delivered in order [UAP-116]", async () => {
 		const read = async (late: boolean): Promise<string[]> => {
 			const stream = agent({ model: scriptedModel(script), tools: [echo] }).stream("go", initial);
 			if (late) await stream.result;

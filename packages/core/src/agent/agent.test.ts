@@ -309,7 +309,7 @@ describe("options", () => {
 		expect((through.requests[0] as { params?: unknown }).params).toBe(options.params);
 	});
 
-	test("retries are told to the caller's own listener too", async () => {
+	test("retries are reported to the caller's own listener too", async () => {
 		const emitted: number[] = [];
 		const failing = scriptedModel((_, call) =>
 			call === 0 ? { error: new UPPError("busy", "RATE_LIMITED", "test", "llm") } : "hi",

@@ -151,7 +151,7 @@ export class Agent {
 	}
 
 	/**
-	 * Continues a run that the host scheduled, at whatever time and in whatever process: a notification is told to its
+	 * Continues a run that the host scheduled, at whatever time and in whatever process: a notification is delivered to its
 	 * session, a run that nobody alive works on is resumed. Null when another call has the run, or it is over.
 	 *
 	 * Rejects with `run_not_found` for a run that was never recorded, `no_execution_host` when the agent's host keeps no
@@ -168,7 +168,7 @@ export class Agent {
 	 * that a dead process left, and what the host has scheduled. Yields each run as it is resumed; they continue by
 	 * themselves. Any number of processes may work on one host: each run is resumed by one of them.
 	 *
-	 * Rejects with what the store threw, or taking a run up, unless `onProblem` is notified of it; TypeError for an option
+	 * Rejects with what the store or resuming a run threw, unless `onProblem` is notified of it; TypeError for an option
 	 * that makes no sense.
 	 *
 	 * @see keyed sessions "Send, Host Resume, and Steer"

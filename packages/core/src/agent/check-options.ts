@@ -30,7 +30,7 @@ export function checkNames(options: AgentOptions): void {
 	}
 }
 
-/** @throws TypeError where `model` is none, or an option does not go with it. */
+/** @throws TypeError where `model` is not a model, or an option does not go with it. */
 export function checkModel(options: AgentOptions): void {
 	const { model } = options as { model?: unknown };
 	const isModel = (typeof model === "object" && model !== null && "modelId" in model) || isRuntimeLlm(model);

@@ -50,7 +50,7 @@ async function until(
 	}
 }
 
-/** The innermost event, with how deep it stands. */
+/** The innermost event, with its depth. */
 function innermost(event: AgentStreamEvent, depth = 0): { event: AgentStreamEvent; depth: number } {
 	if (event.uap?.type !== "subagent_event") return { event, depth };
 	return innermost(event.uap.data.innerEvent as AgentStreamEvent, depth + 1);
@@ -233,7 +233,7 @@ describe("limits and stop conditions", () => {
 	});
 });
 
-describe("what a parent's stream tells of a sub-agent", () => {
+describe("what a parent's stream emits of a sub-agent", () => {
 	test("begins before its first model call and ends with it, all under one id [UAP-087]", async () => {
 		const order: string[] = [];
 		const child = agent({

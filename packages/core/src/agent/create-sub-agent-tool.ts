@@ -1,4 +1,4 @@
-// A sub-agent as a tool of an explicit schema, telling its parent live what it does (keeps I8). @see UAP 8
+// A sub-agent as a tool of an explicit schema, emitting live to its parent what it does (keeps I8). @see UAP 8
 
 import type { JSONSchema } from "@holdfast/upp";
 import { uuid } from "@holdfast/upp";

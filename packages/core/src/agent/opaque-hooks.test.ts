@@ -37,14 +37,14 @@ describe("a custom strategy", () => {
 		);
 		expect(log).toEqual(["before", "complete", "after"]);
 		log.length = 0;
-		const telling = once({
+		const reporting = once({
 			async execute(context) {
 				const result = await once().execute(context);
 				context.strategy.onComplete?.(result);
 				return result;
 			},
 		});
-		await agent({ model: scriptedModel(["a"]), execution: telling, strategy }).generate("go", initial);
+		await agent({ model: scriptedModel(["a"]), execution: reporting, strategy }).generate("go", initial);
 		expect(log).toEqual(["complete"]);
 		log.length = 0;
 		const failing = agent({ model: scriptedModel([]), execution: once(), strategy });
@@ -146,7 +146,7 @@ describe("checkpoints of a custom strategy", () => {
 		},
 	);
 
-	test("are saved at each onStepEnd, and at the end of one that tells of no step", async () => {
+	test("are saved at each onStepEnd, and at the end of one that reports no step", async () => {
 		const checkpoints = memoryStore();
 		const three = once({
 			async execute(context) {
@@ -199,7 +199,7 @@ describe("sub-agents of a custom strategy", () => {
 		expect(checkpoints.saved.at(-1)?.subagentTraces).toHaveLength(1);
 	});
 
-	test("are told live with the step they run in, whoever runs the tools", async () => {
+	test("are emitted live with the step they run in, whoever runs the tools", async () => {
 		const streaming = once({
 			stream(context) {
 				context.strategy.onStepStart?.(3, context.state);

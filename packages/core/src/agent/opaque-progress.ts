@@ -1,13 +1,13 @@
-// How far a custom strategy is, as its hooks and sub-agents tell: its step, its latest state, traces and checkpoints.
+// How far a custom strategy is, as its hooks and sub-agents report: its step, its latest state, traces and checkpoints.
 import { type SubagentEvent, TraceCollector } from "../engine/index.ts";
 import type { AgentState, SubagentExecutionTrace } from "../state/index.ts";
 import type { SessionCheckpoints } from "./checkpoints.ts";
 
 export class OpaqueProgress {
 	step: number;
-	/** The latest state the strategy told of. */
+	/** The latest state the strategy reported. */
 	state: AgentState;
-	/** Whether the strategy told of its own completion. */
+	/** Whether the strategy reported its own completion. */
 	completed = false;
 	#saved = false;
 	readonly #checkpoints: SessionCheckpoints | undefined;
@@ -20,7 +20,7 @@ export class OpaqueProgress {
 		this.#checkpoints = checkpoints;
 	}
 
-	/** Told by a sub-agent of a tool. */
+	/** Reported by a sub-agent of a tool. */
 	notify(event: SubagentEvent): void {
 		this.#collector.notify(event);
 	}
@@ -38,7 +38,7 @@ export class OpaqueProgress {
 		this.#saved = true;
 	}
 
-	/** The final state. A strategy that told of no step is saved at its end. */
+	/** The final state. A strategy that reported no step is saved at its end. */
 	finished(state: AgentState): AgentState {
 		const final = this.#completed(state);
 		if (!this.#saved) this.#checkpoints?.save(final);

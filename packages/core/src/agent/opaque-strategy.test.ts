@@ -108,7 +108,7 @@ describe("a custom strategy", () => {
 		expect((await stream.result).turn.response.text).toBe("hello");
 	});
 
-	test("that gives no turn and state is told so", async () => {
+	test("that gives no turn and state gets an error", async () => {
 		const one = agent({ model: scriptedModel([]), execution: once({ execute: async () => ({}) as never }) });
 		await expect(one.generate("go", initial)).rejects.toMatchObject({ code: "invalid_strategy" });
 	});

@@ -91,7 +91,7 @@ export function runOpaque(setup: OpaqueCallSetup): OpaqueCall {
 	};
 }
 
-/** The hooks as the strategy gets them: what it tells by them is known here too. */
+/** The hooks as the strategy gets them: what it reports by them is known here too. */
 function observed(
 	hooks: AgentStrategy,
 	progress: OpaqueProgress,
@@ -122,7 +122,7 @@ function observed(
 	};
 }
 
-/** Through the strategy's own stream; one that has none is carried out all the same, and tells no events. */
+/** Through the strategy's own stream; one without a stream is carried out all the same, and emits no events. */
 async function follow(
 	strategy: ExecutionStrategy,
 	context: ExecutionContext,
@@ -132,7 +132,7 @@ async function follow(
 	const { signal } = context;
 	const stream = strategy.stream(context);
 	signal?.addEventListener("abort", () => stream.abort?.(), { once: true });
-	stream.result.catch(() => {}); // iterating tells the same error first
+	stream.result.catch(() => {}); // iterating throws the same error first
 	for await (const event of stream) {
 		if (signal?.aborted) break;
 		push(event);

@@ -65,18 +65,18 @@ export interface AgentOptions extends Partial<Omit<LLMOptions, "model" | "system
 	 */
 	readonly remoteToolTimeoutMs?: number;
 	/**
-	 * How often a run of a session is resumed again after its process died, without a step finished between; then it is
-	 * parked until somebody releases it. Default: 5. `Infinity` never parks, 0 takes none up again.
+	 * How often a run of a session is resumed after its process died, without a step finished between; then it is
+	 * parked until somebody releases it. Default: 5. `Infinity` never parks, 0 resumes none.
 	 */
 	readonly maxRestarts?: number;
 	/**
 	 * What becomes of a run that was begun with another model, other instructions or other tools than the agent has now:
-	 * `go-on` (the default) continues what the agent has now and tells so, `park` leaves it until somebody releases it.
+	 * `go-on` (the default) continues with what the agent has now and emits the change, `park` leaves it until somebody releases it.
 	 */
 	readonly onAgentChange?: "go-on" | "park";
 	/**
 	 * Keeps what the model says while it says it, for those who follow a session with offsets: deltas are gathered for so
-	 * many milliseconds and then committed. Less: they hear of it earlier; more: fewer commits. Default: deltas are told
+	 * many milliseconds and then committed. Less: they hear of it earlier; more: fewer commits. Default: deltas are emitted
 	 * to watchers in this process and not kept, and so they are over a bare session store.
 	 */
 	readonly keepDeltasMs?: number;
@@ -197,7 +197,7 @@ function bind(options: AgentOptions, system: string | undefined): EngineModel {
 	};
 }
 
-/** Retries are told to the watchers of the run, and to the caller's own listener. */
+/** Retries are reported to the watchers of the run, and to the caller's own listener. */
 function requestOf(binding: ModelBinding, onRetry: AgentOptions["onRetry"]): EngineModel["request"] {
 	if (onRetry === undefined) return binding.request;
 	return (messages, extra) =>

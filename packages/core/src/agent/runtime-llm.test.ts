@@ -194,7 +194,7 @@ describe("a function as a model", () => {
 		],
 		["a user's message", [{ role: "user", content: "x" }]],
 		["no message", [null]],
-		["content that is none", [{ role: "assistant", content: 7 }]],
+		["content that is a number", [{ role: "assistant", content: 7 }]],
 		["an unknown part", [{ role: "assistant", content: [{ type: "sound" }] }]],
 		["a call without an id", [{ role: "assistant", content: [call("")] }]],
 		["two calls of one id", [{ role: "assistant", content: [call("c"), call("c")] }]],

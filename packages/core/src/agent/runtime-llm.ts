@@ -22,11 +22,11 @@ import { type ReadAnswer, readModelOutput } from "./read-model-output.ts";
  */
 export type RuntimeLlm = (input: {
 	readonly history: ModelMessage[];
-	/** Fires when the run is told to stop. */
+	/** Fires when the run is asked to stop. */
 	readonly signal: AbortSignal;
 }) => Promise<readonly ModelMessage[]> | readonly ModelMessage[];
 
-/** Whether a model is such a function; a provider, which is a function too, is none. */
+/** Whether a model is such a function; a provider, which is a function too, is not. */
 export function isRuntimeLlm(model: unknown): model is RuntimeLlm {
 	if (typeof model !== "function") return false;
 	const provider = model as { modalities?: unknown; languageModel?: unknown };

@@ -1,4 +1,4 @@
-// agent.work(): what is due is resumed once, by whoever looks, and continues by itself.
+// agent.work(): what is due is resumed once, by the first worker to look, and continues by itself.
 import { join } from "node:path";
 import { type Script, scriptedModel } from "@holdfast/testing";
 import type { LLMRequest } from "@holdfast/upp";
@@ -131,7 +131,7 @@ describe("work that is due", () => {
 });
 
 describe("what the scheduler has", () => {
-	test("is told when its time has come, once, and is then off the list", async () => {
+	test("is delivered when its time has come, once, and is then off the list", async () => {
 		let now = 1_000_000;
 		const first = worker(echo, {}, { now: () => now });
 		const [host] = hosts as [SqliteHost];
@@ -144,7 +144,7 @@ describe("what the scheduler has", () => {
 		expect(await taken(first)).toEqual([]);
 	});
 
-	test("is told by the agent whose session it is for, and by no other", async () => {
+	test("is delivered by the agent whose session it is for, and by no other", async () => {
 		const theirs = worker(echo, { namespace: "theirs" });
 		const [host] = hosts as [SqliteHost];
 		await host.store.notifications.enqueue({ ...reminder("a"), ownerNamespace: "theirs" });
@@ -176,7 +176,7 @@ describe("what the scheduler has", () => {
 	});
 });
 
-describe("a notice of which somebody else's run is to be told", () => {
+describe("a notice for a session in which somebody else's run is under way", () => {
 	test("is not kept claimed by who asked for it in vain", async () => {
 		const open = gate();
 		const busy = worker(async (request) => {
@@ -197,7 +197,7 @@ describe("a notice of which somebody else's run is to be told", () => {
 		expect((await host.store.runs.get("run-a"))?.lease?.leaseUntilMs).toBe(0);
 		open.open();
 		await run.result();
-		// That run took it in where it would have ended: nothing is left to tell.
+		// That run took it in where it would have ended: nothing is left to deliver.
 		expect(await taken(second)).toEqual([]);
 		expect(await host.scheduler.list()).toEqual([]);
 		expect(await host.store.runs.get("run-a")).toMatchObject({ status: "completed" });
@@ -219,7 +219,7 @@ describe("a worker", () => {
 		await looking;
 	});
 
-	test("takes nothing up after its signal, and leaves what is under way to continue", async () => {
+	test("resumes nothing after its signal, and leaves what is under way to continue", async () => {
 		await leave(["a"]);
 		const stop = new AbortController();
 		const open = gate();
@@ -248,7 +248,7 @@ describe("a worker", () => {
 		expect(await taken(worker(echo))).toEqual(["a: completed re: hello"]);
 	});
 
-	test("tells of what it cannot do and continues the rest; without a listener it ends with that", async () => {
+	test("reports what it cannot do and continues with the rest; without a listener it ends with that", async () => {
 		await leave(["a", "b"]);
 		const second = worker(echo);
 		const host = hosts.at(-1) as SqliteHost;

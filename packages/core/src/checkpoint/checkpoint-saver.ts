@@ -1,4 +1,4 @@
-// Saves states after a run's back: in order within a session, one at a time, never in the way. What fails is logged and
+// Saves states beside a run: in order within a session, one at a time, never in the way. What fails is logged and
 // the run continues. The queue is bounded (keeps I7): beyond the limit the oldest waiting state is left out, since a newer
 // one takes its place anyway.
 import type { AgentState } from "../state/index.ts";
@@ -7,7 +7,7 @@ import type { CheckpointStore } from "./checkpoint-store.ts";
 /** Options of `checkpointSaver`. */
 export interface CheckpointSaverOptions {
 	readonly store: CheckpointStore;
-	/** Told of each save that failed. What it throws is ignored. Default: `console.error`. */
+	/** Called with each save that failed. What it throws is ignored. Default: `console.error`. */
 	readonly log?: (message: string, error: unknown) => void;
 	/**
 	 * How many states of one session may wait for a store that is slower than the agent. Waiting states share their

@@ -43,7 +43,7 @@ const strategies: Record<string, [ExecutionStrategy, (round: ScriptedReply) => (
 	};
 
 describe.each(Object.entries(strategies))("in %s", (_, [execution, script]) => {
-	test("a tool is notified of its agent and its call, in a nested agent also of the call around it [UAP-078]", async () => {
+	test("a tool is given its agent and its call, in a nested agent also of the call around it [UAP-078]", async () => {
 		const seen = new Map<string, ToolContext>();
 		const noting = (name: string): AnyTool =>
 			anyTool(name, (_params, context) => {
@@ -159,7 +159,7 @@ describe("what a context says", () => {
 		expect(new Set(seen.map(([id]) => id)).size).toBe(2);
 	});
 
-	test("once the call has its result, what its tool still tells is told to nobody", async () => {
+	test("once the call has its result, what its tool still emits is dropped", async () => {
 		const kept: ToolContext[] = [];
 		const leak = anyTool("leak", (_, context) => void kept.push(context));
 		const model = scriptedModel([{ toolCalls: [{ name: "leak" }] }, "done"]);

@@ -1,4 +1,4 @@
-// What a running tool is notified about the call it serves. Rarely used parts are computed when asked for.
+// What a running tool knows of the call it serves. Rarely used parts are computed when asked for.
 import type { ToolCall } from "@holdfast/upp";
 import type { Approval, EngineTool, RetryPolicy, ToolContext } from "../tools/index.ts";
 import type { Run } from "./run.ts";
@@ -71,7 +71,7 @@ export class CallContext implements ToolContext {
 		};
 	}
 
-	/** The call has its result: what its tool still says is told to nobody. */
+	/** The call has its result: what its tool still says is dropped. */
 	close(): void {
 		this.#over = true;
 	}

@@ -1,17 +1,17 @@
 // Which call of a tool or hook the code that is running belongs to, and what such calls wait for: a call that waits for
-// what can only happen when it is over would wait for ever, and is told so instead (keeps I8).
+// what can only happen when it is over would wait for ever, and gets an error instead (keeps I8).
 // Where the platform has no AsyncLocalStorage, nothing is known of calls and nothing is refused.
 
 /** What waits for calls and is waited for, among all of this process: a session by its name, or an object. */
 export type ProcessKey = string | object;
 
-/** A call of a tool or hook, from when its function is called until it has settled; what is at the place waits for it. */
+/** A call of a tool or hook, from when its function is called until it has settled; the session of that process key waits for it. */
 interface CallScope {
 	readonly processKey: ProcessKey;
 	isOver: boolean;
 }
 
-/** A call waits for what is at a place. */
+/** A call waits for the session of a process key. */
 interface Wait {
 	readonly scope: CallScope;
 	readonly to: ProcessKey;
@@ -28,11 +28,11 @@ const storage = makeStorage();
 /** How many calls are not over. */
 let underWay = 0;
 
-/** Waits under way, by the place of the call that waits. */
+/** Waits under way, by the process key of the call that waits. */
 const waits = new Map<ProcessKey, Set<Wait>>();
 
 /**
- * Calls a function of the caller's for which what is at a place waits: a run in that session, say. Of a run in no
+ * Calls a function of the caller's for which the session of a process key waits. Of a run in no
  * session nothing more is known than of whoever runs it.
  */
 export function withinCall<T>(processKey: ProcessKey | undefined, call: () => T): T {
@@ -57,15 +57,15 @@ export function withinCall<T>(processKey: ProcessKey | undefined, call: () => T)
 	return called;
 }
 
-/** Whether the running code belongs to a call that cannot be over before what is at that place continues, nor it before the call is. */
+/** Whether the running code belongs to a call that cannot end before that session continues, nor that session before the call ends. */
 export function isAwaitedBy(processKey: ProcessKey): boolean {
 	const scope = scopeNow();
 	return scope !== undefined && leads(processKey, scope.processKey, new Set());
 }
 
 /**
- * Waits for something of what is at a place; while a call does, others know. Rejects with the refusal where that would
- * be for ever. Who does not look at it is not told.
+ * Waits for something of the session of a process key; while a call does, others know. Rejects with the refusal where that would
+ * be for ever. A refusal that nobody awaits is not reported.
  */
 export function waitFor<T>(
 	processKey: ProcessKey | undefined,
@@ -96,7 +96,7 @@ function scopeNow(): CallScope | undefined {
 	return scope?.isOver === true ? undefined : scope;
 }
 
-/** Whether calls of one place wait for another, or for one whose calls do. */
+/** Whether calls of one process key wait for another, or for one whose calls do. */
 function leads(from: ProcessKey, to: ProcessKey, seen: Set<ProcessKey>): boolean {
 	if (from === to) return true;
 	if (seen.has(from)) return false;

@@ -1,4 +1,4 @@
-// What a run tells between two facts, kept in pieces for those who follow it with offsets (keeps I3, I7).
+// What a run emits between two facts, kept in pieces for those who follow it with offsets (keeps I3, I7).
 // A piece is committed before they hear of it: on its own some milliseconds after it was begun, or with the next facts.
 
 import {
@@ -61,7 +61,7 @@ export class ChunkRecorder implements Watcher {
 		const pending = this.#pending;
 		if (pending.length === 0) return noChunks;
 		this.#pending = [];
-		// An event may have been told while facts were on their way: its place is where it is committed.
+		// An event may have been emitted while facts were on their way: its position is where it is committed.
 		return pending.map(({ seq: _, sub: __, ...event }) => ({ sub: ++this.#count, event }));
 	}
 }

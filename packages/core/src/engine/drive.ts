@@ -56,7 +56,7 @@ function advance(run: Run): MaybePromise<boolean> {
 		case "finish":
 			if (action.error !== undefined) throw action.error;
 			// Something was said for one more look of the model, though its work seemed done.
-			return run.interceptors.goesOn?.() === true ? modelStep(run, oneMoreStep) : true;
+			return run.interceptors.continues?.() === true ? modelStep(run, oneMoreStep) : true;
 		default:
 			throw invalidAction(run.agent.decider.name, action);
 	}

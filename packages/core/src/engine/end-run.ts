@@ -8,7 +8,7 @@ import { CommitFailed, CutShort, Stopped, Waits } from "./stopped.ts";
 /** How the drive of a run came to its end in this process. */
 export type DriveOutcome =
 	| { readonly kind: "ended"; readonly outcome: RunOutcome; readonly error?: unknown }
-	/** Left open in the journal: told to, fenced, or the journal refused a commit. */
+	/** Left open in the journal: on request, fenced, or because the journal refused a commit. */
 	| {
 			readonly kind: "left";
 			readonly reason: "suspended" | "waiting" | "lease_lost" | "journal_failed";
@@ -60,7 +60,7 @@ export function refusedEnd(outcome: RunOutcome): Fact {
 	return { kind: "run.ended", outcome, ...(outcome === "aborted" ? {} : { error }) };
 }
 
-/** Whoever killed the run has recorded its end; here it is only told. */
+/** The kill has recorded the end of the run; here it is only emitted. */
 function killed(run: Run): DriveOutcome {
 	const { usage, step } = run.state.run ?? {
 		usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
@@ -99,7 +99,7 @@ async function waiting(run: Run, calls: readonly PendingCall[]): Promise<DriveOu
 	return left(run, "waiting", undefined);
 }
 
-/** Notes that the run was left on purpose, so that its resume is not told as a crash. */
+/** Notes that the run was left on purpose, so that its resume does not count as a crash. */
 async function suspended(run: Run): Promise<DriveOutcome> {
 	try {
 		await commit(run, [{ kind: "note", step: stepOf(run), topic: "suspended", value: true }]);

@@ -66,7 +66,7 @@ describe("any script of answers, calls and failures", () => {
 		);
 	});
 
-	test("tells events in order, each with its start and its end", async () => {
+	test("emits events in order, each with its start and its end", async () => {
 		await fc.assert(
 			fc.asyncProperty(scripts, executions, async (script, execution) => {
 				const { events } = await driven(script, undefined, execution);
@@ -121,7 +121,7 @@ describe("a stop at any moment", () => {
 		script: scripts,
 		execution: executions,
 		at: fc.nat({ max: 60 }),
-		/** 0: inside the telling of the event; else so many turns of the promise queue later. */
+		/** 0: inside the emitting of the event; else so many turns of the promise queue later. */
 		delay: fc.nat({ max: 6 }),
 	});
 
@@ -156,7 +156,7 @@ describe("a stop at any moment", () => {
 				if (mark === undefined) return;
 				expect(trace.slice(mark.trace)).toEqual([]);
 				const emitted = events.slice(mark.events).map((event) => event.type);
-				// What was committed in one piece is told to its end, also when the first of it is answered by a stop.
+				// What was committed in one piece is emitted to its end, also when the first of it is answered by a stop.
 				const starts = given.delay === 0 ? [] : ["tool_start"];
 				for (const type of ["step_start", "model_start", "model", "tool_delta", ...starts]) {
 					expect(emitted).not.toContain(type);

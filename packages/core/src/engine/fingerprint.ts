@@ -1,4 +1,4 @@
-// The fingerprint of an agent: what a run was begun with, so that whoever continues it can know what has changed.
+// The fingerprint of an agent: what a run was begun with, so that its resume can know what has changed.
 import type { AgentPart } from "../facts/index.ts";
 import { textHash } from "../facts/index.ts";
 import type { EngineTool } from "../tools/index.ts";

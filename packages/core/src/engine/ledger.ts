@@ -1,14 +1,14 @@
-// A record kept beside the journal while a run continues: what it writes is before anybody is told (keeps I3).
+// A record kept beside the journal while a run continues: what it writes is committed before any event is emitted (keeps I3).
 import type { Fact, RunEvent } from "../facts/index.ts";
 
-/** A place of a run worth remembering that has no fact of its own. */
+/** A point of a run worth remembering that has no fact of its own. */
 export interface Mark {
 	readonly phase: "before-model" | "before-child-run" | "child-run-linked";
 	readonly toolCallId?: string;
 	readonly childRunId?: string;
 }
 
-/** A fact and where it stands. */
+/** A fact and its position. */
 export interface CommittedFact {
 	readonly seq: number;
 	readonly fact: Fact;
@@ -20,7 +20,7 @@ export interface Ledger {
 	committed(facts: readonly CommittedFact[], events: readonly RunEvent[]): Promise<void>;
 	/** The run continues when this settles. `seq` is that of the last entry. */
 	mark(mark: Mark, seq: number): Promise<void>;
-	/** An event without an entry of its own was told. Must not throw. */
+	/** An event without an entry of its own was emitted. Must not throw. */
 	notify(event: RunEvent): void;
 	/** Calls `notify`, once, when somebody else has taken the run over. */
 	whenLost(notify: () => void): void;

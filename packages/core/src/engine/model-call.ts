@@ -71,7 +71,7 @@ export async function callModel(run: Run, action: ModelAction, step: number): Pr
 				: await run.untilStopped(assemble(historyFor(run.state.context, action)));
 		const request = requestFor(run, engineModel, action, step, assembled, retries);
 		run.checkLease();
-		run.checkStopped(); // whoever was notified may have stopped it
+		run.checkStopped(); // a watcher may have stopped it
 		const startedAt = clock.monotonic();
 		const ask = (): Promise<EngineResponse> => {
 			if (model.capabilities.streaming) {

@@ -12,7 +12,7 @@ export interface Recorder {
 	append(batch: Append): MaybePromise<AppendResult>;
 	/** Inputs that wait for this run. */
 	inbox(): MaybePromise<readonly StoredInput[]>;
-	/** Looks whether this process may still append; when not, the run is told to stop. Absent: only an append tells. */
+	/** Looks whether this process may still append; when not, the run is stopped. Absent: only an append finds out. */
 	check?(): void;
 	/** `nothing`: no reader will ever ask for what was committed. Default `facts`. */
 	readonly keeps?: "facts" | "nothing";
@@ -42,7 +42,7 @@ export interface RunOptions {
 	readonly interceptors?: DrivenStages;
 	/** What its facts and deltas go through before they are committed and emitted. */
 	readonly admitting?: Admitting | undefined;
-	/** Told each state at the end of a step. Must not throw. */
+	/** Called with each state at the end of a step. Must not throw. */
 	readonly afterStep?: (state: AgentState) => void;
 	/** Keeps records of the run beside its journal. */
 	readonly ledger?: Ledger;

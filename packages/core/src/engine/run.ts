@@ -1,4 +1,4 @@
-// A run under way: it commits facts, folds them, tells watchers, and can be stopped at any moment (keeps I1, I3, I8).
+// A run under way: it commits facts, folds them, notifies watchers, and can be stopped at any moment (keeps I1, I3, I8).
 import { UPPError } from "@holdfast/upp";
 import type { BoundaryEvent, Entry, Fact, Placement, RunEvent, Watcher } from "../facts/index.ts";
 import {
@@ -53,8 +53,8 @@ export class Run {
 	#stopReason: StopReason | undefined;
 	#cut: ((error: Stopped) => void) | undefined;
 	#sub = 0;
-	/** What is told when the ledger has what was committed last, and when that is told. */
-	#recording: { readonly untold: RunEvent[]; readonly emitted: Promise<unknown> } | undefined;
+	/** Events that wait for the ledger to have what was committed last, and when they are emitted. */
+	#recording: { readonly pending: RunEvent[]; readonly emitted: Promise<unknown> } | undefined;
 	#offered: RunInput[] = [];
 	#taken: Set<string> | undefined;
 	#traces: TraceCollector | undefined;
@@ -85,7 +85,7 @@ export class Run {
 		this.#watchers.unshift(this.#chunks);
 	}
 
-	/** Fires when the run is told to stop; handed to models and tools. */
+	/** Fires when the run is asked to stop; handed to models and tools. */
 	get signal(): AbortSignal {
 		return this.#controller.signal;
 	}
@@ -122,7 +122,7 @@ export class Run {
 		};
 	}
 
-	/** Tells the run to stop. The first reason counts, except that a lost lease or a kill outranks a request. */
+	/** Asks the run to stop. The first reason counts, except that a lost lease or a kill outranks a request. */
 	stop(reason: StopReason): void {
 		if (this.#stopReason !== undefined && (reason === "interrupt" || reason === "suspend")) return;
 		this.#stopReason = reason;
@@ -132,7 +132,7 @@ export class Run {
 		this.#cut?.(new Stopped(reason));
 	}
 
-	/** Tells running tools that the run failed and nobody waits for them any more (keeps I8). */
+	/** Notifies running tools that the run failed and nobody waits for them any more (keeps I8). */
 	cancelWork(cause: unknown): void {
 		if (this.#controller.signal.aborted) return;
 		this.#controller.abort(
@@ -152,12 +152,12 @@ export class Run {
 		this.#recorder.check?.();
 	}
 
-	/** Throws when the run was told to stop. */
+	/** Throws when the run was asked to stop. */
 	checkStopped(): void {
 		if (this.#stopReason !== undefined) throw new Stopped(this.#stopReason);
 	}
 
-	/** The promise's outcome, or `Stopped` as soon as the run is told to stop, whatever the promise does (keeps I8). */
+	/** The promise's outcome, or `Stopped` as soon as the run is asked to stop, whatever the promise does (keeps I8). */
 	untilStopped<T>(given: T | PromiseLike<T>): Promise<T> {
 		const promise = Promise.resolve(given);
 		const reason = this.#stopReason;
@@ -188,7 +188,7 @@ export class Run {
 		const batch: Mutable<Append> =
 			options === undefined ? { at, runId, facts } : { at, runId, facts, ...options };
 		if (this.#chunks !== undefined) {
-			// What may not be committed is not the place for what was told before.
+			// Events emitted before do not ride on facts that may be refused.
 			if (batch.onlyIfNothingWaits) this.#keepChunks();
 			const chunks = this.#chunks.take();
 			if (chunks.length > 0) batch.chunks = chunks;
@@ -206,7 +206,7 @@ export class Run {
 		return this.#committed(batch, appended);
 	}
 
-	/** Commits what was told since the last facts. What the store refuses, it refuses the next facts too. */
+	/** Commits what was emitted since the last facts. What the store refuses, it refuses the next facts too. */
 	#keepChunks(): void {
 		const chunks = this.#chunks?.take() ?? [];
 		if (chunks.length === 0) return;
@@ -237,10 +237,10 @@ export class Run {
 		return true;
 	}
 
-	/** Folds what was committed, and tells it when the ledger has it too. */
+	/** Folds what was committed, and emits it when the ledger has it too. */
 	#recorded(ledger: Ledger, batch: Append, lastSeq: number): Promise<boolean> {
 		const facts: CommittedFact[] = [];
-		const untold: RunEvent[] = [];
+		const pending: RunEvent[] = [];
 		let seq = lastSeq - batch.facts.length;
 		for (const fact of batch.facts) {
 			seq++;
@@ -249,28 +249,28 @@ export class Run {
 			this.#sub = 0;
 			facts.push({ seq, fact });
 			const event = project(this.state, entry, this.sessionKey);
-			if (event !== undefined) untold.push(event);
+			if (event !== undefined) pending.push(event);
 		}
-		const settle = (tells: readonly RunEvent[]): true => {
-			if (this.#recording?.untold === untold) this.#recording = undefined;
-			for (const event of tells) this.#emit(event);
+		const settle = (events: readonly RunEvent[]): true => {
+			if (this.#recording?.pending === pending) this.#recording = undefined;
+			for (const event of events) this.#emit(event);
 			return true;
 		};
-		const recorded = ledger.committed(facts, untold.slice());
+		const recorded = ledger.committed(facts, pending.slice());
 		const emitted = recorded.then(
-			() => settle(untold),
+			() => settle(pending),
 			(error) => settle([]) && commitFailed(error),
 		);
-		this.#recording = { untold, emitted };
+		this.#recording = { pending, emitted };
 		return emitted;
 	}
 
-	/** Has the ledger remember a place of the run. */
+	/** Has the ledger remember a point of the run. */
 	mark(mark: Mark): MaybePromise<void> {
 		return this.ledger?.mark(mark, this.state.seq)?.catch(commitFailed);
 	}
 
-	/** Settles when every watcher has room, or has heard what was told; undefined when they have. A stop does not end it. */
+	/** Settles when every watcher has room, or has seen what was emitted; undefined when they have. A stop does not end it. */
 	ready(what: "full" | "heard"): Promise<unknown> | undefined {
 		if (this.#bounded === 0) return undefined;
 		const waiting = this.#watchers.flatMap((watcher) => watcher[what]?.() ?? []);
@@ -290,14 +290,14 @@ export class Run {
 	emit(event: RunEvent): void {
 		this.ledger?.notify(event);
 		if (this.#recording === undefined) this.#emit(event);
-		else this.#recording.untold.push(event);
+		else this.#recording.pending.push(event);
 	}
 
 	#emit(event: RunEvent): void {
 		for (const watcher of this.#watchers) watcher.notify(event);
 	}
 
-	/** Tells a boundary; a promise while a synchronised watcher has not asked for what comes after it. */
+	/** Emits a boundary; a promise while a synchronised watcher has not asked for what comes after it. */
 	boundary(event: BoundaryEvent): Promise<unknown> | undefined {
 		if (this.#recording !== undefined) return this.#recording.emitted.then(() => this.boundary(event));
 		let waiting: Promise<unknown> | undefined;

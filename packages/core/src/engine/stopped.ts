@@ -1,11 +1,11 @@
-// The ways out of a drive beside its end: told to stop, refused by the store, or left to somebody outside.
+// The ways out of a drive beside its end: asked to stop, refused by the store, or left to somebody outside.
 import type { AssistantMessage } from "@holdfast/upp";
 import type { Fact, PendingCall } from "../facts/index.ts";
 
-/** Why a run was told to stop. `interrupt` ends it; the others leave it open for somebody to resume. */
+/** Why a run was asked to stop. `interrupt` ends it; the others leave it open for somebody to resume. */
 export type StopReason = "interrupt" | "suspend" | "lease-lost" | "kill";
 
-/** Thrown inside the drive when the run was told to stop. */
+/** Thrown inside the drive when the run was asked to stop. */
 export class Stopped extends Error {
 	readonly reason: StopReason;
 	constructor(reason: StopReason) {
@@ -47,7 +47,7 @@ export class Waits extends Error {
 	}
 }
 
-/** Why the run of this signal was stopped; undefined when it failed, or was not told to stop. */
+/** Why the run of this signal was stopped; undefined when it failed, or was not asked to stop. */
 export function stopReasonOf(signal: AbortSignal): StopReason | undefined {
 	return (signal.reason as { stopReason?: StopReason } | undefined)?.stopReason;
 }

@@ -1,4 +1,4 @@
-// What a tool tells of the sub-agent it runs, and the trace that stays of it. @see UAP 8.7, 8.8
+// What a tool reports of the sub-agent it runs, and the trace that stays of it. @see UAP 8.7, 8.8
 import type { TokenUsage, ToolExecution } from "@holdfast/upp";
 import type { SubagentExecutionTrace, ToolExecutionTrace } from "../state/index.ts";
 
@@ -19,7 +19,7 @@ export interface SubagentStartEvent extends SubagentEventBase {
 	readonly timestamp: number;
 }
 
-/** Something the sub-agent's own stream told. */
+/** An event of the sub-agent's own stream. */
 export interface SubagentInnerEvent extends SubagentEventBase {
 	readonly type: "subagent_event";
 	readonly innerEvent: unknown;
@@ -40,7 +40,7 @@ export interface SubagentEndEvent extends SubagentEventBase {
 /** What a sub-agent's work is to watchers: its start, what happens inside, its end. */
 export type SubagentEvent = SubagentStartEvent | SubagentInnerEvent | SubagentEndEvent;
 
-/** Whether a value told by a tool is an event of a sub-agent. */
+/** Whether a value reported by a tool is an event of a sub-agent. */
 export function isSubagentEvent(value: unknown): value is SubagentEvent {
 	const event = value as Partial<SubagentEvent> | null;
 	if (typeof event !== "object" || event === null) return false;
@@ -62,7 +62,7 @@ export function executionTrace(execution: Partial<ToolExecution> | null): ToolEx
 }
 
 /**
- * The trace of an execution, from its first and last event. Anyone's tool tells these, so what is out of shape is put
+ * The trace of an execution, from its first and last event. Anyone's tool reports these, so what is out of shape is put
  * right or left out: a trace must never be what makes a state unreadable.
  */
 function traceOf(start: SubagentStartEvent | undefined, end: SubagentEndEvent): SubagentExecutionTrace {

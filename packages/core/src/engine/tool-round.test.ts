@@ -164,7 +164,7 @@ describe("calls that cannot be carried out", () => {
 		expect(turn.response.text).toBe("Done.");
 	});
 
-	test("arguments that do not fit are told to the model, and the tool is not started", async () => {
+	test("arguments that do not fit are reported to the model, and the tool is not started", async () => {
 		const ran: unknown[] = [];
 		const strict = anyTool("strict", (params) => ran.push(params), {
 			parameters: { type: "object", properties: { n: { type: "integer" } }, required: ["n"] },
@@ -237,7 +237,7 @@ describe("tools that outlive their call", () => {
 		expect(signal.aborted).toBe(true);
 	});
 
-	test("when a run fails, the tools still at work are told", async () => {
+	test("when a run fails, the tools still at work are notified", async () => {
 		const cancelled = Promise.withResolvers<unknown>();
 		const slow = anyTool("slow", (_, { signal }) => {
 			signal.addEventListener("abort", () => cancelled.resolve(signal.reason));

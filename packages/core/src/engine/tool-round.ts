@@ -1,5 +1,5 @@
 // The tool calls of one answer: checked, started in order or side by side, settled as they finish (keeps I3, I8).
-// One round is one step's calls; after a crash the same round goes on with what the journal holds of it.
+// One round is one step's calls; after a crash the same round continues with what the journal holds of it.
 import type { Tool, ToolCall } from "@holdfast/upp";
 import type {
 	AssistantSaid,
@@ -126,7 +126,7 @@ export class ToolRound {
 		return undefined;
 	}
 
-	/** Gives every call without a result this one: the run was told to stop. Late outcomes are ignored. */
+	/** Gives every call without a result this one: the run was asked to stop. Late outcomes are ignored. */
 	close(outcome: ToolCallOutcome, result: string): Fact[] {
 		this.#closed = true;
 		this.#run.traces.cut(result);
@@ -180,7 +180,7 @@ export class ToolRound {
 		return { ...checked, outcome, result };
 	}
 
-	/** The result as it may be kept and told. */
+	/** The result as it may be kept and emitted. */
 	async #admit(
 		{ toolCallId, toolName }: ToolCall,
 		input: unknown,
@@ -261,7 +261,7 @@ export class ToolRound {
 			.catch((error) => this.#failed(error instanceof HookFailed ? error.cause : error));
 	}
 
-	/** Starts the functions of calls whose start is on record and was told. */
+	/** Starts the functions of calls whose start is on record and was emitted. */
 	#launch(launches: readonly CallInRound[]): void {
 		if (launches.length === 0) return;
 		const heard = this.#run.ready("heard");

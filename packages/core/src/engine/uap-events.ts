@@ -23,7 +23,7 @@ export interface UAPEvent {
 	readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** One event of `agent.stream()`: of the agent, or of the model as its provider told it. @see UAP 11.2 */
+/** One event of `agent.stream()`: of the agent, or of the model as its provider sent it. @see UAP 11.2 */
 export type AgentStreamEvent =
 	| { readonly source: "uap"; readonly uap: UAPEvent; readonly upp?: never }
 	| { readonly source: "upp"; readonly upp: StreamEvent; readonly uap?: never };

@@ -16,7 +16,7 @@ export interface AgentExecution {
 	resume(table: SessionTable, runId: string): Promise<AgentRun | null>;
 	/** Where the scheduler can be asked what is due; undefined when it calls somebody itself. */
 	readonly scheduler: OwnScheduler | undefined;
-	/** Runs of this agent whose time has come and that no living worker's run is before, and where they belong. */
+	/** Runs of this agent whose time has come and that do not wait for a living worker's run, and where they belong. */
 	due(table: SessionTable): Promise<readonly DueRun[]>;
 	/** A run needs no delivery any more, if it is over. */
 	settle(runId: string): Promise<void>;
@@ -48,12 +48,12 @@ export function agentExecution(host: Host, ports: Ports, keys: SessionKeys): Age
 			const found: DueRun[] = [];
 			for (const { runId } of (await scheduler?.due()) ?? []) {
 				const run = await store.runs.get(runId);
-				// What nobody recorded is left for whoever will.
+				// What is not on record yet is left for a later look.
 				if (run === null) continue;
 				const storeKey = storeKeyOfRun(run);
 				if (table.rootKeyOf(storeKey) === undefined) continue; // another agent's
 				const { openRunId, holder } = (await journal.head(storeKey)) ?? {};
-				// A run under way takes in what its session is to be told, or is waited for.
+				// A run under way takes in the notice of its session, or is waited for.
 				const isElsewhere = holder?.alive === true && holder.workerId !== journal.workerId;
 				if (!isElsewhere || openRunId === undefined) found.push({ runId, storeKey });
 			}

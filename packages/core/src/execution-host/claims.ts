@@ -1,5 +1,5 @@
 // Claims as records: each is valid for a time, and on a host that knows its workers no longer than its worker lives. A
-// claim that is over is replaced by one of another id, so that whoever had it can be told (keeps I4).
+// claim that is over is replaced by one of another id, so that its former owner can be notified (keeps I4).
 import type { MaybePromise } from "../host/index.ts";
 
 /** Where time and ids come from, and what is known of those who claim. */
@@ -7,9 +7,9 @@ export interface KeepingPorts {
 	/** Milliseconds since the epoch. */
 	now(): number;
 	newId(): string;
-	/** Absent where only time tells. */
+	/** Absent where claims end by time alone. */
 	readonly workers?: {
-		/** The worker in whose name claims are made here. What it writes stands only while others can see it live. */
+		/** The worker in whose name claims are made here. What it writes is valid only while others can see it live. */
 		readonly ownId: string;
 		/** Whether that worker is known to be dead; false where in doubt. */
 		isDead(workerId: string): MaybePromise<boolean>;

@@ -72,7 +72,7 @@ describe.each(places)("on a host %s", (_, make) => {
 		expect(seen).toHaveLength(10);
 	});
 
-	test("a tool is told its attempt, key, policy, signal and the id its call is known by [SES-108]", async () => {
+	test("a tool is given its attempt, key, policy, signal and the id its call is known by [SES-108]", async () => {
 		const { host, close } = make().open();
 		const contexts: ToolContext[] = [];
 		const look = {

@@ -1,6 +1,6 @@
 // The port of a durable host (keyed sessions, ExecutionHost): runs, checkpoints, events, notifications and sessions under
 // one transaction, and a scheduler. Hosts of ours and of others have this shape; the sessions' journal is the truth, and
-// what stands here refers to it (keeps I2).
+// what is kept here refers to it (keeps I2).
 import type { ExecutionCapabilities, Host, SessionStore } from "../host/index.ts";
 import type { NotificationStore } from "./notification.ts";
 import type { CheckpointStore } from "./run-checkpoint.ts";
@@ -39,7 +39,7 @@ export interface ExecutionTransaction {
 /** Runs, checkpoints, events and notifications, with transactions over them. */
 export interface ExecutionStore extends ExecutionTransaction {
 	/**
-	 * Runs `work` on a view of the store that sees its own writes; they stand when it resolves, all of them, and none when
+	 * Runs `work` on a view of the store that sees its own writes; they are all committed when it resolves, and none when
 	 * it rejects. `work` may be called again when somebody else changed what it had read, so it has no effects of its own.
 	 * What is called on the store itself meanwhile does not belong to the transaction.
 	 */

@@ -49,11 +49,11 @@ test("what is scheduled is due at its time, once for each run, until it is settl
 	await scheduler.enqueueRun("now");
 	await scheduler.enqueueRun("now", { runAfterMs: 100 });
 	stop();
-	await scheduler.resumeSession("s", { runId: "told", notificationId: "n", idempotencyKey: "k" });
+	await scheduler.resumeSession("s", { runId: "reminder", notificationId: "n", idempotencyKey: "k" });
 	expect(calls).toBe(3);
-	expect((await scheduler.due()).map(({ runId }) => runId)).toEqual(["now", "told"]);
+	expect((await scheduler.due()).map(({ runId }) => runId)).toEqual(["now", "reminder"]);
 	expect(await scheduler.due({ limit: 1 })).toHaveLength(1);
 	await scheduler.settle("now");
 	clock.advance(500);
-	expect((await scheduler.due()).map(({ runId }) => runId)).toEqual(["told", "later"]);
+	expect((await scheduler.due()).map(({ runId }) => runId)).toEqual(["reminder", "later"]);
 });

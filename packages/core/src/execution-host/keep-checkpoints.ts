@@ -10,9 +10,9 @@ export async function appendCheckpoint(
 	expectedVersion: number,
 ): Promise<AppendCheckpointResult> {
 	const { runId } = given;
-	const standing = (await latestCheckpoint(draft, runId))?.version ?? 0;
-	if (standing !== expectedVersion) return { ok: false, reason: "stale-version" };
-	const version = standing + 1;
+	const current = (await latestCheckpoint(draft, runId))?.version ?? 0;
+	if (current !== expectedVersion) return { ok: false, reason: "stale-version" };
+	const version = current + 1;
 	const checkpoint: Checkpoint = Object.freeze({ ...given, version });
 	draft.put("checkpoints", runId, checkpoint);
 	draft.put(`checkpoints ${runId}`, numbered(version), checkpoint);

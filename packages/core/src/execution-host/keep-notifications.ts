@@ -19,8 +19,8 @@ export async function enqueueNotification(
 ): Promise<NotificationRecord> {
 	const { notificationId, idempotencyKey, runId, sessionKey, ownerNamespace } = given;
 	const owner = ownerNamespace === undefined ? {} : { ownerNamespace };
-	const standing = await getNotification(draft, idempotencyKey);
-	if (standing !== null) return standing;
+	const existing = await getNotification(draft, idempotencyKey);
+	if (existing !== null) return existing;
 	const input = structuredClone(given.input);
 	const notification: NotificationRecord = {
 		notificationId,
@@ -56,15 +56,15 @@ export async function claimNotification(
 	idempotencyKey: string,
 	options: ClaimNotificationOptions = {},
 ): Promise<ClaimNotificationResult> {
-	const standing = await getNotification(draft, idempotencyKey);
-	if (standing === null) return { ok: false, reason: "not-found" };
+	const existing = await getNotification(draft, idempotencyKey);
+	if (existing === null) return { ok: false, reason: "not-found" };
 	const isFree =
-		standing.status === "pending" ||
-		(standing.status === "claimed" && !(await isClaimed(ports, standing.lease)));
+		existing.status === "pending" ||
+		(existing.status === "claimed" && !(await isClaimed(ports, existing.lease)));
 	if (!isFree) return { ok: false, reason: "already-claimed" };
 	const { leaseMs, leaseId = ports.newId() } = options;
 	const lease = { leaseId, ...claimUntil(ports, leaseMs) };
-	const notification: NotificationRecord = { ...standing, status: "claimed", lease };
+	const notification: NotificationRecord = { ...existing, status: "claimed", lease };
 	put(draft, notification);
 	return { ok: true, notification };
 }
@@ -74,9 +74,9 @@ export async function releaseNotification(
 	idempotencyKey: string,
 	options: HeldNotification = {},
 ): Promise<boolean> {
-	const standing = await getNotification(draft, idempotencyKey);
-	if (standing?.status !== "claimed" || !isHeld(standing, options)) return false;
-	put(draft, { ...withoutLease(standing), status: "pending" });
+	const existing = await getNotification(draft, idempotencyKey);
+	if (existing?.status !== "claimed" || !isHeld(existing, options)) return false;
+	put(draft, { ...withoutLease(existing), status: "pending" });
 	return true;
 }
 
@@ -85,11 +85,11 @@ export async function acknowledgeNotification(
 	idempotencyKey: string,
 	options: HeldNotification = {},
 ): Promise<boolean> {
-	const standing = await getNotification(draft, idempotencyKey);
-	if (standing === null) return false;
-	if (standing.status === "acknowledged") return true;
-	if (!isHeld(standing, options)) return false;
-	put(draft, { ...withoutLease(standing), status: "acknowledged" });
+	const existing = await getNotification(draft, idempotencyKey);
+	if (existing === null) return false;
+	if (existing.status === "acknowledged") return true;
+	if (!isHeld(existing, options)) return false;
+	put(draft, { ...withoutLease(existing), status: "acknowledged" });
 	return true;
 }
 

@@ -21,8 +21,8 @@ export const unfinishedShelf = "unfinished-runs";
 
 export async function createRun(draft: RecordDraft, given: NewRun): Promise<CreateRunResult> {
 	const { runId, parentRunId, dedupeKey } = given;
-	const standing = (await getRun(draft, runId)) ?? (await getByDedupeKey(draft, dedupeKey));
-	if (standing !== null) return { ok: false, reason: "exists", run: standing };
+	const existing = (await getRun(draft, runId)) ?? (await getByDedupeKey(draft, dedupeKey));
+	if (existing !== null) return { ok: false, reason: "exists", run: existing };
 	const parent = parentRunId === undefined ? null : await getRun(draft, parentRunId);
 	const rootRunId = given.rootRunId ?? parent?.rootRunId ?? parentRunId ?? runId;
 	const run: RunRecord = {
@@ -108,7 +108,7 @@ export async function updateRun(
 	return { ok: true, run: updated };
 }
 
-/** A run whose end its journal has told is not looked for again. */
+/** A run that ended by its journal is not looked for again. */
 export function noteEnd(draft: RecordDraft, run: RunRecord): void {
 	putRun(draft, run);
 }

@@ -1,4 +1,4 @@
-// Notifications: what a session is to be told without a user having said it. Claimed by one, acknowledged only when it
+// Notifications: inputs of a session that no user gave. Claimed by one worker, acknowledged only when it
 // is in the history, so that no crash loses one or says it twice.
 import type { SendInput } from "../facts/index.ts";
 
@@ -10,20 +10,20 @@ export interface NewNotification {
 	readonly notificationId: string;
 	/** Notifications with the same key are one. */
 	readonly idempotencyKey: string;
-	/** The run that tells it: what `agent.resume` is called with. */
+	/** The run that delivers it: what `agent.resume` is called with. */
 	readonly runId: string;
 	/** The caller's key of the session it is for. */
 	readonly sessionKey: string;
 	/** Namespace of the agent whose session that is. Default: the session is an agent's without one. */
 	readonly ownerNamespace?: string;
-	/** What the session is told. JSON-safe. */
+	/** What the session is given. JSON-safe. */
 	readonly input: SendInput;
 }
 
 /** A notification as it is stored. */
 export interface NotificationRecord extends NewNotification {
 	readonly status: NotificationStatus;
-	/** Who claimed it, until when; stands while it is `claimed`. */
+	/** Who claimed it, until when; present while it is `claimed`. */
 	readonly lease?: {
 		readonly leaseId: string;
 		/** Milliseconds since the epoch, by the host's clock. */
@@ -56,7 +56,7 @@ export interface HeldNotification {
 /** The notifications of an execution host. */
 export interface NotificationStore {
 	/**
-	 * Records a notification, and a `queued` run of kind `notification` where its run does not stand yet. Returns what
+	 * Records a notification, and a `queued` run of kind `notification` where its run does not exist yet. Returns what
 	 * is under its idempotency key.
 	 */
 	enqueue(notification: NewNotification): Promise<NotificationRecord>;

@@ -1,5 +1,5 @@
 // The record of one run under way: its status, its checkpoints and its events are written in one transaction after each
-// commit of the journal, before anybody is told (keeps I3). The run's lease is renewed as long as it is driven.
+// commit of the journal, before any event is emitted (keeps I3). The run's lease is renewed as long as it is driven.
 import type { CommittedFact, Ledger, Mark } from "../engine/index.ts";
 import type { AgentEvent, RunEvent } from "../facts/index.ts";
 import { leaseLost } from "../facts/index.ts";
@@ -166,7 +166,7 @@ export class RunRecorder implements Ledger {
 			{ ...first, ...change },
 			leaseId === undefined ? {} : { leaseId },
 		);
-		// A run that was cancelled meanwhile stays cancelled; whoever cancelled it stops the work.
+		// A run that was cancelled meanwhile stays cancelled; its canceller stops the work.
 		if (!updated.ok && updated.reason === "lease-lost") throw leaseLost(this.#run.sessionKey);
 	}
 

@@ -1,4 +1,4 @@
-// The scheduler of a host of ours: what is to be delivered lies beside the runs, and whoever works asks for what is due.
+// The scheduler of a host of ours: what is to be delivered lies beside the runs, and workers ask for what is due.
 // Delivery happens at least once; claiming a run makes it count once.
 
 import { onDraft, type RecordDraft, type RecordSpace } from "../host/index.ts";
@@ -39,7 +39,7 @@ export function recordScheduler(space: RecordSpace, ports: KeepingPorts): OwnSch
 	const watchers = new Set<() => void>();
 	async function add(run: ScheduledRun): Promise<void> {
 		await onDraft(space, (draft) => schedule(draft, run));
-		for (const tell of watchers) tell();
+		for (const notify of watchers) notify();
 	}
 	async function list(): Promise<ScheduledRun[]> {
 		const runs = await onDraft(space, (draft) => draft.list(shelf));
@@ -69,6 +69,6 @@ export function recordScheduler(space: RecordSpace, ports: KeepingPorts): OwnSch
 
 /** Puts a run on the list; of two times for one run the earlier counts. */
 async function schedule(draft: RecordDraft, run: ScheduledRun): Promise<void> {
-	const standing = (await draft.get(shelf, run.runId)) as ScheduledRun | undefined;
-	if (standing === undefined || run.dueAtMs < standing.dueAtMs) draft.put(shelf, run.runId, run);
+	const existing = (await draft.get(shelf, run.runId)) as ScheduledRun | undefined;
+	if (existing === undefined || run.dueAtMs < existing.dueAtMs) draft.put(shelf, run.runId, run);
 }

@@ -18,7 +18,7 @@ export function childRecords(
 	return {
 		doneBy,
 		async accepted(task, by) {
-			if (doneBy === "starter") return; // its inbox tells, and its entries do
+			if (doneBy === "starter") return; // its inbox and its entries say so
 			await store.runs.create(newChildRun(task, await rootOf(store, task.parentRunId)));
 			if (by === "scheduled") await scheduler.enqueueRun(task.runId);
 		},

@@ -30,18 +30,18 @@ export interface ResumeParts {
 }
 
 /**
- * Claims a run and starts it or continues it. Null when another has it, or it is over.
+ * Claims a run, and starts or continues it. Null when another owns it, or it is over.
  * Rejects with `run_not_found` for an id that nobody recorded.
  */
 export async function resumeRun(parts: ResumeParts, runId: string): Promise<AgentRun | null> {
 	const { store } = parts.execution;
 	const run = await findRun(store, runId);
 	if (isFinal(run.status)) {
-		// Work in the background is over when it was told to be.
+		// Work in the background that was stopped is over.
 		if (run.kind === "background-subagent") await recoverSession(parts.table, run.sessionKey);
 		return null;
 	}
-	return run.kind === "notification" ? tell(parts, run) : goOn(parts, run);
+	return run.kind === "notification" ? deliverNotification(parts, run) : continueRun(parts, run);
 }
 
 async function findRun(store: ExecutionStore, runId: string): Promise<RunRecord> {
@@ -54,7 +54,7 @@ async function findRun(store: ExecutionStore, runId: string): Promise<RunRecord>
 	);
 }
 
-/** The session of a run. One of another namespace is none of this agent's, and is looked for under its key as it is. */
+/** The session of a run. One of another namespace is not this agent's, and is looked for under its key as it is. */
 function actorOf(table: SessionTable, run: RunRecord): ReturnType<SessionTable["actor"]> {
 	return table.actor(table.keyOf(storeKeyOfRun(run)) ?? run.sessionKey);
 }
@@ -69,7 +69,7 @@ interface Claim {
 /** Claimed what is somebody else's to do: the transaction is taken back. */
 class NotOurs extends Error {}
 
-async function tell(parts: ResumeParts, run: RunRecord): Promise<AgentRun | null> {
+async function deliverNotification(parts: ResumeParts, run: RunRecord): Promise<AgentRun | null> {
 	const { table, records } = parts;
 	const { store } = parts.execution;
 	const { runId } = run;
@@ -79,15 +79,21 @@ async function tell(parts: ResumeParts, run: RunRecord): Promise<AgentRun | null
 	records.claimed(runId, leaseId);
 	const actor = actorOf(table, run);
 	try {
-		if (notification === undefined) return await goOn(parts, run); // it is in the history
+		if (notification === undefined) return await continueRun(parts, run); // it is in the history
 		const { shape, message } = acceptInput(notification.input);
 		// The same notification is the same message, however often it is delivered.
 		const { id, dedupeKey } = noticeIdentity(key);
 		const same = new UserMessage([...message.content], { id });
 		const input = { shape, message: same, origin: { runKind: "notification" as const } };
+<<<<<<< HEAD
 		const emitted =
 			(await deliver(actor, runId, input, dedupeKey)) ?? (await deliverNotice(actor, runId, id));
 		const handle = emitted ?? (await goOn(parts, run));
+=======
+		const delivered =
+			(await deliver(actor, runId, input, dedupeKey)) ?? (await deliverNotice(actor, runId, id));
+		const handle = delivered ?? (await continueRun(parts, run));
+>>>>>>> words1
 		if (handle === null) await release(store, runId, claim);
 		return handle;
 	} catch (error) {
@@ -117,8 +123,8 @@ async function claimNotification(parts: ResumeParts, run: RunRecord): Promise<Cl
 			const claim = await notifications.claimByIdempotencyKey(key, { leaseMs, leaseId });
 			const version = (await checkpoints.latest(runId))?.version ?? 0;
 			if (!claim.ok) {
-				const standing = await notifications.getByIdempotencyKey(key);
-				if (standing?.status !== "acknowledged") throw new NotOurs();
+				const existing = await notifications.getByIdempotencyKey(key);
+				if (existing?.status !== "acknowledged") throw new NotOurs();
 				return { leaseId, key };
 			}
 			const { notification } = claim;
@@ -136,7 +142,7 @@ async function claimNotification(parts: ResumeParts, run: RunRecord): Promise<Cl
 }
 
 /** Continues a run that the journal knows. */
-async function goOn(parts: ResumeParts, run: RunRecord): Promise<AgentRun | null> {
+async function continueRun(parts: ResumeParts, run: RunRecord): Promise<AgentRun | null> {
 	const { table } = parts;
 	if (isOfSubagent(run)) return unlessHeld(recoverSession(table, run.sessionKey));
 	const handle = await resumeSessionRun(actorOf(table, run), run.runId);
@@ -144,7 +150,7 @@ async function goOn(parts: ResumeParts, run: RunRecord): Promise<AgentRun | null
 	return handle;
 }
 
-/** A run that ended in the journal and whose record was not told: a crash came between. */
+/** A run that ended in the journal while its record was not updated: a crash came between. */
 async function settle({ execution, journal }: ResumeParts, run: RunRecord): Promise<void> {
 	const { runId, dedupeKey } = run;
 	const status = await endOf(journal, storeKeyOfRun(run), run);
@@ -168,9 +174,9 @@ async function endOf(
 	if (head?.openRunId === runId) return undefined;
 	for await (const { runId: of, fact } of entriesBack(journal, storeKey, head?.seq ?? 0)) {
 		if (of === runId && fact.kind === "run.ended") return endings[fact.outcome];
-		// Another run has taken in what this one was to tell.
+		// Another run has taken in the notice of this one.
 		if (of !== runId && fact.kind === "input" && fact.inputId === id) return "completed";
-		if (fact.kind === "folded" && !mayBegin) return "completed"; // told in the past, which says no more
+		if (fact.kind === "folded" && !mayBegin) return "completed"; // delivered in entries that were folded
 	}
 	return mayBegin ? undefined : "cancelled"; // a kill has taken it out, or a deletion
 }

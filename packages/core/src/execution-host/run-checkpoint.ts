@@ -12,7 +12,7 @@ export type CheckpointPhase =
 	| "before-child-run"
 	| "child-run-linked"
 	| "suspended"
-	/** Another process has taken the run up: what the one before it writes is refused from here on. */
+	/** Another process has resumed the run: what the one before it writes is refused from here on. */
 	| "resumed";
 
 /** A checkpoint to be stored. */

@@ -1,4 +1,4 @@
-// The events of runs as their consumers were told them, apart from the session's own state.
+// The events of runs as they were emitted, apart from the session's own state.
 import type { AgentEvent } from "../facts/index.ts";
 
 /** A place after an event of a run. */

@@ -103,7 +103,7 @@ test("the signal of a worker whose run was taken over fires as soon as it looks 
 	expect(signal?.aborted).toBe(true);
 });
 
-test("a notification claimed by a worker that was paused is not told twice when it wakes [SES-101]", async () => {
+test("a notification claimed by a worker that was paused is not delivered twice when it wakes [SES-101]", async () => {
 	const clock = handClock();
 	const host = createInMemoryExecutionHost({ clock });
 	await host.store.notifications.enqueue(reminder("a"));

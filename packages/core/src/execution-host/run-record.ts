@@ -76,7 +76,7 @@ export interface ClaimRunOptions {
 export type ClaimRunResult =
 	| { readonly ok: true; readonly run: RunRecord & { readonly lease: RunLease } }
 	/**
-	 * `leased`: another claim has not expired. `lease-lost`: the lease to renew is not the one that stands.
+	 * `leased`: another claim has not expired. `lease-lost`: the lease to renew is not the current one.
 	 * `final`: the run has ended.
 	 */
 	| { readonly ok: false; readonly reason: "not-found" | "leased" | "lease-lost" | "final" };

@@ -159,7 +159,7 @@ test.each(["in memory", "in a file"])(
 	},
 );
 
-test("the model is called after its checkpoint stands, and the tool after its own", async () => {
+test("the model is called after its checkpoint is committed, and the tool after its own", async () => {
 	const host = createInMemoryExecutionHost();
 	const seen: (string | undefined)[] = [];
 	const look = async (): Promise<void> => {

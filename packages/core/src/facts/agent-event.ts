@@ -4,7 +4,7 @@ import type { Placement } from "./fact.ts";
 import type { SubagentJobEvent } from "./job-events.ts";
 import type { PendingToolCall } from "./outside-answers.ts";
 
-/** What a run tells its consumer. @see keyed sessions, AgentEvent */
+/** What a run emits to its consumer. @see keyed sessions, AgentEvent */
 export type AgentEvent =
 	| { readonly type: "user-text"; readonly text: string | readonly string[] }
 	| { readonly type: "user-message"; readonly content: readonly UserContent[] }

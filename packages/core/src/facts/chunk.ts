@@ -21,7 +21,7 @@ export type KeptEvent = ModelStartEvent | ModelEvent | ToolDeltaEvent;
 
 /** An event as a chunk holds it. */
 export type ChunkEvent = WithoutPlace<KeptEvent> & {
-	/** The boundaries that were emitted since the chunk or fact before; absent if absent. */
+	/** The boundaries that were emitted since the chunk or fact before; absent when there were no such boundaries. */
 	readonly marks?: readonly BoundaryMark[];
 };
 

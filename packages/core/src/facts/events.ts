@@ -59,7 +59,7 @@ export interface ModelStartEvent extends At {
 	readonly tag: string;
 	readonly modelId: string;
 }
-/** The model's stream, as the provider told it. */
+/** The model's stream, as the provider sent it. */
 export interface ModelEvent extends At {
 	readonly type: "model";
 	readonly step: number;
@@ -99,14 +99,14 @@ export interface ToolStartEvent extends At {
 	readonly input: unknown;
 	readonly attempt: number;
 }
-/** A running tool told a piece of its output. */
+/** A running tool emitted a piece of its output. */
 export interface ToolDeltaEvent extends At {
 	readonly type: "tool_delta";
 	readonly step: number;
 	readonly toolCallId: string;
 	readonly delta: string;
 }
-/** A running tool told what its sub-agent does. */
+/** A running tool reported what its sub-agent does. */
 export interface NestedEvent extends At {
 	readonly type: "nested";
 	readonly step: number;
@@ -196,10 +196,10 @@ export type BoundaryEvent = TurnStartEvent | StepStartEvent | StepEndEvent;
 /** Somebody who looks on. Must not throw. */
 export interface Watcher {
 	notify(event: RunEvent): void;
-	/** Settles when the run may continue past a boundary that was just told; undefined lets it continue at once. */
+	/** Settles when the run may continue past a boundary that was just emitted; undefined lets it continue at once. */
 	passed?(event: BoundaryEvent): Promise<void> | undefined;
 	/** Settles when there is room for more of the model's stream; undefined when there is. */
 	full?(): Promise<void> | undefined;
-	/** Settles when whoever keeps up has what was told; asked before a tool begins or continues. Undefined: at once. */
+	/** Settles when followers that keep up have what was emitted; asked before a tool begins or continues. Undefined: at once. */
 	heard?(): Promise<void> | undefined;
 }

@@ -43,7 +43,7 @@ export interface RunStarted {
 /** A run continued after its process died, its lease moved, or it was suspended. */
 export interface RunResumed {
 	readonly kind: "run.resumed";
-	/** The how-manieth start of this run this is; the first resume is 2. */
+	/** Number of this start of the run; the first resume is 2. */
 	readonly attempt: number;
 	readonly fingerprint: string;
 	/**
@@ -57,7 +57,7 @@ export interface RunResumed {
 	readonly agentChanged?: readonly AgentPart[];
 }
 
-/** What a fingerprint tells of an agent; `agent` where an earlier release wrote it, which could not say. */
+/** What a fingerprint says of an agent; `agent` where an earlier release wrote it, which could not say. */
 export type AgentPart = "model" | "instructions" | "tools" | "agent";
 
 /** Nobody continues the run by itself any more: it is to be released, or ended. */

@@ -1,4 +1,4 @@
-// A settled session as one fact, and that fact as the session again (keeps I2): what was folded cannot be told from what
+// A settled session as one fact, and that fact as the session again (keeps I2): what was folded cannot be distinguished from what
 // was read entry by entry, whatever the agent's tools show of their results to its model.
 import { isToolResultMessage, type Message, type ToolResult, ToolResultMessage } from "@holdfast/upp";
 import { AgentState, List } from "../state/index.ts";

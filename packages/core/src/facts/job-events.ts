@@ -1,6 +1,6 @@
-// What a session tells of the work it gave to its sub-agents. Compact: never what the sub-agent says or does.
+// What a session emits of the work it gave to its sub-agents. Compact: never what the sub-agent says or does.
 
-/** How a sub-agent's work stands or came to its end. */
+/** The status of a sub-agent's work. */
 export type JobStatus = "queued" | "running" | "completed" | "error" | "cancelled";
 
 /** Work was given to a sub-agent. */
@@ -30,7 +30,7 @@ export interface SubagentJobEnd {
 	readonly type: "subagent-job-end";
 	readonly subagent: string;
 	readonly status: JobStatus;
-	/** How many events the sub-agent's run told while this process followed it. */
+	/** How many events the sub-agent's run emitted while this process followed it. */
 	readonly eventCount: number;
 	readonly error?: string;
 	readonly task_id?: string;
@@ -46,7 +46,7 @@ const types: ReadonlySet<unknown> = new Set([
 	"subagent-job-end",
 ]);
 
-/** Whether something a tool told is about a sub-agent's work. */
+/** Whether something a tool emitted is about a sub-agent's work. */
 export function isJobEvent(value: unknown): value is SubagentJobEvent {
 	return typeof value === "object" && value !== null && types.has((value as { type?: unknown }).type);
 }

@@ -16,7 +16,7 @@ export interface PlacedEvent {
 	readonly event: RunEvent;
 }
 
-/** For readers to whom it does not matter what a model sees of a result. */
+/** For readers that do not need what a model sees of a result. */
 export const asItIs: FoldOptions = { show: (_, result) => result };
 
 /** A session of which nothing was read. */

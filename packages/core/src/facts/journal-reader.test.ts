@@ -94,16 +94,16 @@ test("a session that was deleted and made anew is another one, however far it ha
 	const host = memoryHost();
 	await turns(host, "one");
 	const folding = new JournalReader(host.journal, "s");
-	const telling = new JournalReader(host.journal, "s");
+	const byEvents = new JournalReader(host.journal, "s");
 	await folding.catchUp();
-	await telling.next();
+	await byEvents.next();
 	await host.journal.delete("s");
 	await turns(host, "two", "three", "four");
 	await folding.catchUp();
 	expect(textsOf(folding)).toEqual(["two", "three", "four"]);
-	expect(await telling.next()).toBeUndefined();
-	await telling.next();
-	expect(textsOf(telling)).toEqual(["two", "three", "four"]);
+	expect(await byEvents.next()).toBeUndefined();
+	await byEvents.next();
+	expect(textsOf(byEvents)).toEqual(["two", "three", "four"]);
 });
 
 test("what was read of a session that is deleted at that moment is neither folded nor given", async () => {
@@ -125,12 +125,12 @@ test("where its past was folded, catching up begins anew, and who was given even
 	const host = memoryHost();
 	await turns(host, "one");
 	const reader = new JournalReader(host.journal, "s", { pageSize: 3 });
-	const telling = new JournalReader(host.journal, "s", { pageSize: 3 });
+	const byEvents = new JournalReader(host.journal, "s", { pageSize: 3 });
 	const atTheEnd = new JournalReader(host.journal, "s", { pageSize: 6 });
-	for (const each of [reader, telling, atTheEnd]) await each.next();
+	for (const each of [reader, byEvents, atTheEnd]) await each.next();
 	await foldHistory(host.journal, "s", { before: Date.now() + 1_000 });
 	await turns(host, "two");
-	await expect(telling.next()).rejects.toMatchObject({ code: "events_expired" });
+	await expect(byEvents.next()).rejects.toMatchObject({ code: "events_expired" });
 	// The entry that replaces all others is the next one to read, and yet it is not what was there.
 	await expect(atTheEnd.next()).rejects.toMatchObject({ code: "events_expired" });
 	expect((await reader.catchUp()).agent.messages).toEqual(

@@ -30,7 +30,7 @@ export interface KnownState {
 
 /** Options of a reader. */
 export interface ReaderOptions {
-	/** What a model sees of tools' results. Default: all of them, for readers to whom it does not matter. */
+	/** What a model sees of tools' results. Default: all of them. */
 	readonly fold?: FoldOptions;
 	/** Where to begin. Default: the first entry that is kept. */
 	readonly from?: KnownState;

@@ -1,5 +1,5 @@
 // Boundaries of turns and steps have no commit of their own: they are marks on what a run commits next, a fact or a chunk,
-// and whoever reads emits them before it. A reader never guesses (older journals: supply-marks.ts).
+// and readers emit them before it. A reader never guesses (older journals: supply-marks.ts).
 import { emptyUsage } from "@holdfast/upp";
 import type { EventPlace } from "./event-id.ts";
 import type { BoundaryEvent } from "./events.ts";

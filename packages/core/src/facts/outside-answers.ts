@@ -1,5 +1,5 @@
 // What somebody outside says of the calls a run waits for: checked as a whole, then facts (keeps I4).
-// Pure: `answerFacts` looks at the folded run and names the facts, or says why there are none.
+// Pure: `answerFacts` looks at the folded run and names the facts, or says why it gives none.
 import { HoldfastError } from "@holdfast/upp";
 import { plainJson } from "../tools/index.ts";
 import type { Fact, PendingCall, ToolCallOutcome } from "./fact.ts";
@@ -22,7 +22,7 @@ export type ToolAnswer = {
 	  }
 	| {
 			readonly approved: boolean;
-			/** Why; the model is told why a call may not run. */
+			/** Why; the model sees why a call may not run. */
 			readonly reason?: string;
 			/**
 			 * JSON that the decision rests on, such as the version of what was looked at. It is on record with the decision, and

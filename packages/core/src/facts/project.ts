@@ -6,7 +6,7 @@ import type { SessionState } from "./session-state.ts";
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
-/** The event of an entry, given the state after it; undefined for entries that watchers are not told of. */
+/** The event of an entry, given the state after it; undefined for entries that watchers do not see. */
 export function project(
 	state: SessionState,
 	entry: Entry,
@@ -72,7 +72,7 @@ export function project(
 			return event;
 		}
 		case "note":
-			// Retries were told when they happened.
+			// Retries were emitted when they happened.
 			if (fact.topic === "model-retry") return undefined;
 			return { type: "note", at, seq, sub, step: fact.step, topic: fact.topic, value: fact.value };
 		case "waiting": {

@@ -74,11 +74,11 @@ export interface RunState {
 	readonly error?: ErrorData;
 	/** Set while the run was left open on purpose. */
 	readonly suspended?: true;
-	/** Then the entry that an answer was begun after which never finished. */
-	readonly saidBehind?: number;
+	/** Then the entry after which an answer was begun that never finished. */
+	readonly answeredAfter?: number;
 	/** The notes of policy that were recorded last: the entry before them, and the last of them. */
 	readonly asides?: { readonly from: number; readonly until: number };
-	/** How often its process has died, and it was resumed again, since it last finished a step. */
+	/** How often it was resumed after its process died since it last finished a step. */
 	readonly crashes: number;
 	/** Set while nobody continues it. */
 	readonly parked?: RunParked | undefined;

@@ -72,7 +72,7 @@ test("a deleted message is gone for both, and one that is not there changes noth
 	]);
 });
 
-test("a run that waits is told so, and continues the next input or resume", () => {
+test("a waiting run is marked, and continues with the next input or resume", () => {
 	const waiting: Fact[] = [
 		...begun,
 		{ kind: "waiting", step: 1, calls: [{ callId: "c", awaits: "result", since: 1 }] },
@@ -82,7 +82,7 @@ test("a run that waits is told so, and continues the next input or resume", () =
 	expect(fold([...waiting, resumed]).run).toMatchObject({ status: "running", attempt: 2, unsettled: 1 });
 });
 
-test("an entry that cannot are where it stands is refused", () => {
+test("an entry that cannot be where it is is refused", () => {
 	expect(() => fold([...begun, settled, settled])).toThrow(
 		expect.objectContaining({ code: "journal_corrupt" }),
 	);

@@ -46,7 +46,7 @@ const withoutResult = "The run ended before this call had a result.";
 
 /**
  * The state after one more entry.
- * @throws HoldfastError `journal_corrupt` when the entry cannot are where it stands.
+ * @throws HoldfastError `journal_corrupt` when the entry cannot be where it is.
  */
 export function evolve(state: SessionState, entry: Entry, options: FoldOptions): SessionState {
 	const { fact, seq } = entry;
@@ -143,9 +143,9 @@ export function evolve(state: SessionState, entry: Entry, options: FoldOptions):
 			// Neither being left on purpose nor a retry is a step of the work: deciders do not see them.
 			if (fact.topic === "model-retry") return { ...state, seq };
 			if (fact.topic === "suspended")
-				return { ...state, seq, run: { ...run, suspended: true, saidBehind: behindAsides(state) } };
+				return { ...state, seq, run: { ...run, suspended: true, answeredAfter: startOfAsides(state) } };
 			if (fact.aside === true) {
-				const asides = { from: behindAsides(state), until: seq };
+				const asides = { from: startOfAsides(state), until: seq };
 				return { ...note(state, fact.topic, fact.value), seq, run: { ...run, asides } };
 			}
 			return {
@@ -158,7 +158,7 @@ export function evolve(state: SessionState, entry: Entry, options: FoldOptions):
 		case "run.ended": {
 			let ended = state;
 			if (run.unsettled > 0) {
-				// A killed run leaves calls behind: a history never holds a call without a result.
+				// A killed run leaves calls open: a history never holds a call without a result.
 				const calls = run.calls.map((call) =>
 					call.settled ? call : { ...call, settled: unanswered(run, call) },
 				);
@@ -284,7 +284,7 @@ function replaceCall(
 }
 
 /** The entry before the notes of policy that come last. */
-function behindAsides({ seq, run }: SessionState): number {
+function startOfAsides({ seq, run }: SessionState): number {
 	return run?.asides?.until === seq ? run.asides.from : seq;
 }
 
@@ -318,7 +318,7 @@ function note(state: SessionState, topic: string, value: unknown): SessionState 
 function corrupt(entry: Entry, why: string): HoldfastError {
 	return new HoldfastError(
 		"journal_corrupt",
-		`Entry ${entry.seq} (${entry.fact.kind}) cannot are where it stands: ${why}. The journal was changed from outside; restore a backup.`,
+		`Entry ${entry.seq} (${entry.fact.kind}) cannot be where it is: ${why}. The journal was changed from outside; restore a backup.`,
 		{ data: { seq: entry.seq, kind: entry.fact.kind } },
 	);
 }

@@ -1,4 +1,4 @@
-// Where a session is settled: no run is open at that entry, so that what stands up to it is whole without what follows.
+// Where a session is settled: no run is open at that entry, so that what is recorded up to it is whole without what follows.
 import type { FactKind } from "./fact.ts";
 
 /** What is at an entry and after it. */

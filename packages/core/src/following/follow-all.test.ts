@@ -59,7 +59,7 @@ describe.each(makers)("the events of a store in %s", (_, make) => {
 		await host.close();
 	});
 
-	test("are none twice and all there, wherever it begins again with what is known", async () => {
+	test("come once each and all, wherever it begins again with what is known", async () => {
 		const host = make();
 		const agent = agentOn(host);
 		for (const key of ["a", "b", "a"]) await say(agent, key);
@@ -94,7 +94,7 @@ describe.each(makers)("the events of a store in %s", (_, make) => {
 		await host.close();
 	});
 
-	test("tell a session that was deleted and made anew from the one before", async () => {
+	test("distinguish a session that was deleted and made anew from the one before", async () => {
 		const host = make();
 		const agent = agentOn(host);
 		await say(agent, "a");

@@ -45,7 +45,7 @@ const readersAtOnce = 256;
 const rememberedSessions = 100_000;
 
 /**
- * Follows all sessions of a store, whoever works on them, until it is left or its signal fires. Of a session that was
+ * Follows all sessions of a store, whichever worker owns them, until it is left or its signal fires. Of a session that was
  * deleted nothing more comes; `watchAll` says that it is gone. What a model says comes with the entry after it.
  *
  * With `known` no event is missed or given twice, wherever it begins again. Without it, a run that was under way is given

@@ -1,5 +1,5 @@
 // What is committed to a session, page by page and then live: the loop that all who follow one share. It holds nothing but
-// a place, so whoever leaves and returns with an id misses nothing (keeps I3, I7).
+// a place, so a reader that returns with an id misses nothing (keeps I3, I7).
 import {
 	beginning,
 	type EventPlace,

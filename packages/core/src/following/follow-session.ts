@@ -26,7 +26,7 @@ export interface FollowOptions {
 }
 
 /**
- * Follows a session of a store, whoever works on it: its events from any place on, boundaries of turns and steps among
+ * Follows a session of a store, whichever worker owns it: its events from any place on, boundaries of turns and steps among
  * them. What a model says is there in pieces where its agent has `keepDeltasMs`, else as whole messages. Nobody waits for
  * who follows. It ends as `until` says, and when the session is deleted.
  *

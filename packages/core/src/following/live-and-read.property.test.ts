@@ -80,7 +80,7 @@ const slowPolicy: Interceptor = {
 	},
 };
 
-/** Events that are told when they happen and are not kept. */
+/** Events that are emitted when they happen and are not kept. */
 const passing: ReadonlySet<RunEvent["type"]> = new Set(["model_retry", "nested", "run_suspended"]);
 const deltas: ReadonlySet<RunEvent["type"]> = new Set(["model_start", "model", "tool_delta"]);
 

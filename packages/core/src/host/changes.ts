@@ -6,7 +6,7 @@ import type { MaybePromise } from "./journal.ts";
 
 /**
  * Something was committed to a session. Several commits to one may be one change, that of the last of them. Deltas between
- * two entries are none of their own: who wants those follows the session.
+ * two entries are not among them: to get those, follow the session.
  */
 export interface Change {
 	/** Grows with every change of the store, with gaps. */

@@ -64,7 +64,7 @@ export const pieceSize: number = 256 * 1024;
 
 /**
  * The pieces of a source, each of the size that is kept, the last one shorter. A piece is good until the one after the next
- * is asked for: whoever keeps it copies it.
+ * is asked for: copy it to keep it.
  */
 export async function* piecesOf(source: FileSource): AsyncGenerator<Uint8Array, void, void> {
 	let [piece, other] = [new Uint8Array(pieceSize), new Uint8Array(pieceSize)];

@@ -32,7 +32,7 @@ export interface Host {
 	readonly records?: RecordSpace;
 	/** Bytes under a name, of a session and an owner, streamed in and out. */
 	readonly files?: FileStore;
-	/** Timers of sessions that survive the process, and are claimed by whoever looks after the store. */
+	/** Timers of sessions that survive the process, and are claimed by the store's supervisors. */
 	readonly timers?: TimerStore;
 	/** Everything that happens in the store, in one order. */
 	readonly changes?: ChangeLog;

@@ -69,7 +69,7 @@ export interface Append {
 	readonly at: number;
 	readonly runId: string;
 	readonly facts: readonly Fact[];
-	/** What was told since the last entry; is before these facts, of which there may be none. */
+	/** What was emitted since the last entry; it comes before these facts, which may be empty. */
 	readonly chunks?: readonly Chunk[];
 	/** Ids of inputs that these facts took in; they leave the inbox in the same transaction. One that is gone: `lease_lost`. */
 	readonly drain?: readonly string[];
@@ -102,12 +102,12 @@ export interface Lease {
 	readonly seq: number;
 	/** Run that was open when the lease was taken: a run to recover. */
 	readonly openRunId?: string;
-	/** Whether it was given up, or the store has noticed that another epoch stands. */
+	/** Whether it was given up, or the store has noticed that another epoch is current. */
 	readonly isLost: boolean;
-	/** Calls `notify`, once, when the store notices that another epoch stands. One listener; undefined takes it away. */
+	/** Calls `notify`, once, when the store notices that another epoch is current. One listener; undefined takes it away. */
 	whenLost(notify: (() => void) | undefined): void;
 	/**
-	 * Looks whether the epoch still stands; when not, `whenLost` is told before this returns. For stores that can know at
+	 * Looks whether the epoch is still current; when not, `whenLost` is notified before this returns. For stores that can know at
 	 * once: a process that was paused asks before it begins anything that no append goes before. Must not throw.
 	 */
 	check?(): void;
@@ -185,7 +185,7 @@ export interface Journal {
 	isAlive(workerId: string): MaybePromise<boolean>;
 	/**
 	 * A mark for each worker that died and is not forgotten yet, no two the same: a mark that was not there before is a
-	 * death. Absent: nobody is notified of deaths.
+	 * death. Absent: deaths are not reported.
 	 */
 	deaths?(): MaybePromise<readonly string[]>;
 	/** Calls `changed` after entries or inputs of the session were committed, by anyone in any process. Returns the way to stop. */

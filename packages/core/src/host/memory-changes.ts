@@ -31,7 +31,7 @@ export interface ChangeOrder {
 	position: number;
 	/** In their order, so many as are remembered. */
 	readonly deletions: Changed[];
-	/** Position of the last deletion that is not remembered any more; 0 while there is none. */
+	/** Position of the last deletion that is not remembered any more; 0 while all are remembered. */
 	forgotten: number;
 }
 

@@ -112,7 +112,7 @@ export function workerOf(store: Store, workerId: string): MemoryJournal {
 		readChunks(key, { after, through, limit }) {
 			ensureOpen();
 			const chunks = store.sessions.get(key)?.chunks ?? [];
-			const first = chunks.findIndex((chunk) => isBehind(chunk, after));
+			const first = chunks.findIndex((chunk) => isAfter(chunk, after));
 			if (first < 0) return [];
 			return chunks.slice(first, first + limit).filter(({ seq }) => seq <= through);
 		},
@@ -175,7 +175,7 @@ export function workerOf(store: Store, workerId: string): MemoryJournal {
 	};
 }
 
-function isBehind(chunk: StoredChunk, after: ReadChunks["after"]): boolean {
+function isAfter(chunk: StoredChunk, after: ReadChunks["after"]): boolean {
 	return chunk.seq > after.seq || (chunk.seq === after.seq && chunk.sub > after.sub);
 }
 

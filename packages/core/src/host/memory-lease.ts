@@ -72,7 +72,7 @@ export class MemoryLease implements Lease {
 			noteChange(this.#store.order, session, batch.replaces === undefined ? "appended" : "changed");
 		if (batch.drain !== undefined) drain(session, batch.drain);
 		session.updatedAt = Math.max(session.updatedAt, batch.at);
-		// Whoever held it hears of it when what took it away stands.
+		// Its former owner is notified when what took it away is committed.
 		before?.lose();
 		this.#store.watchers.changed(this.key);
 		return { ok: true, seq: lastSeq(session) };
@@ -109,14 +109,14 @@ export class MemoryLease implements Lease {
 		const session = this.#store.sessions.get(this.key);
 		if (
 			this.#state === "looked" &&
-			(session === undefined ? this.#session === undefined : this.#stands(session))
+			(session === undefined ? this.#session === undefined : this.#isCurrent(session))
 		)
 			return session;
 		this.lose();
 		throw leaseLost(this.key);
 	}
 
-	#stands(session: Session): boolean {
+	#isCurrent(session: Session): boolean {
 		// Nobody had it when it was looked at; by now it may exist, if only for an input that came.
 		if (this.#session === undefined) return session.entries.length === 0 && session.holder === undefined;
 		if (session.epoch !== this.#epoch || session.openRunId !== this.openRunId) return false;
@@ -144,7 +144,7 @@ function somethingWaits(session: Session | undefined, batch: Append): boolean {
 	);
 }
 
-/** What is folded must be over: nothing of it is told, resumed or settled any more. */
+/** What is folded must be over: nothing of it is emitted, resumed or settled any more. */
 function checkSettled(key: string, session: Session | undefined, seq: number): void {
 	const kind = session?.entries.find((entry) => entry.seq === seq)?.fact.kind;
 	if (session?.openRunId === undefined && (kind === "run.ended" || kind === "folded")) return;

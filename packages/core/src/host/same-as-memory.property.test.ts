@@ -23,7 +23,7 @@ type Seen = Parameters<Journal["delete"]>[1];
 type Write =
 	| { readonly do: "submit"; readonly worker: Worker; readonly key: Key; readonly input: Input }
 	| { readonly do: "append"; readonly at: number; readonly run: string; readonly facts: readonly Fact[] }
-	| { readonly do: "tell"; readonly at: number; readonly run: string; readonly count: number }
+	| { readonly do: "emit"; readonly at: number; readonly run: string; readonly count: number }
 	| { readonly do: "take-in"; readonly at: number; readonly run: string; readonly n: number }
 	| { readonly do: "end-unless-waiting"; readonly at: number; readonly run: string }
 	| { readonly do: "fold"; readonly at: number; readonly run: string; readonly n: number }
@@ -126,7 +126,11 @@ async function answers(make: () => World, rows: readonly Row[]): Promise<readonl
 				return journals[by ?? deed.worker].submit(deed.key, deed.input);
 			case "append":
 				return append(deed.at, { runId: deed.run, facts: deed.facts });
+<<<<<<< HEAD
 			case "tell": {
+=======
+			case "emit": {
+>>>>>>> words1
 				const chunks = Array.from({ length: deed.count }, (_, index) => ({
 					sub: ++emitted,
 					event: { index },
@@ -243,7 +247,7 @@ const facts = fc.oneof(
 const write: fc.Arbitrary<Write> = fc.oneof(
 	{ weight: 4, arbitrary: fc.record({ do: fc.constant("submit"), worker, key, input }) },
 	{ weight: 8, arbitrary: fc.record({ do: fc.constant("append"), at, run, facts }) },
-	{ weight: 2, arbitrary: fc.record({ do: fc.constant("tell"), at, run, count: fc.nat(2) }) },
+	{ weight: 2, arbitrary: fc.record({ do: fc.constant("emit"), at, run, count: fc.nat(2) }) },
 	{ weight: 2, arbitrary: fc.record({ do: fc.constant("take-in"), at, run, n }) },
 	{ weight: 2, arbitrary: fc.record({ do: fc.constant("end-unless-waiting"), at, run }) },
 	{ weight: 2, arbitrary: fc.record({ do: fc.constant("fold"), at, run, n }) },
@@ -267,7 +271,7 @@ const deed: fc.Arbitrary<Deed> = fc.oneof(
 	{ weight: 2, arbitrary: fc.record({ do: fc.constant("read"), worker, key, n }) },
 );
 
-test("a journal in a file answers as one in memory, whatever is done by whom in whatever order", async () => {
+test("a journal in a file answers as one in memory, whatever the writes and their order", async () => {
 	const atOnce = fc.record({ by: worker, atOnce: fc.array(write, { minLength: 2, maxLength: 4 }) });
 	const row = fc.oneof({ weight: 6, arbitrary: deed }, { weight: 1, arbitrary: atOnce });
 	const rows = fc.array<Row>(row, { minLength: 5, maxLength: 40 });

@@ -3,7 +3,7 @@
 
 /** What a store keeps under a key. */
 export interface StoredSession {
-	/** Opaque, JSON-safe. Whoever gets it may change it without changing what is stored. */
+	/** Opaque, JSON-safe. A caller may change what it gets without changing what is stored. */
 	readonly state: unknown;
 	/** Minted by the store for this state alone; never used again, not even after `delete`. */
 	readonly version: string;

@@ -1,4 +1,4 @@
-// The port of timers that survive: each belongs to a session, is due at a time, and stays until whoever claimed it has
+// The port of timers that survive: each belongs to a session, is due at a time, and stays until its claimant has
 // settled it, so that it fires at least once. Implementations: memory-timers.ts and sqlite/sqlite-timers.ts;
 // `hostContract` of @holdfast/testing holds them alike.
 //
@@ -43,7 +43,7 @@ export interface ClaimOptions {
 export interface TimerStore {
 	/** Sets a timer, durable when it resolves. Creates the session when it is new. */
 	set(timer: Timer): MaybePromise<void>;
-	/** Takes a timer away, whoever has claimed it. Whether there was one. */
+	/** Takes a timer away, claimed or not. Whether there was one. */
 	cancel(key: string, name: string): MaybePromise<boolean>;
 	/** Takes timers that are due. */
 	claim(options: ClaimOptions): MaybePromise<readonly ClaimedTimer[]>;
@@ -53,7 +53,7 @@ export interface TimerStore {
 	nextDue(): MaybePromise<number | undefined>;
 	/** The timers of a session, in the order of their names. */
 	list(key: string): MaybePromise<readonly Timer[]>;
-	/** Calls `changed` when `nextDue()` may be earlier than it was, whoever caused it. Returns the way to stop. */
+	/** Calls `changed` when `nextDue()` may be earlier than it was, whatever the cause. Returns the way to stop. */
 	watch(changed: () => void): () => void;
 }
 

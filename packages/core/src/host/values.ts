@@ -1,4 +1,4 @@
-// Small values kept beside a session: a port of four methods, and its twin in memory. Whoever deletes a session deletes
+// Small values kept beside a session: a port of four methods, and its twin in memory. Deleting a session deletes
 // its values.
 import { decodeValue, encodeValue, type JSONValue } from "@holdfast/upp";
 import type { MaybePromise } from "./journal.ts";
@@ -29,7 +29,7 @@ export interface ValueStore {
 	 * begun anew meanwhile keeps its own.
 	 */
 	readonly goWithSession?: true;
-	/** Forgets all values of a session, whoever owns them. */
+	/** Forgets all values of a session, of all owners. */
 	deleteSession(sessionKey: string): MaybePromise<void>;
 }
 

@@ -45,7 +45,7 @@ const hosts: Readonly<Record<string, () => Host>> = {
 
 describe("a redaction", () => {
 	describe.each(["at-once", "later"] as const)("that answers %s", (answers) => {
-		test.each(Object.entries(faces))("leaves nothing of a secret to whoever looks on: %s", async (_, run) => {
+		test.each(Object.entries(faces))("leaves nothing of a secret to observers: %s", async (_, run) => {
 			const ran = await run(
 				{ ...leaky, model: script(), middleware: [redacting(secret, answers)] },
 				`Use ${secret}`,
@@ -121,7 +121,7 @@ describe("a redaction", () => {
 	});
 });
 
-test("whoever looks on, the journal and the fold show the same, whatever is said [property]", async () => {
+test("observers, the journal and the fold see the same, whatever is said [property]", async () => {
 	const word = fc.stringMatching(/^[a-zß]{1,6}$/);
 	const reply = fc.record({
 		text: fc.array(word, { minLength: 1, maxLength: 4 }).map((words) => words.join(" ")),
@@ -300,7 +300,7 @@ describe("a refusal", () => {
 		},
 	);
 
-	test("of an answer from outside is told to who answers, and the run waits on", async () => {
+	test("of an answer from outside is thrown to the caller, and the run waits on", async () => {
 		const host = memoryHost();
 		const remote = { name: "ask", description: "Asks.", parameters: { type: "object" } };
 		const model = scriptedModel([{ toolCalls: [{ name: "ask", id: "c1" }] }, "Done."]);

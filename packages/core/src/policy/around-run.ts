@@ -6,7 +6,7 @@ import type { GenerateResult } from "../state/index.ts";
 import type { Stages } from "./interceptor.ts";
 import type { RunContext } from "./policy-run.ts";
 
-/** What stands around a run. */
+/** What surrounds a run. */
 export interface Around extends Pick<Stages, "before" | "after" | "onError"> {
 	readonly name?: string;
 }

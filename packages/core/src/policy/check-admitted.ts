@@ -29,7 +29,7 @@ const outcomes = ["done", "error", "cancelled", "unknown", "skipped", "expired"]
 /** Topics that the engine itself acts on. */
 const ownTopics: ReadonlySet<string> = new Set(["suspended", "model-retry", "model-failed"]);
 
-/** What is wrong with a fact that shall are in the place of another; undefined when nothing is. */
+/** What is wrong with a fact that replaces another; undefined when nothing is. */
 export function faultOf(given: Fact, admitted: unknown): string | undefined {
 	if (typeof admitted !== "object" || admitted === null) return "what it returned as `fact` is no fact";
 	const fact = admitted as Fact;

@@ -127,7 +127,7 @@ export interface Stages {
 	 */
 	readonly deltas?: DeltaStage | "as-is";
 	/** Whether the run is continued for one more step although the strategy would end it. Asked once each time. */
-	goesOn?(): boolean;
+	continues?(): boolean;
 }
 
 /** An entry of the list. */

@@ -30,7 +30,7 @@ export function joinStages(list: readonly NamedStages[]): DrivenStages {
 	const modelCall = all(list, "modelCall");
 	const toolCall = all(list, "toolCall");
 	const toolResult = all(list, "toolResult");
-	const goesOn = all(list, "goesOn");
+	const continues = all(list, "continues");
 	return {
 		...(turnBefore && { turnBefore: () => each(turnBefore, (stage) => stage()) }),
 		...(stepBefore && { stepBefore: (step) => each(stepBefore, (stage) => stage(step)) }),
@@ -46,7 +46,7 @@ export function joinStages(list: readonly NamedStages[]): DrivenStages {
 		}),
 		...(toolCall && { toolCall: (call) => decided(toolCall, call) }),
 		...(toolResult && { toolResult: (result) => replaced(toolResult, result) }),
-		...(goesOn && { goesOn: () => goesOn.some((stage) => stage.call()) }),
+		...(continues && { continues: () => continues.some((stage) => stage.call()) }),
 	};
 }
 

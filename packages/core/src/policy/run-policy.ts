@@ -99,7 +99,7 @@ export class RunPolicy {
 		this.#overlays.accept(message);
 		this.#isOverlaid = true;
 		const stages = this.stages as Mutable<DrivenStages>;
-		stages.goesOn = () => this.#overlays.unseen || this.#ofList.goesOn?.() === true;
+		stages.continues = () => this.#overlays.unseen || this.#ofList.continues?.() === true;
 		stages.assemble = this.#assemble;
 	}
 

@@ -81,7 +81,7 @@ function alternatives(
 const MISMATCH = /^expected (.*), got /s;
 
 // An alternative that fails at the root was hardly meant; one that fails deeper, or elsewhere than at a fixed
-// value, tells best what to mend.
+// value, says best what to mend.
 function explain(failures: readonly Finding[][], value: unknown): Finding[] {
 	const deep = failures.filter((findings) => !findings.every(isMismatchOfWhole));
 	if (deep.length === 0) {

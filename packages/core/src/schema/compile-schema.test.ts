@@ -98,7 +98,7 @@ describe("an array", () => {
 		}
 	});
 
-	test("that is wrong everywhere is told in a few lines", () => {
+	test("that is wrong everywhere is reported in a few lines", () => {
 		const issues = compileSchema({ items: { type: "string" } })(Array.from({ length: 50_000 }, () => 1));
 		expect(issues.length).toBeLessThanOrEqual(100);
 		expect(formatIssues(issues).split("\n")).toHaveLength(11);

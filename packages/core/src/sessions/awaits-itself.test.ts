@@ -1,4 +1,4 @@
-// Tools that wait for what can only happen when they have returned are told so, and wait for anything else.
+// Tools that wait for what can only happen after they have returned get an error; they may wait for anything else.
 
 import { scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";

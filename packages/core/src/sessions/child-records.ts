@@ -8,7 +8,7 @@ export interface RecordedTask extends RecordedRun {
 	readonly publicTaskId?: string;
 }
 
-/** Something a session is to be notified of. */
+/** A notice for a session. */
 export interface RecordedNotice {
 	/** The same notice has the same key, however often it is given. */
 	readonly key: string;

@@ -52,7 +52,7 @@ export class DueWork {
 	#lookTook = 0;
 	/** Whether the scheduler has notified us since the last look. */
 	#hasNews = false;
-	/** Taken up, and not yielded yet. */
+	/** Resumed, and not yielded yet. */
 	readonly #taken: AgentRun[] = [];
 	#wake = (): void => {};
 	/** Whether something happened since work was begun last. */
@@ -144,7 +144,7 @@ export class DueWork {
 		for (const name of this.#later.keys()) if (!names.has(name)) this.#later.delete(name);
 	}
 
-	/** Whoever died may have left something untold. */
+	/** A dead worker may have left a reminder undelivered. */
 	async #lookForDeaths(): Promise<void> {
 		const deaths = new Set(await this.#supervised.journal.deaths?.());
 		for (const death of deaths) if (!this.#deaths.has(death)) this.#remindedAt = Number.NEGATIVE_INFINITY;

@@ -53,7 +53,7 @@ export async function cutOff(
 	{ seq, run }: SessionState,
 ): Promise<AssistantMessage | undefined> {
 	// That a run was suspended was noted after what it said.
-	const after = run?.suspended === true ? (run.saidBehind ?? seq - 1) : seq;
+	const after = run?.suspended === true ? (run.answeredAfter ?? seq - 1) : seq;
 	let said: PartialAnswer | undefined;
 	for await (const chunk of chunksAfter(journal, storeKey, after, seq)) {
 		const event = chunk.event as ChunkEvent;

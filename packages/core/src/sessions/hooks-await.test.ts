@@ -1,4 +1,4 @@
-// Hooks that wait for what can only happen when they have returned are told so like tools, and wait for anything else.
+// Hooks that wait for what can only happen when they have returned get an error like tools; they may wait for anything else.
 
 import { type Script, scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";

@@ -6,7 +6,7 @@ import { errorData } from "../facts/index.ts";
 import type { Journal, Ports } from "../host/index.ts";
 
 /**
- * Ends the open run and empties the inbox, whoever holds the session. Nothing happens to a session that is not there.
+ * Ends the open run and empties the inbox, whichever worker owns the session. Nothing happens to a session that is not there.
  * Returns the ids of the runs that were ended, and of those that will never begin.
  */
 export async function killSession(

@@ -3,7 +3,7 @@ import type { Journal } from "../host/index.ts";
 
 /** What the sessions of one store share in this process. */
 export interface LocalStore {
-	/** Tells the store from others: the same key in two stores is two sessions. */
+	/** Identifies the store: the same key in two stores is two sessions. */
 	readonly number: number;
 	/** Ids of inputs that some mailbox holds: two agents on one host adopt nothing from each other. */
 	readonly queued: Set<string>;

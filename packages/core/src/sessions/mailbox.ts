@@ -52,7 +52,7 @@ export class Mailbox {
 	#accepting: { readonly inputId: string; readonly accepted: Promise<unknown> } | undefined;
 	/** The input of another worker that went before ours last, and since when it may. */
 	#yielded: { readonly inputId: string; readonly since: number } | undefined;
-	/** What the open or the next run is to be notified of, as the inbox was when it was last read. */
+	/** The notices of the open or the next run, as the inbox was when it was last read. */
 	notices: readonly StoredInput[] = noNotices;
 
 	constructor(journal: Journal, storeKey: string, local: LocalStore) {

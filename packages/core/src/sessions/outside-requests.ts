@@ -15,7 +15,7 @@ export async function pending(actor: SessionActor): Promise<readonly PendingTool
 	return actor.turn === undefined ? pendingCalls(await actor.lease.read()) : [];
 }
 
-/** The run that waits continues these answers. */
+/** The run that waits continues with these answers. */
 export async function answer(
 	actor: SessionActor,
 	answers: readonly ToolAnswer[],

@@ -138,7 +138,7 @@ describe("a parked run", () => {
 		expect(factsOf(journal, "run.resumed")).toHaveLength(1);
 	});
 
-	test("does not end the work of a worker, which yields it once and continues others", async () => {
+	test("does not end the work of a worker, which yields it once and continues with others", async () => {
 		const store = await crashed(2, { maxRestarts: 1 });
 		const { agent } = worker(store, echo, { maxRestarts: 1 });
 		const dead = store.worker("dead");
@@ -304,7 +304,7 @@ describe("an agent that changed under a run in flight", () => {
 	}
 	const finishing: AnyTool = { ...tool("look"), run: () => "looked again" };
 
-	test("continues the new one, and watchers and the journal are told what changed", async () => {
+	test("continues with the new one; watchers and the journal get what changed", async () => {
 		const { agent, journal } = worker(await cutOff(), () => "done", {
 			tools: [finishing],
 			system: "Be long.",
@@ -326,7 +326,7 @@ describe("an agent that changed under a run in flight", () => {
 		expect(await run?.result()).toMatchObject({ outcome: "completed", text: "done" });
 	});
 
-	test("is not told when it did not change, nor a second time", async () => {
+	test("is not recorded when it did not change, nor a second time", async () => {
 		const same = worker(await cutOff(), undefined, {
 			tools: [tool("book"), tool("look")],
 			system: "Be brief.",

@@ -12,7 +12,7 @@ const clocksDiffer = 600_000;
 /** One search for reminders in so many is through all tasks there ever were. */
 const searchesToWhole = 60;
 
-/** Resumes a run that was left open, or begins a turn that is queued; null if absent, or when its parent sees to it. */
+/** Resumes a run that was left open, or begins a turn that is queued; null without either, or when its parent does it. */
 export async function recoverSession(root: SessionTable, storeKey: string): Promise<AgentRun | null> {
 	const table = root.tableOf(storeKey);
 	if (table === undefined) return null; // of another agent

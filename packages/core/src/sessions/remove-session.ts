@@ -19,7 +19,7 @@ export async function kill(table: SessionTable, actor: SessionActor): Promise<vo
 export async function remove(table: SessionTable, actor: SessionActor): Promise<void> {
 	const { storeKey, sessionKey } = actor;
 	const deletion = `deletion of ${processKey(table.local, storeKey)}`;
-	// A plugin that is notified of the deletion would be notified again.
+	// A plugin notified of the deletion would be notified again.
 	if (isAwaitedBy(deletion)) throw awaitsItself(sessionKey);
 	table.forget(actor);
 	await actor.kill(async () => {

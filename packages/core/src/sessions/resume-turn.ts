@@ -17,7 +17,7 @@ export interface Resumption {
 	readonly settlement?: Settlement | undefined;
 	/** The agent it continues. Not asked for a run that is parked. */
 	resolve(): MaybePromise<EngineAgent>;
-	/** Calls functions of the caller's, for which whoever opens the session waits. */
+	/** Calls functions of the caller's, for which the opening of the session waits. */
 	whileOpening<T>(hooks: () => Promise<T>): Promise<T>;
 }
 

@@ -92,14 +92,14 @@ describe("the events of a run", () => {
 	test("that nobody consumes delay the later turns of their own session only [SES-017]", async () => {
 		const { agent, model } = play(echo);
 		const unconsumed = await agent.session("stuck").send("stuck");
-		const following = await agent.session("stuck").send("behind");
+		const following = await agent.session("stuck").send("queued");
 		const sent = Array.from({ length: 100 }, (_, at) => agent.session(`key ${at}`).send(`go ${at}`));
 		const results = await Promise.all(sent.map(async (run) => drain(await run)));
 		expect(results.every(({ outcome }) => outcome === "completed")).toBe(true);
 		expect(new Set(results.map(({ text }) => text)).size).toBe(100);
 		expect(shown(model).flat().join()).not.toMatch(/stuck|following/);
 		await drain(unconsumed);
-		expect(await drain(following)).toEqual({ outcome: "completed", text: "re: behind" });
+		expect(await drain(following)).toEqual({ outcome: "completed", text: "re: queued" });
 	});
 
 	test.each(["completed", "aborted", "error", "killed"])(
@@ -148,7 +148,7 @@ describe("drain", () => {
 		]);
 	});
 
-	test("tells an interrupted run from a killed one [SES-018]", async () => {
+	test("distinguishes an interrupted run from a killed one [SES-018]", async () => {
 		const { session } = play((_, call) => ({ gate: never, text: `never ${call}` }));
 		const first = await session.send("one");
 		const second = await session.send("two");

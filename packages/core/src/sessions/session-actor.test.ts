@@ -179,7 +179,7 @@ describe("turns that wait", () => {
 		expect((await journal.head("s"))?.waiting).toBe(1);
 	});
 
-	test("of a living worker that has left one after go first all the same, when they came first", async () => {
+	test("of a living worker that has left turns waiting go first all the same, when they came first", async () => {
 		const journal = memoryJournal();
 		const other = journal.worker("other");
 		const submit = (id: string) => {
@@ -267,7 +267,7 @@ function unhurried(
 }
 
 describe("a store that takes its time", () => {
-	test("is killed although a turn waits after another worker", async () => {
+	test("is killed although a turn waits for another worker", async () => {
 		const holder = memoryJournal();
 		const other = echo(holder, { one: new Promise(() => {}) }).session("s");
 		void (await other.send("one")).result();

@@ -235,7 +235,7 @@ export class SessionActor {
 				this.lease.drop();
 				await this.lease.changed();
 			} else if (this.lease.isWaiting) {
-				// Whoever answers the calls of the run before begins these turns.
+				// The answers to the calls of the run before begin these turns.
 				this.lease.release();
 				this.#leaveQueued("suspended", runBeforeWaits(this.sessionKey));
 			} else if (await this.beginNext("stays")) {
@@ -289,7 +289,7 @@ export class SessionActor {
 			for (const said of steered) {
 				if (run.took(said.inputId)) continue;
 				said.turn = this.queueLeftOver(said);
-				said.turn.detach(); // whoever said it has the run's own handle
+				said.turn.detach(); // the caller has the run's own handle
 			}
 		}
 		if (this.mailbox.length > 0) this.pump();
@@ -323,7 +323,7 @@ export class SessionActor {
 		return `deadline ${this.storeKey}`;
 	}
 
-	/** Turns that are queued stay in the inbox, for whoever resumes the session. */
+	/** Turns that are queued stay in the inbox until the session is resumed. */
 	#leaveQueued(reason: "suspended" | "journal_failed" | "killed" | "parked", error: unknown): void {
 		const { agent } = this.lease.state;
 		const left = this.mailbox.removeAll();

@@ -21,7 +21,7 @@ describe("the events of a turn", () => {
 		]);
 	});
 
-	test("tell what the model thought apart from what it said, in order [SES-026]", async () => {
+	test("keep what the model thought apart from what it said, in order [SES-026]", async () => {
 		const model = () => [
 			{
 				role: "assistant" as const,
@@ -93,7 +93,7 @@ describe("the events of a turn", () => {
 		]);
 	});
 
-	test("mark the result of a tool that throws; the model is told, and the turn continues [SES-030]", async () => {
+	test("mark the result of a tool that throws; the model sees the error, and the turn continues [SES-030]", async () => {
 		const look = anyTool("look", () => {
 			throw new Error("nothing to see");
 		});
@@ -183,7 +183,7 @@ describe("the events of a turn", () => {
 		expect([...new Set(types(emitted))].sort()).toEqual(Object.keys(carried).sort());
 	});
 
-	test("tell nothing after the last, whatever comes in late", async () => {
+	test("emit nothing after the last, whatever comes in late", async () => {
 		const held = gate();
 		const { session, happened } = play([callLook], { tools: [anyTool("look", () => held.promise)] });
 		const run = await session.send("go");

@@ -15,7 +15,7 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 	#asked = 0;
 	#attached = true;
 	#overlays = 0;
-	/** Told each event when it happens, whether or not anybody consumes it. */
+	/** Called with each event when it happens, whether or not anybody consumes it. */
 	onEvent: ((event: AgentEvent) => void) | undefined;
 	#gate: { readonly at: number; open(): void } | undefined;
 

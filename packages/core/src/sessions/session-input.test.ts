@@ -84,7 +84,7 @@ describe("an input", () => {
 		["null", null],
 		["an object without a type", { text: "hi" }],
 		["an unknown type", { type: "shout", text: "hi" }],
-		["text that is none", { type: "user-text", text: 7 }],
+		["text that is not a string", { type: "user-text", text: 7 }],
 		["a message without content", { type: "user-message", content: [] }],
 		[
 			"a part of an unknown type",

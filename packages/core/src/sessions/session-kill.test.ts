@@ -12,7 +12,7 @@ const callLook = { toolCalls: [{ name: "look" }] };
 
 describe("interrupt", () => {
 	test.each(["model", "tool"])(
-		"tells the %s through its signal, ends the run, and lets the queue continue [SES-044]",
+		"notifies the %s through its signal, ends the run, and lets the queue continue [SES-044]",
 		async (at) => {
 			const working = gate();
 			const aborted = gate();

@@ -9,7 +9,7 @@ import type { LocalStore } from "./local-store.ts";
 /** Milliseconds between attempts to acquire a session that another living worker holds; a change is noticed earlier. */
 const acquireInterval = 250;
 
-/** It is driven a few promises later: whoever waits looks again until then. */
+/** It is driven a few promises later: a waiting caller looks again until then. */
 const atOnce: Promise<unknown> = Promise.resolve();
 
 /** What a lease needs to know of its store. */

@@ -93,7 +93,7 @@ export class SessionOpening {
 		return beginTurn(this.#turnSession(steer), agent, queued, () => this.mailbox.remove(queued));
 	}
 
-	/** Resumes the open run. Undefined if absent, or another worker was faster. Rejects with `run_parked`. */
+	/** Resumes the open run. Undefined without one, or when another worker was faster. Rejects with `run_parked`. */
 	async resume(
 		how: Pick<Resumption, "parked" | "settlement">,
 		steer: FrameSession["steer"],

@@ -67,7 +67,7 @@ describe("an overlay", () => {
 	});
 
 	test.each(["turn-end", "turn-abort", "turn-error", "kill"])(
-		"is told when accepted, each for itself, and when over: right before %s [SES-122]",
+		"is emitted when accepted, each for itself, and when over: right before %s [SES-122]",
 		async (end) => {
 			const asked = gate();
 			const { session } = play(() => {

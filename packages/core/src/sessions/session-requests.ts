@@ -61,7 +61,7 @@ async function beginOrStore(actor: SessionActor, turn: QueuedTurn): Promise<void
 		mailbox.remove(turn);
 		throw error;
 	}
-	// An unfinished run comes first, and so does whoever holds the session: this turn waits in the inbox.
+	// An unfinished run comes first, and so does the owner of the session: this turn waits in the inbox.
 	await store(actor, turn);
 }
 
@@ -113,7 +113,7 @@ export async function start(
 	return turn.run;
 }
 
-/** Says something to the active run; a turn of its own without one, or no more. */
+/** Says something to the active run; a turn of its own when no run is active any more. */
 export async function steer(actor: SessionActor, input: AcceptedInput): Promise<AgentRun> {
 	actor.ensureUsable();
 	while (actor.turn === undefined && actor.isOpening) await actor.passed();

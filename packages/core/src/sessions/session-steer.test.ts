@@ -21,7 +21,7 @@ import {
 	upTo,
 } from "./sessions.fixture.ts";
 
-/** What was said to the run while it ran, as its events tell. */
+/** What was said to the run while it ran, by its events. */
 function said(text: string, placement: string) {
 	return { type: "runtime-input", input: { type: "user-text", text }, placement };
 }
@@ -213,7 +213,7 @@ describe("steering", () => {
 		expect(model.requests).toHaveLength(1);
 	});
 
-	test("twice in one window enters in order, each told, and is there after a reload [SES-040]", async () => {
+	test("twice in one window enters in order, each emitted, and is there after a reload [SES-040]", async () => {
 		const folder = temporaryFolder();
 		const path = join(folder, "host.db");
 		const host = sqliteHost(path);

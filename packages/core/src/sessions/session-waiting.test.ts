@@ -209,15 +209,15 @@ test("stopping a run that waits gives its calls a result, and the session contin
 });
 
 test("turns that are sent while a run waits follow when it was answered", async () => {
-	const { session } = play([{ toolCalls: [asks("a")] }, "done", "re: behind"], { tools: [locate] });
+	const { session } = play([{ toolCalls: [asks("a")] }, "done", "re: queued"], { tools: [locate] });
 	await (await session.send("go")).result();
-	const following = await session.send("behind");
+	const following = await session.send("queued");
 	expect(await following.result()).toMatchObject({ outcome: "suspended", error: { code: "run_suspended" } });
 	const goneOn = await session.answer([{ toolCallId: "a", output: "Rome" }]);
 	await goneOn.result();
 	await expect
 		.poll(async () => (await session.state()).messages.at(-1))
-		.toMatchObject({ text: "re: behind" });
+		.toMatchObject({ text: "re: queued" });
 });
 
 test("a waiting run is left alone by recovery, and answered in another process [API-056]", async () => {

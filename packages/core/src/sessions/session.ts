@@ -65,8 +65,8 @@ export class Session {
 	}
 
 	/**
-	 * Continues a run that a crash or suspension left open, or with turns accepted and never started; null when there
-	 * is none. Tool calls that were under way follow their `retryPolicy`.
+	 * Continues a run that a crash or suspension left open, or begins turns that were accepted and never started; null without
+	 * either. Tool calls that were under way follow their `retryPolicy`.
 	 *
 	 * Rejects with `session_held` while another living worker works on the session, with `run_parked` when the run is
 	 * parked.
@@ -151,7 +151,7 @@ export class Session {
 	}
 
 	/**
-	 * The events of the session, whoever works on it, each under an id: from any place on, those of the past first, then
+	 * The events of the session, whichever worker owns it, each under an id: from any place on, those of the past first, then
 	 * live ones. Nobody waits for who follows. @see followSession
 	 *
 	 * Rejects with `invalid_event_id`, `events_expired` when what follows the id is no longer kept.

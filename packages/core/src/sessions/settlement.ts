@@ -1,5 +1,5 @@
 // What comes from outside for a run that waits: answers to its calls, the end of their time, or the end of the run. Data
-// for whoever resumes the run (keeps I4).
+// for the worker that resumes the run (keeps I4).
 import type { Fact, SessionState, Watcher } from "../facts/index.ts";
 import {
 	answerFacts,
@@ -25,7 +25,7 @@ export interface Settlement {
 /** Makes a settlement of what the session has come to. */
 export type Settle = (state: SessionState) => Settlement;
 
-/** The run continues these answers. */
+/** The run continues with these answers. */
 export function answered(answers: readonly ToolAnswer[], now: () => number, watcher?: Watcher): Settle {
 	return (state) => ({ facts: answerFacts(state, answers, now()), afterwards: "goes-on", watcher });
 }

@@ -69,7 +69,7 @@ export interface Supervised {
 	watchesDeadline(storeKey: string): boolean;
 	/** Calls `notify` with each run that was resumed for another reason. Returns the way to stop. */
 	onResumed?(notify: (run: AgentRun) => void): () => void;
-	/** Gives reminders that nobody gave. Absent: there are none. */
+	/** Gives reminders that nobody gave. Absent: no reminders. */
 	remind?(): Promise<void>;
 	/** Absent: nothing is scheduled. */
 	readonly scheduled?: ScheduledRuns | undefined;

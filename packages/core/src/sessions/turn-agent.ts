@@ -13,7 +13,7 @@ export interface SessionChildren {
 	driven(storeKey: string, run: Run, over: Promise<unknown>): void;
 	/**
 	 * Sees to what a process left in a child session: work in the background is resumed, or its reminder given when it is over.
-	 * `none`: there is none, or the parent's own run sees to it. `abandoned`: the parent waited for it, and is over.
+	 * `none`: no such run, or the parent's own run sees to it. `abandoned`: the parent waited for it, and is over.
 	 */
 	recover(storeKey: string): Promise<"under-way" | "none" | "abandoned">;
 	/** Gives the reminder of work that is over, if nobody has. Called for one session after the other, in their order. */

@@ -54,7 +54,7 @@ const noted = (wait: () => Promise<unknown>): Once =>
 const notice = (sessionKey: string) => ({
 	notificationId: "n",
 	idempotencyKey: "k",
-	runId: "told",
+	runId: "notice",
 	sessionKey,
 	input: "plain",
 });
@@ -63,7 +63,7 @@ const outcomeOf = async (sending: Promise<AgentRun | null>): Promise<unknown> =>
 	(await (await sending)?.result())?.outcome;
 
 describe("resume(id) of a notification", () => {
-	test("of the same session rejects with `session_busy` in a tool; the run takes in what was to be told", async () => {
+	test("of the same session rejects with `session_busy` in a tool; the run takes in the notice", async () => {
 		const folder = mkdtempSync(join(tmpdir(), "holdfast-waits-"));
 		const host = sqliteHost(join(folder, "host.db"));
 		const { ask, found } = noted(async () => {
@@ -72,7 +72,7 @@ describe("resume(id) of a notification", () => {
 				body,
 				...noticeIdentity("k"),
 			});
-			return agent.resume("told");
+			return agent.resume("notice");
 		});
 		const agent = made(host, { tools: [tool({ run: () => ask().then(() => "did") })] });
 		const { id } = noticeIdentity("k");
@@ -81,7 +81,7 @@ describe("resume(id) of a notification", () => {
 		try {
 			const { outcome, state } = await (await agent.session("s").send("one")).result();
 			expect([outcome, found]).toEqual(["completed", ["session_busy"]]);
-			expect(await agent.resume("told")).toBeNull();
+			expect(await agent.resume("notice")).toBeNull();
 			expect((await agent.session("s").state()).messages.length).toBeGreaterThanOrEqual(
 				state.messages.length,
 			);
@@ -93,9 +93,9 @@ describe("resume(id) of a notification", () => {
 		}
 	});
 
-	test("of another session is told to that one, and its run may be waited for", async () => {
+	test("of another session is delivered to that one, and its run may be waited for", async () => {
 		const host = createInMemoryExecutionHost();
-		const { ask, found } = noted(async () => (await agent.resume("told"))?.result());
+		const { ask, found } = noted(async () => (await agent.resume("notice"))?.result());
 		const agent = made(host, { tools: [tool({ run: () => ask().then(() => "did") })] });
 		await host.store.notifications.enqueue(notice("other"));
 		expect(await outcomeOf(agent.session("s").send("one"))).toBe("completed");
@@ -117,7 +117,7 @@ const doors: readonly (readonly [string, (agent: Agent) => Promise<unknown>])[] 
 	["fork()", (agent) => agent.session("s").fork("t")],
 	["kill()", (agent) => agent.session("s").kill()],
 	["delete()", (agent) => agent.session("s").delete()],
-	["agent.resume()", (agent) => agent.resume("told")],
+	["agent.resume()", (agent) => agent.resume("notice")],
 	["recover()", (agent) => agent.recover().next()],
 	["work()", async (agent) => agent.work({ until: "done" }).next()],
 	["close()", (agent) => agent.close()],
@@ -244,7 +244,7 @@ test("a hook before the first step that stops its run ends it, and says so", asy
 	await expect.poll(() => found).toEqual(["no error"]);
 });
 
-test("a plugin that deletes the session of whose deletion it is told gets `session_busy`, and may begin it anew", async () => {
+test("a plugin that deletes the session while notified of its deletion gets `session_busy`, and may begin it anew", async () => {
 	const found: unknown[] = [];
 	const agent = made(createInMemoryExecutionHost(), {
 		plugins: [

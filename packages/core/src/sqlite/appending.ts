@@ -8,7 +8,7 @@ import { type FoldedRow, foldEntries, settledRow } from "./fold-entries.ts";
 import { timer } from "./long-work.ts";
 import { takePosition } from "./session-writes.ts";
 import type { Operation } from "./shared-commits.ts";
-import type { SeenSession, SqliteLease, Standing } from "./sqlite-lease.ts";
+import type { LeaseState, SeenSession, SqliteLease } from "./sqlite-lease.ts";
 import { fromStored, toStored } from "./stored-text.ts";
 
 /** One append on its way. */
@@ -20,7 +20,7 @@ export class Appending implements Operation {
 	readonly #runId: string;
 	readonly #resolve: (result: AppendResult) => void;
 	readonly #reject: (error: Error) => void;
-	#before: Standing | undefined;
+	#before: LeaseState | undefined;
 	#seq = 0;
 	#inputsWait = false;
 	/** Whether it takes the lease or opens a run: from then on this worker must be seen to live. */
@@ -44,7 +44,7 @@ export class Appending implements Operation {
 
 	apply(): void {
 		const lease = this.lane;
-		const before = lease.standing;
+		const before = lease.state;
 		this.#before = before;
 		const seen = before.taken ? undefined : this.#look();
 		if (before.taken) this.#checkEpoch();
@@ -60,15 +60,15 @@ export class Appending implements Operation {
 		const at = openRun === null ? null : lookAt(this.#batch.facts, before.lookAt);
 		this.#begins = !before.taken || (openRun !== null && before.openRun === null);
 		const owner = this.#begins ? lease.store.worker.present() : 0;
-		const standing = before.taken ? this.#keep(before, openRun, at) : this.#take(seen, openRun, at, owner);
-		lease.standing = row === undefined ? this.#write(standing) : this.#fold(standing, row);
-		this.#seq = lease.standing.seq;
+		const state = before.taken ? this.#keep(before, openRun, at) : this.#take(seen, openRun, at, owner);
+		lease.state = row === undefined ? this.#write(state) : this.#fold(state, row);
+		this.#seq = lease.state.seq;
 	}
 
 	undo(): void {
 		if (this.#before === undefined) return;
 		if (this.#begins) this.lane.store.worker.undo();
-		this.lane.standing = this.#before;
+		this.lane.state = this.#before;
 		this.#before = undefined;
 	}
 
@@ -94,17 +94,13 @@ export class Appending implements Operation {
 
 	/** The session as it is now, if it is as the lease has seen it. */
 	#look(): SeenSession | undefined {
-		const { standing, store, storedKey, mode } = this.lane;
+		const { state, store, storedKey, mode } = this.lane;
 		const now = store.statements.findSession.get(storedKey) as unknown as SeenSession | undefined;
-		if (standing.session === undefined) {
+		if (state.session === undefined) {
 			// It may exist by now, if only for an input that came.
 			if (now === undefined || (now.seq === 0 && now.owner === null)) return now;
-		} else if (
-			now?.id === standing.session &&
-			now.epoch === standing.epoch &&
-			now.open_run === standing.openRun
-		) {
-			if (mode === "seize" || now.seq === standing.seq) return now;
+		} else if (now?.id === state.session && now.epoch === state.epoch && now.open_run === state.openRun) {
+			if (mode === "seize" || now.seq === state.seq) return now;
 		}
 		throw leaseLost(this.lane.key);
 	}
@@ -118,11 +114,9 @@ export class Appending implements Operation {
 	}
 
 	#checkEpoch(): void {
-		const { standing, store, key } = this.lane;
-		const row = store.statements.sessionEpoch.get(standing.session as number) as
-			| { epoch: number }
-			| undefined;
-		if (row?.epoch !== standing.epoch) throw leaseLost(key);
+		const { state, store, key } = this.lane;
+		const row = store.statements.sessionEpoch.get(state.session as number) as { epoch: number } | undefined;
+		if (row?.epoch !== state.epoch) throw leaseLost(key);
 	}
 
 	#somethingWaits(session: number): boolean {
@@ -135,7 +129,7 @@ export class Appending implements Operation {
 		openRun: string | null,
 		lookAt: number | null,
 		owner: number,
-	): Standing {
+	): LeaseState {
 		const { statements } = this.lane.store;
 		const { at } = this.#batch;
 		const fresh = { taken: true, openRun, lookAt, runId: undefined, runRow: null };
@@ -149,43 +143,43 @@ export class Appending implements Operation {
 		return { ...fresh, session: seen.id, epoch, seq: seen.seq };
 	}
 
-	#keep(before: Standing, openRun: string | null, lookAt: number | null): Standing {
+	#keep(before: LeaseState, openRun: string | null, lookAt: number | null): LeaseState {
 		if (openRun === before.openRun && lookAt === before.lookAt) return before;
 		this.lane.store.statements.setOpenRun.run(openRun, lookAt, this.#batch.at, before.session as number);
 		return { ...before, openRun, lookAt };
 	}
 
-	#write(standing: Standing): Standing {
+	#write(state: LeaseState): LeaseState {
 		const { statements } = this.lane.store;
 		const { at, drain = [] } = this.#batch;
-		const session = standing.session as number;
+		const session = state.session as number;
 		for (const id of drain) statements.drainInput.run(session, toStored(id));
-		let { seq, runRow } = standing;
+		let { seq, runRow } = state;
 		for (const { sub, body } of this.#chunks) statements.insertChunk.run(session, seq, sub, body);
 		// Entries are changes by their ids; a session that begins without one is a change all the same.
 		if (this.#before?.session === undefined && this.#facts.length === 0)
 			statements.setChanged.run(takePosition(statements), session);
-		if (standing.runId !== this.#runId) runRow = null;
+		if (state.runId !== this.#runId) runRow = null;
 		for (const { kind, version, body } of this.#facts) {
 			const runId = runRow === null ? this.#runId : null;
 			const written = statements.insertEntry.run(session, ++seq, runRow, runId, kind, version, at, body);
 			runRow ??= Number(written.lastInsertRowid);
 		}
-		const runId = runRow === null ? standing.runId : this.#runId;
-		return { ...standing, seq, runId, runRow: runRow ?? standing.runRow };
+		const runId = runRow === null ? state.runId : this.#runId;
+		return { ...state, seq, runId, runRow: runRow ?? state.runRow };
 	}
 
-	#fold(standing: Standing, row: FoldedRow): Standing {
+	#fold(state: LeaseState, row: FoldedRow): LeaseState {
 		const folding = { runId: this.#runId, fact: this.#facts[0] as EncodedFact, spent: timer() };
 		const { statements } = this.lane.store;
-		foldEntries(statements, standing.session as number, row, folding);
-		statements.setChanged.run(takePosition(statements), standing.session as number);
-		return { ...standing, runId: this.#runId, runRow: row.id };
+		foldEntries(statements, state.session as number, row, folding);
+		statements.setChanged.run(takePosition(statements), state.session as number);
+		return { ...state, runId: this.#runId, runRow: row.id };
 	}
 
 	#hold(): void {
-		const { store, standing } = this.lane;
-		const session = standing.session as number;
+		const { store, state } = this.lane;
+		const session = state.session as number;
 		store.held.get(session)?.lose();
 		if (!this.lane.isLost) store.held.set(session, this.lane);
 	}

@@ -197,7 +197,7 @@ test("what a dead worker copied is swept, and a worker that was only taken for d
 	await other.sweep();
 	expect(rows()).toBe(until);
 	expect(copyOn(fork, copy)).toBe("changed");
-	// Its own row is the last to go: what is left of it is not his, whoever he is by then.
+	// Its own row is the last to go: its number may be another worker's by then.
 	const second = copyOn(fork, copyOn(fork) as Copy) as Copy;
 	database.exec("UPDATE workers SET pid = 999999999 WHERE name = 'stepper'");
 	const rest = { leaseTtlMs: 15_000, clock, statements, holds: () => false };

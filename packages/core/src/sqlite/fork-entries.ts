@@ -22,7 +22,7 @@ export interface Copy {
 	readonly session: number;
 	/** Its hidden key. */
 	readonly key: string;
-	/** Number of the session that is copied. It names no other one as long as the copy stands, which has a higher one. */
+	/** Number of the session that is copied. It names no other one as long as the copy exists, which has a higher one. */
 	readonly source: number;
 	/** Seq of the last entry that was copied. */
 	readonly copied: number;
@@ -44,7 +44,7 @@ export function copySome(parts: CopyParts, fork: Fork, before: Copy | undefined)
 	const { statements, worker, now, spent } = parts;
 	const to = toStored(fork.to);
 	const source = statements.findSession.get(toStored(fork.from)) as SeenSession | undefined;
-	if (before !== undefined && !stands(parts, before, source)) return "changed";
+	if (before !== undefined && !isUnchanged(parts, before, source)) return "changed";
 	if (before === undefined) checkSettled(statements, fork, source);
 	if (statements.sessionId.get(to) !== undefined) throw sessionExists(fork.to);
 	const copy = before ?? begin(statements, (source as SeenSession).id, now);
@@ -58,7 +58,11 @@ export function copySome(parts: CopyParts, fork: Fork, before: Copy | undefined)
 }
 
 /** The copy is still ours, and its source has all that it had then, apart from what was copied. */
-function stands({ statements, worker }: CopyParts, copy: Copy, source: SeenSession | undefined): boolean {
+function isUnchanged(
+	{ statements, worker }: CopyParts,
+	copy: Copy,
+	source: SeenSession | undefined,
+): boolean {
 	const own = statements.hiddenOwner.get(copy.session, copy.key) as { owner: number | null } | undefined;
 	if (own === undefined || !worker.isOwn(own.owner) || source?.id !== copy.source) return false;
 	return firstSeq(statements, source.id) <= copy.copied;
@@ -93,7 +97,7 @@ function copyEntries(
 	spent: Spent,
 ): number {
 	const { id: last } = statements.lastEntryId.get() as { id: number };
-	// The rows of one transaction stand one after the other, so that the number of a row follows from its seq.
+	// The rows of one transaction are numbered one after the other, so that the number of a row follows from its seq.
 	const base = last - before;
 	let copied = before;
 	do {

@@ -48,7 +48,7 @@ test("a worker busy for three lease times keeps its run, and loses it when it st
 
 test.each([
 	["ahead of", 3_600_000],
-	["behind", -3_600_000],
+	["back", -3_600_000],
 ])(
 	"a living worker is waited for, and a stopped one is not, by a clock that is an hour %s its own",
 	async (_, error) => {

@@ -19,7 +19,7 @@ export interface Heartbeat {
 }
 
 // Text, not a file: it runs the same from sources, from a build and from a bundle. A beat that fails is tried again
-// with the next one; nobody is told, as a lease is fenced by its epoch alone. The thread leaves the write-ahead log to
+// with the next one; nobody is notified, as a lease is fenced by its epoch alone. The thread leaves the write-ahead log to
 // the appends: working it off here at the same time was measured, and slowed them down.
 const program = `
 const { DatabaseSync } = process.getBuiltinModule("node:sqlite");

@@ -16,7 +16,7 @@ export interface OneFile {
 	open(options?: { readonly maxFileSize?: number }): SqliteJournal;
 	/** The number that a query gives as `count`, beside all journals. */
 	countOf(sql: string): number;
-	/** The database after `countOf`, from the first `open()` on. */
+	/** The database that `countOf` reads, from the first `open()` on. */
 	readonly looker: DatabaseSync;
 }
 

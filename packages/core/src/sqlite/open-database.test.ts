@@ -165,7 +165,7 @@ test("a session that an older release made while the file was migrated has an in
 });
 
 test.skipIf(process.platform === "win32").each(["removed", "replaced"])(
-	"a file that is %s while it is open is an error for whoever reads or writes, until it is put back",
+	"a file that is %s while it is open is an error for each read and write, until it is put back",
 	async (what) => {
 		const journal = sqliteJournal({ path });
 		const lease = await begin(journal, "s");
@@ -239,7 +239,7 @@ test("a file whose pages were overwritten is refused and left alone", async () =
 	expectRefusal("journal_corrupt");
 });
 
-test("damage that opening cannot see is told by the read that meets it", async () => {
+test("damage that opening cannot see is reported by the read that meets it", async () => {
 	await makeJournal();
 	const database = raw(path);
 	database.exec(`UPDATE entries SET body = '{"step":' WHERE kind = 'note'`);
@@ -273,7 +273,7 @@ test("a path that cannot be a file is refused with a reason", () => {
 	expect(existsSync(":memory:")).toBe(false);
 });
 
-test("a Node that has no SQLite is told so, and no file is made", () => {
+test("a Node without SQLite gets an error, and no file is made", () => {
 	const builtin = vi.spyOn(process, "getBuiltinModule").mockReturnValue({ isBuiltin: () => false } as never);
 	try {
 		const refused = { code: "journal_unavailable", message: expect.stringContaining("Node 22.18 or newer") };
@@ -297,7 +297,7 @@ test.skipIf(process.getuid?.() === 0)("a file this user may not write is refused
 });
 
 test.skipIf(process.getuid?.() === 0)(
-	"a file in a folder this user may not write is read as it stands, and nothing is left beside it",
+	"a file in a folder this user may not write is read as it is, and nothing is left beside it",
 	async () => {
 		await makeJournal();
 		const before = contents();

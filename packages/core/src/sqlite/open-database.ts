@@ -8,9 +8,9 @@ import type { HoldfastError } from "@holdfast/upp";
 import { hasSqlite, loadSqlite } from "./load-sqlite.ts";
 import { isBusy, isNotADatabase, isNotWritable } from "./sqlite-errors.ts";
 
-/** What a file holds: how it is marked and made, and how its errors are told. */
+/** What a file holds: how it is marked and made, and how its errors are reported. */
 export interface DatabaseKind {
-	/** Stands in the header of such files. */
+	/** The number in the header of such files. */
 	readonly applicationId: number;
 	/** Numbered steps that lead to the tables. One that was released is never changed. */
 	readonly migrations: readonly string[];
@@ -74,12 +74,12 @@ export function readDatabase(path: string, kind: DatabaseKind): DatabaseSync {
 	try {
 		return readable(path);
 	} catch (error) {
-		// SQLite makes files beside one it reads. Where it may not, nobody else may write, and none has it open: as it stands.
+		// SQLite makes files beside one it reads. Where it may not, nobody else may write, and none has it open: it is read as it is.
 		if (!isNotWritable(error) || ["-wal", "-shm"].some((suffix) => existsSync(path + suffix)))
 			throw kind.errorOf(error);
 	}
 	try {
-		return readable(asItStands(path));
+		return readable(asImmutable(path));
 	} catch (error) {
 		throw kind.errorOf(error);
 	}
@@ -99,7 +99,7 @@ function readable(path: string | URL): DatabaseSync {
 }
 
 /** The address at which a file is read without locks and without files beside it. */
-function asItStands(path: string): URL {
+function asImmutable(path: string): URL {
 	const address = pathToFileURL(path);
 	address.search = "immutable=1";
 	return address;
@@ -134,7 +134,7 @@ function inspect(path: string, kind: DatabaseKind): void {
 	if (sizeOf(path) === 0) return;
 	let found: Marks;
 	try {
-		found = readMarks(asItStands(path));
+		found = readMarks(asImmutable(path));
 	} catch (error) {
 		if (isNotADatabase(error)) throw kind.foreign(path, "it is not a SQLite database");
 		// What a crash left in these files may complete it; without them it is as it is.

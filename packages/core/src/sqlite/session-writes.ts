@@ -78,7 +78,7 @@ export interface Removed {
 	readonly files: "none" | "some";
 }
 
-/** How a session was seen to stand; undefined: however it stands. */
+/** The state a session was seen in; undefined: whatever its state. */
 export type Seen = Parameters<Journal["delete"]>[1];
 
 /** Removes a session and keeps its epoch, raised, for the next one; undefined if absent. */

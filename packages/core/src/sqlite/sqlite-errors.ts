@@ -68,7 +68,7 @@ export function journalError(error: unknown): HoldfastError {
 	if (code === noRoomForSharedMemory) return diskFull(error);
 	return new HoldfastError(
 		"journal_failed",
-		`The journal's store failed: ${error instanceof Error ? error.message : String(error)}. What was committed before stands.`,
+		`The journal's store failed: ${error instanceof Error ? error.message : String(error)}. What was committed before is kept.`,
 		{ cause: error, retryable: (code & 255) === inputOutput || (code & 255) === outOfMemory },
 	);
 }
@@ -76,7 +76,7 @@ export function journalError(error: unknown): HoldfastError {
 function diskFull(cause: unknown): HoldfastError {
 	return new HoldfastError(
 		"disk_full",
-		"There is no room left for the journal. What was committed before stands; make room and try again.",
+		"There is no room left for the journal. What was committed before is kept; make room and try again.",
 		{ cause, retryable: true },
 	);
 }

@@ -115,7 +115,7 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 	const check = sameFile(path);
 	const commits = shareCommits(database, check);
 	const held: Store["held"] = new Map();
-	const holds = (): boolean => [...held.values()].some((lease) => lease.standing.openRun !== null);
+	const holds = (): boolean => [...held.values()].some((lease) => lease.state.openRun !== null);
 	const worker = registerWorker({ path, workerId, leaseTtlMs, clock, statements, holds });
 	const reading = makeReading(() => store.closed, check);
 	const feed = makeChangeFeed(statements);
@@ -305,7 +305,7 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 		store.feed.stop();
 		await commits.drained();
 		await worker.stop();
-		// A row that cannot be taken away represents a worker that is dead, and counts as such.
+		// A row that cannot be taken away is that of a dead worker, and counts as such.
 		await commit(() => worker.leave()).catch(() => {});
 		database.close();
 	}

@@ -38,10 +38,10 @@ export interface SeenSession {
 	readonly seq: number;
 }
 
-/** Where a lease is valid; replaced by each append and put back when its transaction fails. */
-export interface Standing {
+/** What a lease knows of its session; replaced by each append and put back when its transaction fails. */
+export interface LeaseState {
 	readonly taken: boolean;
-	/** Number of the session; undefined while there is none. */
+	/** Number of the session; undefined while it does not exist. */
 	readonly session: number | undefined;
 	/** 0 while there is no session. */
 	readonly epoch: number;
@@ -64,8 +64,8 @@ export class SqliteLease implements Lease {
 	readonly openRunId?: string;
 	readonly mode: "polite" | "seize";
 	readonly store: Store;
-	standing: Standing;
-	/** When the epoch was last seen to stand, by this process's own time. */
+	state: LeaseState;
+	/** When the epoch was last seen to be current, by this process's own time. */
 	seenAt: number = Number.NEGATIVE_INFINITY;
 	/** Appends under way. */
 	pending = 0;
@@ -83,11 +83,11 @@ export class SqliteLease implements Lease {
 		const { seq } = this;
 		const { id: session, epoch = 0 } = seen ?? {};
 		const lookAt = seen?.look_at ?? null;
-		this.standing = { taken: false, session, epoch, seq, openRun, lookAt, runId: undefined, runRow: null };
+		this.state = { taken: false, session, epoch, seq, openRun, lookAt, runId: undefined, runRow: null };
 	}
 
 	get epoch(): number {
-		const { taken, session, epoch } = this.standing;
+		const { taken, session, epoch } = this.state;
 		if (taken) return epoch;
 		// A session that is not there yet begins above those that were deleted.
 		const { forecastEpoch } = this.store.statements;
@@ -112,13 +112,13 @@ export class SqliteLease implements Lease {
 			this.look();
 			this.seenAt = now;
 		} catch {
-			// Locked for this moment: the next append tells.
+			// Locked for this moment: the next append finds out.
 		}
 	}
 
-	/** Looks whether the epoch still stands; throws what the store throws. */
+	/** Looks whether the epoch is still current; throws what the store throws. */
 	look(): void {
-		const { taken, session, epoch } = this.standing;
+		const { taken, session, epoch } = this.state;
 		if (!taken || session === undefined) return;
 		const row = this.store.statements.sessionEpoch.get(session) as { epoch: number } | undefined;
 		if (row?.epoch !== epoch) this.lose();
@@ -156,13 +156,13 @@ export class SqliteLease implements Lease {
 		if (this.#over || this.store.closed) return;
 		this.#end();
 		// An idle session is anyone's to take: nothing need be written.
-		const { taken, openRun } = this.standing;
+		const { taken, openRun } = this.state;
 		if (this.pending === 0 && (!taken || openRun === null)) return;
 		return new Promise((resolve, reject) => {
 			this.store.commits.add({
 				lane: this,
 				apply: () => {
-					const { session, epoch } = this.standing;
+					const { session, epoch } = this.state;
 					if (session !== undefined) this.store.statements.releaseSession.run(session, epoch);
 				},
 				undo() {},
@@ -174,7 +174,7 @@ export class SqliteLease implements Lease {
 
 	#end(): void {
 		this.#over = true;
-		const { session } = this.standing;
+		const { session } = this.state;
 		if (session !== undefined && this.store.held.get(session) === this) this.store.held.delete(session);
 	}
 }

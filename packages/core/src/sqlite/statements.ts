@@ -93,7 +93,7 @@ const texts = {
 	deleteSession: "DELETE FROM sessions WHERE id = ?",
 	hiddenSessions: `SELECT id, owner FROM sessions WHERE key >= '"sweep ' AND key < '"sweep!'`,
 	hiddenOwner: "SELECT owner FROM sessions WHERE id = ? AND key = ?",
-	// A lease on it that stands somewhere is lost, and its run is nobody's to recover.
+	// A lease on it that is held somewhere is lost, and its run is nobody's to recover.
 	hideSession:
 		"UPDATE sessions SET key = ?, epoch = epoch + 1, changed = NULL, owner = NULL, open_run = NULL, look_at = NULL WHERE id = ?",
 	ownSession: "UPDATE sessions SET owner = ? WHERE id = ?",
@@ -208,7 +208,7 @@ const texts = {
 		WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?`,
 	settledEntry: `SELECT id FROM entries WHERE session = :session AND seq = :seq AND seq >= ${foldedAt(":session")}
 		AND kind IN ('run.ended', 'folded')`,
-	// Rows of one run stand one after the other, and the first that is of another run or writer says so.
+	// Rows of one run follow one another, and the first that is of another run or writer says so.
 	nameRuns: `UPDATE entries SET run = NULL, run_id = (SELECT f.run_id FROM entries f WHERE f.id = entries.run)
 		WHERE session = :session AND seq > :seq AND seq < ifnull((SELECT n.seq FROM entries n
 			WHERE n.session = :session AND n.seq > :seq AND n.run_id IS NOT NULL ORDER BY n.seq LIMIT 1), 1e300)`,

@@ -28,7 +28,7 @@ test("a worker takes the name of a dead one, and what that had accepted is anyon
 	await other.close();
 });
 
-test("a worker may not have the name of one that lives: nothing of what it writes stands", async () => {
+test("a worker may not have the name of one that lives: nothing of what it writes is kept", async () => {
 	const journal = sqliteJournal({ path, workerId: "clerk" });
 	const second = sqliteJournal({ path, workerId: "clerk" });
 	await journal.submit("s", input("one"));

@@ -37,7 +37,7 @@ function attempt(change: () => unknown): void {
 }
 
 describe("a state", () => {
-	test("refuses as a message what is none", () => {
+	test("refuses an invalid message", () => {
 		const state = AgentState.initial();
 		const refused = expect.objectContaining({ code: "invalid_message" });
 		for (const wrong of [5, null, { type: "user", content: "hi" }] as unknown as Message[]) {

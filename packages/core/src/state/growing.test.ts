@@ -1,4 +1,4 @@
-// Costs, told by ratios: the machine is shared, so each figure is the best of several rounds.
+// Costs, given as ratios: the machine is shared, so each figure is the best of several rounds.
 import { UserMessage } from "@holdfast/upp";
 import { expect, test } from "vitest";
 import { AgentState } from "./agent-state.ts";

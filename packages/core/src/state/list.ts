@@ -14,6 +14,9 @@ interface Segment<T> {
 	readonly jump: Segment<T> | undefined;
 }
 
+/** So many arrays are joined in one call, which is faster; a call cannot have any number of arguments. */
+const mostArguments = 10_000;
+
 /** An immutable sequence. `append` returns a new list and leaves this one as it was. */
 export class List<T> implements Iterable<T> {
 	static readonly #empty: List<never> = new List<never>(segmentOf([]), 0);
@@ -58,7 +61,7 @@ export class List<T> implements Iterable<T> {
 		if (!(index >= 0 && index < this.length)) return undefined;
 		let segment = this.#segment;
 		while (index < segment.offset) {
-			// Whoever starts after 0 has a segment before it.
+			// A list that starts after 0 has a segment before it.
 			const { jump, before } = segment as { jump: Segment<T>; before: Segment<T> };
 			segment = index < jump.offset ? jump : before;
 		}
@@ -77,7 +80,9 @@ export class List<T> implements Iterable<T> {
 			parts.push(segment.items.slice(Math.max(0, start - segment.offset), end - segment.offset));
 			end = segment.offset;
 		}
-		return parts.length === 1 ? (parts[0] as T[]) : ([] as T[]).concat(...parts.reverse());
+		if (parts.length === 1) return parts[0] as T[];
+		parts.reverse();
+		return parts.length <= mostArguments ? ([] as T[]).concat(...parts) : (parts.flat(1) as T[]);
 	}
 
 	/** All items as one frozen array; made once for each version that is asked. */

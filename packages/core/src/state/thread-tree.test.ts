@@ -25,7 +25,7 @@ describe("a thread tree", () => {
 		expect([...tree.nodes]).toEqual([[tree.root.id, tree.root]]);
 	});
 
-	test("refuses as a node's state what is none", () => {
+	test("refuses an invalid node state", () => {
 		const tree = new ThreadTree();
 		const before = tree.root.state;
 		for (const wrong of [5, undefined, {}]) {

@@ -87,7 +87,7 @@ describe.each(strategies)("$name()", (given) => {
 		expect(generated.at(-1)).toEqual(["complete", given.steps]);
 	});
 
-	test("tells each step from step_start to step_end, reasoning, action and observation between [UAP-122]", async () => {
+	test("emits each step from step_start to step_end, reasoning, action and observation between [UAP-122]", async () => {
 		const one = make(given);
 		const events = await collect(one.stream("go", begun));
 		const uap = events.flatMap((event) => (event.source === "uap" ? [event.uap] : []));

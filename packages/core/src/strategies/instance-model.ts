@@ -1,4 +1,4 @@
-// Any LLMInstance as a model the engine can ask. Behind those of the house stands the model itself, which is asked
+// Any LLMInstance as a model the engine can ask. Our own instances wrap the model itself, which is asked
 // directly, so that the engine runs the tools; any other may run tools of its own: what it did is before its answer.
 import {
 	type BoundLLMModel,
@@ -59,7 +59,7 @@ export function backingOf(instance: LLMInstance): InstanceBacking {
 	};
 }
 
-/** The model of an instance of `llm()`, with its options; a signal among them continues counting. */
+/** The model of an instance of `llm()`, with its options; a signal among them still counts. */
 function boundModel(options: LLMOptions): EngineModel {
 	const { model, request } = bindModel(options);
 	const { signal } = options as { signal?: AbortSignal };

@@ -5,7 +5,7 @@ import { strategy } from "./strategy.ts";
 
 /** Options of `loop()`. */
 export interface LoopOptions {
-	/** Rounds of tool calls at most, from 1. Default: no limit; with one, the run ends after that round as it stands. */
+	/** Rounds of tool calls at most, from 1. Default: no limit; with one, the run ends after that round, with the state it has. */
 	readonly maxIterations?: number;
 }
 

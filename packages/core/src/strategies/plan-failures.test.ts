@@ -45,7 +45,7 @@ describe("a plan that cannot be carried out", () => {
 		["with an id used twice", planOf({ id: "a" }, { id: "a" }), /"a" is used twice/],
 		["that is no JSON", "I would rather not.", /not JSON/],
 		["without steps", { data: { plan: [] } }, /no list of steps/],
-		["with a step that is none", { data: { steps: ["a"] } }, /steps\[0\] is not an object/],
+		["with a step that is no object", { data: { steps: ["a"] } }, /steps\[0\] is not an object/],
 		["with a step without an id", { data: { steps: [{ description: "x" }] } }, /steps\[0\]\.id/],
 		["with a step that says nothing", { data: { steps: [{ id: "a" }] } }, /steps\[0\]\.description/],
 		[

@@ -1,5 +1,5 @@
 // plan(): first a plan with dependencies, then its steps in order, and a new plan where one fails.
-// Where the run stands is read from the plan in the state: a crash loses nothing of it. Steps are in an order that
+// The position of the run is read from the plan in the state: a crash loses nothing of it. Steps are in an order that
 // respects their dependencies and are carried out from the front: all before the first open one are completed.
 import { HoldfastError, type JSONSchema } from "@holdfast/upp";
 import type { Action, Decider, ModelAction, Situation } from "../engine/index.ts";
@@ -119,7 +119,7 @@ function changed(value: PlanStepChange, afterwards: "goes-on" | "ends-step"): Ac
 	return { kind: "note", topic: "plan-step", value, afterwards };
 }
 
-/** Where the first step stands that is not completed, found by halving: a long plan costs no more than a short one. */
+/** Index of the first step that is not completed, found by halving: a long plan costs no more than a short one. */
 function openAt(steps: readonly PlanStep[] = []): number {
 	let low = 0;
 	let high = steps.length;

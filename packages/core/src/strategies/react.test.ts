@@ -68,7 +68,7 @@ describe("react()", () => {
 		expect(state.reasoning).toEqual([`Next: echo({"text":"now"})`]);
 	});
 
-	test("keeps thoughts in order, tells them to onReason and shows them to the action [UAP-037]", async () => {
+	test("keeps thoughts in order, reports them to onReason and shows them to the action [UAP-037]", async () => {
 		const emitted: unknown[] = [];
 		const model = scriptedModel(["one", call, "two", call, "three", "done"]);
 		const strategy: AgentStrategy = { onReason: (step, reasoning) => void emitted.push([step, reasoning]) };

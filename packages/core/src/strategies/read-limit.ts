@@ -1,4 +1,4 @@
-// Reads the limits that strategies take: a limit that is none would be one that never holds, or always.
+// Reads the limits that strategies take: an invalid limit would never hold, or always.
 
 /** A whole number from 1, or Infinity; not given, it is Infinity. @throws TypeError naming the option. */
 export function readLimit(value: number | undefined, option: string): number {

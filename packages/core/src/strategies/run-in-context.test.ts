@@ -146,7 +146,7 @@ describe("with an instance of llm() that has tools", () => {
 		expect(log).toEqual(["other"]);
 	});
 
-	test("its tool hooks and its own signal continue counting", async () => {
+	test("its tool hooks and its own signal still count", async () => {
 		const controller = new AbortController();
 		const asked: string[] = [];
 		const options = {
@@ -177,7 +177,7 @@ describe("with an instance made by hand", () => {
 		},
 	);
 
-	test("is told the schema of a plan in words, which are not recorded", async () => {
+	test("is given the schema of a plan in words, which are not recorded", async () => {
 		const seen: string[][] = [];
 		const instance = byHand((messages, number) => {
 			seen.push(lines(messages));
@@ -202,7 +202,7 @@ describe("with an instance made by hand", () => {
 	const own = [{ toolCallId: "own-1", toolName: "own", arguments: { q: 1 } }];
 	const ran = new ToolResultMessage([{ toolCallId: "own-1", result: "found" }]);
 
-	test("that runs tools itself has its rounds in the history, told to hooks, and not run again", async () => {
+	test("that runs tools itself has its rounds in the history, reported to hooks, and not run again", async () => {
 		const log: unknown[] = [];
 		const instance = byHand(() => [
 			new AssistantMessage("Looking.", own),
@@ -250,7 +250,7 @@ describe("with an instance made by hand", () => {
 		expect(lines(state.messages).at(-2)).toBe("results: found");
 	});
 
-	test("is told to abort, and one that never answers does not hold up who cancels", async () => {
+	test("is notified to abort, and one that never answers does not hold up who cancels", async () => {
 		let aborted = 0;
 		const never = new Promise<never>(() => {});
 		const stream = (): never =>

@@ -25,7 +25,7 @@ export function executeDecider(decider: Decider, context: ExecutionContext): Pro
 	return start(decider, context).result;
 }
 
-/** Runs a decider and tells its events. */
+/** Runs a decider and emits its events. */
 export function streamDecider(decider: Decider, context: ExecutionContext): AgentStreamResult {
 	const queue = new EventQueue<AgentStreamEvent>({ join: joinDeltas });
 	const { run, result } = start(decider, context, {
@@ -70,7 +70,7 @@ function engineAgentOf(decider: Decider, context: ExecutionContext, backing: Ins
 	const { agent, tools = [], strategy = {} } = context;
 	const { model, toolStrategy, ports } = backing;
 	const byName = normaliseTools(tools.length > 0 ? (tools as ToolSet) : (backing.tools ?? []));
-	// What ends a call as a whole is told by whoever runs the strategy.
+	// The caller of the strategy reports what ends a call as a whole.
 	const { onComplete: _, onError: __, ...hooks } = boundHooks(strategy);
 	return {
 		id: agent.id,

@@ -58,7 +58,7 @@ interface Hook {
 	readonly state: unknown;
 }
 
-/** Options of a case; its hooks write what they are told. Plans are made anew without end, so all is stopped sometime. */
+/** Options of a case; its hooks write what they are given. Plans are made anew without end, so all is stopped sometime. */
 function optionsOf(
 	{ execution, script, stopAfter }: Case,
 	hooks: Hook[] = [],
@@ -126,7 +126,7 @@ describe("any script under any strategy", () => {
 					agent({ ...optionsOf(given, through, custom) }).generate("go") as never,
 				);
 				expect(masked(called)).toEqual(masked(expected));
-				// To onError it tells the state that its own hooks told last.
+				// It gives onError the state that its own hooks reported last.
 				const ordinary = (hooks: Hook[]) => masked(hooks.filter(({ hook }) => !hook.startsWith("error")));
 				expect(ordinary(through)).toEqual(ordinary(generated));
 				await atRest();

@@ -98,7 +98,7 @@ export class BackgroundJobs {
 				});
 				await this.#ended(task, end);
 			},
-			() => group.live--, // suspended, or the store failed: whoever recovers the session follows it
+			() => group.live--, // suspended, or the store failed: the worker that recovers the session follows it
 		);
 		this.#jobs.add(storeKey);
 		this.#settleBeforeClose(job.finally(() => this.#jobs.delete(storeKey)));

@@ -30,7 +30,7 @@ export function backgroundTools(
 		{
 			name: "background_output",
 			description:
-				"Tells how a background task stands and, once it is done, what came of it. Call it after the <system-reminder> about the task.",
+				"Gives the status of a background task and, once it is done, its result. Call it after the <system-reminder> about the task.",
 			parameters: {
 				type: "object",
 				properties: {

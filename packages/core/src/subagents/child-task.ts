@@ -31,7 +31,7 @@ export interface TaskEnd extends TaskState {
 
 /**
  * Accepts the work durably. The second time nothing happens. Rejects with `lease_lost` when the run that asks for it is
- * over: whoever ended it, or removes its session, knows all the work there is.
+ * over: its end, or the removal of its session, then knows all the work.
  */
 export async function submitTask({ journal }: SessionTable, task: ChildTask): Promise<void> {
 	const { storeKey, runId, prompt, origin } = task;
@@ -51,7 +51,7 @@ export async function submitTask({ journal }: SessionTable, task: ChildTask): Pr
 }
 
 /**
- * Sees to it that accepted work is done, here or by whoever has it, and gives its end.
+ * Sees to it that accepted work is done, here or by its owner, and gives its end.
  *
  * When the signal fires the work is stopped as its parent was: interrupted, suspended or killed. Rejects then with the
  * signal's reason, else with what the store threw.
@@ -142,7 +142,7 @@ function stopTask(table: SessionTable, task: FollowedTask, signal: AbortSignal, 
 	const isMine = taken?.runId === task.runId;
 	if (reason === "suspend" || reason === "lease-lost") {
 		taken?.suspend();
-		// Whoever has the parent's run resumes the work; but it may have been ended, by one who knew of no work.
+		// The owner of the parent's run resumes the work; but it may have been ended by one who knew of no work.
 		if (!isMine && task.origin !== undefined) endLater(table, task, () => isParentOver(table, task));
 	} else if (reason !== "kill" && isMine) taken.interrupt();
 	else endTask(table, task, taken);

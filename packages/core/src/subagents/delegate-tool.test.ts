@@ -53,7 +53,7 @@ describe("the tool of a sub-agent", () => {
 		expect(kept).not.toContain("I look.");
 	});
 
-	test("tells between call and result that the job began and how it ended [SES-054]", async () => {
+	test("emits between call and result that the job began and how it ended [SES-054]", async () => {
 		const { parent } = family(
 			[calls(ask("2+2?", { description: "sum" })), "said"],
 			[helper("helper", ["4"])],

@@ -21,7 +21,7 @@ const parameters = {
 	type: "object",
 	properties: {
 		prompt: { type: "string", minLength: 1, description: "The task, with all that is needed to do it." },
-		description: { type: "string", description: "The task in a few words, for whoever looks on." },
+		description: { type: "string", description: "The task in a few words, for observers." },
 		sessionKey: {
 			type: "string",
 			description:

@@ -50,7 +50,7 @@ describe("a deletion of a session beside a send from elsewhere", () => {
 		}
 	});
 
-	test("leaves no session of a sub-agent after that the run of the other begins when it is over", async () => {
+	test("leaves no session of a sub-agent, not even one that another run begins when it is over", async () => {
 		const journal = memoryJournal();
 		const theirs = journal.worker("elsewhere");
 		const other = family([asks, "never"], [helper("helper", ["done"])], { journal: theirs });

@@ -57,7 +57,7 @@ function scheduled(host: OwnExecutionHost): Promise<void> {
 }
 
 describe("work in the background on a durable host", () => {
-	test("is recorded and scheduled, and done by whoever is called, the reminder likewise [SES-116]", async () => {
+	test("is recorded and scheduled, and done by the worker that is called, the reminder likewise [SES-116]", async () => {
 		const host = createInMemoryExecutionHost(durable);
 		const first = worker();
 		const run = await parentOn(host, [calls(start("a")), "Launched."], first.agent)
@@ -101,7 +101,7 @@ describe("work in the background on a durable host", () => {
 		}
 	});
 
-	test("is told once for a group, though its tasks end in several processes [SES-068]", async () => {
+	test("is delivered once for a group, though its tasks end in several processes [SES-068]", async () => {
 		const host = createInMemoryExecutionHost(durable);
 		const script = [calls(start("a"), start("b")), "Launched."];
 		const run = await parentOn(host, script, worker().agent).session("s").send("go");
@@ -224,7 +224,7 @@ describe("cancelling on an execution host", () => {
 		},
 	);
 
-	test("holds for one that finishes afterwards: it stays cancelled, and nobody is notified of it [SES-113]", async () => {
+	test("holds for one that finishes afterwards: it stays cancelled, and no notice of it is delivered [SES-113]", async () => {
 		const host = createInMemoryExecutionHost(durable);
 		const run = await parentOn(host, [calls(start("a")), "Launched."], worker().agent)
 			.session("s")

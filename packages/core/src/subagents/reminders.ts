@@ -1,5 +1,5 @@
 // What a session learns of work in the background that is over: a notice in its inbox, with a key of its own, so that it
-// comes once, whoever finds out and however often (keeps I4). It enters the active run, or waits for the next.
+// comes once, however often and by however many workers the end is noticed (keeps I4). It enters the active run, or waits for the next.
 import { UserMessage } from "@holdfast/upp";
 import type { Run } from "../engine/index.ts";
 import { inputFact, storedInput } from "../facts/index.ts";

@@ -297,7 +297,7 @@ describe("arguments", () => {
 });
 
 describe("what is not a tool", () => {
-	test("is told by place, with what to do", () => {
+	test("is reported by position, with what to do", () => {
 		function makeTool() {}
 		expect(codeOf([uppTool, makeTool])).toMatchObject({
 			code: "invalid_tool",

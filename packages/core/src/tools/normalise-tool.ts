@@ -48,7 +48,7 @@ export function normaliseTools(tools: ToolSet | undefined): ReadonlyMap<string, 
 		if (byName.has(name)) {
 			throw new HoldfastError(
 				"duplicate_tool",
-				`Two tools are named "${name}". A model tells tools apart by name: rename one of them.`,
+				`Two tools are named "${name}". A model distinguishes tools by name: rename one of them.`,
 				{ data: { name } },
 			);
 		}

@@ -21,7 +21,7 @@ export function plainDetails(details: unknown): unknown {
 	}
 }
 
-// Deeper values, circular ones among them, are left to JSON.stringify, which tells.
+// Deeper values, circular ones among them, are left to JSON.stringify, which throws.
 const DEEPEST = 100;
 
 function isPlainJson(value: unknown, depth: number): boolean {

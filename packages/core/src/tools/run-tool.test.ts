@@ -88,7 +88,7 @@ describe("output with details", () => {
 });
 
 describe("a streaming tool", () => {
-	test("tells each delta before it is asked for the next, then completes", async () => {
+	test("emits each delta before it is asked for the next, then completes", async () => {
 		const emitted: string[] = [];
 		const engineTool = normaliseTool({
 			name: "a",
@@ -136,7 +136,7 @@ describe("a streaming tool", () => {
 		expect(outcome).toMatchObject({ output: { answer: 42 }, deltas: ["working ", "on it"] });
 	});
 
-	test("that throws half-way has failed, its deltas told", async () => {
+	test("that throws half-way has failed, its deltas emitted", async () => {
 		const outcome = await execute(async function* () {
 			yield { type: "delta", delta: "a" };
 			throw new Error("half-way");

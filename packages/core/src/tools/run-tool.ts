@@ -8,7 +8,7 @@ import type { EngineTool, ToolContext, ToolExecutionEvent, ToolOutcome } from ".
 /**
  * Runs a tool with arguments that passed `tool.validate`.
  *
- * @param onDelta told each piece of output that a streaming tool yields; the tool is asked for the next when the promise
+ * @param onDelta called with each piece of output that a streaming tool yields; the tool is asked for the next when the promise
  *   that this may return has settled.
  * @returns how it ended, failures included. Cancelling is the caller's: it races this against the signal.
  */

@@ -120,7 +120,7 @@ describe("dependsOn", () => {
 });
 
 describe("after", () => {
-	test("makes a chain, in whatever order the calls stand; unknown ids are ignored [UAP-086]", async () => {
+	test("makes a chain, in whatever order the calls are; unknown ids are ignored [UAP-086]", async () => {
 		const calls = [call("3", "plain", ["2", "nobody"]), call("1", "plain"), call("2", "plain", ["1"])];
 		expect(waits(...calls)).toEqual({ 3: ["2"], 2: ["1"] });
 		expect((await watch(calls)).log).toEqual(["+1", "-1", "+2", "-2", "+3", "-3"]);

@@ -1,4 +1,4 @@
-// The order of the tool calls of one round, as data: who waits for whom, and which calls wait for themselves.
+// The order of the tool calls of one round, as data: which call waits for which, and which calls wait for themselves.
 // Pure. Explicit waits (`dependsOn`, `after`) win over those that `sequential` implies, so only explicit ones can
 // form a cycle.
 
@@ -20,11 +20,11 @@ export interface OrderedTool {
 /** Tools by name, or a list of them. */
 export type OrderedTools = ReadonlyMap<string, OrderedTool> | readonly OrderedTool[];
 
-/** Who waits for whom in a round. */
+/** Which call waits for which in a round. */
 export interface ToolOrder {
 	/** Ids each call waits for until they have settled, well or not. A call not in here may start at once. */
 	readonly waitsFor: ReadonlyMap<string, readonly string[]>;
-	/** Calls that wait for themselves, with what to tell the model. They are not run, and nobody waits for them. */
+	/** Calls that wait for themselves, with the result the model sees. They are not run, and nobody waits for them. */
 	readonly cyclic: ReadonlyMap<string, string>;
 }
 

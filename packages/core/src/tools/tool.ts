@@ -16,7 +16,7 @@ export interface ToolDeclaration<Params> extends ToolOptions {
 	readonly name: string;
 	/** What people are shown in place of the name. */
 	readonly label?: string;
-	/** What the model is notified about when and how to use it. */
+	/** Explains to the model when and how to use it. */
 	readonly description: string;
 	/** JSON Schema, or a Standard Schema (zod, valibot, …), from which the type of `run`'s first parameter comes. */
 	readonly parameters?: TypedSchema<Params> | JSONSchema;

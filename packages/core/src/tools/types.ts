@@ -1,5 +1,5 @@
 // The shapes of tools: what a caller may hand in (AnyTool), what the engine drives (EngineTool),
-// what a running tool is told (ToolContext) and what comes out of it (ToolOutcome).
+// what a running tool is given (ToolContext) and what comes out of it (ToolOutcome).
 
 import type { JSONSchema } from "@holdfast/upp";
 import type { Issue } from "../schema/index.ts";
@@ -26,7 +26,7 @@ export interface Approval {
 	readonly basis?: unknown;
 }
 
-/** What a tool is notified about the call it serves: the second argument of `run`, the third of document 3's `execute`. */
+/** What a tool is given of the call it serves: the second argument of `run`, the third of document 3's `execute`. */
 export interface ToolContext {
 	/** The id the model gave this call; the same as in every event about it. */
 	readonly toolCallId: string;
@@ -54,9 +54,9 @@ export interface ToolContext {
 	readonly parentConfig?: any;
 	/** The context of the tool call in which the calling agent itself runs, when it is a sub-agent. */
 	readonly parentContext?: ToolContext;
-	/** Tells watchers a piece of output while the tool still runs. It is not part of the result. */
+	/** Emits a piece of output while the tool still runs. It is not part of the result. */
 	emit(delta: string): void;
-	/** Tells watchers what a sub-agent started by this tool is doing. @see UAP 8.7 */
+	/** Emits what a sub-agent started by this tool is doing. @see UAP 8.7 */
 	onSubagentEvent(event: unknown): void;
 	/** The conversation up to this call; read lazily. */
 	readonly messages: readonly unknown[];
@@ -105,7 +105,7 @@ export interface EngineTool {
 	readonly retryPolicy: RetryPolicy;
 	/** How much of a result the model is shown; the journal keeps all of it. Infinity by default. */
 	readonly maxModelCharacters: number;
-	/** Tells the model how to get at the rest of a result that was cut. */
+	/** Lets the model know how to get at the rest of a result that was cut. */
 	readonly readOn?: (result: unknown) => string | undefined;
 	readonly reconcile?: (call: UnknownCall) => Reconciliation | Promise<Reconciliation>;
 	/** Whether the call may be run. Absent when it always may. */

@@ -36,7 +36,7 @@ function open(options: Partial<Parameters<typeof sqliteCheckpoints>[0] & object>
 	return store;
 }
 
-/** Looks into the file after the store's back. */
+/** Reads the file without the store. */
 function within<T>(look: (database: DatabaseSync) => T): T {
 	const database = new (loadSqlite().DatabaseSync)(path);
 	try {
@@ -212,7 +212,7 @@ describe("what is no file of checkpoints, or no state", () => {
 		expect(existsSync(":memory:")).toBe(false);
 	});
 
-	test("is told when it is loaded: damaged texts, ranges and rows", async () => {
+	test("is reported when it is loaded: damaged texts, ranges and rows", async () => {
 		const store = open();
 		const damages = [
 			"UPDATE items SET body = '{' WHERE list = 'messages'",
@@ -228,7 +228,7 @@ describe("what is no file of checkpoints, or no state", () => {
 		}
 	});
 
-	test("a save that does not fit rejects, and what was saved before stands", async () => {
+	test("a save that does not fit rejects, and what was saved before is kept", async () => {
 		const store = open({ maxFileSize: 100_000 });
 		await store.save("s", stateOf(1));
 		await expect(store.save("s", stateOf(2, 500_000))).rejects.toMatchObject({

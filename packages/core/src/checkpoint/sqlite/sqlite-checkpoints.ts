@@ -224,7 +224,7 @@ export function sqliteCheckpoints(options: string | SqliteCheckpointOptions): Sq
 			),
 		async flush() {
 			let waited: unknown;
-			// Whoever saves one state after the other hands over the next one when the last is done.
+			// A caller that saves one state after the other hands over the next one when the last is done.
 			while (waited !== last) {
 				waited = last;
 				await last;

@@ -59,7 +59,7 @@ async function claimer(): Promise<{ readonly host: SqliteHost; readonly leaseId:
 }
 
 describe("a claim on a SQLite host", () => {
-	test("says whose it is, and stands while that worker lives, until its time is over [SES-100]", async () => {
+	test("names its owner, and is valid while that worker lives, until its time is over [SES-100]", async () => {
 		const { host, leaseId } = await claimer();
 		const other = open();
 		const lease = { leaseId, workerId: host.journal.workerId };
@@ -96,7 +96,7 @@ describe("a claim on a SQLite host", () => {
 	);
 
 	test.runIf(process.platform === "linux")(
-		"whose worker wakes up when another has claimed and not begun it either: it is told once, whoever begins it",
+		"whose worker wakes up when another has claimed and not begun it either: it is delivered once, whichever begins it",
 		async () => {
 			const both = [open(), open()];
 			const [slow] = both as [SqliteHost, SqliteHost];
@@ -142,7 +142,7 @@ describe("a claim on a SQLite host", () => {
 		expect(await open().store.runs.claim("run-a")).toEqual({ ok: false, reason: "leased" });
 	});
 
-	test("of a worker on another machine represents its time: that it does not beat says nothing", async () => {
+	test("of a worker on another machine is valid for its time: that it does not beat says nothing", async () => {
 		await claimer();
 		disguise("machine = 'another', beat_at = 0");
 		const other = open();

@@ -23,7 +23,7 @@ const golden = JSON.parse(
 ) as readonly GoldenRun[];
 
 test.each(golden)(
-	"a run that was stored without its boundaries tells the same events: $name",
+	"a run that was stored without its boundaries emits the same events: $name",
 	({ runId, entries, events }) => {
 		const read = entries.map(({ seq, at, kind, version, body }) => ({
 			seq,

@@ -1,4 +1,4 @@
-// Records with the journal after them: a run, checkpoint or event that has no record is read from the journal, so that
+// Records over the journal: a run, checkpoint or event that has no record is read from the journal, so that
 // what every turn is known by costs no write of its own (keeps I2, I5). Records exist for what others have written:
 // claims, notifications, outputs.
 import type { Journal, RunIndex } from "../../host/index.ts";
@@ -25,11 +25,11 @@ export function journalRecords(records: RecordSpace, runs: RunIndex, journal: Jo
 		const location = await runs.locate(runId);
 		if (location === undefined) return stored;
 		const leading = stored.filter(({ name }, index) => name === numbered(index + 1)).length;
-		const emitted = runCheckpoints(runId, location, await entriesOf(journal, location)).map((checkpoint) => {
+		const derived = runCheckpoints(runId, location, await entriesOf(journal, location)).map((checkpoint) => {
 			const value = { ...checkpoint, version: checkpoint.version + leading };
 			return { name: numbered(value.version), revision: 0, value };
 		});
-		return joined(emitted, stored);
+		return joined(derived, stored);
 	}
 	async function eventsOf(runId: string): Promise<readonly Named[]> {
 		const location = await runs.locate(runId);
@@ -85,10 +85,10 @@ function merged(record: RunRecord | undefined, run: RunRecord): RunRecord {
 	return { ...kept, status, ...(run.error === undefined ? {} : { error: run.error }) };
 }
 
-/** What the journal tells, with what was written beside it in its place. */
-function joined(emitted: readonly Named[], stored: readonly Named[]): readonly Named[] {
+/** What the journal says; records written beside it replace those of the same name. */
+function joined(derived: readonly Named[], stored: readonly Named[]): readonly Named[] {
 	const written = new Set(stored.map(({ name }) => name));
-	const all = [...emitted.filter(({ name }) => !written.has(name)), ...stored];
+	const all = [...derived.filter(({ name }) => !written.has(name)), ...stored];
 	return all.sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 

@@ -30,7 +30,7 @@ const add = {
 	run: () => 3,
 };
 
-describe("the events of a run, read from its journal, are those that were told", () => {
+describe("the events of a run, read from its journal, are those that were emitted", () => {
 	test("of a turn with a tool, from any cursor [SES-094]", async () => {
 		const host = open();
 		const one = agentOn(
@@ -152,7 +152,7 @@ test("checkpoints are places in the journal, and cost nothing to keep [SES-102]"
 	expect(stale).toEqual({ ok: false, reason: "stale-version" });
 });
 
-test("ten resumes of a notification in three processes tell it once [SES-096]", async () => {
+test("ten resumes of a notification in three processes deliver it once [SES-096]", async () => {
 	await open().store.notifications.enqueue(reminder("a"));
 	const agents = [open(), open(), open()].map((host) => agentOn(host, () => "Noted."));
 	const runs = await Promise.all(

@@ -66,7 +66,7 @@ describe("a model with others after it", () => {
 		expect(other.requests).toEqual([]);
 	});
 
-	test("tells whoever asked of the change", async () => {
+	test("notifies the caller of the change", async () => {
 		const emitted: unknown[] = [];
 		const { model } = bindModel({ model: fallback(failing(refused), scriptedModel(["second"])) });
 		await model.complete({ ...request, onRetry: (info) => emitted.push(info) });

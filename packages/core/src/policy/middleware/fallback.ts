@@ -4,7 +4,7 @@ import { completeWith, findModel, type GivenModel, referenceTo, streamWith } fro
 
 /**
  * Makes a model that asks the first of several, and the next one when it fails before it has said anything. Each call
- * begins with the first again. The models' own retries come before the change of model; whoever watches hears of a change
+ * begins with the first again. The models' own retries come before the change of model; watchers see a change
  * as of a retry. A call that is cancelled ends.
  *
  * It can do what all of the models can. Its id is theirs joined by "|": what a call cost depends on who answered, so the

@@ -13,7 +13,7 @@ function clockOf(...times: number[]): { monotonic(): number } {
 afterEach(() => vi.restoreAllMocks());
 
 describe("logging", () => {
-	test("tells console.log of start and end with the time between, and nothing of what was said [UAP-103]", async () => {
+	test("logs start and end to console.log with the time between, and nothing of what was said [UAP-103]", async () => {
 		const print = vi.spyOn(console, "log").mockImplementation(() => {});
 		const clock = clockOf(100, 142);
 		await aroundRun([logging({ clock })], contextOf(), async () => resultOf("the secret answer"));
@@ -23,7 +23,7 @@ describe("logging", () => {
 		]);
 	});
 
-	test("tells console.log of a failure as an error, which still reaches the caller [UAP-103]", async () => {
+	test("logs a failure to console.log as an error, which still reaches the caller [UAP-103]", async () => {
 		const print = vi.spyOn(console, "log").mockImplementation(() => {});
 		const call = aroundRun([logging({ clock: clockOf(1, 3) })], contextOf(), () => Promise.reject(broken));
 		await expect(call).rejects.toBe(broken);
@@ -63,7 +63,7 @@ describe("logging", () => {
 		expect(lines).toEqual(["[error] agent clerk failed in 1 ms: no luck"]);
 	});
 
-	test("tells of every step at the level debug, and stops none", async () => {
+	test("logs every step at the level debug, and stops none", async () => {
 		const emitted: LogEntry[] = [];
 		const middleware = logging({
 			level: "debug",

@@ -1,4 +1,4 @@
-// Tells a logger when calls of an agent begin, end and fail.
+// Logs when calls of an agent begin, end and fail.
 import { HoldfastError, type Message } from "@holdfast/upp";
 import { type Clock, systemPorts } from "../../host/index.ts";
 import type { GenerateResult } from "../../state/index.ts";
@@ -116,7 +116,7 @@ function summaryOf({ turn, state }: GenerateResult): Pick<LogEntry, "step" | "to
 }
 
 function writerOf(logger: LoggingOptions["logger"]): LogFunction {
-	// Looked up with each line: whoever replaces it later is heard too.
+	// Looked up with each line, so that a later replacement counts too.
 	if (logger === undefined) return (line) => console.log(line);
 	if (typeof logger === "function") return logger;
 	const missing = levels.find((name) => typeof logger?.[name] !== "function");

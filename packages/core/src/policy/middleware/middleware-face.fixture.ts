@@ -54,7 +54,7 @@ export function toolRound(ids: readonly string[], result: unknown): readonly Mes
 	];
 }
 
-/** The ids of results whose call does not are before them. */
+/** The ids of results whose call is not before them. */
 export function orphans(messages: readonly Message[]): readonly string[] {
 	const called = new Set<string>();
 	const found: string[] = [];

@@ -31,7 +31,7 @@ async function follow(model: ModelReference, events: StreamEvent[]): Promise<str
 }
 
 describe("a model that retries", () => {
-	test("is asked three times, after longer and longer waits, and whoever asked is told", async () => {
+	test("is asked three times, after longer and longer waits, and the caller is notified", async () => {
 		const slept: number[] = [];
 		const emitted: RetryInfo[] = [];
 		const model = scriptedModel([{ error: overloaded }, { error: overloaded }, "at last"]);

@@ -33,7 +33,7 @@ const shown = (model: ReturnType<typeof scriptedModel>): (string[] | undefined)[
 	model.requests.map(({ messages }) => messages.map(({ text }) => text));
 
 describe("a middleware in a session", () => {
-	test("stands around each turn, in order and in reverse, with metadata of its own", async () => {
+	test("runs around each turn, in order and in reverse, with metadata of its own", async () => {
 		const log: string[] = [];
 		const noting = (name: string): Middleware => ({
 			name,

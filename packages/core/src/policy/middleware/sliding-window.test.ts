@@ -23,7 +23,7 @@ const histories = fc
 	);
 
 describe("a sliding window", () => {
-	test("keeps the most recent messages, fifty unless told otherwise [UAP-060]", async () => {
+	test("keeps the most recent messages, fifty by default [UAP-060]", async () => {
 		const messages = chat(26);
 		expect(await historyAfter(contextOf(messages), slidingWindow())).toEqual(messages.slice(2));
 		expect(await historyAfter(contextOf(messages), slidingWindow(4))).toEqual(messages.slice(-4));

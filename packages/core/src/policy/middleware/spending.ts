@@ -16,7 +16,7 @@ export interface Spending {
 /** The key in a state's metadata. */
 export const spendingKey = "budget";
 
-/** What the calls that led to a state have used up. A state that no budget has seen yet tells of its last call only. */
+/** What the calls that led to a state have used up. A state that no budget has seen yet counts its last call only. */
 export function spendingOf(state: AgentState, price: ModelPrice | undefined): Spending {
 	const noted = state.metadata[spendingKey] as Partial<Spending> | undefined;
 	if (typeof noted !== "object" || noted === null) return spendingOfCall(state.usage, price, 0);

@@ -35,7 +35,7 @@ describe("a summary", () => {
 		expect(summarizer).toHaveBeenCalledOnce();
 	});
 
-	test("takes the place of all messages but the recent ones, ten unless told otherwise [UAP-062]", async () => {
+	test("takes the place of all messages but the recent ones, ten by default [UAP-062]", async () => {
 		const messages = chat(21);
 		const given: (readonly Message[])[] = [];
 		const summarizer = (_: string, old: readonly Message[]): string => {

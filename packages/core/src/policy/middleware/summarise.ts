@@ -33,10 +33,10 @@ export interface SummariseOptions {
 	readonly keepRecent?: number;
 	/** Guesses the tokens of a message. Default: a token for four characters of its JSON. */
 	readonly estimate?: EstimateTokens;
-	/** What the model is told before the messages. Default: "Summarize this conversation, preserving key facts:". */
+	/** The instruction before the messages. Default: "Summarize this conversation, preserving key facts:". */
 	readonly prompt?: string;
 	/**
-	 * Told when there is no summary. The call continues the whole history, unless this throws. Default: the error is
+	 * Called when there is no summary. The call continues with the whole history, unless this throws. Default: the error is
 	 * only put into the request's `metadata.summaryError`.
 	 */
 	onError?(error: unknown, context: MiddlewareContext): void | Promise<void>;

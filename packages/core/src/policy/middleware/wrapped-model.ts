@@ -1,5 +1,5 @@
 // What `retry` and `fallback` share: a model made of attempts at other models. An attempt that fails before anything of
-// its answer was told may be followed by another one; after that its error is the answer's.
+// its answer was emitted may be followed by another one; after that its error is the answer's.
 import {
 	type BoundLLMModel,
 	createProvider,
@@ -117,7 +117,7 @@ async function forward(
 	target: EventStream<LLMResponse>,
 ): Promise<LLMResponse> {
 	const source = model.stream(request);
-	source.response.catch(() => {}); // the iteration or the return tells of it
+	source.response.catch(() => {}); // the iteration or the return reports it
 	let held: StreamEvent[] | undefined = [];
 	for await (const event of source) {
 		if (held !== undefined) {
@@ -133,7 +133,7 @@ async function forward(
 }
 
 /**
- * The request an attempt is made with. A retry strategy in the config stands around all attempts already; the models must
+ * The request an attempt is made with. A retry strategy in the config is around all attempts already; the models must
  * not follow it a second time. Messages that are computed when read stay uncomputed.
  */
 function requestOfAttempt(request: LLMRequest, retries: Attempts["retries"]): LLMRequest {

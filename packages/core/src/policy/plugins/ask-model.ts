@@ -1,7 +1,7 @@
 // One question to an agent's own model, beside its conversations: for plugins that need words, such as summaries.
 import { type BoundLLMModel, type LLMRequest, type Message, UserMessage } from "@holdfast/upp";
 
-/** Whoever has a model that can be asked. */
+/** An owner of a model that can be asked. */
 interface ModelOwner {
 	model(): {
 		readonly model: BoundLLMModel;

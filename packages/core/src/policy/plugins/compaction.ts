@@ -23,7 +23,7 @@ export interface CompactionOptions {
 	readonly model?: ModelReference | LanguageModel;
 	/** Guesses the tokens of a message. Default: a token for four characters of its JSON. */
 	readonly estimate?: EstimateTokens;
-	/** Told when there is no summary; the turn continues the whole history. Default: nobody is. */
+	/** Called when there is no summary; the turn continues with the whole history. Default: not reported. */
 	onError?(error: unknown, sessionKey: string): void;
 }
 

@@ -44,7 +44,7 @@ export function pluginFailed(plugin: string, hook: string, cause: unknown): Hold
 	return new HoldfastError("plugin_failed", message, { cause, data: { plugin, hook } });
 }
 
-/** What every handler of a turn is told; the history is built when it is read. */
+/** What every handler of a turn is given; the history is built when it is read. */
 export function hookContext(turn: TurnFrame): HookContext {
 	let history: readonly Message[] | undefined;
 	return {

@@ -27,7 +27,7 @@ export interface PluginSet {
 	turnAfter(turn: TurnFrame, result: TurnResult): Promise<void>;
 	/** Whether anybody looks on at events. */
 	readonly looksOn: boolean;
-	/** Gives an event to whoever looks on. Never throws. */
+	/** Gives an event to observers. Never throws. */
 	notify(event: unknown, turn: TurnFrame): void;
 	/** Deletes what plugins keep for a session. Rejects with `plugin_failed`, or what the store of values throws. */
 	deleted(sessionKey: string): Promise<void>;
@@ -41,7 +41,7 @@ export interface SetupOptions {
 	values?(sessionStore: unknown): ValueStore;
 	/** Asks the agent's own model. Default: rejects. */
 	readonly ask?: AskModel;
-	/** Told what `turn.after` and `events.on` threw, for it changes nothing else. Default: a warning on the console. */
+	/** Called with what `turn.after` and `events.on` threw, for it changes nothing else. Default: a warning on the console. */
 	onIgnoredError?(error: HoldfastError): void;
 }
 

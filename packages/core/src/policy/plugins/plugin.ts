@@ -13,7 +13,7 @@ export interface HookContext {
 	readonly sessionKey: string;
 	/** The conversation so far; built when it is read, and a copy: changing the list changes nothing. */
 	readonly history: readonly Message[];
-	/** Fires when the run is told to stop. */
+	/** Fires when the run is asked to stop. */
 	readonly signal: AbortSignal;
 }
 
@@ -137,7 +137,7 @@ export interface PluginHost {
 }
 
 /**
- * A plugin. `setup` registers hooks and tools; `events.on` looks on at all that runs tell, and what it throws changes
+ * A plugin. `setup` registers hooks and tools; `events.on` observes all that runs emit, and what it throws changes
  * nothing.
  *
  * @see keyed sessions, Plugin

@@ -220,7 +220,7 @@ describe("the hooks of a turn", () => {
 		expect(JSON.stringify(await host.journal.read("default"))).not.toContain("two sentences");
 	});
 
-	test("turn.after is told the result and the key once the turn is committed, and can overlay nothing [SES-128]", async () => {
+	test("turn.after is given the result and the key once the turn is committed, and can overlay nothing [SES-128]", async () => {
 		const host = memoryHost();
 		const emitted: unknown[] = [];
 		const done = deferred();
@@ -319,7 +319,7 @@ describe("the hooks of a turn", () => {
 });
 
 describe("events.on", () => {
-	test("looks on at what the consumer is told, and what it throws changes nothing", async () => {
+	test("observes the consumer's events, and what it throws changes nothing", async () => {
 		const seen: string[] = [];
 		const plugin: Plugin = {
 			name: "onlooker",

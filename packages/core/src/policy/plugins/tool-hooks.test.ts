@@ -77,7 +77,7 @@ describe("tool.call", () => {
 		expect(given).toEqual([{ query: "all one two" }]);
 	});
 
-	test("that rejects without a message tells the model that the call was not permitted", async () => {
+	test("that rejects without a message lets the model know that the call was not permitted", async () => {
 		const rejecting = onCall((() => ({ action: "reject-and-continue" })) as never);
 		const { agent, shown } = searching([rejecting]);
 		await eventsOf(agent, "go");
@@ -85,7 +85,7 @@ describe("tool.call", () => {
 		expect(shown()).toEqual([{ toolCallId: "c1", result, isError: true }]);
 	});
 
-	test("that rejects skips the tool, tells the model why and continues [SES-131]", async () => {
+	test("that rejects skips the tool, gives the model the reason and continues [SES-131]", async () => {
 		const later: unknown[] = [];
 		const { agent, given, shown } = searching([
 			onCall(() => ({ action: "reject-and-continue", message: "Not in this workspace." })),
@@ -155,7 +155,7 @@ describe("tool.result", () => {
 		],
 		["a throwing call", [], throwing, ["error", "no index", "no index"]],
 	])(
-		"is notified of %s, and its replacement is what the model sees [SES-134]",
+		"is given %s, and its replacement is what the model sees [SES-134]",
 		async (_, before, run, expected) => {
 			const seen: unknown[] = [];
 			const { agent, shown } = searching(
@@ -218,7 +218,7 @@ describe("tool.result", () => {
 		expect(kept.join()).not.toContain("s3cret");
 	});
 
-	test("that replaces leaves nothing of what a streaming tool told meanwhile [SES-135]", async () => {
+	test("that replaces leaves nothing of what a streaming tool emitted meanwhile [SES-135]", async () => {
 		const host = memoryHost();
 		const { agent } = searching(
 			[onResult(() => ({ status: "done", output: "[redacted]" }))],

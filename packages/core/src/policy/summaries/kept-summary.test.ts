@@ -15,7 +15,7 @@ const messages: readonly Message[] = [
 ];
 
 describe("a summary that is kept", () => {
-	test("represents the messages it was made of, and for no others", async () => {
+	test("represents the messages it was made of, and no others", async () => {
 		const values = memoryValues().values("s", "compaction");
 		const summary = new UserMessage("one and two");
 		await keepSummary(values, { cut: 2, hash: hashUpTo(2, messages), summary });
@@ -26,7 +26,7 @@ describe("a summary that is kept", () => {
 		expect(await keptSummary(values, [first])).toBeUndefined();
 	});
 
-	test("is told by a hash that continues from a shorter beginning and looks at each message once", () => {
+	test("is identified by a hash that continues from a shorter beginning and looks at each message once", () => {
 		const written: string[] = [];
 		const looked = messages.map((message) => ({
 			text: message.text,
@@ -67,7 +67,7 @@ describe("a summary that is kept", () => {
 		expect(model.requests.map(shownIn)[0]?.[0]).toBe("[Summary of the conversation so far]\nsum 2");
 	});
 
-	test("that cannot be read or kept is told, and the turn continues", async () => {
+	test("that cannot be read or kept is reported, and the turn continues", async () => {
 		const broken = memoryValues();
 		const values = () => ({
 			...broken.values("s", "x"),

@@ -6,7 +6,7 @@ import type { SessionValues } from "../../host/index.ts";
 
 const name = "summary";
 
-/** The beginning of a history, for which a summary stands. */
+/** The beginning of a history that a summary replaces. */
 export interface Beginning {
 	/** How many messages it has. */
 	readonly cut: number;

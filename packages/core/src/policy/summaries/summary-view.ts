@@ -12,13 +12,13 @@ export interface Written {
 	readonly usage?: TokenUsage;
 }
 
-/** When a summary is written, of what, by whom. */
+/** When a summary is written, of what, and by which model. */
 export interface SummaryRules {
 	/** How a summary begins. */
 	readonly head: string;
 	/** Whether a history is short enough to be shown as it is. */
 	isEnough(messages: readonly Message[]): boolean;
-	/** How many messages of the beginning a summary shall stand for; 0 for none. */
+	/** How many messages of the beginning a summary shall replace; 0: no summary. */
 	cut(messages: readonly Message[]): number;
 	/** Rejects where there is no summary. */
 	write(old: readonly Message[], signal: AbortSignal): Promise<Written>;
@@ -103,7 +103,7 @@ export class SummaryView {
 	}
 }
 
-/** Writes the summary of messages. Rejects without one that may stand for them. */
+/** Writes the summary of messages. Rejects without one that may replace them. */
 export async function writeSummary(
 	{ head, write, check }: SummaryRules,
 	old: readonly Message[],

@@ -5,14 +5,14 @@ import { gate } from "../sessions/sessions.fixture.ts";
 import type { ExecutionStore } from "./execution-host.ts";
 import { createInMemoryExecutionHost } from "./in-memory.ts";
 
-test("what a tool tells while the end of another is recorded is told after that end", async () => {
+test("what a tool emits while the end of another is recorded comes after that end", async () => {
 	const { store: inner, ...host } = createInMemoryExecutionHost();
-	const [held, goesOn] = [gate(), gate()];
+	const [held, resumed] = [gate(), gate()];
 	let isOver = false;
 	const transaction: ExecutionStore["transaction"] = async (work) => {
 		if (isOver) {
 			held.open();
-			await goesOn.promise;
+			await resumed.promise;
 		}
 		return inner.transaction(work);
 	};
@@ -30,7 +30,7 @@ test("what a tool tells while the end of another is recorded is told after that 
 		async *run() {
 			await held.promise;
 			yield "I continue.";
-			goesOn.open();
+			resumed.open();
 			return "done";
 		},
 	};
@@ -46,7 +46,7 @@ test("what a tool tells while the end of another is recorded is told after that 
 	expect(emitted).toEqual(["tool_end 6.0", "tool_delta 6.1", "tool_end 7.0"]);
 });
 
-test("a step is told to be over when the ends of all its calls are", async () => {
+test("step-end is emitted when the ends of all its calls are", async () => {
 	const host = createInMemoryExecutionHost();
 	const quick = { name: "quick", description: "Is over at once.", run: () => "done" };
 	const toolCalls = Array.from({ length: 4 }, () => ({ name: "quick" }));

@@ -9,7 +9,7 @@ import { foldHistory } from "../sessions/fold-history.ts";
 import { sqliteHost } from "../sqlite.ts";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
 
-/** A session with a notice in its inbox, which is scheduled beside it, as it stands when work in the background is over. */
+/** A session with a notice in its inbox, which is scheduled beside it, as it is when work in the background is over. */
 async function withNotice() {
 	const host = sqliteHost(join(temporaryFolder(), "sessions.db"));
 	const { store } = host.execution as NonNullable<typeof host.execution>;
@@ -20,7 +20,7 @@ async function withNotice() {
 	await store.notifications.enqueue({ ...ids, sessionKey: "s", input: "It is done." });
 	const body = storedInput({ shape: "text", message: new UserMessage("It is done.", { id }) });
 	await host.journal.submit("s", { id, kind: "notice", dedupeKey, body });
-	const standing = async () => ({
+	const states = async () => ({
 		notification: (await store.notifications.getByIdempotencyKey("k"))?.status,
 		run: (await store.runs.get(ids.runId))?.status,
 	});
@@ -28,23 +28,23 @@ async function withNotice() {
 		await agent.close();
 		await host.close();
 	};
-	return { host, agent, session: agent.session("s"), runId: ids.runId, standing, close };
+	return { host, agent, session: agent.session("s"), runId: ids.runId, states, close };
 }
 
-test("a notification that was told in what has been folded since is told, and delivered no more", async () => {
-	const { host, agent, session, runId, standing, close } = await withNotice();
+test("a notification that was delivered in entries folded since counts as delivered", async () => {
+	const { host, agent, session, runId, states, close } = await withNotice();
 	await (await session.send("second")).result();
 	expect(JSON.stringify((await session.state()).messages)).toContain("It is done.");
 	await foldHistory(host.journal, "s", { before: Number.POSITIVE_INFINITY });
 	expect(await agent.resume(runId)).toBeNull();
-	expect(await standing()).toEqual({ notification: "acknowledged", run: "completed" });
+	expect(await states()).toEqual({ notification: "acknowledged", run: "completed" });
 	await close();
 });
 
 test("a notification that a kill took out of the inbox is delivered no more", async () => {
-	const { agent, session, runId, standing, close } = await withNotice();
+	const { agent, session, runId, states, close } = await withNotice();
 	await session.kill();
 	expect(await agent.resume(runId)).toBeNull();
-	expect(await standing()).toEqual({ notification: "acknowledged", run: "cancelled" });
+	expect(await states()).toEqual({ notification: "acknowledged", run: "cancelled" });
 	await close();
 });
