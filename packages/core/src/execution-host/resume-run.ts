@@ -85,15 +85,9 @@ async function deliverNotification(parts: ResumeParts, run: RunRecord): Promise<
 		const { id, dedupeKey } = noticeIdentity(key);
 		const same = new UserMessage([...message.content], { id });
 		const input = { shape, message: same, origin: { runKind: "notification" as const } };
-<<<<<<< HEAD
-		const emitted =
-			(await deliver(actor, runId, input, dedupeKey)) ?? (await deliverNotice(actor, runId, id));
-		const handle = emitted ?? (await goOn(parts, run));
-=======
 		const delivered =
 			(await deliver(actor, runId, input, dedupeKey)) ?? (await deliverNotice(actor, runId, id));
 		const handle = delivered ?? (await continueRun(parts, run));
->>>>>>> words1
 		if (handle === null) await release(store, runId, claim);
 		return handle;
 	} catch (error) {

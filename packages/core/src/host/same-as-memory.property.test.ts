@@ -126,11 +126,7 @@ async function answers(make: () => World, rows: readonly Row[]): Promise<readonl
 				return journals[by ?? deed.worker].submit(deed.key, deed.input);
 			case "append":
 				return append(deed.at, { runId: deed.run, facts: deed.facts });
-<<<<<<< HEAD
-			case "tell": {
-=======
 			case "emit": {
->>>>>>> words1
 				const chunks = Array.from({ length: deed.count }, (_, index) => ({
 					sub: ++emitted,
 					event: { index },
