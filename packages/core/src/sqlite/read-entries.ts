@@ -49,10 +49,7 @@ function findRun(statements: Statements, runs: Map<number, string>, row: number)
 
 /** The inputs that wait in a session, in order; none where there is no such session. */
 export function readInbox(statements: Statements, storedKey: string): StoredInput[] {
-	const found = statements.sessionId.get(storedKey) as { id: number } | undefined;
-	if (found === undefined) return [];
-	const { id: session } = found;
-	const rows = statements.readInputs.all(session) as unknown as InputRow[];
+	const rows = statements.readInputs.all(storedKey) as unknown as InputRow[];
 	return rows.map((row) => ({
 		id: fromStored(row.id),
 		kind: row.kind as Input["kind"],

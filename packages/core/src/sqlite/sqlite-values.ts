@@ -34,9 +34,7 @@ function valuesOf(parts: ValuesParts, key: string, owner: string): SessionValues
 	return {
 		get(name) {
 			return reading(() => {
-				const session = idOf(statements, key);
-				if (session === undefined) return undefined;
-				const row = statements.readValue.get(session, owner, toStored(name)) as { value: string } | undefined;
+				const row = statements.readValue.get(key, owner, toStored(name)) as { value: string } | undefined;
 				return row === undefined ? undefined : decoded(row.value);
 			});
 		},

@@ -122,7 +122,8 @@ const texts = {
 		ORDER BY seq, sub LIMIT ?`,
 	deleteInputs: "DELETE FROM inputs WHERE session = ?",
 	deleteValues: "DELETE FROM session_values WHERE session = ?",
-	readValue: "SELECT value FROM session_values WHERE session = ? AND owner = ? AND name = ?",
+	readValue: `SELECT value FROM session_values
+		WHERE session = (SELECT id FROM sessions WHERE key = ?) AND owner = ? AND name = ?`,
 	listValues: "SELECT name, value FROM session_values WHERE session = ? AND owner = ?",
 	setValue: `INSERT INTO session_values (session, owner, name, value) VALUES (?, ?, ?, ?)
 		ON CONFLICT (session, owner, name) DO UPDATE SET value = excluded.value`,
@@ -234,7 +235,7 @@ const texts = {
 	findDedupe: "SELECT position FROM dedupe WHERE session = ? AND key = ?",
 	insertDedupe: "INSERT INTO dedupe (session, key, position) VALUES (?, ?, ?)",
 	readInputs: `SELECT position, id, kind, run_id, dedupe_key, worker, at, body FROM inputs
-		WHERE session = ? ORDER BY position`,
+		WHERE session = (SELECT id FROM sessions WHERE key = ?) ORDER BY position`,
 	waitingForRun: `SELECT id FROM inputs
 		WHERE session = ? AND kind <> 'message' AND (run_id IS NULL OR run_id = ?)`,
 	findInput: "SELECT 1 FROM inputs WHERE session = ? AND id = ?",

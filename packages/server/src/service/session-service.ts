@@ -171,22 +171,28 @@ class Service implements SessionService {
 		{ signal, ...options }: FollowOptions = {},
 	): AsyncIterableIterator<readonly LoggedEvent[]> {
 		const left = new AbortController();
-		const either = signal === undefined ? left.signal : AbortSignal.any([left.signal, signal]);
-		const leave = (): void => {
-			left.abort();
+		const over = (): void => {
 			this.#following.delete(leave);
+			signal?.removeEventListener("abort", leave);
 		};
-		if (this.#isClosing) left.abort();
+		const leave = (): void => {
+			over();
+			left.abort("left"); // without a reason it would make an error each time
+		};
 		this.#following.add(leave);
-		const events = this.#events(tenant, sessionId, { ...options, signal: either });
+		signal?.addEventListener("abort", leave);
+		if (this.#isClosing || signal?.aborted) leave();
+		const events = this.#events(tenant, sessionId, { ...options, signal: left.signal });
 		return {
-			next: async () => {
-				const next = await events.next().catch((error) => {
-					leave();
+			async next() {
+				try {
+					const next = await events.next();
+					if (next.done) over();
+					return next;
+				} catch (error) {
+					over();
 					throw error;
-				});
-				if (next.done) leave();
-				return next;
+				}
 			},
 			async return() {
 				leave();

@@ -13,6 +13,13 @@ const recentBytes = 64 * 1024;
 const crowd = 32;
 /** The share of the time that telling a crowd may take. */
 const crowdShare = 0.2;
+/**
+ * Milliseconds between two reads at the live end, so that what is committed meanwhile is read, written out and sent
+ * together: less is sooner, more costs less. Where the process is busy and timers are late, so many times as late, at most.
+ */
+const readEvery = { least: 4, timesLate: 4, most: 50 };
+/** So many events at a time are of the past, for which nobody is to wait. */
+const full = 64;
 /** Milliseconds that a crowd waits for news at most. */
 const crowdPatience = 250;
 /** Events that are gathered for a crowd before they are told in any case. */
@@ -60,6 +67,9 @@ export class Feed {
 	#endRest: () => void = () => {};
 	#isOpen = true;
 	#isStarted = false;
+	/** All watchers have what comes up to this id, though it may not have been read here. */
+	#known: string | undefined;
+	#readEvery = readEvery.least;
 	/** The last end of an execution that was read. */
 	#lastEnd: string | undefined;
 
@@ -110,6 +120,13 @@ export class Feed {
 			(after === undefined || compareEventIds((this.#chunks[at - 1] as Chunk).lastId, after) > 0)
 		)
 			at--;
+		const isFirst = this.#watchers.size === 0;
+		if (
+			isFirst ||
+			after === undefined ||
+			(this.#known !== undefined && compareEventIds(after, this.#known) < 0)
+		)
+			this.#known = after;
 		watcher.next = this.#first + at;
 		this.#watchers.add(watcher);
 		this.#start();
@@ -141,7 +158,7 @@ export class Feed {
 	close(): void {
 		if (!this.#isOpen) return;
 		this.#isOpen = false;
-		this.#abort.abort();
+		this.#abort.abort("left"); // without a reason it would make an error each time
 		for (const { settle } of this.#completions) settle();
 		this.#completions.clear();
 		this.#options.ended();
@@ -159,6 +176,7 @@ export class Feed {
 			for await (const events of this.#options.follow(this.#abort.signal)) {
 				if (!this.#isOpen) return;
 				if (events.length > 0) this.#take(events);
+				if (events.length > 0 && events.length < full && this.#isOpen) await this.#pause();
 			}
 			this.#tell();
 		} catch (error) {
@@ -166,6 +184,14 @@ export class Feed {
 		} finally {
 			this.close();
 		}
+	}
+
+	async #pause(): Promise<void> {
+		const { least, timesLate, most } = readEvery;
+		const started = performance.now();
+		await turn(this.#readEvery);
+		const late = performance.now() - started - this.#readEvery;
+		this.#readEvery = Math.min(most, Math.max(least, timesLate * late));
 	}
 
 	#take(events: readonly LoggedEvent[]): void {
@@ -181,7 +207,7 @@ export class Feed {
 		if (events.length === 0) return;
 		this.#gathered = [];
 		this.#lastId = (events.at(-1) as LoggedEvent).id;
-		if (this.#watchers.size > 0) this.#extend([...chunksOf(events)]);
+		if (this.#watchers.size > 0) this.#extend([...chunksOf(this.#unknown(events))]);
 		else this.#forget();
 		this.#settle(events);
 		if (this.#watchers.size > crowd) void this.#tellCrowd();
@@ -189,6 +215,18 @@ export class Feed {
 		this.#dropTheSlow();
 		this.#evict();
 		this.#closeIfUnused();
+	}
+
+	/** What some watcher may not have. Whoever joins later and has less reads from the service. */
+	#unknown(events: readonly LoggedEvent[]): readonly LoggedEvent[] {
+		const known = this.#known;
+		if (known === undefined) return events;
+		const at = events.findIndex(({ id }) => compareEventIds(id, known) > 0);
+		const from = at < 0 ? events.length : at;
+		if (from === 0) return events;
+		this.#forget();
+		this.#before = (events[from - 1] as LoggedEvent).id;
+		return events.slice(from);
 	}
 
 	/** Tells many watchers a few at a time, so that runs go on in between, and rests in proportion. */

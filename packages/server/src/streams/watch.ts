@@ -233,7 +233,7 @@ class Watcher implements Source, FeedWatcher {
 	#leaveReading(): void {
 		const reading = this.#reading;
 		this.#reading = undefined;
-		reading?.abort.abort();
+		reading?.abort.abort("left");
 		reading?.iterator.return?.().catch(() => {});
 	}
 }
