@@ -30,7 +30,7 @@ export function childStoreKey(parentStoreKey: string, subagent: string, suffix: 
 }
 
 /** The key of a store key that `storeKeyOf` gave for this namespace; undefined for those of others. */
-export function sessionKeyOf(namespace: string | undefined, storeKey: string): string | undefined {
+function sessionKeyOf(namespace: string | undefined, storeKey: string): string | undefined {
 	const prefix = storeKeyOf(namespace, "");
 	if (namespace !== undefined) return storeKey.startsWith(prefix) ? storeKey.slice(prefix.length) : undefined;
 	if (!storeKey.startsWith(mark)) return storeKey;

@@ -1,5 +1,4 @@
 // Door of the session service.
-export { readServedKey, readSessionKey, servedKey } from "./served-key.ts";
 export type {
 	ExecuteRequest,
 	SessionInfo,
