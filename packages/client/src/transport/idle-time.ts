@@ -23,7 +23,7 @@ export function withinIdleTime<T>({ timers, idleTimeoutMs }: Settings, work: Pro
 export function lost(what: string, cause?: unknown): ClientError {
 	return new ClientError(
 		"connection_lost",
-		`The connection to the server ${what}. Continue from the last event's id when the server can be reached.`,
+		`The connection to the server ${what}. Resume from the last event's id when the server can be reached.`,
 		{ retryable: true, ...(cause === undefined ? {} : { cause }) },
 	);
 }
