@@ -1,9 +1,9 @@
 // The events of runs as they were emitted, apart from the session's own state.
 import type { AgentEvent } from "../facts/index.ts";
 
-/** A place after an event of a run. */
+/** A position after an event of a run. */
 export interface EventCursor {
-	/** How many events of the run are before this place: the first event has offset 1. */
+	/** How many events of the run are before this position: the first event has offset 1. */
 	readonly offset: number;
 }
 

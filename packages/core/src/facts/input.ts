@@ -61,7 +61,7 @@ export function storedInput(input: AcceptedInput): unknown {
 	return { shape, message: messageToJSON(message), ...(origin === undefined ? {} : { origin }) };
 }
 
-/** The fact of an input that lands at a place. */
+/** The fact of an input that enters at a placement. */
 export function inputFact(inputId: string, input: AcceptedInput, placement: Placement): InputTaken {
 	return { kind: "input", inputId, placement, shape: input.shape, message: input.message };
 }

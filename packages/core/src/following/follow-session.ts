@@ -7,7 +7,7 @@ import { leavable } from "./leavable.ts";
 
 /** An event of a session. */
 export interface FollowedEvent {
-	/** The place of the event in its session; it never changes its meaning. Opaque: give it back as `after`. */
+	/** The position of the event in its session; it never changes its meaning. Opaque: give it back as `after`. */
 	readonly id: string;
 	readonly event: RunEvent;
 }
@@ -26,7 +26,7 @@ export interface FollowOptions {
 }
 
 /**
- * Follows a session of a store, whichever worker owns it: its events from any place on, boundaries of turns and steps among
+ * Follows a session of a store, whichever worker owns it: its events from any position on, boundaries of turns and steps among
  * them. What a model says is there in pieces where its agent has `keepDeltasMs`, else as whole messages. Nobody waits for
  * who follows. It ends as `until` says, and when the session is deleted.
  *

@@ -56,7 +56,7 @@ export interface SessionHead {
 
 /** Which chunks to read. */
 export interface ReadChunks {
-	/** Only those after this place. */
+	/** Only those after this position. */
 	readonly after: { readonly seq: number; readonly sub: number };
 	/** Only those after entries up to this one. */
 	readonly through: number;

@@ -25,7 +25,7 @@ export interface ChildRecords {
 	readonly doneBy: "starter" | "scheduled";
 	/** Work was accepted; with `scheduled` the scheduler has somebody called. */
 	accepted(task: RecordedTask, doneBy: "starter" | "scheduled"): Promise<void>;
-	/** The places of the sessions in which a run has work done, where the journal may not list them. */
+	/** The store keys of the sessions in which a run has work done, where the journal may not list them. */
 	placesOf(runId: string): Promise<readonly string[]>;
 	/** Has the scheduler see to it that the session is notified. */
 	notify(notice: RecordedNotice): Promise<void>;

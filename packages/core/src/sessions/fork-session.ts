@@ -10,7 +10,7 @@ export interface ForkOptions {
 	readonly at?: string | number;
 }
 
-/** Copies a session up to a place where no run is open. */
+/** Copies a session up to an entry where no run is open. */
 export async function forkSession(
 	journal: Journal,
 	from: string,

@@ -134,7 +134,7 @@ export class Session {
 	 * of the last run that ended, or up to `at`. Both continue by themselves; the fork stays when this one is deleted. Inputs
 	 * that wait, child sessions and what plugins keep for the session stay with this one.
 	 *
-	 * Rejects with `session_exists` when the key is taken, `fork_unsettled` when a run is open at that place or no run has
+	 * Rejects with `session_exists` when the key is taken, `fork_unsettled` when a run is open at that entry or no run has
 	 * ended yet, `run_not_found`, or TypeError for a key that is not a non-empty string.
 	 */
 	async fork(key: string, options: ForkOptions = {}): Promise<Session> {
@@ -151,7 +151,7 @@ export class Session {
 	}
 
 	/**
-	 * The events of the session, whichever worker owns it, each under an id: from any place on, those of the past first, then
+	 * The events of the session, whichever worker owns it, each under an id: from any position on, those of the past first, then
 	 * live ones. Nobody waits for who follows. @see followSession
 	 *
 	 * Rejects with `invalid_event_id`, `events_expired` when what follows the id is no longer kept.
