@@ -297,7 +297,7 @@ describe("a flood", () => {
 		return socket;
 	};
 
-	test("of half-open, half-sent and stalled connections leaves nothing behind", async () => {
+	test("of half-open, half-sent and stalled connections leaves nothing open", async () => {
 		const first = await fetch(`${url}/api/agent/execute`, {
 			method: "POST",
 			headers: { "content-type": "application/json" },

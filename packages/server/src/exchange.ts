@@ -20,9 +20,9 @@ import {
 
 /** What a platform knows of the connection of a request, and may do with it. */
 export interface Connection {
-	/** Address of the peer. Where the platform does not tell it, failed attempts to authenticate are not limited. */
+	/** Address of the peer. Where the platform does not report it, failed attempts to authenticate are not limited. */
 	readonly address?: string | undefined;
-	/** Writes a stream by itself, behind the head of the answer, instead of taking it as the answer's body. */
+	/** Writes a stream by itself, after the head of the answer, instead of taking it as the answer's body. */
 	readonly carry?: (stream: EventStreamOptions) => void;
 }
 
@@ -48,7 +48,7 @@ export class Exchange {
 	readonly #parts: Parts;
 	readonly #connection: Connection;
 	readonly #parameters: Readonly<Record<string, string>>;
-	/** Gives back the place among the tenant's streams that this request has taken. */
+	/** Gives back this request's slot among the tenant's streams. */
 	#leave: ReleaseSlot | undefined;
 
 	constructor(
@@ -86,7 +86,7 @@ export class Exchange {
 	}
 
 	/**
-	 * Asks for a run, and keeps a place for the stream that tells it. When it settles the run is durable, and counted until
+	 * Asks for a run, and reserves a slot for its stream. When it settles the run is durable, and counted until
 	 * it ends.
 	 * @throws HoldfastError `rate_limited`, `shutting_down`, and what the service says.
 	 */
@@ -125,7 +125,7 @@ export class Exchange {
 	}
 
 	/**
-	 * Streams a session's events behind an id.
+	 * Streams a session's events after an id.
 	 * @throws HoldfastError `session_not_found`, `invalid_event_id`, `events_expired`, `rate_limited`.
 	 */
 	async streamEvents(sessionId: string, after: string | undefined, until: Until): Promise<Response> {
@@ -140,9 +140,9 @@ export class Exchange {
 	async streamAs(projection: Projection): Promise<Response> {
 		this.#takePlace();
 		const { metrics, report } = this.#parts;
-		const { headers = {}, ...told } = projection;
+		const { headers = {}, ...projected } = projection;
 		const start = await project(this.service, {
-			...told,
+			...projected,
 			tenant: this.tenant,
 			sent: (events) => metrics.countEvents(events),
 			failed: report,
@@ -158,10 +158,10 @@ export class Exchange {
 		const { streams, metrics } = this.#parts;
 		const leave = this.#takePlace();
 		this.notes.sessionId = sessionId;
-		let told: (end: StreamEnd, bytes: number) => void = () => {};
+		let report: (end: StreamEnd, bytes: number) => void = () => {};
 		let early: readonly [StreamEnd, number] | undefined;
 		this.notes.whenEnded = (ended) => {
-			if (early === undefined) told = ended;
+			if (early === undefined) report = ended;
 			else ended(...early);
 		};
 		const stream: EventStreamOptions = {
@@ -171,7 +171,7 @@ export class Exchange {
 				leave();
 				metrics.countStreamEnd(end);
 				early = [end, bytes];
-				told(end, bytes);
+				report(end, bytes);
 			},
 		};
 		this.#connection.carry?.(stream);
@@ -197,7 +197,7 @@ export class Exchange {
 		if (given === undefined || looksLikeEventId(given)) return given;
 		throw new HoldfastError(
 			"invalid_event_id",
-			"The last event id is none. Send the `id` of an event of this session, as it came.",
+			"The last event id is not an event id. Send the `id` of an event of this session, as it came.",
 		);
 	}
 

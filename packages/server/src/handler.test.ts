@@ -20,7 +20,7 @@ test("a POST without a session id streams a new session's run, its id in the hea
 	expect(events.map(({ event }) => event.type).filter((type) => type === "execute_complete")).toHaveLength(1);
 });
 
-test("a watcher that comes back reads behind its last id, then what is live", async () => {
+test("a watcher that comes back reads what follows its last id, then what is live", async () => {
 	const { post, get, service } = setUp(fakeService({ say: () => deltas(3), holds: true }));
 	const first = readSse(await post("/api/agent/execute", { ...hello, sessionId: "s" }));
 	const seen = [await first.next(), await first.next()];
@@ -75,7 +75,7 @@ test("many watchers share one reader of the service", async () => {
 	await until("nobody follows any more", () => service.followers.open === 0);
 });
 
-test("a run is told to whoever asked for it, also where nobody watched the one before", async () => {
+test("a run is streamed to its caller, also where nobody watched the one before", async () => {
 	const quiet: Route = {
 		method: "POST",
 		path: "/quiet",
@@ -91,8 +91,8 @@ test("a run is told to whoever asked for it, also where nobody watched the one b
 	for (let at = 1; at <= 3; at++) {
 		// Its events are still unread when the next run is asked for.
 		expect((await post("/quiet")).status).toBe(204);
-		const told = await readSse(await post("/api/agent/execute", { ...hello, sessionId: "s" })).rest();
-		expect(told.map(({ event }) => event.type)).toEqual([
+		const events = await readSse(await post("/api/agent/execute", { ...hello, sessionId: "s" })).rest();
+		expect(events.map(({ event }) => event.type)).toEqual([
 			"session_start",
 			"text_delta",
 			"text_delta",
@@ -126,7 +126,7 @@ test("a watcher that comes back for what has left the window reads it from the s
 		for (let at = 0; at < count; at++) ids.push((await first.next())?.id as string);
 	};
 	await readOn(1);
-	// Far more than the window keeps when nobody is behind.
+	// Far more than the window keeps when nobody lags.
 	for (let at = 0; at < 10; at++) {
 		service.emit("default", "s", deltas(50, "x".repeat(1000)));
 		await readOn(50);
@@ -178,17 +178,17 @@ test("a POST with the same idempotency key attaches to the first execution, even
 	const { post, service, metric } = setUp();
 	const key = { "idempotency-key": "order-7" };
 	const first = await post("/api/agent/execute", hello, key);
-	const told = await readSse(first).rest();
+	const events = await readSse(first).rest();
 	const second = await post("/api/agent/execute", hello, key);
 	expect(second.headers.get("x-session-id")).toBe(first.headers.get("x-session-id"));
-	expect(await readSse(second).rest()).toEqual(told);
+	expect(await readSse(second).rest()).toEqual(events);
 	await readSse(
 		await post("/api/agent/execute", {
 			sessionId: first.headers.get("x-session-id"),
 			input: hello.input,
 		}),
 	).rest();
-	expect(await readSse(await post("/api/agent/execute", hello, key)).rest()).toEqual(told);
+	expect(await readSse(await post("/api/agent/execute", hello, key)).rest()).toEqual(events);
 	expect(service.submitted).toHaveLength(2);
 	await until("no run is counted", async () => (await metric("holdfast_active_runs")) === 0);
 	for (const wrong of ["", " ", "x".repeat(256), "a b"])
@@ -197,7 +197,7 @@ test("a POST with the same idempotency key attaches to the first execution, even
 		).toEqual([400, "invalid_input"]);
 });
 
-test("an events stream ends behind the last execution, and with follow=1 goes on to the next", async () => {
+test("an events stream ends after the last execution, and with follow=1 continues with the next", async () => {
 	const { post, get, service } = setUp();
 	for (const input of ["one", "two"])
 		await readSse(await post("/api/agent/execute", { ...hello, sessionId: "s", input })).rest();

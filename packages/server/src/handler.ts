@@ -15,14 +15,14 @@ import { routeTable } from "./route-table.ts";
 export interface Handler {
 	/** Answers a request. Never rejects. */
 	readonly fetch: (request: Request, connection?: Connection) => Promise<Response>;
-	/** Answers new POSTs with 503 `shutting_down` from now on; what runs goes on. */
+	/** Answers new POSTs with 503 `shutting_down` from now on; what runs continues. */
 	readonly drain: () => void;
 	/**
 	 * Ends all streams, so that watchers come back to another server; they have `graceMs` to take what is there already.
 	 * Closes no sessions.
 	 */
 	readonly close: (graceMs?: number) => Promise<void>;
-	/** Whether callers are told apart; a server that listens for others asks. */
+	/** Whether callers are authenticated; a server that others can reach checks it. */
 	readonly isAuthenticated: boolean;
 }
 
@@ -38,7 +38,7 @@ interface Visit {
 	code: string | undefined;
 }
 
-/** Who everybody is where nobody is told apart. */
+/** The tenant of every caller where nobody is authenticated. */
 const anybody = "default";
 
 /**
@@ -146,8 +146,8 @@ async function tenantOf(
 	if (publicPaths.has(new URL(request.url).pathname)) return undefined;
 	const shown = await authenticator.shownIn(request.headers);
 	if (shown === undefined) throw unauthorized();
-	const told = peerHeader === undefined ? undefined : addressInHeader(request.headers, peerHeader);
-	const peer = peerName(told ?? connection.address);
+	const given = peerHeader === undefined ? undefined : addressInHeader(request.headers, peerHeader);
+	const peer = peerName(given ?? connection.address);
 	const look = async (): Promise<string | undefined> => {
 		const found = await authenticator.tenantOf(request, shown);
 		return typeof found?.tenant === "string" && found.tenant !== "" ? found.tenant : undefined;

@@ -19,7 +19,7 @@ export interface HandlerOptions {
 	/** The sessions: what `sessionService()` returns. */
 	readonly service: SessionService;
 	/**
-	 * Says who makes a request: its tenant, or undefined for nobody, which answers 401. Tenants do not see each other's
+	 * Authenticates a request: returns its tenant, or undefined, which answers 401. Tenants do not see each other's
 	 * sessions. Called for every request, so it should be quick. Default: everybody is the tenant `default`.
 	 */
 	readonly authenticate?: Authenticate;
@@ -32,18 +32,18 @@ export interface HandlerOptions {
 	 * Attempts to authenticate that may fail from one address (of IPv6, one /64 network) in a window. Beyond them it gets
 	 * 429 until the window is over, and what it sends is not looked at, save what that address was let in with before, for
 	 * many may share one. A request without a key is no attempt. Less stops a guesser earlier, and sooner keeps out those
-	 * who share its address and come for the first time. Counted in this process. `"unlimited"` leaves it to whatever stands
-	 * before the server. Default 100 in 60,000 ms.
+	 * who share its address and come for the first time. Counted in this process. `"unlimited"` leaves it to a proxy
+	 * in front of the server. Default 100 in 60,000 ms.
 	 */
 	readonly failedAttempts?: FailedAttempts | "unlimited";
 	/**
 	 * Header in which a proxy before this server says who calls: `X-Real-IP`, or `X-Forwarded-For`, whose last address
-	 * counts. Only where nobody reaches the server but through the proxy, since others could say anything. Default: none,
-	 * the connection tells.
+	 * counts. Only where all requests pass the proxy, since others could say anything. Default: none,
+	 * the address of the connection counts.
 	 */
 	readonly peerHeader?: string;
 	/**
-	 * Answers everybody, also on an address that others reach. Only for a server behind something that authenticates.
+	 * Answers everybody, also on an address that others reach. Only for a server whose proxy authenticates.
 	 * Default `false`: without authentication only loopback is served.
 	 */
 	readonly allowUnauthenticated?: boolean;
@@ -83,11 +83,11 @@ export interface HandlerOptions {
 	readonly maxConcurrentRuns?: number;
 	/**
 	 * Streams a tenant may have open; more answer 429, and a run is refused before it is accepted. One whose reader has
-	 * stopped reading keeps its largest record in memory until it is let go. `"unlimited"` leaves it to whatever stands
-	 * before the server. Counted in this process. Default 1,000.
+	 * stopped reading keeps its largest record in memory until it is let go. `"unlimited"` leaves it to a proxy
+	 * in front of the server. Counted in this process. Default 1,000.
 	 */
 	readonly maxStreams?: number | "unlimited";
-	/** Told of every request and of errors that callers are not told; must not throw. Default: nothing is logged. */
+	/** Called with every request and with errors whose details callers do not get; must not throw. Default: nothing is logged. */
 	readonly log?: (entry: LogEntry) => void;
 	/** Routes beside the server's own; they share its authentication, limits, streams and OpenAPI document. */
 	readonly routes?: readonly Route[];

@@ -23,7 +23,7 @@ export const servedAgentOptions: Readonly<Record<keyof ServedAgent, true>> = {
 	db: true,
 };
 
-/** A service, and how what it stands on is closed. */
+/** A service, and how what it owns is closed. */
 export interface OwnService {
 	readonly service: SessionService;
 	readonly closeHost: () => Promise<void>;

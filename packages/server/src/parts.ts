@@ -19,7 +19,7 @@ export interface Parts {
 	readonly rate: RateLimiter | undefined;
 	readonly attempts: AttemptLimiter | undefined;
 	readonly metrics: Metrics;
-	/** Logs an error that no caller is told. */
+	/** Logs an error whose details no caller gets. */
 	readonly report: (error: unknown) => void;
 }
 

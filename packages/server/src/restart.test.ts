@@ -45,15 +45,15 @@ const follow = ({ url }: ServerProcess, id: string, after: string | undefined): 
 		headers: after === undefined ? {} : { "last-event-id": after },
 	});
 
-/** Reads until the text that was told ends so; gives what came. */
+/** Reads until the text ends so; returns the events. */
 async function readUpTo(response: Response, end: string): Promise<readonly Received[]> {
 	const reader = readSse(response);
 	const seen: Received[] = [];
-	for (let told = ""; !told.endsWith(end); ) {
+	for (let text = ""; !text.endsWith(end); ) {
 		const next = await reader.next();
-		if (next === undefined) throw new Error(`The stream ended after "${told}".`);
+		if (next === undefined) throw new Error(`The stream ended after "${text}".`);
 		seen.push(next);
-		if (next.event.type === "text_delta") told += next.event.delta;
+		if (next.event.type === "text_delta") text += next.event.delta;
 	}
 	await reader.close().catch(() => {});
 	return seen;
@@ -71,8 +71,8 @@ test("ids handed out before a kill are replayed with the same events, and none i
 	expect(all.slice(0, seen.length)).toEqual(seen);
 	expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
 	for (const at of [0, 3, seen.length - 1]) {
-		const behind = await readSse(await follow(second, "s", seen[at]?.id)).rest();
-		expect(behind).toEqual(all.slice(at + 1));
+		const rest = await readSse(await follow(second, "s", seen[at]?.id)).rest();
+		expect(rest).toEqual(all.slice(at + 1));
 	}
 });
 
@@ -82,16 +82,16 @@ test("a reply that was cut by a kill is closed with what it had said, and made a
 	await first.kill();
 	const second = await start();
 	second.go();
-	const behind = await readSse(await follow(second, "s", seen.at(-1)?.id)).rest();
-	const ends = behind.filter(({ event }) => event.type === "message_end").map(({ event }) => event.message);
+	const rest = await readSse(await follow(second, "s", seen.at(-1)?.id)).rest();
+	const ends = rest.filter(({ event }) => event.type === "message_end").map(({ event }) => event.message);
 	expect(ends).toMatchObject([
 		{ role: "error", partial: { role: "assistant", content: [{ type: "text", text: half }] } },
 		{ role: "assistant", content: [{ type: "text", text: half + rest }] },
 	]);
-	expect(behind.at(-1)?.event).toEqual({ type: "execute_complete", status: "completed" });
+	expect(rest.at(-1)?.event).toEqual({ type: "execute_complete", status: "completed" });
 });
 
-test("a session that waits is the same after a kill, and goes on with the answer to the same call [API-055] [API-056]", async () => {
+test("a session that waits is the same after a kill, and resumes with the answer to the same call [API-055] [API-056]", async () => {
 	const first = await start();
 	const tools = [{ name: "ask_user", description: "Asks.", parameters: { type: "object" } }];
 	await readSse(await execute(first, { sessionId: "s", input: say("use tools"), context: { tools } })).rest();
@@ -131,11 +131,11 @@ test("on SIGTERM new work is refused, what cannot end in time is left, and the p
 	expect(await first.ended).toBe(0);
 	const second = await start();
 	second.go();
-	const behind = await readSse(await follow(second, "s", seen.at(-1)?.id)).rest();
-	expect(behind.at(-1)?.event).toEqual({ type: "execute_complete", status: "completed" });
+	const rest = await readSse(await follow(second, "s", seen.at(-1)?.id)).rest();
+	expect(rest.at(-1)?.event).toEqual({ type: "execute_complete", status: "completed" });
 });
 
-test("a run that ends within the drain time is told to its end [API-086]", async () => {
+test("a run that ends within the drain time is streamed to its end [API-086]", async () => {
 	const first = await start();
 	const response = await execute(first, ask);
 	first.child.kill("SIGTERM");

@@ -7,7 +7,7 @@ import type { HandlerOptions } from "./options.ts";
 import { type SessionService, type SessionServiceOptions, sessionService } from "./service/index.ts";
 import { type Received, readSse, type SseReader } from "./sse.fixture.ts";
 
-/** A handler and what it stands on. */
+/** A handler and what it uses. */
 export interface Served {
 	readonly model: ScriptedModel;
 	readonly host: Host;

@@ -55,7 +55,7 @@ async function metric(url: string, name: string): Promise<number> {
 	return Number(new RegExp(`^${name} (.*)$`, "m").exec(text)?.[1]);
 }
 
-test("a reader that stops keeps no more than the limit and is cut, the run and other watchers go on, and it resumes without loss [API-083]", async () => {
+test("a reader that stops keeps no more than the limit and is cut, the run and other watchers continue, and it resumes without loss [API-083]", async () => {
 	const service = fakeService({ holds: true });
 	const { url, port } = await start(service, { maxBufferedBytes: 256 * 1024, heartbeatMs: 60_000 });
 	const other = readSse(await fetch(`${url}/api/agent/execute`, begin("s")));
@@ -200,7 +200,7 @@ test("an option that is misspelt is refused, lest a server be open to everybody"
 	await expect(where).rejects.toMatchObject({ code: "invalid_option" });
 });
 
-test("an agent that is none is refused before anybody listens, and its database is closed again", async () => {
+test("an invalid agent is refused before the server listens, and its database is closed again", async () => {
 	const db = join(mkdtempSync(join(tmpdir(), "holdfast-agent-")), "sessions.db");
 	const wrong = listen({ agent: { model: "gpt-5.2" as never }, db, port: 0 });
 	await expect(wrong).rejects.toThrow('openai("gpt-5.2")');
@@ -211,7 +211,7 @@ test("an agent that is none is refused before anybody listens, and its database 
 	rmSync(dirname(db), { recursive: true });
 });
 
-test("an address that is taken is told so, and nothing is begun there", async () => {
+test("an address in use is refused, and nothing is started there", async () => {
 	const { port } = await start(fakeService());
 	const service = fakeService();
 	let recovered = 0;
@@ -280,7 +280,7 @@ test("who tries keys over one connection after the other is stopped, for it has 
 	expect(answers).toEqual(["401", "401", "401", "401", "401", "429", "429", "429"]);
 });
 
-test("a body that is too large is answered though its sender writes all of it first, and the connection goes on", async () => {
+test("a body that is too large is answered though its sender writes all of it first, and the connection stays usable", async () => {
 	const { port } = await start(fakeService());
 	const head = "POST /api/agent/execute HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
 	const bytes = 20 * 1024 * 1024;

@@ -13,8 +13,8 @@ export type ServerOptions = HandlerOptions;
 /** How a server ends. */
 export interface CloseOptions {
 	/**
-	 * Milliseconds that runs under way may go on. More lets more of them finish; those that do not are left resumable
-	 * and go on when a server is started again. Default 10,000.
+	 * Milliseconds that pending runs get to finish. More lets more of them finish; those that do not are left resumable
+	 * and resume when a server is started again. Default 10,000.
 	 */
 	readonly drainMs?: number;
 }
@@ -31,8 +31,8 @@ export interface Server {
 	/** Answers one request, wherever it came from. */
 	readonly fetch: Handler["fetch"];
 	/**
-	 * Listens on Node, and goes on with what an earlier process left.
-	 * @throws HoldfastError `invalid_option`; `unauthenticated_address` when others could reach it and nobody is asked who they are;
+	 * Listens on Node, and resumes what an earlier process left.
+	 * @throws HoldfastError `invalid_option`; `unauthenticated_address` when others could reach it and callers are not authenticated;
 	 * `address_unavailable` when the address cannot be had.
 	 */
 	listen(options?: ListenOptions): Promise<Listening>;
@@ -76,7 +76,7 @@ export function createServer(options: ServerOptions): Server {
 			if (!handler.isAuthenticated && options.allowUnauthenticated !== true && !isLoopback(hostname))
 				throw new HoldfastError(
 					"unauthenticated_address",
-					`Others can reach ${hostname}, and nobody would be asked who they are. Give \`apiKeys\` or \`authenticate\`, listen on 127.0.0.1, or set \`allowUnauthenticated\` behind something that authenticates.`,
+					`Others can reach ${hostname}, and callers are not authenticated. Give \`apiKeys\` or \`authenticate\`, listen on 127.0.0.1, or set \`allowUnauthenticated\` if a proxy authenticates.`,
 				);
 			const { listenOnNode } = await import("./node-listener.ts");
 			// First the address: where it is taken, another server may be at work on the same sessions.

@@ -1,4 +1,4 @@
-// A session service in memory that says what a test tells it to: nothing durable, and every moment under control.
+// A session service in memory that a test controls: nothing durable, and every event at the test's moment.
 import { HoldfastError } from "holdfast";
 import type { LoggedEvent } from "holdfast/execute";
 import type { ExecuteRequest, SessionService, Submitted } from "./service/index.ts";
@@ -19,7 +19,7 @@ export interface FakeService extends SessionService {
 	readonly submitted: (ExecuteRequest & { tenant: string; sessionId: string })[];
 	/** How many followers there are, and how many were ever opened. */
 	readonly followers: { open: number; ever: number };
-	/** Appends events to a session's log; the ids go on from the last. */
+	/** Appends events to a session's log; the ids continue from the last. */
 	emit(tenant: string, sessionId: string, events: readonly Event[]): void;
 	/** Ends the session's run. */
 	complete(tenant: string, sessionId: string): void;

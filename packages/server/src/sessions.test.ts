@@ -22,7 +22,7 @@ const askUser = { toolCalls: [{ name: "ask_user", arguments: { question: "Which?
 const types = (events: readonly { readonly event: { readonly type: string } }[]): readonly string[] =>
 	events.map(({ event }) => event.type);
 
-test("a session begins under the client's id, and a POST without context goes on with its history [API-063]", async () => {
+test("a session begins under the client's id, and a POST without context continues its history [API-063]", async () => {
 	const { run, session, model } = serve(["One.", "Two."]);
 	const first = await run({ sessionId: "mine", input: say("one"), context: {} });
 	expect(first[0]?.event).toEqual({ type: "session_start", sessionId: "mine" });
@@ -229,7 +229,7 @@ test("after a cut in the middle of a message the rest follows, and both together
 	}
 });
 
-test("an id from before what is kept answers 410, one that is none 400, and nothing is skipped [API-077]", async () => {
+test("an id from before what is kept answers 410, an invalid one 400, and nothing is skipped [API-077]", async () => {
 	const { run, get, host } = serve(["One.", "Two.", "Three."]);
 	const first = await run({ sessionId: "s", input: say("one"), context: {} });
 	await run({ sessionId: "s", input: say("two") });
@@ -248,7 +248,7 @@ test("an id from before what is kept answers 410, one that is none 400, and noth
 	expect(await readSse(await from(third[1]?.id as string)).rest()).toEqual(third.slice(2));
 });
 
-test("a run goes on when its connection is closed [API-078]", async () => {
+test("a run continues when its connection is closed [API-078]", async () => {
 	let go = (): void => {};
 	const gate = new Promise<void>((resolve) => {
 		go = resolve;
@@ -307,15 +307,15 @@ test("what a session does not await is a conflict, and changes nothing [API-034,
 	expect(model.requests).toHaveLength(2);
 });
 
-test("a call whose time is over fails, the server goes on and tells it in the log, and a late result is a conflict [API-052, API-053, API-054]", async () => {
+test("an expired call fails, the server resumes the run and logs the failure, and a late result is a conflict [API-052, API-053, API-054]", async () => {
 	const { run, post, get, session } = serve([askUser, "Never mind."], {
 		serving: { remoteToolTimeoutMs: 20 },
 	});
-	const told = await run({ sessionId: "s", input: say("Paint."), context: { tools: [remote] } });
-	const [call] = (told.at(-1)?.event.pendingToolCalls ?? []) as { id: string }[];
-	await until("the session has gone on", async () => (await session("s")).status === "completed");
-	const behind = await readSse(await get(`/api/agent/session/s/events?after=${told.at(-1)?.id}`)).rest();
-	const messages = behind.flatMap(({ event }) => (event.type === "message_end" ? [event.message] : []));
+	const events = await run({ sessionId: "s", input: say("Paint."), context: { tools: [remote] } });
+	const [call] = (events.at(-1)?.event.pendingToolCalls ?? []) as { id: string }[];
+	await until("the session has continued", async () => (await session("s")).status === "completed");
+	const rest = await readSse(await get(`/api/agent/session/s/events?after=${events.at(-1)?.id}`)).rest();
+	const messages = rest.flatMap(({ event }) => (event.type === "message_end" ? [event.message] : []));
 	expect(messages).toMatchObject([
 		{
 			role: "tool",
@@ -325,7 +325,7 @@ test("a call whose time is over fails, the server goes on and tells it in the lo
 		},
 		{ role: "assistant", content: [{ type: "text", text: "Never mind." }] },
 	]);
-	expect(behind.at(-1)?.event).toEqual({ type: "execute_complete", status: "completed" });
+	expect(rest.at(-1)?.event).toEqual({ type: "execute_complete", status: "completed" });
 	const before = await session("s");
 	const late = { sessionId: "s", input: [{ role: "tool", toolCallId: call?.id, output: "blue" }] };
 	expect(await refusal(await post("/api/agent/execute", late))).toEqual([409, "tool_result_expired"]);
@@ -339,7 +339,7 @@ test("stopping a session that waits settles its calls, and a message is accepted
 	const stopped = await session("s");
 	expect(stopped.pendingToolCalls).toBeUndefined();
 	expect(stopped.messages.find(({ role }) => role === "tool")).toMatchObject({ isError: true });
-	const next = await run({ sessionId: "s", input: say("Go on.") });
+	const next = await run({ sessionId: "s", input: say("Continue.") });
 	expect(next.at(-1)?.event).toEqual({ type: "execute_complete", status: "completed" });
 });
 
@@ -371,9 +371,9 @@ test("the same idempotency key attaches to the first execution, while it runs an
 	const first = await begin(body, key);
 	const second = await begin(body, key);
 	go();
-	const told = await first.rest();
-	expect(await second.rest()).toEqual(told);
-	expect(await run(body, key)).toEqual(told);
+	const events = await first.rest();
+	expect(await second.rest()).toEqual(events);
+	expect(await run(body, key)).toEqual(events);
 	expect(model.requests).toHaveLength(1);
 	expect((await session("s")).messages).toHaveLength(2);
 	const other = await post("/api/agent/execute", { ...body, input: say("Pay more.") }, key);
@@ -385,10 +385,10 @@ test("without a session id a repeated key finds the session it made", async () =
 	const body = { input: say("Pay."), context: {} };
 	const key = { "idempotency-key": "pay-8" };
 	const first = await post("/api/agent/execute", body, key);
-	const told = await readSse(first).rest();
+	const events = await readSse(first).rest();
 	const second = await post("/api/agent/execute", body, key);
 	expect(second.headers.get("x-session-id")).toBe(first.headers.get("x-session-id"));
-	expect(await readSse(second).rest()).toEqual(told);
+	expect(await readSse(second).rest()).toEqual(events);
 	expect(model.requests).toHaveLength(1);
 });
 
@@ -460,7 +460,7 @@ test("a session is removed with what it does: its streams end, it is not found, 
 	expect([removed.status, await removed.json()]).toEqual([200, { sessionId: "s", deleted: true }]);
 	for (const stream of [reader, watcher]) {
 		const [{ event } = { event: undefined }] = (await stream.rest()).slice(-1);
-		// Whoever reads it before it is gone is told how it ended.
+		// A reader that comes before it is gone learns how it ended.
 		if (event?.type === "execute_complete" && event.status !== "completed")
 			expect(event).toMatchObject({ status: "error", error: { code: "session_killed" } });
 	}
@@ -488,12 +488,12 @@ test("over its limit of runs a tenant is refused before any model call, and othe
 	await until("the other tenant's model was asked", () => model.requests.length === 2);
 });
 
-test("a route of one's own tells a run in a shape of its own, at the reader's pace, to its end", async () => {
+test("a route of one's own streams a run in a shape of its own, at the reader's pace, to its end", async () => {
 	const shout: Route = {
 		method: "POST",
 		path: "/shout/:id",
 		name: "shout",
-		summary: "Tells the text in capitals.",
+		summary: "Streams the text in capitals.",
 		answers: { 200: { description: "Text." } },
 		async handle(exchange) {
 			const { text } = await exchange.readJson();

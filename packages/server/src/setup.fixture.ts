@@ -3,7 +3,7 @@ import { createHandler, type Handler } from "./handler.ts";
 import type { HandlerOptions } from "./options.ts";
 import { deltas, type FakeService, fakeService } from "./service.fixture.ts";
 
-/** A handler and what it stands on. */
+/** A handler and what it uses. */
 export interface Setup {
 	readonly service: FakeService;
 	readonly handler: Handler;

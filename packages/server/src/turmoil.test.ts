@@ -1,5 +1,5 @@
 // Many clients at once on few sessions of the real service, over real connections: they execute, follow, stop, look,
-// and leave in the middle. Whoever stays is told an execution from its start to its end; nothing is left behind.
+// and leave in the middle. Whoever stays gets an execution from its start to its end; nothing is left open.
 
 import { scriptedModel } from "@holdfast/testing";
 import { memoryHost, tool } from "holdfast";
@@ -24,7 +24,7 @@ const pause = (milliseconds: number): Promise<void> =>
 	new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 test.each([1, 2])(
-	"clients in turmoil are told what they asked for, and leave nothing behind (seed %i)",
+	"clients in turmoil get what they asked for, and leave nothing open (seed %i)",
 	async (seed) => {
 		const random = randomOf(seed);
 		const look = tool({
@@ -46,7 +46,7 @@ test.each([1, 2])(
 			log: (entry) => logged.push(entry),
 		});
 		const { url } = await server.listen({ port: 0 });
-		let toldWhole = 0;
+		let receivedWhole = 0;
 
 		/** Reads to the end, or for some events; undefined when it left. */
 		const read = async (response: Response): Promise<readonly Received[] | undefined> => {
@@ -79,7 +79,7 @@ test.each([1, 2])(
 				}
 				const seen = await read(response);
 				if (seen === undefined) return;
-				toldWhole++;
+				receivedWhole++;
 				expect(seen[0]?.event.type).toBe("session_start");
 				expect(seen.at(-1)?.event.type).toBe("execute_complete");
 				expect(seen.filter(({ event }) => event.type === "execute_complete")).toHaveLength(1);
@@ -98,7 +98,7 @@ test.each([1, 2])(
 				for (let at = 0; at < 8; at++) await act();
 			}),
 		);
-		expect(toldWhole).toBeGreaterThan(40);
+		expect(receivedWhole).toBeGreaterThan(40);
 		expect(logged.filter(({ type }) => type === "error")).toEqual([]);
 		const left = async (): Promise<readonly string[]> => {
 			const text = await (await fetch(`${url}/metrics`)).text();

@@ -8,7 +8,18 @@ import { type Host, memoryHost } from "../host/host-port.ts";
 import { sqliteHost } from "../sqlite.ts";
 import type { AnyTool } from "../tools/types.ts";
 import { createSession, execute } from "./create-session.ts";
-import { all, asks, faultsOf, locate, only, played, refusal, says, tells, told } from "./execute.fixture.ts";
+import {
+	all,
+	asks,
+	faultsOf,
+	locate,
+	messagesIn,
+	only,
+	played,
+	refusal,
+	says,
+	toolResult,
+} from "./execute.fixture.ts";
 import type { SessionMessage } from "./session-message.ts";
 
 const prices = { scripted: { input: 1, output: 1 }, other: { input: 1, output: 1 } };
@@ -45,11 +56,11 @@ test("what is pushed to a given history before the first execution is not the se
 	expect(model.requests[0]?.messages).toHaveLength(2);
 });
 
-test("an id that is none is refused", () => {
+test("an invalid id is refused", () => {
 	for (const id of ["", 7 as never]) expect(() => createSession(id, {})).toThrow(TypeError);
 });
 
-test("a buffer limit that is none is refused", () => {
+test("an invalid buffer limit is refused", () => {
 	for (const bufferLimit of [0, 1.5, -1, "9" as never])
 		expect(() => createSession("s", {}, { bufferLimit })).toThrow("bufferLimit");
 });
@@ -106,7 +117,7 @@ describe("a session that is kept", () => {
 		await again.ready;
 		expect({ ...pick(again) }).toEqual({ status, messages, totalCost, pendingToolCalls, model });
 		expect(totalCost).toBeGreaterThan(0);
-		const { events, result } = await played(execute(again, [tells("a")]));
+		const { events, result } = await played(execute(again, [toolResult("a")]));
 		expect(faultsOf(events)).toEqual([]);
 		expect(result.pendingToolCalls).toEqual([{ id: "b", name: "locate", arguments: { of: "b" } }]);
 		expect(ran).toEqual(["mine"]);
@@ -117,7 +128,7 @@ describe("a session that is kept", () => {
 			request?.tools?.map(({ name, description, parameters }) => ({ name, description, parameters })),
 		).toEqual(tools.map(({ name, description, parameters }) => ({ name, description, parameters })));
 		expect(request?.messages.at(-1)).toMatchObject({ results: [{ result: "at a" }, { result: "seen" }] });
-		expect((await execute(again, [tells("b")]).result()).status).toBe("completed");
+		expect((await execute(again, [toolResult("b")]).result()).status).toBe("completed");
 		expect(again.totalCost).toBeCloseTo(totalCost * 3);
 	});
 
@@ -148,7 +159,7 @@ describe("a session that is kept", () => {
 		);
 	});
 
-	test("and was left in the middle of a run goes on with it before the next execution", async () => {
+	test("and was left in the middle of a run finishes it before the next execution", async () => {
 		const host = hosts();
 		const asked = Promise.withResolvers<void>();
 		const left = scriptedModel(() => {
@@ -212,7 +223,7 @@ test("the status is running during an execution and the result's afterwards; mes
 	const expected = ["completed", "awaiting_tool_execution", "completed", "error", "aborted"];
 	for (const [at, status] of expected.entries()) {
 		const before = session.messages;
-		const input = at === 2 ? [tells("a")] : says("go");
+		const input = at === 2 ? [toolResult("a")] : says("go");
 		const stream = execute(session, input, { signal: stop.signal });
 		expect(session.status).toBe("running");
 		for await (const event of stream) {
@@ -257,10 +268,10 @@ test("options of an execution that is refused apply to nothing [API-044]", async
 	const other = scriptedModel([], { modelId: "other" });
 	const session = createSession("s", { tools: [locate] }, { model });
 	await execute(session, says("1")).result();
-	const refused = execute(session, [tells("x")], { model: other, temperature: 0.9 });
+	const refused = execute(session, [toolResult("x")], { model: other, temperature: 0.9 });
 	expect(await refusal(refused)).toBe("unknown_tool_call_id");
 	expect(session.model).toBe("scripted");
-	expect((await execute(session, [tells("a")]).result()).status).toBe("completed");
+	expect((await execute(session, [toolResult("a")]).result()).status).toBe("completed");
 	expect(model.requests).toHaveLength(2);
 	expect(model.requests[1]?.params?.temperature).toBeUndefined();
 	expect(await refusal(execute(session, says("2"), { temperature: Number.NaN }))).toBe("invalid_input");
@@ -278,9 +289,9 @@ test("a model may come with the first execution", async () => {
 });
 
 test("a second execution is refused while one is active, and nothing of it is in the history [API-045]", async () => {
-	const goOn = Promise.withResolvers<void>();
+	const proceed = Promise.withResolvers<void>();
 	const model = scriptedModel([
-		{ text: "one two three", beforeDelta: (number) => (number === 1 ? goOn.promise : undefined) },
+		{ text: "one two three", beforeDelta: (number) => (number === 1 ? proceed.promise : undefined) },
 		"next",
 	]);
 	const session = createSession("s", {}, { model });
@@ -292,7 +303,7 @@ test("a second execution is refused while one is active, and nothing of it is in
 	for await (const event of first) {
 		events.push(event);
 		if (event.type !== "text_delta" || refused > 0) continue;
-		for (const input of [says("second"), [tells("a")]]) {
+		for (const input of [says("second"), [toolResult("a")]]) {
 			const seen: unknown[] = [];
 			const second = execute(session, input);
 			const reading = (async () => {
@@ -304,19 +315,19 @@ test("a second execution is refused while one is active, and nothing of it is in
 			refused++;
 		}
 		expect(session.status).toBe("running");
-		goOn.resolve();
+		proceed.resolve();
 	}
 	expect(refused).toBe(2);
 	expect(faultsOf(events)).toEqual([]);
 	expect(session.messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
-	expect(session.messages).toEqual(told(events));
+	expect(session.messages).toEqual(messagesIn(events));
 	expect((await execute(session, says("third")).result()).status).toBe("completed");
 });
 
 test("a second execution is refused by another object of the same session, too [API-045]", async () => {
 	const host = memoryHost();
-	const goOn = Promise.withResolvers<void>();
-	const model = scriptedModel([{ text: "one", gate: goOn.promise }, "two"]);
+	const proceed = Promise.withResolvers<void>();
+	const model = scriptedModel([{ text: "one", gate: proceed.promise }, "two"]);
 	const one = createSession("s", {}, { model, host });
 	const running = execute(one, says("first"));
 	const reader = running[Symbol.asyncIterator]();
@@ -324,7 +335,7 @@ test("a second execution is refused by another object of the same session, too [
 	const other = createSession("s", {}, { model, host });
 	expect(await refusal(execute(other, says("second")))).toBe("session_busy");
 	expect(other.status).toBe("running");
-	goOn.resolve();
+	proceed.resolve();
 	await running.result();
 	expect((await execute(other, says("second")).result()).status).toBe("completed");
 	expect(other.messages).toHaveLength(4);

@@ -45,7 +45,7 @@ export interface PromptOptions extends Omit<ExecuteOptions, "signal"> {
 	readonly plugins?: AgentOptions["plugins"];
 	/** How many steps an execution may take, over all its suspensions. Default: no limit. */
 	readonly maxSteps?: number;
-	/** Milliseconds that somebody outside has for the result of a remote tool. Default: no limit. */
+	/** Milliseconds that a call of a remote tool may wait for its result. Default: no limit. */
 	readonly remoteToolTimeoutMs?: number;
 	/** How many events may wait unread before the model's stream waits. Default 1,000. */
 	readonly bufferLimit?: number;
@@ -73,7 +73,7 @@ export type ToolAnswerMessage =
 			readonly reason?: string;
 	  };
 
-/** A session that can wait for tools that run elsewhere, and go on. @see document 3, "Agent Sessions" */
+/** A session that can wait for tools that run elsewhere, and resume. @see document 3, "Agent Sessions" */
 export class AgentSession {
 	readonly id: string;
 	/** Settles when the session was restored, or found to be new; `execute` waits for it. Rejects with what went wrong. */
@@ -112,7 +112,7 @@ export class AgentSession {
 		return this.#status;
 	}
 
-	/** Id of the model that was used last, else of the one that will be; empty where there is none. */
+	/** Id of the model that was used last, else of the one that will be; empty without a model. */
 	get model(): string {
 		return modelIdOf(this.#model) ?? this.#view.model ?? modelIdOf(this.#options.model) ?? "";
 	}
@@ -127,14 +127,14 @@ export class AgentSession {
 		return this.#view.totalCost;
 	}
 
-	/** The calls that wait for somebody outside; undefined while there are none. */
+	/** The calls that wait for a result from outside; undefined while nothing waits. */
 	get pendingToolCalls(): readonly PendingSessionCall[] | undefined {
 		return this.#status === "awaiting_tool_execution" ? this.#view.pendingToolCalls : undefined;
 	}
 
 	/**
 	 * Ends the execution that is under way or waits: its calls without a result get one that says so. Resolves when that is
-	 * on record: false when there is none.
+	 * on record: false without one.
 	 */
 	async stop(): Promise<boolean> {
 		await this.ready;
@@ -194,7 +194,7 @@ export class AgentSession {
 		this.#isMade = (await this.#session.setup()) !== undefined;
 		if (!this.#isMade) return;
 		await this.#look();
-		if (this.#mayChange) await this.#session.resume().catch(() => {}); // without a model nothing can go on
+		if (this.#mayChange) await this.#session.resume().catch(() => {}); // without a model nothing can resume
 	}
 
 	async #make(model: AgentOptions["model"]): Promise<void> {
@@ -209,7 +209,7 @@ export class AgentSession {
 		this.#isMade = true;
 	}
 
-	/** A run that a dead process left comes first; nothing happens where somebody works on the session. */
+	/** A run that a dead process left comes first; nothing happens where another owner works on the session. */
 	async #finish(): Promise<void> {
 		await this.#view.refresh();
 		if (this.#view.status !== "running" || this.#session.isBusy) return;
@@ -235,7 +235,7 @@ export class AgentSession {
 		}
 	}
 
-	/** Whether the session goes on by itself when the time of a call is over, or has done so and is not done. */
+	/** Whether the session will resume by itself when a call expires, or has and is not done. */
 	get #mayChange(): boolean {
 		if (this.#status === "running") return this.#unwatch !== undefined;
 		return this.pendingToolCalls?.some(({ deadline }) => deadline !== undefined) === true;
@@ -248,7 +248,7 @@ export class AgentSession {
 
 /**
  * Makes a session, or restores the one of that id from the host: then of the context only the functions of its tools are
- * used, bound again by name. Returns at once; `ready` tells when it is restored.
+ * used, bound again by name. Returns at once; `ready` settles when it is restored.
  *
  * @throws TypeError for an id that is empty, or naming the option that is unknown or wrong; HoldfastError for wrong tools.
  * @see document 3, "New API Design"
@@ -272,7 +272,7 @@ export function createSession(id: string, context: AgentContext, options: Prompt
 }
 
 /**
- * Executes a user's message, or goes on with the results of the calls the session waits for. Leaving the events does not
+ * Executes a user's message, or resumes with the results of the calls the session waits for. Leaving the events does not
  * end the execution; `signal` does.
  *
  * The events and the result reject with `session_busy`, `pending_tool_calls`, `no_pending_tool_calls` and the other codes

@@ -1,7 +1,7 @@
-// What document 3 tells of an execution: small events with message boundaries, plain JSON each.
+// The events of an execution as document 3 defines them: small, with message boundaries, plain JSON each.
 import type { SessionMessage, SessionToolCall } from "./session-message.ts";
 
-/** A tool call that somebody outside settles. */
+/** A tool call whose result comes from outside. */
 export interface PendingSessionCall extends SessionToolCall {
 	/** Set where the call waits to be let run, and not for its result. */
 	readonly approval?: true;
@@ -11,7 +11,7 @@ export interface PendingSessionCall extends SessionToolCall {
 	readonly deadline?: number;
 }
 
-/** How a session stands. `idle`: nothing was executed yet. */
+/** A session's state. `idle`: nothing was executed yet. */
 export type SessionStatus =
 	| "idle"
 	| "running"
@@ -40,7 +40,7 @@ export type ExecuteEvent =
 	| { readonly type: "thinking_end"; readonly thinking: string }
 	/**
 	 * `index`: position of the call among those of its message, from 0. `id` and `name`: those of the call, where the
-	 * model's stream tells them before its arguments.
+	 * model's stream has them before its arguments.
 	 */
 	| {
 			readonly type: "toolcall_start";

@@ -7,12 +7,12 @@ import {
 	asks,
 	faultsOf,
 	locate,
+	messagesIn,
 	only,
 	played,
 	says,
 	streamingModel,
-	tells,
-	told,
+	toolResult,
 	types,
 } from "./execute.fixture.ts";
 import type { SessionMessage } from "./session-message.ts";
@@ -58,7 +58,7 @@ async function streamed(events: readonly StreamEvent[], response: LLMResponse) {
 	return played(execute(session, says("go")));
 }
 
-test("every execution begins with session_start, once, and tells the user's message before the answer [API-001, API-003]", async () => {
+test("every execution begins with session_start, once, and emits the user's message before the answer [API-001, API-003]", async () => {
 	const model = scriptedModel([{ text: "Wait", toolCalls: [asks("a")] }, "There."]);
 	const session = createSession("trip", { tools: [locate] }, { model });
 	const first = await played(execute(session, says("Where am I?")));
@@ -69,7 +69,7 @@ test("every execution begins with session_start, once, and tells the user's mess
 		{ type: "message_start", role: "assistant" },
 	]);
 	expect(first.events[2]).toMatchObject({ message: session.messages[0] });
-	const second = await played(execute(session, [tells("a")]));
+	const second = await played(execute(session, [toolResult("a")]));
 	expect(second.events[0]).toEqual({ type: "session_start", sessionId: "trip" });
 	for (const { events } of [first, second]) {
 		expect(only(events, "session_start")).toHaveLength(1);
@@ -96,8 +96,8 @@ test("session_end is the last event, once, and has the messages of its execution
 	for (const question of ["first", "second"]) {
 		const { events, result } = await played(execute(session, says(question)));
 		expect(only(events, "session_end")).toHaveLength(1);
-		expect(events.at(-1)).toEqual({ type: "session_end", sessionId: "s", messages: told(events) });
-		expect(result.messages).toEqual(told(events));
+		expect(events.at(-1)).toEqual({ type: "session_end", sessionId: "s", messages: messagesIn(events) });
+		expect(result.messages).toEqual(messagesIn(events));
 		expect(result.messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
 	}
 	expect(session.messages).toHaveLength(54);
@@ -105,7 +105,7 @@ test("session_end is the last event, once, and has the messages of its execution
 });
 
 describe("an answer", () => {
-	test("is told inside one message pair, block after block [API-004, API-005, API-006]", async () => {
+	test("is emitted inside one message pair, block after block [API-004, API-005, API-006]", async () => {
 		const { events, result } = await streamed(
 			[
 				thinks(0, "Hm"),
@@ -150,7 +150,7 @@ describe("an answer", () => {
 		});
 	});
 
-	test("whose blocks come by turns is told in blocks that do not overlap [API-005]", async () => {
+	test("whose blocks come by turns is emitted in blocks that do not overlap [API-005]", async () => {
 		const { events } = await streamed(
 			[text(0, "a"), thinks(1, "x"), text(0, "b"), text(2, "c"), text(0, "d")],
 			whole([
@@ -164,14 +164,14 @@ describe("an answer", () => {
 		expect(only(events, "thinking_delta").map(({ delta }) => delta)).toEqual(["x"]);
 	});
 
-	test("of two texts without anything between is told as two [API-005]", async () => {
+	test("of two texts without anything between is emitted as two [API-005]", async () => {
 		const content = ["one", "two"].map((said) => ({ type: "text", text: said }) as const);
 		const { events } = await streamed([text(0, "one"), text(1, "two")], whole(content));
 		expect(faultsOf(events)).toEqual([]);
 		expect(only(events, "text_end").map(({ text }) => text)).toEqual(["one", "two"]);
 	});
 
-	test("of a model that does not stream is told whole", async () => {
+	test("of a model that does not stream is emitted whole", async () => {
 		const { events } = await streamed(
 			[],
 			whole(
@@ -205,7 +205,7 @@ describe("an answer", () => {
 });
 
 describe("the tool calls of an answer", () => {
-	test("are told by their position, though their deltas come by turns [API-007, API-008]", async () => {
+	test("are emitted by their position, though their deltas come by turns [API-007, API-008]", async () => {
 		const { events } = await streamed(
 			[
 				text(0, "Both."),
@@ -239,7 +239,7 @@ describe("the tool calls of an answer", () => {
 			{ type: "toolcall_end", index: 0, toolCall: { id: "a", name: "locate", arguments: { of: "one" } } },
 			{ type: "toolcall_end", index: 1, toolCall: { id: "b", name: "locate", arguments: { of: "two" } } },
 		]);
-		const message = told(events)[1] as Extract<SessionMessage, { role: "assistant" }>;
+		const message = messagesIn(events)[1] as Extract<SessionMessage, { role: "assistant" }>;
 		expect(message.content.filter(({ type }) => type === "toolCall")).toMatchObject([
 			{ id: "a" },
 			{ id: "b" },
@@ -299,7 +299,7 @@ describe("an assistant message", () => {
 			const model = scriptedModel([{ ...reply, usage }]);
 			const session = createSession("s", { tools: [locate] }, { model, prices });
 			const events = await all(execute(session, says("go")));
-			expect(told(events)[1]).toMatchObject({
+			expect(messagesIn(events)[1]).toMatchObject({
 				role: "assistant",
 				model: "scripted",
 				stopReason,
@@ -311,7 +311,7 @@ describe("an assistant message", () => {
 	test("has no cost where no price is known", async () => {
 		const session = createSession("s", {}, { model: scriptedModel(["all"]) });
 		const { events, result } = await played(execute(session, says("go")));
-		expect(told(events)[1]).toEqual(
+		expect(messagesIn(events)[1]).toEqual(
 			expect.objectContaining({ usage: { inputTokens: 10, outputTokens: 5, totalTokens: 15 } }),
 		);
 		expect(result.cost).toBe(0);
@@ -327,18 +327,18 @@ describe("an assistant message", () => {
 		]);
 		const session = createSession("s", { tools: [local] }, { model, prices });
 		const { events, result } = await played(execute(session, says("Do it")));
-		expect(told(events).map(({ role }) => role)).toEqual(["user", "error"]);
-		expect(told(events)[1]).toMatchObject({
+		expect(messagesIn(events).map(({ role }) => role)).toEqual(["user", "error"]);
+		expect(messagesIn(events)[1]).toMatchObject({
 			code: "content_filtered",
 			partial: { content: [{ type: "text", text: "I could " }], usage: { outputTokens: 5 } },
 		});
 		expect(types(events).slice(-3)).toEqual(["message_end", "error", "session_end"]);
-		expect(events.at(-2)).toMatchObject({ code: "content_filtered", message: told(events)[1] });
+		expect(events.at(-2)).toMatchObject({ code: "content_filtered", message: messagesIn(events)[1] });
 		expect(result).toMatchObject({ status: "error", error: { code: "content_filtered" } });
 		expect(result.cost).toBe(session.totalCost);
 		expect(asked).toEqual([]);
 		const empty = await played(execute(session, says("Do it all the same")));
-		expect(told(empty.events)[1]).toMatchObject({ role: "error", code: "content_filtered" });
+		expect(messagesIn(empty.events)[1]).toMatchObject({ role: "error", code: "content_filtered" });
 		expect((await execute(session, says("Then not")).result()).status).toBe("completed");
 	});
 });
@@ -402,14 +402,14 @@ test("every event is plain JSON, whatever tools, details and messages hold [API-
 	const file = { type: "file", data: "aGk=", mediaType: "text/plain", filename: "a.txt" } as const;
 	const content = [{ type: "text", text: "see" } as const, image, file];
 	const first = await all(execute(session, { role: "user", content }));
-	const second = await all(execute(session, [{ ...tells("a", { x: 1 }), details: { y: 1 } }]));
+	const second = await all(execute(session, [{ ...toolResult("a", { x: 1 }), details: { y: 1 } }]));
 	const seen = [...first, ...second];
 	expect(faultsOf(first)).toEqual([]);
 	expect(faultsOf(second)).toEqual([]);
 	for (const event of seen) expect(JSON.parse(JSON.stringify(event))).toStrictEqual(event);
 	expect(new Set(types(seen)).size).toBe(18);
-	expect(told(first)[0]).toMatchObject({ content });
-	expect(JSON.parse((told(first)[2] as { output: string }).output)).toEqual({
+	expect(messagesIn(first)[0]).toMatchObject({ content });
+	expect(JSON.parse((messagesIn(first)[2] as { output: string }).output)).toEqual({
 		when: "1970-01-01T00:00:00.000Z",
 		big: String(2n ** 70n),
 		list: [null, { a: 1 }],

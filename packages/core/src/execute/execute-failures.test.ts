@@ -8,13 +8,13 @@ import {
 	asks,
 	faultsOf,
 	locate,
+	messagesIn,
 	only,
 	played,
 	says,
 	shownLast,
 	streamingModel,
-	tells,
-	told,
+	toolResult,
 	types,
 } from "./execute.fixture.ts";
 import type { ExecuteEvent } from "./execute-event.ts";
@@ -39,7 +39,7 @@ function faultsOfRequest(messages: readonly Message[]): string[] {
 }
 
 /** The next execution completes, and its model is shown nothing that it cannot take. */
-async function goesOn(
+async function expectContinues(
 	session: ReturnType<typeof createSession>,
 	model: ScriptedModel,
 	lost: string,
@@ -61,7 +61,7 @@ test("a model that fails in the middle of an answer ends it as an error with wha
 	expect(faultsOf(events)).toEqual([]);
 	expect(types(events).slice(-5)).toEqual(["text_delta", "text_end", "message_end", "error", "session_end"]);
 	expect(only(events, "message_start").map(({ role }) => role)).toEqual(["user", "assistant"]);
-	const message = told(events)[1];
+	const message = messagesIn(events)[1];
 	expect(message).toMatchObject({
 		role: "error",
 		error: "The line went dead.",
@@ -81,7 +81,7 @@ test("a model that fails in the middle of an answer ends it as an error with wha
 		status: "error",
 		error: { code: "NETWORK_ERROR", message: "The line went dead." },
 	});
-	expect(result.messages).toEqual(told(events));
+	expect(result.messages).toEqual(messagesIn(events));
 	expect(session.messages.at(-1)).toEqual(message);
 	expect(session.status).toBe("error");
 });
@@ -99,7 +99,7 @@ test("a model that fails in the middle of a call's arguments ends the message, t
 	const session = createSession("s", { tools: [locate] }, { model });
 	const { events: seen, result } = await played(execute(session, says("go")));
 	expect(faultsOf(seen)).toEqual([]);
-	expect(told(seen)[1]).toMatchObject({
+	expect(messagesIn(seen)[1]).toMatchObject({
 		role: "error",
 		partial: { content: [{ type: "text", text: "See" }] },
 	});
@@ -121,10 +121,10 @@ test("a model that fails before it says anything leaves an error without a parti
 	expect(events.slice(3)).toEqual([
 		{ type: "message_start", role: "error" },
 		{ type: "message_end", message },
-		{ type: "error", error: "The line went dead.", code: "NETWORK_ERROR", message: told(events)[1] },
+		{ type: "error", error: "The line went dead.", code: "NETWORK_ERROR", message: messagesIn(events)[1] },
 		{ type: "session_end", sessionId: "s", messages: result.messages },
 	]);
-	expect(told(events)[1]).not.toHaveProperty("partial");
+	expect(messagesIn(events)[1]).not.toHaveProperty("partial");
 	expect(session.messages.map(({ role }) => role)).toEqual(["user", "error"]);
 	expect(result.status).toBe("error");
 });
@@ -138,7 +138,7 @@ test("an answer that began and said nothing before it failed leaves no empty mes
 	const session = createSession("s", {}, { model: streamingModel([{ events, response: broken }]) });
 	const { events: seen } = await played(execute(session, says("go")));
 	expect(types(seen).slice(3)).toEqual(["message_start", "message_end", "error", "session_end"]);
-	expect(told(seen)[1]).not.toHaveProperty("partial");
+	expect(messagesIn(seen)[1]).not.toHaveProperty("partial");
 });
 
 test("a provider that refuses the request says content_filtered, as it does of an answer", async () => {
@@ -165,7 +165,7 @@ test("a signal in the middle of an answer ends it as aborted with what it said, 
 	expect(faultsOf(events)).toEqual([]);
 	expect(types(events).slice(-3)).toEqual(["text_end", "message_end", "session_end"]);
 	expect(only(events, "message_start").map(({ role }) => role)).toEqual(["user", "assistant"]);
-	expect(told(events)[1]).toMatchObject({
+	expect(messagesIn(events)[1]).toMatchObject({
 		role: "aborted",
 		partial: { content: [{ type: "text", text: "one two" }] },
 	});
@@ -190,8 +190,8 @@ test("a signal before anything was said leaves an aborted message alone [API-049
 		const { events, result } = await played(stream);
 		expect(faultsOf(events)).toEqual([]);
 		expect(result.status).toBe("aborted");
-		expect(told(events).map(({ role }) => role)).toEqual(["user", "aborted"]);
-		expect(told(events)[1]).not.toHaveProperty("partial");
+		expect(messagesIn(events).map(({ role }) => role)).toEqual(["user", "aborted"]);
+		expect(messagesIn(events)[1]).not.toHaveProperty("partial");
 	}
 });
 
@@ -247,9 +247,9 @@ describe("a signal while tools run", () => {
 		expect(events.at(-1)).toEqual({ type: "session_end", sessionId: "s", messages: result.messages });
 	});
 
-	test("leaves a history that the next execution goes on with [API-050, API-051]", async () => {
+	test("leaves a history that the next execution continues [API-050, API-051]", async () => {
 		const { session, model } = await stopped();
-		await goesOn(session, model, "aborted");
+		await expectContinues(session, model, "aborted");
 		expect(session.messages.at(-1)).toMatchObject({ role: "assistant", content: [{ text: "Fine." }] });
 	});
 });
@@ -259,7 +259,7 @@ describe("the next execution completes, and its model sees nothing of", () => {
 		const model = scriptedModel([{ text: "lost words", error: broken }, "Fine."]);
 		const session = createSession("s", {}, { model });
 		await execute(session, says("go")).result();
-		await goesOn(session, model, "lost words");
+		await expectContinues(session, model, "lost words");
 	});
 
 	test("an answer that was stopped [API-051]", async () => {
@@ -272,15 +272,15 @@ describe("the next execution completes, and its model sees nothing of", () => {
 		const model = scriptedModel([{ text: "lost words", beforeDelta }, "Fine."]);
 		const session = createSession("s", {}, { model });
 		expect((await execute(session, says("go"), { signal: stop.signal }).result()).status).toBe("aborted");
-		await goesOn(session, model, "lost");
+		await expectContinues(session, model, "lost");
 	});
 
-	test("a failure behind results [API-051]", async () => {
+	test("a failure after results [API-051]", async () => {
 		const model = scriptedModel([{ toolCalls: [asks("a")] }, { text: "lost words", error: broken }, "Fine."]);
 		const session = createSession("s", { tools: [locate] }, { model });
 		await execute(session, says("go")).result();
-		expect((await execute(session, [tells("a")]).result()).status).toBe("error");
-		await goesOn(session, model, "lost words");
+		expect((await execute(session, [toolResult("a")]).result()).status).toBe("error");
+		await expectContinues(session, model, "lost words");
 	});
 
 	test("an error and an abort in the history it was made with [API-051]", async () => {
@@ -306,7 +306,7 @@ describe("the next execution completes, and its model sees nothing of", () => {
 			},
 		] as const;
 		const session = createSession("s", { messages, tools: [locate] }, { model });
-		await goesOn(session, model, "lost words");
+		await expectContinues(session, model, "lost words");
 		expect(session.messages).toHaveLength(7);
 		expect(shownLast(model)).toBeUndefined();
 	});

@@ -1,5 +1,5 @@
 // Document 3's events as a projection of the one event union (reading 4). Pure: the same run events give the same
-// events, whether they are told live or read from the journal, and each has its place behind the one it comes from.
+// events, whether they are emitted live or read from the journal, and each follows the one it comes from.
 import type { AssistantMessage, ToolCall, UserMessage } from "@holdfast/upp";
 import type { MessageEvent, RunEndEvent, RunEvent, RunStartEvent, ToolEndEvent } from "../facts/index.ts";
 import { plainDetails, plainJson } from "../tools/index.ts";
@@ -18,7 +18,7 @@ export class ExecuteProjection {
 	readonly #sessionId: string;
 	#events: (ExecuteEvent | ExecuteComplete)[] = [];
 	#at = 0;
-	/** The answer that is being told. */
+	/** The answer that is being emitted. */
 	#answer: OpenAnswer | undefined;
 	/** Messages of the execution so far. */
 	#messages: SessionMessage[] = [];
@@ -45,7 +45,7 @@ export class ExecuteProjection {
 			case "model":
 				this.#answer ??= this.#begin();
 				this.#events.push(...this.#answer.add(event.event));
-				if (!this.#answer.isTold) this.#answer = undefined;
+				if (!this.#answer.isEmitted) this.#answer = undefined;
 				break;
 			case "message":
 				this.#answered(event);
@@ -54,7 +54,7 @@ export class ExecuteProjection {
 				this.#toolStarted(event.call, event.input);
 				break;
 			case "tool_delta":
-				this.#tell({ type: "tool_execution_delta", toolCallId: event.toolCallId, delta: event.delta });
+				this.#emit({ type: "tool_execution_delta", toolCallId: event.toolCallId, delta: event.delta });
 				break;
 			case "tool_end":
 				this.#toolEnded(event);
@@ -71,7 +71,7 @@ export class ExecuteProjection {
 		return this.#events;
 	}
 
-	#tell(event: ExecuteEvent | ExecuteComplete): void {
+	#emit(event: ExecuteEvent | ExecuteComplete): void {
 		this.#events.push(event);
 	}
 
@@ -83,7 +83,7 @@ export class ExecuteProjection {
 		if (reason === undefined || reason === "answered") {
 			this.#messages = [];
 			this.#refused = undefined;
-			this.#tell({ type: "session_start", sessionId: this.#sessionId });
+			this.#emit({ type: "session_start", sessionId: this.#sessionId });
 			return;
 		}
 		for (const each of this.#calls.values()) each.running = false;
@@ -108,9 +108,9 @@ export class ExecuteProjection {
 
 	#toolStarted(call: ToolCall, input: unknown): void {
 		const { toolCallId, toolName } = call;
-		// Whoever looks on since a call was let run has not heard of it before.
+		// A watcher that came after a call was approved has not seen it before.
 		this.#calls.set(toolCallId, { call, running: true });
-		this.#tell({ type: "tool_execution_start", toolCallId, toolName, args: argumentsOf(input) });
+		this.#emit({ type: "tool_execution_start", toolCallId, toolName, args: argumentsOf(input) });
 	}
 
 	#toolEnded({ call, outcome, result, details }: ToolEndEvent): void {
@@ -120,7 +120,7 @@ export class ExecuteProjection {
 		const more = details === undefined ? {} : { details: plainDetails(details) };
 		if (this.#calls.get(toolCallId)?.running === true) {
 			const failed = isError ? { isError: true as const } : {};
-			this.#tell({ type: "tool_execution_end", toolCallId, output, ...more, ...failed });
+			this.#emit({ type: "tool_execution_end", toolCallId, output, ...more, ...failed });
 		}
 		this.#calls.delete(toolCallId);
 		this.#message({ role: "tool", toolCallId, toolName, output, isError, ...more, timestamp: this.#at });
@@ -131,12 +131,12 @@ export class ExecuteProjection {
 			const approval = awaits === "approval" ? { approval: true as const, runId } : {};
 			return { ...sessionCall(call), ...approval, ...(deadline === undefined ? {} : { deadline }) };
 		});
-		this.#tell({ type: "awaiting_tool_execution", sessionId: this.#sessionId, toolCalls });
-		this.#tell({ type: "execute_complete", status: "awaiting_tool_execution", pendingToolCalls: toolCalls });
+		this.#emit({ type: "awaiting_tool_execution", sessionId: this.#sessionId, toolCalls });
+		this.#emit({ type: "execute_complete", status: "awaiting_tool_execution", pendingToolCalls: toolCalls });
 	}
 
 	#ended({ outcome, error, partial }: RunEndEvent): void {
-		// A killed run leaves calls behind, and a history holds no call without a result.
+		// A killed run leaves open calls, and a history has no call without a result.
 		for (const { call } of this.#calls.values()) {
 			const { toolCallId, toolName } = call;
 			const result = { output: "The run ended before this call had a result.", isError: true };
@@ -159,13 +159,13 @@ export class ExecuteProjection {
 			return;
 		}
 		const about = message === undefined ? {} : { message };
-		this.#tell({ type: "error", error: failure.message, code: failure.code, ...about });
+		this.#emit({ type: "error", error: failure.message, code: failure.code, ...about });
 		this.#end({ status: "error", error: failure });
 	}
 
 	#end(complete: Omit<ExecuteComplete, "type">): void {
-		this.#tell({ type: "session_end", sessionId: this.#sessionId, messages: this.#messages });
-		this.#tell({ type: "execute_complete", ...complete });
+		this.#emit({ type: "session_end", sessionId: this.#sessionId, messages: this.#messages });
+		this.#emit({ type: "execute_complete", ...complete });
 		this.#messages = [];
 	}
 
@@ -177,7 +177,7 @@ export class ExecuteProjection {
 		return { role: "error", error: message, code, ...said, timestamp: this.#at };
 	}
 
-	/** Ends the message that is being told with this one, or tells it whole. */
+	/** Ends the message that is being emitted with this one, or emits it whole. */
 	#endOrMessage(message: SessionMessage): SessionMessage {
 		if (this.#answer === undefined) this.#message(message);
 		else {
@@ -189,13 +189,13 @@ export class ExecuteProjection {
 	}
 
 	#message(message: SessionMessage): void {
-		this.#tell({ type: "message_start", role: message.role });
+		this.#emit({ type: "message_start", role: message.role });
 		this.#endMessage(message);
 	}
 
 	#endMessage(message: SessionMessage): void {
 		this.#messages.push(message);
-		this.#tell({ type: "message_end", message });
+		this.#emit({ type: "message_end", message });
 	}
 }
 
@@ -223,7 +223,7 @@ interface ErrorText {
 	readonly message: string;
 }
 
-/** A provider may refuse an answer, or fail because of what it was asked: it is the same to whoever asked. */
+/** A provider may refuse an answer, or fail because of what it was asked: both mean the same to the caller. */
 function failureOf(
 	{ code, message }: ErrorText = { code: "run_failed", message: "The run failed." },
 ): ErrorText {

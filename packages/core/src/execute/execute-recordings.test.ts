@@ -1,5 +1,5 @@
 // What real providers said, through the real `@ai-sdk/*` packages and `execute`. What is expected is computed from the
-// recorded payloads and the grammar of document 3, so none of their content stands here.
+// recorded payloads and the grammar of document 3, so none of their content is here.
 
 import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { anthropic, google, type ModelReference, openai, openaiCompatible } from "@holdfast/upp";
 import { afterEach, describe, expect, test } from "vitest";
 import { createSession, execute } from "./create-session.ts";
-import { faultsOf, only, played, says, tells } from "./execute.fixture.ts";
+import { faultsOf, only, played, says, toolResult } from "./execute.fixture.ts";
 import type { SessionMessage } from "./session-message.ts";
 
 const folder = process.env.HOLDFAST_RECORDINGS;
@@ -97,7 +97,7 @@ async function executed(provider: string, name: string, others: readonly string[
 
 describe.skipIf(folder === undefined)(title, () => {
 	test.each(streams)(
-		"of %s, %s, are told by the grammar and whole [API-004, API-005, API-008]",
+		"of %s, %s, are emitted by the grammar and whole [API-004, API-005, API-008]",
 		async (provider, name) => {
 			const { events, result, session } = await executed(provider, name);
 			expect(faultsOf(events)).toEqual([]);
@@ -107,12 +107,12 @@ describe.skipIf(folder === undefined)(title, () => {
 				answer.content
 					.flatMap((each) => (each.type === type ? [each.type === "text" ? each.text : each.thinking] : []))
 					.join("");
-			const told = (type: "text_delta" | "thinking_delta") =>
+			const emitted = (type: "text_delta" | "thinking_delta") =>
 				only(events, type)
 					.map(({ delta }) => delta)
 					.join("");
-			expect(told("text_delta")).toBe(part("text"));
-			expect(told("thinking_delta")).toBe(part("thinking"));
+			expect(emitted("text_delta")).toBe(part("text"));
+			expect(emitted("thinking_delta")).toBe(part("thinking"));
 			const thinks = ["anthropic-thinking", "openai-compatible-reasoning"].includes(name);
 			if (thinks) expect(part("thinking")).not.toBe("");
 			const calls = answer.content.filter(({ type }) => type === "toolCall");
@@ -133,10 +133,10 @@ describe.skipIf(folder === undefined)(title, () => {
 		},
 	);
 
-	test("of a tool call goes on with its result, and the provider gets it under the id it gave [API-029]", async () => {
+	test("of a tool call continues with its result, and the provider gets it under the id it gave [API-029]", async () => {
 		const { session, result } = await executed("anthropic", "anthropic-tool-call", ["anthropic-text"]);
 		const [call] = result.pendingToolCalls ?? [];
-		const answers = (result.pendingToolCalls ?? []).map(({ id }) => tells(id, "sunny"));
+		const answers = (result.pendingToolCalls ?? []).map(({ id }) => toolResult(id, "sunny"));
 		const { status, messages } = await execute(session, answers).result();
 		expect(status).toBe("completed");
 		expect(messages.at(-1)).toMatchObject({ role: "assistant", stopReason: "stop" });

@@ -7,13 +7,13 @@ import {
 	asks,
 	faultsOf,
 	locate,
+	messagesIn,
 	only,
 	played,
 	refusal,
 	says,
 	shownLast,
-	tells,
-	told,
+	toolResult,
 	types,
 } from "./execute.fixture.ts";
 
@@ -102,13 +102,13 @@ test("a local result beside a remote call is stored as it settles [API-028]", as
 	expect(await settled()).toEqual(["l", "w"]);
 });
 
-test("with all results the session tells their messages and asks the model once [API-029]", async () => {
+test("with all results the session emits their messages and asks the model once [API-029]", async () => {
 	const calls = [asks("a"), { name: "look", id: "l" }, asks("b")];
 	const { session, model } = await begun([{ toolCalls: calls }, "done"], [look]);
 	const { events, result } = await played(
 		execute(session, [
-			{ ...tells("b", "lost"), isError: true },
-			{ ...tells("a"), details: { gps: true } },
+			{ ...toolResult("b", "lost"), isError: true },
+			{ ...toolResult("a"), details: { gps: true } },
 		]),
 	);
 	expect(faultsOf(events)).toEqual([]);
@@ -125,7 +125,7 @@ test("with all results the session tells their messages and asks the model once 
 		"message_end",
 		"session_end",
 	]);
-	expect(told(events).slice(0, 2)).toMatchObject([
+	expect(messagesIn(events).slice(0, 2)).toMatchObject([
 		{ role: "tool", toolCallId: "b", toolName: "locate", output: "lost", isError: true },
 		{
 			role: "tool",
@@ -148,7 +148,7 @@ test("with all results the session tells their messages and asks the model once 
 
 test("with some results the session keeps them and awaits the rest, at no cost [API-030]", async () => {
 	const { session, model } = await begun([two, "done"]);
-	const { events, result } = await played(execute(session, [tells("b")]));
+	const { events, result } = await played(execute(session, [toolResult("b")]));
 	expect(faultsOf(events)).toEqual([]);
 	expect(events.at(-1)).toEqual({
 		type: "awaiting_tool_execution",
@@ -163,7 +163,7 @@ test("with some results the session keeps them and awaits the rest, at no cost [
 	expect(result.messages).toMatchObject([{ role: "tool", toolCallId: "b" }]);
 	expect(session.pendingToolCalls).toEqual(pendingOf("a"));
 	expect(model.requests).toHaveLength(1);
-	await execute(session, [tells("a")]).result();
+	await execute(session, [toolResult("a")]).result();
 	expect(shownLast(model)).toMatchObject([{ result: "at a" }, { result: "at b" }]);
 });
 
@@ -172,7 +172,7 @@ describe("what is refused leaves the session as it was", () => {
 	let model: ScriptedModel;
 	beforeEach(async () => {
 		({ session, model } = await begun([{ toolCalls: [asks("early")] }, two, "done"]));
-		await execute(session, [tells("early")]).result();
+		await execute(session, [toolResult("early")]).result();
 		expect(session.pendingToolCalls).toEqual(pendingOf("a", "b"));
 	});
 
@@ -184,21 +184,23 @@ describe("what is refused leaves the session as it was", () => {
 		expect(session.pendingToolCalls).toEqual(pendingOf("a", "b"));
 		expect(model.requests).toHaveLength(2);
 		// What of a batch could be kept was not: it is as good as new.
-		expect((await execute(session, [tells("a", "new"), tells("b")]).result()).status).toBe("completed");
+		expect((await execute(session, [toolResult("a", "new"), toolResult("b")]).result()).status).toBe(
+			"completed",
+		);
 	}
 
 	test("a result of a call nobody made [API-031]", () =>
-		refused([tells("a"), tells("x")], "unknown_tool_call_id"));
+		refused([toolResult("a"), toolResult("x")], "unknown_tool_call_id"));
 	test("a result of a call of an earlier round [API-031]", () =>
-		refused([tells("a"), tells("early")], "tool_call_settled"));
+		refused([toolResult("a"), toolResult("early")], "tool_call_settled"));
 	test("two results of one call [API-032]", () =>
-		refused([tells("b"), tells("a"), tells("a")], "duplicate_tool_result"));
+		refused([toolResult("b"), toolResult("a"), toolResult("a")], "duplicate_tool_result"));
 	test("a user's message [API-035]", () => refused(says("Hello?"), "pending_tool_calls"));
-	test("a result that is none", () => refused([{ role: "tool", toolCallId: "a" } as never], "invalid_input"));
+	test("an invalid result", () => refused([{ role: "tool", toolCallId: "a" } as never], "invalid_input"));
 	test("a result that cannot be written", () => {
 		const output: Record<string, unknown> = {};
 		output.self = output;
-		return refused([tells("a", output)], "invalid_input");
+		return refused([toolResult("a", output)], "invalid_input");
 	});
 	test("no results", () => refused([], "invalid_input"));
 	test("an approval of a call that waits for its result", () =>
@@ -207,37 +209,37 @@ describe("what is refused leaves the session as it was", () => {
 
 test("an identical result may be sent again while others are pending, another may not [API-033]", async () => {
 	const { session, model } = await begun([two, "done"]);
-	await execute(session, [tells("a", "Rome")]).result();
+	await execute(session, [toolResult("a", "Rome")]).result();
 	const before = session.messages.length;
-	const again = await execute(session, [tells("a", "Rome")]).result();
+	const again = await execute(session, [toolResult("a", "Rome")]).result();
 	expect(again).toMatchObject({
 		status: "awaiting_tool_execution",
 		messages: [],
 		pendingToolCalls: pendingOf("b"),
 	});
 	expect(session.messages).toHaveLength(before);
-	expect(await refusal(execute(session, [tells("a", "Oslo")]))).toBe("tool_result_conflict");
-	expect(await refusal(execute(session, [{ ...tells("a", "Rome"), isError: true }]))).toBe(
+	expect(await refusal(execute(session, [toolResult("a", "Oslo")]))).toBe("tool_result_conflict");
+	expect(await refusal(execute(session, [{ ...toolResult("a", "Rome"), isError: true }]))).toBe(
 		"tool_result_conflict",
 	);
-	await execute(session, [tells("b"), tells("a", "Rome")]).result();
+	await execute(session, [toolResult("b"), toolResult("a", "Rome")]).result();
 	expect(shownLast(model)).toMatchObject([{ result: "Rome" }, { result: "at b" }]);
 	expect(session.messages.filter(({ role }) => role === "tool")).toHaveLength(2);
 });
 
 test("results that nobody awaits are refused [API-034]", async () => {
 	const { session } = await begun([{ toolCalls: [asks("a")] }, "done"]);
-	await execute(session, [tells("a")]).result();
+	await execute(session, [toolResult("a")]).result();
 	const before = [...session.messages];
-	expect(await refusal(execute(session, [tells("a")]))).toBe("no_pending_tool_calls");
+	expect(await refusal(execute(session, [toolResult("a")]))).toBe("no_pending_tool_calls");
 	expect(session.messages).toEqual(before);
 	expect(session.status).toBe("completed");
 	const fresh = createSession("fresh", { tools: [locate] }, { model: scriptedModel([]) });
-	expect(await refusal(execute(fresh, [tells("a")]))).toBe("no_pending_tool_calls");
+	expect(await refusal(execute(fresh, [toolResult("a")]))).toBe("no_pending_tool_calls");
 	expect(fresh).toMatchObject({ status: "idle", messages: [] });
 });
 
-test("a result that comes too late is refused, and the session shows that it went on [API-034]", async () => {
+test("a result that comes too late is refused, and the session shows that it continued [API-034]", async () => {
 	const model = scriptedModel([{ toolCalls: [asks("a")] }, "Never mind."]);
 	const tools = [{ ...locate, timeoutMs: 5 }];
 	const session = createSession("s", { tools }, { model });
@@ -246,7 +248,7 @@ test("a result that comes too late is refused, and the session shows that it wen
 	await expect.poll(() => session.status).toBe("completed");
 	expect(session.messages.slice(2)).toMatchObject([{ role: "tool", isError: true }, { role: "assistant" }]);
 	const before = [...session.messages];
-	expect(await refusal(execute(session, [tells("a")]))).toBe("tool_result_expired");
+	expect(await refusal(execute(session, [toolResult("a")]))).toBe("tool_result_expired");
 	expect(session.messages).toEqual(before);
 });
 
@@ -256,7 +258,7 @@ test("a run suspends as often as its model asks for somebody outside [API-057]",
 	const { session, model } = await begun([...script, "done"]);
 	for (let round = 0; round < rounds; round++) {
 		expect(session.pendingToolCalls).toEqual(pendingOf(`call ${round}`));
-		await execute(session, [tells(`call ${round}`)]).result();
+		await execute(session, [toolResult(`call ${round}`)]).result();
 	}
 	expect(session.status).toBe("completed");
 	expect(model.requests).toHaveLength(rounds + 1);
@@ -270,7 +272,7 @@ test("a limit of steps counts over all suspensions and ends the run [API-057]", 
 		expect(round).toBeLessThan(4);
 		result = await execute(
 			session,
-			result.pendingToolCalls.map(({ id }) => tells(id)),
+			result.pendingToolCalls.map(({ id }) => toolResult(id)),
 		).result();
 	}
 	expect(result).toMatchObject({ status: "error", error: { code: "max_steps_exceeded" } });
@@ -296,8 +298,8 @@ test("when a local call of a mixed answer fails, the session waits, and no tool 
 		status: "awaiting_tool_execution",
 		pendingToolCalls: pendingOf("a", "b"),
 	});
-	await execute(session, [tells("a")]).result();
-	const { events, result } = await played(execute(session, [{ ...tells("b", "gone"), isError: true }]));
+	await execute(session, [toolResult("a")]).result();
+	const { events, result } = await played(execute(session, [{ ...toolResult("b", "gone"), isError: true }]));
 	expect(faultsOf(events)).toEqual([]);
 	expect(result.status).toBe("completed");
 	expect(ran.sort()).toEqual(["f", "l"]);
@@ -318,7 +320,7 @@ describe("a call that needs approval", () => {
 	const approves = (approved: boolean, reason?: string) =>
 		[{ role: "approval", toolCallId: "w", approved, ...(reason === undefined ? {} : { reason }) }] as const;
 
-	test("runs once somebody approves it, and is told from its start to its end", async () => {
+	test("runs once somebody approves it, and is emitted from its start to its end", async () => {
 		const { session, first } = await begun([{ toolCalls: [{ name: "write", id: "w" }] }, "done"], [write]);
 		expect(first.result.pendingToolCalls).toEqual([
 			{ id: "w", name: "write", arguments: {}, approval: true, runId: expect.any(String) },
@@ -335,7 +337,7 @@ describe("a call that needs approval", () => {
 		expect(result.status).toBe("completed");
 	});
 
-	test("does not run when it is denied, and the model is told why", async () => {
+	test("does not run when it is denied, and the model gets the reason", async () => {
 		const { session, model } = await begun([{ toolCalls: [{ name: "write", id: "w" }] }, "done"], [write]);
 		const { events } = await played(execute(session, approves(false, "not there")));
 		expect(only(events, "tool_execution_start")).toEqual([]);
@@ -343,7 +345,7 @@ describe("a call that needs approval", () => {
 	});
 });
 
-test("a session that waits is stopped, its calls get results that say so, and it goes on [API-080]", async () => {
+test("a session that waits is stopped, its calls get results that say so, and it continues [API-080]", async () => {
 	const { session } = await begun([two, "done"]);
 	expect(await session.stop()).toBe(true);
 	expect([session.status, session.pendingToolCalls]).toEqual(["aborted", undefined]);

@@ -135,7 +135,7 @@ export class ExecuteSession {
 		return this.#parts.keyed().session(this.key).resume();
 	}
 
-	/** Ends the run that is under way or waits; false when there is none. */
+	/** Ends the run that is under way or waits; false without one. */
 	async stop(): Promise<boolean> {
 		const keyed = this.#parts.keyed();
 		try {
@@ -198,7 +198,7 @@ export class ExecuteSession {
 		};
 	}
 
-	/** What it keeps. Rejects with `session_not_found`: whoever works on the same store may have deleted it. */
+	/** What it keeps. Rejects with `session_not_found`: another process on the same store may have deleted it. */
 	async #mustBe(): Promise<SessionSetup> {
 		const setup = await this.setup();
 		if (setup === undefined) throw sessionNotFound();

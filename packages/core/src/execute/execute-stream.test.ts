@@ -6,7 +6,7 @@ import { answer, modelOf } from "../agent/agent.fixture.ts";
 import { settled } from "../sessions/sessions.fixture.ts";
 import type { AnyTool } from "../tools/types.ts";
 import { createSession, execute } from "./create-session.ts";
-import { all, asks, faultsOf, joined, locate, only, played, says, tells } from "./execute.fixture.ts";
+import { all, asks, faultsOf, joined, locate, only, played, says, toolResult } from "./execute.fixture.ts";
 import type { ExecuteEvent } from "./execute-event.ts";
 
 /** A model that streams so many pieces and counts how many were taken from it. */
@@ -109,7 +109,7 @@ describe("the result", () => {
 	});
 });
 
-test("the events have one consumer; a second is told so at once [API-040]", async () => {
+test("the events have one consumer; a second is refused at once [API-040]", async () => {
 	const session = createSession("s", {}, { model: scriptedModel(["Hello."]) });
 	const stream = execute(session, says("Hi"));
 	const reader = stream[Symbol.asyncIterator]();
@@ -241,7 +241,7 @@ test("a model that waited for its reader once, and then never ends, may be stopp
 	expect((await stream.result()).status).toBe("aborted");
 });
 
-test("what is told while nobody may make the producer wait is the same, in larger pieces", async () => {
+test("what is emitted while nobody may make the producer wait is the same, in larger pieces", async () => {
 	const script = () => scriptedModel([{ reasoning: "a b c", text: "x y z", toolCalls: [asks("a")] }, "done"]);
 	const rows = [];
 	for (const reads of ["at once", "later"]) {
@@ -250,7 +250,7 @@ test("what is told while nobody may make the producer wait is the same, in large
 		if (reads === "later") await stream.result();
 		const { events } = await played(stream);
 		rows.push(joined(events).map((event) => ({ ...event, message: undefined, messages: undefined })));
-		await execute(session, [tells("a")]).result();
+		await execute(session, [toolResult("a")]).result();
 	}
 	expect(rows[1]).toEqual(rows[0]);
 });
@@ -269,7 +269,15 @@ test("the cost of a session is the sum of its executions', those of refused answ
 		{ text: "half", error: new Error("broken"), ...usage(1, 1) },
 	]);
 	const session = createSession("s", { tools: [locate] }, { model, prices });
-	const inputs = [says("1"), says("2"), [tells("a")], [tells("b")], [tells("c")], says("3"), says("4")];
+	const inputs = [
+		says("1"),
+		says("2"),
+		[toolResult("a")],
+		[toolResult("b")],
+		[toolResult("c")],
+		says("3"),
+		says("4"),
+	];
 	const expected = [0.02, 0.04, 0, 0.06, 0.08, 0.1, 0];
 	let sum = 0;
 	for (const [at, input] of inputs.entries()) {

@@ -1,6 +1,6 @@
 // The events of one execution in this process, for one consumer (keeps I7): when they wait unread up to the limit, the
 // model's stream and the tools wait too. Once the result is asked for nothing waits any more, and adjacent deltas become
-// one. The last event is told when the session shows what it says.
+// one. The last event is emitted when the session shows what it says.
 import { HoldfastError } from "@holdfast/upp";
 import { EventQueue, waitFor } from "../engine/index.ts";
 import type { BoundaryEvent, ErrorData, RunEvent, Watcher } from "../facts/index.ts";
@@ -32,7 +32,7 @@ const defaultBufferLimit = 1_000;
 /** For how many turns of the promise queue a tool waits for a consumer who reads, and no longer for one who pauses. */
 const patience = 100;
 
-/** What is told of an execution, and to whom it matters. */
+/** What an execution emits, and for whom. */
 export interface ExecuteEventsOptions {
 	/** Names the session among all of this process. */
 	readonly processKey?: string;
@@ -100,7 +100,7 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 		return this.#reader !== "reads" || this.#over ? undefined : this.keptUp().then(() => this.full());
 	}
 
-	/** Settles when whoever reads has all that was told, or pauses. */
+	/** Settles when the reader has all that was emitted, or pauses. */
 	async keptUp(): Promise<void> {
 		for (let turns = 0, unread = this.#unread; this.#reader === "reads" && turns < patience; turns++) {
 			if (this.#unread === 0 && this.#asked > 0) return;
@@ -116,7 +116,7 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 		this.#end({});
 	}
 
-	/** The execution was refused, or cannot go on here. */
+	/** The execution was refused, or cannot continue here. */
 	fail(error: unknown): void {
 		if (this.#over) return;
 		this.#settle(Promise.reject(error));

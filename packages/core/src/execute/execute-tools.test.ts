@@ -9,12 +9,12 @@ import {
 	asks,
 	faultsOf,
 	locate,
+	messagesIn,
 	only,
 	played,
 	says,
 	shownLast,
 	streamingModel,
-	told,
 	types,
 } from "./execute.fixture.ts";
 import type { ExecuteEvent } from "./execute-event.ts";
@@ -54,17 +54,17 @@ describe("a reader that keeps up", () => {
 		for await (const event of execute(session, says("go"))) {
 			if (event.type !== "tool_execution_start") continue;
 			const { toolCallId, toolName, args } = event;
-			log.push(`told ${toolCallId} ${toolName} ${JSON.stringify(args)}`);
+			log.push(`emitted ${toolCallId} ${toolName} ${JSON.stringify(args)}`);
 		}
 		expect(log).toEqual([
-			'told a look {"at":"a"}',
-			'told b look {"at":"b"}',
+			'emitted a look {"at":"a"}',
+			'emitted b look {"at":"b"}',
 			'called a {"at":"a"}',
 			'called b {"at":"b"}',
 		]);
 	});
 
-	test("has each delta before the tool goes on to its next [API-014]", async () => {
+	test("has each delta before the tool continues with its next [API-014]", async () => {
 		const log: string[] = [];
 		const count = local("count", async function* () {
 			for (const number of ["one", "two", "three"]) {
@@ -80,18 +80,18 @@ describe("a reader that keeps up", () => {
 			{ model: scriptedModel([{ toolCalls: [{ name: "count", id: "c" }] }, "done"]) },
 		);
 		for await (const event of through(through(execute(session, says("go"))))) {
-			if (event.type === "tool_execution_delta") log.push(`told ${event.delta} of ${event.toolCallId}`);
-			if (event.type === "tool_execution_end") log.push("told its end");
+			if (event.type === "tool_execution_delta") log.push(`emitted ${event.delta} of ${event.toolCallId}`);
+			if (event.type === "tool_execution_end") log.push("emitted its end");
 		}
 		expect(log).toEqual([
 			"yields one",
-			"told one of c",
+			"emitted one of c",
 			"yields two",
-			"told two of c",
+			"emitted two of c",
 			"yields three",
-			"told three of c",
+			"emitted three of c",
 			"completes",
-			"told its end",
+			"emitted its end",
 		]);
 	});
 
@@ -181,7 +181,7 @@ test("calls side by side each have one start, their deltas and one end; the mode
 	]);
 });
 
-test("tools that return an iterable or a promise both work, and a promise tells no deltas [API-017]", async () => {
+test("tools that return an iterable or a promise both work, and a promise emits no deltas [API-017]", async () => {
 	const streams = local("streams", async function* () {
 		yield delta("half ");
 		yield complete("whole", { n: 1 });
@@ -214,14 +214,14 @@ test.each([
 		},
 	],
 ])(
-	"a tool that %s ends as an error that names the cause, and the model goes on [API-018]",
+	"a tool that %s ends as an error that names the cause, and the model continues [API-018]",
 	async (_, act) => {
 		const { events, model } = await calling([local("start", act)]);
 		const said = { output: expect.stringContaining("no fuel"), isError: true };
 		expect(only(events, "tool_execution_end")).toEqual([
 			expect.objectContaining({ toolCallId: "start-1", ...said }),
 		]);
-		expect(told(events)[2]).toEqual(
+		expect(messagesIn(events)[2]).toEqual(
 			expect.objectContaining({ role: "tool", toolCallId: "start-1", ...said }),
 		);
 		expect(model.requests).toHaveLength(2);
@@ -292,7 +292,7 @@ test.each([
 	expect(faultsOf(events)).toEqual([]);
 });
 
-test("a local tool that went through JSON is remote, and the model is told the same of it [API-022]", async () => {
+test("a local tool that went through JSON is remote, and the model sees it the same [API-022]", async () => {
 	const given = local("look", async () => ({ output: "seen" }), {
 		type: "object",
 		properties: { at: { type: "string" } },
@@ -340,40 +340,46 @@ describe("calls that cannot be carried out", () => {
 		expect(
 			types(events).filter((type) => type.startsWith("tool_execution") || type.startsWith("awaiting")),
 		).toEqual([]);
-		const message = told(events)[2] as { output: string };
+		const message = messagesIn(events)[2] as { output: string };
 		expect(message).toMatchObject({ role: "tool", toolCallId: "x", toolName: call.name, isError: true });
 		expect(shownLast(model)).toEqual([{ toolCallId: "x", result: message.output, isError: true }]);
 		return message.output;
 	}
 
-	test.each(["here", "away"])("wrong arguments of %s are told with the field [API-023]", async (name) => {
+	test.each(["here", "away"])("wrong arguments of %s are reported with the field [API-023]", async (name) => {
 		expect(await refused({ name, arguments: { town: "Rome" } })).toContain("city");
 		expect(await refused({ name, arguments: { city: 7 } })).toContain("city");
 	});
 
-	test.each(["here", "away"])("unreadable arguments of %s are told as they are [API-023]", async (name) => {
-		const call = { toolCallId: "x", toolName: name, arguments: {}, invalidArguments: '{"city": Rome' };
-		const response = {
-			message: new AssistantMessage([], [call]),
-			usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
-			stopReason: "tool_calls",
-		} as const;
-		const events = [
-			{ type: "tool_call_delta", index: 0, delta: { toolCallId: "x", argumentsJson: '{"city": Rome' } },
-		] as const;
-		const done = { ...response, message: new AssistantMessage("done"), stopReason: "stop" } as const;
-		const model = streamingModel([
-			{ events, response },
-			{ events: [], response: done },
-		]);
-		const session = createSession("s", { tools: [here, away] }, { model });
-		const { events: seen, result } = await played(execute(session, says("go")));
-		expect(result.status).toBe("completed");
-		expect(told(seen)[2]).toMatchObject({ isError: true, output: expect.stringContaining('{"city": Rome') });
-		expect(only(seen, "tool_execution_start")).toEqual([]);
-	});
+	test.each(["here", "away"])(
+		"unreadable arguments of %s are reported as they are [API-023]",
+		async (name) => {
+			const call = { toolCallId: "x", toolName: name, arguments: {}, invalidArguments: '{"city": Rome' };
+			const response = {
+				message: new AssistantMessage([], [call]),
+				usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
+				stopReason: "tool_calls",
+			} as const;
+			const events = [
+				{ type: "tool_call_delta", index: 0, delta: { toolCallId: "x", argumentsJson: '{"city": Rome' } },
+			] as const;
+			const done = { ...response, message: new AssistantMessage("done"), stopReason: "stop" } as const;
+			const model = streamingModel([
+				{ events, response },
+				{ events: [], response: done },
+			]);
+			const session = createSession("s", { tools: [here, away] }, { model });
+			const { events: seen, result } = await played(execute(session, says("go")));
+			expect(result.status).toBe("completed");
+			expect(messagesIn(seen)[2]).toMatchObject({
+				isError: true,
+				output: expect.stringContaining('{"city": Rome'),
+			});
+			expect(only(seen, "tool_execution_start")).toEqual([]);
+		},
+	);
 
-	test("a tool that does not exist is told with those that do [API-024]", async () => {
+	test("a tool that does not exist is reported with those that do [API-024]", async () => {
 		expect(await refused({ name: "fly", arguments: {} })).toMatch(/"fly".*here, away/);
 	});
 });
@@ -405,7 +411,7 @@ test.each([
 	expect(session.messages[2]).toMatchObject({ details: { unserialisable: expect.any(String) } });
 });
 
-test("what a tool emits by its context is told as its deltas", async () => {
+test("what a tool emits by its context becomes its deltas", async () => {
 	const { events } = await calling([
 		local("emits", async (_id: string, _params: unknown, context: ToolContext) => {
 			context.emit("one");

@@ -1,5 +1,5 @@
 // What the tests of executions share: streams read to their end, what is wrong with a row of events, models that stream
-// what they are told to, and small tools.
+// what a test scripts, and small tools.
 import { isDeepStrictEqual } from "node:util";
 import type { ScriptedModel } from "@holdfast/testing";
 import { type LLMResponse, type ModelReference, type StreamEvent, ToolResultMessage } from "@holdfast/upp";
@@ -9,7 +9,7 @@ import type { ExecuteEvent } from "./execute-event.ts";
 import type { ExecuteResult, ExecuteStream } from "./execute-stream.ts";
 import type { SessionMessage } from "./session-message.ts";
 
-/** A tool that somebody else has the function of. */
+/** A tool whose function runs elsewhere. */
 export const locate = {
 	name: "locate",
 	label: "Locate",
@@ -21,7 +21,7 @@ export const locate = {
 export const asks = (id: string) => ({ name: "locate", id, arguments: { of: id } });
 
 /** Its result. */
-export const tells = (toolCallId: string, output: unknown = `at ${toolCallId}`) =>
+export const toolResult = (toolCallId: string, output: unknown = `at ${toolCallId}`) =>
 	({ role: "tool", toolCallId, output }) as const;
 
 /** A user's message. */
@@ -52,8 +52,8 @@ export function only<T extends ExecuteEvent["type"]>(
 	return events.filter((event) => event.type === type) as Extract<ExecuteEvent, { type: T }>[];
 }
 
-/** The messages that were told. */
-export function told(events: readonly ExecuteEvent[]): SessionMessage[] {
+/** The messages that the events contain. */
+export function messagesIn(events: readonly ExecuteEvent[]): SessionMessage[] {
 	return only(events, "message_end").map(({ message }) => message);
 }
 
@@ -104,7 +104,7 @@ export function streamingModel(
 	});
 }
 
-/** Joins what is told in pieces, so that rows with other pieces are the same. */
+/** Joins what is emitted in pieces, so that rows with other pieces are the same. */
 export function joined<T extends { readonly type: string }>(events: readonly T[]): T[] {
 	const rows: T[] = [];
 	for (const event of events) {
@@ -134,9 +134,9 @@ export function faultsOf(events: readonly ExecuteEvent[]): string[] {
 		const isLast = event.type === "session_end" || event.type === "awaiting_tool_execution";
 		if (isLast !== (at === events.length - 1)) wrong(at, "the last event ends the row");
 		const kind = /^(text|thinking|toolcall)_/.exec(event.type)?.[1];
-		if (kind !== undefined && role !== "assistant") wrong(at, `stands in a message of role ${role}`);
+		if (kind !== undefined && role !== "assistant") wrong(at, `is in a message of role ${role}`);
 		if (kind === undefined && role !== undefined && event.type !== "message_end")
-			wrong(at, "stands inside a message");
+			wrong(at, "is inside a message");
 		switch (event.type) {
 			case "message_start":
 				role = event.role;
@@ -153,12 +153,12 @@ export function faultsOf(events: readonly ExecuteEvent[]): string[] {
 			}
 			case "text_start":
 			case "thinking_start":
-				if (block !== undefined) wrong(at, "stands inside a block");
+				if (block !== undefined) wrong(at, "is inside a block");
 				block = { kind: event.type === "text_start" ? "text" : "thinking", text: "" };
 				break;
 			case "text_delta":
 			case "thinking_delta":
-				if (block === undefined || block.kind !== kind) wrong(at, "stands outside its block");
+				if (block === undefined || block.kind !== kind) wrong(at, "is outside its block");
 				else block.text += event.delta;
 				break;
 			case "text_end":
@@ -170,13 +170,13 @@ export function faultsOf(events: readonly ExecuteEvent[]): string[] {
 				break;
 			}
 			case "toolcall_start":
-				if (block !== undefined) wrong(at, "stands inside a block");
+				if (block !== undefined) wrong(at, "is inside a block");
 				if (event.index !== calls.length) wrong(at, "has not the next index");
 				calls.push({ raw: "", ended: false });
 				break;
 			case "toolcall_delta": {
 				const call = calls[event.index];
-				if (call === undefined || call.ended) wrong(at, "stands outside its call");
+				if (call === undefined || call.ended) wrong(at, "is outside its call");
 				else call.raw += event.delta;
 				break;
 			}
@@ -198,7 +198,8 @@ export function faultsOf(events: readonly ExecuteEvent[]): string[] {
 				if (event.type === "tool_execution_end") running.set(event.toolCallId, "ended");
 				break;
 			case "session_end":
-				if (!isDeepStrictEqual(event.messages, told(events))) wrong(at, "has other messages than were told");
+				if (!isDeepStrictEqual(event.messages, messagesIn(events)))
+					wrong(at, "has other messages than were emitted");
 				break;
 		}
 	}

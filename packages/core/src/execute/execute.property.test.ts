@@ -5,7 +5,7 @@ import { modelOf } from "../agent/agent.fixture.ts";
 import { memoryHost } from "../host/host-port.ts";
 import type { AnyTool } from "../tools/types.ts";
 import { createSession, execute, type PromptOptions, type ToolAnswerMessage } from "./create-session.ts";
-import { faultsOf, joined, locate, says, told } from "./execute.fixture.ts";
+import { faultsOf, joined, locate, messagesIn, says } from "./execute.fixture.ts";
 import type { ExecuteEvent } from "./execute-event.ts";
 import { followLog } from "./session-log.ts";
 import { SessionView } from "./session-view.ts";
@@ -156,7 +156,7 @@ function playing(script: readonly Reply[]) {
 	});
 }
 
-test("whatever models, tools and users do, events obey the grammar, and all who tell of it tell the same [API-002, API-004, API-012]", async () => {
+test("whatever models, tools and users do, events obey the grammar, and every source has the same ones [API-002, API-004, API-012]", async () => {
 	const seen = { executions: 0, aborted: 0, error: 0, awaiting_tool_execution: 0, completed: 0 };
 	await fc.assert(
 		fc.asyncProperty(
@@ -186,7 +186,7 @@ test("whatever models, tools and users do, events obey the grammar, and all who 
 					const result = await stream.result();
 					expect(faultsOf(events)).toEqual([]);
 					for (const event of events) expect(JSON.parse(JSON.stringify(event))).toStrictEqual(event);
-					expect(result.messages).toEqual(told(events));
+					expect(result.messages).toEqual(messagesIn(events));
 					expect(session.messages).toEqual([...before, ...result.messages]);
 					expect(session.status).toBe(result.status);
 					expect(session.pendingToolCalls).toEqual(result.pendingToolCalls);

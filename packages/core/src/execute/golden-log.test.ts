@@ -23,7 +23,7 @@ const golden = JSON.parse(
 	readFileSync(new URL("./golden-log-1.fixture.json", import.meta.url), "utf8"),
 ) as Golden;
 
-test("a log that was stored tells the same events under the same ids as when it was written", async () => {
+test("a stored log gives the same events under the same ids as when it was written", async () => {
 	const journal = memoryJournal();
 	const acquired = journal.acquire("s") as Awaited<ReturnType<typeof journal.acquire>>;
 	if (!acquired.ok) throw new Error("a new session is free");

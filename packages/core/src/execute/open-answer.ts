@@ -1,5 +1,5 @@
-// A model's answer while it is told: its blocks one after the other, each begun, continued and ended, and its tool calls
-// by their position. What the stream left out is told from the whole message at the end.
+// A model's answer while it is emitted: its blocks one after the other, each begun, continued and ended, and its tool
+// calls by their position. What the stream left out is emitted from the whole message at the end.
 import type { AssistantMessage, StreamDelta, StreamEvent } from "@holdfast/upp";
 import { GrowingText } from "../facts/index.ts";
 import type { ExecuteEvent } from "./execute-event.ts";
@@ -16,11 +16,11 @@ interface Call {
 
 export class OpenAnswer {
 	#events: ExecuteEvent[] = [];
-	/** Whether anything of it was told. */
-	isTold = false;
+	/** Whether anything of it was emitted. */
+	isEmitted = false;
 	#block: { readonly kind: Kind; readonly index: number; readonly text: GrowingText } | undefined;
-	/** How many blocks of each kind were told. */
-	readonly #told = { text: 0, thinking: 0 };
+	/** How many blocks of each kind were emitted. */
+	readonly #emitted = { text: 0, thinking: 0 };
 	readonly #calls: Call[] = [];
 
 	/** The events of one event of the model's stream. */
@@ -43,17 +43,17 @@ export class OpenAnswer {
 		for (const [index, block] of message.content.entries()) {
 			if ((block.type !== "text" && block.type !== "reasoning") || block.text === "") continue;
 			const kind = block.type === "text" ? "text" : "thinking";
-			if (++seen[kind] < this.#told[kind]) continue;
-			if (seen[kind] > this.#told[kind]) this.#text(kind, -1 - index, block.text);
+			if (++seen[kind] < this.#emitted[kind]) continue;
+			if (seen[kind] > this.#emitted[kind]) this.#text(kind, -1 - index, block.text);
 			else if (this.#block?.kind === kind) this.#rest(block.text);
 		}
 		this.#endBlock();
 		for (const [place, call] of (message.toolCalls ?? []).entries()) {
-			const index = this.#toldAs(place, call.toolCallId);
-			const told = this.#calls[index];
+			const index = this.#emittedIndex(place, call.toolCallId);
+			const emitted = this.#calls[index];
 			const { toolCallId: id, toolName: name } = call;
-			if (told === undefined) this.#events.push({ type: "toolcall_start", index, id, name });
-			if (told?.hasArguments !== true) {
+			if (emitted === undefined) this.#events.push({ type: "toolcall_start", index, id, name });
+			if (emitted?.hasArguments !== true) {
 				const delta = JSON.stringify(call.arguments);
 				this.#events.push({ type: "toolcall_delta", index, delta });
 			}
@@ -69,15 +69,15 @@ export class OpenAnswer {
 		return this.#events;
 	}
 
-	/** The position under which a call was told: its place, except where the stream had another order than the answer. */
-	#toldAs(place: number, id: string): number {
+	/** The index under which a call was emitted: its own, except where the stream had another order than the answer. */
+	#emittedIndex(place: number, id: string): number {
 		const index = this.#calls.findIndex((call) => call.id === id);
 		return index < 0 ? place : index;
 	}
 
 	#start(): void {
-		if (this.isTold) return;
-		this.isTold = true;
+		if (this.isEmitted) return;
+		this.isEmitted = true;
 		this.#events.push({ type: "message_start", role: "assistant" });
 	}
 
@@ -86,18 +86,18 @@ export class OpenAnswer {
 		if (this.#block?.kind !== kind || this.#block.index !== index) {
 			this.#endBlock();
 			this.#block = { kind, index, text: new GrowingText(delta) };
-			this.#told[kind]++;
+			this.#emitted[kind]++;
 			this.#events.push({ type: `${kind}_start` });
 		} else this.#block.text.append(delta);
 		this.#events.push({ type: `${kind}_delta`, delta });
 	}
 
-	/** What the whole block has beyond what was told of it. */
+	/** What the whole block has beyond what was emitted of it. */
 	#rest(whole: string): void {
 		const block = this.#block;
-		const told = block?.text.toString() ?? "";
-		if (block !== undefined && whole.length > told.length && whole.startsWith(told))
-			this.#text(block.kind, block.index, whole.slice(told.length));
+		const emitted = block?.text.toString() ?? "";
+		if (block !== undefined && whole.length > emitted.length && whole.startsWith(emitted))
+			this.#text(block.kind, block.index, whole.slice(emitted.length));
 	}
 
 	#endBlock(): void {

@@ -11,7 +11,7 @@ export type ExecuteInput =
 	| { readonly kind: "message"; readonly input: SendInput }
 	| { readonly kind: "answers"; readonly answers: readonly ToolAnswer[] };
 
-/** What whoever asks for an execution may choose. */
+/** What the caller of an execution may choose. */
 export interface ChosenOptions {
 	/** Name of a model. */
 	readonly model?: string;

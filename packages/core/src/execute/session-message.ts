@@ -1,4 +1,4 @@
-// Messages as document 3 tells them: plain JSON, one tool result a message, errors and aborts among them (reading 6).
+// Messages as document 3 defines them: plain JSON, one tool result a message, errors and aborts among them (reading 6).
 import type {
 	AssistantContent,
 	AssistantMessage,
@@ -18,7 +18,7 @@ export type UserPart =
 	| { readonly type: "image"; readonly image: string; readonly mediaType?: string }
 	| { readonly type: "file"; readonly data: string; readonly mediaType: string; readonly filename?: string };
 
-/** A tool call as document 3 tells it. */
+/** A tool call as document 3 defines it. */
 export interface SessionToolCall {
 	readonly id: string;
 	readonly name: string;
@@ -99,7 +99,7 @@ export function outputText(result: unknown): string {
 	return typeof result === "string" ? result : (JSON.stringify(result) ?? "");
 }
 
-/** A call as document 3 tells it. */
+/** A call as document 3 defines it. */
 export function sessionCall({ toolCallId: id, toolName: name, arguments: given }: ToolCall): SessionToolCall {
 	return { id, name, arguments: plainJson(given) as Record<string, unknown> };
 }
@@ -134,7 +134,7 @@ export function assistantMessage(
 	};
 }
 
-/** A history as document 3 tells it, where nothing but the history is known. */
+/** A history as document 3 defines it, where nothing but the history is known. */
 export function sessionMessages(messages: readonly Message[]): SessionMessage[] {
 	const names = new Map<string, string>();
 	return messages.flatMap((message): SessionMessage[] => {

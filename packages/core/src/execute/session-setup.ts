@@ -8,9 +8,9 @@ export interface StoredTool {
 	readonly label?: string;
 	readonly description: string;
 	readonly parameters: Readonly<Record<string, unknown>>;
-	/** Whether somebody outside runs it, or a function that was given with it. */
+	/** Whether it runs outside, or by a function that was given with it. */
 	readonly kind: "remote" | "local";
-	/** Milliseconds that somebody outside has for a call of it. */
+	/** Milliseconds that a call of it may wait for its result from outside. */
 	readonly timeoutMs?: number;
 	/** Whether every call of it needs approval. */
 	readonly needsApproval?: true;

@@ -32,7 +32,7 @@ function bound({ source, parameters }: EngineTool, tool: Omit<StoredTool, "kind"
 	return { ...source, ...tool, [schema]: tool.parameters };
 }
 
-/** A local tool whose function nobody gives any more never becomes a remote one. */
+/** A local tool whose function is not given any more never becomes a remote one. */
 function missing(name: string): never {
 	throw new HoldfastError(
 		"tool_not_registered",

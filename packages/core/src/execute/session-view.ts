@@ -57,7 +57,7 @@ export class SessionView {
 		return run?.status === "running" || run?.status === "waiting" ? run.runId : undefined;
 	}
 
-	/** Reads what was added; whoever asks meanwhile waits for their turn. */
+	/** Reads what was added; callers that come meanwhile wait for their turn. */
 	refresh(): Promise<void> {
 		const refreshed = this.#refreshing.then(() => this.#readOn());
 		this.#refreshing = refreshed.catch(() => {});
@@ -84,7 +84,7 @@ export class SessionView {
 		if (seq === 0) return undefined;
 		let after = { seq, sub: 0 };
 		for await (const { sub } of chunksAfter(this.#journal, this.#storeKey, seq, seq)) after = { seq, sub };
-		// How many events a chunk is depends on those before it: behind all of them.
+		// How many events a chunk is depends on those before it: the id after all of them.
 		const part = after.sub === 0 ? this.#lastPart : 999;
 		return eventId({ ...after, part });
 	}

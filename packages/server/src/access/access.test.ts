@@ -181,7 +181,7 @@ describe("who tries keys", () => {
 	}
 	const guess = (word: number | string): Record<string, string> => ({ "x-api-key": `guess-${word}` });
 
-	test("finds 429 and when to come back behind so many failures, even with the right key; other addresses do not", async () => {
+	test("answers 429 and when to retry after so many failures, even with the right key; other addresses are served", async () => {
 		const { ask, status } = door();
 		for (let at = 0; at < 3; at++) expect(await status("192.0.2.1", guess(at))).toBe(401);
 		const refused = await ask("192.0.2.1", bearer("a"));
@@ -239,10 +239,10 @@ describe("who tries keys", () => {
 
 	test("is known by what a proxy says only where that was configured", async () => {
 		const from = (address: string): Record<string, string> => ({ "x-real-ip": address });
-		const behind = door({ apiKeys, failedAttempts, peerHeader: "X-Real-IP" });
-		for (let at = 0; at < 4; at++) await behind.status("127.0.0.1", { ...guess(at), ...from("192.0.2.1") });
-		expect(await behind.status("127.0.0.1", { ...bearer("a"), ...from("192.0.2.1") })).toBe(429);
-		expect(await behind.status("127.0.0.1", { ...bearer("a"), ...from("192.0.2.2") })).toBe(200);
+		const proxied = door({ apiKeys, failedAttempts, peerHeader: "X-Real-IP" });
+		for (let at = 0; at < 4; at++) await proxied.status("127.0.0.1", { ...guess(at), ...from("192.0.2.1") });
+		expect(await proxied.status("127.0.0.1", { ...bearer("a"), ...from("192.0.2.1") })).toBe(429);
+		expect(await proxied.status("127.0.0.1", { ...bearer("a"), ...from("192.0.2.2") })).toBe(200);
 		const open = door();
 		for (let at = 0; at < 4; at++) await open.status("192.0.2.9", { ...guess(at), ...from(`192.0.2.${at}`) });
 		expect(await open.status("192.0.2.9", bearer("a"))).toBe(429);

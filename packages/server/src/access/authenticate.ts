@@ -1,5 +1,5 @@
 // Who callers are: by their keys, or by what a hook says. Keys are kept as digests only, and every comparison looks at all
-// of them for the same time, so neither memory nor timing tells a key.
+// of them for the same time, so neither memory nor timing reveals a key.
 import { HoldfastError } from "holdfast";
 
 /** Finds the tenant of a request. */
@@ -72,7 +72,7 @@ async function digestOf(text: string): Promise<string> {
 	return [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Of digests: the time it takes does not tell where they differ. */
+/** Of digests: the time it takes does not reveal where they differ. */
 function isSame(left: string, right: string): boolean {
 	let difference = left.length ^ right.length;
 	for (let at = 0; at < left.length; at++) difference |= left.charCodeAt(at) ^ right.charCodeAt(at);

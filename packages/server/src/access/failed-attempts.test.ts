@@ -6,7 +6,7 @@ function make() {
 	let now = 5_000;
 	let looks = 0;
 	const limiter = new AttemptLimiter({ attempts: 3, windowMs: 1_000 }, () => now);
-	/** What becomes of an attempt: `in`, `out`, or the wait it is told to keep. */
+	/** What becomes of an attempt: `in`, `out`, or how long it has to wait. */
 	const attempt = async (address: string, word: string): Promise<string | number> => {
 		const look = async (): Promise<string | undefined> => {
 			looks++;
@@ -23,7 +23,7 @@ function make() {
 	return { limiter, attempt, looks: () => looks, pass: (milliseconds: number) => (now += milliseconds) };
 }
 
-test("behind the last failure a peer is refused unlooked at, until its window is over; others are not", async () => {
+test("after the last failure a peer is refused without a look, until its window is over; others are not", async () => {
 	const { attempt, looks, pass } = make();
 	for (const word of ["a", "b"]) expect(await attempt("one", word)).toBe("out");
 	pass(400);
@@ -68,7 +68,7 @@ test("what was let in before is let in while guessers of the same address are re
 	await expect(attempt("sesame")).rejects.toMatchObject({ code: "rate_limited" });
 });
 
-test("credentials that cannot be told apart open no way around the limit", async () => {
+test("credentials that cannot be distinguished open no way around the limit", async () => {
 	const { limiter, looks, attempt } = make();
 	expect(await limiter.attempt("one", "", () => "in")).toBe("in");
 	for (const word of ["a", "b", "c"]) expect(await attempt("one", word)).toBe("out");
@@ -77,7 +77,7 @@ test("credentials that cannot be told apart open no way around the limit", async
 	expect(looks()).toBe(3);
 });
 
-test("a look that breaks is nobody's failure, and holds nobody up", async () => {
+test("a look that throws counts as no failure, and delays no one", async () => {
 	const limiter = new AttemptLimiter({ attempts: 1, windowMs: 1_000 }, () => 0);
 	const broken = Array.from({ length: 5 }, () =>
 		limiter.attempt("one", "a", () => Promise.reject(new Error("no database"))),
@@ -107,14 +107,14 @@ test("a flood of addresses and of keys keeps no more than so much", async () => 
 	expect(limiter.size).toBe(10_001);
 });
 
-test("a peer that is being looked at is not forgotten, and whoever comes behind it gets an answer", async () => {
+test("a peer with an attempt under way is not forgotten, and later attempts get an answer", async () => {
 	const { limiter, attempt, pass } = make();
 	const gate = Promise.withResolvers<undefined>();
 	const slow = ["a", "b", "c"].map((word) => limiter.attempt("slow", word, () => gate.promise));
-	const behind = ["d", "e"].map((word) => attempt("slow", word));
+	const later = ["d", "e"].map((word) => attempt("slow", word));
 	pass(1_000);
 	for (let at = 0; at < 12_000; at++) await attempt(`flood ${at}`, "guess");
 	gate.resolve(undefined);
 	await Promise.all(slow);
-	expect(await Promise.all(behind)).not.toContain(undefined);
+	expect(await Promise.all(later)).not.toContain(undefined);
 });

@@ -23,7 +23,7 @@ interface Peer {
 /** How many peers with failures, and how many credentials that were let in, are kept. */
 const most = 10_000;
 
-/** How many peers are looked at for such as may be forgotten, so that it costs the same whoever is at it. */
+/** How many peers are looked at for such as may be forgotten, so that it costs the same for every peer. */
 const looks = 16;
 
 /** Counts the failed attempts of each peer. */
@@ -46,7 +46,7 @@ export class AttemptLimiter {
 	}
 
 	/**
-	 * Looks whether a peer is let in with its credentials, given as a digest; empty where they cannot be told apart.
+	 * Whether a peer is let in with its credentials, given as a digest; empty where they cannot be distinguished.
 	 * @throws HoldfastError `rate_limited` with `data.retryAfterMs`, without a look.
 	 */
 	async attempt<Found>(
@@ -86,7 +86,7 @@ export class AttemptLimiter {
 		}
 	}
 
-	/** An attempt is over; one that did not count counts when it has failed. Whoever waits is woken by the one before. */
+	/** An attempt is over; one that did not count counts when it has failed. A waiting attempt is woken by the one before. */
 	#settle(address: string, admitted: Peer | undefined, failures: number): void {
 		const peer = admitted ?? (failures > 0 ? this.#windowOf(address) : this.#peers.get(address));
 		if (peer === undefined) return;
@@ -112,7 +112,7 @@ export class AttemptLimiter {
 		return peer;
 	}
 
-	/** Forgets windows that are over, and the oldest where there are too many; none of somebody who is at it. */
+	/** Forgets windows that are over, and the oldest where there are too many; never one with an attempt under way. */
 	#forget(now: number): void {
 		let looked = 0;
 		for (const [address, { startedAt, pending, waiting }] of this.#peers) {

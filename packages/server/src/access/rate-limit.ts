@@ -48,7 +48,7 @@ export class RateLimiter {
 		);
 	}
 
-	/** Windows stand in the order they began, so those that are over stand first. */
+	/** In the order they began, so expired windows come first. */
 	#forget(now: number): void {
 		for (const [tenant, { startedAt }] of this.#windows) {
 			if (now - startedAt < this.#limit.windowMs) return;

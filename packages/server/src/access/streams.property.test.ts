@@ -81,7 +81,7 @@ test("whatever opens and ends streams, a tenant has as many as the limit says, a
 	);
 });
 
-test("a reader that has stopped reading keeps its place until it is let go, and no run is begun meanwhile", async () => {
+test("a reader that has stopped reading keeps its slot until it is let go, and no run is begun meanwhile", async () => {
 	const service = fakeService({ holds: true, say: () => deltas(1) });
 	const server = createServer({ service, maxStreams: 2, heartbeatMs: 1_000 });
 	const { port, url } = await server.listen({ port: 0 });
@@ -113,7 +113,7 @@ test("a reader that has stopped reading keeps its place until it is let go, and 
 	}
 });
 
-test("a thousand streams are the limit where nothing is said, and there is none where nobody shall count", async () => {
+test("a thousand streams are the default limit, and 'unlimited' has no limit", async () => {
 	const opened = async (options: { readonly maxStreams?: "unlimited" }): Promise<number> => {
 		const { get, post } = setUp(fakeService({ holds: true }), options);
 		await post("/api/agent/execute", { ...hello, sessionId: "s" });

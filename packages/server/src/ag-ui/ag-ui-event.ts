@@ -1,4 +1,4 @@
-// What this server says in AG-UI, protocol version 1.0. The types stand on their own; a type test holds them against the
+// What this server says in AG-UI, protocol version 1.0. The types need no package; a type test compares them with the
 // real package.
 
 /** Something that a run waits for beside the results of the front end's tools. */

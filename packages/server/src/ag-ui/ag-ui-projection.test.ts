@@ -28,7 +28,7 @@ test("a message's first text has the message's id, a further one an id of its ow
 	expect(ids).toEqual([...Array(3).fill("message-1.0.0"), ...Array(3).fill("message-1.0.0-1")]);
 });
 
-test("a call belongs to its message, and one without an early id is told at its end", () => {
+test("a call belongs to its message, and one without an early id is emitted at its end", () => {
 	expect(
 		project([
 			...begin,
@@ -43,7 +43,7 @@ test("a call belongs to its message, and one without an early id is told at its 
 	]);
 });
 
-test("a result is told once, and not to the front end that gave it", () => {
+test("a result is emitted once, and not to the front end that sent it", () => {
 	const settled: readonly Event[] = [
 		...begin,
 		{ type: "tool_execution_end", toolCallId: "c", output: "1" },

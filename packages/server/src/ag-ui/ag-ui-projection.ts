@@ -9,7 +9,7 @@ import type { AgUiEvent, AgUiInterrupt, AgUiUsage } from "./ag-ui-event.ts";
 type Event = LoggedEvent["event"];
 type EventOf<Type extends Event["type"]> = Extract<Event, { readonly type: Type }>;
 
-/** Which run of which thread is told, and to whom. */
+/** The run that is projected, and its thread. */
 export interface AgUiRun {
 	readonly threadId: string;
 	readonly runId: string;
@@ -27,7 +27,7 @@ const approvalSchema = {
 export class AgUiProjection {
 	readonly #run: AgUiRun;
 	#events: AgUiEvent[] = [];
-	/** The message that is told, and the block within it. */
+	/** The message that is being emitted, and the block within it. */
 	#messageId = "";
 	#block = "";
 	#blocks = 0;
@@ -57,25 +57,25 @@ export class AgUiProjection {
 				break;
 			case "text_start":
 				this.#beginBlock();
-				this.#tell({ type: "TEXT_MESSAGE_START", messageId: this.#block, role: "assistant" });
+				this.#emit({ type: "TEXT_MESSAGE_START", messageId: this.#block, role: "assistant" });
 				break;
 			case "text_delta":
-				this.#tell({ type: "TEXT_MESSAGE_CONTENT", messageId: this.#block, delta: event.delta });
+				this.#emit({ type: "TEXT_MESSAGE_CONTENT", messageId: this.#block, delta: event.delta });
 				break;
 			case "text_end":
-				this.#tell({ type: "TEXT_MESSAGE_END", messageId: this.#block });
+				this.#emit({ type: "TEXT_MESSAGE_END", messageId: this.#block });
 				break;
 			case "thinking_start":
 				this.#block = `reasoning-${id}`;
-				this.#tell({ type: "REASONING_START", messageId: this.#block });
-				this.#tell({ type: "REASONING_MESSAGE_START", messageId: this.#block, role: "reasoning" });
+				this.#emit({ type: "REASONING_START", messageId: this.#block });
+				this.#emit({ type: "REASONING_MESSAGE_START", messageId: this.#block, role: "reasoning" });
 				break;
 			case "thinking_delta":
-				this.#tell({ type: "REASONING_MESSAGE_CONTENT", messageId: this.#block, delta: event.delta });
+				this.#emit({ type: "REASONING_MESSAGE_CONTENT", messageId: this.#block, delta: event.delta });
 				break;
 			case "thinking_end":
-				this.#tell({ type: "REASONING_MESSAGE_END", messageId: this.#block });
-				this.#tell({ type: "REASONING_END", messageId: this.#block });
+				this.#emit({ type: "REASONING_MESSAGE_END", messageId: this.#block });
+				this.#emit({ type: "REASONING_END", messageId: this.#block });
 				break;
 			case "toolcall_start":
 				if (event.id !== undefined && event.name !== undefined)
@@ -84,7 +84,7 @@ export class AgUiProjection {
 			case "toolcall_delta": {
 				const toolCallId = this.#begun.get(event.index);
 				if (toolCallId !== undefined && event.delta !== "")
-					this.#tell({ type: "TOOL_CALL_ARGS", toolCallId, delta: event.delta });
+					this.#emit({ type: "TOOL_CALL_ARGS", toolCallId, delta: event.delta });
 				break;
 			}
 			case "toolcall_end":
@@ -92,7 +92,7 @@ export class AgUiProjection {
 				break;
 			case "tool_execution_delta": {
 				const { toolCallId, delta } = event;
-				this.#tell({ type: "CUSTOM", name: "tool_execution_delta", value: { toolCallId, delta } });
+				this.#emit({ type: "CUSTOM", name: "tool_execution_delta", value: { toolCallId, delta } });
 				break;
 			}
 			case "tool_execution_end":
@@ -104,7 +104,7 @@ export class AgUiProjection {
 		return this.#events;
 	}
 
-	#tell(event: AgUiEvent): void {
+	#emit(event: AgUiEvent): void {
 		this.#events.push(event);
 	}
 
@@ -117,22 +117,22 @@ export class AgUiProjection {
 	#beginCall(index: number, toolCallId: string, toolCallName: string): void {
 		this.#begun.set(index, toolCallId);
 		const parentMessageId = this.#messageId;
-		this.#tell({ type: "TOOL_CALL_START", toolCallId, toolCallName, parentMessageId });
+		this.#emit({ type: "TOOL_CALL_START", toolCallId, toolCallName, parentMessageId });
 	}
 
 	#endCall({ index, toolCall: { id: toolCallId, name, arguments: given } }: EventOf<"toolcall_end">): void {
 		if (!this.#begun.has(index)) {
 			this.#beginCall(index, toolCallId, name);
-			this.#tell({ type: "TOOL_CALL_ARGS", toolCallId, delta: JSON.stringify(given) });
+			this.#emit({ type: "TOOL_CALL_ARGS", toolCallId, delta: JSON.stringify(given) });
 		}
-		this.#tell({ type: "TOOL_CALL_END", toolCallId });
+		this.#emit({ type: "TOOL_CALL_END", toolCallId });
 	}
 
 	#result(toolCallId: string, content: string, id: string): void {
 		if (this.#settled.has(toolCallId)) return;
 		this.#settled.add(toolCallId);
 		if (this.#run.answered?.has(toolCallId) === true) return;
-		this.#tell({ type: "TOOL_CALL_RESULT", messageId: `result-${id}`, toolCallId, role: "tool", content });
+		this.#emit({ type: "TOOL_CALL_RESULT", messageId: `result-${id}`, toolCallId, role: "tool", content });
 	}
 
 	#messageEnded(message: SessionMessage, id: string): void {
@@ -151,13 +151,13 @@ export class AgUiProjection {
 	#ended({ status, pendingToolCalls = [], error }: EventOf<"execute_complete">): void {
 		if (status === "error") {
 			const { message = "The run failed.", code = "run_failed" } = error ?? {};
-			this.#tell({ type: "RUN_ERROR", message, code });
+			this.#emit({ type: "RUN_ERROR", message, code });
 			return;
 		}
 		const { threadId, runId } = this.#run;
 		const usage = this.#usage.size === 0 ? {} : { usage: [...this.#usage.values()] };
 		if (status === "aborted") {
-			this.#tell({ type: "RUN_FINISHED", threadId, runId, outcome: { type: "cancelled" }, ...usage });
+			this.#emit({ type: "RUN_FINISHED", threadId, runId, outcome: { type: "cancelled" }, ...usage });
 			return;
 		}
 		const interrupts = pendingToolCalls.filter(({ approval }) => approval === true).map(interruptOf);
@@ -166,7 +166,7 @@ export class AgUiProjection {
 			interrupts.length > 0
 				? ({ type: "interrupt", interrupts } as const)
 				: ({ type: "success", ...(pendingToolCallIds.length > 0 ? { pendingToolCallIds } : {}) } as const);
-		this.#tell({ type: "RUN_FINISHED", threadId, runId, outcome, ...usage });
+		this.#emit({ type: "RUN_FINISHED", threadId, runId, outcome, ...usage });
 	}
 }
 

@@ -2,7 +2,7 @@
 import { HoldfastError } from "holdfast";
 import type { DescribedAnswer, Route } from "../http/index.ts";
 import { executeErrors, submitToKnown } from "../routes/index.ts";
-import { toldRun } from "../streams/index.ts";
+import { projectedRun } from "../streams/index.ts";
 import type { AgUiEvent } from "./ag-ui-event.ts";
 import { AgUiProjection } from "./ag-ui-projection.ts";
 import { awaitedOf, readAgUiRequest } from "./ag-ui-request.ts";
@@ -47,7 +47,7 @@ export const agUi: Route = {
 			const { after } = await exchange.submit(threadId, { input: message, context }, key);
 			const projection = new AgUiProjection({ threadId, runId });
 			const project = projection.add.bind(projection);
-			return exchange.streamAs(toldRun({ ...stream, after, from: after, project }));
+			return exchange.streamAs(projectedRun({ ...stream, after, from: after, project }));
 		}
 		const info = await exchange.service.get(exchange.tenant, threadId);
 		if (info === undefined) throw new HoldfastError("session_not_found", "Session not found");
@@ -65,6 +65,6 @@ export const agUi: Route = {
 		const projection = new AgUiProjection({ threadId, runId, answered: new Set(results) });
 		const project = projection.add.bind(projection);
 		const after = info.lastRun?.after ?? from;
-		return exchange.streamAs(toldRun({ ...stream, after, from, project }));
+		return exchange.streamAs(projectedRun({ ...stream, after, from, project }));
 	},
 };

@@ -113,7 +113,7 @@ test("a run streams reasoning, text, a tool call and its result, and the next ru
 	await served.close();
 });
 
-test("a tool of the front end ends the run, and its tool message in the next run goes on", async () => {
+test("a tool of the front end ends the run, and its tool message in the next run resumes the call", async () => {
 	const served = serveScript([{ toolCalls: [{ name: "ask", arguments: { q: "?" } }] }, "Thanks."]);
 	const agent = agentFor(served);
 	say(agent, "Go");
@@ -138,7 +138,7 @@ test.each([
 	[{ status: "resolved", payload: { approved: true } }, "erased"],
 	[{ status: "resolved", payload: { approved: false, reason: "too much" } }, "too much"],
 	[{ status: "cancelled" }, "not approved"],
-] as const)("an approval is an interrupt, and %j answers it", async (answer, told) => {
+] as const)("an approval is an interrupt, and %j answers it", async (answer, result) => {
 	const served = serveScript([{ toolCalls: [{ name: "erase" }] }, "Well."], { tools: [erase] });
 	const agent = agentFor(served);
 	say(agent, "Erase");
@@ -150,7 +150,7 @@ test.each([
 	});
 	expect(second.error).toBeUndefined();
 	expect(brief(agent).slice(2)).toEqual([
-		{ role: "tool", content: expect.stringContaining(told) },
+		{ role: "tool", content: expect.stringContaining(result) },
 		{ role: "assistant", content: "Well." },
 	]);
 	await served.close();
@@ -179,7 +179,7 @@ test("a tool of the front end and an approval in one step are answered in one ru
 	await served.close();
 });
 
-test("a failed run ends with its error, and the thread goes on", async () => {
+test("a failed run ends with its error, and the thread continues", async () => {
 	const served = serveScript([{ text: "I will", error: new Error("The provider is down.") }, "Again."]);
 	const agent = agentFor(served);
 	say(agent, "Go");
@@ -282,7 +282,7 @@ test("an interrupt takes no answer but yes and no", async () => {
 		{ payload: true },
 	])
 		expect(await refusal(await answer(entry))).toEqual([400, "invalid_input"]);
-	// An approval of another run is none of this one.
+	// An approval of another run does not apply to this one.
 	const other = { interruptId: "another-run/call_0_0", status: "resolved", payload: { approved: true } };
 	expect((await answer(other)).status).toBe(409);
 	expect((await served.session("thread-1")).pendingToolCalls).toHaveLength(1);

@@ -85,11 +85,11 @@ test("a call's input is streamed, and available once it is known who carries it 
 		...input,
 		providerExecuted: true,
 	});
-	// Waiting a second time tells nothing anew.
+	// Waiting a second time emits nothing new.
 	expect(project([...called, waits(), waits()])).toEqual(project([...called, waits()]));
 });
 
-test("a call whose id is not known before its end is told at its end", () => {
+test("a call whose id is not known before its end is emitted at its end", () => {
 	const events: readonly Event[] = [
 		...begin,
 		{ type: "toolcall_start", index: 0 },
@@ -110,7 +110,7 @@ test("an approval is asked for once, and given when the call runs", () => {
 	expect(denied.at(-1)).toEqual({ type: "tool-output-denied", toolCallId: "c" });
 });
 
-test("a tool's output is told while it runs, and once when it has ended", () => {
+test("a tool's output is emitted while it runs, and once when it has ended", () => {
 	const runs: readonly Event[] = [
 		...called,
 		{ type: "tool_execution_start", toolCallId: "c", toolName: "add", args: {} },

@@ -1,8 +1,8 @@
 // Document 3's events as chunks of the AI SDK's UI message stream (reading 4). Pure: the same events give the same
 // chunks. It is fed a run from its beginning, over all its suspensions: all of them build one message.
 //
-// A call's input is told as available when it is known who carries it out: once the run waits for the page, or marked
-// when it was not the page's, so that no page carries out a call that somebody else does.
+// A call's input is emitted as available when it is known who executes it: once the run waits for the page, or marked
+// when it was not the page's, so that no page executes a call that something else executes.
 
 import type { SessionMessage } from "holdfast";
 import type { LoggedEvent } from "holdfast/execute";
@@ -11,12 +11,12 @@ import { answerIdOf, approvalIdOf, outputOf, type UiChunk } from "./ui-chunk.ts"
 type Event = LoggedEvent["event"];
 type EventOf<Type extends Event["type"]> = Extract<Event, { readonly type: Type }>;
 
-/** How many characters of what a tool has said so far are told while it runs: each delta tells them anew. */
+/** How many of the last characters of a running tool's output are emitted; every delta emits them again. */
 const preliminaryCharacters = 4_096;
 
 /** What is known of calls beside the events. */
 export interface CallsKnown {
-	/** Calls that have a result already, somewhere behind: nobody is to carry them out. */
+	/** Calls that have a result already, later in the log: nobody may execute them. */
 	readonly answered?: ReadonlySet<string>;
 	/** Calls that the page has refused. */
 	readonly denied?: ReadonlySet<string>;
@@ -30,7 +30,7 @@ interface Writing {
 interface Call {
 	readonly toolName: string;
 	readonly input: unknown;
-	isTold: boolean;
+	isEmitted: boolean;
 	/** Set where it was asked whether it may run. */
 	approvalId: string | undefined;
 	isSettled: boolean;
@@ -42,7 +42,7 @@ export class ChatProjection {
 	#chunks: UiChunk[] = [];
 	#hasStarted = false;
 	#isStepOpen = false;
-	/** Whether an answer is being told, and whether the last one was cut off. */
+	/** Whether an answer is being emitted, and whether the last one was cut off. */
 	#isAnswering = false;
 	#isCut = false;
 	#block = "";
@@ -67,25 +67,25 @@ export class ChatProjection {
 			case "text_start":
 			case "thinking_start":
 				this.#block = id;
-				this.#tell({ type: event.type === "text_start" ? "text-start" : "reasoning-start", id });
+				this.#emit({ type: event.type === "text_start" ? "text-start" : "reasoning-start", id });
 				break;
 			case "text_delta":
-				this.#tell({ type: "text-delta", id: this.#block, delta: event.delta });
+				this.#emit({ type: "text-delta", id: this.#block, delta: event.delta });
 				break;
 			case "thinking_delta":
-				this.#tell({ type: "reasoning-delta", id: this.#block, delta: event.delta });
+				this.#emit({ type: "reasoning-delta", id: this.#block, delta: event.delta });
 				break;
 			case "text_end":
-				this.#tell({ type: "text-end", id: this.#block });
+				this.#emit({ type: "text-end", id: this.#block });
 				break;
 			case "thinking_end":
-				this.#tell({ type: "reasoning-end", id: this.#block });
+				this.#emit({ type: "reasoning-end", id: this.#block });
 				break;
 			case "toolcall_start":
 				this.#callBegins(event);
 				break;
 			case "toolcall_delta":
-				this.#callGoesOn(event);
+				this.#callContinues(event);
 				break;
 			case "toolcall_end":
 				this.#callEnds(event);
@@ -104,7 +104,7 @@ export class ChatProjection {
 				break;
 			case "error":
 				this.#start(undefined);
-				this.#tell({ type: "error", errorText: event.error });
+				this.#emit({ type: "error", errorText: event.error });
 				break;
 			case "execute_complete":
 				this.#ended(event);
@@ -112,22 +112,22 @@ export class ChatProjection {
 		return this.#chunks;
 	}
 
-	#tell(chunk: UiChunk): void {
+	#emit(chunk: UiChunk): void {
 		this.#chunks.push(chunk);
 	}
 
 	#start(messageId: string | undefined): void {
 		if (this.#hasStarted) return;
 		this.#hasStarted = true;
-		this.#tell({ type: "start", ...(messageId === undefined ? {} : { messageId }) });
+		this.#emit({ type: "start", ...(messageId === undefined ? {} : { messageId }) });
 	}
 
 	#answerBegins(): void {
 		this.#start(undefined);
-		if (this.#isCut) this.#tell({ type: "reset-step" });
+		if (this.#isCut) this.#emit({ type: "reset-step" });
 		else {
 			this.#endStep();
-			this.#tell({ type: "start-step" });
+			this.#emit({ type: "start-step" });
 		}
 		this.#isStepOpen = true;
 		this.#isAnswering = true;
@@ -136,7 +136,7 @@ export class ChatProjection {
 	}
 
 	#endStep(): void {
-		if (this.#isStepOpen) this.#tell({ type: "finish-step" });
+		if (this.#isStepOpen) this.#emit({ type: "finish-step" });
 		this.#isStepOpen = false;
 	}
 
@@ -157,28 +157,28 @@ export class ChatProjection {
 			return;
 		}
 		this.#writing.set(index, { toolCallId });
-		this.#tell({ type: "tool-input-start", toolCallId, toolName });
+		this.#emit({ type: "tool-input-start", toolCallId, toolName });
 	}
 
-	#callGoesOn({ index, delta }: EventOf<"toolcall_delta">): void {
+	#callContinues({ index, delta }: EventOf<"toolcall_delta">): void {
 		const { toolCallId } = this.#writing.get(index) ?? {};
-		if (toolCallId !== undefined) this.#tell({ type: "tool-input-delta", toolCallId, inputTextDelta: delta });
+		if (toolCallId !== undefined) this.#emit({ type: "tool-input-delta", toolCallId, inputTextDelta: delta });
 	}
 
 	#callEnds({ index, toolCall }: EventOf<"toolcall_end">): void {
 		const { id: toolCallId, name: toolName, arguments: input } = toolCall;
 		if (this.#writing.get(index)?.toolCallId !== toolCallId)
-			this.#tell({ type: "tool-input-start", toolCallId, toolName });
-		const state = { isTold: false, approvalId: undefined, isSettled: false, said: "" };
+			this.#emit({ type: "tool-input-start", toolCallId, toolName });
+		const state = { isEmitted: false, approvalId: undefined, isSettled: false, said: "" };
 		this.#calls.set(toolCallId, { toolName, input, ...state });
 	}
 
-	#tellInput(toolCallId: string, executor: "page" | "others"): void {
+	#emitInput(toolCallId: string, executor: "page" | "others"): void {
 		const call = this.#calls.get(toolCallId);
-		if (call === undefined || call.isTold) return;
-		call.isTold = true;
+		if (call === undefined || call.isEmitted) return;
+		call.isEmitted = true;
 		const { toolName, input } = call;
-		this.#tell({
+		this.#emit({
 			type: "tool-input-available",
 			toolCallId,
 			toolName,
@@ -192,18 +192,18 @@ export class ChatProjection {
 			const call = this.#calls.get(toolCallId);
 			const isAnswered = this.#known.answered?.has(toolCallId) === true;
 			// A call that waits to be let run is not marked: pages count marked calls as done.
-			this.#tellInput(toolCallId, isAnswered ? "others" : "page");
+			this.#emitInput(toolCallId, isAnswered ? "others" : "page");
 			if (approval !== true || call === undefined || call.approvalId !== undefined) continue;
 			call.approvalId = approvalIdOf(runId, toolCallId);
-			this.#tell({ type: "tool-approval-request", approvalId: call.approvalId, toolCallId });
+			this.#emit({ type: "tool-approval-request", approvalId: call.approvalId, toolCallId });
 		}
 	}
 
 	#runs(toolCallId: string): void {
-		this.#tellInput(toolCallId, "others");
+		this.#emitInput(toolCallId, "others");
 		const { approvalId } = this.#calls.get(toolCallId) ?? {};
 		if (approvalId !== undefined)
-			this.#tell({
+			this.#emit({
 				type: "tool-approval-response",
 				approvalId,
 				approved: true,
@@ -215,7 +215,7 @@ export class ChatProjection {
 		const call = this.#calls.get(toolCallId);
 		if (call === undefined) return;
 		call.said = (call.said + delta).slice(-preliminaryCharacters);
-		this.#tell({ type: "tool-output-available", toolCallId, output: call.said, preliminary: true });
+		this.#emit({ type: "tool-output-available", toolCallId, output: call.said, preliminary: true });
 	}
 
 	#settled(toolCallId: string, output: string, isError: boolean): void {
@@ -223,16 +223,16 @@ export class ChatProjection {
 		if (call === undefined || call.isSettled) return;
 		call.isSettled = true;
 		call.said = "";
-		this.#tellInput(toolCallId, "others");
-		if (this.#known.denied?.has(toolCallId) === true) this.#tell({ type: "tool-output-denied", toolCallId });
-		else if (isError) this.#tell({ type: "tool-output-error", toolCallId, errorText: output });
-		else this.#tell({ type: "tool-output-available", toolCallId, output: outputOf(output) });
+		this.#emitInput(toolCallId, "others");
+		if (this.#known.denied?.has(toolCallId) === true) this.#emit({ type: "tool-output-denied", toolCallId });
+		else if (isError) this.#emit({ type: "tool-output-error", toolCallId, errorText: output });
+		else this.#emit({ type: "tool-output-available", toolCallId, output: outputOf(output) });
 	}
 
 	#ended({ status }: EventOf<"execute_complete">): void {
 		this.#start(undefined);
 		this.#endStep();
-		if (status === "aborted") this.#tell({ type: "abort" });
+		if (status === "aborted") this.#emit({ type: "abort" });
 		const ended = this.#length ? "length" : "stop";
 		const reasons = {
 			completed: ended,
@@ -240,6 +240,6 @@ export class ChatProjection {
 			error: "error",
 			aborted: "interrupted",
 		} as const;
-		this.#tell({ type: "finish", finishReason: reasons[status] });
+		this.#emit({ type: "finish", finishReason: reasons[status] });
 	}
 }

@@ -122,7 +122,7 @@ test("the stream has the protocol's header, an id for each chunk, and ends with 
 	expect(records.at(-2)).toBe("data: [DONE]");
 	for (const record of records.slice(0, -2)) expect(record).toMatch(/^id: \d+\.\d+\.\d+\.\d+\ndata: \{.*\}$/);
 	const ids = records.slice(0, -2).map((record) => record.slice(4, record.indexOf("\n")));
-	// From every chunk on, what is resumed is exactly what came behind it.
+	// A stream resumed after any chunk has exactly the chunks that followed it.
 	for (const [index, id] of ids.entries()) {
 		const rest = await (await served.get("/api/chat/chat-1/stream", { "last-event-id": id })).text();
 		expect(rest.split("\n\n")).toEqual(records.slice(index + 1));
@@ -144,7 +144,7 @@ test("the second message of a chat sends the history in vain: the server keeps i
 	await served.close();
 });
 
-test("a tool of the page is called once the run waits, and its result goes on with the same message", async () => {
+test("a tool of the page is called once the run waits, and its result continues the same message", async () => {
 	const served = serveScript([{ toolCalls: [{ name: "ask", arguments: { q: "?" } }] }, "Thanks."], {
 		tools: [askPage],
 	});
@@ -178,7 +178,7 @@ test("a tool of the page is called once the run waits, and its result goes on wi
 	await served.close();
 });
 
-test("a tool of the page that fails tells the model so", async () => {
+test("a tool of the page that fails reports its error to the model", async () => {
 	const served = serveScript([{ toolCalls: [{ name: "ask" }] }, "I see."], { tools: [askPage] });
 	const chat: Chat<UIMessage> = chatWith(served, {
 		sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
@@ -196,7 +196,7 @@ test("a tool of the page that fails tells the model so", async () => {
 test.each([
 	[true, { state: "output-available", output: "erased", approval: { approved: true } }, "erased"],
 	[false, { state: "output-denied", approval: { approved: false, reason: "too much" } }, "too much"],
-])("an approval is asked for and answered: %s", async (approved, part, told) => {
+])("an approval is asked for and answered: %s", async (approved, part, said) => {
 	const served = serveScript([{ toolCalls: [{ name: "erase" }] }, "Well."], { tools: [erase] });
 	const chat = chatWith(served, {
 		sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
@@ -208,10 +208,10 @@ test.each([
 		approved,
 		...(approved ? {} : { reason: "too much" }),
 	});
-	await until("it goes on", () => partsOf(chat).length === 2);
+	await until("it continues", () => partsOf(chat).length === 2);
 	await ready(chat);
 	expect(partsOf(chat)).toMatchObject([part, { type: "text", text: "Well." }]);
-	expect(JSON.stringify(served.model.requests[1]?.messages)).toContain(told);
+	expect(JSON.stringify(served.model.requests[1]?.messages)).toContain(said);
 	await served.close();
 });
 
@@ -234,7 +234,7 @@ test("a page's tool and an approval in one step are answered together", async ()
 	);
 	await chat.sendMessage({ text: "Go" });
 	await chat.addToolApprovalResponse({ id: approvalOf(chat), approved: true });
-	await until("it goes on", () => partsOf(chat).length === 3);
+	await until("it continues", () => partsOf(chat).length === 3);
 	await ready(chat);
 	expect(chat.error).toBeUndefined();
 	expect(sent).toHaveLength(2);
@@ -246,7 +246,7 @@ test("a page's tool and an approval in one step are answered together", async ()
 	await served.close();
 });
 
-test("one answer of two is taken, and the run goes on waiting for the other without asking again", async () => {
+test("one answer of two is accepted, and the run keeps waiting for the other without asking again", async () => {
 	const served = serveScript([{ toolCalls: [{ name: "ask" }, { name: "erase" }] }, "Both."], {
 		tools: [askPage, erase],
 	});
@@ -262,7 +262,7 @@ test("one answer of two is taken, and the run goes on waiting for the other with
 	await served.close();
 });
 
-test("a page that is opened again in the middle of a message goes on with it, whole and once", async () => {
+test("a page that is opened again in the middle of a message gets all of it, once", async () => {
 	let go!: () => void;
 	const gate = new Promise<void>((resolve) => {
 		go = resolve;
@@ -280,7 +280,7 @@ test("a page that is opened again in the middle of a message goes on with it, wh
 			void first.addToolOutput({ tool: "ask", toolCallId, output: "yes" }),
 	});
 	void first.sendMessage({ text: "Count" });
-	await until("half is told", () => JSON.stringify(first.messages).includes("one two"));
+	await until("half is streamed", () => JSON.stringify(first.messages).includes("one two"));
 	await first.stop();
 	const loaded = await (await served.get("/api/chat/chat-1")).json();
 	const called: string[] = [];
@@ -289,7 +289,7 @@ test("a page that is opened again in the middle of a message goes on with it, wh
 		onToolCall: ({ toolCall }) => void called.push(toolCall.toolName),
 	});
 	const resumed = second.resumeStream();
-	await until("half is told again", () => JSON.stringify(second.messages).includes("one two"));
+	await until("half is streamed again", () => JSON.stringify(second.messages).includes("one two"));
 	go();
 	await resumed;
 	expect(second.messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
@@ -313,7 +313,7 @@ test("a page that is opened again while the run waits is asked again, and may an
 			void chat.addToolOutput({ tool: "ask", toolCallId, output: "late" }),
 	});
 	await chat.resumeStream();
-	await until("it goes on", () => partsOf(chat).length === 2);
+	await until("it continues", () => partsOf(chat).length === 2);
 	await ready(chat);
 	expect(chat.messages).toHaveLength(2);
 	expect(partsOf(chat)).toMatchObject([{ output: "late" }, { text: "Thanks." }]);
@@ -336,7 +336,7 @@ test("there is nothing to resume for a chat that is not known or at rest", async
 	await served.close();
 });
 
-test("an error of the model is the chat's error, and the chat goes on behind it", async () => {
+test("an error of the model is the chat's error, and the chat continues after it", async () => {
 	const served = serveScript([{ text: "I will", error: new Error("The provider is down.") }, "Again."]);
 	const chat = chatWith(served);
 	await chat.sendMessage({ text: "Go" });
@@ -442,12 +442,12 @@ test("another answer is refused with what to do instead, and the chat stays as i
 	expect(chat.error?.message).toContain("begin another chat with what was said before");
 	expect(served.model.requests).toHaveLength(1);
 	expect(await (await served.get("/api/chat/chat-1")).json()).toEqual(before);
-	await chat.sendMessage({ text: "Go on." });
+	await chat.sendMessage({ text: "Continue." });
 	expect(partsOf(chat)).toEqual([{ type: "text", text: "Two.", state: "done" }]);
 	await served.close();
 });
 
-test("another answer is had in another chat that begins with what was said before; both go on by themselves", async () => {
+test("a second chat that begins with the same messages gets another answer; each continues on its own", async () => {
 	const served = serveScript(
 		[
 			"Hello.",

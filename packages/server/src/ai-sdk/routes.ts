@@ -6,14 +6,14 @@ import { answerJson, idempotencyKeyOf, isSessionId, sessionIdOfPath } from "../h
 import { json } from "../openapi/index.ts";
 import { executeErrors, idempotencyKey, stop as stopSession, submitToKnown } from "../routes/index.ts";
 import type { SessionInfo, Submitted } from "../service/index.ts";
-import { compareEventIds, toldRun } from "../streams/index.ts";
+import { compareEventIds, projectedRun } from "../streams/index.ts";
 import { chatHistory } from "./chat-history.ts";
 import { type CallsKnown, ChatProjection } from "./chat-projection.ts";
 import { awaitedAnswers, type CallAnswer, readChatRequest } from "./chat-request.ts";
 
 const chunks: DescribedAnswer = {
 	description:
-		"The AI SDK's UI message stream, v1: server-sent events with a chunk each, and `[DONE]` last. Each has an `id:` to resume behind.",
+		"The AI SDK's UI message stream, v1: server-sent events with a chunk each, and `[DONE]` last. Each has an `id:` to resume after.",
 	content: { "text/event-stream": { type: "object" } },
 };
 const headers = { "x-vercel-ai-ui-message-stream": "v1" };
@@ -54,13 +54,12 @@ export const resumeChat: Route = {
 	method: "GET",
 	path: "/api/chat/:id/stream",
 	name: "resumeChat",
-	summary:
-		"Streams the answer of a chat that is being made, again from its beginning; 204 when there is none.",
+	summary: "Streams the answer of a chat that is being made, again from its beginning; 204 when none is.",
 	parameters: [
 		{
 			in: "header",
 			name: "Last-Event-ID",
-			description: "The id of the last chunk seen: only what comes behind it is streamed.",
+			description: "The id of the last chunk seen: only what follows it is streamed.",
 			schema: { type: "string" },
 		},
 		{
@@ -95,8 +94,8 @@ export const resumeChat: Route = {
 		);
 		const projection = new ChatProjection({ answered });
 		const project = projection.add.bind(projection);
-		const told = { sessionId, after, from: from ?? after, until: "rest", project, closing } as const;
-		return exchange.streamAs({ ...toldRun(told), headers });
+		const run = { sessionId, after, from: from ?? after, until: "rest", project, closing } as const;
+		return exchange.streamAs({ ...projectedRun(run), headers });
 	},
 };
 
@@ -170,6 +169,6 @@ function streamChat(
 ): Promise<Response> {
 	const projection = new ChatProjection(known);
 	const project = projection.add.bind(projection);
-	const told = { sessionId, after, from, until: "next end", project, closing } as const;
-	return exchange.streamAs({ ...toldRun(told), headers });
+	const run = { sessionId, after, from, until: "next end", project, closing } as const;
+	return exchange.streamAs({ ...projectedRun(run), headers });
 }

@@ -1,5 +1,5 @@
 // What this server says in the AI SDK's UI message stream protocol, version v1: chunks that build one message, and the
-// message itself. The types stand on their own; a type test holds them against the real package.
+// message itself. The types need no package; a type test compares them with the real package.
 
 /** A chunk of a message. */
 export type UiChunk =
@@ -82,7 +82,7 @@ export function readApprovalId(approvalId: string): { readonly toolCallId: strin
 	return { runId: approvalId.slice(0, at), toolCallId: approvalId.slice(at + 1) };
 }
 
-/** What a tool gave: JSON that was written as text is told as what it stands for, other text as it is. */
+/** A tool's output: text that is JSON is parsed, other text stays as it is. */
 export function outputOf(text: string): unknown {
 	if (!/^\s*[[{]/.test(text)) return text;
 	try {

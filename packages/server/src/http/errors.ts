@@ -1,5 +1,5 @@
-// How an error becomes an answer: its code decides the status, and only errors that are the caller's to know are told
-// in words. Everything else is `internal_error`, without details (keeps I9).
+// How an error becomes an answer: its code decides the status, and only errors meant for the caller keep their
+// message. Everything else is `internal_error`, without details (keeps I9).
 import { HoldfastError, isHoldfastError } from "holdfast";
 
 /** The status of every code that a caller may see. */
@@ -37,7 +37,7 @@ export const statusByCode: ReadonlyMap<string, number> = new Map([
 	["shutting_down", 503],
 ]);
 
-/** What is told about an error. */
+/** An error as an answer has it. */
 export interface Refusal {
 	readonly status: number;
 	readonly code: string;
@@ -46,7 +46,7 @@ export interface Refusal {
 	readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What a caller is told about an error. */
+/** The answer that a caller gets for an error. */
 export function refusalOf(error: unknown): Refusal {
 	const status = isHoldfastError(error) ? statusByCode.get(error.code) : undefined;
 	const known =
@@ -68,7 +68,7 @@ export function refuse({ status, code, message, headers }: Refusal): Response {
 	return answerJson({ error: message, code }, { status, headers });
 }
 
-/** JSON as an answer; nobody between us and the caller keeps it. */
+/** JSON as an answer; no cache between us and the caller keeps it. */
 export function answerJson(
 	value: unknown,
 	options: { readonly status?: number; readonly headers?: Readonly<Record<string, string>> } = {},

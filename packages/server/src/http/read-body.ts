@@ -5,7 +5,7 @@ import { HoldfastError } from "holdfast";
 /** Objects and lists inside each other; deeper than any real request, and safe for code that recurses. */
 const deepest = 128;
 
-/** A JSON object of somebody else. */
+/** A JSON object from outside. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /**

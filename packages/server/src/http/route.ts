@@ -1,4 +1,4 @@
-// What a route is: where it stands, what the OpenAPI document says of it, and what it does with a request.
+// What a route is: its path, what the OpenAPI document says of it, and what it does with a request.
 import type { Exchange } from "../exchange.ts";
 
 /** A JSON Schema, or a reference to one of the document's. */
@@ -7,7 +7,7 @@ export type Schema = Readonly<Record<string, unknown>>;
 /** An answer as the document describes it. */
 export interface DescribedAnswer {
 	readonly description: string;
-	/** Media type and schema of the body; absent where there is none. */
+	/** Media type and schema of the body; absent for routes without one. */
 	readonly content?: Readonly<Record<string, Schema>>;
 }
 

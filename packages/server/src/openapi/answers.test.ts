@@ -84,9 +84,9 @@ test("events, sessions and pages are as the document says, in every way a run ca
 		],
 		{ tools: [look, fails, pay], serving: { remoteToolTimeoutMs: 60_000 } },
 	);
-	const told: unknown[] = [];
+	const received: unknown[] = [];
 	const keep = (events: readonly { readonly event: unknown }[]): void =>
-		void told.push(...events.map(({ event }) => event));
+		void received.push(...events.map(({ event }) => event));
 	const session = async (): Promise<Awaited<ReturnType<typeof served.session>>> => {
 		const found = await served.session("s");
 		expectShape("Session", found);
@@ -116,8 +116,8 @@ test("events, sessions and pages are as the document says, in every way a run ca
 	await served.post("/api/agent/session/s/stop");
 	keep(await stopped.rest());
 	await session();
-	for (const event of told) expectShape("Event", event);
-	const types = new Set(told.map((event) => (event as { type: string }).type));
+	for (const event of received) expectShape("Event", event);
+	const types = new Set(received.map((event) => (event as { type: string }).type));
 	const { oneOf } = schemas.Event as {
 		readonly oneOf: readonly { properties: { type: { const: string } } }[];
 	};

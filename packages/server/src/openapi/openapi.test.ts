@@ -49,7 +49,7 @@ test("every path of the document is mounted with exactly its methods", async () 
 	expect((await get("/api/agent/nothing")).status).toBe(404);
 });
 
-test("what a route of one's own says stands in the document, and it is mounted", async () => {
+test("a route of one's own is mounted, and the document describes it", async () => {
 	expect((await document()).paths["/own/{name}"]?.get?.operationId).toBe("own");
 	expect(await (await get("/own/x")).text()).toBe("own");
 });
@@ -69,14 +69,14 @@ test("every reference leads somewhere, every shape is referred to, and names are
 			);
 });
 
-test("every code that a caller may see is told by some route", async () => {
+test("every code that a caller may see is documented by some route", async () => {
 	const text = JSON.stringify((await document()).paths);
-	const untold = [...statusByCode.keys()].filter((code) => !text.includes(`\`${code}\``));
+	const undocumented = [...statusByCode.keys()].filter((code) => !text.includes(`\`${code}\``));
 	// These two are what is answered where there is no route.
-	expect(untold).toEqual(["route_not_found", "method_not_allowed"]);
+	expect(undocumented).toEqual(["route_not_found", "method_not_allowed"]);
 });
 
-test("whoever is over a limit is told in the document where to read when to come back", async () => {
+test("the document says where a caller over a limit reads when to retry", async () => {
 	for (const methods of Object.values((await document()).paths))
 		for (const { responses } of Object.values(methods))
 			expect(responses["429"]).toMatchObject({ headers: { "Retry-After": { schema: { type: "integer" } } } });

@@ -23,12 +23,12 @@ export const session: Route = {
 	},
 };
 
-/** A session's events, from any place. */
+/** A session's events, from any position. */
 export const events: Route = {
 	method: "GET",
 	path: "/api/agent/session/:id/events",
 	name: "followSession",
-	summary: "The events of a session behind the last one seen, then live ones until the run has ended.",
+	summary: "The events of a session after the last one seen, then live ones until the run has ended.",
 	parameters: [
 		{
 			in: "header",

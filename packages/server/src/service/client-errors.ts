@@ -1,4 +1,4 @@
-// What the service says to whoever asks for what cannot be.
+// The errors of the service for requests that cannot be done.
 import { HoldfastError, isHoldfastError } from "holdfast";
 
 /** What was sent cannot be executed. */

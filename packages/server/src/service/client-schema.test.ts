@@ -61,7 +61,7 @@ test("what a schema lets in, it lets in without its patterns", async () => {
 	);
 });
 
-test("a client's regular expressions are left out of its schema, wherever they stand, with a `not` of them", () => {
+test("a client's regular expressions are left out of its schema, wherever they are, with a `not` of them", () => {
 	const schema = {
 		type: "object",
 		properties: {

@@ -1,4 +1,4 @@
-// More sessions are used than are kept in memory: those at rest make way, and whoever has something to do or to wait for
+// More sessions are used than are kept in memory: those at rest make way, and those with something to do or to wait for
 // notices nothing of it.
 
 import { manualTime, scriptedModel } from "@holdfast/testing";
@@ -6,7 +6,7 @@ import type { AgentOptions } from "holdfast";
 import { memoryHost } from "holdfast";
 import type { LoggedEvent } from "holdfast/execute";
 import { expect, test } from "vitest";
-import { asks, locate, says, tells } from "./messages.fixture.ts";
+import { asks, locate, says, toolResult } from "./messages.fixture.ts";
 import type { SessionService, SessionServiceOptions } from "./service-types.ts";
 import { sessionService } from "./session-service.ts";
 
@@ -64,7 +64,7 @@ test("a session at rest makes way and gives up its lease; used again, it is as i
 	await useMany(service);
 	expect(released.size).toBe(many + 1 - 1_000);
 	expect([...released]).toContainEqual(expect.stringContaining("first"));
-	const again = await service.submit("t", "first", { input: says("go on") });
+	const again = await service.submit("t", "first", { input: says("continue") });
 	await typesOf(service.follow("t", "first", { after: again.after, until: "complete" }));
 	expect((await service.get("t", "first"))?.messages).toHaveLength(4);
 	await service.close();
@@ -102,7 +102,7 @@ test("whoever watches a session sees what comes, whether it runs or is at rest",
 	await useMany(service);
 	open();
 	expect((await watched).at(-1)).toBe("execute_complete");
-	await service.submit("t", "rests", { input: says("go on") });
+	await service.submit("t", "rests", { input: says("continue") });
 	expect(await next).toContain("text_delta");
 	await service.close();
 });
@@ -112,14 +112,14 @@ test("a session that waits for an answer takes it, made way or not", async () =>
 	const asked = await start(service, "waits", "ask");
 	await typesOf(service.follow("t", "waits", { after: asked.after, until: "complete" }));
 	await useMany(service);
-	const answered = await service.submit("t", "waits", { input: [tells("a")] });
+	const answered = await service.submit("t", "waits", { input: [toolResult("a")] });
 	expect(answered.runId).toBe(asked.runId);
 	const rest = await typesOf(service.follow("t", "waits", { after: answered.after, until: "complete" }));
 	expect(rest.at(-2)).toBe("session_end");
 	await service.close();
 });
 
-test("a deadline is seen to while other sessions come and go, and no longer than the service stands", async () => {
+test("a deadline is seen to while other sessions come and go, and no longer than the service is open", async () => {
 	const time = manualTime();
 	const { service } = serve({ ports: time.ports, remoteToolTimeoutMs: 5_000 });
 	for (const sessionId of ["one", "two"]) {

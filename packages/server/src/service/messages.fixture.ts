@@ -1,6 +1,6 @@
 // What the tests of the service say: a user's message, a tool that the client has, its call and its result.
 
-/** A tool that somebody else has the function of. */
+/** A tool whose function runs elsewhere. */
 export const locate = {
 	name: "locate",
 	label: "Locate",
@@ -12,7 +12,7 @@ export const locate = {
 export const asks = (id: string) => ({ name: "locate", id, arguments: { of: id } });
 
 /** Its result. */
-export const tells = (toolCallId: string, output: unknown = `at ${toolCallId}`) =>
+export const toolResult = (toolCallId: string, output: unknown = `at ${toolCallId}`) =>
 	({ role: "tool", toolCallId, output }) as const;
 
 /** A user's message. */

@@ -18,7 +18,7 @@ function sharedHosts() {
 	};
 }
 
-/** Leaves runs of these sessions behind, as a process that dies in them. */
+/** Leaves unfinished runs of these sessions, like a process that dies in them. */
 async function leave(hostOf: ReturnType<typeof sharedHosts>, workerId: string, ...sessionIds: string[]) {
 	const { host, journal } = hostOf(workerId);
 	const model = scriptedModel(() => ({ text: "never", gate: new Promise(() => {}) }));
@@ -36,7 +36,7 @@ function looking({ host }: { readonly host: Host }, recoverEveryMs?: number) {
 		if (options?.state === "orphaned") looks.push(list);
 		return list(options);
 	};
-	const model = scriptedModel(() => "Gone on with.");
+	const model = scriptedModel(() => "Resumed.");
 	const service = sessionService({
 		host,
 		agent: { model, ports: time.ports },
@@ -66,7 +66,7 @@ test.each([[undefined, 500] as const, [2_000, 2_000] as const])(
 	},
 );
 
-test("what a process leaves after the first look is gone on with at the next", async () => {
+test("what a process leaves after the first look is resumed at the next", async () => {
 	const hostOf = sharedHosts();
 	const { service, time } = looking(hostOf("one"));
 	await service.recover();
@@ -138,7 +138,7 @@ function slowToFind(name: string) {
 	return { host: slow, find: gate.resolve };
 }
 
-test("a service that closes takes in what was asked for before, and refuses whoever comes later", async () => {
+test("a service that closes takes in what was asked for before, and refuses later callers", async () => {
 	const { host, find } = slowToFind("session");
 	const { service } = looking({ host });
 	const early = service.submit("t", "early", { input: says("go"), context: {} });
@@ -160,7 +160,7 @@ test("what was asked for and not accepted in time is refused, and never begun", 
 	await earlier.close();
 	const model = scriptedModel(() => "Too late.");
 	const service = sessionService({ host, agent: { model } });
-	const asked = service.submit("t", "s", { input: says("go on") }, { idempotencyKey: "k" });
+	const asked = service.submit("t", "s", { input: says("continue") }, { idempotencyKey: "k" });
 	const refused = expect(asked).rejects.toMatchObject({ code: "shutting_down", retryable: true });
 	await expect.poll(() => service.get("t", "s")).toBeDefined();
 	await service.close();

@@ -99,7 +99,7 @@ function attachedTo({ seq, runId }: Entry): Accepted {
 	return { runId, after: afterEntry(seq - 1), attached: true };
 }
 
-/** What tells requests apart, in place of the requests themselves. In hexadecimal. */
+/** A digest that identifies a request, in hexadecimal: the request itself is not kept. */
 async function digest(parts: readonly unknown[]): Promise<string> {
 	const hash = await globalThis.crypto.subtle.digest(
 		"SHA-256",

@@ -14,7 +14,7 @@ const folder = mkdtempSync(join(tmpdir(), "holdfast-"));
 let files = 0;
 afterEach(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
 
-/** Starts a server on a new file and kills it when it has told so many events. */
+/** Starts a server on a new file and kills it when it has emitted so many events. */
 async function killedAfter(count: number): Promise<{ readonly path: string; readonly seen: LoggedEvent[] }> {
 	const path = join(folder, `${files++}.db`);
 	const script = join(import.meta.dirname, "service-process.fixture.ts");
@@ -53,7 +53,7 @@ const types = (events: readonly LoggedEvent[]): string[] => events.map(({ event 
 
 // session_start, user's message (2), answer with text and a call (at least 8), the tool (3), its message (2), …
 test.each([1, 4, 7, 14, 18])(
-	"what was told before a server was killed is told again under the same ids, and goes on [API-075]",
+	"events from before a server was killed are streamed again under the same ids, and more follow [API-075]",
 	async (count) => {
 		const { path, seen } = await killedAfter(count);
 		expect(seen).toHaveLength(count);

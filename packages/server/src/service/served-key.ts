@@ -7,7 +7,7 @@ export function servedKey(tenant: string, sessionId: string): string {
 	return storeKeyOf(tenant, sessionId);
 }
 
-/** Whose session stands under a key of the journal; undefined for one that is no tenant's. */
+/** The tenant and session of a key of the journal; undefined for a key without tenant. */
 export function readServedKey(
 	key: string,
 ): { readonly tenant: string; readonly sessionId: string } | undefined {

@@ -1,5 +1,5 @@
 // A server in a process of its own, for tests: `{path}` serves the sessions of a file, executes "go" in one, and prints
-// each event as it is told. Its model stops in the middle of an answer: whoever started it kills it then, or earlier.
+// each event as it is emitted. Its model stops in the middle of an answer: whoever started it kills it then, or earlier.
 import { sqliteHost } from "holdfast/sqlite";
 import { sessionService } from "./session-service.ts";
 import { slowAgent } from "./slow-agent.fixture.ts";

@@ -61,9 +61,9 @@ export interface SessionInfo {
 	readonly pendingToolCalls?: readonly PendingSessionCall[];
 	/** The model that answered last, else the one that will. */
 	readonly model: string;
-	/** Id of the last event; absent while there is none. */
+	/** Id of the last event; absent before the first. */
 	readonly lastEventId?: string;
-	/** The last run; events after `after` are its own, over all its suspensions. Absent while there is none. */
+	/** The last run; events after `after` are its own, over all its suspensions. Absent before the first. */
 	readonly lastRun?: { readonly runId: string; readonly after: string };
 }
 
@@ -110,7 +110,7 @@ export interface SessionService {
 	/** Ends the run that is under way or waits. Rejects with `session_not_found`. */
 	stop(tenant: string, sessionId: string): Promise<{ readonly stopped: boolean }>;
 	/**
-	 * Ends what a session does and removes all of it, the sessions of its sub-agents included. Whoever follows it gets
+	 * Ends what a session does and removes all of it, the sessions of its sub-agents included. Its followers get
 	 * nothing more. Rejects with `session_not_found`.
 	 */
 	delete(tenant: string, sessionId: string): Promise<void>;

@@ -105,7 +105,7 @@ test("an execution is read from its log, from any event on [API-066, API-074]", 
 	await service.close();
 });
 
-test("a session that waited goes on with the functions that a new service has by the same names, or with an error [API-056]", async () => {
+test("a session that waited resumes with the functions that a new service has by the same names, or with an error [API-056]", async () => {
 	const ask = { name: "ask_user", description: "Asks.", parameters: { type: "object" } };
 	const look = { name: "look", description: "Looks.", parameters: { type: "object" } };
 	const asked = { toolCalls: [{ name: "ask_user", id: "a" }] };
@@ -137,7 +137,7 @@ test("a session that waited goes on with the functions that a new service has by
 	}
 });
 
-test("a time limit holds over a restart of the service, which goes on by itself and tells it in the log [API-053]", async () => {
+test("a time limit holds over a restart of the service, which resumes the run by itself and logs the failure [API-053]", async () => {
 	const time = manualTime();
 	const host = memoryHost();
 	const ask = { name: "ask_user", description: "Asks.", parameters: { type: "object" } };
@@ -155,14 +155,14 @@ test("a time limit holds over a restart of the service, which goes on by itself 
 	const service = serve(["Never mind."]);
 	await service.recover();
 	time.pass(1_000);
-	const behind = await read(service.follow("t", "s", { after: asked.at(-1)?.id ?? "", until: "complete" }));
-	const messages = behind.flatMap(({ event }) => (event.type === "message_end" ? [event.message] : []));
+	const rest = await read(service.follow("t", "s", { after: asked.at(-1)?.id ?? "", until: "complete" }));
+	const messages = rest.flatMap(({ event }) => (event.type === "message_end" ? [event.message] : []));
 	expect(messages).toMatchObject([{ role: "tool", toolCallId: "a", isError: true }, { role: "assistant" }]);
-	expect(behind.at(-1)?.event).toEqual({ type: "execute_complete", status: "completed" });
+	expect(rest.at(-1)?.event).toEqual({ type: "execute_complete", status: "completed" });
 	await service.close();
 });
 
-test("a session tells where its last run begins, and events of a call name it before its arguments", async () => {
+test("a session reports where its last run begins, and events of a call name it before its arguments", async () => {
 	const add = { name: "add", description: "Adds.", parameters: { type: "object" } };
 	const service = sessionService({
 		host: memoryHost(),

@@ -1,4 +1,4 @@
-// Pieces of a stream, ready to be sent: records one after the other, cut behind every end of an execution and at
+// Pieces of a stream, ready to be sent: records one after the other, cut after every end of an execution and at
 // `chunkBytes`, so that a watcher can stop at an end and what is under way to a reader stays small.
 import type { LoggedEvent } from "holdfast/execute";
 import { compareEventIds } from "./event-id.ts";
@@ -39,7 +39,7 @@ export function* chunksOf(events: readonly LoggedEvent[]): Generator<Chunk, unde
 	}
 }
 
-/** The part of a chunk behind an id; undefined when nothing is. */
+/** The part of a chunk after an id; undefined when nothing is. */
 export function chunkBehind(chunk: Chunk, after: string): Chunk | undefined {
 	if (compareEventIds(chunk.lastId, after) <= 0) return undefined;
 	if (compareEventIds(chunk.firstId, after) > 0) return chunk;

@@ -8,7 +8,7 @@ export function looksLikeEventId(text: string): boolean {
 	return pattern.test(text);
 }
 
-/** Negative when `left` came first, positive when `right` did, 0 for the same place. */
+/** Negative when `left` came first, positive when `right` did, 0 for the same position. */
 export function compareEventIds(left: string, right: string): number {
 	if (left === right) return 0;
 	const [first, second] = [left.split("."), right.split(".")];

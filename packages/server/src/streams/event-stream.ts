@@ -5,9 +5,9 @@ import type { StreamTable } from "./stream-table.ts";
 
 /** Where the pieces of a stream come from. */
 export interface Source {
-	/** The next piece; "end" behind the last one; "none" when there is none yet, and then `wake` is called later. */
+	/** The next piece; "end" after the last one; "none" when none is ready yet, and then `wake` is called later. */
 	take(): Uint8Array | "end" | "none";
-	/** Whether its reader fell behind by more than is kept for it, and has not caught up. Default: it did not. */
+	/** Whether its reader lags by more than is kept for it. Default: it does not. */
 	readonly isBehind?: boolean;
 	/** Lets go of what it watches. */
 	close(): void;
@@ -23,7 +23,7 @@ export type StreamEnd = "complete" | "left" | "slow" | "closed" | "failed";
 export interface Sink {
 	/** Sends a piece; says whether the reader wants another one now. If not, it calls `ready` when it does. */
 	write(piece: Uint8Array): boolean;
-	/** Ends behind what was sent. */
+	/** Ends after what was sent. */
 	end(): void;
 	/** Disconnects, and drops what was not sent. */
 	cut(): void;
@@ -88,9 +88,9 @@ export class EventStream {
 		if (this.#isWanted) {
 			if (silence >= this.#table.silenceMs) this.#send(this.#table.heartbeat);
 		} else {
-			const { stalledMs, stalledBehindMs, maxBufferedBytes, isFull } = this.#table;
+			const { stalledMs, stalledLaggingMs, maxBufferedBytes, isFull } = this.#table;
 			const isBehind = this.#source?.isBehind === true || (isFull && this.waiting > maxBufferedBytes);
-			if (silence >= (isBehind ? stalledBehindMs : stalledMs)) this.end("slow");
+			if (silence >= (isBehind ? stalledLaggingMs : stalledMs)) this.end("slow");
 		}
 	}
 

@@ -30,7 +30,7 @@ export class FeedTable {
 		return this.#feeds.get(keyOf(tenant, sessionId));
 	}
 
-	/** The feed of a session; a new one begins behind `after`. */
+	/** The feed of a session; a new one begins after `after`. */
 	open(tenant: string, sessionId: string, after: string | undefined): Feed {
 		const key = keyOf(tenant, sessionId);
 		const found = this.#feeds.get(key);

@@ -9,6 +9,6 @@ export {
 } from "./event-stream.ts";
 export { FeedTable } from "./feed-table.ts";
 export { type ProjectionOptions, project } from "./projected.ts";
+export { projectedRun } from "./projected-run.ts";
 export { StreamTable } from "./stream-table.ts";
-export { toldRun } from "./told-records.ts";
 export { type Until, watchFrom, watchNew } from "./watch.ts";

@@ -1,4 +1,4 @@
-// A stream of a session's events in another shape: whoever speaks another protocol says how a batch is written. It reads
+// A stream of a session's events in another shape: a route for another protocol says how a batch is written. It reads
 // from the service at the pace of its reader and shares nothing, for what it writes may depend on what it wrote before.
 import type { LoggedEvent } from "holdfast/execute";
 import type { SessionService } from "../service/index.ts";
@@ -6,20 +6,20 @@ import type { Source, StartSource } from "./event-stream.ts";
 import { encode } from "./record.ts";
 import type { Until } from "./watch.ts";
 
-/** What is told, and how it is written. */
+/** Which events are written, and how. */
 export interface ProjectionOptions {
 	readonly tenant: string;
 	readonly sessionId: string;
-	/** Id of the event behind which it begins; undefined: at the first that is kept. */
+	/** Id of the event after which it begins; undefined: at the first that is kept. */
 	readonly after: string | undefined;
 	readonly until: Until;
 	/** The text of a batch; empty for nothing. Called with each batch once, in order; must not throw. */
 	readonly write: (events: readonly LoggedEvent[]) => string;
-	/** Whether it ends behind this event, though more may come. Default: it does not. */
+	/** Whether it ends after this event, though more may come. Default: it does not. */
 	readonly isLast?: (event: LoggedEvent) => boolean;
 	/**
-	 * What comes last, when the source has ended by itself; undefined where what was told is not whole: then the reader
-	 * is cut off, and can tell. Default: nothing.
+	 * What comes last, when the source has ended by itself; undefined where what was written is not whole: then the
+	 * stream is cut off, so that its reader notices. Default: nothing.
 	 */
 	readonly finish?: () => string | undefined;
 	readonly sent: (events: number) => void;
@@ -27,7 +27,7 @@ export interface ProjectionOptions {
 }
 
 /**
- * Begins to read. Settles when the service has accepted the place.
+ * Begins to read. Settles when the service has accepted `after`.
  * @throws what the service says: `session_not_found`, `invalid_event_id`, `events_expired`.
  */
 export async function project(service: SessionService, options: ProjectionOptions): Promise<StartSource> {

@@ -1,11 +1,11 @@
-// Readers that are slow, and readers that have stopped: by the clock of a test, over sinks that take when they are told.
+// Readers that are slow, and readers that have stopped: by the clock of a test, over sinks that take when the test says so.
 import { describe, expect, test } from "vitest";
 import { deltas, fakeService } from "../service.fixture.ts";
 import { hello, setUp } from "../setup.fixture.ts";
 import { EventStream, type Source, type StreamEnd } from "./event-stream.ts";
 import { StreamTable } from "./stream-table.ts";
 
-/** Streams to readers that take when they are told, by a clock that goes when it is told. */
+/** Streams to readers that take, by a clock that moves, when the test says so. */
 function play(maxBufferedBytes = 1_000_000) {
 	let now = 0;
 	const table = Object.assign(new StreamTable(10_000, maxBufferedBytes), { now: () => now });
@@ -51,7 +51,7 @@ describe("a large record", () => {
 		stream.left();
 	});
 
-	test("may take a reader that is far behind as long as it likes while it takes some of it", () => {
+	test("may have a reader that lags far as long as it keeps reading", () => {
 		const { open, pass } = play();
 		const { stream, bytes, ended } = open([large], true);
 		for (let at = 0; at < 60; at++) {
@@ -63,7 +63,7 @@ describe("a large record", () => {
 		stream.left();
 	});
 
-	test("is dropped with a reader that is far behind and takes nothing more of it", () => {
+	test("is dropped when its reader lags far and stops reading", () => {
 		const { open, pass } = play();
 		const { stream, ended } = open([large], true);
 		stream.ready();

@@ -4,8 +4,8 @@ import { heartbeat } from "./record.ts";
 
 /** How many heartbeats' time a reader may take nothing before it is let go. */
 const patience = 4;
-/** How many milliseconds one may that is far behind. */
-const patienceBehind = 5_000;
+/** The same in milliseconds for a reader that lags far. */
+const laggingPatience = 5_000;
 /** How many times what may wait for one reader may wait for all together. */
 const manyReaders = 64;
 
@@ -16,9 +16,9 @@ export class StreamTable {
 	readonly silenceMs: number;
 	/** Milliseconds after which a reader that takes nothing is disconnected. */
 	readonly stalledMs: number;
-	/** The same for a reader that is behind by more than is kept for it: it has stopped reading. */
-	readonly stalledBehindMs: number;
-	/** Bytes that may wait for a reader before it counts as behind where many wait. */
+	/** The same for a reader that lags by more than is kept for it: it has stopped reading. */
+	readonly stalledLaggingMs: number;
+	/** Bytes that may wait for a reader before it counts as lagging where many wait. */
 	readonly maxBufferedBytes: number;
 	/** Whether so much waits for all readers together that those who take nothing cannot be waited for. */
 	isFull = false;
@@ -33,7 +33,7 @@ export class StreamTable {
 		this.#lookMs = Math.max(1, Math.min(heartbeatMs / 8, 1_000));
 		this.silenceMs = heartbeatMs - this.#lookMs;
 		this.stalledMs = heartbeatMs * patience;
-		this.stalledBehindMs = Math.min(this.stalledMs, patienceBehind);
+		this.stalledLaggingMs = Math.min(this.stalledMs, laggingPatience);
 	}
 
 	/** How many are open. */

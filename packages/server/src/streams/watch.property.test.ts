@@ -1,4 +1,4 @@
-// Whatever the batches, the pace of the readers and the moment they come, each is told every event behind its id once
+// Whatever the batches, the pace of the readers and the moment they come, each gets every event after its id once
 // and in order, from the service, from the feed, or from both.
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -8,7 +8,7 @@ import { readSse, type SseReader, until } from "../sse.fixture.ts";
 
 type Act =
 	| { readonly do: "say"; readonly count: number; readonly length: number }
-	| { readonly do: "join"; readonly behind: number; readonly follows: boolean }
+	| { readonly do: "join"; readonly back: number; readonly follows: boolean }
 	| { readonly do: "read"; readonly who: number; readonly count: number }
 	| { readonly do: "leave"; readonly who: number }
 	| { readonly do: "all read" }
@@ -21,7 +21,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
 		count: fc.integer({ min: 1, max: 90 }),
 		length: fc.constantFrom(5, 900),
 	}),
-	fc.record({ do: fc.constant("join" as const), behind: fc.nat({ max: 1000 }), follows: fc.boolean() }),
+	fc.record({ do: fc.constant("join" as const), back: fc.nat({ max: 1000 }), follows: fc.boolean() }),
 	fc.record({ do: fc.constant("read" as const), who: fc.nat(), count: fc.integer({ min: 1, max: 60 }) }),
 	fc.record({ do: fc.constant("leave" as const), who: fc.nat() }),
 	fc.constant({ do: "all read" as const }),
@@ -31,27 +31,27 @@ const act: fc.Arbitrary<Act> = fc.oneof(
 
 interface Watching {
 	readonly reader: SseReader;
-	/** The id it began behind, as a number: ids of the fake count from 1. */
+	/** The id it began after, as a number: ids of the fake count from 1. */
 	readonly after: number;
 	readonly seen: number[];
 }
 
 /** A feed that all others have left, and that has moved on, before a watcher that found it there begins to read. */
-const leftBehind: Act[] = [
+const lateReaders: Act[] = [
 	{ do: "say", count: 48, length: 5 },
-	{ do: "join", behind: 231, follows: false },
+	{ do: "join", back: 231, follows: false },
 	{ do: "say", count: 25, length: 900 },
 	{ do: "next run" },
-	{ do: "join", behind: 390, follows: false },
-	{ do: "join", behind: 783, follows: true },
+	{ do: "join", back: 390, follows: false },
+	{ do: "join", back: 783, follows: true },
 	{ do: "wait" },
 	{ do: "say", count: 65, length: 5 },
 	{ do: "leave", who: 409_121_768 },
 	{ do: "say", count: 16, length: 900 },
-	{ do: "join", behind: 156, follows: true },
+	{ do: "join", back: 156, follows: true },
 ];
 
-test("each watcher is told each event once, in order [API-074]", async () => {
+test("each watcher gets each event once, in order [API-074]", async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			fc.array(act, { minLength: 5, maxLength: 60 }),
@@ -80,7 +80,7 @@ test("each watcher is told each event once, in order [API-074]", async () => {
 						service.complete("default", "s");
 						await (await post("/api/agent/execute", { ...body, context: undefined })).body?.cancel();
 					} else if (each.do === "join") {
-						const after = Math.max(0, session.log.length - each.behind);
+						const after = Math.max(0, session.log.length - each.back);
 						const query = `follow=${each.follows ? 1 : 0}${after === 0 ? "" : `&after=${after}.0.0`}`;
 						const response = await get(`/api/agent/session/s/events?${query}`);
 						watching.push({ reader: readSse(response), after, seen: [] });
@@ -97,7 +97,7 @@ test("each watcher is told each event once, in order [API-074]", async () => {
 					const { after, seen, reader } = each;
 					await read(each, left(each));
 					expect(seen).toEqual(Array.from({ length: seen.length }, (_, at) => after + at + 1));
-					// One that does not follow ends behind an execution; every other one has come to the end.
+					// One that does not follow ends after an execution; every other one has come to the end.
 					const last = session.log[after + seen.length - 1]?.event.type;
 					if (after + seen.length < session.log.length) expect(last).toBe("execute_complete");
 					await reader.close().catch(() => {});
@@ -110,6 +110,6 @@ test("each watcher is told each event once, in order [API-074]", async () => {
 				await handler.close();
 			},
 		),
-		{ numRuns: 150, timeout: 30_000, examples: [[leftBehind, 64]] },
+		{ numRuns: 150, timeout: 30_000, examples: [[lateReaders, 64]] },
 	);
 });

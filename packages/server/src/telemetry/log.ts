@@ -22,7 +22,7 @@ export interface RequestLog {
 	readonly bytes?: number;
 }
 
-/** An error that the caller was not told. */
+/** An error whose details the caller does not get. */
 export interface ErrorLog {
 	readonly type: "error";
 	readonly time: string;

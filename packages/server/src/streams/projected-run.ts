@@ -1,29 +1,29 @@
-// How a run is told in another protocol: a projection sees it from its beginning, and what comes out is told from a place
-// on, each record under an id of its own, so that a reader resumes behind any of them.
+// A run as the records of another protocol. The projection sees the run from its beginning; only records after `from`
+// are written. Each has an id of its own, so a reader can resume after any of them.
 import type { LoggedEvent } from "holdfast/execute";
 import type { Projection } from "../exchange.ts";
 import { compareEventIds } from "./event-id.ts";
 
-/** What is told of a run. */
-export interface ToldRun {
+/** A run, and which part of it is written. */
+export interface ProjectedRun {
 	readonly sessionId: string;
-	/** The id behind which the run begins. */
+	/** The id after which the run begins. */
 	readonly after: string;
-	/** The id of an event or of a record, behind which records are told. */
+	/** Records after this id, of an event or a record, are written. */
 	readonly from: string;
-	/** Whether it is told to the next end of an execution, or on over suspensions that somebody has ended. */
+	/** Ends at the next end of an execution; with "rest", after answered suspensions, when the run is over or waits. */
 	readonly until: "next end" | "rest";
 	/** What an event is in the other protocol. */
 	readonly project: (logged: LoggedEvent) => readonly object[];
-	/** Text before the records and behind them. */
+	/** Text before the records and after them. */
 	readonly opening?: string;
 	readonly closing?: string;
 }
 
 /** The stream of a run. */
-export function toldRun(told: ToldRun): Projection {
-	const { sessionId, after, from, until, project, closing = "" } = told;
-	let { opening = "" } = told;
+export function projectedRun(run: ProjectedRun): Projection {
+	const { sessionId, after, from, until, project, closing = "" } = run;
+	let { opening = "" } = run;
 	let isWhole = false;
 	return {
 		sessionId,
@@ -43,7 +43,7 @@ export function toldRun(told: ToldRun): Projection {
 		},
 		isLast({ id, event }) {
 			if (event.type !== "execute_complete") return false;
-			// A run that waits goes on when somebody answers; one that is over does not.
+			// A run that waits continues when somebody answers; one that is over does not.
 			if (until === "rest") return event.status !== "awaiting_tool_execution";
 			return compareEventIds(id, from) > 0;
 		},
