@@ -13,19 +13,26 @@ const workspaces = readWorkspaces(root);
 const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 	["upp", []],
 	["core", ["@holdfast/upp"]],
+	["stores", ["@holdfast/upp", "holdfast"]],
 	["testing", ["@holdfast/upp", "holdfast"]],
 	["server", ["@holdfast/upp", "holdfast"]],
 	["cli", ["@holdfast/upp", "holdfast", "@holdfast/server"]],
 	["client", []],
 ]);
 
-/** Packages whose tests and fixtures are written with `@holdfast/testing`, which is no dependency of what they ship. */
-const testedWith: ReadonlySet<string> = new Set(["core", "server", "cli"]);
+/** What tests and fixtures of a package are written with, which is no dependency of what it ships. */
+const testedWith: ReadonlyMap<string, readonly string[]> = new Map([
+	["core", ["@holdfast/testing", "@holdfast/stores"]],
+	["stores", ["@holdfast/testing"]],
+	["server", ["@holdfast/testing"]],
+	["cli", ["@holdfast/testing"]],
+]);
 
 /** Packages that may have no dependency but these. */
 const mayDependOn: ReadonlyMap<string, readonly string[]> = new Map([
 	["upp", []],
 	["core", ["@holdfast/upp"]],
+	["stores", ["@holdfast/upp", "holdfast"]],
 	["testing", ["@holdfast/upp", "holdfast"]],
 	["client", ["eventsource-parser"]],
 ]);
@@ -64,7 +71,7 @@ describe.each(workspaces)("$name", ({ name, folder, dependencies }) => {
 		expect(below, `packages/${folder} has no line in mayImport`).toBeDefined();
 		const wrong = imports.filter(({ file, specifier }) => {
 			const from = packageOf(specifier);
-			if (from === "@holdfast/testing" && testedWith.has(folder) && !shipped.includes(file)) return false;
+			if (testedWith.get(folder)?.includes(from) && !shipped.includes(file)) return false;
 			return houseNames.has(from) && from !== name && !below?.includes(from);
 		});
 		expect(wrong).toEqual([]);

@@ -1,9 +1,9 @@
 // What document 1 asks of the package as a whole, seen through its documented entries only.
 import { fileURLToPath } from "node:url";
+import * as checkpoint from "@holdfast/stores/checkpoint";
 import { scriptedModel } from "@holdfast/testing";
 import * as upp from "@holdfast/upp";
 import * as main from "holdfast";
-import * as checkpoint from "holdfast/checkpoint";
 import * as execution from "holdfast/execution";
 import * as middleware from "holdfast/middleware";
 import { describe, expect, test } from "vitest";
@@ -15,7 +15,7 @@ const entries = {
 	holdfast: main,
 	"holdfast/execution": execution,
 	"holdfast/middleware": middleware,
-	"holdfast/checkpoint": checkpoint,
+	"@holdfast/stores/checkpoint": checkpoint,
 };
 
 describe("the entries", () => {
@@ -42,7 +42,7 @@ describe("the entries", () => {
 		["holdfast", ["agent", "AgentState", "ThreadTree", "ThreadNode"]],
 		["holdfast/execution", ["loop", "react", "plan"]],
 		["holdfast/middleware", ["logging"]],
-		["holdfast/checkpoint", ["fileCheckpoints"]],
+		["@holdfast/stores/checkpoint", ["fileCheckpoints"]],
 	])("%s imports on its own and exports what the document names [UAP-010]", async (entry, names) => {
 		const source = `console.log(JSON.stringify(Object.entries(await import("${entry}")).map(([name, value]) => [name, typeof value])))`;
 		const { code, output } = await runCommand(

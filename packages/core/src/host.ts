@@ -1,15 +1,28 @@
-// Entry `holdfast/host`: what a host is made of, for whoever writes or examines one: its ports, their twins in memory, and
-// how facts are folded to the state of a session.
+// Entry `holdfast/host`: what a host is made of, for whoever writes or examines one: its ports, their twins in memory, how
+// facts are stored and folded to the state of a session, and the errors and rules every journal shares.
+export type { CheckpointMetadata, CheckpointStore } from "./checkpoint/checkpoint-store.ts";
 export type { RecordingHost } from "./execution-host/execution-host.ts";
 export {
 	type JournalExecutionOptions,
 	journalExecution,
 } from "./execution-host/over-journal/journal-execution.ts";
 export { isFinal } from "./execution-host/run-record.ts";
+export { decodeFact, type EncodedFact, encodeFact } from "./facts/codec.ts";
 export type { FactKind } from "./facts/fact.ts";
 export { isJobEvent } from "./facts/job-events.ts";
+export {
+	foldUnsupported,
+	forkUnsettled,
+	journalClosed,
+	journalCorrupt,
+	leaseLost,
+	named,
+	sessionExists,
+} from "./facts/journal-errors.ts";
 export { emptySession, foldEntries } from "./facts/journal-fold.ts";
+export { lookAt, never } from "./facts/look-at.ts";
 export type { SessionState } from "./facts/session-state.ts";
+export { isSettledAt } from "./facts/settled-at.ts";
 export { pieceSize } from "./host/files.ts";
 export { journalHost } from "./host/host-port.ts";
 export type { MaybePromise } from "./host/journal.ts";
@@ -25,4 +38,5 @@ export type {
 export type { RunIndex, RunLocation } from "./host/run-index.ts";
 export { readChildStoreKey } from "./host/session-key.ts";
 export type { CommitResult, SessionStore, StoredSession } from "./host/session-store.ts";
+export { makeWatchers, type Watchers } from "./host/watchers.ts";
 export { taskKey } from "./subagents/task-key.ts";

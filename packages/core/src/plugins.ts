@@ -22,5 +22,3 @@ export {
 	type TurnBeforeContext,
 	type TurnResult,
 } from "./policy/plugins/plugin.ts";
-export { sessions } from "./stores/sessions-plugin.ts";
-export { storedValues } from "./stores/stored-values.ts";

@@ -18,6 +18,7 @@ export {
 	type SqliteCheckpoints,
 	sqliteCheckpoints,
 } from "./checkpoint/sqlite/sqlite-checkpoints.ts";
+export { type Identity, isProcessGone, ownIdentity } from "./sqlite/liveness.ts";
 export {
 	type JournalDatabase,
 	type JournalFile,

@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { fileCheckpoints } from "@holdfast/stores";
 import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { CheckpointStore } from "../checkpoint/checkpoint-store.ts";
-import { fileCheckpoints } from "../checkpoint.ts";
 import type { AgentStreamResult } from "../engine/agent-stream-result.ts";
 import type { AgentStreamEvent } from "../engine/uap-events.ts";
 import { sqliteCheckpoints } from "../sqlite.ts";
@@ -342,9 +342,10 @@ describe("a session that continues in a new process", () => {
 			const { sessionId } = state.metadata as { sessionId: string };
 			const source = `
 			import { agent, AgentState } from "holdfast";
-			import { fileCheckpoints } from "holdfast/checkpoint";
+			import { fileCheckpoints } from "@holdfast/stores/checkpoint";
 			import { sqliteCheckpoints } from "holdfast/sqlite";
-			import { scriptedModel } from "@holdfast/testing";
+			import { fileCheckpoints } from "@holdfast/stores";
+import { scriptedModel } from "@holdfast/testing";
 			const checkpoints = ${kind}Checkpoints(${JSON.stringify(kind === "file" ? { dir: place } : place)});
 			const model = scriptedModel(["Alice."]);
 			const later = agent({ model, checkpoints });

@@ -17,9 +17,10 @@ import {
 	type WorkHooks,
 	type WorkOptions,
 } from "../sessions/index.ts";
-import { adaptExecutionHost, resolveHost } from "../stores/index.ts";
 import { checkSubagents } from "../subagents/index.ts";
+import { adaptExecutionHost } from "./foreign-host.ts";
 import { type AgentOptions, resolveAgent } from "./options.ts";
+import { resolveHost } from "./resolve-host.ts";
 import { type AgentFor, sessionAgentOf } from "./session-agent.ts";
 
 /** How the sessions of an agent differ from the agent. */

@@ -8,11 +8,11 @@ import type { ModelPrice } from "../facts/index.ts";
 import type { Host, Ports } from "../host/index.ts";
 import { systemPorts } from "../host/index.ts";
 import type { MiddlewareEntry, Plugin } from "../policy/index.ts";
-import type { SessionStoreHost } from "../stores/index.ts";
 import { type ExecutionStrategy, isDecider, limitSteps, loop } from "../strategies/index.ts";
 import { type AnyTool, normaliseTools, type ToolSet } from "../tools/index.ts";
 import type { Agent } from "./agent.ts";
 import type { OpaqueStrategy } from "./opaque-strategy.ts";
+import type { SessionStoreHost } from "./resolve-host.ts";
 import { isRuntimeLlm, type RuntimeLlm, runtimeLlmModel } from "./runtime-llm.ts";
 
 /**

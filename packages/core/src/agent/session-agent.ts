@@ -13,9 +13,9 @@ import {
 } from "../policy/index.ts";
 import type { SessionAgent, TurnRequest } from "../sessions/index.ts";
 import { awaitsOwnSetup } from "../sessions/index.ts";
-import { storedValues, storeJournal } from "../stores/index.ts";
 import { delegatingAgent, type Subagent } from "../subagents/index.ts";
 import type { AnyTool } from "../tools/index.ts";
+import { journalOfStore, valuesOfStore } from "./foreign-host.ts";
 import { type AgentOptions, resolveAgent } from "./options.ts";
 import { isRuntimeLlm } from "./runtime-llm.ts";
 
@@ -111,7 +111,7 @@ export function sessionAgentOf({
 		const known = Promise.all([settingUp, ready]).then(([{ sessionStore }]) =>
 			sessionStore === undefined
 				? memoryJournal({ workerId })
-				: storeJournal(sessionStore as SessionStore, { workerId }),
+				: journalOfStore(sessionStore as SessionStore, workerId),
 		);
 		known.catch(() => {}); // who uses the journal hears of it
 		agent.host = awaitedHost(workerId, () => waitFor(agent, () => known, awaitsOwnSetup));
@@ -166,7 +166,7 @@ function valuesBeside(
 ): ValueStore {
 	const store = given ?? (host !== undefined && "sessionStore" in host ? host.sessionStore : undefined);
 	const own = host !== undefined && "values" in host ? host.values : undefined;
-	const values = own ?? (store === undefined ? memoryValues() : storedValues(store));
+	const values = own ?? (store === undefined ? memoryValues() : valuesOfStore(store));
 	return {
 		values: (key, owner) => values.values(storeKeyOf(key), owner),
 		deleteSession: (key) =>

@@ -1,6 +1,8 @@
+import { fileCheckpoints } from "@holdfast/stores";
 import { describe, expect, test, vi } from "vitest";
 import { AgentState } from "../state/agent-state.ts";
 import type { AgentStateJSON } from "../state/agent-state-json.ts";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { checkpointSaver } from "./checkpoint-saver.ts";
 import type { CheckpointStore } from "./checkpoint-store.ts";
 
@@ -156,5 +158,14 @@ describe("a saver of checkpoints", () => {
 		saver.save("s", at(1));
 		await saver.flush();
 		expect(kept).toEqual([1, 2, 3]);
+	});
+
+	test("has on disk after flush what nobody waited for, in files", async () => {
+		const store = fileCheckpoints({ dir: temporaryFolder() });
+		const saver = checkpointSaver({ store });
+		for (let step = 1; step <= 5; step++) saver.save("s", at(step));
+		await store.flush();
+		expect((await store.load("s"))?.step).toBe(5);
+		await store.flush();
 	});
 });

@@ -1,12 +1,26 @@
-// A host that is known only later: the plugins of an agent may say where its sessions are kept. Every call waits for it.
+// A host that is known only later: the plugins of an agent may say where its sessions are kept, or what makes its journal
+// is still being loaded. Every call waits for it, and calls reach it in the order they were made.
 import { type Host, journalHost } from "./host-port.ts";
 import type { Journal, MaybePromise } from "./journal.ts";
+import type { SessionValues, ValueStore } from "./values.ts";
+
+/** What is known of the host already. */
+export interface AwaitedHostOptions {
+	/** Name of the journal. Default: `awaited`. */
+	readonly name?: string;
+	/** Default: values in memory. */
+	readonly values?: ValueStore;
+}
 
 /**
  * A host over a journal to come, which has to have the same `workerId`. When `known` rejects, every call but `close`
- * rejects with that. It is asked by each call until the journal is there.
+ * rejects with that. It is asked by each call until the journal is there, and gives each the same promise.
  */
-export function awaitedHost(workerId: string, known: () => Promise<Journal>): Host {
+export function awaitedHost(
+	workerId: string,
+	known: () => Promise<Journal>,
+	{ name = "awaited", values }: AwaitedHostOptions = {},
+): Host {
 	let journal: Journal | undefined;
 	const whenKnown = <T>(use: (journal: Journal) => MaybePromise<T>): Promise<T> =>
 		known().then((found) => {
@@ -15,8 +29,8 @@ export function awaitedHost(workerId: string, known: () => Promise<Journal>): Ho
 		});
 	const once = <T>(use: (journal: Journal) => MaybePromise<T>): MaybePromise<T> =>
 		journal === undefined ? whenKnown(use) : use(journal);
-	return journalHost({
-		name: "awaited",
+	const awaited: Journal = {
+		name,
 		workerId,
 		acquire: (key, options) => once((found) => found.acquire(key, options)),
 		submit: (key, input) => once((found) => found.submit(key, input)),
@@ -44,5 +58,23 @@ export function awaitedHost(workerId: string, known: () => Promise<Journal>): Ho
 				(found) => found.close(),
 				() => {},
 			),
-	});
+	};
+	return journalHost(awaited, values === undefined ? {} : { values });
+}
+
+/** Values in a store to come. */
+export function awaitedValues(known: () => Promise<ValueStore>): ValueStore {
+	return {
+		values(sessionKey, owner) {
+			const once = async <T>(use: (values: SessionValues) => MaybePromise<T>): Promise<T> =>
+				use((await known()).values(sessionKey, owner));
+			return {
+				get: (name) => once((values) => values.get(name)),
+				set: (name, value) => once((values) => values.set(name, value)),
+				delete: (name) => once((values) => values.delete(name)),
+				list: () => once((values) => values.list()),
+			};
+		},
+		deleteSession: async (sessionKey) => (await known()).deleteSession(sessionKey),
+	};
 }

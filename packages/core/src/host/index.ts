@@ -1,5 +1,5 @@
 // Door of the journal: facts, the port, its in-memory twin, and hosts.
-export { awaitedHost } from "./awaited-host.ts";
+export { awaitedHost, awaitedValues } from "./awaited-host.ts";
 export {
 	type Change,
 	type ChangeLog,

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { MemorySessionStore, storeJournal } from "@holdfast/stores";
 import { scriptedModel } from "@holdfast/testing";
 import { take } from "@holdfast/testing/cases";
 import { expect, test } from "vitest";
@@ -10,8 +11,6 @@ import type { Journal } from "../host/journal.ts";
 import { memoryJournal } from "../host/memory-journal.ts";
 import { childStoreKey } from "../host/session-key.ts";
 import { sqliteHost } from "../sqlite.ts";
-import { storeJournal } from "../stores/journal/store-journal.ts";
-import { MemorySessionStore } from "../stores/session-store/memory.ts";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { drain } from "./drain.ts";
 import { foldHistory } from "./fold-history.ts";

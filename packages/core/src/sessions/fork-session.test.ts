@@ -1,13 +1,12 @@
 // Forks of sessions: what they begin with, that they continue by themselves, and that no effect is done under another's key.
 
+import { MemorySessionStore, storeJournal } from "@holdfast/stores";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import { createInMemoryExecutionHost } from "../execution-host/in-memory.ts";
 import { journalHost } from "../host/host-port.ts";
 import { memoryJournal } from "../host/memory-journal.ts";
-import { storeJournal } from "../stores/journal/store-journal.ts";
-import { MemorySessionStore } from "../stores/session-store/memory.ts";
 import type { AnyTool } from "../tools/types.ts";
 import { drain } from "./drain.ts";
 import { foldHistory } from "./fold-history.ts";

@@ -61,6 +61,11 @@ export class Mailbox {
 		this.#local = local;
 	}
 
+	/** Whether something is on its way into the inbox: what comes now was said after it. */
+	get isArriving(): boolean {
+		return this.#arriving !== undefined && this.#arriving.size > 0;
+	}
+
 	get length(): number {
 		return this.#turns.length;
 	}

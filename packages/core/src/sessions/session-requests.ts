@@ -30,7 +30,7 @@ export async function send(actor: SessionActor, input: AcceptedInput): Promise<A
 	const { run } = turn;
 	mailbox.push(turn);
 	try {
-		if (isIdle)
+		if (isIdle && !mailbox.isArriving)
 			await mailbox.acceptFirst(
 				turn,
 				exclusive.run(() => beginOrStore(actor, turn)),

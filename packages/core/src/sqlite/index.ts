@@ -1,5 +1,4 @@
 // Door of sqlite.
-export { type Identity, isWorkerAlive, ownIdentity } from "./liveness.ts";
 export { type DatabaseKind, openDatabase } from "./open-database.ts";
 export { isBusy, isDamaged } from "./sqlite-errors.ts";
 export { fromStored, toStored } from "./stored-text.ts";

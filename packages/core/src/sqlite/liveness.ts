@@ -114,3 +114,8 @@ function isPidTaken(pid: number): boolean {
 		return (error as { code?: string }).code !== "ESRCH";
 	}
 }
+
+/** Whether a process is dead for certain, as far as `own` can tell: false for one on another machine. */
+export function isProcessGone(other: Identity, own: Identity): boolean {
+	return !isWorkerAlive({ ...other, heartbeat: 0, beat_at: 0 }, own, 0, 0);
+}

@@ -1,10 +1,9 @@
+import { FileSessionStore, MemorySessionStore } from "@holdfast/stores";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import type { AgentEvent } from "../facts/agent-event.ts";
 import { type MemoryJournal, memoryJournal } from "../host/memory-journal.ts";
-import { FileSessionStore } from "../stores/session-store/file.ts";
-import { MemorySessionStore } from "../stores/session-store/memory.ts";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import {
 	calls,

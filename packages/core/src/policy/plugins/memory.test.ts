@@ -1,12 +1,11 @@
 import { join } from "node:path";
+import { FileSessionStore, storedValues } from "@holdfast/stores";
 import { type ScriptedCall, scriptedModel } from "@holdfast/testing";
 import { isToolResultMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { Agent } from "../../agent/agent.ts";
 import { memoryValues, type ValueStore } from "../../host/values.ts";
 import { sqliteHost } from "../../sqlite.ts";
-import { FileSessionStore } from "../../stores/session-store/file.ts";
-import { storedValues } from "../../stores/stored-values.ts";
 import { temporaryFolder } from "../../temporary-folder.fixture.ts";
 import { memory } from "./memory.ts";
 import { eventsOf } from "./plugins.fixture.ts";

@@ -1,0 +1,124 @@
+// Hosts over stores of others: a bare session store, or an execution host with one. Their journal is in a package of its
+// own, which is loaded when it is first used; who has no such store never loads it.
+import { HoldfastError, uuid } from "@holdfast/upp";
+import type { ExecutionHost, RecordingHost } from "../execution-host/index.ts";
+import {
+	awaitedHost,
+	awaitedValues,
+	type Host,
+	type Journal,
+	type SessionStore,
+	type ValueStore,
+} from "../host/index.ts";
+
+/** What is used of `@holdfast/stores`. */
+interface StoresPackage {
+	storeJournal(store: SessionStore, options: { readonly workerId: string }): Journal;
+	storedValues(store: SessionStore): ValueStore;
+}
+
+const storesPackage = "@holdfast/stores";
+
+/** By this name a host with records knows that the journal has no leases of its own. */
+const journalName = "store";
+
+const methods = {
+	runs: ["claim", "create", "get", "getByDedupeKey", "listByParentRunId", "update"],
+	checkpoints: ["append", "latest"],
+	events: ["append", "read"],
+	notifications: [
+		"enqueue",
+		"getByIdempotencyKey",
+		"claimByIdempotencyKey",
+		"releaseByIdempotencyKey",
+		"acknowledge",
+	],
+	sessions: ["load", "commit", "delete"],
+} as const;
+
+/** The agents of one process on one execution store share a journal, and with it what they know of each other. */
+const shared = new WeakMap<SessionStore, Journal>();
+
+/** A host over a bare session store: each has a journal of its own, which is closed with it. */
+export function storeHost(store: SessionStore): Host {
+	const workerId = uuid();
+	const known = once(() => journalOfStore(store, workerId));
+	return awaitedHost(workerId, known, { name: journalName, values: valuesOfStore(store) });
+}
+
+/**
+ * Makes a host of an execution host.
+ * @throws TypeError naming the port or method that is missing.
+ */
+export function adaptExecutionHost(given: Readonly<Record<string, unknown>>): RecordingHost {
+	const execution = checkExecutionHost(given);
+	const { sessions } = execution.store;
+	const journal = shared.get(sessions) ?? storeHost(sessions).journal;
+	shared.set(sessions, journal);
+	// Others may use the journal: it is not closed with an agent.
+	const close = async (): Promise<void> => {};
+	return { journal, capabilities: execution.capabilities, values: valuesOfStore(sessions), execution, close };
+}
+
+/** Values kept beside the sessions of a store. */
+export function valuesOfStore(store: SessionStore): ValueStore {
+	return awaitedValues(once(async () => (await loadStores(storesPackage)).storedValues(store)));
+}
+
+/** A journal over a session store. */
+export async function journalOfStore(store: SessionStore, workerId: string): Promise<Journal> {
+	return (await loadStores(storesPackage)).storeJournal(store, { workerId });
+}
+
+/** The name is no literal: a bundler must not look for a package that few have installed. */
+async function loadStores(packageName: string): Promise<StoresPackage> {
+	try {
+		return (await import(packageName)) as StoresPackage;
+	} catch (cause) {
+		throw new HoldfastError(
+			"stores_missing",
+			`This host has a session store, which needs the package ${packageName}. It could not be loaded: run \`npm install ${packageName}\`.`,
+			{ cause, data: { packageName } },
+		);
+	}
+}
+
+/** Made once; what failed is tried again by the next who asks. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+	let made: Promise<T> | undefined;
+	return () => {
+		made ??= make().catch((error) => {
+			made = undefined;
+			throw error;
+		});
+		return made;
+	};
+}
+
+/**
+ * The given object, if it is a complete execution host.
+ * @throws TypeError naming the port or method that is missing.
+ */
+function checkExecutionHost(given: Readonly<Record<string, unknown>>): ExecutionHost {
+	const host = object("host", given);
+	object("host.capabilities", host.capabilities);
+	const scheduler = object("host.scheduler", host.scheduler);
+	for (const method of ["enqueueRun", "resumeSession"]) checkMethod("host.scheduler", scheduler, method);
+	const store = object("host.store", host.store);
+	for (const [name, names] of Object.entries(methods)) {
+		const port = object(`host.store.${name}`, store[name]);
+		for (const method of names) checkMethod(`host.store.${name}`, port, method);
+	}
+	checkMethod("host.store", store, "transaction");
+	return given as unknown as ExecutionHost;
+}
+
+function object(name: string, value: unknown): Readonly<Record<string, unknown>> {
+	if (typeof value === "object" && value !== null) return value as Readonly<Record<string, unknown>>;
+	throw new TypeError(`The option \`host\` needs \`${name}\`, an object.`);
+}
+
+function checkMethod(name: string, port: Readonly<Record<string, unknown>>, method: string): void {
+	if (typeof port[method] !== "function")
+		throw new TypeError(`The option \`host\` needs \`${name}.${method}\`, a function.`);
+}

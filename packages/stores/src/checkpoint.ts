@@ -1,0 +1,7 @@
+// Entry `@holdfast/stores/checkpoint`: sessions of pure agents kept in files.
+export type { CheckpointMetadata, CheckpointStore } from "holdfast/host";
+export {
+	type FileCheckpointOptions,
+	type FileCheckpoints,
+	fileCheckpoints,
+} from "./checkpoint/file-checkpoints.ts";

@@ -1,0 +1,202 @@
+// Checkpoints in files: {dir}/{session}/checkpoint.json is the latest state, metadata.json beside it says which it is.
+// Each file is replaced whole; within a process all work on a session is done in order; between processes a save that was
+// interleaved with another is done again, so that the two files always end up as those of one save.
+import { randomUUID } from "node:crypto";
+import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
+import { join, resolve, sep } from "node:path";
+import { setImmediate, setTimeout } from "node:timers/promises";
+import { HoldfastError } from "@holdfast/upp";
+import type { AgentStateJSON } from "holdfast";
+import type { CheckpointMetadata, CheckpointStore } from "holdfast/host";
+import { pack, unpack } from "./compression.ts";
+import { exists, isAbsence, isStill, replaceFile, sweep } from "./files.ts";
+import { folderOf, isHashed, sessionOf } from "./session-folder.ts";
+import { inTurn, turnsBelow } from "./turns.ts";
+
+/** Options of `fileCheckpoints`. @see UAP 12.4.3 */
+export interface FileCheckpointOptions {
+	/** Where the sessions' folders are; made when the first state is saved. Default `.checkpoints`. */
+	readonly dir?: string;
+	/**
+	 * Whether states are written with gzip: smaller, and readable with `zcat` only. States written the other way stay
+	 * readable. Default `false`.
+	 */
+	readonly compress?: boolean;
+}
+
+/** Checkpoints in files. */
+export interface FileCheckpoints extends CheckpointStore {
+	/** Resolves when everything given so far is on disk or has failed, saves of agents in this process included. */
+	flush(): Promise<void>;
+}
+
+const checkpointFile = "checkpoint.json";
+const metadataFile = "metadata.json";
+/** Folders on their way out. No session's folder starts with a dot. */
+const deleted = ".deleted-";
+/** How often a save is tried again when another process is at work in the same folder. */
+const attempts = 50;
+
+/**
+ * A store of checkpoints in files, for one machine: any number of stores and processes may use a directory at once.
+ * Session ids may be any text; those that could mean something to a file system are written in an escaped form. Where the
+ * file system ignores case, ids that differ only in case are one.
+ *
+ * `save` rejects with `checkpoint_failed` (retryable) when the state cannot be written, and what was saved before stands.
+ * `load` rejects with `checkpoint_corrupt` when the file was changed by something else.
+ *
+ * @see UAP 12.4.3
+ * @example
+ * const store = fileCheckpoints({ dir: "./checkpoints" });
+ * const saved = await store.load("my-session");
+ * const state = saved === null ? AgentState.initial() : AgentState.fromJSON(saved);
+ * await store.save("my-session", state.withMetadata("sessionId", "my-session").toJSON());
+ */
+export function fileCheckpoints(options: FileCheckpointOptions = {}): FileCheckpoints {
+	const { dir = ".checkpoints", compress = false } = options;
+	const root = resolve(dir);
+	const pathOf = (sessionId: string): string => join(root, folderOf(checkId(sessionId)));
+
+	return {
+		async save(sessionId, state) {
+			const folder = pathOf(sessionId);
+			if (typeof state !== "object" || state === null)
+				throw invalidInput("A state to save is what toJSON() gave", state);
+			// Written down at once: what the caller changes later is not part of this save.
+			const text = JSON.stringify(state);
+			const metadata = JSON.stringify(describe(sessionId, state));
+			await inTurn(folder, async () => {
+				await writePair(folder, metadata, compress ? await pack(text) : text);
+			});
+		},
+		async load(sessionId) {
+			const folder = pathOf(sessionId);
+			return inTurn(folder, () => readState(join(folder, checkpointFile)));
+		},
+		async delete(sessionId) {
+			const folder = pathOf(sessionId);
+			await inTurn(folder, () => remove(root, folder));
+		},
+		async list() {
+			await Promise.all(turnsBelow(root + sep));
+			const folders = await readdir(root).catch(emptyWhereAbsent);
+			const ids = await Promise.all(folders.map((folder) => savedSession(root, folder)));
+			return ids.filter((id) => id !== undefined);
+		},
+		async flush() {
+			for (let under = turnsBelow(root + sep); under.length > 0; under = turnsBelow(root + sep)) {
+				await Promise.all(under);
+				// Whoever saves one state after the other hands over the next one now.
+				await setImmediate();
+			}
+		},
+	};
+}
+
+function describe(sessionId: string, state: AgentStateJSON): CheckpointMetadata {
+	const agentId = state.metadata?.agentId;
+	return {
+		sessionId,
+		checkpointId: randomUUID(),
+		timestamp: new Date().toISOString(),
+		step: state.step,
+		...(typeof agentId === "string" ? { agentId } : {}),
+	};
+}
+
+/**
+ * Replaces both files. The metadata goes first, so that no checkpoint is without one. If it is no longer ours once the
+ * checkpoint is, another process was at work between the two, and we start again: whoever comes last writes both.
+ */
+async function writePair(folder: string, metadata: string, checkpoint: string | Uint8Array): Promise<void> {
+	for (let attempt = 1; ; attempt++) {
+		try {
+			await mkdir(folder, { recursive: true });
+			const mine = await replaceFile(join(folder, metadataFile), metadata);
+			await replaceFile(join(folder, checkpointFile), checkpoint);
+			const isMine = await isStill(join(folder, metadataFile), mine);
+			// Both gone: the session was deleted after this save.
+			if (isMine ?? !(await exists(join(folder, checkpointFile)))) return await sweep(folder).catch(() => {});
+		} catch (cause) {
+			if ((cause as NodeJS.ErrnoException).code !== "ENOENT") throw failed(folder, cause);
+			// The folder was deleted under our hands: this save came just before that.
+			return;
+		}
+		if (attempt === attempts) throw failed(folder, undefined);
+		await setTimeout(Math.random() * Math.min(attempt, 10) * 4);
+	}
+}
+
+async function readState(path: string): Promise<AgentStateJSON | null> {
+	let content: Uint8Array;
+	try {
+		content = await readFile(path);
+	} catch (cause) {
+		if (isAbsence(cause)) return null;
+		throw failed(path, cause);
+	}
+	try {
+		return JSON.parse(await unpack(content)) as AgentStateJSON;
+	} catch (cause) {
+		throw new HoldfastError(
+			"checkpoint_corrupt",
+			`The checkpoint ${path} cannot be read: it was changed by something else. Restore a backup, or delete the session.`,
+			{ cause, data: { path } },
+		);
+	}
+}
+
+/** A folder is moved away in one go, so that nobody ever sees half of it. */
+async function remove(root: string, folder: string): Promise<void> {
+	const away = join(root, `${deleted}${randomUUID()}`);
+	try {
+		await rename(folder, away);
+		await rm(away, { recursive: true, force: true, maxRetries: 3 });
+	} catch (cause) {
+		if (!isAbsence(cause)) throw failed(folder, cause);
+	}
+	// What processes left that died here. Another one may be removing it too.
+	const names = await readdir(root).catch(() => []);
+	for (const name of names.filter((name) => name.startsWith(deleted))) {
+		await rm(join(root, name), { recursive: true, force: true }).catch(() => {});
+	}
+}
+
+/** The session of a folder that holds a checkpoint. */
+async function savedSession(root: string, folder: string): Promise<string | undefined> {
+	if (!(await exists(join(root, folder, checkpointFile)))) return undefined;
+	if (!isHashed(folder)) return sessionOf(folder);
+	try {
+		const metadata = await readFile(join(root, folder, metadataFile), "utf8");
+		const { sessionId } = JSON.parse(metadata) as CheckpointMetadata;
+		return folderOf(sessionId) === folder ? sessionId : undefined;
+	} catch {
+		return undefined; // not written by a store
+	}
+}
+
+function checkId(sessionId: unknown): string {
+	if (typeof sessionId === "string") return sessionId;
+	throw invalidInput("A session id is a string", sessionId);
+}
+
+function invalidInput(what: string, given: unknown): HoldfastError {
+	return new HoldfastError(
+		"invalid_input",
+		`${what}, and this is ${given === null ? "null" : typeof given}.`,
+	);
+}
+
+function emptyWhereAbsent(cause: unknown): string[] {
+	if (isAbsence(cause)) return [];
+	throw failed("the directory", cause);
+}
+
+function failed(path: string, cause: unknown): HoldfastError {
+	const why = cause instanceof Error ? cause.message : "other processes keep changing it";
+	return new HoldfastError(
+		"checkpoint_failed",
+		`The checkpoints in ${path} cannot be used: ${why}. Check the disk and the rights, then try again.`,
+		{ cause, retryable: true, data: { path } },
+	);
+}

@@ -1,0 +1,19 @@
+// Entry `@holdfast/stores`: all of the simple stores, and the journal that agents use over a store which knows three
+// operations.
+export type {
+	CheckpointMetadata,
+	CheckpointStore,
+	CommitResult,
+	SessionStore,
+	StoredSession,
+} from "holdfast/host";
+export {
+	type FileCheckpointOptions,
+	type FileCheckpoints,
+	fileCheckpoints,
+} from "./checkpoint/file-checkpoints.ts";
+export { type StoreJournalOptions, storeJournal } from "./journal/store-journal.ts";
+export { sessions } from "./plugin/sessions-plugin.ts";
+export { FileSessionStore } from "./session-store/file-session-store.ts";
+export { MemorySessionStore } from "./session-store/memory-session-store.ts";
+export { storedValues } from "./values/stored-values.ts";

@@ -1,0 +1,144 @@
+// What is said to a session at once is taken in the order of the calls, however long each call of its store takes.
+import { scriptedModel } from "@holdfast/testing";
+import { Agent } from "holdfast";
+import { createInMemoryExecutionHost } from "holdfast/execution";
+import type { SessionStore } from "holdfast/host";
+import { describe, expect, test } from "vitest";
+import { FileSessionStore } from "../session-store/file-session-store.ts";
+import { MemorySessionStore } from "../session-store/memory-session-store.ts";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import { storeJournal } from "./store-journal.ts";
+
+const texts = ["1", "2", "3", "4", "5", "6", "7", "8"];
+
+/** Numbers below one, the same for the same seed. */
+function randomNumbers(seed: number): () => number {
+	let state = seed;
+	return () => {
+		state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+		return state / 2_147_483_648;
+	};
+}
+
+/** A store whose every call takes some ticks or milliseconds before and after it is done. */
+function slowStore(seed: number, inner: SessionStore = new MemorySessionStore()): SessionStore {
+	const random = randomNumbers(seed);
+	const pause = async (): Promise<void> => {
+		if (random() < 0.3) await new Promise((resolve) => setTimeout(resolve, random() * 4));
+		for (let ticks = random() * 6; ticks > 1; ticks--) await Promise.resolve();
+	};
+	const slowly = async <T>(call: () => Promise<T>): Promise<T> => {
+		await pause();
+		const result = await call();
+		await pause();
+		return result;
+	};
+	return {
+		load: (key) => slowly(() => inner.load(key)),
+		commit: (key, next, options) => slowly(() => inner.commit(key, next, options)),
+		delete: (key) => slowly(() => inner.delete(key)),
+	};
+}
+
+/** The texts of what was said to the session. */
+async function said(agent: Agent): Promise<string[]> {
+	const { messages } = await agent.session("s").state();
+	return messages.filter(({ type }) => type === "user").map(({ text }) => text);
+}
+
+describe.each<[string, (seed: number) => SessionStore]>([
+	["slow calls", slowStore],
+	["files", () => new FileSessionStore(temporaryFolder())],
+	["slow files", (seed) => slowStore(seed, new FileSessionStore(temporaryFolder()))],
+])("over a store of %s", (_, make) => {
+	const seeds = Array.from({ length: 5 }, (_, seed) => seed + 1);
+
+	test.each(seeds)("turns that are sent at once run in the order of the calls (%i)", async (seed) => {
+		const agent = new Agent({
+			model: scriptedModel((_, call) => `a${call}`),
+			host: { sessionStore: make(seed) },
+		});
+		const session = agent.session("s");
+		const runs = await Promise.all(texts.map((text) => session.send(text)));
+		await Promise.all(runs.map((run) => run.result()));
+		expect(await said(agent)).toEqual(texts);
+		await agent.close();
+	});
+
+	test.each(seeds)("what is steered at once is said in the order of the calls (%i)", async (seed) => {
+		const agent = new Agent({
+			model: scriptedModel((_, call) => `a${call}`),
+			host: { sessionStore: make(seed) },
+		});
+		const session = agent.session("s");
+		const runs = await Promise.all(texts.map((text) => session.steer(text)));
+		await Promise.all([...new Set(runs)].map((run) => run.result()));
+		await expect.poll(() => said(agent), { timeout: 2_000 }).toEqual(texts);
+		await agent.close();
+	});
+
+	test.each(seeds)("two steers of a run under way are taken in in their order (%i)", async (seed) => {
+		const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+		const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+		const model = scriptedModel((_, call) => {
+			if (call > 0) return "done";
+			ask();
+			return { text: "first", gate: answered };
+		});
+		const agent = new Agent({ model, host: { sessionStore: make(seed) } });
+		const session = agent.session("s");
+		const run = await session.send("go");
+		await asked;
+		const steers = await Promise.all([session.steer("one"), session.steer("two")]);
+		answer();
+		await run.result();
+		expect(steers.map((each) => each === run)).toEqual([true, true]);
+		expect(await said(agent)).toEqual(["go", "one", "two"]);
+		await agent.close();
+	});
+});
+
+test("the inputs of several journals of one process come in the order of the calls", async () => {
+	const store = slowStore(5);
+	const journals = [storeJournal(store), storeJournal(store)];
+	await Promise.all(
+		texts.map((id, at) => journals[at % 2]?.submit("s", { id, kind: "message", body: { text: id } })),
+	);
+	const inbox = await journals[0]?.inbox("s");
+	expect(inbox?.map(({ id }) => id)).toEqual(texts);
+});
+
+test("an input that is refused holds up none after it", async () => {
+	const store = new MemorySessionStore();
+	const { load } = store;
+	let fails = true;
+	store.load = async (key) => {
+		if (fails) throw new Error("no line");
+		return load.call(store, key);
+	};
+	const journal = storeJournal(store);
+	const first = journal.submit("s", { id: "1", kind: "message", body: {} });
+	await expect(first).rejects.toMatchObject({ code: "journal_failed" });
+	fails = false;
+	expect(await journal.submit("s", { id: "2", kind: "message", body: {} })).toEqual({
+		duplicate: false,
+		order: 1,
+	});
+});
+
+test("over an execution host of another's, turns that are sent at once run in the order of the calls", async () => {
+	const own = createInMemoryExecutionHost();
+	const { capabilities, scheduler, store } = own;
+	const sessions = slowStore(7);
+	const host = {
+		capabilities,
+		scheduler,
+		store: { ...store, sessions, transaction: store.transaction.bind(store) },
+	};
+	const agent = new Agent({ model: scriptedModel((_, call) => `a${call}`), host });
+	const session = agent.session("s");
+	const runs = await Promise.all(texts.map((text) => session.send(text)));
+	await Promise.all(runs.map((run) => run.result()));
+	expect(await said(agent)).toEqual(texts);
+	await agent.close();
+});

@@ -1,0 +1,77 @@
+// Calls of the session store, made as the store's owner gave them to us: nothing but load, commit and delete, versions
+// passed back exactly as minted, and failures told as a journal tells them (keeps I9).
+import { HoldfastError, isHoldfastError } from "@holdfast/upp";
+import type { SessionStore } from "holdfast/host";
+import { named } from "holdfast/host";
+
+/** What the store mints is its own business; it is only handed back. */
+export type Version = string;
+
+export interface Loaded {
+	readonly state: unknown;
+	readonly version: Version;
+}
+
+/** How many documents are loaded or deleted at a time. */
+export const atOnce = 16;
+
+export async function loadDocument(store: SessionStore, key: string): Promise<Loaded | undefined> {
+	try {
+		return (await store.load(key)) ?? undefined;
+	} catch (error) {
+		throw storeFailed(error);
+	}
+}
+
+/** The new version; undefined when another one stands there than the expected. */
+export async function commitDocument(
+	store: SessionStore,
+	key: string,
+	state: unknown,
+	expectedVersion: Version | null,
+): Promise<{ readonly version: Version } | undefined> {
+	try {
+		const result = await store.commit(key, { state }, { expectedVersion });
+		return result.ok ? { version: result.version } : undefined;
+	} catch (error) {
+		throw storeFailed(error);
+	}
+}
+
+export async function deleteDocuments(store: SessionStore, keys: readonly string[]): Promise<void> {
+	for (let at = 0; at < keys.length; at += atOnce) {
+		try {
+			await Promise.all(keys.slice(at, at + atOnce).map((key) => store.delete(key)));
+		} catch (error) {
+			throw storeFailed(error);
+		}
+	}
+}
+
+/** Another worker moved the session on: what it wrote stays. */
+export function sessionConflict(key: string): HoldfastError {
+	return new HoldfastError(
+		"session_conflict",
+		`Another writer changed session ${named(key)} in its store meanwhile. Its state stays, nothing of this commit ` +
+			"was stored. Send again: the session is read anew.",
+		{ retryable: true, data: { key } },
+	);
+}
+
+function storeFailed(error: unknown): HoldfastError {
+	if (isHoldfastError(error)) return error as HoldfastError;
+	const code = (error as { code?: unknown } | null)?.code;
+	if (code === "ENOSPC" || code === "EDQUOT") {
+		return new HoldfastError(
+			"disk_full",
+			"There is no room left in the session store. What was committed before stands; make room and try again.",
+			{ cause: error, retryable: true },
+		);
+	}
+	const message = error instanceof Error ? error.message : String(error);
+	return new HoldfastError(
+		"journal_failed",
+		`The session store failed: ${message}. What was committed before stands.`,
+		{ cause: error, retryable: true },
+	);
+}

@@ -1,0 +1,282 @@
+// A lease over a bare store. It is no lock: it remembers the head as it was seen, and every append replaces exactly that
+// head by compare-and-swap. Whoever moved it otherwise has taken the session; that alone fences (keeps I4).
+// An append is a new segment, and then the head that leads to it (keeps I3, I5).
+
+import type { Append, AppendResult, Lease, StoredInput } from "holdfast";
+import { foldUnsupported, journalClosed, leaseLost, lookAt } from "holdfast/host";
+import { claimKey, headKey, segmentKey } from "./derived-keys.ts";
+import { commitDocument, deleteDocuments, loadDocument, sessionConflict, type Version } from "./documents.ts";
+import { type Head, type Span, storeFormat } from "./head.ts";
+import { encodeFacts, type Segment } from "./segments.ts";
+import type { JournalParts } from "./store-journal.ts";
+import { fence } from "./store-process.ts";
+
+/** A head, or that there is none, as it stands under a version. */
+export interface Seen {
+	readonly head: Head | undefined;
+	readonly version: Version | null;
+}
+
+export class StoreLease implements Lease {
+	readonly key: string;
+	readonly seq: number;
+	readonly openRunId?: string;
+	readonly #journal: JournalParts;
+	readonly #mode: "polite" | "seize";
+	readonly #id: string;
+	#seen: Seen;
+	#base: Head;
+	#taken = false;
+	#over = false;
+	#notify: (() => void) | undefined;
+	#last: Promise<unknown> = Promise.resolve();
+
+	/** `base` is the head as seen, or the one a new session begins with. */
+	constructor(journal: JournalParts, key: string, mode: "polite" | "seize", seen: Seen, base: Head) {
+		this.#journal = journal;
+		this.#mode = mode;
+		this.#id = journal.newId();
+		this.#seen = seen;
+		this.#base = base;
+		this.key = key;
+		this.seq = base.seq;
+		if (base.openRunId !== null) this.openRunId = base.openRunId;
+	}
+
+	get epoch(): number {
+		return this.#taken ? this.#base.epoch : this.#base.epoch + 1;
+	}
+
+	get isLost(): boolean {
+		return this.#over;
+	}
+
+	whenLost(notify: (() => void) | undefined): void {
+		const { listening } = this.#journal.process;
+		this.#notify = notify;
+		if (notify === undefined) listening.delete(this);
+		else if (!this.#over) {
+			listening.add(this);
+			queueMicrotask(() => this.noticeFence());
+		}
+	}
+
+	/** Looks whether this process seized or deleted the session. */
+	noticeFence(): void {
+		const fenced = this.#journal.process.fences.get(this.key);
+		if (fenced === undefined || this.#over || !this.#taken || this.#base.epoch > fenced) return;
+		const notify = this.#notify;
+		this.#end();
+		notify?.();
+	}
+
+	append(batch: Append): Promise<AppendResult> {
+		return this.#inTurn(() => this.#append(batch));
+	}
+
+	inbox(): Promise<readonly StoredInput[]> {
+		return this.#inTurn(async () => {
+			const seen = await this.#journal.look(this.key);
+			if (!this.#over && this.#onlyInputsCame(seen.head)) this.#see(seen);
+			return seen.head?.inbox ?? [];
+		});
+	}
+
+	release(): Promise<void> {
+		if (this.#over || this.#journal.isClosed()) return Promise.resolve();
+		const released = this.#inTurn(async () => {
+			while (this.#taken && this.#base.openRunId !== null) {
+				const { appends } = this.#base;
+				if (await this.#replace({ ...this.#base, appends: appends + 1, held: false })) return;
+				const seen = await this.#journal.look(this.key);
+				if (!this.#onlyInputsCame(seen.head)) return;
+				this.#see(seen);
+			}
+		});
+		return released.finally(() => this.#end());
+	}
+
+	/** One after the other, in call order; what was begun before the journal is closed is done. */
+	#inTurn<T>(work: () => Promise<T>): Promise<T> {
+		if (this.#journal.isClosed()) return Promise.reject(journalClosed());
+		const turn = this.#last.then(work);
+		this.#last = turn.catch(() => {});
+		this.#journal.pending(this.#last);
+		return turn;
+	}
+
+	async #append(batch: Append): Promise<AppendResult> {
+		this.noticeFence();
+		if (this.#over) throw leaseLost(this.key);
+		if (batch.replaces !== undefined) throw foldUnsupported("store");
+		const facts = encodeFacts(batch);
+		if (!this.#taken && this.#mode === "seize") await this.#lookAgain();
+		let written: string | undefined;
+		try {
+			await this.#checkDrained(batch.drain ?? []);
+			for (;;) {
+				if (batch.onlyIfNothingWaits && somethingWaits(this.#base, batch)) {
+					if (written !== undefined) await deleteDocuments(this.#journal.store, [written]);
+					return { ok: false, reason: "inputs-waiting" };
+				}
+				const { head, segment, claims } = this.#next(batch, facts);
+				if (segment !== undefined && written === undefined) {
+					written = segmentKey(this.key, this.#id, (head.span as Span).to);
+					await this.#write(written, segment);
+				}
+				for (const input of claims) await this.#claim(input);
+				if (await this.#replace(head)) return this.#appended(head);
+				const seen = await this.#journal.look(this.key);
+				if (seen.head?.leaseId === this.#id && seen.head.appends === head.appends) {
+					// The store had committed it, and told a repeated call of its own that it was late.
+					this.#see(seen);
+					return this.#appended(head);
+				}
+				if (!this.#onlyInputsCame(seen.head)) {
+					const error = this.#moved(seen.head);
+					if (written !== undefined) await deleteDocuments(this.#journal.store, [written]).catch(() => {});
+					throw error;
+				}
+				this.#see(seen);
+			}
+		} catch (error) {
+			// What became of the commit is not known, or another has the session: it must be read anew.
+			this.#end();
+			throw error;
+		}
+	}
+
+	/** What is gone from the inbox went with its session, or another has it: the session is not as it was seen. */
+	async #checkDrained(drain: readonly string[]): Promise<void> {
+		const waits = (id: string): boolean => this.#base.inbox.some((input) => input.id === id);
+		if (drain.every(waits)) return;
+		const seen = await this.#journal.look(this.key);
+		if (this.#onlyInputsCame(seen.head)) this.#see(seen);
+		if (!drain.every(waits)) throw leaseLost(this.key);
+	}
+
+	/** Writes a segment. What stands under its key already is the same one: nobody else has such keys. */
+	async #write(place: string, segment: Segment): Promise<void> {
+		const { store } = this.#journal;
+		if ((await commitDocument(store, place, segment, null)) !== undefined) return;
+		if ((await loadDocument(store, place)) === undefined) throw this.#moved(undefined);
+	}
+
+	/** A session that is seized may have gone on since it was looked at, but not have changed hands or runs. */
+	async #lookAgain(): Promise<void> {
+		const seen = await this.#journal.look(this.key);
+		const { head } = seen;
+		const before = this.#seen.head;
+		const sameHands =
+			head?.epoch === before?.epoch &&
+			head?.generation === before?.generation &&
+			head?.openRunId === before?.openRunId;
+		if (!sameHands) {
+			this.#end();
+			throw leaseLost(this.key);
+		}
+		this.#see(seen);
+	}
+
+	/** Whether a head is the one seen, but for inputs that were submitted since: then nobody else has written. */
+	#onlyInputsCame(head: Head | undefined): boolean {
+		if (head === undefined) return false;
+		const base = this.#base;
+		// A session that was not there when it was looked at may have begun with an input.
+		const isSame = this.#seen.head === undefined || head.generation === base.generation;
+		return (
+			isSame && head.leaseId === base.leaseId && head.appends === base.appends && head.inputs > base.inputs
+		);
+	}
+
+	#see(seen: Seen): void {
+		this.#seen = seen;
+		if (seen.head !== undefined) this.#base = seen.head;
+	}
+
+	/** What an append makes of the head, and the segment it needs. */
+	#next(batch: Append, facts: Segment["facts"]): { head: Head; segment?: Segment; claims: StoredInput[] } {
+		const base = this.#base;
+		const { drain = [], runId, at } = batch;
+		const claims = base.inbox.filter(({ id, dedupeKey }) => dedupeKey !== undefined && drain.includes(id));
+		let openRunId = base.openRunId;
+		for (const { kind } of batch.facts) {
+			if (kind === "run.started") openRunId = runId;
+			else if (kind === "run.ended" && openRunId === runId) openRunId = null;
+		}
+		const head: Head = {
+			...base,
+			epoch: this.epoch,
+			seq: base.seq + facts.length,
+			openRunId,
+			parked: facts.length === 0 ? base.parked === true : batch.facts.at(-1)?.kind === "run.parked",
+			lookAt: lookAt(batch.facts, base.lookAt ?? null),
+			leaseId: this.#id,
+			workerId: this.#journal.workerId,
+			appends: base.appends + 1,
+			held: true,
+			inbox: base.inbox.filter(({ id }) => !drain.includes(id)),
+			claims: base.claims + claims.length,
+			updatedAt: at,
+		};
+		if (facts.length === 0 && claims.length === 0) return { head, claims };
+		const { span } = base;
+		const own = span?.leaseId === this.#id;
+		const number = (span?.to ?? 0) + 1;
+		const segment: Segment = {
+			format: storeFormat,
+			seq: base.seq,
+			at,
+			runId,
+			facts,
+			...(own ? {} : { previous: span }),
+			...(claims.length === 0 ? {} : { claimed: claims.map(({ dedupeKey = "" }) => dedupeKey) }),
+		};
+		const next: Span = own
+			? { ...span, to: number }
+			: { leaseId: this.#id, from: number, to: number, seq: base.seq };
+		return { head: { ...head, span: next }, segment, claims };
+	}
+
+	/** Its dedupe key stays known when an input leaves the inbox. One that is claimed already says the same. */
+	async #claim({ dedupeKey = "", order }: StoredInput): Promise<void> {
+		const place = claimKey(this.key, this.#base.generation, dedupeKey);
+		await commitDocument(this.#journal.store, place, { format: storeFormat, order }, null);
+	}
+
+	/** Whether the head was replaced as it was seen. */
+	async #replace(head: Head): Promise<boolean> {
+		const place = headKey(this.key);
+		const replaced = await commitDocument(this.#journal.store, place, head, this.#seen.version);
+		if (replaced !== undefined) this.#see({ head, version: replaced.version });
+		return replaced !== undefined;
+	}
+
+	#appended(head: Head): AppendResult {
+		const { process } = this.#journal;
+		if (!this.#taken && this.#mode === "seize") fence(process, this.key, head.epoch - 1);
+		this.#taken = true;
+		process.watchers.changed(this.key);
+		return { ok: true, seq: head.seq };
+	}
+
+	/** Why an append is refused: a later lease of this same worker stands, or another writer was here. */
+	#moved(head: Head | undefined): Error {
+		const own = head?.workerId === this.#journal.workerId && head.leaseId !== this.#id;
+		return own || this.#mode === "seize" ? leaseLost(this.key) : sessionConflict(this.key);
+	}
+
+	#end(): void {
+		this.#over = true;
+		this.#journal.process.listening.delete(this);
+	}
+}
+
+function somethingWaits({ inbox }: Head, { runId, drain }: Append): boolean {
+	return inbox.some(
+		(input) =>
+			input.kind !== "message" &&
+			(input.runId === undefined || input.runId === runId) &&
+			drain?.includes(input.id) !== true,
+	);
+}

@@ -1,0 +1,84 @@
+// What the journals of one process over one store object know of each other. The store tells nobody of changes; within a
+// process, watchers hear of them, the holder of a session that is killed or deleted is told, and sessions can be listed.
+import type { SessionStore } from "holdfast/host";
+import { makeWatchers, type Watchers } from "holdfast/host";
+import type { StoreLease } from "./store-lease.ts";
+
+/** How many keys are remembered for listing, and how many fences; the oldest are forgotten. */
+const mostRemembered = 100_000;
+
+export interface StoreProcess {
+	readonly workers: Set<string>;
+	readonly watchers: Watchers;
+	/** Leases that want to hear of their loss. */
+	readonly listening: Set<StoreLease>;
+	/** Epochs at or below these were seized or deleted, by key. */
+	readonly fences: Map<string, number>;
+	/** Keys that were used. */
+	readonly keys: Set<string>;
+	/** The last input of each session that is on its way into the store. */
+	readonly submits: Map<string, Promise<unknown>>;
+	/** No session that was deleted here had a higher epoch. */
+	highestDeletedEpoch: number;
+}
+
+const processes = new WeakMap<SessionStore, StoreProcess>();
+
+/** What is known of a store in this process. */
+export function processOf(store: SessionStore): StoreProcess {
+	let known = processes.get(store);
+	if (known === undefined) {
+		known = {
+			workers: new Set(),
+			watchers: makeWatchers(),
+			listening: new Set(),
+			fences: new Map(),
+			keys: new Set(),
+			submits: new Map(),
+			highestDeletedEpoch: 0,
+		};
+		processes.set(store, known);
+	}
+	return known;
+}
+
+/** A session was used. */
+export function remember({ keys }: StoreProcess, key: string): void {
+	if (keys.has(key)) return;
+	keys.add(key);
+	forgetOldest(keys);
+}
+
+/**
+ * Does `submit` when the inputs before it are in the store, or refused. Each replaces the head by compare-and-swap: at once,
+ * the first to be called would be the first by chance only.
+ */
+export function inCallOrder<T>({ submits }: StoreProcess, key: string, submit: () => Promise<T>): Promise<T> {
+	const before = submits.get(key);
+	const submitted = before === undefined ? submit() : before.then(submit);
+	const settled = submitted.then(
+		() => {},
+		() => {},
+	);
+	submits.set(key, settled);
+	void settled.then(() => {
+		if (submits.get(key) === settled) submits.delete(key);
+	});
+	return submitted;
+}
+
+/** Leases of the session up to an epoch are no more, and those of this process hear of it. */
+export function fence({ fences, listening }: StoreProcess, key: string, epoch: number): void {
+	fences.delete(key);
+	fences.set(key, epoch);
+	forgetOldest(fences);
+	for (const lease of [...listening]) if (lease.key === key) lease.noticeFence();
+}
+
+function forgetOldest(kept: Set<string> | Map<string, unknown>): void {
+	if (kept.size <= mostRemembered) return;
+	for (const oldest of kept.keys()) {
+		kept.delete(oldest);
+		break;
+	}
+}

@@ -1,0 +1,89 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { scriptedModel } from "@holdfast/testing";
+import { Agent } from "holdfast";
+import { memory } from "holdfast/plugins";
+import { beforeEach, describe, expect, test } from "vitest";
+import { FileSessionStore } from "../session-store/file-session-store.ts";
+import { MemorySessionStore } from "../session-store/memory-session-store.ts";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import { sessions } from "./sessions-plugin.ts";
+
+/** Sends and waits for the end of the turn. */
+async function sent(agent: Agent, text: string, key: string): Promise<void> {
+	await (await agent.session(key).send(text)).result();
+}
+
+/** The texts of the messages a session has committed. */
+async function historyOf(agent: Agent, key: string): Promise<string[]> {
+	const { messages } = await agent.session(key).state();
+	return messages.map((message) => message.text);
+}
+
+let folder: string;
+beforeEach(() => {
+	folder = temporaryFolder();
+});
+
+describe("sessions.file", () => {
+	test("keeps sessions as a FileSessionStore does: an agent with that store goes on with them [SES-140]", async () => {
+		const dir = join(folder, "sessions");
+		const first = await Agent.create({
+			model: scriptedModel(["a1"]),
+			plugins: [sessions.file(dir)],
+		});
+		await sent(first, "q1", "room");
+		await first.close();
+		expect(readdirSync(dir)).not.toEqual([]);
+
+		const host = { sessionStore: new FileSessionStore(dir) };
+		const second = new Agent({ model: scriptedModel(["a2"]), host });
+		await sent(second, "q2", "room");
+		await second.close();
+
+		const third = await Agent.create({
+			model: scriptedModel([]),
+			plugins: [sessions.file(dir)],
+		});
+		expect(await historyOf(third, "room")).toEqual(["q1", "a1", "q2", "a2"]);
+	});
+
+	test("is asked before the first turn of an agent made by new [SES-140]", async () => {
+		const slow = { name: "slow", setup: () => new Promise<void>((resolve) => setImmediate(resolve)) };
+		const first = new Agent({ model: scriptedModel(["a1"]), plugins: [slow, sessions.file(folder)] });
+		await sent(first, "q1", "room");
+		await first.close();
+		const second = new Agent({ model: scriptedModel([]), plugins: [slow, sessions.file(folder)] });
+		expect(await historyOf(second, "room")).toEqual(["q1", "a1"]);
+	});
+
+	test("beside `host.sessionStore` is a TypeError [SES-140]", async () => {
+		const host = { sessionStore: new MemorySessionStore() };
+		const created = Agent.create({
+			model: scriptedModel([]),
+			host,
+			plugins: [sessions.file(folder)],
+		});
+		await expect(created).rejects.toThrow(/host\.sessionStore/);
+		await expect(created).rejects.toBeInstanceOf(TypeError);
+	});
+
+	test("keeps notes beside the sessions: they survive a restart [SES-139]", async () => {
+		const plugins = [sessions.file(folder), memory()];
+		const call = (name: string, given: object) => ({
+			toolCalls: [{ name, arguments: { ...given } }],
+		});
+		const writing = scriptedModel([call("memory_set", { name: "colour", text: "green" }), "done"]);
+		const first = await Agent.create({ model: writing, plugins });
+		await sent(first, "go", "ann");
+		await first.close();
+		const reading = scriptedModel([call("memory_load", { name: "colour" }), "done"]);
+		const second = await Agent.create({ model: reading, plugins });
+		await sent(second, "go", "ann");
+		expect(reading.requests[1]?.messages.at(-1)?.text).toBe("green");
+	});
+
+	test("takes the path of a folder", () => {
+		expect(() => sessions.file("")).toThrow(TypeError);
+	});
+});

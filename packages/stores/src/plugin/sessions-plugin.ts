@@ -1,0 +1,32 @@
+// Where sessions are kept, as a plugin.
+import { definePlugin, type Plugin } from "holdfast/plugins";
+
+/** Plugins that say where sessions are kept. */
+export const sessions: {
+	/**
+	 * Sessions as files of a folder, which is created on first use: a FileSessionStore. The option `host.sessionStore`
+	 * must not be given beside it.
+	 *
+	 * @see keyed sessions, "Plugins, Session Storage, Memory, And Compaction"
+	 * @example
+	 * import { openai } from "@ai-sdk/openai";
+	 * import { Agent } from "holdfast";
+	 * import { sessions } from "@holdfast/stores";
+	 *
+	 * const clerk = await Agent.create({ model: openai("gpt-5.2"), plugins: [sessions.file("sessions")] });
+	 */
+	file(dir: string): Plugin;
+} = {
+	file(dir) {
+		if (typeof dir !== "string" || dir === "")
+			throw new TypeError("sessions.file(dir) takes the path of a folder.");
+		return definePlugin({
+			name: "sessions.file",
+			async setup(host) {
+				// Only here, so that the other plugins run where there are no files.
+				const { FileSessionStore } = await import("../session-store/file-session-store.ts");
+				host.sessionStore(new FileSessionStore(dir));
+			},
+		});
+	},
+};

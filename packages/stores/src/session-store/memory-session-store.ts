@@ -1,0 +1,45 @@
+// Sessions for as long as an object lives.
+import { uuid } from "@holdfast/upp";
+import type { CommitResult, SessionStore, StoredSession } from "holdfast/host";
+
+/**
+ * A session store in memory. States are copied on their way in and out, so that nothing which is changed outside
+ * changes here.
+ *
+ * @see keyed sessions "Session storage and portability"
+ * @example
+ * import { openai } from "@ai-sdk/openai";
+ * import { Agent } from "holdfast";
+ * import { MemorySessionStore } from "@holdfast/stores/memory";
+ *
+ * const sessionStore = new MemorySessionStore();
+ * const clerk = new Agent({ model: openai("gpt-5.2"), host: { sessionStore } });
+ * console.log(clerk.id);
+ */
+export class MemorySessionStore implements SessionStore {
+	readonly #sessions = new Map<string, StoredSession>();
+	readonly #name = uuid();
+	#count = 0;
+
+	async load(key: string): Promise<StoredSession | null> {
+		const stored = this.#sessions.get(key);
+		return stored === undefined ? null : { state: structuredClone(stored.state), version: stored.version };
+	}
+
+	async commit(
+		key: string,
+		{ state }: { readonly state: unknown },
+		{ expectedVersion }: { readonly expectedVersion: string | null },
+	): Promise<CommitResult> {
+		if ((this.#sessions.get(key)?.version ?? null) !== expectedVersion) {
+			return { ok: false, reason: "conflict" };
+		}
+		const version = `${this.#name}.${++this.#count}`;
+		this.#sessions.set(key, { state: structuredClone(state), version });
+		return { ok: true, version };
+	}
+
+	async delete(key: string): Promise<void> {
+		this.#sessions.delete(key);
+	}
+}
