@@ -34,12 +34,9 @@ async function bundle({ folder, entries, commands }: Workspace): Promise<readonl
 		entryFileNames: "[name].js",
 		chunkFileNames: "shared/[name]-[hash].js",
 		comments: false,
-		// Small to install and quick to load. Classes keep their names: errors are distinguished by them.
-		minify: {
-			compress: true,
-			mangle: { toplevel: true, keepNames: { class: true, function: false } },
-			codegen: { removeWhitespace: true },
-		},
+		sourcemap: true,
+		// Quick to load, and readable in a debugger and a stack trace: names stay, comments and white space go.
+		minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
 	});
 	await build.close();
 	return output.map(({ fileName }) => fileName);

@@ -344,7 +344,6 @@ describe("a session that continues in a new process", () => {
 			import { agent, AgentState } from "holdfast";
 			import { fileCheckpoints } from "@holdfast/stores/checkpoint";
 			import { sqliteCheckpoints } from "holdfast/sqlite";
-			import { fileCheckpoints } from "@holdfast/stores";
 import { scriptedModel } from "@holdfast/testing";
 			const checkpoints = ${kind}Checkpoints(${JSON.stringify(kind === "file" ? { dir: place } : place)});
 			const model = scriptedModel(["Alice."]);

@@ -88,10 +88,11 @@ describe.each<[string, (seed: number) => SessionStore]>([
 		const agent = new Agent({ model, host: { sessionStore: make(seed) } });
 		const session = agent.session("s");
 		const run = await session.send("go");
+		const result = run.result();
 		await asked;
 		const steers = await Promise.all([session.steer("one"), session.steer("two")]);
 		answer();
-		await run.result();
+		await result;
 		expect(steers.map((each) => each === run)).toEqual([true, true]);
 		expect(await said(agent)).toEqual(["go", "one", "two"]);
 		await agent.close();
