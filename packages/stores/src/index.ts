@@ -13,7 +13,7 @@ export {
 	fileCheckpoints,
 } from "./checkpoint/file-checkpoints.ts";
 export { type StoreJournalOptions, storeJournal } from "./journal/store-journal.ts";
-export { sessions } from "./plugin/sessions-plugin.ts";
 export { FileSessionStore } from "./session-store/file-session-store.ts";
 export { MemorySessionStore } from "./session-store/memory-session-store.ts";
+export { sessions } from "./session-store/sessions-plugin.ts";
 export { storedValues } from "./values/stored-values.ts";

@@ -3,7 +3,7 @@
 import { decodeValue, encodeValue, HoldfastError, type JSONValue } from "@holdfast/upp";
 import type { SessionStore } from "holdfast/host";
 import type { SessionValues, ValueStore } from "holdfast/plugins";
-import { headKey } from "../journal/derived-keys.ts";
+import { headKey } from "../journal/index.ts";
 
 /** Encoded values by owner and name. */
 type Stored = Record<string, Record<string, JSONValue>>;

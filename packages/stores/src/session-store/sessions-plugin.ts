@@ -24,7 +24,7 @@ export const sessions: {
 			name: "sessions.file",
 			async setup(host) {
 				// Only here, so that the other plugins run where there are no files.
-				const { FileSessionStore } = await import("../session-store/file-session-store.ts");
+				const { FileSessionStore } = await import("./file-session-store.ts");
 				host.sessionStore(new FileSessionStore(dir));
 			},
 		});

@@ -4,9 +4,9 @@ import { scriptedModel } from "@holdfast/testing";
 import { Agent } from "holdfast";
 import { memory } from "holdfast/plugins";
 import { beforeEach, describe, expect, test } from "vitest";
-import { FileSessionStore } from "../session-store/file-session-store.ts";
-import { MemorySessionStore } from "../session-store/memory-session-store.ts";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import { FileSessionStore } from "./file-session-store.ts";
+import { MemorySessionStore } from "./memory-session-store.ts";
 import { sessions } from "./sessions-plugin.ts";
 
 /** Sends and waits for the end of the turn. */

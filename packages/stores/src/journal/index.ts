@@ -1,0 +1,2 @@
+// Door of the journal over a session store.
+export { headKey } from "./derived-keys.ts";
