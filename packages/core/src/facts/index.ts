@@ -41,13 +41,11 @@ export { isJobEvent, type JobStatus, type SubagentJobEvent } from "./job-events.
 export { joinModelEvents, joinStreamEvents } from "./join-stream-events.ts";
 export {
 	eventsExpired,
-	foldUnsupported,
 	forkUnsettled,
 	historyUnsettled,
 	journalClosed,
 	journalCorrupt,
 	leaseLost,
-	named,
 	nothingToFork,
 	sessionExists,
 } from "./journal-errors.ts";

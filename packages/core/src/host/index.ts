@@ -20,7 +20,7 @@ export {
 	rangeIn,
 	type SessionFiles,
 } from "./files.ts";
-export { type ExecutionCapabilities, type Host, journalHost } from "./host-port.ts";
+export type { ExecutionCapabilities, Host } from "./host-port.ts";
 export type {
 	AcquireResult,
 	Append,

@@ -6,7 +6,7 @@ export type { Delta, DeltaSource, ToolCallDecision } from "./interceptor.ts";
 export type { DrivenStages } from "./join-stages.ts";
 export type { MiddlewareEntry } from "./middleware/middleware-face.ts";
 export { askModel } from "./plugins/ask-model.ts";
-export { definePlugin, type Plugin } from "./plugins/plugin.ts";
+export type { Plugin } from "./plugins/plugin.ts";
 export { checkPlugins, type PluginSet, setupPlugins } from "./plugins/plugin-set.ts";
 export { callKey, type PolicyAgent, type PolicyRun, type RunContext } from "./policy-run.ts";
 export { RunPolicy } from "./run-policy.ts";
