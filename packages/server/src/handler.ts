@@ -95,6 +95,7 @@ export function createHandler(given: HandlerOptions): Handler {
 		fetch,
 		drain() {
 			isDraining = true;
+			parts.feeds.hurry();
 		},
 		async close(graceMs = 0) {
 			isDraining = true;

@@ -85,16 +85,24 @@ export async function listenOnNode(
 /** Writes a stream straight to the socket: a body of web streams would cost each reader as much again. */
 function carry(options: EventStreamOptions, response: Response, outgoing: ServerResponse): Response {
 	outgoing.writeHead(response.status, Object.fromEntries(response.headers));
-	outgoing.flushHeaders();
+	// The head goes out with what is there at once, else by itself.
+	const headAlone = setImmediate(() => outgoing.flushHeaders());
 	const ready = (): void => stream.ready();
 	const stream = new EventStream(options, {
 		write(piece) {
+			clearImmediate(headAlone);
 			if (outgoing.write(piece)) return true;
 			outgoing.once("drain", ready);
 			return false;
 		},
-		end: () => outgoing.end(),
-		cut: () => outgoing.destroy(),
+		end() {
+			clearImmediate(headAlone);
+			outgoing.end();
+		},
+		cut() {
+			clearImmediate(headAlone);
+			outgoing.destroy();
+		},
 	});
 	outgoing.once("close", () => stream.left());
 	if (outgoing.destroyed) stream.left();

@@ -13,6 +13,7 @@ export interface FeedTableOptions {
 export class FeedTable {
 	readonly #options: FeedTableOptions;
 	readonly #feeds = new Map<string, Feed>();
+	#isHurried = false;
 
 	constructor(options: FeedTableOptions) {
 		this.#options = options;
@@ -43,8 +44,15 @@ export class FeedTable {
 			failed,
 			ended: () => this.#feeds.delete(key),
 		});
+		if (this.#isHurried) feed.hurry();
 		this.#feeds.set(key, feed);
 		return feed;
+	}
+
+	/** The service is about to close: what its last runs say is to be read before. */
+	hurry(): void {
+		this.#isHurried = true;
+		for (const feed of this.#feeds.values()) feed.hurry();
 	}
 
 	close(): void {

@@ -70,6 +70,9 @@ export class Feed {
 	/** All watchers have what comes up to this id, though it may not have been read here. */
 	#known: string | undefined;
 	#readEvery = readEvery.least;
+	#endPause: () => void = () => {};
+	/** What comes is read at once, for soon nothing more can be read. */
+	#isHurried = false;
 	/** The last end of an execution that was read. */
 	#lastEnd: string | undefined;
 
@@ -154,10 +157,17 @@ export class Feed {
 		unheld(setTimeout(() => this.#start(), 0));
 	}
 
+	/** From now on reads what comes as soon as it comes. */
+	hurry(): void {
+		this.#isHurried = true;
+		this.#endPause();
+	}
+
 	/** Stops reading. Watchers take what is there and end. */
 	close(): void {
 		if (!this.#isOpen) return;
 		this.#isOpen = false;
+		this.#endPause();
 		this.#abort.abort("left"); // without a reason it would make an error each time
 		for (const { settle } of this.#completions) settle();
 		this.#completions.clear();
@@ -188,8 +198,14 @@ export class Feed {
 
 	async #pause(): Promise<void> {
 		const { least, timesLate, most } = readEvery;
+		if (this.#isHurried) return;
 		const started = performance.now();
-		await turn(this.#readEvery);
+		let timer: ReturnType<typeof setTimeout> | undefined;
+		await new Promise<void>((resolve) => {
+			this.#endPause = resolve;
+			timer = unheld(setTimeout(resolve, this.#readEvery));
+		});
+		clearTimeout(timer);
 		const late = performance.now() - started - this.#readEvery;
 		this.#readEvery = Math.min(most, Math.max(least, timesLate * late));
 	}
