@@ -71,8 +71,8 @@ test("ids handed out before a kill are replayed with the same events, and none i
 	expect(all.slice(0, seen.length)).toEqual(seen);
 	expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
 	for (const at of [0, 3, seen.length - 1]) {
-		const rest = await readSse(await follow(second, "s", seen[at]?.id)).rest();
-		expect(rest).toEqual(all.slice(at + 1));
+		const remaining = await readSse(await follow(second, "s", seen[at]?.id)).rest();
+		expect(remaining).toEqual(all.slice(at + 1));
 	}
 });
 
@@ -82,13 +82,15 @@ test("a reply that was cut by a kill is closed with what it had said, and made a
 	await first.kill();
 	const second = await start();
 	second.go();
-	const rest = await readSse(await follow(second, "s", seen.at(-1)?.id)).rest();
-	const ends = rest.filter(({ event }) => event.type === "message_end").map(({ event }) => event.message);
+	const remaining = await readSse(await follow(second, "s", seen.at(-1)?.id)).rest();
+	const ends = remaining
+		.filter(({ event }) => event.type === "message_end")
+		.map(({ event }) => event.message);
 	expect(ends).toMatchObject([
 		{ role: "error", partial: { role: "assistant", content: [{ type: "text", text: half }] } },
 		{ role: "assistant", content: [{ type: "text", text: half + rest }] },
 	]);
-	expect(rest.at(-1)?.event).toEqual({ type: "execute_complete", status: "completed" });
+	expect(remaining.at(-1)?.event).toEqual({ type: "execute_complete", status: "completed" });
 });
 
 test("a session that waits is the same after a kill, and resumes with the answer to the same call [API-055] [API-056]", async () => {
@@ -131,8 +133,8 @@ test("on SIGTERM new work is refused, what cannot end in time is left, and the p
 	expect(await first.ended).toBe(0);
 	const second = await start();
 	second.go();
-	const rest = await readSse(await follow(second, "s", seen.at(-1)?.id)).rest();
-	expect(rest.at(-1)?.event).toEqual({ type: "execute_complete", status: "completed" });
+	const remaining = await readSse(await follow(second, "s", seen.at(-1)?.id)).rest();
+	expect(remaining.at(-1)?.event).toEqual({ type: "execute_complete", status: "completed" });
 });
 
 test("a run that ends within the drain time is streamed to its end [API-086]", async () => {

@@ -1,5 +1,5 @@
-// Sessions served to others, by tenant and id, over one host (keeps I1, I7): one table of sessions for all tenants, each of
-// whom sees their own only. What a dead process left is resumed.
+// Sessions served to others, by tenant and id, over one host (keeps I1, I7): one table of sessions for all tenants; a tenant
+// sees its own only. What a dead process left is resumed.
 //
 // open: executions are accepted. closing: no more are, and runs may end. closed: runs are suspended, streams have ended;
 // sessions can still be looked at.
@@ -50,7 +50,7 @@ class Service implements SessionService {
 	readonly #following = new Set<() => void>();
 	/** Executions are accepted one after the other in each session. */
 	readonly #accepting = new OneAtATime();
-	/** What was asked for and is not answered yet. */
+	/** Requests that are not answered yet. */
 	readonly #asked = new Set<Promise<unknown>>();
 	#isClosing = false;
 
@@ -115,12 +115,12 @@ class Service implements SessionService {
 		if (given === undefined || given === null) throw contextRequired();
 		const context = readContext(given);
 		if (input.kind === "answers") throw contextRequired();
-		// What its first execution may not have is refused before there is a session.
+		// An invalid first execution is refused before a session is created.
 		if (model !== undefined) await this.#sessions.agents.model(model);
 		try {
 			return { setup: await session.create(context), created: true };
 		} catch (error) {
-			// Another server may have made it meanwhile, and begun.
+			// Another server may have created it meanwhile, and begun.
 			const setup = codeOf(error) === "session_exists" ? await session.setup() : undefined;
 			if (setup === undefined) throw error;
 			return { setup, created: false };
@@ -235,7 +235,7 @@ class Service implements SessionService {
 		const over = new Promise<void>((resolve) => {
 			timer = setTimeout(resolve, drainMs);
 		});
-		// What was asked for before belongs to what may finish.
+		// Requests from before the close may still finish.
 		await Promise.race([Promise.allSettled(this.#asked), over]);
 		await Promise.race([this.#sessions.quiet(), over]);
 		clearTimeout(timer);
@@ -243,7 +243,7 @@ class Service implements SessionService {
 		for (const leave of [...this.#following]) leave();
 	}
 
-	/** Does what was asked of a session, unless the service closes. */
+	/** Runs a request on a session, unless the service closes. */
 	async #answer<T>({ key }: ExecuteSession, sessionId: string, act: () => Promise<T>): Promise<T> {
 		const answering = act();
 		this.#asked.add(answering);

@@ -1,17 +1,17 @@
 // What all watchers of one session share: one reader of the service, one serialisation, one window of recent chunks.
 // The reader never waits for a watcher, so no watcher slows a run or another watcher. The window is bounded: a watcher
-// that falls further behind than `maxBufferedBytes` has to read from the service by itself (keeps I7).
+// that lags by more than `maxBufferedBytes` has to read from the service by itself (keeps I7).
 import type { LoggedEvent } from "holdfast/execute";
 import { type Chunk, chunksOf } from "./chunk.ts";
 import { compareEventIds } from "./event-id.ts";
 import { isComplete } from "./record.ts";
 import { unheld } from "./stream-table.ts";
 
-/** Bytes of the window that are kept for watchers that come back, when nobody is behind. */
+/** Bytes of the window that are kept for watchers that come back, when no watcher lags. */
 const recentBytes = 64 * 1024;
-/** More watchers than this are a crowd: so many are told at a time, then everything else has its turn. */
+/** More watchers than this are a crowd: so many are woken at a time, then everything else has its turn. */
 const crowd = 32;
-/** The share of the time that telling a crowd may take. */
+/** The share of the time that waking a crowd may take. */
 const crowdShare = 0.2;
 /**
  * Milliseconds between two reads at the live end, so that what is committed meanwhile is read, written out and sent
@@ -22,7 +22,7 @@ const readEvery = { least: 4, timesLate: 4, most: 50 };
 const full = 64;
 /** Milliseconds that a crowd waits for news at most. */
 const crowdPatience = 250;
-/** Events that are gathered for a crowd before they are told in any case. */
+/** So many gathered events are emitted to a crowd at once, without waiting. */
 const gathered = 4096;
 
 /** A watcher as the feed sees it. */
@@ -31,7 +31,7 @@ export interface FeedWatcher {
 	next: number;
 	/** There is a chunk to take. */
 	wake(): void;
-	/** It fell too far behind, and leaves. */
+	/** It lags too far, and has to leave. */
 	drop(): void;
 }
 
@@ -39,7 +39,7 @@ export interface FeedWatcher {
 export interface FeedOptions {
 	/** Follows the session from `after` until the signal. */
 	readonly follow: (signal: AbortSignal) => AsyncIterable<readonly LoggedEvent[]>;
-	/** The id behind which it begins. */
+	/** The id after which it begins. */
 	readonly after: string | undefined;
 	readonly maxBufferedBytes: number;
 	readonly ended: () => void;
@@ -60,9 +60,9 @@ export class Feed {
 	#before: string | undefined;
 	#lastId: string | undefined;
 	#gathered: LoggedEvent[] = [];
-	/** Whether a crowd is being told, or rested from: what comes meanwhile is gathered. */
+	/** Whether a crowd is being woken, or the pause after it runs: events that come meanwhile are gathered. */
 	#isTelling = false;
-	/** Whether something came into the window since the crowd was last told from its beginning. */
+	/** Whether something came into the window since the last pass over the crowd began. */
 	#hasNews = false;
 	#endRest: () => void = () => {};
 	#isOpen = true;
@@ -102,7 +102,7 @@ export class Feed {
 		return this.#lastEnd !== undefined && this.#lastEnd === this.#lastId;
 	}
 
-	/** Whether `after` is a place that this feed has seen, with everything behind it in the window. */
+	/** Whether this feed has seen `after`, and has everything after it in the window. */
 	holds(after: string | undefined): boolean {
 		if (!this.covers(after)) return false;
 		return after === undefined || (this.#lastId !== undefined && compareEventIds(after, this.#lastId) <= 0);
@@ -145,7 +145,7 @@ export class Feed {
 		this.#closeIfUnused();
 	}
 
-	/** Calls `settle` once the execution behind `after` has ended, or the feed has. */
+	/** Calls `settle` once the execution after `after` has ended, or the feed has. */
 	whenComplete(after: string, settle: () => void): void {
 		const hasEnded = this.#lastEnd !== undefined && compareEventIds(this.#lastEnd, after) > 0;
 		if (!this.#isOpen || hasEnded) {
@@ -217,7 +217,7 @@ export class Feed {
 		if (isUrgent) this.#endRest();
 	}
 
-	/** Moves what was gathered into the window and tells the watchers. */
+	/** Moves what was gathered into the window and wakes the watchers. */
 	#tell(): void {
 		const events = this.#gathered;
 		if (events.length === 0) return;
@@ -245,7 +245,7 @@ export class Feed {
 		return events.slice(from);
 	}
 
-	/** Tells many watchers a few at a time, so that runs go on in between, and rests in proportion. */
+	/** Wakes many watchers a few at a time, so that runs continue in between, and pauses in proportion. */
 	async #tellCrowd(): Promise<void> {
 		this.#hasNews = true;
 		if (this.#isTelling) return;

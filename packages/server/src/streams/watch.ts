@@ -1,6 +1,6 @@
 // One watcher of one session: it reads from the service at the pace of its reader until it has caught up, then it joins
 // the feed that all watchers share. When that is too far ahead of its reader, it reads from the service again: a burst cuts
-// nobody off, and one who has stopped reading is let go by its stream. Every event is sent once, in order, whichever of the
+// no reader off, and one that has stopped reading is let go by its stream. Every event is sent once, in order, whichever of the
 // two it came from.
 import type { LoggedEvent } from "holdfast/execute";
 import type { SessionService } from "../service/index.ts";
@@ -9,7 +9,7 @@ import type { Source, StartSource, StreamEnd } from "./event-stream.ts";
 import type { Feed, FeedWatcher } from "./feed.ts";
 import type { FeedTable } from "./feed-table.ts";
 
-/** Where a watcher stops: behind the next end of an execution, behind the last one, or never. */
+/** Where a watcher stops: after the next end of an execution, after the last one, or never. */
 export type Until = "complete" | "idle" | "never";
 
 /** What is watched, and from where. */
@@ -21,7 +21,7 @@ export interface WatchOptions {
 	readonly until: Until;
 	/** Counts events as they are sent. */
 	readonly sent: (events: number) => void;
-	/** Told when the service fails under the watcher. */
+	/** Called when the service fails under the watcher. */
 	readonly failed: (error: unknown) => void;
 }
 
@@ -44,7 +44,7 @@ export function watchNew(ports: WatchPorts, options: WatchOptions): StartSource 
 }
 
 /**
- * Watches from any place. Settles when the service has accepted the place.
+ * Watches from any position. Settles when the service has accepted it.
  * @throws what the service says: `session_not_found`, `invalid_event_id`, `events_expired`.
  */
 export async function watchFrom(ports: WatchPorts, options: WatchOptions): Promise<StartSource> {
