@@ -132,7 +132,8 @@ test("sessions that begin at once do not run in lockstep: each goes as far as it
 		asked.push(text);
 		return messages.length === 1 ? { toolCalls: [{ name: "look", arguments: {} }] } : { text: "done" };
 	});
-	const agent = new Agent({ model, tools: [anyTool("look", () => "seen")], host: memoryHost() });
+	const ports = { clock: { now: () => 0, monotonic: () => 0 } };
+	const agent = new Agent({ model, tools: [anyTool("look", () => "seen")], host: memoryHost(), ports });
 	const keys = ["one", "two", "three"];
 	await Promise.all(keys.map(async (key) => (await agent.session(key).send(key)).result()));
 	expect(asked).toEqual(["one", "one", "two", "two", "three", "three"]);

@@ -6,6 +6,7 @@ import type {
 	ErrorData,
 	InputTaken,
 	PendingCall,
+	PendingWait,
 	Placement,
 	RunKind,
 	RunOutcome,
@@ -97,6 +98,8 @@ export interface ToolStartEvent extends At {
 	/** The final input. */
 	readonly input: unknown;
 	readonly attempt: number;
+	/** Set where no model asked for the call but the strategy did: the history does not hold it. */
+	readonly requested?: true;
 }
 /** A running tool told a piece of its output. */
 export interface ToolDeltaEvent extends At {
@@ -125,6 +128,8 @@ export interface ToolEndEvent extends At {
 	readonly details?: unknown;
 	/** Milliseconds. */
 	readonly duration: number;
+	/** Set where no model asked for the call but the strategy did: the history does not hold it. */
+	readonly requested?: true;
 }
 export interface StepEndEvent extends At {
 	readonly type: "step_end";
@@ -137,6 +142,8 @@ export interface WaitingEvent extends At {
 	readonly type: "waiting";
 	readonly runId: string;
 	readonly calls: readonly (PendingCall & { readonly call: ToolCall })[];
+	/** What the strategy waits for; then there are no calls. */
+	readonly wait?: PendingWait;
 }
 export interface NoteEvent extends At {
 	readonly type: "note";

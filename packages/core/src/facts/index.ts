@@ -23,6 +23,7 @@ export type {
 	FactKind,
 	Noted,
 	PendingCall,
+	PendingWait,
 	Placement,
 	RunKind,
 	RunOutcome,
@@ -32,6 +33,7 @@ export type {
 	ToolCallOutcome,
 	ToolSettled,
 	ToolStarted,
+	ToolsRequested,
 } from "./fact.ts";
 export { flat, flatFrom, GrowingText } from "./flat-text.ts";
 export { foldedFact, withTools } from "./folded-state.ts";
@@ -58,8 +60,8 @@ export type { ModelPrice } from "./model-price.ts";
 export { modelRetryNote, modelRetryOf } from "./model-retry.ts";
 export {
 	answerFacts,
+	dueFacts,
 	expired,
-	expiredFacts,
 	nextDeadline,
 	type PendingToolCall,
 	pendingCalls,
@@ -69,7 +71,7 @@ export {
 export { PartialAnswer } from "./partial-answer.ts";
 export { project } from "./project.ts";
 export { chunksAfter, entriesAfter, entriesBack, isExpired } from "./read-entries.ts";
-export type { CallState, LastFact, RunState } from "./run-state.ts";
+export { type CallState, type LastFact, type RunState, stepContinues } from "./run-state.ts";
 export {
 	cycleUsage,
 	evolve,

@@ -31,6 +31,8 @@ type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 export interface Settlement {
 	readonly facts: readonly Fact[];
 	readonly afterwards: "goes-on" | "stops";
+	/** Ids of inputs in the store that these facts take in. */
+	readonly drain?: readonly string[];
 	/** Looks on from the very beginning. */
 	readonly watcher?: Watcher | undefined;
 }
@@ -115,7 +117,7 @@ export class SessionRunner {
 		const partial = settlement === undefined ? await hold.cutOff() : undefined;
 		if (partial !== undefined) resumed.partial = partial;
 		const settled = await this.#admitted(run, settlement?.facts ?? []);
-		const first = await commitFirst(hold, run, [resumed, ...settled], undefined);
+		const first = await commitFirst(hold, run, [resumed, ...settled], settlement?.drain);
 		if (first === "taken") return false;
 		if (first !== "committed") {
 			// Who answered hears of it, and the run waits on.

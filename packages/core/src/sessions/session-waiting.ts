@@ -1,9 +1,11 @@
 // A session whose run waits for somebody outside: what is said of its calls, and their deadlines (keeps I4).
 import {
+	type AcceptedInput,
 	answerFacts,
+	dueFacts,
 	entriesBack,
 	expired,
-	expiredFacts,
+	inputFact,
 	nextDeadline,
 	type PendingToolCall,
 	pendingCalls,
@@ -58,11 +60,28 @@ export class SessionWaiting {
 		}
 	}
 
-	/** Calls whose time is over have failed. Null when nothing waits any more. */
+	/** The run continues with this input, where its strategy waits for one; else null. */
+	async take(input: AcceptedInput, place: "new" | "stored" = "new"): Promise<AgentRun | null> {
+		const worker = this.#worker;
+		if ((await worker.journal.head(worker.place))?.openRunId === undefined) return null;
+		const { id } = input.message;
+		try {
+			return await this.#settle(({ run }) => {
+				if (run?.wait === undefined) throw noPendingToolCalls(worker.key);
+				const facts = [inputFact(id, input, "step-end")];
+				return { facts, afterwards: "goes-on", ...(place === "stored" ? { drain: [id] } : {}) };
+			});
+		} catch (error) {
+			if (isNotWaiting(error) || (error as { code?: unknown }).code === "session_busy") return null;
+			throw error;
+		}
+	}
+
+	/** What is due is on record: calls whose time is over have failed. Null when nothing waits any more. */
 	async expire(): Promise<AgentRun | null> {
 		try {
 			return await this.#settle(({ run }) => ({
-				facts: run === undefined ? [] : expiredFacts(run, this.#now),
+				facts: run === undefined ? [] : dueFacts(run, this.#now),
 				afterwards: "goes-on",
 			}));
 		} catch (error) {

@@ -189,7 +189,8 @@ export class SessionWorker {
 			await this.passed();
 		this.ensureUsable(); // it may have been killed meanwhile
 		const active = this.active;
-		if (active === undefined || !isRunning(active.run)) return this.send(input);
+		if (active === undefined) return (await this.waiting.take(input)) ?? this.send(input);
+		if (!isRunning(active.run)) return this.send(input);
 		const inputId = input.message.id;
 		const { runId } = active.run;
 		const { workerId } = this.journal;
@@ -210,7 +211,7 @@ export class SessionWorker {
 		if (active.run.took(inputId)) return active.handle;
 		// The run had ended before the input was in the inbox: there it stands, as the next turn.
 		if (said.turn !== undefined) return said.turn;
-		const turn = this.#queueSteered(inputId, input);
+		const turn = (await this.waiting.take(input, "stored")) ?? this.#queueSteered(inputId, input);
 		this.pump();
 		return turn;
 	}
