@@ -26,8 +26,8 @@ export interface AgentSessionsOptions {
 	readonly agentFor?: AgentFor;
 }
 
-/** What sessions know of the agents that were made in this process. */
-const known = new WeakMap<object, SessionAgent>();
+/** By this member sessions find what they know of an agent; a map of all agents would cost each of them more. */
+export const sessionAgent: unique symbol = Symbol("session agent");
 
 /**
  * A service of sessions makes one a namespace, not one a session: `agentFor` gives each turn the model, instructions,
@@ -57,10 +57,13 @@ export class AgentSessions {
 		this.#engine = engine;
 		this.#isResolved = agentFor !== undefined;
 		if (options.host !== undefined) this.#host = resolveHost(options.host, adaptExecutionHost);
-		const subagents = checkSubagents(options.subagents, options, (each) => known.get(each));
+		const subagents = checkSubagents(
+			options.subagents,
+			options,
+			(each) => (each as { readonly [sessionAgent]?: SessionAgent })[sessionAgent],
+		);
 		this.#execution = this.#host && agentExecution(this.#host, engine.ports, options.namespace);
 		this.agent = sessionAgentOf({ agent: owner ?? { ...options, id }, options, engine, subagents, agentFor });
-		if (owner !== undefined) known.set(owner, this.agent);
 	}
 
 	/** Resolves when the plugins are set up. */

@@ -114,7 +114,9 @@ async function startOrStore(worker: SessionWorker, turn: QueuedTurn): Promise<vo
 	try {
 		const { setup } = worker.table.agent;
 		if (setup !== undefined) await setup.over();
-		if (worker.table.othersWork) await worker.agent.fairness.turn();
+		const { fairness } = worker.agent;
+		const moment = worker.table.othersWork ? fairness.turn() : fairness.begin();
+		if (moment !== undefined) await moment;
 		const ours = (await worker.opening.open()) === "ours";
 		if (worker.killed) throw sessionKilled();
 		const first = ours && hold.openRunId === undefined && queue.first === turn;
