@@ -18,6 +18,8 @@ export interface CasePlan {
 	/** The case's name, and which of its tasks it is: `steer.3 main`. */
 	readonly task: string;
 	readonly calls: readonly { readonly tool: string; readonly input: Readonly<Record<string, unknown>> }[];
+	/** What the strategy calls itself, before it asks the model. */
+	readonly requests?: readonly string[];
 	/** The answer after the calls waits until the case lets it go, where the case holds it. */
 	readonly holdsAnswer?: true;
 }

@@ -7,6 +7,7 @@ import { sqliteHost } from "holdfast/sqlite";
 import { caseModel } from "./case-model.fixture.ts";
 import { type CaseParts, scenarios } from "./cases.fixture.ts";
 import { namedWrites } from "./held-writes.fixture.ts";
+import { requestingStrategy } from "./requesting-strategy.fixture.ts";
 
 export interface CasesOptions {
 	/**
@@ -129,6 +130,14 @@ const agents = {
 		instructions: "You are compacting.",
 		plugins: [compaction({ maxTokens: 900, keepRecent: 2 })],
 	}),
+	deciding: new Agent({
+		model,
+		tools,
+		host,
+		namespace: "deciding",
+		instructions: "You are deciding.",
+		execution: requestingStrategy,
+	}),
 };
 
 async function until(what: () => boolean | Promise<boolean>): Promise<void> {
@@ -139,7 +148,8 @@ async function play(name: string): Promise<void> {
 	const scenario = scenarios[name.split(".")[0] ?? ""];
 	if (scenario === undefined) throw new Error(`no scenario ${name}`);
 	const agent = agents[scenario.agent];
-	const place = scenario.agent === "plain" ? name : `\0ns\0${"compacting".length}\0compacting\0${name}`;
+	const space = scenario.agent;
+	const place = space === "plain" ? name : `\0ns\0${space.length}\0${space}\0${name}`;
 	const entries = async () => await host.journal.read(place);
 	const parts: CaseParts = {
 		name,

@@ -18,7 +18,7 @@ export interface CaseParts {
 }
 
 export interface Scenario {
-	readonly agent: "plain" | "compacting";
+	readonly agent: "plain" | "compacting" | "deciding";
 	/** What is sent, one after the other. */
 	plans(name: string): readonly CasePlan[];
 	/** What a user does while the first plan is at its gate; without it nothing waits there. */
@@ -107,6 +107,11 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
 			await store.notifications.enqueue({ ...notification, input });
 			await scheduler.resumeSession(name, notification);
 		},
+		runs: 1,
+	},
+	decide: {
+		agent: "deciding",
+		plans: (name) => [{ task: `${name} main`, calls: [], requests: ["lookup", "post", "post"] }],
 		runs: 1,
 	},
 	compact: {

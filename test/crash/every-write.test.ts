@@ -181,9 +181,10 @@ async function killAndFinish(file: string, deaths: 1 | 2): Promise<ReadonlyMap<s
 	const dying = await runCases(file, { phase: "die", later: 0, cases });
 	expect(dying.signal).toBe("SIGKILL");
 	expect(dying.reports).toEqual([{ held: expect.anything(), missing: expect.anything() }]);
-	// Where two race for a record, the number of writes differs from time to time: then a case has come to its end.
+	// Where two race for a record, or a wait is over before it begins, the number of writes differs from time to time: then
+	// a case has come to its end.
 	const missing = dying.reports[0]?.missing ?? [];
-	expect(missing.filter((name) => !/^(?:background|notify)\./.test(name))).toEqual([]);
+	expect(missing.filter((name) => !/^(?:background|notify|decide)\./.test(name))).toEqual([]);
 	expect(missing.length, missing.join()).toBeLessThan(5);
 	const names = cases.map(({ name }) => ({ name }));
 	if (deaths === 2) {

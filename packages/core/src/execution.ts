@@ -6,7 +6,10 @@ export type {
 	FinishAction,
 	ModelAction,
 	NoteAction,
+	RequestedCall,
 	Situation,
+	ToolsAction,
+	WaitAction,
 } from "./engine/action.ts";
 export type {
 	EnqueueOptions,

@@ -152,6 +152,15 @@ function describe(
 				if (fact.message.text !== "") line("", text);
 			break;
 		}
+		case "tools.requested":
+			run.steps = Math.max(run.steps, fact.step);
+			for (const call of fact.calls)
+				run.calls.set(call.toolCallId, { name: call.toolName, input: call.arguments, attempt: 0 });
+			line(
+				`step ${fact.step}`,
+				`the strategy called ${fact.calls.length === 1 ? "a tool" : `${fact.calls.length} tools`}`,
+			);
+			break;
 		case "tool.started": {
 			const call = run.calls.get(fact.callId);
 			run.calls.set(fact.callId, {
@@ -181,6 +190,11 @@ function describe(
 				const call = run.calls.get(callId);
 				const text = `for ${awaits === "approval" ? "approval" : "the result"} of ${call?.name ?? callId} ${formatArguments(call?.input)}`;
 				line("waiting", oneLine(text, width));
+			}
+			if (fact.wait !== undefined) {
+				const { tag, until } = fact.wait;
+				const time = until === undefined ? "an input" : new Date(until).toISOString();
+				line("waiting", oneLine(`for ${time} (${tag})`, width));
 			}
 			break;
 		case "run.ended": {

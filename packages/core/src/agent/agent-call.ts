@@ -69,6 +69,8 @@ export function startCall(
 	let cut: ((error: unknown) => void) | undefined;
 
 	const execute = async (context: RunContext, frame: CallFrame | undefined): Promise<GenerateResult> => {
+		const moment = engine.fairness.begin();
+		if (moment !== undefined) await moment;
 		if (stopped) throw cancelled();
 		checkpoints = checkpoints?.of(context.state);
 		if (opaque !== undefined) {
@@ -110,7 +112,7 @@ export function startCall(
 		const { policy } = policed;
 		const context: RunContext = { agent: setup.agent, input, state: started, metadata: {} };
 		if (policy === undefined) return execute(context, undefined);
-		const frame = new CallFrame(policy, runId, context, stopping.signal);
+		const frame = new CallFrame(policy, runId, context, stopping().signal);
 		try {
 			return await aroundRun(frame.policy.around, context, (changed) => {
 				frame.context = changed;
@@ -121,7 +123,13 @@ export function startCall(
 		}
 	};
 
-	const stopping = new AbortController();
+	/** Made for interceptors alone: a run has a signal of its own. */
+	let controller: AbortController | undefined;
+	const stopping = (): AbortController => {
+		controller ??= new AbortController();
+		if (stopped && !controller.signal.aborted) controller.abort(cancelled());
+		return controller;
+	};
 	const executing =
 		policed.policy === undefined && policed.setup === undefined
 			? execute({ agent: setup.agent, input, state: started, metadata: {} }, undefined)
@@ -139,7 +147,7 @@ export function startCall(
 	function stop(): void {
 		if (over || stopped) return;
 		stopped = true;
-		stopping.abort(cancelled());
+		controller?.abort(cancelled());
 		if (work.stop !== undefined) work.stop();
 		else cut?.(cancelled());
 	}

@@ -33,8 +33,8 @@ export interface AgentSessionsOptions {
 	readonly keys?: SessionKeys;
 }
 
-/** What sessions know of the agents that were made in this process. */
-const known = new WeakMap<object, SessionAgent>();
+/** By this member sessions find what they know of an agent; a map of all agents would cost each of them more. */
+export const sessionAgent: unique symbol = Symbol("session agent");
 
 /**
  * A service of sessions makes one of it, not one a session: `agentFor` gives each turn the model, instructions,
@@ -65,11 +65,14 @@ export class AgentSessions {
 		this.#engine = engine;
 		this.#isResolved = agentFor !== undefined;
 		if (options.host !== undefined) this.#host = resolveHost(options.host, adaptExecutionHost);
-		const subagents = checkSubagents(options.subagents, options, (each) => known.get(each));
+		const subagents = checkSubagents(
+			options.subagents,
+			options,
+			(each) => (each as { readonly [sessionAgent]?: SessionAgent })[sessionAgent],
+		);
 		this.#execution = this.#host && agentExecution(this.#host, engine.ports, keys);
 		const agent = owner ?? { ...options, id };
 		this.agent = sessionAgentOf({ agent, options, engine, subagents, agentFor, keys });
-		if (owner !== undefined) known.set(owner, this.agent);
 	}
 
 	/** Resolves when the plugins are set up. */

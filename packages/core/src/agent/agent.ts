@@ -2,12 +2,12 @@
 import { HoldfastError, isMessage, type Message, type Turn, UserMessage, uuid } from "@holdfast/upp";
 import type { AgentStreamResult, EngineAgent } from "../engine/index.ts";
 import type { SendInput } from "../facts/index.ts";
-import type { AgentRun, RecoverOptions, Session, WorkOptions } from "../sessions/index.ts";
+import type { AgentRun, RecoverOptions, Session, SessionAgent, WorkOptions } from "../sessions/index.ts";
 import type { GenerateResult } from "../state/index.ts";
 import { AgentState } from "../state/index.ts";
 import type { AnyTool } from "../tools/index.ts";
 import { type CallOptions, type CallSetup, startCall } from "./agent-call.ts";
-import { AgentSessions } from "./agent-sessions.ts";
+import { AgentSessions, sessionAgent } from "./agent-sessions.ts";
 import { streamCall } from "./agent-stream.ts";
 import { checkModel, checkNames, checkOptions } from "./check-options.ts";
 import { checkpointsOf } from "./checkpoints.ts";
@@ -34,6 +34,15 @@ export class Agent {
 	readonly #engine: EngineAgent;
 	readonly #calls: CallSetup;
 	readonly #sessions: AgentSessions;
+
+	static {
+		// No name of it is in the declarations: sessions find by it what they know of an agent.
+		Object.defineProperty(Agent.prototype, sessionAgent, {
+			get(this: Agent): SessionAgent {
+				return this.#sessions.agent;
+			},
+		});
+	}
 
 	/** @throws TypeError naming the option that is missing, unknown or wrong. */
 	constructor(options: AgentOptions) {

@@ -1,6 +1,6 @@
 import { scriptedModel } from "@holdfast/testing";
 import { afterEach, expect, test, vi } from "vitest";
-import type { SessionStore } from "../host/index.ts";
+import type { SessionStore } from "../host/session-store.ts";
 import { Agent } from "./agent.ts";
 import { storeHost } from "./foreign-host.ts";
 

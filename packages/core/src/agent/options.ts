@@ -223,8 +223,11 @@ export function opaqueOf(options: AgentOptions): OpaqueStrategy | undefined {
 	return { strategy: execution, llmOptions: llmOptionsOf(options, options.system ?? options.instructions) };
 }
 
+/** Shared by all agents that were given none: it knows nothing of them. */
+const defaultStrategy = loop();
+
 function deciderOf({ execution, maxSteps }: AgentOptions): Decider {
-	const decider = execution !== undefined && isDecider(execution) ? execution : loop();
+	const decider = execution !== undefined && isDecider(execution) ? execution : defaultStrategy;
 	return maxSteps === undefined ? decider : limitSteps(decider, maxSteps);
 }
 

@@ -1,8 +1,8 @@
 import { MemorySessionStore } from "@holdfast/stores";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
-import { Agent } from "../agent/agent.ts";
 import { memoryHost } from "../host/host-port.ts";
+import { Agent } from "./agent.ts";
 import { resolveHost } from "./resolve-host.ts";
 
 const sessionStore = new MemorySessionStore();

@@ -28,6 +28,50 @@ export interface ModelAction {
 	readonly failure?: "fails" | "decides";
 }
 
+/** A tool call of a strategy's own. */
+export interface RequestedCall {
+	readonly toolName: string;
+	/** What a model would give: it is checked against the tool's schema all the same. */
+	readonly arguments: Record<string, unknown>;
+	/** Names the call within this action. Default: a new UUIDv4. */
+	readonly toolCallId?: string;
+}
+
+/**
+ * Call tools without asking a model. They are carried out like calls of a model: checked, approved, in their order, on
+ * record before they start, and each with its tool's `retryPolicy` after a crash. The request is recorded with the first of
+ * them, so the strategy is not asked again for what it has decided.
+ *
+ * Neither the calls nor their results enter the history: providers want calls that their model made. The strategy finds the
+ * results in `executions()`, and shows a model what it wants to in the `prompt` of a model action.
+ */
+export interface ToolsAction {
+	readonly kind: "tools";
+	/** What the calls are for: a word of the strategy's own. `last` has it when all results are there. Default `act`. */
+	readonly tag?: string;
+	/** `next` begins a new step with these calls, `same` continues the current one; before the first step that is 0. */
+	readonly step: "next" | "same";
+	/** At least one. */
+	readonly calls: readonly RequestedCall[];
+	/** What becomes of the step once the results are there. Default `ends-step`. */
+	readonly afterwards?: "ends-step" | "goes-on";
+}
+
+/**
+ * Wait for a time, or for an input from outside, whichever comes first. A session holds no process meanwhile, and the wait
+ * outlives all of them; a pure call waits in place. `last` says what came: `wait`, or `input`.
+ *
+ * A strategy reads no clock. It asks for one, and the answer is on record:
+ * `{kind: "ask", topic: "wake-at", question: () => Date.now() + 60_000}`, then `{kind: "wait", until: last.value}`.
+ */
+export interface WaitAction {
+	readonly kind: "wait";
+	/** What it waits for: a word of the strategy's own. Default `wait`. */
+	readonly tag?: string;
+	/** Milliseconds since the epoch. Default: an input alone ends the wait; a pure call, which gets none, fails. */
+	readonly until?: number;
+}
+
 /** Remember something beside the messages. */
 export interface NoteAction {
 	readonly kind: "note";
@@ -51,7 +95,7 @@ export interface FinishAction {
 }
 
 /** What a decider may ask for next. */
-export type Action = ModelAction | NoteAction | AskAction | FinishAction;
+export type Action = ModelAction | ToolsAction | WaitAction | NoteAction | AskAction | FinishAction;
 
 /** What a decider looks at. It is asked only when every tool call has its result. */
 export interface Situation {
@@ -60,7 +104,7 @@ export interface Situation {
 	readonly step: number;
 	/** Rounds of tool calls finished in this run. */
 	readonly rounds: number;
-	/** What happened last. `results` follows an answer that called tools, and keeps its tag. */
+	/** What happened last. `results` follows an answer that called tools, or a `tools` action, and keeps its tag. */
 	readonly last: LastFact;
 	/** The last answer of the model in this run. */
 	readonly answer: AssistantSaid | undefined;

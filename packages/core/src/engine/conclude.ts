@@ -3,8 +3,8 @@ import { HoldfastError, type Turn, UPPError } from "@holdfast/upp";
 import type { GenerateResult } from "../state/index.ts";
 import type { DriveOutcome } from "./end-run.ts";
 import type { Run } from "./run.ts";
+import { turnOf, wholeTurn } from "./step.ts";
 import { Stopped } from "./stopped.ts";
-import { turnOf } from "./turn-so-far.ts";
 
 /**
  * The result of a run that completed; the hooks `onComplete` and `onError` are called here, once.
@@ -17,7 +17,7 @@ export async function conclude(
 ): Promise<GenerateResult> {
 	const { hooks } = run.agent;
 	if (outcome.kind === "ended" && outcome.outcome === "completed") {
-		const result: GenerateResult = { turn: turn as Turn, state: run.state.agent };
+		const result: GenerateResult = { turn: turn ?? wholeTurn(run), state: run.state.agent };
 		if (hooks.onComplete !== undefined) await answered(run, hooks.onComplete(result));
 		return result;
 	}

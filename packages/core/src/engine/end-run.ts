@@ -1,6 +1,6 @@
 // How the drive of a run comes to its end in this process: ended on record, or left open for somebody to resume.
 import { HoldfastError } from "@holdfast/upp";
-import type { ErrorData, Fact, PendingCall, RunOutcome } from "../facts/index.ts";
+import type { ErrorData, Fact, RunOutcome } from "../facts/index.ts";
 import { errorData } from "../facts/index.ts";
 import type { Run } from "./run.ts";
 import { CommitFailed, CutShort, Stopped, Waits } from "./stopped.ts";
@@ -20,7 +20,7 @@ export async function stopOrFail(run: Run, thrown: unknown): Promise<DriveOutcom
 	const { cause: error, facts = [], partial } = thrown instanceof CutShort ? thrown : { cause: thrown };
 	if (error instanceof CommitFailed)
 		return left(run, lostLease(error.cause) ? "lease_lost" : "journal_failed", error.cause);
-	if (error instanceof Waits) return waiting(run, error.calls);
+	if (error instanceof Waits) return waiting(run, error.facts);
 	if (error instanceof Stopped) {
 		if (error.reason === "suspend") return suspended(run);
 		if (error.reason === "kill") return killed(run);
@@ -89,10 +89,10 @@ export function sessionKilled(): HoldfastError {
 	);
 }
 
-/** The run holds no process while somebody outside settles its calls. */
-async function waiting(run: Run, calls: readonly PendingCall[]): Promise<DriveOutcome> {
+/** The run holds no process while it waits for somebody outside. */
+async function waiting(run: Run, facts: readonly Fact[]): Promise<DriveOutcome> {
 	try {
-		await commit(run, [{ kind: "waiting", step: stepOf(run), calls }]);
+		if (facts.length > 0) await commit(run, facts);
 	} catch (error) {
 		return stopOrFail(run, error);
 	}

@@ -9,6 +9,8 @@ import { type Ports, systemPorts } from "../host/index.ts";
 const unbroken = 10;
 /** How many of those that wait continue in one turn of the event loop, if they take less than that. */
 const inOneTurn = 64;
+/** How many pieces of work may begin in one turn of the event loop before the next ones wait for each other. */
+const atOnce = 8;
 
 export class Fairness {
 	readonly #ports: Pick<Ports, "clock" | "eventLoop">;
@@ -19,8 +21,11 @@ export class Fairness {
 	#first = 0;
 	/** How many of them are due in the next turn. */
 	#due = 0;
+	/** Pieces of work that began since the last turn of the event loop. */
+	#begun = 0;
 	readonly #turned = (): void => {
 		this.#since = undefined;
+		this.#begun = 0;
 	};
 	readonly #continue = (): void => {
 		this.#due--;
@@ -39,6 +44,11 @@ export class Fairness {
 	/** Settles when the event loop has passed; undefined while it was there not long ago. Asked before each piece of work. */
 	pause(): Promise<void> | undefined {
 		return this.#isOverdue() ? this.turn() : undefined;
+	}
+
+	/** Asked before a run begins: where many begin at once, all but the first ones wait for those before them. */
+	begin(): Promise<void> | undefined {
+		return this.#isOverdue() || ++this.#begun > atOnce ? this.turn() : undefined;
 	}
 
 	/** Settles when those that waited before have come as far as they can without the world. */

@@ -14,7 +14,7 @@ export { foldOptions } from "./fold-options.ts";
 export type { CommittedFact, Ledger, Mark } from "./ledger.ts";
 export { Run } from "./run.ts";
 export type { Recorder, RunInput } from "./run-options.ts";
+export { turnOf } from "./step.ts";
 export { CommitFailed, stopReasonOf } from "./stopped.ts";
 export { executionTrace, isSubagentEvent, type SubagentEvent, TraceCollector } from "./subagent-events.ts";
-export { turnOf } from "./turn-so-far.ts";
 export { type AgentStreamEvent, joinDeltas, uapProjection } from "./uap-events.ts";

@@ -1,6 +1,6 @@
 // The ways out of a drive beside its end: asked to stop, refused by the store, or left to somebody outside.
 import type { AssistantMessage } from "@holdfast/upp";
-import type { Fact, PendingCall } from "../facts/index.ts";
+import type { Fact } from "../facts/index.ts";
 
 /** Why a run was asked to stop. `interrupt` ends it; the others leave it open for somebody to resume. */
 export type StopReason = "interrupt" | "suspend" | "lease-lost" | "kill";
@@ -38,12 +38,13 @@ export class CutShort extends Error {
 	}
 }
 
-/** Thrown inside the drive when nothing is left to do until somebody outside settles these calls. */
+/** Thrown inside the drive when nothing is left to do until something comes from outside. */
 export class Waits extends Error {
-	readonly calls: readonly PendingCall[];
-	constructor(calls: readonly PendingCall[]) {
+	/** What is still to be committed before the run is left. */
+	readonly facts: readonly Fact[];
+	constructor(facts: readonly Fact[]) {
 		super("waits for somebody outside");
-		this.calls = calls;
+		this.facts = facts;
 	}
 }
 

@@ -2,7 +2,6 @@
 // One round is one step's calls; after a crash the same round continues with what the journal holds of it.
 import type { Tool, ToolCall } from "@holdfast/upp";
 import type {
-	AssistantSaid,
 	CallState,
 	Fact,
 	PendingCall,
@@ -66,8 +65,8 @@ export class ToolRound {
 	 */
 	readonly finished: Promise<readonly PendingCall[]>;
 
-	/** `answer` numbers the model's answers within the run, from 1: this is the round of that one. */
-	constructor(run: Run, step: number, answer: number, calls: readonly CallState[]) {
+	/** `name` is the round's own within the run, and the same after a crash. */
+	constructor(run: Run, step: number, name: string, calls: readonly CallState[]) {
 		this.#run = run;
 		this.#step = step;
 		const order = orderToolCalls(
@@ -83,7 +82,7 @@ export class ToolRound {
 				started: fact === undefined ? started : undefined,
 				phase: fact === undefined ? "waiting" : "settled",
 				attempt: (started?.attempt ?? 0) + 1,
-				idempotencyKey: started?.idempotencyKey ?? `${run.runId}.${answer}.${index}`,
+				idempotencyKey: started?.idempotencyKey ?? `${run.runId}.${name}.${index}`,
 				startedAt: 0,
 				...(approval === undefined ? {} : { approval, approved: true }),
 			};
@@ -102,9 +101,9 @@ export class ToolRound {
 		this.finished.catch(() => {}); // awaited by the drive; a failure between must not count as unhandled
 	}
 
-	/** Starts what may start. The answer that asked for the calls is committed with them, where it is not yet. */
-	begin(answer: AssistantSaid | undefined): Promise<void> | undefined {
-		const facts: Fact[] = answer === undefined ? [] : [answer];
+	/** Starts what may start. The fact that asks for the calls is committed with them, where it is not yet. */
+	begin(asked: Fact | undefined): Promise<void> | undefined {
+		const facts: Fact[] = asked === undefined ? [] : [asked];
 		const ready = this.#calls.filter((each) => each.phase === "waiting" && each.waitsFor.size === 0);
 		const pending: [CallInRound, Promise<CheckedCall>][] = [];
 		const launches: CallInRound[] = [];

@@ -113,7 +113,7 @@ export class ExecuteProjection {
 		this.#emit({ type: "tool_execution_start", toolCallId, toolName, args: argumentsOf(input) });
 	}
 
-	#toolEnded({ call, outcome, result, details }: ToolEndEvent): void {
+	#toolEnded({ call, outcome, result, details, requested }: ToolEndEvent): void {
 		const { toolCallId, toolName } = call;
 		const output = outputText(result);
 		const isError = outcome !== "done";
@@ -123,6 +123,7 @@ export class ExecuteProjection {
 			this.#emit({ type: "tool_execution_end", toolCallId, output, ...more, ...failed });
 		}
 		this.#calls.delete(toolCallId);
+		if (requested === true) return; // the history holds neither the call nor its result
 		this.#message({ role: "tool", toolCallId, toolName, output, isError, ...more, timestamp: this.#at });
 	}
 

@@ -30,7 +30,15 @@ export class CheckpointReader {
 				this.#open.delete(fact.callId);
 				return [{ ...about, phase: "after-tool", seq, toolCallId: fact.callId }];
 			case "waiting":
-				return [{ ...about, phase: "suspended", seq, waitsFor: fact.calls.map(({ callId }) => callId) }];
+				// What is waited for without a call has no name but the run's.
+				return [
+					{
+						...about,
+						phase: "suspended",
+						seq,
+						waitsFor: fact.wait === undefined ? fact.calls.map(({ callId }) => callId) : [about.runId],
+					},
+				];
 			case "note": {
 				if (fact.topic !== "suspended") return [];
 				// Without an open call it waits for nothing but to be resumed.

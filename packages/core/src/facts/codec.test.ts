@@ -70,7 +70,25 @@ const facts: Record<Fact["kind"], fc.Arbitrary<object>> = {
 		.map((parts) => Object.assign({}, ...parts)),
 	decision: fc.record({ step: count, topic: word, answer: value }),
 	note: fc.record({ step: count, topic: word, value }),
-	waiting: fc.record({ step: count, calls: fc.array(word) }),
+	"tools.requested": fc
+		.tuple(
+			fc.record({
+				step: count,
+				tag: word,
+				calls: fc.array(
+					fc.record({ toolCallId: word, toolName: word, arguments: fc.dictionary(word, value) }),
+				),
+			}),
+			optional("continues", fc.constant(true)),
+		)
+		.map((parts) => Object.assign({}, ...parts)),
+	waiting: fc
+		.tuple(
+			fc.record({ step: count, calls: fc.array(word) }),
+			optional("wait", fc.record({ tag: word, until: count })),
+		)
+		.map((parts) => Object.assign({}, ...parts)),
+	"wait.ended": fc.record({ step: count, tag: word, until: count }),
 	"message.updated": fc.record({ messageId: word, message }),
 	"message.deleted": fc.record({ messageId: word }),
 	"run.ended": fc
@@ -113,15 +131,62 @@ test("marks are a letter each, and letters of later releases are left out", () =
 	expect(decodeFact(kind, version, body.replace("tse", "txe")).marks).toEqual(["turn_start", "step_end"]);
 });
 
-test("the golden journal of version 1 is still read, fact by fact", () => {
-	const lines = readFileSync(new URL("./golden-journal-1.fixture.txt", import.meta.url), "utf8")
+/** Lines of a golden journal, and what is read from them. */
+function readGolden(name: string): { readonly lines: readonly string[]; readonly golden: readonly Fact[] } {
+	const lines = readFileSync(new URL(`./${name}.fixture.txt`, import.meta.url), "utf8")
 		.trim()
 		.split("\n");
 	const golden = lines.map((line) => {
 		const [kind = "", version, ...body] = line.split(" ");
 		return decodeFact(kind, Number(version), body.join(" "));
 	});
-	expect(new Set(golden.map((fact) => fact.kind))).toEqual(new Set(Object.keys(factFormats)));
+	return { lines, golden };
+}
+
+/** What this release writes as the golden journal has it. */
+function expectSameText({ lines, golden }: ReturnType<typeof readGolden>): void {
+	for (const [index, line] of lines.entries()) {
+		const fact = golden[index] as Fact;
+		if (factFormats[fact.kind].version !== Number(line.split(" ")[1])) continue;
+		const { kind, version, body } = encodeFact(fact);
+		expect(`${kind} ${version} ${JSON.stringify(JSON.parse(body))}`).toBe(line);
+	}
+}
+
+test("the golden journals hold every kind of fact", () => {
+	const kinds = ["golden-journal-1", "golden-journal-2"].flatMap((name) =>
+		readGolden(name).golden.map(({ kind }) => kind),
+	);
+	expect(new Set(kinds)).toEqual(new Set(Object.keys(factFormats)));
+});
+
+test("the golden journal of strategies that act without a model is read, and written the same", () => {
+	const journal = readGolden("golden-journal-2");
+	expectSameText(journal);
+	const [requested, waiting, ended, outside] = journal.golden;
+	const call = {
+		toolCallId: "c1",
+		toolName: "fetch",
+		arguments: { since: new Date("2026-01-02T03:04:05.678Z") },
+	};
+	expect(requested).toEqual({ kind: "tools.requested", step: 1, tag: "act", calls: [call], continues: true });
+	expect(waiting).toEqual({
+		kind: "waiting",
+		step: 1,
+		calls: [],
+		wait: { tag: "backoff", until: 1_767_323_045_678 },
+	});
+	expect(ended).toEqual({ kind: "wait.ended", step: 1, tag: "backoff", until: 1_767_323_045_678 });
+	expect(outside).toEqual({
+		kind: "waiting",
+		step: 2,
+		calls: [{ callId: "c2", awaits: "result", since: 5 }],
+	});
+});
+
+test("the golden journal of version 1 is still read, fact by fact", () => {
+	const journal = readGolden("golden-journal-1");
+	const { golden } = journal;
 	const [input] = golden.filter((fact) => fact.kind === "input");
 	expect(input?.message).toEqual(
 		new UserMessage("Which files changed?", { id: "m1", timestamp: new Date("2026-01-02T03:04:05.678Z") }),
@@ -139,12 +204,7 @@ test("the golden journal of version 1 is still read, fact by fact", () => {
 		{ a: [1, null, "x"] },
 		["I should look."],
 	]);
-	for (const [index, line] of lines.entries()) {
-		const fact = golden[index] as Fact;
-		if (factFormats[fact.kind].version > 1) continue;
-		const { kind, version, body } = encodeFact(fact);
-		expect(`${kind} ${version} ${JSON.stringify(JSON.parse(body))}`).toBe(line);
-	}
+	expectSameText(journal);
 });
 
 test("an older version is lifted step by step before it is read", () => {

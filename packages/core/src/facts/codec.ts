@@ -44,11 +44,14 @@ export const factFormats: Readonly<Record<FactKind, FactFormat>> = {
 	"run.parked": format({}),
 	input: format({ messages: ["message"] }),
 	assistant: format({ messages: ["message"], values: ["data"] }),
+	"tools.requested": format({ values: ["calls"] }),
 	"tool.started": format({ values: ["input"] }),
 	"tool.settled": format({ values: ["result", "details"] }),
 	decision: format({ values: ["answer"] }),
 	note: format({ values: ["value"] }),
-	waiting: format({}),
+	// Version 1 had no `wait`: a release that knows only that one would wait for ever.
+	waiting: format({ upcasters: [(body) => body] }),
+	"wait.ended": format({}),
 	"message.updated": format({ messages: ["message"] }),
 	"message.deleted": format({}),
 	"run.ended": format({ messages: ["partial"] }),
@@ -98,9 +101,9 @@ export function decodeFact(
 	}
 }
 
-function format(members: { messages?: readonly string[]; values?: readonly string[] }): FactFormat {
-	const { messages = [], values = [] } = members;
-	return { version: 1, messages, values, upcasters: [] };
+function format(members: Partial<Omit<FactFormat, "version">>): FactFormat {
+	const { messages = [], values = [], upcasters = [] } = members;
+	return { version: upcasters.length + 1, messages, values, upcasters };
 }
 
 function newer(kind: string, version: number): HoldfastError {

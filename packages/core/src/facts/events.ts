@@ -7,6 +7,7 @@ import type {
 	ErrorData,
 	InputTaken,
 	PendingCall,
+	PendingWait,
 	Placement,
 	RunKind,
 	RunOutcome,
@@ -98,6 +99,8 @@ export interface ToolStartEvent extends At {
 	/** The final input. */
 	readonly input: unknown;
 	readonly attempt: number;
+	/** Set where no model asked for the call but the strategy did: the history does not hold it. */
+	readonly requested?: true;
 }
 /** A running tool emitted a piece of its output. */
 export interface ToolDeltaEvent extends At {
@@ -126,6 +129,8 @@ export interface ToolEndEvent extends At {
 	readonly details?: unknown;
 	/** Milliseconds. */
 	readonly duration: number;
+	/** Set where no model asked for the call but the strategy did: the history does not hold it. */
+	readonly requested?: true;
 }
 export interface StepEndEvent extends At {
 	readonly type: "step_end";
@@ -138,6 +143,8 @@ export interface WaitingEvent extends At {
 	readonly type: "waiting";
 	readonly runId: string;
 	readonly calls: readonly (PendingCall & { readonly call: ToolCall })[];
+	/** What the strategy waits for; then there are no calls. */
+	readonly wait?: PendingWait;
 }
 export interface NoteEvent extends At {
 	readonly type: "note";

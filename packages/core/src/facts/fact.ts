@@ -1,6 +1,6 @@
 // The facts of a journal: what is committed, in order, and folded into state (keeps I2).
 // A fact is plain data plus UPP messages; codec.ts turns one into a row and back.
-import type { AssistantMessage, Message, TokenUsage } from "@holdfast/upp";
+import type { AssistantMessage, Message, TokenUsage, ToolCall } from "@holdfast/upp";
 import type { AgentStateJSON } from "../state/index.ts";
 
 /** Why a run exists. @see Keyed sessions, RunRecord.kind */
@@ -103,6 +103,21 @@ export interface AssistantSaid {
 	readonly resultsId?: string;
 }
 
+/**
+ * A strategy called tools without asking a model. The calls and their results are known to the run, not to the history: no
+ * model said them, and none is shown them.
+ */
+export interface ToolsRequested {
+	readonly kind: "tools.requested";
+	/** Number of the step within the run, from 1; 0 before the first. */
+	readonly step: number;
+	/** What the calls are for: a word of the strategy's own. */
+	readonly tag: string;
+	readonly calls: readonly ToolCall[];
+	/** Set when the step continues after the results. */
+	readonly continues?: true;
+}
+
 /** A tool call is about to run. A call without this fact was never started (keeps I3). */
 export interface ToolStarted {
 	readonly kind: "tool.started";
@@ -160,11 +175,29 @@ export interface PendingCall {
 	readonly deadline?: number;
 }
 
-/** The run waits for inputs from outside; it holds no process while it does. */
+/** A strategy waits for a time or an input, whichever comes first. */
+export interface PendingWait {
+	/** What it waits for: a word of the strategy's own. */
+	readonly tag: string;
+	/** Milliseconds since the epoch. Absent: it waits for an input alone. */
+	readonly until?: number;
+}
+
+/** The run waits for somebody outside; it holds no process while it does. */
 export interface Waiting {
 	readonly kind: "waiting";
 	readonly step: number;
+	/** What somebody is to say of each of these calls; none where a strategy waits. */
 	readonly calls: readonly PendingCall[];
+	readonly wait?: PendingWait;
+}
+
+/** The time came that a strategy waited for. */
+export interface WaitEnded {
+	readonly kind: "wait.ended";
+	readonly step: number;
+	readonly tag: string;
+	readonly until: number;
 }
 
 /** A message was replaced in the history by an edited one of the same id. */
@@ -220,11 +253,13 @@ export type Fact = Marked &
 		| RunParked
 		| InputTaken
 		| AssistantSaid
+		| ToolsRequested
 		| ToolStarted
 		| ToolSettled
 		| Decided
 		| Noted
 		| Waiting
+		| WaitEnded
 		| MessageUpdated
 		| MessageDeleted
 		| RunEnded

@@ -24,6 +24,7 @@ export type {
 	FactKind,
 	Noted,
 	PendingCall,
+	PendingWait,
 	Placement,
 	RunKind,
 	RunOutcome,
@@ -33,6 +34,7 @@ export type {
 	ToolCallOutcome,
 	ToolSettled,
 	ToolStarted,
+	ToolsRequested,
 } from "./fact.ts";
 export { flat, flatFrom, GrowingText } from "./flat-text.ts";
 export { foldedFact, withTools } from "./folded-state.ts";
@@ -57,8 +59,8 @@ export type { ModelPrice } from "./model-price.ts";
 export { modelRetryNote, modelRetryOf } from "./model-retry.ts";
 export {
 	answerFacts,
+	dueFacts,
 	expired,
-	expiredFacts,
 	nextDeadline,
 	type PendingToolCall,
 	pendingCalls,
@@ -67,7 +69,7 @@ export {
 } from "./outside-answers.ts";
 export { PartialAnswer } from "./partial-answer.ts";
 export { project } from "./project.ts";
-export type { CallState, LastFact, RunState } from "./run-state.ts";
+export { type CallState, type LastFact, type RunState, stepContinues } from "./run-state.ts";
 export {
 	cycleUsage,
 	evolve,

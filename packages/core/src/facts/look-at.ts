@@ -6,7 +6,7 @@ import type { Fact } from "./fact.ts";
 export const never: number = Number.MAX_SAFE_INTEGER;
 
 /**
- * The earliest deadline of the calls that a run waits for, in milliseconds since the epoch, or `never`; null where the run
+ * The earliest time of what a run waits for, a deadline of its calls or what its strategy set, in milliseconds since the epoch, or `never`; null where the run
  * is worked on, or over. `before` is what it was before these facts.
  */
 export function lookAt(facts: readonly Fact[], before: number | null): number | null {
@@ -14,5 +14,6 @@ export function lookAt(facts: readonly Fact[], before: number | null): number | 
 	if (last === undefined) return before;
 	if (last.kind === "run.parked") return never;
 	if (last.kind !== "waiting") return null;
-	return last.calls.reduce((earliest, { deadline = never }) => Math.min(earliest, deadline), never);
+	const until = last.wait?.until ?? never;
+	return last.calls.reduce((earliest, { deadline = never }) => Math.min(earliest, deadline), until);
 }

@@ -87,8 +87,10 @@ export function answerFacts(
 	return facts;
 }
 
-/** The facts of calls whose time is over at `now`. */
-export function expiredFacts(run: RunState, now: number): readonly Fact[] {
+/** The facts of what is due at `now`: calls whose time is over, and what the strategy waited for. */
+export function dueFacts(run: RunState, now: number): readonly Fact[] {
+	const { tag = "", until = Number.POSITIVE_INFINITY } = run.wait ?? {};
+	if (until <= now) return [{ kind: "wait.ended", step: run.step, tag, until }];
 	return openCalls(run)
 		.filter(({ pending: { deadline } }) => deadline !== undefined && deadline <= now)
 		.map(({ call, pending: { since, deadline = now } }) => {
@@ -105,9 +107,10 @@ export function stoppedFacts(run: RunState): readonly Fact[] {
 		.map((call) => settled(run, call, "cancelled", "The call was cancelled: the run was stopped."));
 }
 
-/** The first time at which a call of the run has failed; undefined when none ever has. */
+/** The first time at which something is due: a call has failed, or the wait is over. Undefined when nothing ever is. */
 export function nextDeadline(run: RunState): number | undefined {
 	const deadlines = openCalls(run).flatMap(({ pending: { deadline } }) => deadline ?? []);
+	if (run.wait?.until !== undefined) deadlines.push(run.wait.until);
 	return deadlines.length === 0 ? undefined : Math.min(...deadlines);
 }
 
@@ -126,7 +129,8 @@ function factsOf(state: SessionState, run: RunState, answer: ToolAnswer, now: nu
 		const wasCalled = state.agent.messages.some(
 			(message) => message.type === "assistant" && hasCall(message as { toolCalls?: unknown }, toolCallId),
 		);
-		if (call === undefined && wasCalled) {
+		const wasRequested = run.executions.toArray().some((each) => each.toolCallId === toolCallId);
+		if (call === undefined && (wasCalled || wasRequested)) {
 			throw new HoldfastError(
 				"tool_call_settled",
 				...refusal(toolCallId, "it has its result since an earlier round"),

@@ -1,6 +1,13 @@
 // project: the event of a committed entry. Pure: following a journal gives the same events as being there.
 import type { ToolCall } from "@holdfast/upp";
-import type { MessageEvent, RunEndEvent, RunEvent, RunStartEvent, ToolEndEvent } from "./events.ts";
+import type {
+	MessageEvent,
+	RunEndEvent,
+	RunEvent,
+	RunStartEvent,
+	ToolEndEvent,
+	ToolStartEvent,
+} from "./events.ts";
 import type { Entry } from "./fact.ts";
 import type { SessionState } from "./session-state.ts";
 
@@ -41,7 +48,7 @@ export function project(
 			const { step, attempt } = fact;
 			const index = indexOf(state, fact.callId);
 			const call = callAt(state, index, fact.callId);
-			return {
+			const event: Mutable<ToolStartEvent> = {
 				type: "tool_start",
 				seq,
 				sub,
@@ -51,6 +58,8 @@ export function project(
 				input: fact.input ?? call.arguments,
 				attempt,
 			};
+			if (state.run?.requested !== undefined) event.requested = true;
+			return event;
 		}
 		case "tool.settled": {
 			const { step, outcome, result, details, duration } = fact;
@@ -69,6 +78,7 @@ export function project(
 				duration,
 			};
 			if (details !== undefined) event.details = details;
+			if (state.run?.requested !== undefined) event.requested = true;
 			return event;
 		}
 		case "note":
@@ -80,7 +90,15 @@ export function project(
 				...pending,
 				call: callAt(state, indexOf(state, pending.callId), pending.callId),
 			}));
-			return { type: "waiting", seq, sub, runId: entry.runId, calls };
+			const { wait } = fact;
+			return {
+				type: "waiting",
+				seq,
+				sub,
+				runId: entry.runId,
+				calls,
+				...(wait === undefined ? {} : { wait }),
+			};
 		}
 		case "run.parked":
 			return { type: "run_suspended", seq, sub, runId: entry.runId, reason: "parked" };

@@ -6,12 +6,14 @@ import type {
 	AssistantSaid,
 	ErrorData,
 	PendingCall,
+	PendingWait,
 	RunOutcome,
 	RunParked,
 	RunResumed,
 	RunStarted,
 	ToolSettled,
 	ToolStarted,
+	ToolsRequested,
 } from "./fact.ts";
 
 /** A tool call of the step under way. */
@@ -32,10 +34,13 @@ export interface Cycle {
 
 /** What happened last in a run, as deciders see it. */
 export interface LastFact {
-	readonly kind: "input" | "assistant" | "results" | "note" | "decision";
-	/** The placement of an input, the tag of an answer, the topic of a note or decision. */
+	readonly kind: "input" | "assistant" | "requested" | "results" | "note" | "decision" | "wait";
+	/**
+	 * The placement of an input, the tag of an answer or of what was requested, the topic of a note or decision, what was
+	 * waited for.
+	 */
 	readonly tag: string;
-	/** What a note holds or a decision answered. */
+	/** What a note holds or a decision answered, until when was waited. */
 	readonly value?: unknown;
 	/** Set where the step ended with a note. */
 	readonly endsStep?: true;
@@ -60,8 +65,12 @@ export interface RunState {
 	readonly unsettled: number;
 	/** Calls that somebody outside settles, while the run waits for them and until the next step. */
 	readonly pending?: readonly PendingCall[] | undefined;
-	/** The step's answer, while its calls are open and until the next answer. */
+	/** The last answer. */
 	readonly assistant?: AssistantSaid;
+	/** What the strategy requested since then: the calls of the step are these. */
+	readonly requested?: ToolsRequested | undefined;
+	/** What the strategy waits for, until the run does something else. */
+	readonly wait?: PendingWait | undefined;
 	readonly executions: List<ToolExecution>;
 	/** How many of them were run before the current step. */
 	readonly executionsBefore: number;
@@ -86,6 +95,11 @@ export interface RunState {
 	readonly fingerprint: string;
 }
 
+/** Whether the step continues behind what was said or requested last. */
+export function stepContinues({ requested, assistant }: RunState): boolean {
+	return (requested ?? assistant)?.continues === true;
+}
+
 export const noCalls: readonly CallState[] = [];
 
 /** A run that has just begun; `firstMessage` is the position its first message will have. */
@@ -102,6 +116,8 @@ export function newRun(runId: string, started: RunStarted, firstMessage: number)
 		firstMessage,
 		calls: noCalls,
 		unsettled: 0,
+		requested: undefined,
+		wait: undefined,
 		executions: List.empty(),
 		executionsBefore: 0,
 		usage: emptyUsage(),

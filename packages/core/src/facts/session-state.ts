@@ -75,7 +75,8 @@ export function evolve(state: SessionState, entry: Entry, options: FoldOptions):
 			const { suspended: _, parked: __, ...left } = run;
 			const { attempt, fingerprint } = fact;
 			const crashes = crashesAfter(run, fact);
-			return { ...state, seq, run: { ...left, status: "running", attempt, fingerprint, crashes } };
+			const resumed: RunState = { ...left, status: "running", attempt, fingerprint, crashes };
+			return { ...state, seq, run: resumed };
 		}
 		case "run.parked":
 			return { ...state, seq, run: { ...run, parked: fact } };
@@ -86,6 +87,7 @@ export function evolve(state: SessionState, entry: Entry, options: FoldOptions):
 					...run,
 					inputId: run.inputId === "" ? fact.message.id : run.inputId,
 					status: "running",
+					wait: undefined,
 					last: { kind: "input", tag: fact.placement },
 				},
 				seq,
@@ -100,6 +102,8 @@ export function evolve(state: SessionState, entry: Entry, options: FoldOptions):
 				executionsBefore: fact.step === run.step ? run.executionsBefore : run.executions.length,
 				last: { kind: "assistant", tag: fact.tag },
 				assistant: fact,
+				requested: undefined,
+				wait: undefined,
 				calls: toolCalls.length === 0 ? noCalls : toolCalls.map((call) => ({ call })),
 				unsettled: toolCalls.length,
 				crashes: toolCalls.length === 0 ? 0 : run.crashes,
@@ -110,6 +114,21 @@ export function evolve(state: SessionState, entry: Entry, options: FoldOptions):
 				unpriced: run.unpriced + (fact.cost === undefined ? 1 : 0),
 			};
 			return append(state, answered, seq, fact.message, { step: fact.step, usage });
+		}
+		case "tools.requested": {
+			const { step, tag } = fact;
+			const requested: RunState = {
+				...run,
+				step,
+				executionsBefore: step === run.step ? run.executionsBefore : run.executions.length,
+				last: { kind: "requested", tag },
+				requested: fact,
+				wait: undefined,
+				calls: fact.calls.map((call) => ({ call })),
+				unsettled: fact.calls.length,
+			};
+			const agent = step === run.step ? state.agent : state.agent.withStep(step);
+			return { ...state, seq, agent, run: requested };
 		}
 		case "tool.started":
 			return {
@@ -137,7 +156,7 @@ export function evolve(state: SessionState, entry: Entry, options: FoldOptions):
 			return {
 				...state,
 				seq,
-				run: { ...run, last: { kind: "decision", tag: fact.topic, value: fact.answer } },
+				run: { ...run, wait: undefined, last: { kind: "decision", tag: fact.topic, value: fact.answer } },
 			};
 		case "note":
 			// Neither being left on purpose nor a retry is a step of the work: deciders do not see them.
@@ -151,10 +170,14 @@ export function evolve(state: SessionState, entry: Entry, options: FoldOptions):
 			return {
 				...note(state, fact.topic, fact.value),
 				seq,
-				run: { ...run, step: fact.step, last: lastOfNote(fact) },
+				run: { ...run, wait: undefined, step: fact.step, last: lastOfNote(fact) },
 			};
 		case "waiting":
-			return { ...state, seq, run: { ...run, status: "waiting", pending: fact.calls } };
+			return { ...state, seq, run: { ...run, status: "waiting", pending: fact.calls, wait: fact.wait } };
+		case "wait.ended": {
+			const last: LastFact = { kind: "wait", tag: fact.tag, value: fact.until };
+			return { ...state, seq, run: { ...run, status: "running", wait: undefined, last } };
+		}
 		case "run.ended": {
 			let ended = state;
 			if (run.unsettled > 0) {
@@ -249,9 +272,11 @@ function closeRound(
 		pending: undefined,
 		rounds: run.rounds + 1,
 		crashes: run.calls.some(({ settled }) => settled?.outcome === "unknown") ? run.crashes : 0,
-		last: { kind: "results", tag: run.assistant?.tag ?? "act" },
+		last: { kind: "results", tag: (run.requested ?? run.assistant)?.tag ?? "act" },
 		executions,
 	};
+	// No model asked for these: its history holds neither the calls nor the results.
+	if (run.requested !== undefined) return { ...state, seq, run: closed };
 	const visible = cut ? new ToolResultMessage(shown, identity) : message;
 	return append(state, closed, seq, message, undefined, visible);
 }

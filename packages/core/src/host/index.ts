@@ -53,4 +53,4 @@ export {
 export type { CommitResult, SessionStore, StoredSession } from "./session-store.ts";
 export { type ClaimedTimer, claimAtOnce, claimLease, type TimerStore } from "./timers.ts";
 export { memoryValues, type SessionValues, type ValueStore } from "./values.ts";
-export { makeWatchers, type Watchers } from "./watchers.ts";
+export { makeWatchers } from "./watchers.ts";

@@ -20,15 +20,37 @@ export interface MemoryHostOptions extends MemoryJournalOptions {
 export function memoryHost(options: MemoryHostOptions = {}): Required<Host> {
 	const store = newStore(options.clock);
 	const journal = workerOf(store, options.workerId ?? "memory");
+	// Most agents need the journal alone: what is beside it is made when it is first asked for.
+	const made: { -readonly [Port in keyof Host]?: Host[Port] } = {};
 	return {
 		journal,
-		capabilities: { backgroundSubagents: "in-process" },
-		values: valuesBeside(store),
-		records: memoryRecords(),
-		files: filesBeside(store, options.files),
-		timers: timersBeside(store),
-		changes: memoryChanges(store),
-		runs: memoryRuns(store, journal.workerId),
+		capabilities: inProcess,
+		get values() {
+			made.values ??= valuesBeside(store);
+			return made.values;
+		},
+		get records() {
+			made.records ??= memoryRecords();
+			return made.records;
+		},
+		get files() {
+			made.files ??= filesBeside(store, options.files);
+			return made.files;
+		},
+		get timers() {
+			made.timers ??= timersBeside(store);
+			return made.timers;
+		},
+		get changes() {
+			made.changes ??= memoryChanges(store);
+			return made.changes;
+		},
+		get runs() {
+			made.runs ??= memoryRuns(store, journal.workerId);
+			return made.runs;
+		},
 		close: async () => journal.close(),
 	};
 }
+
+const inProcess = { backgroundSubagents: "in-process" } as const;

@@ -18,61 +18,75 @@ export interface Watchers {
 	readonly hasAny: boolean;
 }
 
-/** Makes an empty set of watchers. */
+/** Makes an empty set of watchers. Most stores never have one. */
 export function makeWatchers(): Watchers {
-	const byKey = new Map<string, Set<() => void>>();
-	const awaiting = new Set<string>();
-	const ofAll = new Set<() => void>();
-	let allAwait = false;
+	return new WatcherSet();
+}
 
-	function call(): void {
-		const keys = [...awaiting];
-		awaiting.clear();
-		for (const key of keys) for (const watcher of [...(byKey.get(key) ?? [])]) watcher();
+class WatcherSet implements Watchers {
+	readonly #byKey = new Map<string, Set<() => void>>();
+	#awaiting: Set<string> | undefined;
+	#ofAll: Set<() => void> | undefined;
+	#allAwait = false;
+
+	add(key: string, changed: () => void): () => void {
+		const byKey = this.#byKey;
+		const watchers = byKey.get(key) ?? new Set();
+		byKey.set(key, watchers);
+		// A wrapper of its own, so that one function given twice is two watchers.
+		const own = (): void => changed();
+		watchers.add(own);
+		return () => {
+			watchers.delete(own);
+			if (watchers.size === 0 && byKey.get(key) === watchers) byKey.delete(key);
+		};
 	}
 
-	function callAll(): void {
-		allAwait = false;
-		for (const watcher of [...ofAll]) watcher();
+	addToAll(changed: () => void): () => void {
+		const own = (): void => changed();
+		this.#ofAll ??= new Set();
+		this.#ofAll.add(own);
+		return () => void this.#ofAll?.delete(own);
 	}
 
-	function somethingChanged(): void {
-		if (ofAll.size === 0 || allAwait) return;
-		allAwait = true;
-		queueMicrotask(callAll);
+	changed(key: string): void {
+		if (this.hasAny) this.somethingChanged();
+		if (this.#byKey.size === 0 || !this.#byKey.has(key)) return;
+		this.#awaiting ??= new Set();
+		if (this.#awaiting.size === 0) queueMicrotask(() => this.#call());
+		this.#awaiting.add(key);
 	}
 
-	return {
-		somethingChanged,
-		add(key, changed) {
-			const watchers = byKey.get(key) ?? new Set();
-			byKey.set(key, watchers);
-			// A wrapper of its own, so that one function given twice is two watchers.
-			const own = (): void => changed();
-			watchers.add(own);
-			return () => {
-				watchers.delete(own);
-				if (watchers.size === 0 && byKey.get(key) === watchers) byKey.delete(key);
-			};
-		},
-		addToAll(changed) {
-			const own = (): void => changed();
-			ofAll.add(own);
-			return () => void ofAll.delete(own);
-		},
-		changed(key) {
-			if (ofAll.size > 0) somethingChanged();
-			if (byKey.size === 0 || !byKey.has(key)) return;
-			if (awaiting.size === 0) queueMicrotask(call);
-			awaiting.add(key);
-		},
-		has: (key) => byKey.has(key),
-		keys: () => byKey.keys(),
-		get size() {
-			return byKey.size;
-		},
-		get hasAny() {
-			return ofAll.size > 0;
-		},
-	};
+	somethingChanged(): void {
+		if (!this.hasAny || this.#allAwait) return;
+		this.#allAwait = true;
+		queueMicrotask(() => this.#callAll());
+	}
+
+	has(key: string): boolean {
+		return this.#byKey.has(key);
+	}
+
+	keys(): Iterable<string> {
+		return this.#byKey.keys();
+	}
+
+	get size(): number {
+		return this.#byKey.size;
+	}
+
+	get hasAny(): boolean {
+		return this.#ofAll !== undefined && this.#ofAll.size > 0;
+	}
+
+	#call(): void {
+		const keys = [...(this.#awaiting ?? [])];
+		this.#awaiting?.clear();
+		for (const key of keys) for (const watcher of [...(this.#byKey.get(key) ?? [])]) watcher();
+	}
+
+	#callAll(): void {
+		this.#allAwait = false;
+		for (const watcher of [...(this.#ofAll ?? [])]) watcher();
+	}
 }

@@ -1,6 +1,12 @@
 // Whether what an interceptor made of a fact is a fact that readers of the journal accept: of the same kind, with the
 // same ids, places and outcome of a run; only what was said, given and noted may be other than it was.
-import { type AssistantMessage, isAssistantMessage, isMessage, type Message } from "@holdfast/upp";
+import {
+	type AssistantMessage,
+	isAssistantMessage,
+	isMessage,
+	type Message,
+	type ToolCall,
+} from "@holdfast/upp";
 import { encodeFact, type Fact, type FactKind, type Noted } from "../facts/index.ts";
 import { AgentState, type SubagentExecutionTrace } from "../state/index.ts";
 import { plainJson } from "../tools/index.ts";
@@ -13,11 +19,13 @@ const content: Readonly<Record<FactKind, readonly string[]>> = {
 	"run.parked": [],
 	input: ["message"],
 	assistant: ["message", "data"],
+	"tools.requested": ["calls"],
 	"tool.started": ["input"],
 	"tool.settled": ["outcome", "result", "details"],
 	decision: ["answer"],
 	note: ["value"],
 	waiting: [],
+	"wait.ended": [],
 	"message.updated": ["message"],
 	"message.deleted": [],
 	"run.ended": ["error", "partial"],
@@ -65,6 +73,8 @@ function faultOfContent(given: Fact, fact: Fact): string | undefined {
 			return faultOfMessage((given as typeof fact).message, fact.message);
 		case "assistant":
 			return faultOfAnswer((given as typeof fact).message, fact.message);
+		case "tools.requested":
+			return faultOfCalls((given as typeof fact).calls, fact.calls);
 		case "run.resumed":
 		case "run.ended":
 			return fact.partial === undefined || isAssistantMessage(fact.partial)
@@ -92,14 +102,15 @@ function faultOfMessage(given: Message, message: unknown): string | undefined {
 
 /** Tools, answers from outside and results are addressed by the ids of calls. */
 function faultOfAnswer(given: AssistantMessage, message: AssistantMessage): string | undefined {
-	const fault = faultOfMessage(given, message);
-	if (fault !== undefined) return fault;
-	const callsOf = ({ toolCalls = [] }: AssistantMessage): string =>
-		JSON.stringify(toolCalls.map(({ toolCallId, toolName }) => [toolCallId, toolName]));
-	if (callsOf(given) !== callsOf(message))
-		return "it changed the ids or names of tool calls, which must stay";
+	return faultOfMessage(given, message) ?? faultOfCalls(given.toolCalls, message.toolCalls);
+}
+
+function faultOfCalls(given: readonly ToolCall[] = [], calls: readonly ToolCall[] = []): string | undefined {
+	const idsOf = (each: readonly ToolCall[]): string =>
+		JSON.stringify(each.map(({ toolCallId, toolName }) => [toolCallId, toolName]));
+	if (idsOf(given) !== idsOf(calls)) return "it changed the ids or names of tool calls, which must stay";
 	const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
-	return (message.toolCalls ?? []).every((call) => isObject(call.arguments))
+	return calls.every((call) => isObject(call.arguments))
 		? undefined
 		: "the arguments of a call are no object";
 }

@@ -1,12 +1,12 @@
 // What somebody outside asks of a session whose run waits for them: which calls wait, answers to them, the end of the run
 // (keeps I4).
-import type { PendingToolCall, ToolAnswer, Watcher } from "../facts/index.ts";
+import type { AcceptedInput, PendingToolCall, ToolAnswer, Watcher } from "../facts/index.ts";
 import { pendingCalls } from "../facts/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { abortRun } from "./kill-session.ts";
 import type { SessionActor } from "./session-actor.ts";
 import { noPendingToolCalls, sessionBusy } from "./session-errors.ts";
-import { answered, checkExpired, isNotWaiting, type Settle, stopped, timedOut } from "./settlement.ts";
+import { answered, checkExpired, isNotWaiting, type Settle, stopped, taken, timedOut } from "./settlement.ts";
 
 /** The calls that wait for somebody outside. */
 export async function pending(actor: SessionActor): Promise<readonly PendingToolCall[]> {
@@ -56,6 +56,25 @@ export async function stop(actor: SessionActor): Promise<boolean> {
 	turn.handle.interrupt();
 	await turn.over;
 	return true;
+}
+
+/** The run continues with this input, where its strategy waits for one; else null. */
+export async function take(
+	actor: SessionActor,
+	input: AcceptedInput,
+	stage: "new" | "stored" = "new",
+): Promise<AgentRun | null> {
+	const { scope, storeKey, sessionKey } = actor;
+	if ((await scope.journal.head(storeKey))?.openRunId === undefined) return null;
+	try {
+		return await settle(
+			actor,
+			taken(input, stage, () => noPendingToolCalls(sessionKey)),
+		);
+	} catch (error) {
+		if (isNotWaiting(error) || (error as { code?: unknown }).code === "session_busy") return null;
+		throw error;
+	}
 }
 
 /** The calls whose time is over have failed; nothing happens when none waits any more. */

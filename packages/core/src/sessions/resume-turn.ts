@@ -59,7 +59,7 @@ export async function resumeTurn(
 	const partial = settlement === undefined ? await lease.cutOff() : undefined;
 	if (partial !== undefined) resumed.partial = partial;
 	const settled = await admitted(run, settlement?.facts ?? [], whileOpening);
-	const first = await commitFirst(lease, run, [resumed, ...settled], undefined);
+	const first = await commitFirst(lease, run, [resumed, ...settled], settlement?.drain);
 	if (first === "taken") return undefined;
 	if (first !== "committed") {
 		// Who answered hears of it, and the run waits on.

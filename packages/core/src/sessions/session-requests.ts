@@ -3,7 +3,7 @@
 import { type AcceptedInput, inputFact, type SessionState, type Watcher } from "../facts/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import type { QueuedTurn } from "./mailbox.ts";
-import { endNoted } from "./outside-requests.ts";
+import { endNoted, take } from "./outside-requests.ts";
 import type { Resumption } from "./resume-turn.ts";
 import type { SessionActor } from "./session-actor.ts";
 import { endsRun, pendingToolCalls, sessionBusy, sessionHeld } from "./session-errors.ts";
@@ -51,7 +51,9 @@ async function beginOrStore(actor: SessionActor, turn: QueuedTurn): Promise<void
 	try {
 		const { setup } = scope.agent;
 		if (setup !== undefined) await setup.over();
-		if (scope.othersWork) await scope.agent.engine.fairness.turn();
+		const { fairness } = scope.agent.engine;
+		const moment = scope.othersWork ? fairness.turn() : fairness.begin();
+		if (moment !== undefined) await moment;
 		const isOurs = (await actor.open()) === "ours";
 		actor.ensureNotKilled();
 		const isFirst = isOurs && lease.openRunId === undefined && mailbox.first === turn;
@@ -119,7 +121,8 @@ export async function steer(actor: SessionActor, input: AcceptedInput): Promise<
 	while (actor.turn === undefined && actor.isOpening) await actor.passed();
 	actor.ensureUsable(); // it may have been killed meanwhile
 	const { turn, mailbox } = actor;
-	if (turn === undefined || !isRunning(turn)) return send(actor, input);
+	if (turn === undefined) return (await take(actor, input)) ?? send(actor, input);
+	if (!isRunning(turn)) return send(actor, input);
 	const inputId = input.message.id;
 	await mailbox.steer(turn.run.runId, input);
 	turn.run.offer({ inputId, fact: (placement) => inputFact(inputId, input, placement) });
@@ -130,7 +133,7 @@ export async function steer(actor: SessionActor, input: AcceptedInput): Promise<
 	if (turn.run.took(inputId)) return turn.handle;
 	// The run had ended before the input was in the inbox: it is there as the next turn.
 	if (said.turn !== undefined) return said.turn;
-	const next = actor.queueLeftOver(said);
+	const next = (await take(actor, input, "stored")) ?? actor.queueLeftOver(said);
 	actor.pump();
 	return next;
 }

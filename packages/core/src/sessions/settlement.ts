@@ -1,11 +1,12 @@
 // What comes from outside for a run that waits: answers to its calls, the end of their time, or the end of the run. Data
 // for the worker that resumes the run (keeps I4).
-import type { Fact, SessionState, Watcher } from "../facts/index.ts";
+import type { AcceptedInput, Fact, SessionState, Watcher } from "../facts/index.ts";
 import {
 	answerFacts,
+	dueFacts,
 	entriesBack,
 	expired,
-	expiredFacts,
+	inputFact,
 	stoppedFacts,
 	type ToolAnswer,
 } from "../facts/index.ts";
@@ -18,6 +19,8 @@ const recentEntries = 1_000;
 export interface Settlement {
 	readonly facts: readonly Fact[];
 	readonly afterwards: "goes-on" | "stops";
+	/** Ids of inputs in the store that these facts take in. */
+	readonly drain?: readonly string[];
 	/** Looks on from the very beginning. */
 	readonly watcher?: Watcher | undefined;
 }
@@ -30,12 +33,22 @@ export function answered(answers: readonly ToolAnswer[], now: () => number, watc
 	return (state) => ({ facts: answerFacts(state, answers, now()), afterwards: "goes-on", watcher });
 }
 
-/** Calls whose time is over have failed. */
+/** What is due is on record: calls whose time is over have failed, and a wait whose time has come is over. */
 export function timedOut(now: () => number): Settle {
 	return ({ run }) => ({
-		facts: run === undefined ? [] : expiredFacts(run, now()),
+		facts: run === undefined ? [] : dueFacts(run, now()),
 		afterwards: "goes-on",
 	});
+}
+
+/** The run continues with this input, for which its strategy waits. `stored`: it is in the inbox. */
+export function taken(input: AcceptedInput, stage: "new" | "stored", notWaiting: () => Error): Settle {
+	const { id } = input.message;
+	return ({ run }) => {
+		if (run?.wait === undefined) throw notWaiting();
+		const facts = [inputFact(id, input, "step-end")];
+		return { facts, afterwards: "goes-on", ...(stage === "stored" ? { drain: [id] } : {}) };
+	};
 }
 
 /** The run ends, without any of its tools. */

@@ -116,7 +116,7 @@ export function makeChangeFeed(statements: Statements): ChangeFeed {
 			start();
 			return watchers.addToAll(changed);
 		},
-		committed: watchers.changed,
+		committed: (key) => watchers.changed(key),
 		listen(lease) {
 			start();
 			leases.add(lease);

@@ -8,7 +8,7 @@ export function limitSteps(decider: Decider, maxSteps: number): Decider {
 		name: decider.name,
 		decide(situation) {
 			const action = decider.decide(situation);
-			const begins = action?.kind === "model" && action.step === "next";
+			const begins = (action?.kind === "model" || action?.kind === "tools") && action.step === "next";
 			if (!begins || situation.step < maxSteps) return action;
 			return { kind: "finish", error: maxStepsExceeded(maxSteps) };
 		},

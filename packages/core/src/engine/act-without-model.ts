@@ -1,0 +1,85 @@
+// What a strategy does without asking a model: it calls tools, or waits (keeps I3, I6).
+import { HoldfastError, type ToolCall } from "@holdfast/upp";
+import type { PendingWait, ToolsRequested } from "../facts/index.ts";
+import type { ToolsAction, WaitAction } from "./action.ts";
+import { carryOutCalls } from "./carry-out-calls.ts";
+import { withReadableArguments } from "./deep-arguments.ts";
+import { commit, stepOf } from "./end-run.ts";
+import type { Run } from "./run.ts";
+import { beginStep, endStep } from "./step.ts";
+import { Waits } from "./stopped.ts";
+
+/** Milliseconds a timer can wait at most. */
+const longestTimer = 2 ** 31 - 1;
+
+/** Carries out calls of the strategy. True when the run shall end. */
+export async function toolsStep(run: Run, action: ToolsAction): Promise<boolean> {
+	const calls = callsOf(run, action);
+	const { tag = "act" } = action;
+	const step = action.step === "next" ? await beginStep(run) : stepOf(run);
+	const requested: ToolsRequested = { kind: "tools.requested", step, tag, calls };
+	const continues = action.afterwards === "goes-on";
+	await carryOutCalls(run, continues ? { ...requested, continues } : requested);
+	return continues ? false : endStep(run);
+}
+
+/** Leaves the run until something comes, or waits for the time in place. False: it continues. */
+export async function waitStep(run: Run, { tag = "wait", until }: WaitAction): Promise<false> {
+	if (until !== undefined && !Number.isFinite(until))
+		throw refused(run, "waits `until` what is no number of milliseconds since the epoch");
+	if (run.hasInputs && (await run.takeInputs("step-end"))) return false;
+	if (until !== undefined && (!run.mayWait || until <= run.agent.ports.clock.now()))
+		return waitInPlace(run, tag, until);
+	if (!run.mayWait)
+		throw refused(
+			run,
+			"waits for an input, which nobody can give to this run: give it `until`, or use a session",
+		);
+	const wait: PendingWait = until === undefined ? { tag } : { tag, until };
+	const waiting = { kind: "waiting", step: stepOf(run), calls: [], wait } as const;
+	// What was said in the last moment ends the wait before it begins.
+	if (!(await run.commit([waiting], { onlyIfNothingWaits: true }))) {
+		await run.fetchInputs();
+		if (await run.takeInputs("step-end")) return false;
+		await commit(run, [waiting]);
+	}
+	throw new Waits([]);
+}
+
+async function waitInPlace(run: Run, tag: string, until: number): Promise<false> {
+	const { clock, timers } = run.agent.ports;
+	for (let left = until - clock.now(); left > 0; left = until - clock.now()) {
+		let callOff = (): void => {};
+		const due = new Promise<void>((resolve) => {
+			callOff = timers.after(Math.min(left, longestTimer), resolve);
+		});
+		await run.untilStopped(due).finally(callOff);
+	}
+	await commit(run, [{ kind: "wait.ended", step: stepOf(run), tag, until }]);
+	return false;
+}
+
+function callsOf(run: Run, { calls }: ToolsAction): readonly ToolCall[] {
+	if (!Array.isArray(calls) || calls.length === 0)
+		throw refused(run, "called no tools: give at least one of `calls`");
+	const { uuid } = run.agent.ports.ids;
+	const ids = new Set<string>();
+	return (calls as ToolsAction["calls"]).map((call) => {
+		const { toolName, arguments: input, toolCallId = uuid() } = call ?? {};
+		if (typeof toolName !== "string" || typeof input !== "object" || input === null || Array.isArray(input))
+			throw refused(run, "called a tool without `toolName`, or with `arguments` that are no object");
+		if (typeof toolCallId !== "string" || toolCallId === "" || ids.has(toolCallId))
+			throw refused(run, "gave two calls of one action the same `toolCallId`, or one that is no text");
+		ids.add(toolCallId);
+		return withReadableArguments({ toolCallId, toolName, arguments: input });
+	});
+}
+
+function refused(run: Run, what: string): HoldfastError {
+	return invalidAction(run.agent.decider.name, `${what}.`);
+}
+
+/** A decider of the user's may answer anything. */
+export function invalidAction(strategy: string, what: string): HoldfastError {
+	return new HoldfastError("invalid_action", `The strategy "${strategy}" ${what}`, { data: { strategy } });
+}

@@ -1,0 +1,141 @@
+// The calls of one answer or of one request of the strategy, from the hooks before them to those behind (keeps I3, I8).
+import { type ToolCall, UPPError } from "@holdfast/upp";
+import type { AssistantSaid, Fact, RunState, ToolsRequested } from "../facts/index.ts";
+import { commit, stepOf } from "./end-run.ts";
+import type { Observation } from "./engine-agent.ts";
+import type { Run } from "./run.ts";
+import { CommitFailed, CutShort, Stopped, Waits } from "./stopped.ts";
+import { ToolRound } from "./tool-round.ts";
+import { untilAnswered } from "./until-answered.ts";
+
+/** Milliseconds that running tools get to finish when a run is suspended. */
+const suspendGrace = 250;
+
+/** Who asks for calls: the model's answer, or the strategy. */
+export type CallsAsked = AssistantSaid | ToolsRequested;
+
+function callsOf(asked: CallsAsked): readonly ToolCall[] {
+	return asked.kind === "assistant" ? (asked.message.toolCalls ?? []) : asked.calls;
+}
+
+/**
+ * Starts the calls that a model or the strategy asked for and waits for all results. Without them: continues with the open
+ * calls.
+ */
+export async function carryOutCalls(run: Run, given: CallsAsked | undefined): Promise<void> {
+	const isAdmitted = given !== undefined && run.admission !== undefined;
+	const asked = isAdmitted ? await admitted(run, given) : given;
+	/** What is not committed yet. */
+	const fresh = isAdmitted ? undefined : given;
+	const open = run.state.run;
+	const step = asked?.step ?? open?.step ?? 1;
+	const calls = asked === undefined ? (open?.calls ?? []) : callsOf(asked).map((call) => ({ call }));
+	const { hooks, toolStrategy } = run.agent;
+	const limit = toolStrategy.maxIterations;
+	if (asked !== undefined && limit !== undefined && (open?.rounds ?? 0) >= limit)
+		await refuseRound(run, asked, fresh, limit);
+	const round = new ToolRound(run, step, roundName(open, fresh), calls);
+	try {
+		if (asked !== undefined && hooks.onAct !== undefined)
+			await untilAnswered(run, () => hooks.onAct?.(step, callsOf(asked)));
+		run.checkStopped();
+		const begun = round.begin(fresh);
+		if (begun !== undefined) await begun;
+		const pending = await run.untilStopped(round.finished);
+		if (pending.length > 0) throw new Waits([{ kind: "waiting", step: stepOf(run), calls: pending }]);
+	} catch (error) {
+		if (error instanceof Waits) throw error;
+		if (!(error instanceof Stopped)) run.cancelWork(error);
+		// What was said is kept, also where none of its calls was started.
+		const unsaid = fresh === undefined || isOnRecord(run, fresh) ? [] : [fresh];
+		if (error instanceof Stopped && error.reason === "suspend") {
+			if (unsaid.length > 0) await commit(run, unsaid);
+			await Promise.race([
+				round.finished.catch(() => {}),
+				new Promise<void>((resolve) => run.agent.ports.timers.after(suspendGrace, resolve)),
+			]);
+		}
+		if ((error instanceof Stopped && error.reason !== "interrupt") || error instanceof CommitFailed) {
+			round.abandon();
+			throw error;
+		}
+		const why =
+			error instanceof Stopped
+				? "The call was cancelled: the run was interrupted."
+				: "The call was cancelled: the run failed.";
+		// With the end of the run in one commit: else a crash in between would let it go on.
+		throw new CutShort(error, { facts: [...unsaid, ...round.close("cancelled", why)] });
+	}
+	if (hooks.onObserve !== undefined)
+		await untilAnswered(run, () => hooks.onObserve?.(step, observations(run)));
+}
+
+/** What policy may change is committed before its calls are looked at: they are carried out as it was admitted. */
+async function admitted(run: Run, asked: CallsAsked): Promise<CallsAsked> {
+	await commit(run, [asked]);
+	const { assistant, requested } = run.state.run ?? {};
+	return (asked.kind === "assistant" ? assistant : requested) ?? asked;
+}
+
+/** Whether the fact was committed; it may have got marks on the way. */
+function isOnRecord(run: Run, fresh: CallsAsked): boolean {
+	const { assistant, requested } = run.state.run ?? {};
+	if (fresh.kind === "assistant") return assistant?.message.id === fresh.message.id;
+	return requested?.calls === fresh.calls;
+}
+
+/** Names a round within its run, the same after a crash: the calls' idempotency keys are made of it. */
+function roundName(open: RunState | undefined, fresh: CallsAsked | undefined): string {
+	const { cycles = 0, rounds = 0, requested } = open ?? {};
+	const isRequested = fresh === undefined ? requested !== undefined : fresh.kind === "tools.requested";
+	return isRequested ? `r${rounds + 1}` : `${cycles + (fresh === undefined ? 0 : 1)}`;
+}
+
+/** The limit of tool rounds is reached: the calls get results that say so, and the run fails. */
+async function refuseRound(
+	run: Run,
+	asked: CallsAsked,
+	fresh: CallsAsked | undefined,
+	limit: number,
+): Promise<never> {
+	const message = `The limit of ${limit} tool rounds (toolStrategy.maxIterations) is reached.`;
+	const refused = callsOf(asked).map(
+		({ toolCallId: callId }): Fact => ({
+			kind: "tool.settled",
+			step: asked.step,
+			callId,
+			outcome: "skipped",
+			result: message,
+			duration: 0,
+		}),
+	);
+	await commit(run, fresh === undefined ? refused : [fresh, ...refused]);
+	await untilAnswered(run, () => run.agent.toolStrategy.onMaxIterations?.(limit));
+	throw new UPPError(`${message} Raise it, or end the task earlier.`, "INVALID_REQUEST", "holdfast", "llm");
+}
+
+/** An answer whose calls were carried out already: it is recorded before anybody hears of it. */
+export async function recordCarriedOut(
+	run: Run,
+	answer: AssistantSaid,
+	results: readonly Fact[],
+): Promise<void> {
+	await commit(run, [answer, ...results]);
+	const { hooks } = run.agent;
+	await untilAnswered(run, () => hooks.onAct?.(answer.step, answer.message.toolCalls ?? []));
+	await untilAnswered(run, () => hooks.onObserve?.(answer.step, observations(run)));
+}
+
+/** What the tools of the step gave, for `onObserve`. */
+function observations(run: Run): readonly Observation[] {
+	const open = run.state.run;
+	if (open === undefined) return [];
+	return open.executions.from(open.executions.length - open.calls.length).map((each) => ({
+		toolCallId: each.toolCallId,
+		result: each.result,
+		isError: each.isError,
+		toolName: each.toolName,
+		arguments: each.arguments,
+		duration: each.duration,
+	}));
+}

@@ -1,0 +1,145 @@
+// The boundaries of a turn and its steps: who may step in there is asked, and what was said meanwhile is taken in.
+import { AssistantMessage, createTurn, type Turn } from "@holdfast/upp";
+import {
+	type AssistantSaid,
+	cycleUsage,
+	type RunState,
+	runMessages,
+	type SessionState,
+	stepContinues,
+} from "../facts/index.ts";
+import type { MaybePromise } from "../host/index.ts";
+import type { GenerateResult } from "../state/index.ts";
+import { stepOf } from "./end-run.ts";
+import type { Run } from "./run.ts";
+import { untilAnswered } from "./until-answered.ts";
+
+/** Opens the turn, or closes the step that a crash left without its end. True when the run shall end. */
+export function beginTurn(run: Run): MaybePromise<boolean> {
+	const state = run.state.run;
+	if (state === undefined) return false;
+	if (state.attempt > 1) {
+		// Watchers have not seen the end of the step that the last fact belongs to, unless the run waited behind it.
+		const { last, unsettled, wait } = state;
+		const answered = last.kind === "results" || (last.kind === "assistant" && unsettled === 0);
+		const ended = wait === undefined && (last.endsStep === true || (answered && !stepContinues(state)));
+		return ended ? endStep(run) : false;
+	}
+	if (run.interceptors.turnBefore !== undefined) return beginWithInterceptor(run);
+	const passed = tellTurnStart(run);
+	return passed === undefined && !run.hasInputs ? false : afterTurnStart(run, passed);
+}
+
+async function beginWithInterceptor(run: Run): Promise<boolean> {
+	await run.untilStopped(run.interceptors.turnBefore?.());
+	return afterTurnStart(run, tellTurnStart(run));
+}
+
+function tellTurnStart(run: Run): Promise<unknown> | undefined {
+	const { seq, sub } = run.at;
+	return run.boundary({ type: "turn_start", seq, sub });
+}
+
+async function afterTurnStart(run: Run, passed: Promise<unknown> | undefined): Promise<false> {
+	if (passed !== undefined) await passed;
+	if (run.hasInputs) await run.takeInputs("turn-start");
+	return false;
+}
+
+/** Opens the next step, and gives its number. */
+export async function beginStep(run: Run): Promise<number> {
+	const step = stepOf(run) + 1;
+	const { hooks } = run.agent;
+	if (hooks.onStepStart !== undefined)
+		await untilAnswered(run, () => hooks.onStepStart?.(step, run.state.agent.withStep(step)));
+	if (run.interceptors.stepBefore !== undefined) await run.untilStopped(run.interceptors.stepBefore(step));
+	run.checkStopped();
+	if (run.watched) {
+		const { seq, sub } = run.at;
+		const passed = run.boundary({ type: "step_start", seq, sub, step });
+		if (passed !== undefined) await passed;
+	}
+	if (run.hasInputs) await run.takeInputs("step-start");
+	return step;
+}
+
+/** Tells the end of the step and asks whether to stop. True when the run shall end. */
+export function endStep(run: Run): MaybePromise<boolean> {
+	const { onStepEnd, stopCondition } = run.agent.hooks;
+	if (onStepEnd !== undefined || run.interceptors.stepAfter !== undefined) return endStepWithHooks(run);
+	const passed = tellStepEnd(run);
+	const asked = stopCondition !== undefined || run.interceptors.stop !== undefined;
+	return passed === undefined && !run.hasInputs && !asked ? false : afterStepEnd(run, passed);
+}
+
+async function endStepWithHooks(run: Run): Promise<boolean> {
+	await untilAnswered(run, () => run.agent.hooks.onStepEnd?.(stepOf(run), stepResult(run.state)));
+	await run.untilStopped(run.interceptors.stepAfter?.(stepOf(run)));
+	return afterStepEnd(run, tellStepEnd(run));
+}
+
+async function afterStepEnd(run: Run, passed: Promise<unknown> | undefined): Promise<boolean> {
+	if (passed !== undefined) await passed;
+	const stop = await isStopAsked(run);
+	// What was said goes before a wish to stop: a run ends only when nothing waits (keeps I4).
+	return run.hasInputs && (await run.takeInputs("step-end")) ? false : stop;
+}
+
+async function isStopAsked(run: Run): Promise<boolean> {
+	const state = run.state.agent;
+	const { hooks } = run.agent;
+	if (
+		hooks.stopCondition !== undefined &&
+		(await untilAnswered(run, () => hooks.stopCondition?.(state))) === true
+	) {
+		return true;
+	}
+	const { stop } = run.interceptors;
+	return stop !== undefined && (await run.untilStopped(stop(state))) === true;
+}
+
+/** What `onStepEnd` gets. The turn is built when it is looked at, for it costs its length (keeps I5). */
+function stepResult(state: SessionState): GenerateResult {
+	let turn: Turn | undefined;
+	return {
+		get turn() {
+			turn ??= wholeTurn({ state });
+			return turn;
+		},
+		state: state.agent,
+	};
+}
+
+function tellStepEnd(run: Run): Promise<unknown> | undefined {
+	let passed: Promise<unknown> | undefined;
+	if (run.watched) {
+		const usage = run.state.run?.usage ?? { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+		const { seq, sub } = run.at;
+		passed = run.boundary({ type: "step_end", seq, sub, step: stepOf(run), usage });
+	}
+	run.afterStep?.(run.state.agent);
+	return passed;
+}
+
+/** The turn of a run so far; undefined while the model has not answered. */
+export function turnOf(run: { readonly state: SessionState }): Turn | undefined {
+	const assistant = run.state.run?.assistant;
+	return assistant === undefined ? undefined : turnWith(run.state, assistant);
+}
+
+/** The turn of a run that is over: with an empty answer where no model was asked. */
+export function wholeTurn(run: { readonly state: SessionState }): Turn {
+	return turnOf(run) ?? turnWith(run.state, { message: new AssistantMessage("") });
+}
+
+function turnWith(state: SessionState, { message, data }: Pick<AssistantSaid, "message" | "data">): Turn {
+	const run = state.run as RunState;
+	return createTurn({
+		messages: runMessages(state),
+		response: message,
+		toolExecutions: run.executions.toArray(),
+		usage: { ...run.usage, cycles: cycleUsage(run) },
+		cycles: run.cycles,
+		...(data === undefined ? {} : { data }),
+	});
+}

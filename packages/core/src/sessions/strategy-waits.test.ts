@@ -1,0 +1,268 @@
+// Runs whose strategy waits: for a time, or for an input, in a session or in place.
+import { join } from "node:path";
+import { manualTime, scriptedModel } from "@holdfast/testing";
+import { describe, expect, test } from "vitest";
+import { anyTool, collect, lines } from "../agent/agent.fixture.ts";
+import { Agent, agent } from "../agent/agent.ts";
+import type { Decider } from "../engine/action.ts";
+import type { Host } from "../host/host-port.ts";
+import { journalHost } from "../host/host-port.ts";
+import { memoryHost } from "../host/memory-host.ts";
+import { memoryJournal } from "../host/memory-journal.ts";
+import { sqliteHost } from "../sqlite.ts";
+import { AgentState } from "../state/agent-state.ts";
+import { strategy } from "../strategies/strategy.ts";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
+
+const due = 1_060_000;
+
+/** Polls a job with a minute between, then asks the model. */
+const polling = strategy({
+	name: "polling",
+	decide({ last, executions }) {
+		if (last.kind === "assistant") return { kind: "finish" };
+		if (last.kind === "results" && executions().at(-1)?.result === "pending")
+			return { kind: "wait", tag: "poll", until: due };
+		if (last.kind === "results" || (last.kind === "input" && last.tag === "step-end"))
+			return { kind: "model", tag: "act", step: "next" };
+		return { kind: "tools", step: "next", calls: [{ toolName: "poll", arguments: {} }] };
+	},
+});
+
+/** Waits for an input alone. */
+const listening = strategy({
+	name: "listening",
+	decide({ last }) {
+		if (last.kind === "assistant") return { kind: "finish" };
+		if (last.kind === "input" && last.tag !== "turn") return { kind: "model", tag: "act", step: "next" };
+		return { kind: "wait", tag: "word" };
+	},
+});
+
+function make(time: ReturnType<typeof manualTime>, host: Host, execution = polling) {
+	let polls = 0;
+	const poll = anyTool("poll", () => (polls++ === 0 ? "pending" : "ready"), { retryPolicy: "pure" });
+	const model = scriptedModel(() => "done");
+	const one = new Agent({ model, tools: [poll], execution, host, ports: time.ports });
+	return { one, model, polls: () => polls };
+}
+
+const text = async (one: Agent): Promise<unknown> => (await one.session("s").state()).messages.at(-1)?.text;
+
+test("a strategy waits for a time without holding the session, then continues", async () => {
+	const time = manualTime();
+	const host = memoryHost();
+	const { one, polls } = make(time, host);
+	const run = await one.session("s").send("go");
+	const events = await collect(run.watch());
+	expect(events.slice(-2)).toMatchObject([
+		{ type: "waiting", calls: [], wait: { tag: "poll", until: due } },
+		{ type: "run_suspended", reason: "waiting" },
+	]);
+	expect(events.filter(({ type }) => type === "step_end")).toHaveLength(1);
+	expect(await run.result()).toMatchObject({ outcome: "waiting", pending: [] });
+	expect(await host.journal.list({ state: "orphaned" })).toEqual([]);
+	expect(await host.journal.list({ state: "waiting", dueBy: due - 1 })).toEqual([]);
+	expect(await host.journal.list({ state: "waiting", dueBy: due })).toHaveLength(1);
+	time.pass(59_999);
+	expect(polls()).toBe(1);
+	time.pass(1);
+	await expect.poll(() => text(one)).toBe("done");
+	expect(polls()).toBe(2);
+	const facts = (await host.journal.read("s")).map(({ fact }) => fact);
+	expect(facts.filter(({ kind }) => /^wait|resumed/.test(kind))).toEqual([
+		{ kind: "waiting", step: 1, calls: [], wait: { tag: "poll", until: due }, marks: ["step_end"] },
+		expect.objectContaining({ kind: "run.resumed", reason: "answered" }),
+		{ kind: "wait.ended", step: 1, tag: "poll", until: due },
+	]);
+	await one.close();
+});
+
+test.each([
+	[
+		"memory",
+		() => {
+			const journal = memoryJournal({ workerId: "dead" });
+			return {
+				first: journalHost(journal),
+				next: () => {
+					journal.die();
+					return journalHost(journal.worker("next"));
+				},
+			};
+		},
+	],
+	[
+		"SQLite",
+		() => {
+			const path = join(temporaryFolder(), "waits.db");
+			const first = sqliteHost(path);
+			return { first, next: () => sqliteHost(path) };
+		},
+	],
+] as const)(
+	"a wait outlives its process, in %s: it ends in time wherever somebody works on the store",
+	async (_, hosts) => {
+		const time = manualTime();
+		const { first, next } = hosts();
+		const before = make(time, first);
+		expect((await (await before.one.session("s").send("go")).result()).outcome).toBe("waiting");
+		await before.one.close();
+		if (_ === "SQLite") await first.close();
+		const host = next();
+		const after = make(time, host);
+		after.polls();
+		const working = after.one.work({ until: "done" });
+		await collect(working);
+		expect(await after.one.session("s").resume()).toBeNull();
+		expect(after.polls()).toBe(0);
+		time.pass(60_000);
+		await expect.poll(() => text(after.one)).toBe("done");
+		await after.one.close();
+		await host.close();
+	},
+);
+
+test("a steer ends the wait, and the strategy sees it", async () => {
+	const time = manualTime();
+	const { one, model } = make(time, memoryHost());
+	await (await one.session("s").send("go")).result();
+	const steered = await one.session("s").steer("Never mind the job.");
+	expect((await steered.result()).outcome).toBe("completed");
+	expect(lines(model.requests[0]?.messages ?? [])).toEqual(["user: go", "user: Never mind the job."]);
+	time.pass(120_000);
+	await new Promise((resolve) => setImmediate(resolve));
+	expect(model.requests).toHaveLength(1);
+	await one.close();
+});
+
+test("a strategy may wait for an input alone; one that was said before is not missed", async () => {
+	const time = manualTime();
+	const { one, model } = make(time, memoryHost(), listening);
+	const session = one.session("s");
+	const waiting = await session.send("go");
+	expect((await waiting.result()).outcome).toBe("waiting");
+	expect((await (await session.steer("the word")).result()).text).toBe("done");
+	const run = await session.send("again");
+	const early = await session.steer("at once");
+	expect(early.runId).toBe(run.runId);
+	expect((await run.result()).outcome).toBe("completed");
+	expect(model.requests).toHaveLength(2);
+	await one.close();
+});
+
+test("a turn that is sent meanwhile comes behind the run that waits", async () => {
+	const time = manualTime();
+	const host = memoryHost();
+	const { one } = make(time, host);
+	const session = one.session("s");
+	await (await session.send("go")).result();
+	await session.send("next");
+	time.pass(60_000);
+	await expect
+		.poll(async () => lines((await session.state()).messages))
+		.toEqual(["user: go", "assistant: done", "user: next", "assistant: done"]);
+	await one.close();
+});
+
+test.each(["stop", "kill"] as const)("%s ends a run that waits, and no timer wakes it", async (how) => {
+	const time = manualTime();
+	const host = memoryHost();
+	const { one, model } = make(time, host);
+	const session = one.session("s");
+	await (await session.send("go")).result();
+	await session[how]();
+	time.pass(120_000);
+	await new Promise((resolve) => setImmediate(resolve));
+	const facts = (await host.journal.read("s")).map(({ fact }) => fact);
+	expect(facts.at(-1)).toMatchObject({ kind: "run.ended", outcome: how === "stop" ? "aborted" : "killed" });
+	expect(facts.filter(({ kind }) => kind === "run.ended")).toHaveLength(1);
+	expect(model.requests).toEqual([]);
+	await one.close();
+});
+
+describe("in a pure call", () => {
+	const parts = (time: ReturnType<typeof manualTime>, execution = polling) => {
+		let polls = 0;
+		const poll = anyTool("poll", () => (polls++ === 0 ? "pending" : "ready"));
+		return agent({ model: scriptedModel(["done"]), tools: [poll], execution, ports: time.ports });
+	};
+
+	test("the wait is in place", async () => {
+		const time = manualTime();
+		const result = parts(time).generate("go");
+		await expect.poll(() => [...time.timers].map(({ at }) => at)).toEqual([due]);
+		time.pass(60_000);
+		expect((await result).turn.response.text).toBe("done");
+	});
+
+	test("an abort ends it at once and leaves no timer", async () => {
+		const time = manualTime();
+		const stop = new AbortController();
+		const result = parts(time).generate("go", AgentState.initial(), { signal: stop.signal });
+		await expect.poll(() => time.timers.size).toBe(1);
+		stop.abort();
+		await expect(result).rejects.toMatchObject({ code: "CANCELLED" });
+		expect(time.timers.size).toBe(0);
+	});
+
+	test("a wait longer than a timer reaches is waited for piece by piece", async () => {
+		const time = manualTime();
+		const long = 1_000_000 + 2 ** 32;
+		const sleepy = strategy({
+			name: "sleepy",
+			decide: ({ last }) => (last.kind === "wait" ? { kind: "finish" } : { kind: "wait", until: long }),
+		});
+		const result = parts(time, sleepy).generate("go");
+		for (let pieces = 0; pieces < 3; pieces++) {
+			await expect.poll(() => time.timers.size).toBe(1);
+			time.pass(2 ** 31 - 1);
+		}
+		await result;
+		expect(time.ports.clock.now()).toBeGreaterThanOrEqual(long);
+	});
+
+	test("a wait for an input alone fails: nobody can give one", async () => {
+		await expect(parts(manualTime(), listening).generate("go")).rejects.toMatchObject({
+			code: "invalid_action",
+		});
+	});
+
+	test.each([Number.NaN, Number.POSITIVE_INFINITY, "soon"])("a wait until %s fails", async (until) => {
+		const wrong = strategy({ name: "wrong", decide: () => ({ kind: "wait", until }) as never });
+		await expect(parts(manualTime(), wrong).generate("go")).rejects.toMatchObject({ code: "invalid_action" });
+	});
+});
+
+test("a sub-agent's strategy waits in place: nobody but its parent could answer it", async () => {
+	const time = manualTime();
+	const child = new Agent({
+		name: "child",
+		description: "Waits.",
+		model: scriptedModel(["late"]),
+		execution: {
+			name: "late",
+			decide: ({ last }) => {
+				if (last.kind === "assistant") return { kind: "finish" };
+				return last.kind === "wait"
+					? { kind: "model", tag: "act", step: "next" }
+					: { kind: "wait", until: due };
+			},
+		} satisfies Decider,
+		ports: time.ports,
+	});
+	const parent = new Agent({
+		model: scriptedModel([
+			{ toolCalls: [{ name: "delegate_to_child", arguments: { prompt: "go" } }] },
+			"done",
+		]),
+		subagents: [child],
+		ports: time.ports,
+	});
+	const result = (await parent.session("s").send("go")).result();
+	await expect.poll(() => [...time.timers].some(({ at }) => at === due)).toBe(true);
+	time.pass(60_000);
+	expect((await result).outcome).toBe("completed");
+	await parent.close();
+	await child.close();
+});
