@@ -113,8 +113,8 @@ async function settle(
 			const { isWaiting, state } = lease;
 			const isSettled = isWaiting || (of !== "waiting" && state.run?.parked !== undefined);
 			if (!isSettled) throw noPendingToolCalls(sessionKey);
-			const isOurs = await actor.resumeOpen("released", settling(state));
-			if (isOurs && actor.turn !== undefined) return actor.turn.handle;
+			const resumed = await actor.resumeOpen("released", settling(state));
+			if (resumed !== undefined) return resumed;
 		}
 	});
 }

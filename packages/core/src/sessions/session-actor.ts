@@ -238,7 +238,7 @@ export class SessionActor {
 				// The answers to the calls of the run before begin these turns.
 				this.lease.release();
 				this.#leaveQueued("suspended", runBeforeWaits(this.sessionKey));
-			} else if (await this.beginNext("stays")) {
+			} else if ((await this.beginNext("stays")) !== undefined) {
 				// Nobody asked for the run of a process that died: it waits for no consumer.
 				if (this.#turn?.isResumed === true) this.#turn.handle.detach();
 				return;
@@ -246,20 +246,24 @@ export class SessionActor {
 		}
 	}
 
-	/** Resumes the open run, else begins the first turn. False when another worker was faster. */
-	async beginNext(parked: Resumption["parked"]): Promise<boolean> {
+	/** Resumes the open run, else begins the first turn. Undefined when another worker was faster. */
+	async beginNext(parked: Resumption["parked"]): Promise<AgentRun | undefined> {
 		if (this.lease.openRunId !== undefined) return this.resumeOpen(parked);
-		return this.mailbox.first !== undefined && this.begin(this.mailbox.first);
+		const { first } = this.mailbox;
+		return first !== undefined && (await this.begin(first)) ? first.run : undefined;
 	}
 
-	/** Resumes the open run, with what was settled from outside. False when another worker was faster. */
-	async resumeOpen(parked: Resumption["parked"], settlement?: Settlement): Promise<boolean> {
+	/**
+	 * Resumes the open run, with what was settled from outside. Its handle, for the run may be over at once; undefined when
+	 * another worker was faster.
+	 */
+	async resumeOpen(parked: Resumption["parked"], settlement?: Settlement): Promise<AgentRun | undefined> {
 		const steer = (input: AcceptedInput): Promise<AgentRun> => this.scope.steer(this, input);
 		const turn = await this.#opening.resume({ parked, settlement }, steer, this.exclusive);
-		if (turn === undefined) return false;
+		if (turn === undefined) return undefined;
 		this.#drive(turn);
 		if (settlement === undefined) this.scope.resumed(turn.handle);
-		return true;
+		return turn.handle;
 	}
 
 	#drive(turn: Turn): void {

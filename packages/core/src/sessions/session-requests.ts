@@ -159,7 +159,8 @@ export async function resume(
 				actor.watchDeadline(lease.state);
 				return null; // for somebody outside
 			}
-			if (await actor.beginNext(parked)) return actor.turn?.handle ?? null;
+			const begun = await actor.beginNext(parked);
+			if (begun !== undefined) return begun;
 		}
 	});
 	actor.restIfIdle();

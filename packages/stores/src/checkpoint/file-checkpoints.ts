@@ -42,11 +42,12 @@ const attempts = 50;
  * Session ids may be any text; those that could mean something to a file system are written in an escaped form. Where the
  * file system ignores case, ids that differ only in case are one.
  *
- * `save` rejects with `checkpoint_failed` (retryable) when the state cannot be written, and what was saved before stands.
+ * `save` rejects with `checkpoint_failed` (retryable) when the state cannot be written, and what was saved before stays.
  * `load` rejects with `checkpoint_corrupt` when the file was changed by something else.
  *
  * @see UAP 12.4.3
  * @example
+ * import { AgentState } from "holdfast";
  * const store = fileCheckpoints({ dir: "./checkpoints" });
  * const saved = await store.load("my-session");
  * const state = saved === null ? AgentState.initial() : AgentState.fromJSON(saved);
