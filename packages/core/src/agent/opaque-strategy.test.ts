@@ -118,9 +118,11 @@ describe("a custom strategy that is cancelled", () => {
 	test.each(["generate", "stream"] as const)("rejects at once in %s, and its signal fires", async (way) => {
 		const { model } = deafModel();
 		let signal: AbortSignal | undefined;
+		const begun = Promise.withResolvers<void>();
 		const deaf = once({
 			execute(context) {
 				signal = context.signal;
+				begun.resolve();
 				return once().execute(context);
 			},
 			stream: (context) => ({
@@ -137,7 +139,7 @@ describe("a custom strategy that is cancelled", () => {
 		const running =
 			way === "generate" ? one.generate("go", initial, options) : one.stream("go", initial, options).result;
 		running.catch(() => {});
-		await expect.poll(() => signal !== undefined).toBe(true);
+		await begun.promise;
 		controller.abort();
 		await expect(running).rejects.toMatchObject({ code: "CANCELLED" });
 		expect(signal?.aborted).toBe(true);
