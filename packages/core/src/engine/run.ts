@@ -197,7 +197,10 @@ export class Run {
 			const chunks = this.#chunks.take();
 			if (chunks.length > 0) batch.chunks = chunks;
 		}
-		if (this.#marks !== undefined) batch.facts = withMarks(facts, this.#marks.splice(0));
+		if (this.#marks !== undefined) {
+			batch.facts = withMarks(facts, this.#marks);
+			this.#marks.length = 0;
+		}
 		let appended: MaybePromise<AppendResult>;
 		try {
 			appended = this.#recorder.append(batch);

@@ -23,6 +23,18 @@ export function boundaryOf(
 	}
 }
 
+/** The few lists of marks there are: facts are kept, and most steps have the same. */
+const shared = new Map<string, readonly BoundaryMark[]>();
+
+/** The same marks as one list for all who have them. */
+function sharedMarks(marks: readonly BoundaryMark[]): readonly BoundaryMark[] {
+	if (marks.length > 3) return marks.slice();
+	const text = marks.join();
+	const known = shared.get(text) ?? Object.freeze(marks.slice());
+	if (!shared.has(text)) shared.set(text, known);
+	return known;
+}
+
 /**
  * The facts of one commit, the first of them with the boundaries emitted since the last commit. The start or resume of a
  * run always has marks, if only none: so a reader knows that from there on boundaries are on record.
@@ -30,7 +42,7 @@ export function boundaryOf(
 export function withMarks(facts: readonly Fact[], marks: readonly BoundaryMark[]): readonly Fact[] {
 	const [first, ...others] = facts;
 	if (first === undefined || (marks.length === 0 && !beginsMarks(first))) return facts;
-	return [{ ...first, marks }, ...others];
+	return [{ ...first, marks: sharedMarks(marks) }, ...others];
 }
 
 /** Whether a fact says if the boundaries from there on are on record. */
