@@ -1,5 +1,5 @@
-// What an agent of our own costs beside one of @mariozechner/pi-agent-core: 2,000 of them at once, each made, asked once,
-// and through one tool step, with models that answer at once. Each library has processes of its own, in turn: their first
+// What an agent or session of ours costs beside an agent of @mariozechner/pi-agent-core: 2,000 at once, each made, asked
+// once, and through one tool step, with models that answer at once. Theirs keeps its conversation, as our sessions do. Each library has processes of its own, in turn: their first
 // round is the cold one, the later ones are warm.
 import { spawnSync } from "node:child_process";
 import { effort, type Measurement, median, mustBe, report, spend } from "../measure.ts";
@@ -8,27 +8,29 @@ const count = 2_000;
 const warmUp = 15;
 const rounds = effort.size(40, 12);
 
-/** Makes an agent, asks it once, and gives how many messages there are then. */
-type One = (at: number) => Promise<number>;
+/** Begins a round, and gives what makes an agent or a session, asks it once, and gives its answer. */
+type Round = () => (at: number) => Promise<string>;
 
-async function oursPure(): Promise<One> {
+async function oursPure(): Promise<Round> {
 	const { Agent } = await import("holdfast");
 	const { lookTool, oneStepModel } = await import("../stub-model.ts");
 	const [model, tools] = [oneStepModel(), [lookTool()]];
-	return async () => (await new Agent({ model, tools }).generate("Look.")).state.messages.length;
+	return () => async () => (await new Agent({ model, tools }).generate("Look.")).turn.response.text;
 }
 
-async function oursSession(): Promise<One> {
+async function oursSessions(): Promise<Round> {
 	const { Agent } = await import("holdfast");
 	const { lookTool, oneStepModel } = await import("../stub-model.ts");
-	const [model, tools] = [oneStepModel(), [lookTool()]];
-	return async () => {
-		const run = await new Agent({ model, tools }).session("default").send("Look.");
-		return (await run.result()).state.messages.length;
+	return () => {
+		const looker = new Agent({ model: oneStepModel(), tools: [lookTool()] });
+		return async (at) => {
+			const run = await looker.session(`customer-${at}`).send("Look.");
+			return (await run.result()).text;
+		};
 	};
 }
 
-async function theirs(): Promise<One> {
+async function theirs(): Promise<Round> {
 	const { Agent } = await import("@mariozechner/pi-agent-core");
 	const { Type } = await import("@mariozechner/pi-ai");
 	const usage = {
@@ -62,15 +64,16 @@ async function theirs(): Promise<One> {
 		parameters: Type.Object({}),
 		execute: async () => ({ content: [{ type: "text", text: "0123456789".repeat(10) }], details: {} }),
 	};
-	return async () => {
+	return () => async () => {
 		const initialState = { model, tools: [look], systemPrompt: "" };
 		const one = new Agent({ initialState, streamFn } as never);
 		await one.prompt("Look.");
-		return one.state.messages.length;
+		const [said] = (one.state.messages.at(-1) as { content: readonly { text: string }[] }).content;
+		return said?.text ?? "";
 	};
 }
 
-const libraries = { ours: oursPure, session: oursSession, theirs } as const;
+const libraries = { ours: oursPure, sessions: oursSessions, theirs } as const;
 type Library = keyof typeof libraries;
 
 /** What one process found: agents a second. */
@@ -82,12 +85,15 @@ interface Found {
 }
 
 async function measure(library: Library): Promise<Found> {
-	const one = await libraries[library]();
+	const begin = await libraries[library]();
 	const rates: number[] = [];
 	const cpus: number[] = [];
 	for (let round = 0; round < 1 + warmUp + rounds; round++) {
-		const spent = await spend(() => Promise.all(Array.from({ length: count }, (_, at) => one(at))));
-		for (const messages of spent.result) mustBe("the number of messages", messages, 4);
+		const spent = await spend(() => {
+			const one = begin();
+			return Promise.all(Array.from({ length: count }, (_, at) => one(at)));
+		});
+		for (const answer of spent.result) mustBe("the answer", answer, "Done.");
 		rates.push(count / (spent.wall / 1e6));
 		cpus.push(spent.cpu / count);
 	}
@@ -109,7 +115,7 @@ const asked = process.argv.at(-1) ?? "";
 if (Object.hasOwn(libraries, asked)) {
 	process.stdout.write(JSON.stringify(await measure(asked as Library)));
 } else {
-	const found: Record<Library, Found[]> = { ours: [], session: [], theirs: [] };
+	const found: Record<Library, Found[]> = { ours: [], sessions: [], theirs: [] };
 	for (let at = 0; at < effort.repetitions(15); at++)
 		for (const library of Object.keys(libraries) as Library[]) found[library].push(inProcess(library));
 	const rate = (library: Library, what: keyof Found): number =>
@@ -118,7 +124,7 @@ if (Object.hasOwn(libraries, asked)) {
 		median(found[library].map((each, at) => each[what] / ((found.theirs[at] as Found)[what] as number)));
 	const names: Record<Library, string> = {
 		ours: "Agent and generate()",
-		session: "Agent and session, in memory",
+		sessions: "sessions of one Agent, in memory",
 		theirs: "pi-agent-core",
 	};
 	const line = (library: Library, what: "cold" | "warm"): Measurement => ({
@@ -128,16 +134,16 @@ if (Object.hasOwn(libraries, asked)) {
 		...(what === "warm" ? { cpu: rate(library, "cpu") } : {}),
 	});
 	const ratio = (library: Library, what: "cold" | "warm"): Measurement => ({
-		what: `${names[library]} to pi-agent-core, ${what}`,
+		what: `${names[library]}, to pi-agent-core, ${what}`,
 		unit: "×",
 		median: against(library, what),
-		...(library === "ours" ? { target: { is: "at least", value: 1 } } : {}),
+		target: { is: "at least", value: 1 },
 	});
 	report([
 		...(["cold", "warm"] as const).flatMap((what) => [
 			...(Object.keys(libraries) as Library[]).map((library) => line(library, what)),
 			ratio("ours", what),
-			ratio("session", what),
+			ratio("sessions", what),
 		]),
 	]);
 }

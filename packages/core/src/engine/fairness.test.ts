@@ -156,3 +156,18 @@ test("timers fire while very many sessions begin at once", async () => {
 	expect(fired.filter((at) => at > 0 && at < 2_000).length).toBeGreaterThan(0);
 	await agent.close();
 });
+
+test("calls that begin at once do not run in lockstep but for the first few, which begin before generate() returns", async () => {
+	const asked: string[] = [];
+	const model = scriptedModel(({ messages }) => {
+		const { text } = messages[0] as unknown as { text: string };
+		asked.push(text);
+		return messages.length === 1 ? { toolCalls: [{ name: "look", arguments: {} }] } : { text: "done" };
+	});
+	const ports = { clock: { now: () => 0, monotonic: () => 0 } };
+	const one = agent({ model, tools: [anyTool("look", () => "seen")], ports });
+	const calls = Array.from({ length: 12 }, (_, at) => one.generate(`${at}`));
+	await Promise.all(calls);
+	expect(asked.slice(0, 8)).toEqual(["0", "1", "2", "3", "4", "5", "6", "7"]);
+	expect(asked.slice(16)).toEqual(["8", "8", "9", "9", "10", "10", "11", "11"]);
+});

@@ -48,7 +48,8 @@ export class Fairness {
 
 	/** Asked before a run begins: where many begin at once, all but the first ones wait for those before them. */
 	begin(): Promise<void> | undefined {
-		return this.#isOverdue() || ++this.#begun > atOnce ? this.turn() : undefined;
+		this.#isOverdue(); // from here on the turn of the event loop is known
+		return ++this.#begun > atOnce ? this.turn() : undefined;
 	}
 
 	/** Settles when those that waited before have come as far as they can without the world. */

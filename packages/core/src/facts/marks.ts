@@ -42,6 +42,18 @@ export class PendingMarks {
 	}
 }
 
+/** The few lists of marks there are: facts are kept, and most steps have the same. */
+const shared = new Map<string, readonly BoundaryMark[]>();
+
+/** The same marks as one list for all who have them. */
+function sharedMarks(marks: readonly BoundaryMark[]): readonly BoundaryMark[] {
+	if (marks.length > 3) return marks.slice();
+	const text = marks.join();
+	const known = shared.get(text) ?? Object.freeze(marks.slice());
+	if (!shared.has(text)) shared.set(text, known);
+	return known;
+}
+
 /**
  * The facts of one commit, the first of them with the boundaries emitted since the last commit. The start or resume of a
  * run always has marks, if only none: so a reader knows that from there on boundaries are on record.
@@ -49,7 +61,7 @@ export class PendingMarks {
 export function withMarks(facts: readonly Fact[], marks: readonly BoundaryMark[]): readonly Fact[] {
 	const [first] = facts;
 	if (first === undefined || (marks.length === 0 && !beginsMarks(first))) return facts;
-	const marked: Fact[] = [{ ...first, marks }];
+	const marked: Fact[] = [{ ...first, marks: sharedMarks(marks) }];
 	for (let at = 1; at < facts.length; at++) marked.push(facts[at] as Fact);
 	return marked;
 }

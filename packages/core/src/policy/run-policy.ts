@@ -21,6 +21,9 @@ export interface RunPolicyOptions {
 	readonly within?: Within;
 }
 
+const nobody: readonly Around[] = [];
+const noStages: DrivenStages = {};
+
 export class RunPolicy {
 	/** What the engine calls. More is added when an overlay comes. */
 	readonly stages: DrivenStages;
@@ -29,14 +32,19 @@ export class RunPolicy {
 	readonly around: readonly Around[];
 	readonly #inputId: string;
 	readonly #ofList: DrivenStages;
-	readonly #overlays: TurnOverlays;
-	#isOverlaid = false;
+	#overlays: TurnOverlays | undefined;
 	#view: ((messages: readonly Message[]) => readonly Message[]) | undefined;
 	#through: AroundRun | undefined;
 
 	constructor({ list, inputId, within = (call) => call() }: RunPolicyOptions) {
 		this.#inputId = inputId;
-		this.#overlays = new TurnOverlays(inputId);
+		if (list.length === 0) {
+			// Most runs have no policy, and make nothing of it.
+			this.around = nobody;
+			this.#ofList = noStages;
+			this.stages = {};
+			return;
+		}
 		this.around = list
 			.map(({ stages }) => stages)
 			.filter(({ before, after, onError }) => (before ?? after ?? onError) !== undefined);
@@ -90,25 +98,26 @@ export class RunPolicy {
 			const at = messages.findLastIndex(({ id }) => id === this.#inputId);
 			return at < 0 ? messages : [...shown, ...messages.slice(at + 1)];
 		};
-		(this.stages as Mutable<DrivenStages>).assemble = this.#assemble;
+		(this.stages as Mutable<DrivenStages>).assemble = (given) => this.#assemble(given);
 	}
 
 	/** Shows the model a message for the rest of the run, which has so many answers so far. */
 	overlay(message: UserMessage, answers: number): void {
-		if (answers > 0) this.#overlays.answered();
-		this.#overlays.accept(message);
-		this.#isOverlaid = true;
+		this.#overlays ??= new TurnOverlays(this.#inputId);
+		const overlays = this.#overlays;
+		if (answers > 0) overlays.answered();
+		overlays.accept(message);
 		const stages = this.stages as Mutable<DrivenStages>;
-		stages.continues = () => this.#overlays.unseen || this.#ofList.continues?.() === true;
-		stages.assemble = this.#assemble;
+		stages.continues = () => overlays.unseen || this.#ofList.continues?.() === true;
+		stages.assemble = (given) => this.#assemble(given);
 	}
 
-	readonly #assemble = async (given: readonly Message[]): Promise<readonly Message[]> => {
+	async #assemble(given: readonly Message[]): Promise<readonly Message[]> {
 		const begun = this.#view?.(given) ?? given;
 		const messages = (await this.#ofList.assemble?.(begun)) ?? begun;
 		// After the list: what it summarises is the history, and it outlasts the turn.
-		return this.#isOverlaid ? this.#overlays.view(messages) : messages;
-	};
+		return this.#overlays?.view(messages) ?? messages;
+	}
 }
 
 function allWithin(stages: DrivenStages, within: Within): DrivenStages {
