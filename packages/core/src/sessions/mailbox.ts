@@ -50,6 +50,8 @@ export class Mailbox {
 	#promoted: Map<string, AgentRun> | undefined;
 	/** The turn that came to the session when it was idle, and when it is accepted: what was sent later is stored later. */
 	#accepting: { readonly inputId: string; readonly accepted: Promise<unknown> } | undefined;
+	/** Settles when the last of what is steered has found out whether a run waits for it. */
+	#taking: Promise<void> | undefined;
 	/** The input of another worker that went before ours last, and since when it may. */
 	#yielded: { readonly inputId: string; readonly since: number } | undefined;
 	/** The notices of the open or the next run, as the inbox was when it was last read. */
@@ -64,6 +66,22 @@ export class Mailbox {
 	/** Whether something is on its way into the inbox: what comes now was said after it. */
 	get isArriving(): boolean {
 		return this.#arriving !== undefined && this.#arriving.size > 0;
+	}
+
+	/** Whether it is being found out for something steered whether a run waits for it. */
+	get isTaking(): boolean {
+		return this.#taking !== undefined;
+	}
+
+	/** Finds out whether a run waits for what is steered, after what was steered before it: reads may pass each other. */
+	inCallOrder<T>(take: () => Promise<T>): Promise<T> {
+		const taken = this.#taking === undefined ? take() : this.#taking.then(take);
+		const over = (): void => {
+			if (this.#taking === settled) this.#taking = undefined;
+		};
+		const settled: Promise<void> = taken.then(over, over);
+		this.#taking = settled;
+		return taken;
 	}
 
 	get length(): number {

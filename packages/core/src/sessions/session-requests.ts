@@ -120,9 +120,17 @@ export async function steer(actor: SessionActor, input: AcceptedInput): Promise<
 	actor.ensureUsable();
 	while (actor.turn === undefined && actor.isOpening) await actor.passed();
 	actor.ensureUsable(); // it may have been killed meanwhile
-	const { turn, mailbox } = actor;
-	if (turn === undefined) return (await take(actor, input)) ?? send(actor, input);
-	if (!isRunning(turn)) return send(actor, input);
+	const { mailbox } = actor;
+	if (actor.turn === undefined || mailbox.isTaking) {
+		const taken = await mailbox.inCallOrder(async () =>
+			actor.turn === undefined ? take(actor, input) : null,
+		);
+		if (taken !== null) return taken;
+		while (actor.turn === undefined && actor.isOpening) await actor.passed();
+		actor.ensureUsable();
+	}
+	const { turn } = actor;
+	if (turn === undefined || !isRunning(turn)) return send(actor, input);
 	const inputId = input.message.id;
 	await mailbox.steer(turn.run.runId, input);
 	turn.run.offer({ inputId, fact: (placement) => inputFact(inputId, input, placement) });
