@@ -53,7 +53,9 @@ export async function resumeTurn(
 	const change = agentChanged === undefined ? {} : { agentChanged };
 	if (staysParked && agentChanged !== undefined && onAgentChange === "park")
 		return park(session, open, { reason: "agent-changed", crashes: open.crashes, agentChanged });
-	const { run, ...made } = makeAgain(session, engine, open, "resumed", settlement?.watcher);
+	// What ends the wait takes its inputs in itself.
+	const notices = session.notices.filter(({ id }) => settlement?.drain?.includes(id) !== true);
+	const { run, ...made } = makeAgain({ ...session, notices }, engine, open, "resumed", settlement?.watcher);
 	const attempt = open.attempt + 1;
 	const resumed: Mutable<RunResumed> = { kind: "run.resumed", attempt, fingerprint, reason, ...change };
 	const partial = settlement === undefined ? await lease.cutOff() : undefined;

@@ -117,17 +117,21 @@ export async function start(
 
 /** Says something to the active run; a turn of its own when no run is active any more. */
 export async function steer(actor: SessionActor, input: AcceptedInput): Promise<AgentRun> {
+	// Asked here, since its waiting alone would let a run begin to wait meanwhile.
+	if (isWaiting(actor)) await endNoted(actor);
 	actor.ensureUsable();
-	while (actor.turn === undefined && actor.isOpening) await actor.passed();
-	actor.ensureUsable(); // it may have been killed meanwhile
 	const { mailbox } = actor;
 	if (actor.turn === undefined || mailbox.isTaking) {
-		const taken = await mailbox.inCallOrder(async () =>
-			actor.turn === undefined ? take(actor, input) : null,
+		const taken = await actor.wait(actor.exclusive, () =>
+			mailbox.inCallOrder(async () => {
+				await opened(actor);
+				if (actor.turn !== undefined) return null;
+				const run = await take(actor, input);
+				if (run === null) await opened(actor);
+				return run;
+			}),
 		);
 		if (taken !== null) return taken;
-		while (actor.turn === undefined && actor.isOpening) await actor.passed();
-		actor.ensureUsable();
 	}
 	const { turn } = actor;
 	if (turn === undefined || !isRunning(turn)) return send(actor, input);
@@ -141,9 +145,18 @@ export async function steer(actor: SessionActor, input: AcceptedInput): Promise<
 	if (turn.run.took(inputId)) return turn.handle;
 	// The run had ended before the input was in the inbox: it is there as the next turn.
 	if (said.turn !== undefined) return said.turn;
-	const next = (await take(actor, input, "stored")) ?? actor.queueLeftOver(said);
+	const next =
+		(await mailbox.inCallOrder(() => take(actor, input, "stored"))) ??
+		// The run was resumed for another input, and takes this one in with it.
+		(actor.turn?.run.runId === turn.run.runId ? actor.turn.handle : actor.queueLeftOver(said));
 	actor.pump();
 	return next;
+}
+
+/** Resolves when the session is not being opened by this process; rejects when it was killed meanwhile. */
+async function opened(actor: SessionActor): Promise<void> {
+	while (actor.turn === undefined && actor.isOpening) await actor.passed();
+	actor.ensureUsable();
 }
 
 /** Resumes a run that a crash or suspension left open, else begins the first turn; null if absent. */
@@ -235,4 +248,8 @@ export async function resumeRun(actor: SessionActor, runId: string): Promise<Age
 
 function queued(actor: SessionActor, input: AcceptedInput, runId?: string): QueuedTurn {
 	return { run: actor.handle(runId), input, inputId: input.message.id, stage: "new" };
+}
+
+function isWaiting({ turn }: SessionActor): boolean {
+	return turn?.run.state.run?.status === "waiting";
 }

@@ -136,6 +136,44 @@ test("a steer ends the wait, and the strategy sees it", async () => {
 	await one.close();
 });
 
+test("who is notified that a strategy waits can steer at once", async () => {
+	const { one } = make(manualTime(), memoryHost(), listening);
+	const run = await one.session("s").send("go");
+	for await (const event of run.watch()) {
+		if (event.type !== "waiting") continue;
+		const steered = await one.session("s").steer("word");
+		expect(await steered.result()).toMatchObject({ runId: run.runId, outcome: "completed" });
+	}
+	await one.close();
+});
+
+test.each([1, 2])("%i steers that arrive while a run begins to wait end the wait, once", async (count) => {
+	const words = ["one", "two"].slice(0, count);
+	for (let at = 0; at < 40; at++) {
+		const host = memoryHost();
+		const submit = host.journal.submit.bind(host.journal);
+		host.journal.submit = async (...given) => {
+			for (let ticks = 6; ticks > 0; ticks--) await null;
+			return submit(...given);
+		};
+		const { one } = make(manualTime(), host, listening);
+		const session = one.session("s");
+		const run = await session.send("go");
+		const waits = run.result();
+		for (let ticks = at; ticks > 0; ticks--) await null;
+		const steered = await Promise.all(words.map((word) => session.steer(word)));
+		await waits;
+		for (const each of steered)
+			expect(await each.result()).toMatchObject({ runId: run.runId, outcome: "completed" });
+		expect(lines((await session.state()).messages)).toEqual([
+			...["go", ...words].map((word) => `user: ${word}`),
+			"assistant: done",
+		]);
+		expect(await host.journal.inbox("s")).toEqual([]);
+		await one.close();
+	}
+});
+
 test("a strategy may wait for an input alone; one that was said before is not missed", async () => {
 	const time = manualTime();
 	const { one, model } = make(time, memoryHost(), listening);

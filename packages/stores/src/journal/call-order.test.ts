@@ -27,6 +27,11 @@ function slowStore(seed: number, inner: SessionStore = new MemorySessionStore())
 		if (random() < 0.3) await new Promise((resolve) => setTimeout(resolve, random() * 4));
 		for (let ticks = random() * 6; ticks > 1; ticks--) await Promise.resolve();
 	};
+	return pausing(pause, inner);
+}
+
+/** A store that pauses before and after each call. */
+function pausing(pause: () => Promise<void>, inner: SessionStore): SessionStore {
 	const slowly = async <T>(call: () => Promise<T>): Promise<T> => {
 		await pause();
 		const result = await call();
@@ -125,6 +130,33 @@ test("an input that is refused holds up none after it", async () => {
 		duplicate: false,
 		order: 1,
 	});
+});
+
+test("what is steered one shortly after the other is said in that order, whatever has become of the first", async () => {
+	const few = texts.slice(0, 5);
+	for (let seed = 1; seed <= 200; seed++) {
+		const random = randomNumbers(seed);
+		const pause = async (): Promise<void> => {
+			for (let ticks = Math.floor(random() * 8); ticks > 0; ticks--) await null;
+		};
+		const agent = new Agent({
+			model: scriptedModel((_, call) => `a${call}`),
+			host: { sessionStore: pausing(pause, new MemorySessionStore()) },
+		});
+		const session = agent.session("s");
+		const steered: ReturnType<typeof session.steer>[] = [];
+		for (const text of few) {
+			steered.push(session.steer(text));
+			await pause();
+			await pause();
+		}
+		const runs = await Promise.all(steered);
+		await Promise.all([...new Set(runs)].map((run) => run.result()));
+		await expect
+			.poll(() => said(agent), { interval: 1, timeout: 2_000, message: `seed ${seed}` })
+			.toEqual(few);
+		await agent.close();
+	}
 });
 
 test("over an execution host of another's, turns that are sent at once run in the order of the calls", async () => {
