@@ -235,10 +235,13 @@ export class AgentSession {
 		}
 	}
 
-	/** Whether the session will resume by itself when a call expires, or has and is not done. */
+	/** Whether the session will resume by itself, when a call expires or its strategy has waited, or has and is not done. */
 	get #mayChange(): boolean {
 		if (this.#status === "running") return this.#unwatch !== undefined;
-		return this.pendingToolCalls?.some(({ deadline }) => deadline !== undefined) === true;
+		const calls = this.pendingToolCalls;
+		return (
+			calls !== undefined && (calls.length === 0 || calls.some(({ deadline }) => deadline !== undefined))
+		);
 	}
 
 	#watch(): () => void {

@@ -1,6 +1,7 @@
 import { type ScriptedModel, scriptedModel } from "@holdfast/testing";
 import { beforeEach, describe, expect, test } from "vitest";
 import { memoryHost } from "../host/host-port.ts";
+import { strategy } from "../strategies/strategy.ts";
 import type { AnyTool } from "../tools/types.ts";
 import { type AgentSession, createSession, execute } from "./create-session.ts";
 import {
@@ -250,6 +251,25 @@ test("a result that comes too late is refused, and the session shows that it con
 	const before = [...session.messages];
 	expect(await refusal(execute(session, [toolResult("a")]))).toBe("tool_result_expired");
 	expect(session.messages).toEqual(before);
+});
+
+test("a session whose strategy waits has no calls to answer, and shows when the run has continued", async () => {
+	const until = Date.now() + 100;
+	const late = strategy({
+		name: "late",
+		decide({ last }) {
+			if (last.kind === "assistant") return { kind: "finish" };
+			if (last.kind === "wait") return { kind: "model", tag: "act", step: "next" };
+			return { kind: "wait", until };
+		},
+	});
+	const options = { model: scriptedModel(["Rested."]), execution: late };
+	const session = createSession("s", {}, options);
+	const result = await execute(session, says("go")).result();
+	expect(result).toMatchObject({ status: "awaiting_tool_execution", pendingToolCalls: [] });
+	expect(await refusal(execute(session, says("now")))).toBe("pending_tool_calls");
+	await expect.poll(() => session.status).toBe("completed");
+	expect(session.messages.at(-1)).toMatchObject({ role: "assistant" });
 });
 
 test("a run suspends as often as its model asks for somebody outside [API-057]", async () => {

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { AssistantMessage, ToolResultMessage, UserMessage } from "@holdfast/upp";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -158,6 +159,15 @@ test("the golden journals hold every kind of fact", () => {
 		readGolden(name).golden.map(({ kind }) => kind),
 	);
 	expect(new Set(kinds)).toEqual(new Set(Object.keys(factFormats)));
+});
+
+test("the documented table of kinds has every kind of fact, and no other", () => {
+	const design = readFileSync(join(import.meta.dirname, "../../../../docs/design.md"), "utf8");
+	const table = design.slice(design.indexOf("| kind | says |")).split("\n\n", 1)[0] ?? "";
+	const kinds = [...table.matchAll(/^\| (?<kinds>`[^|]+`) \|/gm)].flatMap(({ groups }) =>
+		[...(groups?.kinds ?? "").matchAll(/`(?<kind>[^`]+)`/g)].map((found) => found.groups?.kind),
+	);
+	expect(kinds.sort()).toEqual(Object.keys(factFormats).sort());
 });
 
 test("the golden journal of strategies that act without a model is read, and written the same", () => {

@@ -53,7 +53,7 @@ const types = (events: readonly LoggedEvent[]): string[] => events.map(({ event 
 
 // session_start, user's message (2), answer with text and a call (at least 8), the tool (3), its message (2), …
 test.each([1, 4, 7, 14, 18])(
-	"events from before a server was killed are streamed again under the same ids, and more follow [API-075]",
+	"events of before a server was killed, of which a watcher had %i, are streamed again under the same ids, and more follow [API-075]",
 	async (count) => {
 		const { path, seen } = await killedAfter(count);
 		expect(seen).toHaveLength(count);
@@ -61,6 +61,7 @@ test.each([1, 4, 7, 14, 18])(
 			const rest = await read(service.follow("t", "s", { after: seen.at(-1)?.id, until: "complete" }));
 			const whole = await read(service.follow("t", "s", {}));
 			expect([...seen, ...rest]).toEqual(whole);
+			expect(new Set(whole.map(({ id }) => id)).size).toBe(whole.length);
 			expect(rest.at(-1)?.event).toEqual({ type: "execute_complete", status: "completed" });
 			const again = await service.submit("t", "s", { input: "go" }, { idempotencyKey: "k" });
 			expect(again.attached).toBe(true);

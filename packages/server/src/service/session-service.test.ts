@@ -1,6 +1,7 @@
 import { manualTime, type Script, scriptedModel } from "@holdfast/testing";
 import { Agent, memoryHost } from "holdfast";
 import type { LoggedEvent } from "holdfast/execute";
+import { strategy } from "holdfast/execution";
 import { budget } from "holdfast/middleware";
 import { expect, test } from "vitest";
 import { sessionService } from "./session-service.ts";
@@ -53,6 +54,36 @@ test("an agent with tools by their names is served with them", async () => {
 	await read(service.follow("t", "s"));
 	expect(await service.get("t", "s")).toMatchObject({ status: "completed" });
 	expect(model.requests[1]?.messages.at(-1)).toMatchObject({ results: [{ result: "sun" }] });
+	await service.close();
+});
+
+test("a run whose strategy waits has no calls to answer, takes no message, and continues by itself", async () => {
+	const until = Date.now() + 100;
+	const late = strategy({
+		name: "late",
+		decide({ last }) {
+			if (last.kind === "assistant") return { kind: "finish" };
+			if (last.kind === "wait") return { kind: "model", tag: "act", step: "next" };
+			return { kind: "wait", until };
+		},
+	});
+	const service = sessionService({
+		host: memoryHost(),
+		agent: { model: scriptedModel(["Rested."]), execution: late },
+	});
+	await service.submit("t", "s", { input: "Go", context: {} });
+	const waits = await read(service.follow("t", "s", { until: "complete" }));
+	expect(waits.at(-1)?.event).toEqual({
+		type: "execute_complete",
+		status: "awaiting_tool_execution",
+		pendingToolCalls: [],
+	});
+	await expect(service.submit("t", "s", { input: "Now" })).rejects.toMatchObject({
+		code: "pending_tool_calls",
+	});
+	await expect.poll(async () => (await service.get("t", "s"))?.status).toBe("completed");
+	const all = await read(service.follow("t", "s", { until: "idle" }));
+	expect(all.at(-1)?.event).toEqual({ type: "execute_complete", status: "completed" });
 	await service.close();
 });
 
