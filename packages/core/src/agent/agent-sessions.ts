@@ -19,7 +19,7 @@ import {
 } from "../sessions/index.ts";
 import { checkSubagents } from "../subagents/index.ts";
 import { adaptExecutionHost } from "./foreign-host.ts";
-import { type AgentOptions, resolveAgent } from "./options.ts";
+import { type AgentOptions, opaqueOf, resolveAgent } from "./options.ts";
 import { resolveHost } from "./resolve-host.ts";
 import { type AgentFor, sessionAgentOf } from "./session-agent.ts";
 
@@ -177,6 +177,12 @@ export class AgentSessions {
 	}
 
 	#open(): SessionTable {
+		if (opaqueOf(this.#options) !== undefined) {
+			throw new HoldfastError(
+				"strategy_not_durable",
+				"A custom strategy with its own `execute` cannot run in a session: nothing of it could be resumed. Make it with strategy({name, decide}), or call generate().",
+			);
+		}
 		if (!this.#isResolved) this.#engine.model(); // throws without one
 		this.#host ??= this.agent.host ?? memoryHost();
 		const { journal, capabilities = inProcess } = this.#host;

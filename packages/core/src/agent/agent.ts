@@ -139,12 +139,6 @@ export class Agent {
 	 */
 	session(key: string): Session {
 		if (typeof key !== "string" || key === "") throw new TypeError("session(key) takes a non-empty string.");
-		if (this.#calls.opaque !== undefined) {
-			throw new HoldfastError(
-				"strategy_not_durable",
-				"A custom strategy with its own `execute` cannot run in a session: nothing of it could be resumed. Make it with strategy({name, decide}), or call generate().",
-			);
-		}
 		return this.#sessions.session(key);
 	}
 

@@ -4,11 +4,13 @@ import { scriptedModel } from "@holdfast/testing";
 import { isUserMessage, UserMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import type { AgentStreamEvent } from "../engine/uap-events.ts";
+import { memoryHost } from "../host/host-port.ts";
 import { AgentState } from "../state/agent-state.ts";
 import type { ExecutionContext, ExecutionStrategy } from "../strategies/execution-strategy.ts";
 import { react } from "../strategies/react.ts";
 import { anyTool, collect, deafModel, lines } from "./agent.fixture.ts";
 import { agent } from "./agent.ts";
+import { AgentSessions } from "./agent-sessions.ts";
 import { once } from "./opaque-strategy.fixture.ts";
 
 const initial = AgentState.initial();
@@ -173,6 +175,23 @@ test("an agent spread with another strategy keeps all else and has an id of its 
 	expect(careful.id).not.toBe(coder.id);
 	expect(careful.tools[0]).toBe(echo);
 	expect(lines(state.messages)).toEqual(["user: go", "assistant: hm", "assistant: done"]);
+});
+
+test("in a session it is refused by every door, and no other strategy runs in its place", async () => {
+	const host = memoryHost();
+	const model = scriptedModel(["never"]);
+	const left = agent({ model: scriptedModel([{ text: "", gate: new Promise(() => {}) }]), host });
+	const run = await left.session("s").send("go");
+	run.suspend();
+	await run.result();
+	const one = agent({ model, host, execution: once() });
+	const refused = expect.objectContaining({ code: "strategy_not_durable" });
+	expect(() => one.session("s")).toThrow(refused);
+	await expect(collect(one.recover())).rejects.toEqual(refused);
+	expect(() => one.work({ until: "done" })).toThrow(refused);
+	expect(() => new AgentSessions("id", { model, host, execution: once() }).session("s")).toThrow(refused);
+	expect(model.requests).toEqual([]);
+	await left.close();
 });
 
 test("what is no strategy is refused with a reason", () => {

@@ -28,7 +28,7 @@ const defaultRestarts = 5;
 /** What a turn may have in place of the agent's own options. */
 export type TurnOptions = Pick<
 	AgentOptions,
-	"model" | "system" | "instructions" | "tools" | "params" | "config" | "execution" | "maxSteps" | "prices"
+	"model" | "system" | "instructions" | "tools" | "params" | "config" | "maxSteps" | "prices"
 >;
 
 /**

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { anyTool } from "../agent/agent.fixture.ts";
 import { Agent, agent } from "../agent/agent.ts";
 import { memoryHost } from "../host/host-port.ts";
-import type { Ports } from "../host/ports.ts";
+import { type Ports, systemPorts } from "../host/ports.ts";
 import { AgentState } from "../state/agent-state.ts";
 import { Fairness } from "./fairness.ts";
 
@@ -123,6 +123,13 @@ test("those that waited continue in order, each as far as it gets; what was brok
 	await new Promise((resolve) => setImmediate(resolve));
 	time.pass(60_000);
 	expect(fairness.pause()).toBeUndefined();
+});
+
+test("what began in an earlier turn of the event loop does not count", async () => {
+	const fairness = new Fairness(systemPorts);
+	for (let at = 0; at < 8; at++) expect(fairness.begin()).toBeUndefined();
+	await new Promise((resolve) => setImmediate(resolve));
+	expect(fairness.begin()).toBeUndefined();
 });
 
 test("sessions that begin at once do not run in lockstep: each goes as far as it can before the next begins", async () => {

@@ -41,12 +41,10 @@ export class TurnOverlays {
 		this.#asked = true;
 		if (this.#placed.length === 0) return messages;
 		const seen: Message[] = [];
-		const left = new Set(this.#placed);
+		const left = Map.groupBy(this.#placed, ({ following }) => following);
 		const put = (following: string | undefined): void => {
-			for (const placed of this.#placed) {
-				if (placed.following !== following || !left.delete(placed)) continue;
-				seen.push(placed.overlay);
-			}
+			for (const { overlay } of left.get(following) ?? []) seen.push(overlay);
+			left.delete(following);
 		};
 		for (const message of messages) {
 			if (message.id === this.#inputId) put(undefined);
@@ -54,7 +52,7 @@ export class TurnOverlays {
 			put(message.id);
 		}
 		// What it followed may have been summarised away.
-		for (const { overlay } of left) seen.push(overlay);
+		for (const following of left.keys()) put(following);
 		return seen;
 	}
 }

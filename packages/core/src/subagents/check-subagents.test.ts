@@ -1,7 +1,10 @@
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { Agent, agent } from "../agent/agent.ts";
-import { family, helper } from "./delegate.fixture.ts";
+import { loop } from "../strategies/loop.ts";
+import { plan } from "../strategies/plan.ts";
+import { react } from "../strategies/react.ts";
+import { calls, eventsOf, family, helper, outputsOf } from "./delegate.fixture.ts";
 
 const model = scriptedModel(["said"]);
 
@@ -56,6 +59,20 @@ describe("an agent in `subagents`", () => {
 		const custom = { name: "custom", execute: async () => ({}) as never, stream: () => ({}) as never };
 		const opaque = agent({ model, name: "a", description: "Helps.", execution: custom });
 		expect(refusal(() => new Agent({ model, subagents: [opaque] }))).toMatch(/`execution`/);
+		// With a strategy of ours it has a decision, and what it does instead is its own.
+		const changed = agent({ model, name: "a", description: "Helps.", execution: { ...react(), ...custom } });
+		expect(refusal(() => new Agent({ model, subagents: [changed] }))).toMatch(/`execution`/);
+	});
+
+	test.each([loop(), react(), plan()])("may run by any strategy that decides ($name)", async (execution) => {
+		const steps = '{"steps":[{"id":"one","description":"Look.","tool":null,"dependsOn":[]}]}';
+		const child = helper("child", execution.name === "plan" ? [steps, "found"] : ["found", "found"], {
+			execution,
+		});
+		const { parent } = family([calls(["delegate_to_child", { prompt: "Look." }]), "said"], [child]);
+		const run = await parent.session("s").send("go");
+		expect(outputsOf(await eventsOf(run))).toEqual([{ status: "completed", text: "found" }]);
+		expect(await run.result()).toMatchObject({ outcome: "completed", text: "said" });
 	});
 
 	test("cannot be given to an agent whose model is a function, that owns its tools", () => {

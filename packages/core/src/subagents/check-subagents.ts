@@ -1,6 +1,7 @@
 // The option `subagents`, checked at the door: each needs a name that makes a tool's name, and a description.
 // @see keyed sessions, Subagents
 import type { SessionAgent } from "../sessions/index.ts";
+import { type ExecutionStrategy, isDecider } from "../strategies/index.ts";
 import type { ToolSet } from "../tools/index.ts";
 
 /** A sub-agent as its parent knows it. */
@@ -70,7 +71,7 @@ export function checkSubagents(
 				`${member} ("${name}") has no \`description\`. Say what it is good for: the model chooses by it.`,
 			);
 		}
-		if (typeof (execution as { execute?: unknown } | undefined)?.execute === "function") {
+		if (execution !== undefined && !isDecider(execution as ExecutionStrategy)) {
 			throw new TypeError(
 				`${member} ("${name}") has a strategy with an \`execute\` of its own as \`execution\`, which cannot run in a session.`,
 			);

@@ -1,0 +1,60 @@
+// Where a turn's overlays stand among the messages, and what it costs to put them there.
+import { AssistantMessage, UserMessage } from "@holdfast/upp";
+import { expect, test } from "vitest";
+import { TurnOverlays } from "./turn-overlays.ts";
+
+const said = (text: string): UserMessage => new UserMessage(text, { id: text });
+const texts = (messages: readonly { readonly text: string }[]): string[] => messages.map(({ text }) => text);
+
+test("overlays keep their places in their order; what they followed may be gone", () => {
+	const overlays = new TurnOverlays("input");
+	const past = [said("past"), said("input")];
+	overlays.accept(said("a"));
+	overlays.accept(said("b"));
+	const first = overlays.view(past);
+	expect(texts(first as UserMessage[])).toEqual(["past", "a", "b", "input"]);
+	const answer = new AssistantMessage("answer", undefined, { id: "answer" });
+	overlays.accept(said("c"));
+	overlays.accept(said("d"));
+	const second = [...past, answer];
+	expect(texts(overlays.view(second) as UserMessage[])).toEqual([
+		"past",
+		"a",
+		"b",
+		"input",
+		"answer",
+		"c",
+		"d",
+	]);
+	overlays.accept(said("e"));
+	const third = [...second, said("more")];
+	expect(texts(overlays.view(third) as UserMessage[])).toEqual([
+		...["past", "a", "b", "input", "answer", "c", "d", "more", "e"],
+	]);
+	const summarised = [said("summary"), said("more")];
+	expect(texts(overlays.view(summarised) as UserMessage[])).toEqual([
+		"summary",
+		"more",
+		"e",
+		"a",
+		"b",
+		"c",
+		"d",
+	]);
+});
+
+test("with an overlay at each of many steps, a look at all of them takes time in proportion", () => {
+	const overlays = new TurnOverlays("0");
+	const messages: UserMessage[] = [];
+	const placing = 8_000;
+	// One that follows each message, placed without a look at those before.
+	for (let at = 0; at < placing; at++) {
+		messages.push(said(`${at}`));
+		overlays.accept(said(`after ${at}`));
+		overlays.view(messages.slice(-1));
+	}
+	const before = process.cpuUsage();
+	expect(overlays.view(messages)).toHaveLength(2 * placing);
+	const { user } = process.cpuUsage(before);
+	expect(user / 1_000).toBeLessThan(150);
+});
