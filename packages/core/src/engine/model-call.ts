@@ -6,14 +6,13 @@ import {
 	isAssistantMessage,
 	isToolResultMessage,
 	type LLMRequest,
-	type LLMResponse,
 	type Message,
 	type ToolCall,
 	type ToolResult,
 	UserMessage,
 } from "@holdfast/upp";
 import type { AssistantSaid, Fact } from "../facts/index.ts";
-import { errorData, modelRetryNote } from "../facts/index.ts";
+import { costOf, errorData, modelRetryNote } from "../facts/index.ts";
 import type { List } from "../state/index.ts";
 import type { ModelAction } from "./action.ts";
 import { withinCall } from "./call-scope.ts";
@@ -150,7 +149,8 @@ function answerOf(
 		stopReason === "content_filter"
 			? withoutCalls(response.message)
 			: withUsableCalls(response.message, uuid, offered);
-	const cost = costOf(engineModel, response);
+	const { price } = engineModel;
+	const cost = price && costOf(response.usage, price);
 	const answer: Mutable<AssistantSaid> = {
 		kind: "assistant",
 		step,
@@ -275,18 +275,4 @@ function withIntent(
 	if (content.some((block) => block.type === "text" && block.text !== "")) return content;
 	const wanted = calls.map((call) => `${call.toolName}(${JSON.stringify(call.arguments)})`);
 	return [...content, { type: "text", text: `Next: ${wanted.join(", ")}` }];
-}
-
-function costOf(engineModel: EngineModel, response: LLMResponse): number | undefined {
-	const { price } = engineModel;
-	if (price === undefined) return undefined;
-	const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = response.usage;
-	const plain = inputTokens - cacheReadTokens - cacheWriteTokens;
-	return (
-		(plain * price.input +
-			cacheReadTokens * (price.cacheRead ?? price.input) +
-			cacheWriteTokens * (price.cacheWrite ?? price.input) +
-			outputTokens * price.output) /
-		1_000_000
-	);
 }

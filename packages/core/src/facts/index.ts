@@ -55,7 +55,7 @@ export { emptySession, eventsOf, type PlacedEvent } from "./journal-fold.ts";
 export { type JournalItem, JournalReader, type JournalSource } from "./journal-reader.ts";
 export { lookAt, never } from "./look-at.ts";
 export { PendingMarks, withMarks } from "./marks.ts";
-export type { ModelPrice } from "./model-price.ts";
+export { costOf, type ModelPrice } from "./model-price.ts";
 export { modelRetryNote, modelRetryOf } from "./model-retry.ts";
 export {
 	answerFacts,

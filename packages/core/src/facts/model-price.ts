@@ -1,4 +1,5 @@
 // What a model costs.
+import type { TokenUsage } from "@holdfast/upp";
 
 /** US dollars for a million tokens. @see design, reading 13 */
 export interface ModelPrice {
@@ -8,4 +9,16 @@ export interface ModelPrice {
 	readonly cacheRead?: number;
 	/** Default: the price of `input`. */
 	readonly cacheWrite?: number;
+}
+
+/** US dollars that so many tokens cost. */
+export function costOf(usage: TokenUsage, price: ModelPrice): number {
+	const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
+	return (
+		((inputTokens - cacheReadTokens - cacheWriteTokens) * price.input +
+			cacheReadTokens * (price.cacheRead ?? price.input) +
+			cacheWriteTokens * (price.cacheWrite ?? price.input) +
+			outputTokens * price.output) /
+		1_000_000
+	);
 }

@@ -1,7 +1,7 @@
 // What a conversation has used up: tokens, money, working time. It travels in the state's metadata under "budget", so
 // that it survives from call to call, branches with the state and is saved with it.
 import type { TokenUsage } from "@holdfast/upp";
-import type { ModelPrice } from "../../facts/index.ts";
+import { costOf, type ModelPrice } from "../../facts/index.ts";
 import type { AgentState } from "../../state/index.ts";
 
 /** What has been used up. */
@@ -35,25 +35,15 @@ export function spendingOfCall(
 	duration: number,
 ): Spending {
 	const tokens = usage?.totalTokens ?? 0;
-	return price === undefined ? { tokens, duration } : { tokens, cost: costOf(usage, price), duration };
+	return price === undefined
+		? { tokens, duration }
+		: { tokens, cost: usage === undefined ? 0 : costOf(usage, price), duration };
 }
 
 /** Both together. */
 export function addSpending(a: Spending, b: Spending): Spending {
 	const cost = a.cost === undefined && b.cost === undefined ? {} : { cost: (a.cost ?? 0) + (b.cost ?? 0) };
 	return { tokens: a.tokens + b.tokens, ...cost, duration: a.duration + b.duration };
-}
-
-function costOf(usage: TokenUsage | undefined, price: ModelPrice): number {
-	if (usage === undefined) return 0;
-	const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
-	return (
-		((inputTokens - cacheReadTokens - cacheWriteTokens) * price.input +
-			cacheReadTokens * (price.cacheRead ?? price.input) +
-			cacheWriteTokens * (price.cacheWrite ?? price.input) +
-			outputTokens * price.output) /
-		1_000_000
-	);
 }
 
 /** Metadata may come from anywhere. */
