@@ -6,6 +6,7 @@ export type {
 	FinishAction,
 	ModelAction,
 	NoteAction,
+	QuestionContext,
 	RequestedCall,
 	Situation,
 	ToolsAction,

@@ -1,6 +1,6 @@
 // What a decider may answer: the next thing to do. Deciders are pure (keeps I1, I6); the engine carries actions out.
 import type { JSONSchema, ToolDefinition, ToolExecution } from "@holdfast/upp";
-import type { AssistantSaid, LastFact } from "../facts/index.ts";
+import type { AssistantSaid, Entry, LastFact } from "../facts/index.ts";
 import type { AgentState } from "../state/index.ts";
 
 /** Ask the model. */
@@ -85,7 +85,14 @@ export interface NoteAction {
 export interface AskAction {
 	readonly kind: "ask";
 	readonly topic: string;
-	question(state: AgentState): unknown;
+	/** May take its time. What it gives must be plain data. */
+	question(state: AgentState, context: QuestionContext): unknown;
+}
+
+/** What a question of a strategy is given beside the state. */
+export interface QuestionContext {
+	/** Fires when the run is stopped: then nobody waits for the answer any more, and it is not recorded. */
+	readonly signal: AbortSignal;
 }
 
 /** End the run, as completed or with an error. */
@@ -98,7 +105,7 @@ export interface FinishAction {
 export type Action = ModelAction | ToolsAction | WaitAction | NoteAction | AskAction | FinishAction;
 
 /** What a decider looks at. It is asked only when every tool call has its result. */
-export interface Situation {
+export interface Situation<Own = unknown> {
 	readonly state: AgentState;
 	/** Steps begun in this run. */
 	readonly step: number;
@@ -112,10 +119,20 @@ export interface Situation {
 	readonly tools: readonly Pick<ToolDefinition, "name" | "description">[];
 	/** The tools run since the current step began. */
 	executions(): readonly ToolExecution[];
+	/** What the strategy's own `evolve` has made of the facts of this run; undefined where it has none. */
+	readonly own: Own;
 }
 
-/** A strategy reduced to its one decision. @see design, "The one idea" */
-export interface Decider {
+/**
+ * A strategy reduced to its one decision. What it knows of a run beyond the state it folds itself, with `initial` and
+ * `evolve`: pure functions, called for every fact of the run in order, also when the run is resumed by another process.
+ * Notes of policy and of retries are left out. @see design, "The one idea"
+ */
+export interface Decider<Own = unknown> {
 	readonly name: string;
-	decide(situation: Situation): Action;
+	decide(situation: Situation<Own>): Action;
+	/** What it knows before the first fact. Default: undefined. */
+	initial?(): Own;
+	/** What it knows after one more fact, without changing what it is given. What it throws fails the run. */
+	evolve?(own: Own, entry: Entry): Own;
 }

@@ -1,7 +1,7 @@
 // The one loop (keeps I1): look at the state, decide, act, commit, go on, until the run ends or is told to stop.
 // A run that crashed comes through the same door: the state says what is open, and the loop goes on from there.
 import type { HoldfastError } from "@holdfast/upp";
-import { errorData, type Fact, type RunState, stepContinues } from "../facts/index.ts";
+import { errorData, type Fact, OwnFoldFailed, type RunState, stepContinues } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import { invalidAction, toolsStep, waitStep } from "./act-without-model.ts";
 import type { Action, AskAction, ModelAction, NoteAction } from "./action.ts";
@@ -96,7 +96,8 @@ async function noteStep(run: Run, action: NoteAction): Promise<boolean> {
 }
 
 async function askStep(run: Run, action: AskAction): Promise<boolean> {
-	const answer = await untilAnswered(run, () => action.question(run.state.agent));
+	const { signal } = run;
+	const answer = await untilAnswered(run, () => action.question(run.state.agent, { signal }));
 	await commit(run, [{ kind: "decision", step: stepOf(run), topic: action.topic, answer }]);
 	return false;
 }
@@ -110,6 +111,7 @@ function decide(run: Run): Action {
 	const state = run.state;
 	const open = state.run;
 	if (open === undefined) throw new Error("a run is driven only after it was started");
+	if (open.own instanceof OwnFoldFailed) throw open.own.error;
 	return run.agent.decider.decide({
 		state: state.agent,
 		step: open.step,
@@ -118,6 +120,7 @@ function decide(run: Run): Action {
 		answer: open.assistant,
 		tools: run.agent.toolList,
 		executions: () => open.executions.from(open.executionsBefore),
+		own: open.own,
 	});
 }
 

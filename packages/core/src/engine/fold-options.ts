@@ -1,11 +1,16 @@
-// What a fold must know of an agent: how much of a result each of its tools shows to the model.
+// What a fold must know of an agent: how much of a result each of its tools shows to the model, and what its strategy
+// knows of a run.
 import type { FoldOptions } from "../facts/index.ts";
 import { shownToModel } from "../tools/index.ts";
 import type { EngineAgent } from "./engine-agent.ts";
 
-/** How a tool's results are cut for the model, by tool name. */
-export function foldOptions(agent: Pick<EngineAgent, "tools">): FoldOptions {
+/** How a tool's results are cut for the model, by tool name, and the fold of the strategy's own. */
+export function foldOptions(agent: Pick<EngineAgent, "tools" | "decider">): FoldOptions {
+	const { decider } = agent;
+	const evolve = decider.evolve?.bind(decider);
+	const own = evolve === undefined ? undefined : { initial: () => decider.initial?.(), evolve };
 	return {
+		own,
 		show(toolName, result) {
 			const tool = agent.tools.get(toolName);
 			if (tool === undefined || tool.maxModelCharacters === Number.POSITIVE_INFINITY) return result;

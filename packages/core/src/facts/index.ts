@@ -75,6 +75,7 @@ export {
 	evolve,
 	type FoldOptions,
 	initialSession,
+	OwnFoldFailed,
 	runMessages,
 	type SessionState,
 } from "./session-state.ts";

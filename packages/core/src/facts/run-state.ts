@@ -93,6 +93,8 @@ export interface RunState {
 	readonly parked?: RunParked | undefined;
 	/** The agent that worked on it last. */
 	readonly fingerprint: string;
+	/** What its strategy folds of it; undefined where it folds nothing. */
+	readonly own?: unknown;
 }
 
 /** Whether the step continues behind what was said or requested last. */

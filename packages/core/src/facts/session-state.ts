@@ -34,6 +34,22 @@ export interface SessionState {
 export interface FoldOptions {
 	/** The result as the model sees it; the same value when nothing is cut. */
 	show(toolName: string, result: unknown): unknown;
+	/** What its strategy folds of each run beside that. Default: nothing. */
+	readonly own?: OwnFold | undefined;
+}
+
+/** What a strategy knows of a run: a fold of its own over the facts of it, pure and constant in cost (keeps I2, I5, I6). */
+export interface OwnFold {
+	initial(): unknown;
+	evolve(own: unknown, entry: Entry): unknown;
+}
+
+/** In the place of what a strategy knows, where its own fold threw. */
+export class OwnFoldFailed {
+	readonly error: unknown;
+	constructor(error: unknown) {
+		this.error = error;
+	}
 }
 
 /** A session that begins with a given state. */
@@ -49,6 +65,34 @@ const withoutResult = "The run ended before this call had a result.";
  * @throws HoldfastError `journal_corrupt` when the entry cannot be where it is.
  */
 export function evolve(state: SessionState, entry: Entry, options: FoldOptions): SessionState {
+	const next = withFact(state, entry, options);
+	return options.own === undefined ? next : withOwn(state, next, entry, options.own);
+}
+
+/** What is committed stays so: where the strategy's fold throws, the run fails when the strategy is asked next. */
+function withOwn(
+	before: SessionState,
+	{ run, ...next }: SessionState,
+	entry: Entry,
+	fold: OwnFold,
+): SessionState {
+	if (run === undefined || run.runId !== entry.runId || isHidden(entry.fact)) return { ...next, run };
+	try {
+		const own = entry.fact.kind === "run.started" ? fold.initial() : before.run?.own;
+		if (own instanceof OwnFoldFailed) return { ...next, run };
+		return { ...next, run: { ...run, own: fold.evolve(own, entry) } };
+	} catch (error) {
+		return { ...next, run: { ...run, own: new OwnFoldFailed(error) } };
+	}
+}
+
+/** Whether a fact says nothing of the work: strategies do not see it. */
+function isHidden(fact: Entry["fact"]): boolean {
+	if (fact.kind !== "note") return false;
+	return fact.aside === true || fact.topic === "model-retry" || fact.topic === "suspended";
+}
+
+function withFact(state: SessionState, entry: Entry, options: FoldOptions): SessionState {
 	const { fact, seq } = entry;
 	if (fact.kind === "folded") return unfold(seq, fact, options);
 	if (seq !== state.seq + 1) throw corrupt(entry, `expected entry ${state.seq + 1}`);

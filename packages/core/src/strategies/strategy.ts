@@ -28,19 +28,22 @@ import { executeDecider, streamDecider } from "./run-in-context.ts";
  * console.log(turn.response.text); // Better.
  * ```
  */
-export function strategy(decider: Decider): DecidingStrategy {
-	const { name, decide } = (decider ?? {}) as Partial<Decider>;
+export function strategy<Own = unknown>(decider: Decider<Own>): DecidingStrategy {
+	const { name, decide, initial, evolve } = (decider ?? {}) as Partial<Decider<Own>>;
 	if (typeof name !== "string" || typeof decide !== "function") {
 		throw new HoldfastError(
 			"invalid_strategy",
 			"strategy() takes {name, decide}: a string, and a function that names the next action.",
 		);
 	}
+	const own = decider as Decider;
 	const made: DecidingStrategy = {
 		name: decider.name,
-		decide: (situation) => decider.decide(situation),
-		execute: (context) => executeDecider(decider, context),
-		stream: (context) => streamDecider(decider, context),
+		decide: (situation) => own.decide(situation),
+		...(initial === undefined ? {} : { initial: () => own.initial?.() }),
+		...(evolve === undefined ? {} : { evolve: evolve.bind(own) as NonNullable<Decider["evolve"]> }),
+		execute: (context) => executeDecider(own, context),
+		stream: (context) => streamDecider(own, context),
 	};
 	driven.add(made.execute).add(made.stream);
 	return made;

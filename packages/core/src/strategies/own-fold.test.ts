@@ -1,0 +1,138 @@
+// What a strategy folds of a run for itself: it is the same in a run that was left alone and in one that was resumed.
+import { scriptedModel } from "@holdfast/testing";
+import { expect, test } from "vitest";
+import { anyTool } from "../agent/agent.fixture.ts";
+import { agent } from "../agent/agent.ts";
+import type { Decider } from "../engine/index.ts";
+import { memoryHost } from "../host/index.ts";
+import type { Interceptor } from "../policy/interceptor.ts";
+import { strategy } from "./strategy.ts";
+
+interface Seen {
+	readonly kinds: readonly string[];
+	readonly answers: number;
+}
+
+/** Never asked. */
+const model = scriptedModel([]);
+
+/** Asks three questions, one after the other; what it has asked is known by its own fold alone. */
+function threeQuestions(
+	answer: (n: number, signal: AbortSignal) => unknown,
+	told: Seen[] = [],
+): Decider<Seen> {
+	return {
+		name: "three questions",
+		initial: () => ({ kinds: [], answers: 0 }),
+		evolve: ({ kinds, answers }, { fact }) => ({
+			kinds: [...kinds, fact.kind === "note" ? `note:${fact.topic}` : fact.kind],
+			answers: answers + (fact.kind === "decision" ? 1 : 0),
+		}),
+		decide({ own }) {
+			told.push(own);
+			if (own.answers === 3) return { kind: "finish" };
+			return { kind: "ask", topic: "n", question: (_, { signal }) => answer(own.answers, signal) };
+		},
+	};
+}
+
+test("a strategy that folds for itself knows the same after a resume as one that was left alone", async () => {
+	const alone: Seen[] = [];
+	const answered = (n: number): number => n;
+	await agent({ model, execution: strategy(threeQuestions(answered, alone)) })
+		.session("s")
+		.send("go")
+		.then((run) => run.result());
+	expect(alone.at(-1)).toEqual({
+		kinds: ["run.started", "input", "decision", "decision", "decision"],
+		answers: 3,
+	});
+
+	const host = memoryHost();
+	const never = new Promise(() => {});
+	const asked: number[] = [];
+	const before = agent({
+		model,
+		execution: strategy(
+			threeQuestions((n) => {
+				asked.push(n);
+				return n === 1 ? never : n;
+			}),
+		),
+		host,
+	});
+	const run = await before.session("s").send("go");
+	const result = run.result();
+	await expect.poll(() => asked).toEqual([0, 1]);
+	run.suspend();
+	expect((await result).outcome).toBe("suspended");
+	await before.close();
+	const resumed: Seen[] = [];
+	const after = agent({ model, execution: strategy(threeQuestions(answered, resumed)), host });
+	expect((await (await after.session("s").resume())?.result())?.outcome).toBe("completed");
+	expect(resumed[0]).toEqual({ kinds: ["run.started", "input", "decision", "run.resumed"], answers: 1 });
+	expect(resumed.at(-1)?.answers).toBe(3);
+});
+
+test("each run begins with a fold of its own", async () => {
+	const told: Seen[] = [];
+	const session = agent({ model, execution: strategy(threeQuestions((n) => n, told)) }).session("s");
+	await (await session.send("one")).result();
+	await (await session.send("two")).result();
+	expect(told.filter(({ answers }) => answers === 0)).toHaveLength(2);
+});
+
+test("a fold of its own works in pure calls, too, and does not see the notes of policy", async () => {
+	const told: Seen[] = [];
+	const audit: Interceptor = {
+		name: "audit",
+		begin: () => ({ admit: () => ({ notes: [{ topic: "audit", value: 1 }] }), deltas: "as-is" }),
+	};
+	await agent({
+		model,
+		execution: strategy(threeQuestions((n) => n, told)),
+		middleware: [audit],
+		tools: [anyTool("work", () => 1)],
+	}).query("go");
+	expect(told.at(-1)?.kinds.filter((kind) => kind.startsWith("note"))).toEqual([]);
+	expect(told.at(-1)?.answers).toBe(3);
+});
+
+test("a fold that throws fails the run with what it threw, and what was committed is read", async () => {
+	const host = memoryHost();
+	const broken: Decider<number> = {
+		...threeQuestions((n) => n),
+		initial: () => 0,
+		evolve(_, { fact }) {
+			if (fact.kind === "decision") throw new Error("cannot count");
+			return 0;
+		},
+		decide: () => ({ kind: "ask", topic: "n", question: () => 1 }),
+	};
+	const one = agent({ model, execution: strategy(broken), host });
+	const run = await one.session("s").send("go");
+	await expect(run.result()).resolves.toMatchObject({ outcome: "error", error: { message: "cannot count" } });
+	expect((await host.journal.read("s")).map(({ fact }) => fact.kind)).toEqual([
+		"run.started",
+		"input",
+		"decision",
+		"run.ended",
+	]);
+});
+
+test("a question is given a signal that fires when the run is stopped", async () => {
+	const signals: AbortSignal[] = [];
+	const asked = strategy(
+		threeQuestions((_, signal) => {
+			signals.push(signal);
+			return new Promise(() => {});
+		}),
+	);
+	const run = await agent({ model, execution: asked }).session("s").send("go");
+	const result = run.result();
+	await expect.poll(() => signals.length).toBe(1);
+	expect(signals[0]?.aborted).toBe(false);
+	run.interrupt();
+	expect((await result).outcome).toBe("aborted");
+	expect(signals[0]?.aborted).toBe(true);
+});
