@@ -1,0 +1,134 @@
+// What an agent is configured with, and what a session is started with.
+import type { DatabaseClient, MemoryClient } from "@holdfast/memory";
+import type { Host } from "holdfast";
+import type { Runner } from "./agent.ts";
+import type { EventBus, EventStore } from "./events.ts";
+import type { LLMClient, ModelProvider, ScoreProvider } from "./llm-client.ts";
+import type { Planner, PlannerState, Reflector } from "./planner.ts";
+import type { PromptStore } from "./prompt-store.ts";
+import type { AuditSink, PolicyEngine } from "./safety.ts";
+import type { RetryOptions, ToolDefinition, ToolExecutor } from "./tool-definition.ts";
+
+/** What a rule of content or of writes looks for: a text, a pattern, or a function that says whether it matches. */
+export type ContentMatcher = string | RegExp | ((text: string) => boolean);
+
+/** What is done with a write that matches: it is masked, or nothing is written. */
+export interface WriteRule {
+	readonly match: ContentMatcher;
+	readonly action: "redact" | "drop";
+	/** Named in audit records. Default: `write-filter`. */
+	readonly rule?: string;
+}
+
+/** Rules that hold for one agent. @see Agent runtime, "Safety & Policy" */
+export interface SafetyConfig {
+	/** Tools it may use. Default: all that are registered; an empty list allows none. */
+	readonly toolAllowlist?: readonly string[];
+	/** Tools it may not use; wins over the list of allowed ones. */
+	readonly toolDenylist?: readonly string[];
+	/** Attempts at a tool within a time, over all sessions of the agent. */
+	readonly requestRateLimit?: Readonly<Record<string, { readonly max: number; readonly windowMs: number }>>;
+	/** What no prompt and no tool input may contain. */
+	readonly contentFilter?: readonly ContentMatcher[];
+	/** Called in order with each tool input; what they give is what the tool gets. */
+	readonly sanitizers?: readonly ((toolId: string, input: unknown) => unknown)[];
+	/** What becomes of writes to memory, databases and prompts. */
+	readonly writeFilters?: readonly WriteRule[];
+	readonly policyEngine?: PolicyEngine;
+	/** Milliseconds that a policy engine has. Default: 5000. */
+	readonly policyTimeoutMs?: number;
+	/** Blocks that are reported to the planner; the next one ends the run. Default: 3. */
+	readonly safetyBudget?: number;
+	/** Where audit records go beside the journal. */
+	readonly auditSink?: AuditSink;
+	/** Values that appear nowhere: not in events, logs, audit, memory, databases, results. */
+	readonly secrets?: readonly string[];
+	/** Who is acting, and what it may do. Default: no roles are asked for. */
+	readonly rbac?: {
+		readonly roles: readonly string[];
+		readonly permissions: Readonly<Record<string, readonly string[]>>;
+	};
+}
+
+/** Settings that open what is closed by default; the environment sets those that are not given. */
+export interface RuntimeFlags {
+	/** `AGENT_RUNTIME_ALLOW_NETWORK`. Default: false. */
+	readonly allowNetwork?: boolean;
+	/** `AGENT_RUNTIME_ALLOW_SHELL`. Default: false. */
+	readonly allowShell?: boolean;
+	/** `AGENT_RUNTIME_ALLOW_DB_WRITES`. Default: false. */
+	readonly allowDbWrites?: boolean;
+	/** `AGENT_RUNTIME_LOG_TOOL_INPUTS`. Default: `redacted`. */
+	readonly logToolInputs?: "redacted" | "exclude" | "raw";
+}
+
+/** Called at points of every run. What they throw is a warning of the run. */
+export interface EventHooks {
+	onStepStart?(info: { readonly sessionId: string; readonly step: number }): void;
+	onModelTokens?(tokens: string): void;
+	onToolCall?(toolId: string, input: unknown): void;
+	onError?(error: { readonly code: string; readonly message: string; readonly sessionId: string }): void;
+}
+
+/** An agent. @see Agent runtime, "Core Components", AgentConfig */
+export interface AgentConfig extends RuntimeFlags, EventHooks {
+	readonly id: string;
+	readonly taskPrompt: string;
+	readonly tools: readonly ToolDefinition[];
+	/** Clients, models of the AI SDK, or either with what they can do. */
+	readonly modelProviders: readonly (ModelProvider | LLMClient | ModelProvider["client"])[];
+	readonly memoryClient?: MemoryClient;
+	readonly databaseClient?: DatabaseClient;
+	readonly promptStore?: PromptStore;
+	/** Iterations at most, from 1. Default: no limit. */
+	readonly maxSteps?: number;
+	/** Default: the model planner. */
+	readonly planner?: Planner;
+	readonly reflector?: Reflector;
+	readonly toolExecutor?: ToolExecutor;
+	readonly runner?: Runner;
+	/** Asked after each reflection; `true` ends the run successfully with the last output. */
+	goalMet?(state: PlannerState): boolean | Promise<boolean>;
+	readonly safety?: SafetyConfig;
+	/** Ids of tools that run although they are not safe by default. */
+	readonly enableTools?: readonly string[];
+	/** Attempts at tools that have none of their own. */
+	readonly retry?: RetryOptions;
+	readonly score?: ScoreProvider;
+	/** Milliseconds a call of a model may take. Default: no limit. */
+	readonly modelTimeoutMs?: number;
+	/** How often a planner that answered unreadably is asked again. Default: 1. */
+	readonly maxPlanRepairs?: number;
+	/** Whether `PlanStep.reason` is kept. Default: false. */
+	readonly storeReasoning?: boolean;
+	readonly eventBus?: EventBus;
+	readonly eventStore?: EventStore;
+	/** Where sessions live. Default: in memory, for the life of the agent. */
+	readonly host?: Host;
+	/** Milliseconds that an aborted tool is waited for. Default: 1000. */
+	readonly abortGraceMs?: number;
+	/** Milliseconds that `stop()` waits for running sessions. Default: 10000. */
+	readonly shutdownTimeoutMs?: number;
+}
+
+/** How one session is started. */
+export interface RunOptions {
+	/** Iterations at most, of this session. */
+	readonly maxSteps?: number;
+	/** The task. Default: the agent's `taskPrompt`. */
+	readonly task?: string;
+	/** The memory stream that the planner sees. Default: none. */
+	readonly contextKey?: string;
+	/** Ids, times, delays and random numbers come from the seed alone; every client must be `deterministic`. */
+	readonly deterministic?: boolean;
+	/** Default: 0 with `deterministic`, else random. */
+	readonly seed?: number;
+	/** Default: a new UUIDv4. */
+	readonly sessionId?: string;
+}
+
+/** What an injected runner is given. */
+export interface AgentSpec {
+	readonly config: AgentConfig;
+	readonly options: RunOptions;
+}

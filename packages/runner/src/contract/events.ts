@@ -1,0 +1,52 @@
+// What a runner says of a run: ordered events, and where they go.
+
+/** The kinds of events of a run, in the order in which an iteration emits them. */
+export type RunnerEventType =
+	| "run.start"
+	| "step.start"
+	| "model.start"
+	| "model.tokens"
+	| "model.end"
+	| "plan"
+	| "policy"
+	| "tool.call"
+	| "tool.result"
+	| "reflect"
+	| "memory"
+	| "warning"
+	| "error"
+	| "run.end";
+
+/** Something that happened in a run, redacted. `seq` begins with 1 and has no gaps. */
+export interface RunnerEvent {
+	readonly seq: number;
+	readonly runId: string;
+	readonly sessionId: string;
+	readonly type: RunnerEventType;
+	/** ISO 8601, UTC. */
+	readonly time: string;
+	/** Plain data. */
+	readonly data?: unknown;
+}
+
+/** Hears every event. What it throws is a warning of the run. */
+export interface EventBus {
+	emit(event: RunnerEvent): void | Promise<void>;
+}
+
+/** An event as it is kept: each carries the hash of the one before. */
+export interface StoredEvent extends RunnerEvent {
+	/** SHA-256 in hexadecimal, over `previousHash` and the event. */
+	readonly hash: string;
+	readonly previousHash: string;
+}
+
+/** Append-only: there is no way to change or remove an event. */
+export interface EventStore {
+	append(event: RunnerEvent): Promise<void>;
+	read(runId: string): Promise<readonly StoredEvent[]>;
+	/** Whether the events of a run are as they were appended; else the first `seq` that is not. */
+	verify(runId: string): Promise<{ readonly ok: true } | { readonly ok: false; readonly seq: number }>;
+	/** An event could not be appended: the record is incomplete. */
+	markIncomplete?(runId: string): Promise<void>;
+}

@@ -1,0 +1,82 @@
+// Door of the contract: the shapes that every part of a runner shares.
+
+export type {
+	Agent,
+	AgentEventName,
+	AgentSession,
+	Health,
+	HealthCheck,
+	Runner,
+} from "./agent.ts";
+export type {
+	AgentConfig,
+	AgentSpec,
+	ContentMatcher,
+	EventHooks,
+	RunOptions,
+	RuntimeFlags,
+	SafetyConfig,
+	WriteRule,
+} from "./agent-config.ts";
+export type {
+	AgentResult,
+	MemoryChange,
+	ModelCall,
+	Provenance,
+	TokenUsage,
+} from "./agent-result.ts";
+export type {
+	EventBus,
+	EventStore,
+	RunnerEvent,
+	RunnerEventType,
+	StoredEvent,
+} from "./events.ts";
+export type {
+	CallOptions,
+	CallUsage,
+	ChatMessage,
+	ChatPart,
+	LLMClient,
+	ModelInfo,
+	ModelProvider,
+	ModelRequest,
+	ModelResponse,
+	ScoreProvider,
+	TokenChunk,
+	TokenPrice,
+} from "./llm-client.ts";
+export type {
+	ActionResult,
+	PlanStep,
+	ResultError,
+} from "./plan-step.ts";
+export type {
+	Planner,
+	PlannerContext,
+	PlannerState,
+	ReflectionResult,
+	Reflector,
+} from "./planner.ts";
+export type {
+	PromptEngine,
+	PromptStore,
+	PromptTemplate,
+	RenderedPrompt,
+} from "./prompt-store.ts";
+export type {
+	AuditRecord,
+	AuditSink,
+	EnforcementPoint,
+	PolicyDecision,
+	PolicyEngine,
+	PolicyQuestion,
+} from "./safety.ts";
+export type {
+	ExecutionContext,
+	RetryOptions,
+	ToolDefinition,
+	ToolExecutor,
+	ToolMeta,
+	ToolOutput,
+} from "./tool-definition.ts";

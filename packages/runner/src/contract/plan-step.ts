@@ -1,0 +1,36 @@
+// What a planner decides, and what became of it.
+
+/** The next thing to do. @see Agent runtime, "Planner & Execution Interfaces" */
+export interface PlanStep {
+	readonly type: "tool" | "message" | "finish" | "internal";
+	/** The tool to run, of a step of the type `tool`. */
+	readonly toolId?: string;
+	/** What the tool gets; of a step of the type `finish` the result. */
+	readonly input?: unknown;
+	readonly message?: string;
+	/** Why; kept only with `storeReasoning`. */
+	readonly reason?: string;
+}
+
+/** An error as data. */
+export interface ResultError {
+	readonly message: string;
+	readonly code?: string;
+	/** Plain data. */
+	readonly info?: unknown;
+}
+
+/** One planned step and what came of it. `input`, `output` and `error` are redacted where they are shown. */
+export interface ActionResult {
+	readonly type: PlanStep["type"];
+	readonly toolId?: string;
+	readonly input?: unknown;
+	readonly output?: unknown;
+	readonly ok: boolean;
+	readonly error?: ResultError;
+	/** Milliseconds, retries included; 0 where nothing was run. */
+	readonly duration: number;
+	/** How often the tool was called; absent where it was not. */
+	readonly attempts?: number;
+	readonly meta?: Readonly<Record<string, unknown>>;
+}

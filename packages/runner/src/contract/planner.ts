@@ -1,0 +1,64 @@
+// What plans and what reflects: objects of the caller's may take the place of either.
+import type { ChatMessage, ModelRequest, ModelResponse } from "./llm-client.ts";
+import type { ActionResult, PlanStep } from "./plan-step.ts";
+import type { ToolDefinition } from "./tool-definition.ts";
+
+/** A run as a planner sees it: a copy, which changes nothing. @see Agent runtime, "Planner & Execution Interfaces" */
+export interface PlannerState {
+	readonly agentId: string;
+	readonly sessionId: string;
+	/** The task. */
+	readonly task: string;
+	/** The iteration about to begin, from 1. */
+	readonly step: number;
+	/** What was said: messages of steps, and outputs of tools in the role `tool`. */
+	readonly transcript: readonly ChatMessage[];
+	/** What steps of the type `internal` left. */
+	readonly scratchpad: readonly string[];
+	/** What came of all steps so far. */
+	readonly actions: readonly ActionResult[];
+	/** What came of the step before. */
+	readonly lastResult?: ActionResult;
+	/** Entries of the memory stream `contextKey`, oldest first; empty without one. */
+	readonly memory: readonly unknown[];
+	/** Allowed tools only. */
+	readonly tools: readonly Pick<ToolDefinition, "id" | "description" | "schema">[];
+	/** Blocks of policy that are left before the run ends. */
+	readonly safetyBudget: number;
+}
+
+/** What a planner may use beside the state. */
+export interface PlannerContext {
+	/** Fires when the run is aborted. */
+	readonly signal: AbortSignal;
+	readonly rng: () => number;
+	readonly clock: { now(): number };
+	/** Calls a model by the agent's providers, under its policy; on record as a call of the run. */
+	callModel(request: ModelRequest): Promise<ModelResponse>;
+	/** Renders a template of the agent's prompt store; on record as used by the run. */
+	renderPrompt(
+		templateId: string,
+		params?: Readonly<Record<string, unknown>>,
+	): Promise<{ readonly text: string }>;
+}
+
+export interface Planner {
+	plan(state: PlannerState, context: PlannerContext): PlanStep | Promise<PlanStep>;
+}
+
+/** Merges what a step gave. It may say that the goal is met. */
+export interface Reflector {
+	reflect(
+		state: PlannerState,
+		result: ActionResult,
+		context: PlannerContext,
+	): ReflectionResult | undefined | Promise<ReflectionResult | undefined>;
+}
+
+/** What a reflector found. */
+export interface ReflectionResult {
+	/** The run ends successfully with the last output. */
+	readonly goalMet?: boolean;
+	/** Left on the scratchpad for the planner. */
+	readonly note?: string;
+}

@@ -1,0 +1,57 @@
+// What policy is asked, what it answers, and what is on record of it.
+
+/** Where policy stands between a decision and its effect. */
+export type EnforcementPoint =
+	| "planner-output"
+	| "tool-input"
+	| "model-prompt"
+	| "memory-write"
+	| "database-write"
+	| "prompt-write"
+	| "registration";
+
+/** What policy is asked about. */
+export interface PolicyQuestion {
+	readonly point: EnforcementPoint;
+	readonly agentId: string;
+	readonly sessionId?: string;
+	/** The tool, stream, collection or template it is about. */
+	readonly target?: string;
+	/** What would be run, sent or written. */
+	readonly subject: unknown;
+}
+
+/** What policy answers. `ask` leaves it to a person: the run waits for an approval. */
+export type PolicyDecision =
+	| { readonly action: "allow" }
+	| { readonly action: "block"; readonly rule: string; readonly code?: string; readonly reason?: string }
+	| { readonly action: "modify"; readonly rule: string; readonly subject: unknown; readonly reason?: string }
+	| { readonly action: "drop"; readonly rule: string; readonly reason?: string }
+	| { readonly action: "ask"; readonly rule: string; readonly reason?: string };
+
+/** A policy of the caller's own. What throws, or takes longer than `policyTimeoutMs`, blocks. */
+export interface PolicyEngine {
+	check(
+		question: PolicyQuestion,
+		context: { readonly signal: AbortSignal },
+	): PolicyDecision | Promise<PolicyDecision>;
+}
+
+/** One intervention of policy, on record. */
+export interface AuditRecord {
+	readonly id: string;
+	/** ISO 8601, UTC. */
+	readonly timestamp: string;
+	readonly agentId: string;
+	readonly sessionId?: string;
+	readonly point: EnforcementPoint | "access" | "prompt";
+	readonly rule: string;
+	readonly action: "blocked" | "modified" | "dropped" | "denied" | "approved" | "asked" | "put";
+	/** What it was about, redacted. */
+	readonly subject?: unknown;
+}
+
+/** Takes audit records. One that rejects keeps the action from being carried out. */
+export interface AuditSink {
+	write(record: AuditRecord): void | Promise<void>;
+}

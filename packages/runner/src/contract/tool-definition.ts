@@ -1,0 +1,76 @@
+// What a tool of a runner is, what it is given and what it gives.
+import type { MemoryClient } from "@holdfast/memory";
+import type { ActionResult, PlanStep } from "./plan-step.ts";
+
+/** What a running tool, and an injected executor, is given. */
+export interface ExecutionContext {
+	readonly agentId: string;
+	readonly sessionId: string;
+	/** Fires when the run is aborted, or the tool's time is over. */
+	readonly signal: AbortSignal;
+	/** A number from 0 up to 1; of the session's own seed where the run is deterministic. */
+	readonly rng: () => number;
+	/** Milliseconds since the epoch. */
+	readonly clock: { now(): number };
+	/** The memory of the session. */
+	readonly memory: MemoryClient;
+	/** From 1. */
+	readonly step: number;
+	/** The attempt at this call, from 1. */
+	readonly attempt: number;
+	/** The same for every attempt at this call, across restarts. */
+	readonly idempotencyKey: string;
+}
+
+/** What a tool may return in place of a plain value. Codes are in `meta.code`. */
+export interface ToolOutput {
+	readonly ok: boolean;
+	readonly output?: unknown;
+	readonly meta?: ToolMeta;
+}
+
+/** What a tool says beside its output. */
+export interface ToolMeta {
+	readonly code?: string;
+	/** Whether trying again may help. */
+	readonly retriable?: boolean;
+	/** Names and texts that are given on in the result of the run. */
+	readonly attachments?: Readonly<Record<string, string>>;
+	readonly [name: string]: unknown;
+}
+
+/** How often a failing tool is tried, and how long is waited between. */
+export interface RetryOptions {
+	/** Default: 3. */
+	readonly maxAttempts?: number;
+	/** Milliseconds before the second attempt, doubled each time. Default: 200. */
+	readonly baseDelayMs?: number;
+	/** Default: 30000. */
+	readonly maxDelayMs?: number;
+}
+
+/** A tool. @see Agent runtime, "Core Components", ToolDefinition */
+export interface ToolDefinition {
+	/** Unique within an agent. */
+	readonly id: string;
+	readonly description?: string;
+	/** JSON Schema of the input. Default: anything. */
+	readonly schema?: Readonly<Record<string, unknown>> | boolean;
+	/** `false`: it runs only where its id is in `enableTools`. Default: true. */
+	readonly safeByDefault?: boolean;
+	/** What it needs to be allowed before anything of it runs. */
+	readonly requires?: "network" | "shell";
+	/** Milliseconds. Default: 30000. */
+	readonly timeoutMs?: number;
+	/** Whether a call may be made twice without harm. Default: false. */
+	readonly idempotent?: boolean;
+	readonly retry?: RetryOptions;
+	/** Whether an error that it threw may be gone when it is tried again. */
+	classify?(error: unknown): "retriable" | "fatal";
+	run(input: unknown, context: ExecutionContext): unknown;
+}
+
+/** Runs steps in place of the built-in executor; it gets only what policy allowed. */
+export interface ToolExecutor {
+	execute(step: PlanStep, context: ExecutionContext): Promise<ActionResult>;
+}

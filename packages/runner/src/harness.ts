@@ -1,0 +1,2 @@
+// Entry `@holdfast/runner/harness`: models and expectations for tests of agents.
+export {};

@@ -1,0 +1,82 @@
+// The main entry: accountable agents, which plan, act and reflect under a policy.
+
+export type {
+	Agent,
+	AgentEventName,
+	AgentSession,
+	Health,
+	HealthCheck,
+	Runner,
+} from "./contract/agent.ts";
+export type {
+	AgentConfig,
+	AgentSpec,
+	ContentMatcher,
+	EventHooks,
+	RunOptions,
+	RuntimeFlags,
+	SafetyConfig,
+	WriteRule,
+} from "./contract/agent-config.ts";
+export type {
+	AgentResult,
+	MemoryChange,
+	ModelCall,
+	Provenance,
+	TokenUsage,
+} from "./contract/agent-result.ts";
+export type {
+	EventBus,
+	EventStore,
+	RunnerEvent,
+	RunnerEventType,
+	StoredEvent,
+} from "./contract/events.ts";
+export type {
+	CallOptions,
+	CallUsage,
+	ChatMessage,
+	ChatPart,
+	LLMClient,
+	ModelInfo,
+	ModelProvider,
+	ModelRequest,
+	ModelResponse,
+	ScoreProvider,
+	TokenChunk,
+	TokenPrice,
+} from "./contract/llm-client.ts";
+export type {
+	ActionResult,
+	PlanStep,
+	ResultError,
+} from "./contract/plan-step.ts";
+export type {
+	Planner,
+	PlannerContext,
+	PlannerState,
+	ReflectionResult,
+	Reflector,
+} from "./contract/planner.ts";
+export type {
+	PromptEngine,
+	PromptStore,
+	PromptTemplate,
+	RenderedPrompt,
+} from "./contract/prompt-store.ts";
+export type {
+	AuditRecord,
+	AuditSink,
+	EnforcementPoint,
+	PolicyDecision,
+	PolicyEngine,
+	PolicyQuestion,
+} from "./contract/safety.ts";
+export type {
+	ExecutionContext,
+	RetryOptions,
+	ToolDefinition,
+	ToolExecutor,
+	ToolMeta,
+	ToolOutput,
+} from "./contract/tool-definition.ts";

@@ -1,0 +1,2 @@
+// Entry `@holdfast/runner/prompts`: versioned templates of prompts.
+export {};

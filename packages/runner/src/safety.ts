@@ -1,0 +1,2 @@
+// Entry `@holdfast/runner/safety`: policy, redaction and audit.
+export {};
