@@ -61,6 +61,7 @@ export type {
 	UpdateRunResult,
 } from "./execution-host/run-record.ts";
 export type { ExecutionCapabilities } from "./host/host-port.ts";
+export { List } from "./state/list.ts";
 export type {
 	DecidingStrategy,
 	ExecutionContext,

@@ -93,6 +93,9 @@ export interface AskAction {
 export interface QuestionContext {
 	/** Fires when the run is stopped: then nobody waits for the answer any more, and it is not recorded. */
 	readonly signal: AbortSignal;
+	readonly runId: string;
+	/** Absent in a pure call. */
+	readonly sessionKey?: string;
 }
 
 /** End the run, as completed or with an error. */

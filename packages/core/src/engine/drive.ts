@@ -96,8 +96,9 @@ async function noteStep(run: Run, action: NoteAction): Promise<boolean> {
 }
 
 async function askStep(run: Run, action: AskAction): Promise<boolean> {
-	const { signal } = run;
-	const answer = await untilAnswered(run, () => action.question(run.state.agent, { signal }));
+	const { signal, runId, sessionKey } = run;
+	const context = sessionKey === undefined ? { signal, runId } : { signal, runId, sessionKey };
+	const answer = await untilAnswered(run, () => action.question(run.state.agent, context));
 	await commit(run, [{ kind: "decision", step: stepOf(run), topic: action.topic, answer }]);
 	return false;
 }

@@ -229,6 +229,7 @@ export class Run {
 			const entry: Entry = { seq, at: batch.at, runId: this.runId, fact };
 			this.state = evolve(this.state, entry, this.#fold);
 			this.#sub = 0;
+			this.interceptors.committed?.(entry);
 			if (this.#watchers.length > 0) {
 				const event = project(this.state, entry, this.sessionKey);
 				if (event !== undefined) this.#emit(event);
@@ -247,6 +248,7 @@ export class Run {
 			const entry: Entry = { seq, at: batch.at, runId: this.runId, fact };
 			this.state = evolve(this.state, entry, this.#fold);
 			this.#sub = 0;
+			this.interceptors.committed?.(entry);
 			facts.push({ seq, fact });
 			const event = project(this.state, entry, this.sessionKey);
 			if (event !== undefined) pending.push(event);

@@ -1,7 +1,7 @@
 // The one list of policy: what an interceptor may do at each stage of a run. Middleware and plugins are two faces of it.
 // Every stage is called in the order of the list; `after` and `onError` in reverse.
 import type { Message, StreamEvent, TokenUsage } from "@holdfast/upp";
-import type { Fact } from "../facts/index.ts";
+import type { Entry, Fact } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import type { AgentState, GenerateResult } from "../state/index.ts";
 import type { PolicyRun, RunContext } from "./policy-run.ts";
@@ -126,6 +126,8 @@ export interface Stages {
 	 * emitted, the facts are.
 	 */
 	readonly deltas?: DeltaStage | "as-is";
+	/** Called for each fact once it is committed, in order, before its event is emitted. What it throws is dropped. */
+	committed?(entry: Entry): void;
 	/** Whether the run is continued for one more step although the strategy would end it. Asked once each time. */
 	continues?(): boolean;
 }

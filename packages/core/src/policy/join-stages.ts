@@ -1,6 +1,7 @@
 // Several interceptors as one: each stage calls those that have it, in order. A stage that nobody has is absent, so that
 // it costs nothing.
 import { HoldfastError, isAssistantMessage, isMessage, type Message } from "@holdfast/upp";
+import type { Entry } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import type {
 	InterceptedCall,
@@ -30,6 +31,7 @@ export function joinStages(list: readonly NamedStages[]): DrivenStages {
 	const modelCall = all(list, "modelCall");
 	const toolCall = all(list, "toolCall");
 	const toolResult = all(list, "toolResult");
+	const committed = all(list, "committed");
 	const continues = all(list, "continues");
 	return {
 		...(turnBefore && { turnBefore: () => each(turnBefore, (stage) => stage()) }),
@@ -46,6 +48,7 @@ export function joinStages(list: readonly NamedStages[]): DrivenStages {
 		}),
 		...(toolCall && { toolCall: (call) => decided(toolCall, call) }),
 		...(toolResult && { toolResult: (result) => replaced(toolResult, result) }),
+		...(committed && { committed: (entry) => heard(committed, entry) }),
 		...(continues && { continues: () => continues.some((stage) => stage.call()) }),
 	};
 }
@@ -136,6 +139,15 @@ async function replaced(
 		result = await stage.call({ ...about, ...result });
 	}
 	return { status: result.status, output: result.output };
+}
+
+/** What is committed stays so, whatever those think who hear of it. */
+function heard(stages: readonly NamedCall<NonNullable<Stages["committed"]>>[], entry: Entry): void {
+	for (const { call } of stages) {
+		try {
+			call(entry);
+		} catch {}
+	}
 }
 
 /** What an interceptor returned cannot be used. */

@@ -1,0 +1,53 @@
+// The stage `committed`: it hears of facts as they are kept, in their order, and after they are.
+import { scriptedModel } from "@holdfast/testing";
+import { expect, test } from "vitest";
+import { agent } from "../agent/agent.ts";
+import type { Entry } from "../facts/index.ts";
+import { memoryHost } from "../host/index.ts";
+import { faces } from "./interceptor.fixture.ts";
+import type { Interceptor } from "./interceptor.ts";
+
+const model = () => scriptedModel(["Done."]);
+
+test.each(Object.entries(faces))(
+	"%s: what is committed is heard in order, as it was admitted",
+	async (_, run) => {
+		const heard: Entry[] = [];
+		const audit: Interceptor = {
+			name: "audit",
+			begin: () => ({
+				admit: (fact) => (fact.kind === "assistant" ? { notes: [{ topic: "seen", value: 1 }] } : undefined),
+				deltas: "as-is",
+				committed: (entry) => void heard.push(entry),
+			}),
+		};
+		await run({ model: model(), middleware: [audit] }, "hello");
+		expect(heard.map(({ fact }) => fact.kind)).toEqual([
+			"run.started",
+			"input",
+			"note",
+			"assistant",
+			"run.ended",
+		]);
+		expect(heard.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5]);
+	},
+);
+
+test("a fact is in the journal when it is heard of, and what throws there changes nothing", async () => {
+	const host = memoryHost();
+	const read: (readonly Entry[] | Promise<readonly Entry[]>)[] = [];
+	const looks: Interceptor = {
+		name: "looks",
+		begin: () => ({
+			committed(entry) {
+				if (entry.fact.kind === "assistant") read.push(host.journal.read("s"));
+				throw new Error("of no use");
+			},
+		}),
+	};
+	const run = await agent({ model: model(), host, middleware: [looks] })
+		.session("s")
+		.send("hello");
+	expect((await run.result()).outcome).toBe("completed");
+	expect((await read[0])?.at(-1)?.fact.kind).toBe("assistant");
+});
