@@ -61,6 +61,8 @@ export type {
 	UpdateRunResult,
 } from "./execution-host/run-record.ts";
 export type { ExecutionCapabilities } from "./host/host-port.ts";
+export { compileSchema } from "./schema/compile-schema.ts";
+export { formatIssues, type Issue } from "./schema/issue.ts";
 export { List } from "./state/list.ts";
 export type {
 	DecidingStrategy,

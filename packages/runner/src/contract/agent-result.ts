@@ -11,6 +11,8 @@ export interface ModelCall {
 	readonly promptRef: string;
 	readonly inputTokens?: number;
 	readonly outputTokens?: number;
+	/** Set where the client reported no usage, so that it was estimated. */
+	readonly estimated?: true;
 	/** Milliseconds. */
 	readonly duration: number;
 	readonly outcome: "ok" | "failed";

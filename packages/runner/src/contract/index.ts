@@ -64,6 +64,17 @@ export type {
 	PromptTemplate,
 	RenderedPrompt,
 } from "./prompt-store.ts";
+export {
+	type BeginAnswer,
+	type CallAnswer,
+	executorTool,
+	memoryTool,
+	type PlanAnswer,
+	type PlannedWrite,
+	type ReflectAnswer,
+	type StepVerdict,
+	topics,
+} from "./recorded.ts";
 export type {
 	AuditRecord,
 	AuditSink,
@@ -72,6 +83,8 @@ export type {
 	PolicyEngine,
 	PolicyQuestion,
 } from "./safety.ts";
+export type { Redactor, RunIdentity, SafetyLayer } from "./safety-layer.ts";
+export { textOf } from "./text-of.ts";
 export type {
 	ExecutionContext,
 	RetryOptions,

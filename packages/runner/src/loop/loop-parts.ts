@@ -1,0 +1,68 @@
+// What the loop is made of: everything that may take its time or reach outside is handed in.
+import type { MemoryClient } from "@holdfast/memory";
+import type { RequestedCall } from "holdfast/execution";
+import type {
+	ModelCall,
+	ModelRequest,
+	ModelResponse,
+	Planner,
+	PlannerState,
+	PlanStep,
+	Reflector,
+	ResultError,
+	RunOptions,
+	ToolDefinition,
+} from "../contract/index.ts";
+
+/** A call of a model as the loop records it. */
+export interface RoutedCall {
+	/** Absent where no provider answered. */
+	readonly response?: ModelResponse;
+	readonly error?: ResultError;
+	/** One for each provider that was called. */
+	readonly calls: readonly ModelCall[];
+	/** Calls after the first. */
+	readonly retries: number;
+}
+
+/** What a run has in this process, found by its id. Nothing of it is needed after a crash: it is made anew. */
+export interface LiveRun {
+	readonly runId: string;
+	readonly sessionId: string;
+	readonly rng: () => number;
+	readonly clock: { now(): number };
+	/** The memory of the run. */
+	readonly memory: MemoryClient;
+	/** The options that the session was created with. */
+	options(): Promise<RunOptions>;
+	/** An iteration begins. */
+	stepStarts(step: number): void;
+	/** Something went wrong, and was or was not tried again. */
+	failed(error: ResultError): void;
+	/** A call of a model; what it streams is emitted. */
+	callModel(request: ModelRequest, signal: AbortSignal): Promise<RoutedCall>;
+	renderPrompt(
+		id: string,
+		params: Readonly<Record<string, unknown>> | undefined,
+	): Promise<{ readonly text: string; readonly version: string }>;
+}
+
+/** The loop's parts. */
+export interface LoopParts {
+	readonly agentId: string;
+	readonly task?: string;
+	readonly planner: Planner;
+	readonly reflector?: Reflector | undefined;
+	goalMet?(state: PlannerState): boolean | Promise<boolean>;
+	readonly maxSteps?: number | undefined;
+	readonly storeReasoning: boolean;
+	readonly safetyBudget: number;
+	/** Whether outputs go to a memory of the caller's; else they are kept with the run. */
+	readonly remembers: boolean;
+	/** Tools that the planner may choose from. */
+	tools(): readonly Pick<ToolDefinition, "id" | "description" | "schema">[];
+	/** The call of the engine's that carries a step out; undefined where no tool does. `ask`: a person has to allow it. */
+	callOf(step: PlanStep, iteration: number, ask: string | undefined): RequestedCall | undefined;
+	/** The run in this process. */
+	live(runId: string, sessionKey: string | undefined): LiveRun;
+}

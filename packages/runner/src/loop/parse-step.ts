@@ -1,0 +1,36 @@
+// A step in the reply of a model: plain JSON, JSON in a fence, or behind prose.
+import { HoldfastError } from "@holdfast/upp";
+import { invalid } from "./read-step.ts";
+
+const mostCharacters = 1_000_000;
+
+/**
+ * The object in a reply; costs linear time.
+ * @throws HoldfastError `PLAN_INVALID` where there is none.
+ */
+export function parseStep(text: string): unknown {
+	if (text.length > mostCharacters) throw invalid(`the reply has ${text.length} characters`);
+	const whole = text.trim();
+	const fence = /^```[a-z]*\s*\n?/i.exec(whole);
+	const body = fence === null ? whole : whole.slice(fence[0].length, end(whole, whole.lastIndexOf("```")));
+	const first = parsed(body);
+	if (first.ok) return first.value;
+	const [from, to] = [whole.indexOf("{"), whole.lastIndexOf("}")];
+	const inner = from >= 0 && to > from ? parsed(whole.slice(from, to + 1)) : first;
+	if (inner.ok) return inner.value;
+	throw new HoldfastError("PLAN_INVALID", `The reply is no JSON: ${first.why}.`);
+}
+
+function end(text: string, at: number): number {
+	return at > 0 ? at : text.length;
+}
+
+function parsed(
+	text: string,
+): { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly why: string } {
+	try {
+		return { ok: true, value: JSON.parse(text) };
+	} catch (error) {
+		return { ok: false, why: (error as Error).message };
+	}
+}

@@ -1,0 +1,183 @@
+// The loop as a decider: plan, act, reflect (keeps I1). Each answer is on record before it is used, and no answer is asked
+// for twice (keeps I3): planning and reflecting are questions, acting is a call of a tool, all else follows from the facts.
+
+import { HoldfastError } from "@holdfast/upp";
+import { type Action, type DecidingStrategy, type QuestionContext, strategy } from "holdfast/execution";
+import {
+	type BeginAnswer,
+	memoryTool,
+	type PlanAnswer,
+	type PlanStep,
+	type ReflectAnswer,
+	type ResultError,
+	topics,
+} from "../contract/index.ts";
+import type { LoopParts } from "./loop-parts.ts";
+import { plannerContext } from "./planner-context.ts";
+import { plannerState } from "./planner-state.ts";
+import { noProgress, type Progress, progressAfter } from "./progress.ts";
+import { readStep } from "./read-step.ts";
+import { runnerError } from "./runner-error.ts";
+
+/** Plans, acts and reflects until a step of the type `finish`, or until the goal is met. @see Agent runtime */
+export function planActReflect(parts: LoopParts): DecidingStrategy {
+	return strategy<Progress>({
+		name: "plan-act-reflect",
+		initial: () => noProgress,
+		evolve: progressAfter,
+		decide: ({ own }) => next(parts, own),
+	});
+}
+
+function next(parts: LoopParts, progress: Progress): Action {
+	const { phase, failure, result, planned } = progress;
+	if (failure !== undefined) return { kind: "finish", error: runnerError(failure) };
+	if (phase === "begin") return beginning(parts, progress);
+	if (phase === "act") return acting(parts, progress, planned?.step as PlanStep);
+	if (phase === "reflect" && reflects(parts)) return reflecting(parts, progress);
+	if (phase === "remember") return remembering(progress);
+	if (result !== undefined) return { kind: "finish" };
+	if (progress.blocks > parts.safetyBudget) return { kind: "finish", error: tooManyBlocks(progress) };
+	const maxSteps = progress.begin?.maxSteps ?? parts.maxSteps;
+	if (maxSteps !== undefined && progress.steps >= maxSteps)
+		return { kind: "finish", error: stepsExhausted(maxSteps) };
+	return planning(parts, progress);
+}
+
+/** Whether anything is made of results beyond what the fold does. */
+function reflects({ reflector, goalMet, remembers }: LoopParts): boolean {
+	return remembers || reflector !== undefined || goalMet !== undefined;
+}
+
+function beginning(parts: LoopParts, { input }: Progress): Action {
+	const question = async (_: unknown, { runId, sessionKey }: QuestionContext): Promise<BeginAnswer> => {
+		const live = parts.live(runId, sessionKey);
+		const options = await live.options();
+		const { contextKey, maxSteps, deterministic, seed = 0 } = options;
+		const begin = {
+			agentId: parts.agentId,
+			sessionId: live.sessionId,
+			task: options.task ?? (input === "" ? (parts.task ?? "") : input),
+			...(maxSteps === undefined ? {} : { maxSteps }),
+			...(contextKey === undefined ? {} : { contextKey }),
+			seed,
+			...(deterministic === true ? { deterministic } : {}),
+		};
+		try {
+			const memory = contextKey === undefined ? [] : await live.memory.read(contextKey);
+			return { ...begin, memory };
+		} catch (error) {
+			return { ...begin, memory: [], error: errorOf(error, "MEMORY_FAILED") };
+		}
+	};
+	return { kind: "ask", topic: topics.begin, question };
+}
+
+function planning(parts: LoopParts, progress: Progress): Action {
+	const question = async (
+		_: unknown,
+		{ runId, sessionKey, signal }: QuestionContext,
+	): Promise<PlanAnswer> => {
+		const live = parts.live(runId, sessionKey);
+		live.stepStarts(progress.steps + 1);
+		const began = live.clock.now();
+		const { context, used } = plannerContext(live, signal);
+		const over = (): Omit<PlanAnswer, "step"> => ({
+			...used(),
+			duration: Math.max(0, live.clock.now() - began),
+		});
+		try {
+			const planned = await parts.planner.plan(plannerState(parts, live, progress), context);
+			const step = readStep(planned, parts.storeReasoning);
+			const isKnown = step.type !== "tool" || parts.callOf(step, 0, undefined) !== undefined;
+			if (isKnown) return { ...over(), step };
+			return { ...over(), step, verdict: notFound(step) };
+		} catch (error) {
+			signal.throwIfAborted();
+			const failure = errorOf(error, "PLANNER_FAILED");
+			live.failed(failure);
+			return { ...over(), error: failure };
+		}
+	};
+	return { kind: "ask", topic: topics.plan, question };
+}
+
+function acting(parts: LoopParts, { steps, planned }: Progress, step: PlanStep): Action {
+	const ask = planned?.verdict?.action === "ask" ? planned.verdict.rule : undefined;
+	const call = parts.callOf(step, steps, ask);
+	if (call === undefined) {
+		// The run was resumed by an agent that has not this tool.
+		const message = `The step needs the tool ${JSON.stringify(step.toolId)}, which this agent does not have.`;
+		return { kind: "finish", error: new HoldfastError("TOOL_NOT_FOUND", message) };
+	}
+	return { kind: "tools", tag: "act", step: "next", calls: [call] };
+}
+
+function reflecting(parts: LoopParts, progress: Progress): Action {
+	const question = async (_: unknown, given: QuestionContext): Promise<ReflectAnswer> => {
+		const { runId, sessionKey, signal } = given;
+		const live = parts.live(runId, sessionKey);
+		const result = progress.actions.at(-1);
+		const { context, used } = plannerContext(live, signal);
+		const key = progress.begin?.contextKey ?? live.sessionId;
+		const { output } = result ?? {};
+		const isWritten = parts.remembers && result?.ok === true && output !== undefined;
+		const writes = isWritten ? [{ key, id: `${runId}:${progress.steps}`, entry: output }] : [];
+		try {
+			const state = plannerState(parts, live, progress);
+			const found = result === undefined ? undefined : await parts.reflector?.reflect(state, result, context);
+			const goalMet = found?.goalMet === true || (await parts.goalMet?.(state)) === true;
+			const { calls, templates } = used();
+			return {
+				calls,
+				templates,
+				writes,
+				...(goalMet ? { goalMet: true } : {}),
+				...(found?.note === undefined ? {} : { note: String(found.note) }),
+			};
+		} catch (error) {
+			signal.throwIfAborted();
+			const failure = errorOf(error, "REFLECTOR_FAILED");
+			live.failed(failure);
+			const { calls, templates } = used();
+			return { calls, templates, writes: [], error: failure };
+		}
+	};
+	return { kind: "ask", topic: topics.reflect, question };
+}
+
+function remembering({ reflected, steps }: Progress): Action {
+	const call = { toolName: memoryTool, arguments: { writes: reflected?.writes ?? [], iteration: steps } };
+	return { kind: "tools", tag: "remember", step: "same", calls: [call] };
+}
+
+function notFound({ toolId }: PlanStep): NonNullable<PlanAnswer["verdict"]> {
+	const message = `There is no tool ${JSON.stringify(toolId)}. Choose one of the tools that are listed.`;
+	return { action: "refused", rule: "registry", code: "TOOL_NOT_FOUND", message };
+}
+
+function tooManyBlocks({ blocks, planned }: Progress): HoldfastError {
+	const { code = "", rule = "" } = planned?.verdict ?? {};
+	return new HoldfastError(
+		"SAFETY_VIOLATION",
+		`Policy blocked ${blocks} steps, the last by ${rule} (${code}). Raise \`safetyBudget\`, or change what the agent may do.`,
+	);
+}
+
+function stepsExhausted(maxSteps: number): HoldfastError {
+	return new HoldfastError(
+		"STEPS_EXHAUSTED",
+		`The run did not finish within ${maxSteps} steps. Raise \`maxSteps\`, or make the task smaller.`,
+	);
+}
+
+/** An error as data: its own code where it is one of the house's, else the given one. */
+function errorOf(error: unknown, code: string): ResultError {
+	const { message, code: own, data } = error as { message?: unknown; code?: unknown; data?: unknown };
+	const isOwn = error instanceof HoldfastError && typeof own === "string";
+	return {
+		message: typeof message === "string" && message !== "" ? message : String(error),
+		code: isOwn ? own : code,
+		...(isOwn && data !== undefined ? { info: data } : {}),
+	};
+}

@@ -1,0 +1,50 @@
+// What a planner or reflector may use, and the account of what it used.
+import type { ModelCall, PlannerContext } from "../contract/index.ts";
+import type { LiveRun } from "./loop-parts.ts";
+import { runnerError } from "./runner-error.ts";
+
+/** What was used: it goes on record with the answer. */
+export interface Used {
+	readonly calls: readonly ModelCall[];
+	readonly templates: readonly { readonly id: string; readonly version: string }[];
+	readonly retries?: number;
+	readonly lastRetryError?: string;
+}
+
+/** A context of one question. */
+export function plannerContext(
+	live: LiveRun,
+	signal: AbortSignal,
+): { readonly context: PlannerContext; used(): Used } {
+	const calls: ModelCall[] = [];
+	const templates: { id: string; version: string }[] = [];
+	let retries = 0;
+	let lastRetryError: string | undefined;
+	const context: PlannerContext = {
+		signal,
+		rng: live.rng,
+		clock: live.clock,
+		async callModel(request) {
+			const routed = await live.callModel(request, signal);
+			calls.push(...routed.calls);
+			retries += routed.retries;
+			if (routed.retries > 0) lastRetryError = routed.calls.findLast((call) => call.error)?.error?.message;
+			if (routed.response !== undefined) return routed.response;
+			throw runnerError(routed.error ?? { code: "MODEL_FAILED", message: "No model answered." });
+		},
+		async renderPrompt(id, params) {
+			const { text, version } = await live.renderPrompt(id, params);
+			templates.push({ id, version });
+			return { text };
+		},
+	};
+	return {
+		context,
+		used: () => ({
+			calls,
+			templates,
+			...(retries === 0 ? {} : { retries }),
+			...(lastRetryError === undefined ? {} : { lastRetryError }),
+		}),
+	};
+}

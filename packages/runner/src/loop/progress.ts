@@ -1,0 +1,282 @@
+// What a run has come to: the fold of its facts (keeps I2). Constant in cost for every fact (keeps I5).
+import type { Entry } from "holdfast";
+import { List } from "holdfast/execution";
+import {
+	type ActionResult,
+	type BeginAnswer,
+	type CallAnswer,
+	type ChatMessage,
+	type MemoryChange,
+	type ModelCall,
+	type PlanAnswer,
+	type PlanStep,
+	type ReflectAnswer,
+	type ResultError,
+	textOf,
+	topics,
+} from "../contract/index.ts";
+
+/** How often something was tried again, and what the last failure was. */
+export interface Retries {
+	readonly attempts: number;
+	readonly lastError?: string;
+}
+
+/** A run so far. */
+export interface Progress {
+	readonly runId: string;
+	/** Milliseconds since the epoch. */
+	readonly startedAt: number;
+	readonly finishedAt?: number;
+	/** What the user said first: the task, where the run has no other. */
+	readonly input: string;
+	readonly begin: BeginAnswer | undefined;
+	/** Iterations of planning. */
+	readonly steps: number;
+	/** Steps that policy blocked. */
+	readonly blocks: number;
+	readonly transcript: List<ChatMessage>;
+	readonly scratchpad: List<string>;
+	readonly actions: List<ActionResult>;
+	readonly calls: List<ModelCall>;
+	readonly templates: List<{ readonly id: string; readonly version: string }>;
+	readonly changes: List<MemoryChange>;
+	readonly warnings: List<string>;
+	readonly retries: Retries;
+	readonly latency: Readonly<Record<string, number>>;
+	readonly attachments: Readonly<Record<string, string>>;
+	/** What was planned last. */
+	readonly planned: PlanAnswer | undefined;
+	/** What was made of the last result. */
+	readonly reflected: ReflectAnswer | undefined;
+	/** Whether the last step was carried out and not looked at yet. */
+	readonly phase: "begin" | "plan" | "act" | "reflect" | "remember" | "over";
+	/** What the run shall end with. */
+	readonly failure: ResultError | undefined;
+	/** What the run came to. */
+	readonly result: { readonly value: unknown } | undefined;
+	readonly outcome: "completed" | "error" | "aborted" | "killed" | undefined;
+}
+
+export const noProgress: Progress = {
+	runId: "",
+	startedAt: 0,
+	input: "",
+	begin: undefined,
+	steps: 0,
+	blocks: 0,
+	transcript: List.empty(),
+	scratchpad: List.empty(),
+	actions: List.empty(),
+	calls: List.empty(),
+	templates: List.empty(),
+	changes: List.empty(),
+	warnings: List.empty(),
+	retries: { attempts: 0 },
+	latency: {},
+	attachments: {},
+	planned: undefined,
+	reflected: undefined,
+	phase: "begin",
+	failure: undefined,
+	result: undefined,
+	outcome: undefined,
+};
+
+/** A run after one more fact. */
+export function progressAfter(progress: Progress, { at, runId, fact }: Entry): Progress {
+	switch (fact.kind) {
+		case "run.started":
+			return { ...noProgress, runId, startedAt: at };
+		case "input": {
+			const text = fact.message.text;
+			if (progress.input === "") return { ...progress, input: text };
+			return { ...progress, transcript: progress.transcript.append({ role: "user", content: text }) };
+		}
+		case "decision":
+			return afterDecision(progress, fact.topic, fact.answer);
+		case "tool.settled":
+			return afterCall(progress, fact.outcome, fact.result, fact.duration);
+		case "run.ended": {
+			const { outcome, error } = fact;
+			const failure =
+				outcome === "error" && progress.failure?.code !== error?.code ? error : progress.failure;
+			return {
+				...progress,
+				phase: "over",
+				outcome,
+				finishedAt: Math.max(at, progress.startedAt),
+				failure: failure === undefined ? undefined : withoutRetryable(failure),
+			};
+		}
+		default:
+			return progress;
+	}
+}
+
+function withoutRetryable({ message, code, info }: ResultError): ResultError {
+	return { message, ...(code === undefined ? {} : { code }), ...(info === undefined ? {} : { info }) };
+}
+
+function afterDecision(progress: Progress, topic: string, answer: unknown): Progress {
+	switch (topic) {
+		case topics.begin: {
+			const begin = answer as BeginAnswer;
+			return { ...progress, begin, phase: "plan", failure: begin.error };
+		}
+		case topics.plan:
+			return afterPlan(progress, answer as PlanAnswer);
+		case topics.reflect:
+			return afterReflection(progress, answer as ReflectAnswer);
+		default:
+			return progress;
+	}
+}
+
+function afterPlan(given: Progress, planned: PlanAnswer): Progress {
+	const { step, error, verdict, retries = 0 } = planned;
+	const progress: Progress = {
+		...given,
+		planned,
+		reflected: undefined,
+		steps: given.steps + 1,
+		calls: given.calls.appendAll(planned.calls),
+		templates: given.templates.appendAll(planned.templates),
+		warnings: given.warnings.appendAll(planned.warnings ?? []),
+		retries: retries === 0 ? given.retries : moreRetries(given.retries, retries, planned.lastRetryError),
+	};
+	if (error !== undefined || step === undefined) return { ...progress, failure: error };
+	if (verdict?.action === "blocked" || verdict?.action === "refused") return blocked(progress, step, planned);
+	const action: ActionResult = { ...shown(step), ok: true, duration: planned.duration };
+	switch (step.type) {
+		case "tool":
+			return { ...progress, phase: "act" };
+		case "message":
+			return {
+				...progress,
+				actions: progress.actions.append({ ...action, output: step.message ?? "" }),
+				transcript: progress.transcript.append({ role: "assistant", content: step.message ?? "" }),
+			};
+		case "internal":
+			return {
+				...progress,
+				actions: progress.actions.append({ ...action, output: step.message ?? "" }),
+				scratchpad: progress.scratchpad.append(step.message ?? textOf(step.input)),
+			};
+		case "finish": {
+			const value = step.input ?? step.message;
+			return {
+				...progress,
+				actions: progress.actions.append({ ...action, output: value }),
+				result: { value },
+			};
+		}
+	}
+}
+
+/** A step that was not carried out is reported to the planner; where policy blocked it, the budget is one less. */
+function blocked(progress: Progress, step: PlanStep, { verdict, duration }: PlanAnswer): Progress {
+	const { code = "SAFETY_VIOLATION", message = "", rule = "" } = verdict ?? {};
+	const error: ResultError = { code, message, info: { rule } };
+	const action: ActionResult = { ...shown(step), ok: false, error, duration };
+	return {
+		...progress,
+		blocks: progress.blocks + (verdict?.action === "blocked" ? 1 : 0),
+		actions: progress.actions.append(action),
+		transcript: progress.transcript.append(resultMessage(step, error)),
+	};
+}
+
+function afterCall(progress: Progress, outcome: string, result: unknown, duration: number): Progress {
+	if (progress.phase === "remember") return afterWrites(progress, outcome, result);
+	const step = progress.planned?.step;
+	if (step === undefined || progress.phase !== "act") return progress;
+	const answer = outcome === "done" ? answerOf(result, duration) : unknownAnswer(outcome, result, duration);
+	const { ok, output, error, meta, latency, attempts, failures, attachments } = answer;
+	const action: ActionResult = {
+		...shown(step),
+		...(output === undefined ? {} : { output }),
+		ok,
+		...(error === undefined ? {} : { error }),
+		duration,
+		attempts,
+		...(meta === undefined ? {} : { meta }),
+	};
+	const id = step.toolId as string;
+	const repeated = Object.keys(attachments ?? {}).filter((name) => Object.hasOwn(progress.attachments, name));
+	const again = Math.max(0, attempts - 1);
+	return {
+		...progress,
+		phase: "reflect",
+		actions: progress.actions.append(action),
+		transcript: progress.transcript.append(resultMessage(step, ok ? output : (error ?? output))),
+		changes: progress.changes.appendAll(answer.changes),
+		latency: { ...progress.latency, [id]: (progress.latency[id] ?? 0) + latency },
+		attachments:
+			attachments === undefined ? progress.attachments : { ...progress.attachments, ...attachments },
+		warnings: progress.warnings.appendAll(
+			repeated.map((name) => `The attachment "${name}" was given again; the later one is kept.`),
+		),
+		retries: again === 0 ? progress.retries : moreRetries(progress.retries, again, failures.at(-1)?.message),
+		failure: answer.fatal === true ? error : undefined,
+	};
+}
+
+/** What a tool of the loop gave; any other tool of the agent gives an output alone. */
+function answerOf(result: unknown, duration: number): CallAnswer {
+	const { attempts, latency, failures } = (result ?? {}) as Partial<CallAnswer>;
+	if (typeof attempts === "number" && typeof latency === "number" && Array.isArray(failures))
+		return result as CallAnswer;
+	return { ok: true, output: result, latency: duration, attempts: 1, failures: [], changes: [] };
+}
+
+/** A call that a crash cut off, or that nobody allowed. */
+function unknownAnswer(outcome: string, result: unknown, duration: number): CallAnswer {
+	const code = outcome === "unknown" ? "TOOL_OUTCOME_UNKNOWN" : "TOOL_NOT_RUN";
+	const error: ResultError = { code, message: textOf(result) };
+	return { ok: false, error, latency: duration, attempts: 1, failures: [error], changes: [] };
+}
+
+function afterReflection(progress: Progress, reflected: ReflectAnswer): Progress {
+	const { note, writes, error } = reflected;
+	return {
+		...progress,
+		reflected,
+		phase: writes.length > 0 ? "remember" : "plan",
+		scratchpad: note === undefined ? progress.scratchpad : progress.scratchpad.append(note),
+		calls: progress.calls.appendAll(reflected.calls),
+		templates: progress.templates.appendAll(reflected.templates),
+		failure: error,
+		...goalOf(progress, reflected),
+	};
+}
+
+/** With its goal met a run ends with the last output. */
+function goalOf({ actions }: Progress, { goalMet }: ReflectAnswer): Partial<Progress> {
+	return goalMet === true ? { result: { value: actions.at(-1)?.output } } : {};
+}
+
+function afterWrites(progress: Progress, outcome: string, result: unknown): Progress {
+	const { changes = [], error } = (outcome === "done" ? result : {}) as Partial<CallAnswer>;
+	const failure = outcome === "done" ? error : { code: "MEMORY_FAILED", message: textOf(result) };
+	return { ...progress, phase: "plan", changes: progress.changes.appendAll(changes), failure };
+}
+
+function moreRetries(before: Retries, more: number, lastError: string | undefined): Retries {
+	const attempts = before.attempts + more;
+	const last = lastError ?? before.lastError;
+	return last === undefined ? { attempts } : { attempts, lastError: last };
+}
+
+/** What is shown of a step in the list of actions. */
+function shown({ type, toolId, input }: PlanStep): Pick<ActionResult, "type" | "toolId" | "input"> {
+	return {
+		type,
+		...(toolId === undefined ? {} : { toolId }),
+		...(input === undefined ? {} : { input }),
+	};
+}
+
+function resultMessage({ toolId }: PlanStep, output: unknown): ChatMessage {
+	return { role: "tool", ...(toolId === undefined ? {} : { toolId }), content: textOf(output) };
+}

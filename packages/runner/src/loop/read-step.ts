@@ -1,0 +1,42 @@
+// What a planner returned, checked before it is believed, and made plain data.
+import { HoldfastError } from "@holdfast/upp";
+import type { PlanStep } from "../contract/index.ts";
+
+const types: ReadonlySet<string> = new Set(["tool", "message", "finish", "internal"]);
+
+/**
+ * A step as it is recorded: with what belongs to it alone, copied.
+ * @throws HoldfastError `PLAN_INVALID`.
+ */
+export function readStep(given: unknown, storeReasoning: boolean): PlanStep {
+	if (typeof given !== "object" || given === null || Array.isArray(given)) throw invalid("it is no object");
+	const { type, toolId, input, message, reason } = given as Record<string, unknown>;
+	if (typeof type !== "string" || !types.has(type))
+		throw invalid(`its type is ${JSON.stringify(type) ?? String(type)}, not one of ${[...types].join(", ")}`);
+	if (type === "tool" && (typeof toolId !== "string" || toolId === ""))
+		throw invalid("it is of the type tool and has no `toolId`");
+	if (message !== undefined && typeof message !== "string") throw invalid("its `message` is no text");
+	return {
+		type: type as PlanStep["type"],
+		...(type === "tool" ? { toolId: toolId as string } : {}),
+		...(input === undefined ? {} : { input: plain(input) }),
+		...(message === undefined ? {} : { message }),
+		...(storeReasoning && typeof reason === "string" ? { reason } : {}),
+	};
+}
+
+/** A copy that the journal can hold. */
+function plain(input: unknown): unknown {
+	let text: string | undefined;
+	try {
+		text = JSON.stringify(input);
+	} catch (error) {
+		throw invalid(`its \`input\` is no plain data: ${(error as Error).message}`);
+	}
+	if (text === undefined) throw invalid("its `input` is no plain data");
+	return JSON.parse(text);
+}
+
+export function invalid(why: string): HoldfastError {
+	return new HoldfastError("PLAN_INVALID", `The planner gave no step that can be carried out: ${why}.`);
+}

@@ -1,0 +1,119 @@
+// The result of a run: a projection of what its journal came to, redacted where it is shown and kept where it is the answer.
+import type {
+	AgentResult,
+	ModelCall,
+	Redactor,
+	ResultError,
+	RunnerEvent,
+	TokenUsage,
+} from "../contract/index.ts";
+import type { Progress } from "../loop/index.ts";
+
+/** What a result says beside what the journal knows. */
+export interface ResultExtras {
+	readonly redactor: Redactor;
+	readonly sessionId: string;
+	readonly eventStream?: readonly RunnerEvent[] | string;
+	/** Of hooks and stores, beside those of the run. */
+	readonly warnings: readonly string[];
+	readonly traces: readonly string[];
+	readonly logToolInputs: "redacted" | "exclude" | "raw";
+}
+
+/** The result of a run that is over. @see Agent runtime, "AgentResult" */
+export function resultOf(progress: Progress, extras: ResultExtras): AgentResult {
+	const { redactor, sessionId, eventStream } = extras;
+	const success = progress.outcome === "completed";
+	const value = progress.result?.value;
+	const calls = progress.calls.toArray();
+	const cost = costOf(calls);
+	const { begin } = progress;
+	const warnings = [...progress.warnings.toArray(), ...extras.warnings].map((text) => redactor.redact(text));
+	const traces = extras.traces.map((text) => redactor.redact(text));
+	const started = new Date(progress.startedAt).toISOString();
+	const finished = progress.finishedAt ?? progress.startedAt;
+	const attachments = redactor.maskSecrets(progress.attachments);
+	return plain({
+		id: progress.runId,
+		sessionId,
+		success,
+		...(success && value !== undefined ? { result: redactor.maskSecrets(value) } : {}),
+		...(success && typeof value === "string" ? { summary: redactor.maskSecrets(value) } : {}),
+		...(success ? {} : { error: redactor.redact(failureOf(progress)) }),
+		startedAt: started,
+		finishedAt: new Date(finished).toISOString(),
+		steps: progress.steps,
+		actions: progress.actions
+			.toArray()
+			.map(({ input, ...action }) => redactor.redact({ ...action, ...shownInput(input, extras) })),
+		modelCalls: calls.map((call) => redactor.redact(call)),
+		tokenUsage: usageOf(calls),
+		...(cost === undefined ? {} : { costEstimate: cost }),
+		...(eventStream === undefined ? {} : { eventStream }),
+		memoryDeltas: progress.changes.toArray().map((change) => redactor.redact(change)),
+		provenance: {
+			templates: unique(progress.templates.toArray(), ({ id, version }) => `${id}\n${version}`),
+			models: unique(
+				calls.flatMap(({ model }) => (model === undefined ? [] : [model])),
+				(model) => model,
+			),
+		},
+		...(warnings.length + traces.length === 0
+			? {}
+			: {
+					diagnostics: {
+						...(warnings.length === 0 ? {} : { warnings }),
+						...(traces.length === 0 ? {} : { traces }),
+					},
+				}),
+		...(progress.outcome === "aborted" || progress.outcome === "killed" ? { aborted: true } : {}),
+		...(progress.retries.attempts === 0 ? {} : { retryInfo: redactor.redact(progress.retries) }),
+		...(begin?.deterministic === true ? { seed: begin.seed, deterministic: true } : {}),
+		metrics: { durationMs: finished - progress.startedAt, toolLatencyMs: progress.latency },
+		...(Object.keys(attachments).length === 0 ? {} : { attachments }),
+	});
+}
+
+/** As it is after a JSON round trip. */
+function plain(result: AgentResult): AgentResult {
+	return JSON.parse(JSON.stringify(result));
+}
+
+function failureOf({ outcome, failure }: Progress): ResultError {
+	if (outcome === "aborted" || outcome === "killed")
+		return { code: "ABORTED", message: "The run was aborted." };
+	return { code: "RUN_FAILED", message: "The run failed.", ...failure };
+}
+
+function shownInput(input: unknown, { logToolInputs }: ResultExtras): { readonly input?: unknown } {
+	return input === undefined || logToolInputs === "exclude" ? {} : { input };
+}
+
+function usageOf(calls: readonly ModelCall[]): TokenUsage {
+	let [inputTokens, outputTokens, estimated] = [0, 0, false];
+	for (const call of calls) {
+		inputTokens += call.inputTokens ?? 0;
+		outputTokens += call.outputTokens ?? 0;
+		estimated ||= call.estimated === true;
+	}
+	return {
+		inputTokens,
+		outputTokens,
+		totalTokens: inputTokens + outputTokens,
+		...(estimated ? { estimated: true } : {}),
+	};
+}
+
+/** Undefined where any provider that was called has no price. */
+function costOf(calls: readonly ModelCall[]): number | undefined {
+	let sum = 0;
+	for (const { cost } of calls) {
+		if (cost === undefined) return undefined;
+		sum += cost;
+	}
+	return sum;
+}
+
+function unique<T>(items: readonly T[], keyOf: (item: T) => string): T[] {
+	return [...new Map(items.map((item) => [keyOf(item), item])).values()];
+}

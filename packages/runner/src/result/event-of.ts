@@ -1,0 +1,64 @@
+// What is emitted of a fact once it is committed: projections, nothing is decided here.
+import type { Fact } from "holdfast";
+import {
+	type CallAnswer,
+	type PlanAnswer,
+	type ReflectAnswer,
+	type RunnerEventType,
+	topics,
+} from "../contract/index.ts";
+
+/** An event without its place. */
+export interface EventData {
+	readonly type: RunnerEventType;
+	readonly data?: unknown;
+}
+
+/** What a run knows of itself when a fact is committed. */
+export interface EventContext {
+	/** The iteration under way, from 1. */
+	readonly step: number;
+	/** The tool of the iteration. */
+	readonly toolId: string | undefined;
+	/** Whether the call under way is one of the memory. */
+	readonly remembers: boolean;
+}
+
+/** The events of a fact, in order; none where it says nothing of the work. */
+export function eventOf(fact: Fact, { step, toolId, remembers }: EventContext): readonly EventData[] {
+	switch (fact.kind) {
+		case "run.started":
+			return [{ type: "run.start", data: { agentId: fact.agentId } }];
+		case "decision":
+			return ofDecision(fact.topic, fact.answer, step);
+		case "tool.settled": {
+			const answer = fact.result as CallAnswer;
+			const changes = (answer?.changes ?? []).map(
+				(change): EventData => ({ type: "memory", data: { step, ...change } }),
+			);
+			if (remembers) return changes;
+			const { ok, output, error, attempts } = answer ?? {};
+			const data =
+				fact.outcome === "done" ? { ok, output, error, attempts } : { ok: false, output: fact.result };
+			return [...changes, { type: "tool.result", data: { step, toolId, ...data } }];
+		}
+		case "run.ended": {
+			const { outcome, error } = fact;
+			const about = error === undefined ? {} : { error: { code: error.code, message: error.message } };
+			return [{ type: "run.end", data: { success: outcome === "completed", outcome, ...about } }];
+		}
+		default:
+			return [];
+	}
+}
+
+function ofDecision(topic: string, answer: unknown, step: number): readonly EventData[] {
+	if (topic === topics.plan) {
+		const { step: planned, error, verdict } = answer as PlanAnswer;
+		const stepped = verdict === undefined ? [] : [{ type: "policy", data: { step, ...verdict } } as const];
+		return [{ type: "plan", data: { step, planned, ...(error === undefined ? {} : { error }) } }, ...stepped];
+	}
+	if (topic !== topics.reflect) return [];
+	const { goalMet, note, error } = answer as ReflectAnswer;
+	return [{ type: "reflect", data: { step, goalMet: goalMet === true, note, error } }];
+}

@@ -1,0 +1,3 @@
+// Door of the results: what a run came to, and what is emitted of it.
+export { type ResultExtras, resultOf } from "./agent-result.ts";
+export { eventOf } from "./event-of.ts";

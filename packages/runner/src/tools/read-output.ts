@@ -1,0 +1,75 @@
+// What a tool returned or threw, as what is recorded of it.
+import { type ResultError, type ToolDefinition, type ToolMeta, textOf } from "../contract/index.ts";
+
+/** What one attempt gave. */
+export type Attempt =
+	| { readonly ok: true; readonly output: unknown; readonly meta?: ToolMeta }
+	| {
+			readonly ok: false;
+			readonly error: ResultError;
+			readonly output?: unknown;
+			readonly meta?: ToolMeta;
+			readonly retriable: boolean;
+			/** The run ends with it. */
+			readonly fatal: boolean;
+	  };
+
+/** What a tool returned: `{ok, output, meta}`, or any plain value. */
+export function readOutput(returned: unknown): Attempt {
+	const plain = plainOf(returned);
+	if (!plain.ok)
+		return refused("TOOL_OUTPUT_INVALID", `The tool returned what is no plain data: ${plain.why}.`);
+	const { value } = plain;
+	if (!isOutput(value)) return { ok: true, output: value };
+	const { ok, output, meta } = value;
+	if (ok) return { ok: true, output, ...(meta === undefined ? {} : { meta }) };
+	const error: ResultError = { code: meta?.code ?? "TOOL_FAILED", message: messageOf(output, meta) };
+	const about = { ...(output === undefined ? {} : { output }), ...(meta === undefined ? {} : { meta }) };
+	return { ok: false, error, ...about, retriable: meta?.retriable === true, fatal: false };
+}
+
+/** What a tool threw: it is tried again only where the error or the tool says so. */
+export function readError(tool: ToolDefinition, thrown: unknown): Attempt {
+	const message = (thrown as { message?: unknown } | null)?.message;
+	const text = typeof message === "string" && message !== "" ? message : textOf(thrown);
+	const { code, retriable } = (thrown ?? {}) as { code?: unknown; retriable?: unknown };
+	let classified: unknown;
+	try {
+		classified = tool.classify?.(thrown);
+	} catch {}
+	if (retriable !== true && classified !== "retriable")
+		return { ok: false, error: { code: "TOOL_FATAL", message: text }, retriable: false, fatal: true };
+	const error: ResultError = { code: typeof code === "string" ? code : "TOOL_FAILED", message: text };
+	return { ok: false, error, retriable: true, fatal: false };
+}
+
+/** A failure that the tool had no part in. */
+export function refused(code: string, message: string, info?: unknown): Attempt {
+	const error: ResultError = { code, message, ...(info === undefined ? {} : { info }) };
+	return { ok: false, error, retriable: false, fatal: false };
+}
+
+function plainOf(value: unknown): { ok: true; value: unknown } | { ok: false; why: string } {
+	if (value === undefined) return { ok: true, value: undefined };
+	try {
+		const text = JSON.stringify(value);
+		return text === undefined ? { ok: false, why: typeof value } : { ok: true, value: JSON.parse(text) };
+	} catch (error) {
+		return { ok: false, why: (error as Error).message };
+	}
+}
+
+function isOutput(value: unknown): value is { ok: boolean; output?: unknown; meta?: ToolMeta } {
+	if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+	const { ok, meta, ...rest } = value as Record<string, unknown>;
+	if (typeof ok !== "boolean") return false;
+	if (meta !== undefined && (typeof meta !== "object" || meta === null)) return false;
+	return Object.keys(rest).every((name) => name === "output");
+}
+
+function messageOf(output: unknown, meta: ToolMeta | undefined): string {
+	const said = meta?.["message"];
+	if (typeof said === "string" && said !== "") return said;
+	const text = textOf(output);
+	return text === "" ? "The tool says that it failed." : text;
+}

@@ -1,0 +1,172 @@
+// Carries one call of a tool to its end: checks the input, then attempts, each with its time, and waits between them.
+import type { MemoryClient } from "@holdfast/memory";
+import { compileSchema, formatIssues } from "holdfast/execution";
+import type {
+	CallAnswer,
+	ExecutionContext,
+	MemoryChange,
+	ResultError,
+	RetryOptions,
+	ToolDefinition,
+	ToolMeta,
+} from "../contract/index.ts";
+import { type Attempt, readError, readOutput, refused } from "./read-output.ts";
+
+/** Milliseconds that an attempt may take where the tool says nothing. */
+const defaultTimeout = 30_000;
+/** The most that a server may ask to be waited for. */
+const longestRetryAfter = 30_000;
+
+/** What a call is made with. */
+export interface ToolCall {
+	readonly tool: ToolDefinition;
+	readonly input: unknown;
+	readonly context: Omit<ExecutionContext, "signal" | "attempt" | "memory">;
+	/** Fires when the run is aborted. */
+	readonly signal: AbortSignal;
+	readonly memory: MemoryClient;
+	/** What the tool has changed by that memory; more is added while it runs. */
+	readonly changes: readonly MemoryChange[];
+	/** Of the agent, for tools that have none of their own. */
+	readonly retry: RetryOptions;
+	readonly timers: { after(milliseconds: number, wake: () => void): () => void };
+	/** Asked before each attempt; what it gives keeps the attempt from being made. */
+	refuses?(attempt: number): ResultError | undefined | Promise<ResultError | undefined>;
+	/** An attempt begins. */
+	called(attempt: number): void;
+	/** An attempt failed. */
+	failed(error: ResultError): void;
+	/** Hears of the work of each attempt, also after it was abandoned. */
+	track(work: Promise<unknown>): void;
+}
+
+/** Runs a tool. Rejects only where the run was aborted. */
+export async function runTool(call: ToolCall): Promise<CallAnswer> {
+	const { tool, signal, context, changes } = call;
+	const problem = checked(tool, call.input);
+	if (problem !== undefined) {
+		call.failed(problem.error);
+		return answer(problem, { attempts: 0, latency: 0, failures: [] }, changes);
+	}
+	const retry = { ...call.retry, ...tool.retry };
+	const most = Math.max(1, retry.maxAttempts ?? 3);
+	const failures: ResultError[] = [];
+	let latency = 0;
+	for (let attempt = 1; ; attempt++) {
+		const refusal = await call.refuses?.(attempt);
+		if (refusal !== undefined) {
+			call.failed(refusal);
+			const came = refused(refusal.code ?? "TOOL_REFUSED", refusal.message, refusal.info);
+			return answer(came, { attempts: attempt - 1, latency, failures: [...failures, refusal] }, changes);
+		}
+		call.called(attempt);
+		const began = context.clock.now();
+		const came = await once(call, attempt);
+		signal.throwIfAborted();
+		latency += Math.max(0, context.clock.now() - began);
+		if (!came.ok) {
+			failures.push(came.error);
+			call.failed(came.error);
+		}
+		if (came.ok || !came.retriable || attempt >= most)
+			return answer(came, { attempts: attempt, latency, failures }, changes);
+		await pause(call, delayBefore(attempt, retry, context.rng, came.meta));
+		signal.throwIfAborted();
+	}
+}
+
+function checked(
+	{ id, schema }: ToolDefinition,
+	input: unknown,
+): Extract<Attempt, { ok: false }> | undefined {
+	if (schema === undefined) return undefined;
+	const issues = compileSchema(schema)(input ?? {});
+	if (issues.length === 0) return undefined;
+	const message = `The input of the tool ${JSON.stringify(id)} is invalid: ${formatIssues(issues)}`;
+	const paths = issues.map(({ path }) => path);
+	return refused("TOOL_INPUT_INVALID", message, { paths }) as Extract<Attempt, { ok: false }>;
+}
+
+/** One attempt. What a tool does after its time, or after the run was aborted, changes nothing. */
+async function once(call: ToolCall, attempt: number): Promise<Attempt> {
+	const { tool, input, signal, timers } = call;
+	const timeout = tool.timeoutMs ?? defaultTimeout;
+	const controller = new AbortController();
+	const abort = (): void => controller.abort(signal.reason);
+	if (signal.aborted) abort();
+	else signal.addEventListener("abort", abort, { once: true });
+	let callOff: (() => void) | undefined;
+	try {
+		const work = Promise.resolve().then(() =>
+			tool.run(input, { ...call.context, memory: call.memory, attempt, signal: controller.signal }),
+		);
+		call.track(work.catch(() => {}));
+		const late = new Promise<Attempt>((resolve) => {
+			controller.signal.addEventListener("abort", () => resolve(refused("ABORTED", "The run was aborted.")), {
+				once: true,
+			});
+			if (timeout === Number.POSITIVE_INFINITY) return;
+			callOff = timers.after(timeout, () => {
+				const message = `The tool ${JSON.stringify(tool.id)} took longer than ${timeout} ms.`;
+				const error = { code: "TOOL_TIMEOUT", message };
+				resolve({ ok: false, error, retriable: tool.idempotent === true, fatal: false });
+				controller.abort(Object.assign(new Error(message), { name: "TimeoutError", code: "TOOL_TIMEOUT" }));
+			});
+		});
+		return await Promise.race([work.then(readOutput, (error) => readError(tool, error)), late]);
+	} finally {
+		callOff?.();
+		signal.removeEventListener("abort", abort);
+	}
+}
+
+/** Milliseconds before the next attempt: doubled each time, a little apart for each run, and never before a server wants it. */
+function delayBefore(
+	attempt: number,
+	{ baseDelayMs = 200, maxDelayMs = 30_000 }: RetryOptions,
+	rng: () => number,
+	meta: ToolMeta | undefined,
+): number {
+	const backoff = Math.min(maxDelayMs, baseDelayMs * 2 ** (attempt - 1)) * (0.5 + rng() / 2);
+	const wanted = meta?.["retryAfterMs"];
+	const asked = typeof wanted === "number" && wanted > 0 ? Math.min(wanted, longestRetryAfter) : 0;
+	return Math.round(Math.max(backoff, asked));
+}
+
+function pause({ timers, signal }: ToolCall, milliseconds: number): Promise<void> {
+	return new Promise((resolve) => {
+		const done = (): void => {
+			callOff();
+			signal.removeEventListener("abort", done);
+			resolve();
+		};
+		const callOff = timers.after(milliseconds, done);
+		signal.addEventListener("abort", done, { once: true });
+	});
+}
+
+function answer(
+	came: Attempt,
+	{ attempts, latency, failures }: Pick<CallAnswer, "attempts" | "latency" | "failures">,
+	changes: readonly MemoryChange[],
+): CallAnswer {
+	const { attachments, ...meta } = came.meta ?? {};
+	const about = { latency, attempts, failures, changes: [...changes] };
+	return {
+		ok: came.ok,
+		...(came.output === undefined ? {} : { output: came.output }),
+		...(came.ok ? {} : { error: came.error }),
+		...(Object.keys(meta).length === 0 ? {} : { meta }),
+		...about,
+		...(isTexts(attachments) ? { attachments } : {}),
+		...(!came.ok && came.fatal ? { fatal: true } : {}),
+	};
+}
+
+function isTexts(value: unknown): value is Readonly<Record<string, string>> {
+	return (
+		typeof value === "object" &&
+		value !== null &&
+		Object.values(value).every((each) => typeof each === "string")
+	);
+}

@@ -1,0 +1,55 @@
+// The tools of an agent, by id.
+
+import { HoldfastError } from "@holdfast/upp";
+import { compileSchema } from "holdfast/execution";
+import { executorTool, memoryTool, type ToolDefinition } from "../contract/index.ts";
+
+const own: ReadonlySet<string> = new Set([memoryTool, executorTool]);
+
+export class ToolRegistry {
+	readonly #tools = new Map<string, ToolDefinition>();
+
+	/**
+	 * Adds a tool.
+	 * @throws HoldfastError `TOOL_INVALID`, `TOOL_DUPLICATE`, `SCHEMA_INVALID`.
+	 */
+	register(tool: ToolDefinition): void {
+		const problem = faultOf(tool);
+		if (problem !== undefined)
+			throw new HoldfastError("TOOL_INVALID", `A tool cannot be registered: ${problem}.`);
+		const { id, schema } = tool;
+		if (own.has(id) || this.#tools.has(id))
+			throw new HoldfastError(
+				"TOOL_DUPLICATE",
+				`There is a tool ${JSON.stringify(id)} already. Ids are unique.`,
+			);
+		if (schema !== undefined) {
+			try {
+				compileSchema(schema);
+			} catch (error) {
+				const message = `The schema of the tool ${JSON.stringify(id)} is invalid: ${(error as Error).message}`;
+				throw new HoldfastError("SCHEMA_INVALID", message, { cause: error });
+			}
+		}
+		this.#tools.set(id, tool);
+	}
+
+	get(id: string): ToolDefinition | undefined {
+		return this.#tools.get(id);
+	}
+
+	/** In the order in which they were registered. */
+	list(): readonly ToolDefinition[] {
+		return [...this.#tools.values()];
+	}
+}
+
+function faultOf(tool: ToolDefinition): string | undefined {
+	if (typeof tool !== "object" || tool === null) return "it is no object";
+	if (typeof tool.id !== "string" || tool.id === "") return "its `id` is no text";
+	if (typeof tool.run !== "function") return `${JSON.stringify(tool.id)} has no function \`run\``;
+	const { schema } = tool;
+	if (schema !== undefined && typeof schema !== "boolean" && (typeof schema !== "object" || schema === null))
+		return `the schema of ${JSON.stringify(tool.id)} is no object`;
+	return undefined;
+}
