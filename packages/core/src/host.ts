@@ -28,6 +28,7 @@ export { journalHost } from "./host/host-port.ts";
 export type { MaybePromise } from "./host/journal.ts";
 export { type MemoryJournal, type MemoryJournalOptions, memoryJournal } from "./host/memory-journal.ts";
 export { memoryRecords } from "./host/memory-records.ts";
+export { systemPorts } from "./host/ports.ts";
 export type {
 	ListRecords,
 	RecordExpectation,

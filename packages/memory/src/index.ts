@@ -11,3 +11,4 @@ export type {
 	SearchMatch,
 	SearchOptions,
 } from "./contract/index.ts";
+export { inMemoryClient } from "./in-memory/in-memory-client.ts";

@@ -1,7 +1,8 @@
 // The main entry: accountable agents, which plan, act and reflect under a policy.
 
+export type { Metrics, ModelMetrics, ToolMetrics } from "./agent/index.ts";
+export { Agent, AgentService, DefaultRunner, FixedClock } from "./agent/index.ts";
 export type {
-	Agent,
 	AgentEventName,
 	AgentSession,
 	Health,
@@ -80,3 +81,4 @@ export type {
 	ToolMeta,
 	ToolOutput,
 } from "./contract/tool-definition.ts";
+export { type ModelPlannerOptions, modelPlanner, stepsPlanner } from "./loop/index.ts";

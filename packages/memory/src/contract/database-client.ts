@@ -36,5 +36,9 @@ export interface DatabaseClient {
 	query(collection: string, query: Query, options?: QueryOptions): Promise<any[]>;
 	// biome-ignore lint/suspicious/noExplicitAny: clients of others may give matches of another shape
 	search?(text: string, options?: Omit<SearchOptions, "streamKey">): Promise<any[]>;
+	/** Connects, where there is something to connect to. */
+	start?(): Promise<void>;
+	/** Rejects where it cannot be used. */
+	health?(): Promise<void>;
 	close?(): Promise<void>;
 }

@@ -53,5 +53,9 @@ export interface MemoryClient {
 	// biome-ignore lint/suspicious/noExplicitAny: clients of others may give matches of another shape
 	search?(query: string, options?: SearchOptions): Promise<any[]>;
 	clear?(streamKey: string, options?: Caller): Promise<void>;
+	/** Connects, where there is something to connect to. */
+	start?(): Promise<void>;
+	/** Rejects where it cannot be used. */
+	health?(): Promise<void>;
 	close?(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 // What an agent is configured with, and what a session is started with.
 import type { DatabaseClient, MemoryClient } from "@holdfast/memory";
-import type { Host } from "holdfast";
+import type { Host, Ports } from "holdfast";
 import type { Runner } from "./agent.ts";
 import type { EventBus, EventStore } from "./events.ts";
 import type { LLMClient, ModelProvider, ScoreProvider } from "./llm-client.ts";
@@ -105,6 +105,8 @@ export interface AgentConfig extends RuntimeFlags, EventHooks {
 	readonly eventStore?: EventStore;
 	/** Where sessions live. Default: in memory, for the life of the agent. */
 	readonly host?: Host;
+	/** Time, ids and timers. Default: the system's. */
+	readonly ports?: Partial<Ports>;
 	/** Milliseconds that an aborted tool is waited for. Default: 1000. */
 	readonly abortGraceMs?: number;
 	/** Milliseconds that `stop()` waits for running sessions. Default: 10000. */

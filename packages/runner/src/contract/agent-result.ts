@@ -1,5 +1,6 @@
 // What a run came to: a projection of its journal, and plain data.
 import type { RunnerEvent } from "./events.ts";
+import type { ModelResponse } from "./llm-client.ts";
 import type { ActionResult, ResultError } from "./plan-step.ts";
 
 /** One call of a model, a failed one included. */
@@ -81,4 +82,15 @@ export interface AgentResult {
 		readonly toolLatencyMs?: Readonly<Record<string, number>>;
 	};
 	readonly attachments?: Readonly<Record<string, string>>;
+}
+
+/** A call of a model as the loop records it. */
+export interface RoutedCall {
+	/** Absent where no provider answered. */
+	readonly response?: ModelResponse;
+	readonly error?: ResultError;
+	/** One for each provider that was called. */
+	readonly calls: readonly ModelCall[];
+	/** Calls after the first. */
+	readonly retries: number;
 }

@@ -23,6 +23,7 @@ export type {
 	MemoryChange,
 	ModelCall,
 	Provenance,
+	RoutedCall,
 	TokenUsage,
 } from "./agent-result.ts";
 export type {

@@ -1,5 +1,5 @@
 // What a tool of a runner is, what it is given and what it gives.
-import type { MemoryClient } from "@holdfast/memory";
+import type { DatabaseClient, MemoryClient } from "@holdfast/memory";
 import type { ActionResult, PlanStep } from "./plan-step.ts";
 
 /** What a running tool, and an injected executor, is given. */
@@ -14,6 +14,8 @@ export interface ExecutionContext {
 	readonly clock: { now(): number };
 	/** The memory of the session. */
 	readonly memory: MemoryClient;
+	/** The database of the agent, where it has one. */
+	readonly database?: DatabaseClient;
 	/** From 1. */
 	readonly step: number;
 	/** The attempt at this call, from 1. */

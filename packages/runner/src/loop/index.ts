@@ -1,5 +1,5 @@
 // Door of the loop: the decider, its parts, and planners.
-export type { LiveRun, LoopParts, RoutedCall } from "./loop-parts.ts";
+export type { LiveRun, LoopParts } from "./loop-parts.ts";
 export { type ModelPlannerOptions, modelPlanner } from "./model-planner.ts";
 export { planActReflect } from "./plan-act-reflect.ts";
 export { noProgress, type Progress, progressAfter } from "./progress.ts";

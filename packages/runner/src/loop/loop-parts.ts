@@ -2,28 +2,16 @@
 import type { MemoryClient } from "@holdfast/memory";
 import type { RequestedCall } from "holdfast/execution";
 import type {
-	ModelCall,
 	ModelRequest,
-	ModelResponse,
 	Planner,
 	PlannerState,
 	PlanStep,
 	Reflector,
 	ResultError,
+	RoutedCall,
 	RunOptions,
 	ToolDefinition,
 } from "../contract/index.ts";
-
-/** A call of a model as the loop records it. */
-export interface RoutedCall {
-	/** Absent where no provider answered. */
-	readonly response?: ModelResponse;
-	readonly error?: ResultError;
-	/** One for each provider that was called. */
-	readonly calls: readonly ModelCall[];
-	/** Calls after the first. */
-	readonly retries: number;
-}
 
 /** What a run has in this process, found by its id. Nothing of it is needed after a crash: it is made anew. */
 export interface LiveRun {

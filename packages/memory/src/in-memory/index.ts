@@ -1,0 +1,2 @@
+// Door of the clients in memory.
+export { inMemoryClient } from "./in-memory-client.ts";

@@ -1,0 +1,49 @@
+// The agents of a process, by id.
+import { HoldfastError } from "@holdfast/upp";
+import type { AgentConfig } from "../contract/index.ts";
+import { Agent } from "./agent.ts";
+
+/** One agent for each id. @see Agent runtime, "Architecture Diagrams" */
+export class AgentService {
+	readonly #agents = new Map<string, { readonly config: AgentConfig; readonly agent: Agent }>();
+
+	/**
+	 * The agent of a configuration: the same one for the same id.
+	 * @throws HoldfastError `AGENT_ID_CONFLICT` where the id is in use with another configuration.
+	 */
+	get(config: AgentConfig): Agent {
+		const known = this.#agents.get(config?.id);
+		if (known === undefined) {
+			const agent = new Agent(config);
+			this.#agents.set(config.id, { config, agent });
+			return agent;
+		}
+		if (isSame(known.config, config)) return known.agent;
+		throw new HoldfastError(
+			"AGENT_ID_CONFLICT",
+			`The id ${JSON.stringify(config.id)} is in use by an agent with another configuration.`,
+		);
+	}
+
+	/** Stops all of them. */
+	async stop(): Promise<void> {
+		const agents = [...this.#agents.values()];
+		this.#agents.clear();
+		await Promise.all(agents.map(({ agent }) => agent.stop()));
+	}
+}
+
+/** Whether two configurations mean the same: plain data is compared, all else must be the same object. */
+function isSame(a: unknown, b: unknown, depth = 0): boolean {
+	if (Object.is(a, b)) return true;
+	if (typeof a !== "object" || typeof b !== "object" || a === null || b === null || depth > 8) return false;
+	if (!isPlain(a) || !isPlain(b)) return false;
+	const [left, right] = [Object.entries(a), b as Record<string, unknown>];
+	if (left.length !== Object.keys(right).length) return false;
+	return left.every(([name, value]) => Object.hasOwn(right, name) && isSame(value, right[name], depth + 1));
+}
+
+function isPlain(value: object): boolean {
+	const prototype = Object.getPrototypeOf(value);
+	return Array.isArray(value) || prototype === Object.prototype || prototype === null;
+}

@@ -1,0 +1,270 @@
+// An agent: what its sessions share, and its life. new → started → stopped; a failed start leaves it new.
+
+import { HoldfastError } from "@holdfast/upp";
+import type { Agent as EngineAgent } from "holdfast";
+import type {
+	AgentConfig,
+	Agent as AgentContract,
+	AgentEventName,
+	AgentResult,
+	Health,
+	HealthCheck,
+	RunOptions,
+	ToolDefinition,
+} from "../contract/index.ts";
+import { DefaultRunner } from "./default-runner.ts";
+import { makeEngineAgent } from "./engine-agent.ts";
+import { LiveRuns } from "./live-runs.ts";
+import type { Metrics } from "./metrics.ts";
+import { checkMaxSteps, invalid } from "./read-config.ts";
+import { type ResolvedAgent, resolveConfig } from "./resolved-agent.ts";
+import { FixedClock, seededIds } from "./seeded.ts";
+import { Session } from "./session.ts";
+
+const eventNames: ReadonlySet<string> = new Set(["step", "tool", "error", "metrics"]);
+
+/**
+ * An accountable agent: it plans, acts and reflects under a policy, and every run is on record.
+ *
+ * @throws HoldfastError `CONFIG_INVALID`, `TOOL_DUPLICATE`, `SCHEMA_INVALID`, `RBAC_DENIED`.
+ * @see Agent runtime, "Agent interface (fundamentals)"
+ */
+export class Agent implements AgentContract {
+	readonly id: string;
+	readonly #agent: ResolvedAgent;
+	readonly #live: LiveRuns;
+	readonly #runner: DefaultRunner;
+	readonly #running = new Set<Session>();
+	#engine: EngineAgent | undefined;
+	#started: Promise<void> | undefined;
+	#stopped: Promise<void> | undefined;
+
+	constructor(config: AgentConfig) {
+		this.#agent = resolveConfig(config);
+		this.id = config.id;
+		this.#live = new LiveRuns(this.#agent);
+		this.#runner = new DefaultRunner();
+	}
+
+	/** The built-in runner: it knows the sessions of this agent that run. */
+	get runner(): DefaultRunner {
+		return this.#runner;
+	}
+
+	start(): Promise<void> {
+		this.#started ??= this.#start().catch((error) => {
+			this.#started = undefined;
+			throw error;
+		});
+		return this.#started;
+	}
+
+	async #start(): Promise<void> {
+		this.#checkAlive();
+		const { config, router } = this.#agent;
+		await router.start();
+		await config.memoryClient?.start?.();
+		await config.databaseClient?.start?.();
+	}
+
+	/** Never throws. */
+	async health(): Promise<Health> {
+		const { config, router } = this.#agent;
+		const checks: HealthCheck[] = [...(await router.check())];
+		for (const [name, client] of [
+			["memory", config.memoryClient],
+			["database", config.databaseClient],
+		] as const) {
+			if (client !== undefined) checks.push(await checked(name, async () => client.health?.()));
+		}
+		if (this.#stopped !== undefined) return { status: "stopped", checks };
+		return { status: checks.every(({ ok }) => ok) ? "ok" : "degraded", checks };
+	}
+
+	/** @throws HoldfastError `AGENT_STOPPED`, `CONFIG_INVALID`. */
+	createSession(options: RunOptions = {}): Session {
+		this.#checkAlive();
+		checkMaxSteps(options.maxSteps);
+		const { agent, live, engine } = this.#of(options);
+		const id = options.sessionId ?? agent.ports.ids.uuid();
+		if (typeof id !== "string" || id === "") throw invalid([["sessionId", "it is no text, or empty"]]);
+		return new Session({
+			id,
+			options,
+			agent,
+			begin: async (task) => {
+				live.created(id, options);
+				const { maxSteps, contextKey, seed, deterministic } = options;
+				if ([maxSteps, contextKey, seed, deterministic].some((option) => option !== undefined))
+					await agent.host.values.values(id, "runner").set("options", { ...options });
+				return engine().session(id).send(task);
+			},
+			take: (runId) => live.take(runId),
+			runs: async (session) => {
+				this.#running.add(session);
+				try {
+					await this.start();
+					const { runner } = agent.config;
+					const spec = { config: agent.config, options };
+					return await (runner === undefined ? this.#runner.run(session) : runner.run(session, spec));
+				} finally {
+					this.#running.delete(session);
+				}
+			},
+			aborts: (session) => {
+				const { runner } = agent.config;
+				void (runner ?? this.#runner).abort(session.id).catch(() => {});
+			},
+			over: (session, result) => {
+				live.forget(session.id);
+				this.#over(result);
+			},
+		});
+	}
+
+	runOnce(options?: RunOptions): Promise<AgentResult> {
+		try {
+			return this.createSession(options).run();
+		} catch (error) {
+			return Promise.reject(error);
+		}
+	}
+
+	run(options?: RunOptions): Promise<AgentResult> {
+		return this.runOnce(options);
+	}
+
+	/** @throws HoldfastError `RBAC_DENIED`, `TOOL_INVALID`, `TOOL_DUPLICATE`, `SCHEMA_INVALID`. */
+	registerTool(tool: ToolDefinition): void {
+		this.#agent.safety.checkPermission("tool:register", String(tool?.id));
+		this.#agent.tools.register(tool);
+		this.#engine = undefined;
+	}
+
+	getTool(id: string): ToolDefinition | undefined {
+		return this.#agent.tools.get(id);
+	}
+
+	listTools(): readonly ToolDefinition[] {
+		return this.#agent.tools.list();
+	}
+
+	/** @throws HoldfastError `EVENT_UNKNOWN`. */
+	on(event: AgentEventName, handler: (data: unknown) => void): void {
+		if (!eventNames.has(event))
+			throw new HoldfastError(
+				"EVENT_UNKNOWN",
+				`There is no event "${event}". Events: ${[...eventNames].join(", ")}.`,
+			);
+		const { handlers } = this.#agent;
+		handlers.set(event, [...(handlers.get(event) ?? []), handler]);
+	}
+
+	/** What all runs so far add up to. */
+	metrics(): Metrics {
+		return this.#agent.metrics.read();
+	}
+
+	/** Waits for running sessions, aborts those that take too long, closes every client. Never rejects. */
+	stop(): Promise<void> {
+		this.#stopped ??= this.#stop();
+		return this.#stopped;
+	}
+
+	async #stop(): Promise<void> {
+		const { config, router, ports } = this.#agent;
+		const over = (): Promise<void> => this.#idle();
+		const late = await new Promise<boolean>((resolve) => {
+			const callOff = ports.timers.after(config.shutdownTimeoutMs ?? 10_000, () => resolve(true));
+			void over().then(() => {
+				callOff();
+				resolve(false);
+			});
+		});
+		if (late) {
+			for (const session of this.#running) session.abort();
+			await over();
+		}
+		await router.close();
+		for (const client of new Set([config.memoryClient, config.databaseClient]))
+			await client?.close?.().catch(() => {});
+		await this.#engine?.close();
+	}
+
+	#idle(): Promise<void> {
+		return new Promise((resolve) => {
+			const look = (): void => {
+				if (this.#running.size === 0) resolve();
+				else this.#waiters.push(look);
+			};
+			look();
+		});
+	}
+
+	readonly #waiters: (() => void)[] = [];
+
+	#over(result: AgentResult): void {
+		const { metrics, handlers } = this.#agent;
+		metrics.add(result);
+		const figures = metrics.read();
+		for (const handler of handlers.get("metrics") ?? []) {
+			try {
+				handler(figures);
+			} catch {}
+		}
+		for (const waiter of this.#waiters.splice(0)) waiter();
+	}
+
+	/** What a session is run with: of a deterministic one, ids and times come from its seed. */
+	#of(options: RunOptions): { agent: ResolvedAgent; live: LiveRuns; engine(): EngineAgent } {
+		if (options.deterministic !== true) {
+			return {
+				agent: this.#agent,
+				live: this.#live,
+				engine: () => (this.#engine ??= makeEngineAgent(this.#agent, this.#live)),
+			};
+		}
+		if (!this.#agent.router.deterministic)
+			throw invalid([
+				["modelProviders", "a deterministic session needs clients that are marked `deterministic`"],
+			]);
+		const { config, ports } = this.#agent;
+		const clock = config.ports?.clock ?? new FixedClock(0);
+		const timers = clock instanceof FixedClock ? timersOf(clock) : ports.timers;
+		const seeded = { ...ports, clock, timers, ids: seededIds(options.seed ?? 0) };
+		const agent: ResolvedAgent = { ...this.#agent, ports: seeded };
+		const live = new LiveRuns(agent);
+		let engine: EngineAgent | undefined;
+		return { agent, live, engine: () => (engine ??= makeEngineAgent(agent, live)) };
+	}
+
+	#checkAlive(): void {
+		if (this.#stopped !== undefined)
+			throw new HoldfastError("AGENT_STOPPED", `The agent ${this.id} was stopped. Make another one.`);
+	}
+}
+
+/** Timers that do not wait: the clock is moved to their time. */
+function timersOf(clock: FixedClock): { after(milliseconds: number, wake: () => void): () => void } {
+	return {
+		after(milliseconds, wake) {
+			const timer = setTimeout(
+				() => {
+					clock.advance(milliseconds);
+					wake();
+				},
+				Math.min(milliseconds, 2 ** 31 - 1),
+			);
+			return () => clearTimeout(timer);
+		},
+	};
+}
+
+async function checked(name: string, check: () => Promise<unknown>): Promise<HealthCheck> {
+	try {
+		await check();
+		return { name, ok: true };
+	} catch (error) {
+		return { name, ok: false, message: (error as Error).message };
+	}
+}

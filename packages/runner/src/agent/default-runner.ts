@@ -1,0 +1,30 @@
+// The built-in runner: the loop on the engine.
+import { HoldfastError } from "@holdfast/upp";
+import type { AgentResult, AgentSession, Runner } from "../contract/index.ts";
+import { Session } from "./session.ts";
+
+export class DefaultRunner implements Runner {
+	readonly #running = new Map<string, Session>();
+
+	/** Rejects with `SESSION_NOT_FOUND` for a session of no agent. */
+	async run(session: AgentSession): Promise<AgentResult> {
+		if (!(session instanceof Session)) throw notFound(session?.id);
+		this.#running.set(session.id, session);
+		try {
+			return await session.drive();
+		} finally {
+			this.#running.delete(session.id);
+		}
+	}
+
+	/** Rejects with `SESSION_NOT_FOUND` for a session that is not running. */
+	async abort(sessionId: string): Promise<void> {
+		const session = this.#running.get(sessionId);
+		if (session === undefined) throw notFound(sessionId);
+		session.interrupt();
+	}
+}
+
+function notFound(sessionId: string): HoldfastError {
+	return new HoldfastError("SESSION_NOT_FOUND", `No session ${JSON.stringify(sessionId)} is running.`);
+}

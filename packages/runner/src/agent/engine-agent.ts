@@ -1,0 +1,63 @@
+// The engine's agent beneath an agent: the loop as its strategy, the tools as calls on record, the rules in its one list.
+
+import type { LanguageModel } from "@holdfast/upp";
+import { HoldfastError } from "@holdfast/upp";
+import { type Agent as EngineAgent, agent as engineAgent } from "holdfast";
+import { executorTool } from "../contract/index.ts";
+import { type LoopParts, modelPlanner, planActReflect } from "../loop/index.ts";
+import { engineTools } from "./engine-tools.ts";
+import type { LiveRuns } from "./live-runs.ts";
+import type { ResolvedAgent } from "./resolved-agent.ts";
+
+/** Makes it. It is made anew when a tool is registered, over the same host. */
+export function makeEngineAgent(agent: ResolvedAgent, live: LiveRuns): EngineAgent {
+	const { config, host, ports, safety } = agent;
+	return engineAgent({
+		id: config.id,
+		model: noModel,
+		tools: engineTools(agent, live),
+		execution: planActReflect(loopParts(agent, live)),
+		middleware: [safety.interceptor, live.interceptor],
+		host,
+		ports,
+	});
+}
+
+function loopParts(agent: ResolvedAgent, live: LiveRuns): LoopParts {
+	const { config, tools, safety } = agent;
+	const { maxPlanRepairs, goalMet } = config;
+	return {
+		agentId: config.id,
+		task: config.taskPrompt,
+		planner: config.planner ?? modelPlanner(maxPlanRepairs === undefined ? {} : { maxPlanRepairs }),
+		reflector: config.reflector,
+		...(goalMet === undefined ? {} : { goalMet: (state) => goalMet.call(config, state) }),
+		maxSteps: config.maxSteps,
+		storeReasoning: config.storeReasoning === true,
+		safetyBudget: config.safety?.safetyBudget ?? 3,
+		remembers: true,
+		tools: () => tools.list().filter(({ id }) => safety.allows(id)),
+		callOf(step, iteration, ask) {
+			const toolId = step.toolId as string;
+			const isRegistered = tools.get(toolId) !== undefined;
+			if (!isRegistered && config.toolExecutor === undefined) return undefined;
+			const given = { step, iteration, ...(ask === undefined ? {} : { ask }) };
+			return { toolName: isRegistered ? toolId : executorTool, arguments: given };
+		},
+		live: (runId, sessionKey) => live.get(runId, sessionKey),
+	};
+}
+
+/** The loop asks models by the providers of the agent: the engine itself asks none. */
+const noModel = {
+	specificationVersion: "v2",
+	provider: "holdfast",
+	modelId: "providers",
+	supportedUrls: {},
+	doGenerate: () => Promise.reject(unused()),
+	doStream: () => Promise.reject(unused()),
+} as unknown as LanguageModel;
+
+function unused(): HoldfastError {
+	return new HoldfastError("MODEL_FAILED", "This agent asks models by its providers.");
+}

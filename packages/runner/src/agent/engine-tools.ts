@@ -1,0 +1,166 @@
+// The tools of an agent as the engine carries them out: each call is on record before it starts, and what it gave is plain
+// data. After a crash a tool that is idempotent is called again under the same key; of any other its outcome is unknown.
+
+import type { AnyTool, ToolContext } from "holdfast";
+import { tool as engineTool } from "holdfast";
+import {
+	type CallAnswer,
+	executorTool,
+	type MemoryChange,
+	memoryTool,
+	type PlannedWrite,
+	type PlanStep,
+	type ResultError,
+	type ToolDefinition,
+} from "../contract/index.ts";
+import { runTool } from "../tools/index.ts";
+import type { LiveRuns, OpenRun } from "./live-runs.ts";
+import type { ResolvedAgent } from "./resolved-agent.ts";
+import { watchedStores } from "./session-memory.ts";
+
+/** What the loop gives a tool. */
+interface StepArguments {
+	readonly step: PlanStep;
+	readonly iteration: number;
+	/** The rule for which a person has to allow the call. */
+	readonly ask?: string;
+}
+
+const anyObject = { type: "object" } as const;
+
+/** The engine's tools of an agent: one for each of its own, and those of the loop. */
+export function engineTools(agent: ResolvedAgent, live: LiveRuns): readonly AnyTool[] {
+	const own = agent.tools.list().map((definition) => {
+		const { id, description = id, idempotent } = definition;
+		return engineTool({
+			name: id,
+			description,
+			parameters: anyObject,
+			retryPolicy: idempotent === true ? "idempotent" : "manual-recovery",
+			needsApproval: ({ ask }: Partial<StepArguments>) => ask !== undefined,
+			run: (given: unknown, context: ToolContext) =>
+				callTool(agent, live, given as StepArguments, context, definition),
+		});
+	});
+	const executing = engineTool({
+		name: executorTool,
+		description: "Carries out a step.",
+		parameters: anyObject,
+		needsApproval: ({ ask }: Partial<StepArguments>) => ask !== undefined,
+		run: (given: unknown, context: ToolContext) =>
+			callTool(agent, live, given as StepArguments, context, undefined),
+	});
+	const remembering = engineTool({
+		name: memoryTool,
+		description: "Writes to memory.",
+		parameters: anyObject,
+		retryPolicy: "idempotent",
+		run: (given: unknown, context: ToolContext) =>
+			remember(
+				agent,
+				live.get(context.runId, context.sessionKey),
+				(given as { writes: PlannedWrite[] }).writes,
+			),
+	});
+	return [...own, remembering, ...(agent.config.toolExecutor === undefined ? [] : [executing])];
+}
+
+async function callTool(
+	agent: ResolvedAgent,
+	live: LiveRuns,
+	{ step, iteration }: StepArguments,
+	{ runId, sessionKey, signal, idempotencyKey }: ToolContext,
+	definition: ToolDefinition | undefined,
+): Promise<CallAnswer> {
+	const { config, safety, ports, redactor, flags } = agent;
+	const run = live.get(runId, sessionKey);
+	const identity = { agentId: config.id, sessionId: run.sessionId };
+	const { memory, database, changes } = watchedStores(run.memory, config.databaseClient, safety, identity);
+	const context = {
+		...identity,
+		rng: run.rng,
+		clock: run.clock,
+		step: iteration,
+		idempotencyKey,
+		...(database === undefined ? {} : { database }),
+	};
+	const toolId = step.toolId as string;
+	const shown = (): unknown => (flags.logToolInputs === "exclude" ? undefined : step.input);
+	const called = (attempt: number): void => {
+		run.events.emit("tool.call", { step: iteration, toolId, attempt, input: shown() });
+		run.events.guarded("onToolCall", () => config.onToolCall?.(toolId, redactor.redact(shown())));
+	};
+	const executed: ToolDefinition = definition ?? {
+		id: toolId,
+		run: () => undefined,
+		timeoutMs: Number.POSITIVE_INFINITY,
+	};
+	const { toolExecutor } = config;
+	return runTool({
+		tool: toolExecutor === undefined ? executed : byExecutor(executed, step),
+		input: step.input,
+		context,
+		signal,
+		memory,
+		changes,
+		retry: config.retry ?? {},
+		timers: ports.timers,
+		refuses: (attempt) => (attempt === 1 ? undefined : refusal(() => safety.checkAttempt(toolId, identity))),
+		called,
+		failed: (error) => run.failed(error),
+		track: (work) => run.track(work),
+	});
+
+	function byExecutor(tool: ToolDefinition, planned: PlanStep): ToolDefinition {
+		return {
+			...tool,
+			async run(input, given) {
+				const result = await toolExecutor?.execute({ ...planned, input }, given);
+				const { ok = true, output, error, meta } = result ?? {};
+				const said = error === undefined ? {} : { code: error.code, message: error.message };
+				return { ok, ...(output === undefined ? {} : { output }), meta: { ...meta, ...said } };
+			},
+		};
+	}
+}
+
+async function refusal(check: () => unknown): Promise<ResultError | undefined> {
+	try {
+		await check();
+		return undefined;
+	} catch (error) {
+		const { code, message } = error as { code?: string; message: string };
+		return { code: code ?? "POLICY_ERROR", message };
+	}
+}
+
+/** Writes what a reflection decided on; it has passed policy with the decision. */
+async function remember(
+	agent: ResolvedAgent,
+	run: OpenRun,
+	writes: readonly PlannedWrite[],
+): Promise<CallAnswer> {
+	const began = agent.ports.clock.now();
+	const changes: MemoryChange[] = [];
+	const about = (): Pick<CallAnswer, "latency" | "attempts" | "changes"> => ({
+		latency: Math.max(0, agent.ports.clock.now() - began),
+		attempts: 1,
+		changes,
+	});
+	try {
+		for (const { key, id, entry } of writes) {
+			await run.memory.append(key, entry, { id });
+			changes.push({ store: "memory", operation: "append", key, value: entry });
+		}
+		return { ok: true, ...about(), failures: [] };
+	} catch (thrown) {
+		const { message, code: cause } = thrown as { message?: string; code?: unknown };
+		const error: ResultError = {
+			code: "MEMORY_FAILED",
+			message: `Writing to memory failed: ${message ?? String(thrown)}`,
+			...(typeof cause === "string" ? { info: { code: cause } } : {}),
+		};
+		run.failed(error);
+		return { ok: false, error, ...about(), failures: [error] };
+	}
+}

@@ -1,0 +1,6 @@
+// Door of the agents.
+export { Agent } from "./agent.ts";
+export { AgentService } from "./agent-service.ts";
+export { DefaultRunner } from "./default-runner.ts";
+export type { Metrics, ModelMetrics, ToolMetrics } from "./metrics.ts";
+export { FixedClock } from "./seeded.ts";

@@ -1,0 +1,174 @@
+// The runs of an agent that are under way in this process. What is kept here can be made anew from the journal and the
+// options of the session: after a crash another process makes its own.
+import type { MemoryClient } from "@holdfast/memory";
+import { HoldfastError } from "@holdfast/upp";
+import type { Entry } from "holdfast";
+import type { Interceptor } from "holdfast/middleware";
+import { memoryTool, type RoutedCall, type RunOptions, topics } from "../contract/index.ts";
+import type { LiveRun } from "../loop/index.ts";
+import { eventOf } from "../result/index.ts";
+import type { ResolvedAgent } from "./resolved-agent.ts";
+import { RunEvents } from "./run-events.ts";
+import { seededRandom } from "./seeded.ts";
+
+/** A run under way in this process. */
+export interface OpenRun extends LiveRun {
+	readonly events: RunEvents;
+	/** The tool of the iteration, for events. */
+	toolId: string | undefined;
+	/** The iteration under way, from 1. */
+	step: number;
+	/** Settles when tools that were abandoned have ended; rejects never. */
+	idle(): Promise<unknown>;
+	track(work: Promise<unknown>): void;
+}
+
+export class LiveRuns {
+	readonly #agent: ResolvedAgent;
+	readonly #open = new Map<string, OpenRun>();
+	/** Options of sessions that were created in this process. */
+	readonly #options = new Map<string, RunOptions>();
+	/** Runs that are over, until their session has read what came of them. */
+	readonly #over = new Map<string, OpenRun>();
+
+	constructor(agent: ResolvedAgent) {
+		this.#agent = agent;
+	}
+
+	/** Hears of facts as they are committed, and emits what follows of them. */
+	get interceptor(): Interceptor {
+		return {
+			name: "runner",
+			begin: ({ runId, sessionKey }) => ({
+				committed: (entry) => this.#committed(this.get(runId, sessionKey), entry),
+			}),
+		};
+	}
+
+	/** The options that a session is created with. */
+	created(sessionId: string, options: RunOptions): void {
+		this.#options.set(sessionId, options);
+	}
+
+	/** The run, made where it is not known yet. */
+	get(runId: string, sessionKey: string | undefined): OpenRun {
+		let run = this.#open.get(runId);
+		if (run === undefined) {
+			run = this.#make(runId, sessionKey ?? runId);
+			this.#open.set(runId, run);
+		}
+		return run;
+	}
+
+	/** What is known of a run that is over; it is forgotten with this. */
+	take(runId: string): OpenRun | undefined {
+		const run = this.#over.get(runId) ?? this.#open.get(runId);
+		this.#over.delete(runId);
+		this.#open.delete(runId);
+		return run;
+	}
+
+	/** A session is over. */
+	forget(sessionId: string): void {
+		this.#options.delete(sessionId);
+	}
+
+	#make(runId: string, sessionId: string): OpenRun {
+		const { config, redactor, ports, safety, router, handlers } = this.#agent;
+		const events = new RunEvents(
+			{
+				bus: config.eventBus,
+				store: config.eventStore,
+				redactor,
+				clock: ports.clock,
+				handlers: (name) => handlers.get(name) ?? [],
+			},
+			runId,
+			sessionId,
+		);
+		const identity = { agentId: config.id, sessionId };
+		const options = this.#options.get(sessionId);
+		const working = new Set<Promise<unknown>>();
+		const seed = options?.seed ?? (options?.deterministic === true ? 0 : undefined);
+		let memory: MemoryClient | undefined;
+		const memoryOf = (): MemoryClient => this.#agent.memory();
+		const run: OpenRun = {
+			runId,
+			sessionId,
+			rng: seed === undefined ? Math.random : seededRandom(seed),
+			clock: ports.clock,
+			events,
+			toolId: undefined,
+			step: 0,
+			get memory() {
+				memory ??= memoryOf();
+				return memory;
+			},
+			options: async () => options ?? (await this.#readOptions(sessionId)),
+			stepStarts(step) {
+				run.step = step;
+				events.emit("step.start", { step });
+				events.guarded("onStepStart", () => config.onStepStart?.({ sessionId, step }));
+			},
+			failed(error) {
+				events.failed(error);
+				const { code = "ERROR", message } = redactor.redact(error);
+				events.guarded("onError", () => config.onError?.({ code, message, sessionId }));
+			},
+			async callModel(request, signal): Promise<RoutedCall> {
+				const masked = redactor.stream();
+				const tokens = (text: string): void => {
+					if (text === "") return;
+					events.emit("model.tokens", { step: run.step, text });
+					events.guarded("onModelTokens", () => config.onModelTokens?.(text));
+				};
+				const messages = await safety.checkPrompt(request.messages, identity);
+				events.emit("model.start", { step: run.step, purpose: request.purpose ?? "call", messages });
+				const routed = await router.call(
+					{ ...request, messages },
+					{ signal, onTokens: (text) => tokens(masked.push(text)), failed: (error) => run.failed(error) },
+				);
+				signal.throwIfAborted();
+				tokens(masked.flush());
+				const { response, error } = routed;
+				events.emit("model.end", { step: run.step, text: response?.text, usage: response?.usage, error });
+				return routed;
+			},
+			async renderPrompt(id, params) {
+				const store = config.promptStore;
+				if (store === undefined)
+					throw new HoldfastError("PROMPT_NOT_FOUND", "This agent has no prompt store. Give `promptStore`.");
+				const { text, meta } = await store.render(id, params === undefined ? undefined : { ...params });
+				return { text, version: meta?.version ?? (await store.get(id))?.version ?? "" };
+			},
+			track(work) {
+				working.add(work);
+				void work.finally(() => working.delete(work));
+			},
+			idle: () => Promise.allSettled([...working]),
+		};
+		return run;
+	}
+
+	async #readOptions(sessionId: string): Promise<RunOptions> {
+		const kept = await this.#agent.host.values?.values(sessionId, "runner").get("options");
+		return (kept ?? {}) as RunOptions;
+	}
+
+	#committed(run: OpenRun, { fact }: Entry): void {
+		if (fact.kind === "decision" && fact.topic === topics.plan) {
+			const { step } = fact.answer as { step?: { toolId?: string } };
+			run.toolId = step?.toolId;
+		}
+		const remembers = fact.kind === "tool.settled" && run.toolId === memoryTool;
+		for (const { type, data } of eventOf(fact, { step: run.step, toolId: run.toolId, remembers }))
+			run.events.emit(type, data);
+		if (fact.kind === "tools.requested") {
+			const [call] = fact.calls;
+			if (call?.toolName === memoryTool) run.toolId = memoryTool;
+		}
+		if (fact.kind !== "run.ended") return;
+		this.#open.delete(run.runId);
+		this.#over.set(run.runId, run);
+	}
+}

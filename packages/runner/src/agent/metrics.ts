@@ -1,0 +1,101 @@
+// What the runs of an agent add up to. Latencies are kept for the last calls of each tool, so that nothing grows for ever.
+import type { AgentResult } from "../contract/index.ts";
+
+/** So many latencies of a tool are kept. */
+const kept = 1_000;
+
+/** Figures of one tool. */
+export interface ToolMetrics {
+	/** Attempts. */
+	readonly calls: number;
+	/** Failed attempts to all of them. */
+	readonly errorRate: number;
+	/** Milliseconds of a call, of the last 1,000; null before the first. */
+	readonly p50: number | null;
+	readonly p95: number | null;
+}
+
+/** Figures of one model. */
+export interface ModelMetrics {
+	readonly inputTokens: number;
+	readonly outputTokens: number;
+	/** US dollars, of the calls that have a price. */
+	readonly cost: number;
+}
+
+/** Figures of an agent. */
+export interface Metrics {
+	readonly runs: number;
+	/** From 0 to 1; null before the first run. */
+	readonly taskSuccessRate: number | null;
+	readonly meanSteps: number | null;
+	readonly tools: Readonly<Record<string, ToolMetrics>>;
+	readonly models: Readonly<Record<string, ModelMetrics>>;
+	/** Runs with calls that have no price. */
+	readonly unpricedRuns: number;
+}
+
+interface ToolFigures {
+	calls: number;
+	errors: number;
+	latencies: number[];
+	next: number;
+}
+
+export class MetricsCollector {
+	#runs = 0;
+	#successes = 0;
+	#steps = 0;
+	#unpriced = 0;
+	readonly #tools = new Map<string, ToolFigures>();
+	readonly #models = new Map<string, { inputTokens: number; outputTokens: number; cost: number }>();
+
+	/** A run is over. */
+	add(result: AgentResult): void {
+		this.#runs++;
+		if (result.success) this.#successes++;
+		this.#steps += result.steps ?? 0;
+		const calls = result.modelCalls ?? [];
+		if (calls.some(({ cost }) => cost === undefined)) this.#unpriced++;
+		for (const { provider, model = provider, inputTokens = 0, outputTokens = 0, cost = 0 } of calls) {
+			const figures = this.#models.get(model) ?? { inputTokens: 0, outputTokens: 0, cost: 0 };
+			figures.inputTokens += inputTokens;
+			figures.outputTokens += outputTokens;
+			figures.cost += cost;
+			this.#models.set(model, figures);
+		}
+		for (const { type, toolId, ok, attempts = 0, duration } of result.actions ?? []) {
+			if (type !== "tool" || toolId === undefined || attempts === 0) continue;
+			const figures = this.#tools.get(toolId) ?? { calls: 0, errors: 0, latencies: [], next: 0 };
+			figures.calls += attempts;
+			figures.errors += ok ? attempts - 1 : attempts;
+			figures.latencies[figures.next] = duration;
+			figures.next = (figures.next + 1) % kept;
+			this.#tools.set(toolId, figures);
+		}
+	}
+
+	/** The figures so far. */
+	read(): Metrics {
+		const tools = [...this.#tools].map(([id, { calls, errors, latencies }]): [string, ToolMetrics] => {
+			const sorted = latencies.toSorted((a, b) => a - b);
+			return [
+				id,
+				{ calls, errorRate: errors / calls, p50: quantile(sorted, 0.5), p95: quantile(sorted, 0.95) },
+			];
+		});
+		return {
+			runs: this.#runs,
+			taskSuccessRate: this.#runs === 0 ? null : this.#successes / this.#runs,
+			meanSteps: this.#runs === 0 ? null : this.#steps / this.#runs,
+			tools: Object.fromEntries(tools),
+			models: Object.fromEntries([...this.#models].map(([model, figures]) => [model, { ...figures }])),
+			unpricedRuns: this.#unpriced,
+		};
+	}
+}
+
+function quantile(sorted: readonly number[], part: number): number | null {
+	if (sorted.length === 0) return null;
+	return sorted[Math.min(sorted.length - 1, Math.ceil(part * sorted.length) - 1)] ?? null;
+}

@@ -1,0 +1,93 @@
+// The configuration of an agent, checked once at the door, with what the environment says where nothing else does.
+import { HoldfastError } from "@holdfast/upp";
+import type { AgentConfig, RuntimeFlags } from "../contract/index.ts";
+
+/** What may be set for a runtime as a whole. */
+export type Flags = Required<RuntimeFlags>;
+
+/**
+ * Checks a configuration.
+ * @throws HoldfastError `CONFIG_INVALID`, with every path that is wrong in `data.paths`.
+ */
+export function checkConfig(config: AgentConfig): void {
+	if (typeof config !== "object" || config === null) throw invalid([["", "it is no object"]]);
+	const problems: [string, string][] = [];
+	const text = (name: "id" | "taskPrompt"): void => {
+		if (typeof config[name] !== "string" || config[name].trim() === "")
+			problems.push([name, "it is no text, or empty"]);
+	};
+	text("id");
+	text("taskPrompt");
+	if (!Array.isArray(config.tools)) problems.push(["tools", "it is no list"]);
+	if (!Array.isArray(config.modelProviders)) problems.push(["modelProviders", "it is no list"]);
+	else if (config.planner === undefined && config.runner === undefined && config.modelProviders.length === 0)
+		problems.push(["modelProviders", "the model planner needs one at least"]);
+	if (!isLimit(config.maxSteps)) problems.push(["maxSteps", "it is no whole number from 1"]);
+	for (const name of ["abortGraceMs", "shutdownTimeoutMs", "modelTimeoutMs"] as const)
+		if (!isTime(config[name])) problems.push([name, "it is no number of milliseconds from 0"]);
+	const budget = config.safety?.safetyBudget;
+	if (budget !== undefined && !(Number.isInteger(budget) && budget >= 0))
+		problems.push(["safety.safetyBudget", "it is no whole number from 0"]);
+	const functions = {
+		planner: "plan",
+		reflector: "reflect",
+		toolExecutor: "execute",
+		runner: "run",
+	} as const;
+	for (const [name, method] of Object.entries(functions)) {
+		const given = config[name as keyof typeof functions] as unknown as Record<string, unknown> | undefined;
+		if (given !== undefined && typeof given?.[method] !== "function")
+			problems.push([name, `it has no function \`${method}\``]);
+	}
+	if (problems.length > 0) throw invalid(problems);
+}
+
+/** @throws HoldfastError `CONFIG_INVALID`. */
+export function checkMaxSteps(maxSteps: number | undefined): void {
+	if (!isLimit(maxSteps)) throw invalid([["maxSteps", "it is no whole number from 1"]]);
+}
+
+function isLimit(value: unknown): boolean {
+	return value === undefined || (Number.isInteger(value) && (value as number) >= 1);
+}
+
+function isTime(value: unknown): boolean {
+	return value === undefined || (typeof value === "number" && value >= 0);
+}
+
+/** What is wrong with a configuration, path by path. */
+export function invalid(problems: readonly (readonly [path: string, why: string])[]): HoldfastError {
+	const lines = problems.map(([path, why]) => `${path === "" ? "the configuration" : path}: ${why}`);
+	return new HoldfastError("CONFIG_INVALID", `The configuration is invalid. ${lines.join("; ")}.`, {
+		data: { paths: problems.map(([path]) => path) },
+	});
+}
+
+/**
+ * The flags: those that are given, else those of the environment, else what is closed.
+ * @throws HoldfastError `CONFIG_INVALID` for a value of the environment that means nothing.
+ */
+export function flagsOf(
+	given: RuntimeFlags,
+	environment: Readonly<Record<string, string | undefined>>,
+): Flags {
+	const problems: [string, string][] = [];
+	const read = <Value>(name: string, values: Readonly<Record<string, Value>>, unset: Value): Value => {
+		const variable = `AGENT_RUNTIME_${name}`;
+		const text = environment[variable];
+		if (text === undefined || text === "") return unset;
+		if (Object.hasOwn(values, text.toLowerCase())) return values[text.toLowerCase()] as Value;
+		problems.push([variable, `${JSON.stringify(text)} is not one of ${Object.keys(values).join(", ")}`]);
+		return unset;
+	};
+	const switches = { true: true, "1": true, false: false, "0": false };
+	const inputs = { redacted: "redacted", exclude: "exclude", raw: "raw" } as const;
+	const flags: Flags = {
+		allowNetwork: given.allowNetwork ?? read("ALLOW_NETWORK", switches, false),
+		allowShell: given.allowShell ?? read("ALLOW_SHELL", switches, false),
+		allowDbWrites: given.allowDbWrites ?? read("ALLOW_DB_WRITES", switches, false),
+		logToolInputs: given.logToolInputs ?? read<Flags["logToolInputs"]>("LOG_TOOL_INPUTS", inputs, "redacted"),
+	};
+	if (problems.length > 0) throw invalid(problems);
+	return flags;
+}

@@ -1,0 +1,67 @@
+// An agent's configuration, resolved: everything that its sessions share.
+import { inMemoryClient, type MemoryClient } from "@holdfast/memory";
+import type { Host, Ports } from "holdfast";
+import { memoryHost } from "holdfast";
+import { systemPorts } from "holdfast/host";
+import type { AgentConfig, AgentEventName, Redactor, SafetyLayer } from "../contract/index.ts";
+import { createRouter, type ModelRouter } from "../models/index.ts";
+import { createRedactor } from "../redaction/index.ts";
+import { createSafety } from "../safety/index.ts";
+import { ToolRegistry } from "../tools/index.ts";
+import { MetricsCollector } from "./metrics.ts";
+import { checkConfig, type Flags, flagsOf } from "./read-config.ts";
+
+export interface ResolvedAgent {
+	readonly config: AgentConfig;
+	readonly flags: Flags;
+	readonly host: Host;
+	readonly ports: Ports;
+	readonly tools: ToolRegistry;
+	readonly router: ModelRouter;
+	readonly redactor: Redactor;
+	readonly safety: SafetyLayer;
+	readonly metrics: MetricsCollector;
+	readonly handlers: Map<AgentEventName, ((data: unknown) => void)[]>;
+	/** The memory of a session. */
+	memory(): MemoryClient;
+}
+
+/** @throws HoldfastError `CONFIG_INVALID`, `RBAC_DENIED`, and what registering tools throws. */
+export function resolveConfig(config: AgentConfig): ResolvedAgent {
+	checkConfig(config);
+	const flags = flagsOf(config, process.env);
+	const ports: Ports = { ...systemPorts, ...config.ports };
+	const redactor = createRedactor({ secrets: config.safety?.secrets });
+	const tools = new ToolRegistry();
+	const safety = createSafety({
+		agentId: config.id,
+		config: config.safety ?? {},
+		flags,
+		enableTools: config.enableTools ?? [],
+		tool: (id) => tools.get(id),
+		redactor,
+		clock: ports.clock,
+		ids: ports.ids,
+	});
+	safety.checkPermission("agent:create", config.id);
+	for (const tool of config.tools) tools.register(tool);
+	const { memoryClient } = config;
+	return {
+		config,
+		flags,
+		host: config.host ?? memoryHost(),
+		ports,
+		tools,
+		router: createRouter(config.modelProviders, {
+			score: config.score,
+			timeoutMs: config.modelTimeoutMs,
+			timers: ports.timers,
+			clock: ports.clock,
+		}),
+		redactor,
+		safety,
+		metrics: new MetricsCollector(),
+		handlers: new Map(),
+		memory: () => memoryClient ?? inMemoryClient(),
+	};
+}

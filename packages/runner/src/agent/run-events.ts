@@ -1,0 +1,113 @@
+// What is emitted of one run: events in order, without gaps, redacted; to the bus, the store, the handlers, and the result.
+import type {
+	AgentEventName,
+	EventBus,
+	EventStore,
+	Redactor,
+	ResultError,
+	RunnerEvent,
+	RunnerEventType,
+} from "../contract/index.ts";
+
+/** Who hears of events. */
+export interface EventListeners {
+	readonly bus?: EventBus | undefined;
+	readonly store?: EventStore | undefined;
+	readonly redactor: Redactor;
+	readonly clock: { now(): number };
+	/** Handlers given to `on`, by name. */
+	handlers(name: AgentEventName): readonly ((data: unknown) => void)[];
+}
+
+const nameOf: Partial<Record<RunnerEventType, AgentEventName>> = {
+	"step.start": "step",
+	"tool.call": "tool",
+	"tool.result": "tool",
+	error: "error",
+};
+
+export class RunEvents {
+	readonly #listeners: EventListeners;
+	readonly #runId: string;
+	readonly #sessionId: string;
+	readonly #events: RunnerEvent[] = [];
+	readonly #warnings = new Set<string>();
+	#seq = 0;
+	#stored: Promise<void> = Promise.resolve();
+	#isIncomplete = false;
+
+	constructor(listeners: EventListeners, runId: string, sessionId: string) {
+		this.#listeners = listeners;
+		this.#runId = runId;
+		this.#sessionId = sessionId;
+	}
+
+	/** What went wrong with those who listen. */
+	get warnings(): readonly string[] {
+		return [...this.#warnings];
+	}
+
+	/** Events so far, or a reference to the store that has them. */
+	get stream(): readonly RunnerEvent[] | string {
+		return this.#listeners.store === undefined ? this.#events : `events:${this.#runId}`;
+	}
+
+	/** Emits an event. Never throws. */
+	emit(type: RunnerEventType, data?: unknown): void {
+		const { redactor, clock, bus, store, handlers } = this.#listeners;
+		const event: RunnerEvent = {
+			seq: ++this.#seq,
+			runId: this.#runId,
+			sessionId: this.#sessionId,
+			type,
+			time: new Date(clock.now()).toISOString(),
+			...(data === undefined ? {} : { data: redactor.redact(plain(data)) }),
+		};
+		if (store === undefined) this.#events.push(event);
+		else this.#store(store, event);
+		if (bus !== undefined) this.guarded("the event bus", () => bus.emit(event));
+		const name = nameOf[type];
+		if (name !== undefined)
+			for (const handler of handlers(name)) this.guarded(`a handler of "${name}"`, () => handler(event));
+	}
+
+	/** An error, with its code. */
+	failed({ code = "ERROR", message }: ResultError): void {
+		this.emit("error", { code, message });
+	}
+
+	/** Calls a function of the caller's: what it throws, at once or later, is one warning. */
+	guarded(whose: string, call: () => unknown): void {
+		const warn = (error: unknown): void => {
+			this.#warnings.add(`${whose} failed: ${error instanceof Error ? error.message : String(error)}`);
+		};
+		try {
+			const given = call();
+			if (given instanceof Promise) given.catch(warn);
+		} catch (error) {
+			warn(error);
+		}
+	}
+
+	/** Settles when the store has what was emitted, or said that it has not. */
+	stored(): Promise<void> {
+		return this.#stored;
+	}
+
+	#store(store: EventStore, event: RunnerEvent): void {
+		this.#stored = this.#stored.then(async () => {
+			if (this.#isIncomplete) return;
+			try {
+				await store.append(event);
+			} catch (error) {
+				this.#isIncomplete = true;
+				this.#warnings.add(`the event store failed: ${(error as Error).message}. The record is incomplete`);
+				await store.markIncomplete?.(this.#runId).catch(() => {});
+			}
+		});
+	}
+}
+
+function plain(data: unknown): unknown {
+	return JSON.parse(JSON.stringify(data));
+}

@@ -1,0 +1,71 @@
+// The memory that tools and the loop see: writes pass policy, and what was changed is known.
+import type { DatabaseClient, MemoryClient } from "@holdfast/memory";
+import { HoldfastError } from "@holdfast/upp";
+import type { MemoryChange, RunIdentity, SafetyLayer } from "../contract/index.ts";
+
+/** Memory and database of one call, with what the call changed. */
+export interface WatchedStores {
+	readonly memory: MemoryClient;
+	readonly database: DatabaseClient | undefined;
+	readonly changes: readonly MemoryChange[];
+}
+
+/** Stores whose writes pass policy. */
+export function watchedStores(
+	memory: MemoryClient,
+	database: DatabaseClient | undefined,
+	safety: SafetyLayer,
+	run: RunIdentity,
+): WatchedStores {
+	const changes: MemoryChange[] = [];
+	const watched: MemoryClient = {
+		async append(streamKey, entry, options) {
+			const admitted = await safety.checkWrite("memory-write", streamKey, entry, run);
+			if (admitted === undefined) return;
+			await memory.append(streamKey, admitted.value, options);
+			changes.push({ store: "memory", operation: "append", key: streamKey, value: admitted.value });
+		},
+		read: (streamKey, options) => memory.read(streamKey, options),
+		search: async (query, options) => {
+			if (memory.search === undefined) throw unsupported("search");
+			return memory.search(query, options);
+		},
+		async clear(streamKey, options) {
+			if (memory.clear === undefined) throw unsupported("clear");
+			await memory.clear(streamKey, options);
+			changes.push({ store: "memory", operation: "clear", key: streamKey });
+		},
+	};
+	return { memory: watched, database: watchedDatabase(database, safety, run, changes), changes };
+}
+
+function watchedDatabase(
+	database: DatabaseClient | undefined,
+	safety: SafetyLayer,
+	run: RunIdentity,
+	changes: MemoryChange[],
+): DatabaseClient | undefined {
+	if (database === undefined) return undefined;
+	const { search } = database;
+	return {
+		async write(collection, key, value, options) {
+			const admitted = await safety.checkWrite("database-write", collection, value, run);
+			if (admitted === undefined) return;
+			await database.write(collection, key, admitted.value, options);
+			changes.push({
+				store: "database",
+				operation: "write",
+				key: `${collection}/${key}`,
+				value: admitted.value,
+			});
+		},
+		read: (collection, key, options) => database.read(collection, key, options),
+		query: (collection, query, options) => database.query(collection, query, options),
+		...(search === undefined ? {} : { search: (text, options) => search.call(database, text, options) }),
+	};
+}
+
+function unsupported(what: string): HoldfastError {
+	const message = `This memory client has no \`${what}\`. Use one that has, such as those of @holdfast/memory.`;
+	return new HoldfastError("MEMORY_UNSUPPORTED", message);
+}

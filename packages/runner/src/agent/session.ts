@@ -1,0 +1,148 @@
+// One run: a session of the engine's, with the id that it is addressed by everywhere else (keeps I1).
+// created → running → over; `run` begins it once, `abort` ends it wherever it is.
+
+import { HoldfastError } from "@holdfast/upp";
+import type { AgentRun, Entry, Host } from "holdfast";
+import type { AgentResult, AgentSession, RunOptions } from "../contract/index.ts";
+import { noProgress, type Progress, progressAfter } from "../loop/index.ts";
+import { resultOf } from "../result/index.ts";
+import type { OpenRun } from "./live-runs.ts";
+import type { ResolvedAgent } from "./resolved-agent.ts";
+
+/** What a session is handed of its agent. */
+export interface SessionParts {
+	readonly id: string;
+	readonly options: RunOptions;
+	readonly agent: ResolvedAgent;
+	/** Begins the run on record. */
+	begin(task: string): Promise<AgentRun>;
+	/** What this process knows of the run. */
+	take(runId: string): OpenRun | undefined;
+	/** Called when it is run, by whatever runner. */
+	runs(session: Session): Promise<AgentResult>;
+	/** Called when it is aborted while it runs. */
+	aborts(session: Session): void;
+	over(session: Session, result: AgentResult): void;
+}
+
+export class Session implements AgentSession {
+	readonly id: string;
+	readonly #parts: SessionParts;
+	#isStarted = false;
+	#isAborted = false;
+	#isOver = false;
+	#run: AgentRun | undefined;
+
+	constructor(parts: SessionParts) {
+		this.id = parts.id;
+		this.#parts = parts;
+	}
+
+	/** Runs it to its end. Rejects with `SESSION_ALREADY_RUN` when it was run before. */
+	async run(): Promise<AgentResult> {
+		if (this.#isStarted)
+			throw new HoldfastError(
+				"SESSION_ALREADY_RUN",
+				`The session ${this.id} was run already. Create another one.`,
+			);
+		this.#isStarted = true;
+		const result = this.#isAborted ? this.#neverRun() : await this.#parts.runs(this);
+		this.#isOver = true;
+		this.#parts.over(this, result);
+		return result;
+	}
+
+	/** Ends the run: no plan and no call of a tool begins afterwards. Does nothing when it is over. */
+	abort(): void {
+		if (this.#isOver || this.#isAborted) return;
+		this.#isAborted = true;
+		if (this.#isStarted) this.#parts.aborts(this);
+	}
+
+	/** Whether it is under way. */
+	get isRunning(): boolean {
+		return this.#isStarted && !this.#isOver;
+	}
+
+	/** Runs it by the built-in loop. */
+	async drive(): Promise<AgentResult> {
+		const { options, agent, take } = this.#parts;
+		const run = await this.#parts.begin(options.task ?? agent.config.taskPrompt);
+		this.#run = run;
+		if (this.#isAborted) run.interrupt();
+		let { outcome } = await run.result();
+		if (outcome === "waiting") {
+			await ended(agent.host, this.id, run.runId);
+			outcome = "completed";
+		}
+		const open = take(run.runId);
+		if (open !== undefined && outcome === "aborted") await this.#grace(open);
+		await open?.events.stored();
+		return this.#result(await progressOf(agent.host, this.id, run.runId), open);
+	}
+
+	/** Ends it, where the built-in loop runs it. */
+	interrupt(): void {
+		this.#run?.interrupt();
+	}
+
+	/** A tool that was told to stop has a moment to do so. */
+	#grace(open: OpenRun): Promise<unknown> {
+		const { ports, config } = this.#parts.agent;
+		return new Promise((resolve) => {
+			const callOff = ports.timers.after(config.abortGraceMs ?? 1_000, () => resolve(undefined));
+			void open.idle().then(() => {
+				callOff();
+				resolve(undefined);
+			});
+		});
+	}
+
+	#result(progress: Progress, open: OpenRun | undefined): AgentResult {
+		const { redactor, flags } = this.#parts.agent;
+		return resultOf(progress, {
+			redactor,
+			sessionId: this.id,
+			...(open === undefined ? {} : { eventStream: open.events.stream }),
+			warnings: open?.events.warnings ?? [],
+			traces: [],
+			logToolInputs: flags.logToolInputs,
+		});
+	}
+
+	#neverRun(): AgentResult {
+		const { agent } = this.#parts;
+		const at = agent.ports.clock.now();
+		const runId = agent.ports.ids.uuid();
+		return this.#result(
+			{ ...noProgress, runId, startedAt: at, finishedAt: at, outcome: "aborted" },
+			undefined,
+		);
+	}
+}
+
+/** What a run has come to, by its journal. */
+export async function progressOf(host: Host, sessionKey: string, runId: string): Promise<Progress> {
+	let progress = noProgress;
+	for (const entry of await host.journal.read(sessionKey))
+		if (entry.runId === runId) progress = progressAfter(progress, entry);
+	return progress;
+}
+
+/** Settles when a run that waits for somebody outside has ended, in whatever process. */
+async function ended({ journal }: Host, sessionKey: string, runId: string): Promise<void> {
+	for (;;) {
+		let wake: () => void = () => {};
+		const changed = new Promise<void>((resolve) => {
+			wake = resolve;
+		});
+		const stop = journal.watch(sessionKey, wake);
+		try {
+			const entries: readonly Entry[] = await journal.read(sessionKey);
+			if (entries.some((entry) => entry.runId === runId && entry.fact.kind === "run.ended")) return;
+			await changed;
+		} finally {
+			stop();
+		}
+	}
+}

@@ -1,0 +1,2 @@
+// Door of the redaction.
+export { createRedactor } from "./redactor.ts";
