@@ -1,52 +1,339 @@
-// An agent from the outside: sessions, results, ends.
-import { describe, expect, test } from "vitest";
-import type { AgentConfig, PlanStep, ToolDefinition } from "../contract/index.ts";
+// An agent from the outside: its configuration, its life, its events.
+
+import { inMemoryClient } from "@holdfast/memory";
+import { isHoldfastError } from "@holdfast/upp";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import type { AgentConfig, LLMClient, PlanStep, RunnerEvent } from "../contract/index.ts";
 import { stepsPlanner } from "../loop/index.ts";
+import { configured, deferred, echo, finish, hanging, made, use } from "./agent.fixture.ts";
 import { Agent } from "./agent.ts";
+import { AgentService } from "./agent-service.ts";
 
-const echo: ToolDefinition = { id: "echo", run: (input) => ({ said: input }) };
-
-function configured(steps: readonly PlanStep[], more: Partial<AgentConfig> = {}): AgentConfig {
-	return {
-		id: "a",
-		taskPrompt: "Do it.",
-		tools: [echo],
-		modelProviders: [],
-		planner: stepsPlanner(steps),
-		...more,
-	};
+function thrown(make: () => unknown): { code: string; data?: Record<string, unknown> } {
+	try {
+		make();
+	} catch (error) {
+		if (isHoldfastError(error)) return error as never;
+		throw error;
+	}
+	throw new Error("it threw nothing");
 }
 
-describe("a run", () => {
-	test("plans, acts, reflects and finishes with the input of its last step [RUN-020] [RUN-022] [RUN-034]", async () => {
-		const seen: unknown[] = [];
-		const steps: PlanStep[] = [
-			{ type: "tool", toolId: "echo", input: { text: "hi" } },
-			{ type: "finish", input: { answer: 42 } },
-		];
-		const planner = stepsPlanner(({ step, lastResult }) => {
-			seen.push(lastResult?.output);
-			return steps[step - 1] as PlanStep;
-		});
-		const result = await new Agent(configured([], { planner })).runOnce();
-		expect(result).toMatchObject({
-			success: true,
-			result: { answer: 42 },
-			steps: 2,
-			actions: [
-				{ type: "tool", toolId: "echo", input: { text: "hi" }, output: { said: { text: "hi" } }, ok: true },
-				{ type: "finish", ok: true },
-			],
-		});
-		expect(result.error).toBeUndefined();
-		expect(result.summary).toBeUndefined();
-		expect(seen).toEqual([undefined, { said: { text: "hi" } }]);
+describe("a configuration", () => {
+	test("that is wrong is refused with every path that is wrong [RUN-016]", () => {
+		const wrong = { id: " ", taskPrompt: "", tools: {}, modelProviders: "x" } as unknown as AgentConfig;
+		const error = thrown(() => new Agent(wrong));
+		expect(error.code).toBe("CONFIG_INVALID");
+		expect(error.data).toEqual({ paths: ["id", "taskPrompt", "tools", "modelProviders"] });
 	});
 
-	test("that uses up its steps ends with STEPS_EXHAUSTED [RUN-036]", async () => {
-		const result = await new Agent(
-			configured([], { planner: stepsPlanner(() => ({ type: "internal", message: "hm" })), maxSteps: 3 }),
-		).runOnce();
-		expect(result).toMatchObject({ success: false, steps: 3, error: { code: "STEPS_EXHAUSTED" } });
+	test("without a planner of its own needs a provider [RUN-016]", () => {
+		const { planner: _, ...config } = configured([]);
+		expect(thrown(() => new Agent(config)).data).toEqual({ paths: ["modelProviders"] });
+		expect(() => new Agent(configured([]))).not.toThrow();
+	});
+
+	test.each([0, -1, 1.5, Number.NaN, "3"])(
+		"refuses %s as maxSteps, also of a session [RUN-017]",
+		(maxSteps) => {
+			const given = { maxSteps: maxSteps as number };
+			expect(thrown(() => made([], given)).code).toBe("CONFIG_INVALID");
+			expect(thrown(() => made([]).createSession(given)).code).toBe("CONFIG_INVALID");
+		},
+	);
+
+	test("has no limit of steps, and a session's own holds for it alone [RUN-017]", async () => {
+		const steps = Array.from({ length: 60 }, (): PlanStep => ({ type: "internal", message: "x" }));
+		const agent = made([...steps, finish]);
+		expect(await agent.runOnce()).toMatchObject({ success: true, steps: 61 });
+		expect(await agent.runOnce({ maxSteps: 5 })).toMatchObject({ success: false, steps: 5 });
+		expect(await agent.runOnce()).toMatchObject({ success: true });
+		const limited = made([...steps, finish], { maxSteps: 2 });
+		expect(await limited.runOnce({ maxSteps: 61 })).toMatchObject({ success: true });
+	});
+
+	describe("takes flags from the environment", () => {
+		afterEach(() => void vi.unstubAllEnvs());
+
+		test("and refuses what means nothing [RUN-159]", () => {
+			vi.stubEnv("AGENT_RUNTIME_ALLOW_SHELL", "perhaps");
+			const error = thrown(() => made([]));
+			expect([error.code, error.data]).toEqual(["CONFIG_INVALID", { paths: ["AGENT_RUNTIME_ALLOW_SHELL"] }]);
+			expect(() => made([], { allowShell: false })).not.toThrow();
+		});
+
+		test("where the configuration says nothing else [RUN-159]", async () => {
+			vi.stubEnv("AGENT_RUNTIME_LOG_TOOL_INPUTS", "exclude");
+			const inputs = async (more: Partial<AgentConfig>) =>
+				(await made([use("echo", "x"), finish], more).runOnce()).actions?.[0]?.input;
+			expect(await inputs({})).toBeUndefined();
+			expect(await inputs({ logToolInputs: "redacted" })).toBe("x");
+		});
+	});
+});
+
+describe("a service of agents", () => {
+	test("gives one agent for each id, and refuses another configuration for it [RUN-011]", () => {
+		const service = new AgentService();
+		const config = configured([finish]);
+		const agent = service.get(config);
+		expect(service.get({ ...config })).toBe(agent);
+		expect(service.get({ ...config, tools: [echo] })).toBe(agent);
+		expect(service.get({ ...config, id: "b" })).not.toBe(agent);
+		expect(thrown(() => service.get({ ...config, taskPrompt: "Do another." })).code).toBe(
+			"AGENT_ID_CONFLICT",
+		);
+		expect(thrown(() => service.get({ ...config, tools: [] })).code).toBe("AGENT_ID_CONFLICT");
+	});
+});
+
+describe("events of an agent", () => {
+	test("reach handlers in the order in which they came, and others are unknown [RUN-010]", async () => {
+		const agent = made([use("echo"), finish]);
+		const heard: string[] = [];
+		for (const name of ["step", "tool", "error", "metrics"] as const) {
+			agent.on(name, () => heard.push(`${name} 1`));
+			agent.on(name, () => heard.push(`${name} 2`));
+		}
+		await agent.runOnce();
+		expect(heard).toEqual([
+			...["step 1", "step 2", "tool 1", "tool 2", "tool 1", "tool 2", "step 1", "step 2"],
+			...["metrics 1", "metrics 2"],
+		]);
+		expect(thrown(() => agent.on("steps" as never, () => {})).code).toBe("EVENT_UNKNOWN");
+	});
+
+	test("a handler that throws is one warning, and changes nothing else [RUN-029]", async () => {
+		const agent = made([use("echo"), { type: "internal" }, finish]);
+		let others = 0;
+		agent.on("step", () => {
+			throw new Error("no");
+		});
+		agent.on("step", () => others++);
+		const result = await agent.runOnce();
+		expect(result.success).toBe(true);
+		expect(result.diagnostics).toEqual({ warnings: ['a handler of "step" failed: no'] });
+		expect(others).toBe(3);
+		expect((await made([finish]).runOnce()).diagnostics).toBeUndefined();
+	});
+
+	test("have no gaps, begin with the start and end with the end, also of a run that is aborted [RUN-140]", async () => {
+		const hang = hanging(true);
+		for (const aborted of [false, true]) {
+			const events: RunnerEvent[] = [];
+			const eventBus = { emit: (event: RunnerEvent) => void events.push(event) };
+			const agent = made([use(aborted ? "hang" : "echo"), finish], { tools: [echo, hang], eventBus });
+			const session = agent.createSession();
+			const running = session.run();
+			if (aborted) {
+				await hang.begun;
+				session.abort();
+			}
+			const { id } = await running;
+			expect(events.map(({ seq }) => seq)).toEqual(events.map((_, at) => at + 1));
+			expect(events[0]?.type).toBe("run.start");
+			expect(events.filter(({ type }) => type === "run.end")).toEqual([events.at(-1)]);
+			expect(
+				events.every(
+					({ runId, sessionId, time }) => runId === id && sessionId === session.id && time.endsWith("Z"),
+				),
+			).toBe(true);
+		}
+	});
+
+	test("hooks: one step start an iteration before planning, one tool call an attempt before it runs [RUN-138]", async () => {
+		const log: unknown[] = [];
+		let attempts = 0;
+		const flaky = {
+			id: "flaky",
+			retry: { baseDelayMs: 0 },
+			run: () => {
+				log.push("run");
+				if (++attempts < 3) throw Object.assign(new Error("again"), { retriable: true });
+				return "ok";
+			},
+		};
+		const planner = stepsPlanner(({ step }) => {
+			log.push(`plan ${step}`);
+			return step === 1 ? use("flaky", { n: 1 }) : finish;
+		});
+		const config = configured([], {
+			planner,
+			tools: [flaky],
+			onStepStart: ({ step, sessionId }) => log.push([step, sessionId]),
+			onToolCall: (toolId, input) => log.push([toolId, input]),
+		});
+		const session = new Agent(config).createSession();
+		await session.run();
+		const call = ["flaky", { n: 1 }];
+		expect(log).toEqual([
+			[1, session.id],
+			...["plan 1", call, "run", call, "run", call, "run"],
+			[2, session.id],
+			"plan 2",
+		]);
+	});
+
+	test("onError hears of each error, also of those that were tried again [RUN-139]", async () => {
+		const heard: unknown[] = [];
+		const failing = {
+			id: "failing",
+			retry: { baseDelayMs: 0 },
+			run: () => Promise.reject(Object.assign(new Error("no luck"), { retriable: true, code: "LUCK" })),
+		};
+		const planner = stepsPlanner(({ step }) => {
+			if (step === 1) return use("failing");
+			throw new Error("no idea");
+		});
+		const agent = made([], { planner, tools: [failing], onError: (error) => heard.push(error) });
+		const session = agent.createSession();
+		await session.run();
+		const { id: sessionId } = session;
+		const tool = { code: "LUCK", message: "no luck", sessionId };
+		expect(heard).toEqual([tool, tool, tool, { code: "PLANNER_FAILED", message: "no idea", sessionId }]);
+	});
+});
+
+describe("the life of an agent", () => {
+	test("clients are started once, and a start that failed may be tried again [RUN-012]", async () => {
+		let starts = 0;
+		const memoryClient = {
+			...inMemoryClient(),
+			start: async () => {
+				if (++starts === 1) throw new Error("not yet");
+			},
+		};
+		const agent = made([finish], { memoryClient });
+		await expect(Promise.all([agent.start(), agent.start()])).rejects.toThrow("not yet");
+		await Promise.all([agent.start(), agent.start(), agent.start()]);
+		expect(starts).toBe(2);
+		const unstarted = made([finish], { memoryClient });
+		await unstarted.runOnce();
+		await unstarted.runOnce();
+		expect(starts).toBe(3);
+	});
+
+	test("health never throws, has a check for each client, and says what is wrong [RUN-013]", async () => {
+		const database = {
+			write: vi.fn(),
+			read: vi.fn(),
+			query: vi.fn(),
+			health: vi.fn(() => Promise.resolve()),
+		};
+		const agent = made([finish], { memoryClient: inMemoryClient(), databaseClient: database });
+		expect(await agent.health()).toEqual({
+			status: "ok",
+			checks: [
+				{ name: "memory", ok: true },
+				{ name: "database", ok: true },
+			],
+		});
+		database.health.mockImplementation(() => {
+			throw new Error("gone");
+		});
+		expect(await agent.health()).toMatchObject({
+			status: "degraded",
+			checks: [{ ok: true }, { name: "database", ok: false, message: "gone" }],
+		});
+		await agent.stop();
+		expect((await agent.health()).status).toBe("stopped");
+	});
+
+	test("stop lets sessions finish, aborts those that take too long, and closes each client once [RUN-014] [RUN-015]", async () => {
+		const closed: string[] = [];
+		const memoryClient = {
+			...inMemoryClient(),
+			close: async () => {
+				closed.push("memory");
+				throw new Error("no");
+			},
+		};
+		const databaseClient = {
+			write: async () => {},
+			read: async () => null,
+			query: async () => [],
+			close: async () => void closed.push("database"),
+		};
+		const { promise, resolve } = deferred();
+		const slow = { id: "slow", run: () => promise };
+		const hang = hanging(true);
+		const agent = made(({ task }) => (task === "hang" ? use("hang") : use("slow")), {
+			tools: [slow, hang],
+			memoryClient,
+			databaseClient,
+			shutdownTimeoutMs: 300,
+			goalMet: () => true,
+		});
+		const finishing = agent.runOnce();
+		const stuck = agent.runOnce({ task: "hang" });
+		await hang.begun;
+		const stopping = agent.stop();
+		expect(thrown(() => agent.createSession()).code).toBe("AGENT_STOPPED");
+		await expect(agent.runOnce()).rejects.toMatchObject({ code: "AGENT_STOPPED" });
+		resolve();
+		expect((await finishing).success).toBe(true);
+		expect((await stuck).aborted).toBe(true);
+		await stopping;
+		await agent.stop();
+		expect(closed).toEqual(["memory", "database"]);
+	});
+});
+
+test("an injected runner gets the session and its specification, and aborts by id [RUN-044]", async () => {
+	const aborted: string[] = [];
+	const { promise, resolve } = deferred();
+	const runner = {
+		run: vi.fn(async () => {
+			await promise;
+			return { id: "r", success: false, startedAt: "", finishedAt: "" };
+		}),
+		abort: async (id: string) => {
+			aborted.push(id);
+			resolve();
+		},
+	};
+	const config = configured([finish], { runner });
+	const session = new Agent(config).createSession({ maxSteps: 3 });
+	const running = session.run();
+	await expect.poll(() => runner.run.mock.calls.length).toBe(1);
+	session.abort();
+	expect(await running).toMatchObject({ id: "r" });
+	expect(runner.run).toHaveBeenCalledWith(session, { config, options: { maxSteps: 3 } });
+	expect(aborted).toEqual([session.id]);
+	const agent = made([finish]);
+	await expect(agent.runner.abort("nobody")).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
+});
+
+describe("deterministic sessions", () => {
+	const client = (deterministic: boolean): LLMClient => ({ deterministic, call: async () => ({ text: "" }) });
+
+	test("need clients that are marked so [RUN-146]", () => {
+		const options = { deterministic: true };
+		const live = made([finish], { modelProviders: [client(true), client(false)] });
+		expect(thrown(() => live.createSession(options)).code).toBe("CONFIG_INVALID");
+		expect(() => made([finish], { modelProviders: [client(true)] }).createSession(options)).not.toThrow();
+	});
+
+	test("give the same result for the same seed, byte by byte, and say so [RUN-145] [RUN-033]", async () => {
+		const run = (seed: number) => {
+			const dice = { id: "dice", run: (_: unknown, { rng }: { rng: () => number }) => rng() };
+			let failures = 0;
+			const flaky = {
+				id: "flaky",
+				retry: { baseDelayMs: 2 },
+				run: () => {
+					if (++failures < 3) throw Object.assign(new Error("again"), { retriable: true });
+					return "ok";
+				},
+			};
+			const agent = made([use("dice"), use("flaky"), finish], { tools: [dice, flaky] });
+			return agent.runOnce({ deterministic: true, seed });
+		};
+		const [first, second, other] = [await run(7), await run(7), await run(8)];
+		expect(JSON.stringify(second)).toBe(JSON.stringify(first));
+		expect(first).toMatchObject({ deterministic: true, seed: 7, success: true });
+		expect(JSON.stringify(other)).not.toBe(JSON.stringify(first));
+		const live = await made([finish]).runOnce({ seed: 7 });
+		expect([live.deterministic, live.seed]).toEqual([undefined, undefined]);
 	});
 });
