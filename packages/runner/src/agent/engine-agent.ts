@@ -26,6 +26,12 @@ export function makeEngineAgent(agent: ResolvedAgent, live: LiveRuns): EngineAge
 function loopParts(agent: ResolvedAgent, live: LiveRuns): LoopParts {
 	const { config, tools, safety } = agent;
 	const { maxPlanRepairs, goalMet } = config;
+	const allowed = tools.list().filter(({ id }) => safety.allows(id));
+	const shown = allowed.map(({ id, description, schema }) => ({
+		id,
+		...(description === undefined ? {} : { description }),
+		...(schema === undefined ? {} : { schema }),
+	}));
 	return {
 		agentId: config.id,
 		task: config.taskPrompt,
@@ -36,7 +42,7 @@ function loopParts(agent: ResolvedAgent, live: LiveRuns): LoopParts {
 		storeReasoning: config.storeReasoning === true,
 		safetyBudget: config.safety?.safetyBudget ?? 3,
 		remembers: true,
-		tools: () => tools.list().filter(({ id }) => safety.allows(id)),
+		tools: () => shown,
 		callOf(step, iteration, ask) {
 			const toolId = step.toolId as string;
 			const isRegistered = tools.get(toolId) !== undefined;

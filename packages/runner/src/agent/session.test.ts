@@ -1,0 +1,453 @@
+// A session: one run, its result, and the ways to end it.
+import { inMemoryClient } from "@holdfast/memory";
+import { describe, expect, test } from "vitest";
+import type { AgentConfig, AgentResult, PlannerState, PlanStep, ToolDefinition } from "../contract/index.ts";
+import { stepsPlanner } from "../loop/index.ts";
+import { configured, deferred, echo, finish, hanging, made, use } from "./agent.fixture.ts";
+import { Agent } from "./agent.ts";
+
+/** A result as its planner's states saw it. */
+function watching(plan: (state: PlannerState) => PlanStep): {
+	states: PlannerState[];
+	planner: AgentConfig["planner"];
+} {
+	const states: PlannerState[] = [];
+	return { states, planner: { plan: (state) => (states.push(structuredClone({ ...state })), plan(state)) } };
+}
+
+const inOrder = (...steps: PlanStep[]) => watching(({ step }) => steps[step - 1] ?? finish);
+
+describe("a session", () => {
+	test("has an id of its own at once, and plans nothing before it is run [RUN-001]", async () => {
+		const { states, planner } = inOrder(finish);
+		const agent = made([], { planner });
+		const [one, two] = [agent.createSession(), agent.createSession()];
+		expect(one.id).not.toBe("");
+		expect(one.id).not.toBe(two.id);
+		await new Promise((resolve) => setImmediate(resolve));
+		expect(states).toEqual([]);
+		await one.run();
+		expect(states).toHaveLength(1);
+		expect(states[0]?.sessionId).toBe(one.id);
+	});
+
+	test("shares nothing with another that runs beside it [RUN-002]", async () => {
+		const signals: AbortSignal[] = [];
+		const tool: ToolDefinition = {
+			id: "work",
+			run: async (input, { rng, memory, signal, sessionId }) => {
+				signals.push(signal);
+				await memory.append("mine", sessionId);
+				await new Promise((resolve) => setTimeout(resolve, 5));
+				return { input, random: rng(), seen: await memory.read("mine") };
+			},
+		};
+		const { states, planner } = watching(({ task, step }) =>
+			step <= 2 ? use("work", `${task} ${step}`) : finish,
+		);
+		const agent = made([], { planner, tools: [tool] });
+		const sessions = [
+			agent.createSession({ task: "one", seed: 1 }),
+			agent.createSession({ task: "two", seed: 1 }),
+		];
+		const [one, two] = (await Promise.all(sessions.map((each) => each.run()))) as [AgentResult, AgentResult];
+		const outputs = (result: AgentResult) => result.actions?.slice(0, 2).map(({ output }) => output as never);
+		const [first, second] = [outputs(one), outputs(two)] as {
+			input: string;
+			random: number;
+			seen: string[];
+		}[][];
+		expect(first?.map(({ input }) => input)).toEqual(["one 1", "one 2"]);
+		expect(second?.map(({ input }) => input)).toEqual(["two 1", "two 2"]);
+		expect(first?.map(({ random }) => random)).toEqual(second?.map(({ random }) => random));
+		expect(first?.[1]?.seen).toEqual([sessions[0]?.id, sessions[0]?.id]);
+		expect(new Set(signals).size).toBe(4);
+		for (const { sessionId, transcript } of states) {
+			const mine = sessionId === sessions[0]?.id ? "one" : "two";
+			expect(transcript.every(({ content }) => String(content).includes(mine))).toBe(true);
+		}
+		expect(states.map(({ step }) => step).toSorted()).toEqual([1, 1, 2, 2, 3, 3]);
+	});
+
+	test("is one for each runOnce, which run() without more is, too [RUN-003]", async () => {
+		const agent = made([finish]);
+		const result = await agent.runOnce({ sessionId: "mine" });
+		expect(result.sessionId).toBe("mine");
+		const [one, two] = [await agent.run(), await agent.run()];
+		expect(one).toMatchObject({ success: true, result: "done" });
+		expect(one.sessionId).not.toBe(two.sessionId);
+	});
+
+	test("is run once: a second run is refused and changes nothing [RUN-005]", async () => {
+		const { states, planner } = inOrder(use("echo"), finish);
+		const session = made([], { planner }).createSession();
+		const first = session.run();
+		await expect(session.run()).rejects.toMatchObject({ code: "SESSION_ALREADY_RUN" });
+		const result = await first;
+		await expect(session.run()).rejects.toMatchObject({ code: "SESSION_ALREADY_RUN" });
+		expect(states).toHaveLength(2);
+		expect(result).toMatchObject({ success: true, steps: 2 });
+	});
+});
+
+describe("failures are results", () => {
+	const fatal: ToolDefinition = { id: "fatal", run: () => Promise.reject(new Error("broken")) };
+	const cases: [string, Partial<AgentConfig>, string][] = [
+		["of a tool", { tools: [fatal], planner: stepsPlanner([use("fatal")]) }, "TOOL_FATAL"],
+		["of a planner", { planner: stepsPlanner(() => Promise.reject(new Error("no idea"))) }, "PLANNER_FAILED"],
+		["of steps", { maxSteps: 1, planner: stepsPlanner([{ type: "internal" }, finish]) }, "STEPS_EXHAUSTED"],
+		["of a plan that is over", { planner: stepsPlanner([{ type: "internal" }]) }, "PLAN_EXHAUSTED"],
+		[
+			"of an unknown type",
+			{ planner: stepsPlanner([{ type: "dance" } as unknown as PlanStep]) },
+			"PLAN_INVALID",
+		],
+		["of no step", { planner: stepsPlanner(() => null as unknown as PlanStep) }, "PLAN_INVALID"],
+		["of a step without a tool", { planner: stepsPlanner([{ type: "tool" }]) }, "PLAN_INVALID"],
+		[
+			"of memory",
+			{
+				planner: stepsPlanner([use("echo"), finish]),
+				memoryClient: { ...inMemoryClient(), append: () => Promise.reject(new Error("full")) },
+			},
+			"MEMORY_FAILED",
+		],
+		[
+			"of a reflector",
+			{
+				planner: stepsPlanner([use("echo"), finish]),
+				reflector: { reflect: () => Promise.reject(new Error("blank")) },
+			},
+			"REFLECTOR_FAILED",
+		],
+	];
+	test.each(cases)("%s [RUN-004] [RUN-021] [RUN-038] [RUN-040] [RUN-045]", async (_, more, code) => {
+		let executed = 0;
+		const tools = (more.tools ?? [echo]).map((tool) => ({
+			...tool,
+			run: (...given: Parameters<typeof tool.run>) => (executed++, tool.run(...given)),
+		}));
+		const result = await made([], { ...more, tools }).runOnce();
+		expect(result.success).toBe(false);
+		expect(result.error?.code).toBe(code);
+		expect(result.error?.message).not.toBe("");
+		expect(JSON.stringify(result.error)).not.toMatch(/\bat .*:\d+/);
+		expect(result.result).toBeUndefined();
+		if (code === "PLANNER_FAILED" || code === "PLAN_INVALID") expect(executed).toBe(0);
+	});
+});
+
+describe("abort", () => {
+	test.each([true, false])(
+		"during a tool that hears of it (%s) ends the run, and nothing begins afterwards [RUN-006] [RUN-008]",
+		async (hears) => {
+			const hang = hanging(hears);
+			const { states, planner } = inOrder(use("hang"), use("echo"), finish);
+			const agent = made([], { planner, tools: [hang, echo], abortGraceMs: 50 });
+			const session = agent.createSession();
+			const running = session.run();
+			await hang.begun;
+			const began = performance.now();
+			session.abort();
+			const result = await running;
+			expect(result).toMatchObject({ success: false, aborted: true, error: { code: "ABORTED" } });
+			expect(hang.signals[0]?.aborted).toBe(true);
+			expect(states).toHaveLength(1);
+			const took = performance.now() - began;
+			if (hears) expect(took).toBeLessThan(50);
+			else expect(took).toBeGreaterThan(45);
+			expect(result.actions?.some(({ ok }) => ok)).toBe(false);
+		},
+	);
+
+	test("late output of a tool that was abandoned is discarded [RUN-008]", async () => {
+		const { promise, resolve } = deferred<string>();
+		const begun = deferred();
+		const late: ToolDefinition = { id: "late", run: () => (begun.resolve(), promise) };
+		const session = made([use("late"), finish], { tools: [late], abortGraceMs: 1 }).createSession();
+		const running = session.run();
+		await begun.promise;
+		session.abort();
+		const result = await running;
+		const before = JSON.stringify(result);
+		resolve("too late");
+		await new Promise((done) => setImmediate(done));
+		expect(JSON.stringify(result)).toBe(before);
+		expect(before).not.toContain("too late");
+	});
+
+	test("while it plans fires the planner's signal [RUN-009]", async () => {
+		const begun = deferred();
+		let signal: AbortSignal | undefined;
+		const planner: AgentConfig["planner"] = {
+			plan: (_, context) => {
+				signal = context.signal;
+				begun.resolve();
+				return new Promise(() => {});
+			},
+		};
+		const session = made([], { planner }).createSession();
+		const running = session.run();
+		await begun.promise;
+		session.abort();
+		expect(await running).toMatchObject({ aborted: true, steps: 0 });
+		expect(signal?.aborted).toBe(true);
+	});
+
+	test("before a run keeps it from planning; after its end, or again, it changes nothing [RUN-007]", async () => {
+		const { states, planner } = inOrder(finish);
+		const agent = made([], { planner });
+		const early = agent.createSession();
+		early.abort();
+		early.abort();
+		expect(await early.run()).toMatchObject({
+			success: false,
+			aborted: true,
+			steps: 0,
+			error: { code: "ABORTED" },
+		});
+		expect(states).toEqual([]);
+		const session = agent.createSession();
+		const result = await session.run();
+		session.abort();
+		session.abort();
+		expect(result).toMatchObject({ success: true });
+		expect(result.aborted).toBeUndefined();
+	});
+});
+
+describe("the steps of a run", () => {
+	test("a finish step calls no tool; its input goes before its message [RUN-020] [RUN-035]", async () => {
+		expect(await made([{ type: "finish", input: 0, message: "no" }]).runOnce()).toMatchObject({
+			result: 0,
+			steps: 1,
+		});
+		const said = await made([{ type: "finish", message: "yes" }]).runOnce();
+		expect(said).toMatchObject({ success: true, result: "yes", summary: "yes" });
+		expect(said.error).toBeUndefined();
+	});
+
+	test("the goal, once met after a reflection, ends the run with the last output [RUN-035]", async () => {
+		const { states, planner } = inOrder(use("echo", 1), use("echo", 2), finish);
+		const goalMet = ({ actions }: PlannerState) => actions.length === 2;
+		const result = await made([], { planner, goalMet }).runOnce();
+		expect(result).toMatchObject({ success: true, result: { said: 2 }, steps: 2 });
+		expect(states).toHaveLength(2);
+	});
+
+	test("messages go to the transcript, internal steps to the scratchpad alone, and planning continues [RUN-037]", async () => {
+		let executed = 0;
+		const toolExecutor = {
+			execute: async () => (executed++, { type: "tool" as const, ok: true, duration: 0 }),
+		};
+		const { states, planner } = inOrder(
+			{ type: "message", message: "hello" },
+			{ type: "internal", message: "think" },
+			finish,
+		);
+		const result = await made([], { planner, toolExecutor }).runOnce();
+		expect(states.at(-1)?.transcript).toEqual([{ role: "assistant", content: "hello" }]);
+		expect(states.at(-1)?.scratchpad).toEqual(["think"]);
+		expect(executed).toBe(0);
+		expect(result.actions?.map(({ type }) => type)).toEqual(["message", "internal", "finish"]);
+	});
+
+	test("the next plan sees the result of the last action, and outputs in the role of tools [RUN-034]", async () => {
+		const { states, planner } = inOrder(use("echo", { a: 1 }), finish);
+		await made([], { planner }).runOnce();
+		expect(states[1]?.lastResult).toMatchObject({
+			type: "tool",
+			toolId: "echo",
+			ok: true,
+			output: { said: { a: 1 } },
+		});
+		expect(states[1]?.transcript).toEqual([{ role: "tool", toolId: "echo", content: '{"said":{"a":1}}' }]);
+	});
+
+	test("a tool that is unknown, or input that its schema refuses, is reported and planning continues [RUN-066]", async () => {
+		let ran = 0;
+		const typed: ToolDefinition = {
+			id: "typed",
+			schema: { type: "object", properties: { n: { type: "number" } }, required: ["n"] },
+			run: () => ++ran,
+		};
+		const { states, planner } = inOrder(
+			use("nobody"),
+			use("typed", { n: "x" }),
+			use("typed", { n: 1 }),
+			finish,
+		);
+		const result = await made([], { planner, tools: [typed] }).runOnce();
+		expect(result.success).toBe(true);
+		expect(states[1]?.lastResult).toMatchObject({ ok: false, error: { code: "TOOL_NOT_FOUND" } });
+		expect(states[2]?.lastResult).toMatchObject({ ok: false, error: { code: "TOOL_INPUT_INVALID" } });
+		expect(states[2]?.lastResult?.error?.message).toContain("n");
+		expect(ran).toBe(1);
+	});
+
+	test("reasons are kept nowhere, unless it is asked for [RUN-041]", async () => {
+		for (const storeReasoning of [false, true]) {
+			const memoryClient = inMemoryClient();
+			const steps: PlanStep[] = [
+				{ ...use("echo", 1), reason: "my secret thought" },
+				{ ...finish, reason: "my secret thought" },
+			];
+			const result = await made(steps, { storeReasoning, memoryClient }).runOnce({ sessionId: "s" });
+			const kept = JSON.stringify([result, await memoryClient.read("s")]);
+			expect(kept.includes("my secret thought")).toBe(storeReasoning);
+		}
+	});
+
+	test("an injected executor gets the steps and a context, and what it gives is in the actions [RUN-043]", async () => {
+		const seen: unknown[] = [];
+		const toolExecutor: AgentConfig["toolExecutor"] = {
+			async execute(step, context) {
+				seen.push(
+					step,
+					Object.keys(context)
+						.filter((name) => ["sessionId", "signal", "rng", "clock", "memory"].includes(name))
+						.toSorted(),
+				);
+				return { type: "tool", toolId: step.toolId as string, ok: true, output: "by me", duration: 1 };
+			},
+		};
+		const result = await made([use("elsewhere", 1), finish], { toolExecutor }).runOnce();
+		expect(seen).toEqual([use("elsewhere", 1), ["clock", "memory", "rng", "sessionId", "signal"]]);
+		expect(result.actions?.[0]).toMatchObject({
+			type: "tool",
+			toolId: "elsewhere",
+			ok: true,
+			output: "by me",
+		});
+	});
+
+	test("a planner and a reflector given as objects take the place of the built-in ones [RUN-042]", async () => {
+		const { states, planner } = inOrder(use("echo", 1), finish);
+		const reflector = {
+			reflect: (_: PlannerState, { output }: { output?: unknown }) => ({ note: JSON.stringify(output) }),
+		};
+		const result = await made([], { planner, reflector }).runOnce();
+		expect(states[1]?.scratchpad).toEqual(['{"said":1}']);
+		expect(Object.keys(result)).toEqual(Object.keys(await made([use("echo", 1), finish]).runOnce()));
+	});
+});
+
+describe("memory", () => {
+	test("entries of the context are there on the first plan; of an unknown stream there are none [RUN-039]", async () => {
+		const memoryClient = inMemoryClient();
+		await memoryClient.append("past", { fact: 1 });
+		await memoryClient.append("past", { fact: 2 });
+		const memoryOf = async (options: object) => {
+			const { states, planner } = inOrder(finish);
+			await made([], { planner, memoryClient }).runOnce(options);
+			return states[0]?.memory;
+		};
+		expect(await memoryOf({ contextKey: "past" })).toEqual([{ fact: 1 }, { fact: 2 }]);
+		expect(await memoryOf({ contextKey: "unknown" })).toEqual([]);
+		expect(await memoryOf({})).toEqual([]);
+	});
+
+	test("has each output before the next plan [RUN-040] [RUN-027]", async () => {
+		const memoryClient = inMemoryClient();
+		const read: unknown[] = [];
+		const planner: AgentConfig["planner"] = {
+			async plan({ step, sessionId }) {
+				read.push(await memoryClient.read(sessionId));
+				return step === 1 ? use("echo", 1) : finish;
+			},
+		};
+		const result = await made([], { planner, memoryClient }).runOnce();
+		expect(read).toEqual([[], [{ said: 1 }]]);
+		expect(result.memoryDeltas).toEqual([
+			{ store: "memory", operation: "append", key: result.sessionId, value: { said: 1 } },
+		]);
+		expect(await memoryClient.read(result.sessionId as string)).toEqual([{ said: 1 }]);
+	});
+
+	test("of a session's own is fresh each time; one that is given keeps what it has [RUN-018]", async () => {
+		const counting: ToolDefinition = {
+			id: "count",
+			run: async (_, { memory }) => {
+				await memory.append("n", 1);
+				return (await memory.read("n")).length;
+			},
+		};
+		const counts = async (more: Partial<AgentConfig>) => {
+			const agent = made([use("count"), finish], { tools: [counting], ...more });
+			const results = [await agent.runOnce(), await agent.runOnce()];
+			return results.map(({ actions }) => actions?.[0]?.output);
+		};
+		expect(await counts({})).toEqual([1, 1]);
+		expect(await counts({ memoryClient: inMemoryClient() })).toEqual([1, 2]);
+	});
+});
+
+describe("a result", () => {
+	test("has an id of its own, times in order, and survives JSON [RUN-019] [RUN-031]", async () => {
+		const agent = made([use("echo"), use("echo"), finish]);
+		const [one, two] = [await agent.runOnce(), await agent.runOnce()];
+		expect(one.id).not.toBe(two.id);
+		expect(JSON.parse(JSON.stringify(one))).toEqual(one);
+		for (const time of [one.startedAt, one.finishedAt]) expect(new Date(time).toISOString()).toBe(time);
+		expect(Date.parse(one.finishedAt) - Date.parse(one.startedAt)).toBe(one.metrics?.durationMs);
+		expect(one.metrics?.durationMs).toBeGreaterThanOrEqual(0);
+		expect(Object.keys(one.metrics?.toolLatencyMs ?? {})).toEqual(["echo"]);
+	});
+
+	test("has the events inline, in order [RUN-026]", async () => {
+		const { eventStream } = await made([use("echo"), finish]).runOnce();
+		expect((eventStream as { type: string }[]).map(({ type }) => type)).toEqual([
+			...["run.start", "step.start", "plan", "tool.call", "tool.result", "reflect", "memory"],
+			...["step.start", "plan", "run.end"],
+		]);
+	});
+
+	test("counts retries, and says what failed last; without any it says nothing [RUN-030]", async () => {
+		let calls = 0;
+		const flaky: ToolDefinition = {
+			id: "flaky",
+			retry: { baseDelayMs: 0 },
+			run: () => {
+				if (++calls < 3) throw Object.assign(new Error(`failure ${calls}`), { retriable: true });
+				return 1;
+			},
+		};
+		const result = await made([use("flaky"), finish], { tools: [flaky] }).runOnce();
+		expect(result.retryInfo).toEqual({ attempts: 2, lastError: "failure 2" });
+		expect((await made([finish]).runOnce()).retryInfo).toBeUndefined();
+	});
+
+	test("keeps attachments of tools; a repeated name keeps the later one and warns [RUN-032]", async () => {
+		const attach: ToolDefinition = {
+			id: "attach",
+			run: (input) => ({ ok: true, output: 1, meta: { attachments: input as Record<string, string> } }),
+		};
+		const steps = [use("attach", { a: "1", b: "2" }), use("attach", { a: "3" }), finish];
+		const result = await made(steps, { tools: [attach] }).runOnce();
+		expect(result.attachments).toEqual({ a: "3", b: "2" });
+		expect(result.diagnostics?.warnings).toHaveLength(1);
+		expect(result.diagnostics?.warnings?.[0]).toContain('"a"');
+	});
+});
+
+test("a durable run is in the journal of its host, and another agent over it reads the same", async () => {
+	const { memoryHost } = await import("holdfast");
+	const host = memoryHost();
+	const config = configured([use("echo", 1), finish], { host });
+	const result = await new Agent(config).runOnce({ sessionId: "s" });
+	const kinds = (await host.journal.read("s")).map(({ fact }) => fact.kind);
+	expect(result.success).toBe(true);
+	expect(kinds).toEqual([
+		...[
+			"run.started",
+			"input",
+			"decision",
+			"decision",
+			"tools.requested",
+			"tool.started",
+			"tool.settled",
+			"decision",
+		],
+		...["tools.requested", "tool.started", "tool.settled", "decision", "run.ended"],
+	]);
+});
