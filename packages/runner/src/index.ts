@@ -82,3 +82,12 @@ export type {
 	ToolOutput,
 } from "./contract/tool-definition.ts";
 export { type ModelPlannerOptions, modelPlanner, stepsPlanner } from "./loop/index.ts";
+export {
+	type AdapterOptions,
+	anthropicClient,
+	type KeyedAdapterOptions,
+	localClient,
+	type ModelClientOptions,
+	modelClient,
+	openaiClient,
+} from "./models/index.ts";

@@ -1,5 +1,5 @@
 // What a model is to a runner: the document's client, and the provider that says what it can do.
-import type { LanguageModel } from "@holdfast/upp";
+import type { LanguageModel, ModelReference } from "@holdfast/upp";
 
 /** A message of a prompt. Outputs of tools are in messages of the role `tool`, nowhere else. */
 export interface ChatMessage {
@@ -70,6 +70,11 @@ export interface LLMClient {
 		options?: CallOptions,
 	): AsyncIterable<TokenChunk>;
 	getModelInfo?(): Promise<ModelInfo>;
+	/** Connects, where there is something to connect to. */
+	start?(): Promise<void>;
+	/** Rejects where it cannot be used. */
+	health?(): Promise<void>;
+	/** Cancels what is in flight. Called twice it does nothing. */
 	close?(): Promise<void>;
 }
 
@@ -84,7 +89,7 @@ export interface ModelProvider {
 	/** Unique among the providers of an agent. */
 	readonly id: string;
 	/** A client, or a model of the AI SDK. */
-	readonly client: LLMClient | LanguageModel;
+	readonly client: LLMClient | LanguageModel | ModelReference;
 	/** Higher ones are tried first; of equal ones the earlier. Default: 0. */
 	readonly priority?: number;
 	/** Model names it serves. Default: the one that `getModelInfo` gives, if any. */

@@ -1,2 +1,10 @@
 // Door of the models: providers, and the one that answers.
+export {
+	type AdapterOptions,
+	anthropicClient,
+	type KeyedAdapterOptions,
+	localClient,
+	openaiClient,
+} from "./adapters.ts";
+export { type ModelClientOptions, modelClient } from "./model-client.ts";
 export { createRouter, type ModelRouter, type RouterOptions, type RoutingContext } from "./router.ts";

@@ -1,13 +1,23 @@
-// One list of providers, from which each call of a model gets one that can do it.
+// One list of providers, from which each call of a model gets one that can do it; when it fails in a way that may pass, the
+// next one is called.
 import type { Timers } from "holdfast";
 import type {
 	AgentConfig,
 	HealthCheck,
+	ModelCall,
 	ModelRequest,
+	ModelResponse,
 	ResultError,
 	RoutedCall,
 	ScoreProvider,
 } from "../contract/index.ts";
+import { callClient } from "./call-client.ts";
+import { type ModelFailure, readFailure } from "./model-error.ts";
+import { type KnownProvider, readProviders } from "./read-provider.ts";
+import { costOf, estimateTokens, selectProviders } from "./select.ts";
+
+/** The longest that a provider which asks to be left alone is waited for, in milliseconds. */
+const longestWait = 30_000;
 
 /** What a router is made with. */
 export interface RouterOptions {
@@ -44,17 +54,154 @@ export interface ModelRouter {
 }
 
 /** @throws HoldfastError `CONFIG_INVALID` for a provider that is none. */
-export function createRouter(providers: AgentConfig["modelProviders"], _options: RouterOptions): ModelRouter {
+export function createRouter(given: AgentConfig["modelProviders"], options: RouterOptions): ModelRouter {
+	const providers = readProviders(given);
+	const clients = new Set(providers.map(({ client }) => client));
 	return {
 		size: providers.length,
-		deterministic: providers.every((each) => (each as { deterministic?: boolean }).deterministic === true),
-		call: async () => ({
-			calls: [],
-			retries: 0,
-			error: { code: "NO_PROVIDER", message: "There is no provider." },
-		}),
-		start: async () => {},
-		check: async () => [],
-		close: async () => {},
+		deterministic: providers.every(({ client }) => client.deterministic === true),
+		call: (request, context) => route(providers, options, request, context),
+		start: async () => {
+			for (const client of clients) await client.start?.();
+		},
+		check: () => Promise.all(providers.map((provider) => provider.check())),
+		close: async () => {
+			await Promise.allSettled([...clients].map(async (client) => client.close?.()));
+		},
 	};
+}
+
+async function route(
+	providers: readonly KnownProvider[],
+	options: RouterOptions,
+	request: ModelRequest,
+	context: RoutingContext,
+): Promise<RoutedCall> {
+	const { candidates, unmet } = await selectProviders(providers, request, options.score);
+	context.signal.throwIfAborted();
+	if (candidates.length === 0) {
+		const reasons = unmet.map(({ id, unmet: what }) => `${id} (${what})`).join(", ");
+		const message = `No provider can do this call${reasons === "" ? ": there is none" : `: ${reasons}`}.`;
+		const error = { code: "NO_PROVIDER", message, info: { providers: unmet } };
+		context.failed(error);
+		return { calls: [], retries: 0, error };
+	}
+	const calls: ModelCall[] = [];
+	const failures: { readonly id: string; readonly failure: ModelFailure }[] = [];
+	for (const provider of candidates) {
+		await leftAlone(provider, options, context.signal);
+		const { call, response, failure } = await callProvider(provider, options, request, context);
+		calls.push(call);
+		if (response !== undefined) return { response, calls, retries: calls.length - 1 };
+		if (failure === undefined) continue;
+		context.failed(failure.error);
+		failures.push({ id: provider.id, failure });
+		if (!failure.retriable) return { calls, retries: calls.length - 1, error: fatal(provider.id, failure) };
+	}
+	return { calls, retries: calls.length - 1, error: allFailed(failures) };
+}
+
+/** A provider that asked for time gets it, within reason. */
+async function leftAlone(
+	provider: KnownProvider,
+	{ clock, timers }: RouterOptions,
+	signal: AbortSignal,
+): Promise<void> {
+	const wait = Math.min(provider.notBefore - clock.now(), longestWait);
+	if (wait > 0) {
+		await new Promise<void>((resolve) => {
+			const callOff = timers.after(wait, resolve);
+			signal.addEventListener(
+				"abort",
+				() => {
+					callOff();
+					resolve();
+				},
+				{ once: true },
+			);
+		});
+	}
+	signal.throwIfAborted();
+}
+
+interface Called {
+	readonly call: ModelCall;
+	readonly response?: ModelResponse;
+	readonly failure?: ModelFailure;
+}
+
+async function callProvider(
+	provider: KnownProvider,
+	{ clock, timers, timeoutMs }: RouterOptions,
+	request: ModelRequest,
+	{ signal, onTokens }: RoutingContext,
+): Promise<Called> {
+	const { messages, model, maxTokens, promptRef, purpose = "call" } = request;
+	const began = clock.now();
+	const info = await provider.info();
+	const about = {
+		provider: provider.id,
+		promptRef: promptRef === undefined ? purpose : `${promptRef.id}@${promptRef.version}`,
+	};
+	const named = model ?? info?.name;
+	const took = (): number => Math.max(0, clock.now() - began);
+	try {
+		const response = await callClient({
+			client: provider.client,
+			messages,
+			options: {
+				...(model === undefined ? {} : { model }),
+				...(maxTokens === undefined ? {} : { maxTokens }),
+			},
+			signal,
+			timeoutMs,
+			timers,
+			streams: info?.supportsStreaming !== false,
+			onTokens,
+		});
+		const usage = response.usage ?? {
+			inputTokens: estimateTokens(messages),
+			outputTokens: estimateTokens(response.text),
+		};
+		const answered = response.model ?? named;
+		const call: ModelCall = {
+			...about,
+			...(answered === undefined ? {} : { model: answered }),
+			inputTokens: usage.inputTokens,
+			outputTokens: usage.outputTokens,
+			...(response.usage === undefined ? { estimated: true } : {}),
+			duration: took(),
+			outcome: "ok",
+			...(provider.price === undefined ? {} : { cost: costOf(provider.price, usage) }),
+		};
+		return { call, response };
+	} catch (thrown) {
+		signal.throwIfAborted();
+		const failure = readFailure(thrown);
+		if (failure.retryAfterMs !== undefined) provider.notBefore = clock.now() + failure.retryAfterMs;
+		const call: ModelCall = {
+			...about,
+			...(named === undefined ? {} : { model: named }),
+			duration: took(),
+			outcome: "failed",
+			error: failure.error,
+			...(provider.price === undefined ? {} : { cost: 0 }),
+		};
+		return { call, failure };
+	}
+}
+
+function fatal(id: string, { error }: ModelFailure): ResultError {
+	return { ...error, info: { providers: [{ id, ...error }] } };
+}
+
+function allFailed(
+	failures: readonly { readonly id: string; readonly failure: ModelFailure }[],
+): ResultError {
+	const providers = failures.map(({ id, failure }) => ({ id, ...failure.error }));
+	const info = { providers };
+	if (providers.every(({ code }) => code === "MODEL_TIMEOUT"))
+		return { code: "MODEL_TIMEOUT", message: providers[0]?.message ?? "The model took too long.", info };
+	const said = providers.map(({ id, message }) => `${id}: ${message}`).join("; ");
+	return { code: "MODEL_FAILED", message: `Every provider failed. ${said}`, info };
 }

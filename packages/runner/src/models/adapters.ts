@@ -1,0 +1,128 @@
+// Clients of well-known services: the providers of the AI SDK, loaded when they are first used.
+import { HoldfastError, type LanguageModel } from "@holdfast/upp";
+import type { LLMClient, ModelInfo } from "../contract/index.ts";
+import { modelClient } from "./model-client.ts";
+
+/** Options of every adapter. */
+export interface AdapterOptions {
+	/** The model, by the name that the service has for it. */
+	readonly model: string;
+	/** Where the service is. Default: the service's own address. */
+	readonly baseUrl?: string;
+	/** Sends the requests. Default: the global `fetch`. */
+	readonly fetch?: typeof fetch;
+	/** What the client says of its model. Default: its name, and that it streams. */
+	readonly info?: Partial<ModelInfo>;
+}
+
+/** Options of a service that wants a key. */
+export interface KeyedAdapterOptions extends AdapterOptions {
+	readonly apiKey: string;
+}
+
+/** Posts to `{baseUrl}/chat/completions` with a bearer key. Needs `@ai-sdk/openai`. */
+export function openaiClient({ apiKey, ...options }: KeyedAdapterOptions): LLMClient {
+	return lazyClient(options, apiKey, async () => {
+		const { createOpenAI } = await load(() => import("@ai-sdk/openai"), "@ai-sdk/openai");
+		return createOpenAI({ apiKey, ...settings(options) }).chat(options.model) as LanguageModel;
+	});
+}
+
+/** Posts to `{baseUrl}/messages` with the key in `x-api-key`; the base ends in `/v1`. Needs `@ai-sdk/anthropic`. */
+export function anthropicClient({ apiKey, ...options }: KeyedAdapterOptions): LLMClient {
+	return lazyClient(options, apiKey, async () => {
+		const { createAnthropic } = await load(() => import("@ai-sdk/anthropic"), "@ai-sdk/anthropic");
+		return createAnthropic({ apiKey, ...settings(options) })(options.model) as LanguageModel;
+	});
+}
+
+/** Speaks to a service that is compatible with OpenAI's, without a key. Needs `@ai-sdk/openai-compatible`. */
+export function localClient(options: AdapterOptions & { readonly baseUrl: string }): LLMClient {
+	return lazyClient(options, undefined, async () => {
+		const { createOpenAICompatible } = await load(
+			() => import("@ai-sdk/openai-compatible"),
+			"@ai-sdk/openai-compatible",
+		);
+		const { baseUrl: baseURL, fetch } = options;
+		const provider = createOpenAICompatible({
+			name: "local",
+			baseURL,
+			includeUsage: true,
+			...(fetch === undefined ? {} : { fetch }),
+		});
+		return provider(options.model) as LanguageModel;
+	});
+}
+
+function settings({ baseUrl, fetch }: AdapterOptions): { baseURL?: string; fetch?: typeof globalThis.fetch } {
+	return {
+		...(baseUrl === undefined ? {} : { baseURL: baseUrl }),
+		...(fetch === undefined ? {} : { fetch }),
+	};
+}
+
+async function load<Module>(module: () => Promise<Module>, name: string): Promise<Module> {
+	try {
+		return await module();
+	} catch (error) {
+		throw new HoldfastError("ADAPTER_MISSING", `This client needs ${name}. Install it: npm install ${name}`, {
+			cause: error,
+		});
+	}
+}
+
+/** A client whose package is loaded with its first call. Nothing that it throws contains the key. */
+function lazyClient(
+	{ model, info }: AdapterOptions,
+	key: string | undefined,
+	make: () => Promise<LanguageModel>,
+): LLMClient {
+	let isClosed = false;
+	let made: Promise<LLMClient> | undefined;
+	const client = async (): Promise<LLMClient> => {
+		if (isClosed) throw new HoldfastError("CLIENT_CLOSED", "This client was closed. Make another one.");
+		made ??= make().then((each) => modelClient(each, info === undefined ? {} : { info }));
+		made.catch(() => {
+			made = undefined;
+		});
+		return made;
+	};
+	return {
+		async call(prompt, options) {
+			try {
+				return await (await client()).call(prompt, options);
+			} catch (error) {
+				throw withoutKey(error, key);
+			}
+		},
+		async *stream(prompt, options) {
+			try {
+				const inner = await client();
+				if (inner.stream !== undefined) yield* inner.stream(prompt, options);
+			} catch (error) {
+				throw withoutKey(error, key);
+			}
+		},
+		getModelInfo: async () => ({ name: model, supportsStreaming: true, ...info }),
+		async close() {
+			isClosed = true;
+			const inner = await made?.catch(() => undefined);
+			await inner?.close?.();
+		},
+	};
+}
+
+/** An error as others may see it: the key is in none of its texts, and what it was caused by stays here. */
+function withoutKey(error: unknown, key: string | undefined): unknown {
+	const given = error as { message?: unknown; code?: unknown; retryable?: unknown; retryAfterMs?: unknown };
+	if (key === undefined || key === "" || typeof given?.message !== "string") return error;
+	const code = given.code === "NETWORK_ERROR" ? "MODEL_UNAVAILABLE" : given.code;
+	const clean = new HoldfastError(
+		typeof code === "string" ? code : "MODEL_FAILED",
+		given.message.replaceAll(key, "[REDACTED:key]"),
+		{ retryable: given.retryable === true },
+	);
+	return typeof given.retryAfterMs === "number"
+		? Object.assign(clean, { retryAfterMs: given.retryAfterMs })
+		: clean;
+}

@@ -1,0 +1,183 @@
+// Any model of the house, or of the AI SDK, as the document's client.
+import {
+	AssistantMessage,
+	bindModel,
+	HoldfastError,
+	type LanguageModel,
+	type LLMRequest,
+	type LLMResponse,
+	type Message,
+	type ModelReference,
+	type ToolDefinition,
+	ToolResultMessage,
+	type UserContent,
+	UserMessage,
+} from "@holdfast/upp";
+import type {
+	CallOptions,
+	ChatMessage,
+	LLMClient,
+	ModelInfo,
+	ModelResponse,
+	TokenChunk,
+} from "../contract/index.ts";
+
+/** Options of a client made of a model. */
+export interface ModelClientOptions {
+	/** What the client says of its model. Default: its name, and that it streams. */
+	readonly info?: Partial<ModelInfo>;
+	/** Whether the same prompt always gets the same answer. Default: false. */
+	readonly deterministic?: boolean;
+}
+
+/**
+ * A client that asks a model.
+ * @throws HoldfastError `invalid_model`, `provider_not_called`, `no_language_model`.
+ */
+export function modelClient(
+	model: LanguageModel | ModelReference,
+	options: ModelClientOptions = {},
+): LLMClient {
+	const binding = bindModel({ model });
+	const closing = new AbortController();
+	const closed = (): HoldfastError =>
+		new HoldfastError("CLIENT_CLOSED", "This client was closed. Make another one.");
+	const request = (prompt: string | readonly ChatMessage[], given: CallOptions = {}): LLMRequest => {
+		if (closing.signal.aborted) throw closed();
+		const { messages, system, tools } = readMessages(prompt);
+		const signal =
+			given.signal === undefined ? closing.signal : AbortSignal.any([given.signal, closing.signal]);
+		const params = paramsOf(given);
+		const built = binding.request(messages, {
+			signal,
+			...(system === undefined ? {} : { system }),
+			...(tools.length === 0 ? {} : { tools }),
+			...(given.schema === undefined ? {} : { structure: given.schema as never }),
+		});
+		if (Object.keys(params).length > 0) built.params = { ...built.params, ...params };
+		return built;
+	};
+	/** What a request failed with: closing it is not its own fault. */
+	const failed = (error: unknown): unknown => (closing.signal.aborted ? closed() : error);
+	const responseOf = ({ message, usage, stopReason }: LLMResponse): ModelResponse => ({
+		text: textOf(message),
+		model: binding.model.modelId,
+		finishReason: stopReason,
+		...(usage.totalTokens > 0
+			? { usage: { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens } }
+			: {}),
+	});
+	return {
+		...(options.deterministic === true ? { deterministic: true } : {}),
+		async call(prompt, given) {
+			const built = request(prompt, given);
+			try {
+				return responseOf(await binding.model.complete(built));
+			} catch (error) {
+				throw failed(error);
+			}
+		},
+		async *stream(prompt, given): AsyncGenerator<TokenChunk> {
+			const controller = new AbortController();
+			const signal =
+				given?.signal === undefined ? controller.signal : AbortSignal.any([given.signal, controller.signal]);
+			const streamed = binding.model.stream(request(prompt, { ...given, signal }));
+			streamed.response.catch(() => {});
+			let isOver = false;
+			try {
+				let text = "";
+				for await (const event of streamed) {
+					if (event.type !== "text_delta") continue;
+					const piece = event.delta.text ?? "";
+					text += piece;
+					if (piece !== "") yield { text: piece };
+				}
+				const response = responseOf(await streamed.response);
+				isOver = true;
+				const rest = response.text.startsWith(text) ? response.text.slice(text.length) : "";
+				const { usage } = response;
+				yield { text: rest, model: binding.model.modelId, ...(usage === undefined ? {} : { usage }) };
+			} catch (error) {
+				throw failed(error);
+			} finally {
+				if (!isOver) controller.abort();
+			}
+		},
+		getModelInfo: async () => ({ name: binding.model.modelId, supportsStreaming: true, ...options.info }),
+		close: async () => closing.abort(closed()),
+	};
+}
+
+/** Parameters under the names that models know. */
+function paramsOf({ maxTokens, temperature, seed }: CallOptions): Record<string, unknown> {
+	return {
+		...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
+		...(temperature === undefined ? {} : { temperature }),
+		...(seed === undefined ? {} : { seed }),
+	};
+}
+
+/** The text of an answer. A model that called a tool it saw in the history meant to plan that. */
+function textOf(message: AssistantMessage): string {
+	const [call] = message.toolCalls ?? [];
+	if (message.text !== "" || call === undefined) return message.text;
+	return JSON.stringify({ type: "tool", toolId: call.toolName, input: call.arguments });
+}
+
+interface ReadMessages {
+	readonly messages: readonly Message[];
+	readonly system: string | undefined;
+	/** What was called in the history: providers want to know of it. */
+	readonly tools: readonly ToolDefinition[];
+}
+
+/** A prompt as the model layer has it: a text is one message of the user. */
+function readMessages(prompt: string | readonly ChatMessage[]): ReadMessages {
+	const given: readonly ChatMessage[] =
+		typeof prompt === "string" ? [{ role: "user", content: prompt }] : prompt;
+	const messages: Message[] = [];
+	const system: string[] = [];
+	const tools = new Map<string, ToolDefinition>();
+	for (const { role, content, toolId = "tool" } of given) {
+		switch (role) {
+			case "system":
+				system.push(plain(content));
+				break;
+			case "user":
+				messages.push(new UserMessage(typeof content === "string" ? content : content.map(blockOf)));
+				break;
+			case "assistant":
+				messages.push(new AssistantMessage(plain(content)));
+				break;
+			case "tool": {
+				const toolName = toolId.replace(/[^\w-]/g, "_").slice(0, 64) || "tool";
+				const toolCallId = `call_${messages.length}`;
+				const call = { toolCallId, toolName, arguments: {} };
+				messages.push(
+					new AssistantMessage("", [call]),
+					new ToolResultMessage([{ toolCallId, result: plain(content) }]),
+				);
+				tools.set(toolName, {
+					name: toolName,
+					description: "",
+					parameters: { type: "object", properties: {} },
+				});
+			}
+		}
+	}
+	return {
+		messages,
+		system: system.length === 0 ? undefined : system.join("\n\n"),
+		tools: [...tools.values()],
+	};
+}
+
+function plain(content: ChatMessage["content"]): string {
+	if (typeof content === "string") return content;
+	return content.map((part) => (part.type === "text" ? part.text : `[${part.mediaType}]`)).join("\n");
+}
+
+function blockOf(part: Exclude<ChatMessage["content"], string>[number]): UserContent {
+	if (part.type === "text") return { type: "text", text: part.text };
+	return { type: "image", source: { type: "base64", data: part.data }, mimeType: part.mediaType };
+}
