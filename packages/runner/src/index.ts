@@ -1,7 +1,16 @@
 // The main entry: accountable agents, which plan, act and reflect under a policy.
 
 export type { Metrics, ModelMetrics, ToolMetrics } from "./agent/index.ts";
-export { Agent, AgentService, DefaultRunner, FixedClock } from "./agent/index.ts";
+export {
+	Agent,
+	AgentService,
+	DefaultRunner,
+	FixedClock,
+	type PlanActReflectOptions,
+	planActReflect,
+	type ReadResultOptions,
+	readResult,
+} from "./agent/index.ts";
 export type {
 	AgentEventName,
 	AgentSession,

@@ -51,6 +51,15 @@ export class Agent implements AgentContract {
 		return this.#runner;
 	}
 
+	/**
+	 * The engine's agent beneath: what is sent to a session of it is a task, so that it can be served, watched, steered,
+	 * stopped and resumed like any other. It changes when a tool is registered.
+	 */
+	get engine(): EngineAgent {
+		this.#engine ??= makeEngineAgent(this.#agent, this.#live);
+		return this.#engine;
+	}
+
 	start(): Promise<void> {
 		this.#started ??= this.#start().catch((error) => {
 			this.#started = undefined;
@@ -221,7 +230,7 @@ export class Agent implements AgentContract {
 			return {
 				agent: this.#agent,
 				live: this.#live,
-				engine: () => (this.#engine ??= makeEngineAgent(this.#agent, this.#live)),
+				engine: () => this.engine,
 			};
 		}
 		if (!this.#agent.router.deterministic)

@@ -4,7 +4,7 @@ import type { LanguageModel } from "@holdfast/upp";
 import { HoldfastError } from "@holdfast/upp";
 import { type Agent as EngineAgent, agent as engineAgent } from "holdfast";
 import { executorTool } from "../contract/index.ts";
-import { type LoopParts, modelPlanner, planActReflect } from "../loop/index.ts";
+import { type LoopParts, modelPlanner, planActReflectLoop } from "../loop/index.ts";
 import { engineTools } from "./engine-tools.ts";
 import type { LiveRuns } from "./live-runs.ts";
 import type { ResolvedAgent } from "./resolved-agent.ts";
@@ -16,7 +16,7 @@ export function makeEngineAgent(agent: ResolvedAgent, live: LiveRuns): EngineAge
 		id: config.id,
 		model: noModel,
 		tools: engineTools(agent, live),
-		execution: planActReflect(loopParts(agent, live)),
+		execution: planActReflectLoop(loopParts(agent, live)),
 		middleware: [safety.interceptor, live.interceptor],
 		host,
 		ports,

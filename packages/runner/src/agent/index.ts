@@ -4,3 +4,5 @@ export { AgentService } from "./agent-service.ts";
 export { DefaultRunner } from "./default-runner.ts";
 export type { Metrics, ModelMetrics, ToolMetrics } from "./metrics.ts";
 export { FixedClock } from "./seeded.ts";
+export { type ReadResultOptions, readResult } from "./session.ts";
+export { type PlanActReflectOptions, planActReflect } from "./strategy.ts";

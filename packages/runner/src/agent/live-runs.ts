@@ -169,6 +169,6 @@ export class LiveRuns {
 		}
 		if (fact.kind !== "run.ended") return;
 		this.#open.delete(run.runId);
-		this.#over.set(run.runId, run);
+		if (this.#options.has(run.sessionId)) this.#over.set(run.runId, run);
 	}
 }

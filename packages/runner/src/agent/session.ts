@@ -5,6 +5,7 @@ import { HoldfastError } from "@holdfast/upp";
 import type { AgentRun, Entry, Host } from "holdfast";
 import type { AgentResult, AgentSession, RunOptions } from "../contract/index.ts";
 import { noProgress, type Progress, progressAfter } from "../loop/index.ts";
+import { createRedactor } from "../redaction/index.ts";
 import { resultOf } from "../result/index.ts";
 import type { OpenRun } from "./live-runs.ts";
 import type { ResolvedAgent } from "./resolved-agent.ts";
@@ -145,4 +146,34 @@ async function ended({ journal }: Host, sessionKey: string, runId: string): Prom
 			stop();
 		}
 	}
+}
+
+/** What of a session's runs is asked for. */
+export interface ReadResultOptions {
+	/** Default: the last run. */
+	readonly runId?: string;
+	/** Values that appear nowhere. Default: none. */
+	readonly secrets?: readonly string[];
+}
+
+/**
+ * The result of a run by its journal alone, in whatever process it was run. Undefined where there is no such run.
+ * @see Agent runtime, "AgentResult"
+ */
+export async function readResult(
+	host: Host,
+	sessionKey: string,
+	{ runId, secrets }: ReadResultOptions = {},
+): Promise<AgentResult | undefined> {
+	const entries = await host.journal.read(sessionKey);
+	const id = runId ?? entries.at(-1)?.runId;
+	if (id === undefined || !entries.some((entry) => entry.runId === id)) return undefined;
+	const progress = entries.filter((entry) => entry.runId === id).reduce(progressAfter, noProgress);
+	return resultOf(progress, {
+		redactor: createRedactor({ secrets }),
+		sessionId: sessionKey,
+		warnings: [],
+		traces: [],
+		logToolInputs: "redacted",
+	});
 }

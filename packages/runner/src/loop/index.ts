@@ -1,6 +1,6 @@
 // Door of the loop: the decider, its parts, and planners.
-export type { LiveRun, LoopParts } from "./loop-parts.ts";
+export type { KnownTools, LiveRun, LoopParts } from "./loop-parts.ts";
 export { type ModelPlannerOptions, modelPlanner } from "./model-planner.ts";
-export { planActReflect } from "./plan-act-reflect.ts";
+export { planActReflectLoop } from "./plan-act-reflect.ts";
 export { noProgress, type Progress, progressAfter } from "./progress.ts";
 export { stepsPlanner } from "./steps-planner.ts";

@@ -1,6 +1,6 @@
 // What the loop is made of: everything that may take its time or reach outside is handed in.
 import type { MemoryClient } from "@holdfast/memory";
-import type { RequestedCall } from "holdfast/execution";
+import type { RequestedCall, Situation } from "holdfast/execution";
 import type {
 	ModelRequest,
 	Planner,
@@ -35,6 +35,9 @@ export interface LiveRun {
 	): Promise<{ readonly text: string; readonly version: string }>;
 }
 
+/** The tools that the engine knows. */
+export type KnownTools = Situation["tools"];
+
 /** The loop's parts. */
 export interface LoopParts {
 	readonly agentId: string;
@@ -48,9 +51,14 @@ export interface LoopParts {
 	/** Whether outputs go to a memory of the caller's; else they are kept with the run. */
 	readonly remembers: boolean;
 	/** Tools that the planner may choose from. */
-	tools(): readonly Pick<ToolDefinition, "id" | "description" | "schema">[];
+	tools(known: KnownTools): readonly Pick<ToolDefinition, "id" | "description" | "schema">[];
 	/** The call of the engine's that carries a step out; undefined where no tool does. `ask`: a person has to allow it. */
-	callOf(step: PlanStep, iteration: number, ask: string | undefined): RequestedCall | undefined;
+	callOf(
+		step: PlanStep,
+		iteration: number,
+		ask: string | undefined,
+		known: KnownTools,
+	): RequestedCall | undefined;
 	/** The run in this process. */
 	live(runId: string, sessionKey: string | undefined): LiveRun;
 }

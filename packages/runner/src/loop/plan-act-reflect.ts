@@ -12,7 +12,7 @@ import {
 	type ResultError,
 	topics,
 } from "../contract/index.ts";
-import type { LoopParts } from "./loop-parts.ts";
+import type { KnownTools, LoopParts } from "./loop-parts.ts";
 import { plannerContext } from "./planner-context.ts";
 import { plannerState } from "./planner-state.ts";
 import { noProgress, type Progress, progressAfter } from "./progress.ts";
@@ -20,28 +20,28 @@ import { readStep } from "./read-step.ts";
 import { runnerError } from "./runner-error.ts";
 
 /** Plans, acts and reflects until a step of the type `finish`, or until the goal is met. @see Agent runtime */
-export function planActReflect(parts: LoopParts): DecidingStrategy {
+export function planActReflectLoop(parts: LoopParts): DecidingStrategy {
 	return strategy<Progress>({
 		name: "plan-act-reflect",
 		initial: () => noProgress,
 		evolve: progressAfter,
-		decide: ({ own }) => next(parts, own),
+		decide: ({ own, tools }) => next(parts, own, tools),
 	});
 }
 
-function next(parts: LoopParts, progress: Progress): Action {
+function next(parts: LoopParts, progress: Progress, known: KnownTools): Action {
 	const { phase, failure, result, planned } = progress;
 	if (failure !== undefined) return { kind: "finish", error: runnerError(failure) };
 	if (phase === "begin") return beginning(parts, progress);
-	if (phase === "act") return acting(parts, progress, planned?.step as PlanStep);
-	if (phase === "reflect" && reflects(parts)) return reflecting(parts, progress);
+	if (phase === "act") return acting(parts, progress, planned?.step as PlanStep, known);
+	if (phase === "reflect" && reflects(parts)) return reflecting(parts, progress, known);
 	if (phase === "remember") return remembering(progress);
 	if (result !== undefined) return { kind: "finish" };
 	if (progress.blocks > parts.safetyBudget) return { kind: "finish", error: tooManyBlocks(progress) };
 	const maxSteps = progress.begin?.maxSteps ?? parts.maxSteps;
 	if (maxSteps !== undefined && progress.steps >= maxSteps)
 		return { kind: "finish", error: stepsExhausted(maxSteps) };
-	return planning(parts, progress);
+	return planning(parts, progress, known);
 }
 
 /** Whether anything is made of results beyond what the fold does. */
@@ -73,7 +73,7 @@ function beginning(parts: LoopParts, { input }: Progress): Action {
 	return { kind: "ask", topic: topics.begin, question };
 }
 
-function planning(parts: LoopParts, progress: Progress): Action {
+function planning(parts: LoopParts, progress: Progress, known: KnownTools): Action {
 	const question = async (
 		_: unknown,
 		{ runId, sessionKey, signal }: QuestionContext,
@@ -87,9 +87,9 @@ function planning(parts: LoopParts, progress: Progress): Action {
 			duration: Math.max(0, live.clock.now() - began),
 		});
 		try {
-			const planned = await parts.planner.plan(plannerState(parts, live, progress), context);
+			const planned = await parts.planner.plan(plannerState(parts, live, progress, known), context);
 			const step = readStep(planned, parts.storeReasoning);
-			const isKnown = step.type !== "tool" || parts.callOf(step, 0, undefined) !== undefined;
+			const isKnown = step.type !== "tool" || parts.callOf(step, 0, undefined, known) !== undefined;
 			if (isKnown) return { ...over(), step };
 			return { ...over(), step, verdict: notFound(step) };
 		} catch (error) {
@@ -102,9 +102,9 @@ function planning(parts: LoopParts, progress: Progress): Action {
 	return { kind: "ask", topic: topics.plan, question };
 }
 
-function acting(parts: LoopParts, { steps, planned }: Progress, step: PlanStep): Action {
+function acting(parts: LoopParts, { steps, planned }: Progress, step: PlanStep, known: KnownTools): Action {
 	const ask = planned?.verdict?.action === "ask" ? planned.verdict.rule : undefined;
-	const call = parts.callOf(step, steps, ask);
+	const call = parts.callOf(step, steps, ask, known);
 	if (call === undefined) {
 		// The run was resumed by an agent that has not this tool.
 		const message = `The step needs the tool ${JSON.stringify(step.toolId)}, which this agent does not have.`;
@@ -113,7 +113,7 @@ function acting(parts: LoopParts, { steps, planned }: Progress, step: PlanStep):
 	return { kind: "tools", tag: "act", step: "next", calls: [call] };
 }
 
-function reflecting(parts: LoopParts, progress: Progress): Action {
+function reflecting(parts: LoopParts, progress: Progress, known: KnownTools): Action {
 	const question = async (_: unknown, given: QuestionContext): Promise<ReflectAnswer> => {
 		const { runId, sessionKey, signal } = given;
 		const live = parts.live(runId, sessionKey);
@@ -124,7 +124,7 @@ function reflecting(parts: LoopParts, progress: Progress): Action {
 		const isWritten = parts.remembers && result?.ok === true && output !== undefined;
 		const writes = isWritten ? [{ key, id: `${runId}:${progress.steps}`, entry: output }] : [];
 		try {
-			const state = plannerState(parts, live, progress);
+			const state = plannerState(parts, live, progress, known);
 			const found = result === undefined ? undefined : await parts.reflector?.reflect(state, result, context);
 			const goalMet = found?.goalMet === true || (await parts.goalMet?.(state)) === true;
 			const { calls, templates } = used();

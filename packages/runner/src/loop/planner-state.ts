@@ -1,9 +1,14 @@
 // A run as planners and reflectors see it. Lists are copied when they are looked at: who does not look pays nothing.
 import type { ActionResult, ChatMessage, PlannerState } from "../contract/index.ts";
-import type { LiveRun, LoopParts } from "./loop-parts.ts";
+import type { KnownTools, LiveRun, LoopParts } from "./loop-parts.ts";
 import type { Progress } from "./progress.ts";
 
-export function plannerState(parts: LoopParts, live: LiveRun, progress: Progress): PlannerState {
+export function plannerState(
+	parts: LoopParts,
+	live: LiveRun,
+	progress: Progress,
+	known: KnownTools,
+): PlannerState {
 	const { begin, actions, transcript, scratchpad, blocks, steps } = progress;
 	let said: readonly ChatMessage[] | undefined;
 	let notes: readonly string[] | undefined;
@@ -28,7 +33,7 @@ export function plannerState(parts: LoopParts, live: LiveRun, progress: Progress
 		},
 		...(lastResult === undefined ? {} : { lastResult }),
 		memory: begin?.memory ?? [],
-		tools: parts.tools(),
+		tools: parts.tools(known),
 		safetyBudget: Math.max(0, parts.safetyBudget - blocks),
 	};
 }

@@ -1,0 +1,85 @@
+// The loop as a strategy for any agent: its tools, its sessions, its policy.
+import type { DecidingStrategy } from "holdfast/execution";
+import type { AgentConfig, PlanStep } from "../contract/index.ts";
+import { type LoopParts, modelPlanner, planActReflectLoop } from "../loop/index.ts";
+import { LiveRuns } from "./live-runs.ts";
+import { invalid } from "./read-config.ts";
+import { resolveConfig } from "./resolved-agent.ts";
+
+/** Options of `planActReflect()`. */
+export type PlanActReflectOptions = Partial<
+	Pick<
+		AgentConfig,
+		| "planner"
+		| "reflector"
+		| "goalMet"
+		| "maxSteps"
+		| "modelProviders"
+		| "score"
+		| "modelTimeoutMs"
+		| "maxPlanRepairs"
+		| "storeReasoning"
+		| "promptStore"
+		| "safety"
+		| "eventBus"
+		| "eventStore"
+		| "onStepStart"
+		| "onModelTokens"
+		| "onError"
+	>
+>;
+
+/**
+ * Plans, acts and reflects with the tools of the agent it is given to. What the user says is the task. Planning asks the
+ * given planner, or a model of `modelProviders`; every answer is on record before it is used.
+ *
+ * @throws HoldfastError `CONFIG_INVALID` without a planner and without providers.
+ * @see Agent runtime, "Plan → Act → Reflect loop architecture"
+ * @example
+ * ```ts
+ * import { agent, tool } from "holdfast";
+ * import { planActReflect, stepsPlanner } from "@holdfast/runner";
+ * import { scriptedModel } from "@holdfast/testing";
+ *
+ * const add = tool({ name: "add", description: "Adds.", parameters: { type: "object" }, run: ({ a, b }) => a + b });
+ * const execution = planActReflect({
+ * 	planner: stepsPlanner(({ lastResult }) =>
+ * 		lastResult === undefined
+ * 			? { type: "tool", toolId: "add", input: { a: 1, b: 2 } }
+ * 			: { type: "finish", input: lastResult.output },
+ * 	),
+ * });
+ * const run = await agent({ model: scriptedModel([]), tools: [add], execution }).session("sum").send("1 + 2?");
+ * console.log((await run.result()).outcome); // completed
+ * ```
+ */
+export function planActReflect(options: PlanActReflectOptions = {}): DecidingStrategy {
+	const { modelProviders = [], planner } = options;
+	if (planner === undefined && modelProviders.length === 0)
+		throw invalid([["modelProviders", "the model planner needs one at least"]]);
+	const agent = resolveConfig({ ...options, id: "strategy", taskPrompt: "task", tools: [], modelProviders });
+	const live = new LiveRuns(agent);
+	const { maxPlanRepairs, goalMet, reflector, maxSteps, storeReasoning, safety } = options;
+	const parts: LoopParts = {
+		agentId: "strategy",
+		planner: planner ?? modelPlanner(maxPlanRepairs === undefined ? {} : { maxPlanRepairs }),
+		reflector,
+		...(goalMet === undefined ? {} : { goalMet: (state) => goalMet.call(options, state) }),
+		maxSteps,
+		storeReasoning: storeReasoning === true,
+		safetyBudget: safety?.safetyBudget ?? 3,
+		remembers: false,
+		tools: (known) => known.map(({ name, description }) => ({ id: name, description })),
+		callOf(step, _iteration, _ask, known) {
+			if (!known.some(({ name }) => name === step.toolId)) return undefined;
+			return { toolName: step.toolId as string, arguments: argumentsOf(step) };
+		},
+		live: (runId, sessionKey) => live.get(runId, sessionKey),
+	};
+	return planActReflectLoop(parts);
+}
+
+function argumentsOf({ input }: PlanStep): Record<string, unknown> {
+	const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
+	return isObject ? (input as Record<string, unknown>) : input === undefined ? {} : { input };
+}
