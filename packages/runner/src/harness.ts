@@ -1,2 +1,11 @@
 // Entry `@holdfast/runner/harness`: models and expectations for tests of agents.
-export {};
+export {
+	type ExpectedAction,
+	expectActions,
+	type StubClient,
+	type StubOptions,
+	type StubPrompt,
+	type StubReply,
+	snapshot,
+	stubClient,
+} from "./harness/index.ts";

@@ -1,0 +1,23 @@
+// A run as text for snapshots: sorted keys; ids and times by the order in which they appear.
+import type { AgentResult } from "../contract/index.ts";
+import { sorted } from "./expect-actions.ts";
+
+const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+const isoTime = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z/g;
+/** Members that hold milliseconds. */
+const durations: ReadonlySet<string> = new Set(["duration", "durationMs", "latency"]);
+
+/** The text of a run: the same for runs that did the same. @see Agent runtime, "Observability & Testing" */
+export function snapshot(result: AgentResult): string {
+	const ids = new Map<string, string>();
+	const plain = JSON.parse(JSON.stringify(result), (name, value) => (durations.has(name) ? 0 : value));
+	const latencies = plain.metrics?.toolLatencyMs;
+	if (latencies !== undefined) for (const name of Object.keys(latencies)) latencies[name] = 0;
+	return sorted(plain, 2)
+		.replace(uuid, (id) => {
+			const known = ids.get(id) ?? `<id ${ids.size + 1}>`;
+			ids.set(id, known);
+			return known;
+		})
+		.replace(isoTime, "<time>");
+}

@@ -1,0 +1,79 @@
+// A model client that says what a test wrote down.
+import { HoldfastError } from "@holdfast/upp";
+import type {
+	CallOptions,
+	ChatMessage,
+	LLMClient,
+	ModelInfo,
+	ModelResponse,
+	PlanStep,
+} from "../contract/index.ts";
+
+/** What a stub answers: a text, its pieces, a step as JSON, a whole response, or an error that is thrown. */
+export type StubReply = string | readonly string[] | PlanStep | ModelResponse | Error;
+
+/** A prompt as the stub got it. */
+export interface StubPrompt {
+	readonly messages: readonly ChatMessage[];
+	readonly options: Omit<CallOptions, "signal">;
+}
+
+/** A stub, and what it was asked. */
+export interface StubClient extends LLMClient {
+	readonly prompts: readonly StubPrompt[];
+}
+
+/** Options of a stub. */
+export interface StubOptions {
+	/** What it says of its model. Default: the name `stub`, and that it streams. */
+	readonly info?: Partial<ModelInfo>;
+	/** Tokens that it reports of each call. Default: none. */
+	readonly usage?: { readonly inputTokens: number; readonly outputTokens: number };
+}
+
+/**
+ * A client that gives these replies in order, and is marked deterministic. A call past the last rejects with
+ * `STUB_EXHAUSTED`.
+ * @see Agent runtime, "Observability & Testing"
+ */
+export function stubClient(script: readonly StubReply[], { info, usage }: StubOptions = {}): StubClient {
+	const prompts: StubPrompt[] = [];
+	let next = 0;
+	const ask = (
+		prompt: string | readonly ChatMessage[],
+		options: CallOptions = {},
+	): readonly string[] | ModelResponse => {
+		const { signal, ...rest } = options;
+		signal?.throwIfAborted();
+		const messages = typeof prompt === "string" ? [{ role: "user" as const, content: prompt }] : prompt;
+		prompts.push({ messages: structuredClone(messages), options: rest });
+		const reply = script[next++];
+		if (reply === undefined) {
+			const message = `The stub has ${script.length} replies and was asked for one more.`;
+			throw new HoldfastError("STUB_EXHAUSTED", message);
+		}
+		if (reply instanceof Error) throw reply;
+		if (typeof reply === "string") return [reply];
+		if (Array.isArray(reply)) return reply;
+		return "text" in reply ? (reply as ModelResponse) : [JSON.stringify(reply)];
+	};
+	return {
+		deterministic: true,
+		prompts,
+		async call(prompt, options) {
+			const reply = ask(prompt, options);
+			if (!Array.isArray(reply)) return reply as ModelResponse;
+			return { text: reply.join(""), ...(usage === undefined ? {} : { usage }) };
+		},
+		async *stream(prompt, options) {
+			const reply = ask(prompt, options);
+			const pieces: readonly string[] = Array.isArray(reply) ? reply : [(reply as ModelResponse).text];
+			const used = Array.isArray(reply) ? usage : (reply as ModelResponse).usage;
+			for (const [at, text] of pieces.entries()) {
+				options?.signal?.throwIfAborted();
+				yield at === pieces.length - 1 && used !== undefined ? { text, usage: used } : { text };
+			}
+		},
+		getModelInfo: async () => ({ name: "stub", supportsStreaming: true, ...info }),
+	};
+}
