@@ -1,0 +1,379 @@
+// Providers: who gets a call, and what becomes of one that fails.
+
+import { scriptedModel } from "@holdfast/testing";
+import { agent } from "holdfast";
+import { describe, expect, test, vi } from "vitest";
+import { configured } from "../agent/agent.fixture.ts";
+import { Agent } from "../agent/index.ts";
+import type {
+	AgentConfig,
+	LLMClient,
+	ModelProvider,
+	ModelRequest,
+	PlanStep,
+	RunnerEvent,
+} from "../contract/index.ts";
+import { stubClient } from "../harness/index.ts";
+
+const finish = JSON.stringify({ type: "finish", message: "done" });
+const retriable = (code = "BUSY") => Object.assign(new Error(`failed: ${code}`), { code, retriable: true });
+
+interface Spied extends LLMClient {
+	readonly calls: unknown[];
+}
+
+/** A client that answers, or throws what it is given. */
+function client(
+	answer: string | Error | (() => Promise<never>) = finish,
+	more: Partial<LLMClient> = {},
+): Spied {
+	const calls: unknown[] = [];
+	return {
+		calls,
+		async call(prompt) {
+			calls.push(prompt);
+			if (typeof answer === "function") return answer();
+			if (answer instanceof Error) throw answer;
+			return { text: answer };
+		},
+		...more,
+	};
+}
+
+/** An agent whose planner makes one call of this kind, and finishes with what it gave. */
+function asking(
+	providers: AgentConfig["modelProviders"],
+	request: Partial<ModelRequest> = {},
+	more: Partial<AgentConfig> = {},
+) {
+	const planner: AgentConfig["planner"] = {
+		async plan(_, context) {
+			const { text } = await context.callModel({
+				messages: [{ role: "user", content: "hello" }],
+				...request,
+			});
+			return { type: "finish", message: text };
+		},
+	};
+	return new Agent(configured([], { planner, modelProviders: providers, ...more })).runOnce();
+}
+
+const provider = (id: string, more: Partial<ModelProvider> = {}): ModelProvider & { client: Spied } =>
+	({
+		id,
+		client: client(id),
+		...more,
+	}) as ModelProvider & { client: Spied };
+
+describe("selection", () => {
+	test("goes by descending priority, ties in the order given [RUN-049]", async () => {
+		const providers = [
+			provider("a"),
+			provider("b", { priority: 2 }),
+			provider("c", { priority: 2 }),
+			provider("d", { priority: -1 }),
+		];
+		expect((await asking(providers)).result).toBe("b");
+		expect(providers.map(({ client }) => client.calls.length)).toEqual([0, 1, 0, 0]);
+		const failing = providers.map((each) => ({ ...each, client: client(retriable()) }));
+		expect((await asking(failing)).modelCalls?.map(({ provider: id }) => id)).toEqual(["b", "c", "a", "d"]);
+	});
+
+	test("skips who does not advertise the model, or the modality [RUN-050]", async () => {
+		const text = provider("text", { models: ["small"], priority: 9 });
+		const image = provider("image", { models: ["big"], modalities: ["text", "image"] });
+		expect((await asking([text, image], { model: "big" })).result).toBe("image");
+		const content = [{ type: "image" as const, data: "AA==", mediaType: "image/png" }];
+		const messages = [{ role: "user" as const, content }];
+		expect((await asking([text, image], { messages })).result).toBe("image");
+		expect((await asking([text, image], { modality: "image" })).result).toBe("image");
+		expect(text.client.calls).toEqual([]);
+	});
+
+	test("skips who cannot give so many tokens, costs too much, or does not say; what is just enough is accepted [RUN-051]", async () => {
+		const price = { input: 1, output: 2 };
+		const cases: [Partial<ModelProvider>, Partial<ModelRequest>, boolean][] = [
+			[{ maxTokens: 100 }, { maxTokens: 100 }, true],
+			[{ maxTokens: 99 }, { maxTokens: 100 }, false],
+			[{}, { maxTokens: 100 }, false],
+			[{ price, maxTokens: 100 }, { maxTokens: 100, costCeiling: (2 * 1 + 100 * 2) / 1e6 }, true],
+			[{ price, maxTokens: 100 }, { maxTokens: 100, costCeiling: (2 * 1 + 100 * 2) / 1e6 - 1e-9 }, false],
+			[{ maxTokens: 100 }, { maxTokens: 100, costCeiling: 1 }, false],
+		];
+		for (const [more, request, qualifies] of cases) {
+			const one = provider("one", { priority: 1, ...more });
+			const other = provider("other", { maxTokens: 1e6, price: { input: 0, output: 0 } });
+			expect((await asking([one, other], request)).result).toBe(qualifies ? "one" : "other");
+		}
+	});
+
+	test("with nobody to call fails with what each lacks, and calls nobody [RUN-052]", async () => {
+		const providers = [
+			provider("a", { models: ["x"] }),
+			provider("b", { models: ["y"], maxTokens: 1 }),
+			provider("c"),
+		];
+		const result = await asking(providers, { model: "y", maxTokens: 2 });
+		expect(result.error).toMatchObject({
+			code: "NO_PROVIDER",
+			info: {
+				providers: [
+					{ id: "a", unmet: "model" },
+					{ id: "b", unmet: "maxTokens" },
+					{ id: "c", unmet: "model" },
+				],
+			},
+		});
+		expect(providers.flatMap(({ client }) => client.calls)).toEqual([]);
+		expect(result.modelCalls).toEqual([]);
+	});
+
+	test("by a score takes the highest among the capable, ties by priority; NaN and -Infinity exclude [RUN-053]", async () => {
+		const providers = ["a", "b", "c", "d"].map((id) => provider(id, { priority: id === "c" ? 1 : 0 }));
+		const by = async (scores: Record<string, number>) =>
+			(await asking(providers, {}, { score: ({ id }) => scores[id] ?? 0 })).result;
+		expect(await by({ a: 1, b: 2, c: 1 })).toBe("b");
+		expect(await by({ a: 1, b: 1, c: 1, d: 1 })).toBe("c");
+		expect(await by({ a: Number.NaN, b: Number.NaN, c: Number.NEGATIVE_INFINITY, d: -5 })).toBe("d");
+		const incapable = [provider("a", { models: ["x"] }), provider("b")];
+		const result = await asking(incapable, { model: "z" }, { score: () => 1 });
+		expect(result.error?.code).toBe("NO_PROVIDER");
+	});
+});
+
+describe("a bare client", () => {
+	test("says what it can do when it is asked once, and what it does not say it cannot do [RUN-054]", async () => {
+		const getModelInfo = vi.fn(async () => ({ name: "mine", maxTokens: 50 }));
+		const bare = client("bare", { getModelInfo });
+		const planner: AgentConfig["planner"] = {
+			async plan(_, { callModel }) {
+				const messages = [{ role: "user" as const, content: "x" }];
+				await callModel({ messages, model: "mine", maxTokens: 50 });
+				await callModel({ messages, model: "mine" });
+				return { type: "finish", message: "ok" };
+			},
+		};
+		const result = await new Agent(configured([], { planner, modelProviders: [bare] })).runOnce();
+		expect(result.success).toBe(true);
+		expect(result.modelCalls?.map(({ model }) => model)).toEqual(["mine", "mine"]);
+		expect(getModelInfo).toHaveBeenCalledTimes(1);
+		for (const request of [
+			{ maxTokens: 51 },
+			{ model: "other" },
+			{ modality: "image" as const },
+			{ costCeiling: 1 },
+		])
+			expect((await asking([bare], request)).error?.code).toBe("NO_PROVIDER");
+	});
+
+	test("that does not stream is asked whole, and its text is heard once [RUN-059]", async () => {
+		const stream = vi.fn();
+		const tokens: string[] = [];
+		const onModelTokens = (text: string) => void tokens.push(text);
+		const getModelInfo = async () => ({ name: "m", supportsStreaming: false });
+		await asking([client("whole", { stream, getModelInfo })], {}, { onModelTokens });
+		await asking([client("alone")], {}, { onModelTokens });
+		expect(tokens).toEqual(["whole", "alone"]);
+		expect(stream).not.toHaveBeenCalled();
+	});
+
+	test("that streams is heard piece by piece, and the pieces are the text [RUN-059]", async () => {
+		const tokens: string[] = [];
+		const stub = stubClient([["on", "e ", "piece"]]);
+		const result = await asking([stub], {}, { onModelTokens: (text) => void tokens.push(text) });
+		expect(tokens).toEqual(["on", "e ", "piece"]);
+		expect(result.result).toBe("one piece");
+	});
+
+	test("and a model of the house are in one list", async () => {
+		const model = scriptedModel(["from the model"]);
+		const result = await asking([client(retriable()), model]);
+		expect(result.result).toBe("from the model");
+		expect(result.modelCalls?.[1]).toMatchObject({ outcome: "ok", inputTokens: expect.any(Number) });
+		expect(agent({ model }).id).toBeDefined();
+	});
+
+	test.each([
+		[null],
+		[3],
+		[{ id: "x", client: 5 }],
+		[{ id: "", client: client() }],
+		[{ id: "x", client: client(), priority: Number.NaN }],
+	])("that is none is refused with its path: %j", (given) => {
+		expect(() => new Agent(configured([], { modelProviders: [given as never] }))).toThrow(
+			expect.objectContaining({
+				code: "CONFIG_INVALID",
+				message: expect.stringContaining("modelProviders[0]"),
+			}),
+		);
+	});
+});
+
+describe("failover", () => {
+	test("goes to the next capable provider after a failure that may pass; if all fail each is named [RUN-055]", async () => {
+		const [first, second, third] = [
+			provider("a", { client: client(retriable("A")) }),
+			provider("b"),
+			provider("c"),
+		];
+		const result = await asking([first, second, third]);
+		expect(result.result).toBe("b");
+		expect(third.client.calls).toEqual([]);
+		expect(result.retryInfo).toEqual({ attempts: 1, lastError: "failed: A" });
+		const failing = [
+			provider("a", { client: client(retriable("A")) }),
+			provider("b", { client: client(retriable("B")) }),
+		];
+		expect((await asking(failing)).error).toMatchObject({
+			code: "MODEL_FAILED",
+			info: {
+				providers: [
+					{ id: "a", code: "A", message: "failed: A" },
+					{ id: "b", code: "B" },
+				],
+			},
+		});
+	});
+
+	test("does not follow a failure that will not pass [RUN-055] [RUN-063]", async () => {
+		const other = provider("other");
+		const result = await asking([
+			provider("a", {
+				client: client(Object.assign(new Error("no key"), { code: "AUTHENTICATION_FAILED" })),
+			}),
+			other,
+		]);
+		expect(result.error).toMatchObject({ code: "AUTHENTICATION_FAILED", message: "no key" });
+		expect(other.client.calls).toEqual([]);
+	});
+
+	test("a call that takes too long is cancelled; alone the run ends with MODEL_TIMEOUT [RUN-056]", async () => {
+		const signals: AbortSignal[] = [];
+		const slow: LLMClient = {
+			call: (_, options) => {
+				if (options?.signal !== undefined) signals.push(options.signal);
+				return new Promise(() => {});
+			},
+		};
+		const alone = await asking([slow], {}, { modelTimeoutMs: 20 });
+		expect(alone.error?.code).toBe("MODEL_TIMEOUT");
+		expect(signals[0]?.aborted).toBe(true);
+		expect((await asking([slow, client("quick")], {}, { modelTimeoutMs: 20 })).result).toBe("quick");
+	});
+
+	test("a stream that fails midway leaves no text behind, and is on record as failed [RUN-057] [RUN-023]", async () => {
+		const broken: LLMClient = {
+			call: () => Promise.reject(new Error("not asked")),
+			async *stream() {
+				yield { text: "half of a secret plan" };
+				throw retriable("CUT");
+			},
+		};
+		const planner: AgentConfig["planner"] = {
+			async plan({ step, transcript }, { callModel }): Promise<PlanStep> {
+				if (step === 2) return { type: "finish", input: transcript };
+				const { text } = await callModel({ messages: [{ role: "user", content: "x" }] });
+				return { type: "message", message: text };
+			},
+		};
+		const result = await new Agent(
+			configured([], { planner, modelProviders: [broken, client("whole")] }),
+		).runOnce();
+		expect(result.result).toEqual([{ role: "assistant", content: "whole" }]);
+		expect(result.modelCalls).toMatchObject([
+			{ provider: "provider-1", outcome: "failed", error: { code: "CUT" } },
+			{ provider: "provider-2", outcome: "ok" },
+		]);
+	});
+
+	test("an abort cancels the request, and later tokens are no events [RUN-009]", async () => {
+		const events: RunnerEvent[] = [];
+		const begun = Promise.withResolvers<AbortSignal | undefined>();
+		const after = Promise.withResolvers<void>();
+		const streaming: LLMClient = {
+			call: () => Promise.reject(new Error("not asked")),
+			async *stream(_, options) {
+				yield { text: "early" };
+				begun.resolve(options?.signal);
+				await after.promise;
+				yield { text: "late" };
+			},
+		};
+		const config = configured([], {
+			planner: {
+				plan: (_, { callModel }) =>
+					callModel({ messages: [{ role: "user", content: "x" }] }).then(() => ({ type: "finish" })),
+			},
+			modelProviders: [streaming],
+			eventBus: { emit: (event) => void events.push(event) },
+		});
+		const session = new Agent(config).createSession();
+		const running = session.run();
+		const signal = await begun.promise;
+		session.abort();
+		expect((await running).aborted).toBe(true);
+		expect(signal?.aborted).toBe(true);
+		after.resolve();
+		await new Promise((resolve) => setImmediate(resolve));
+		expect(JSON.stringify(events)).toContain("early");
+		expect(JSON.stringify(events)).not.toContain("late");
+	});
+
+	test.each([[{ text: 5 }], [null], [{}]])("a client that answers %j is not believed", async (answer) => {
+		const wrong: LLMClient = { call: async () => answer as never };
+		expect((await asking([wrong])).error?.code).toBe("MODEL_RESPONSE_INVALID");
+	});
+});
+
+describe("the account of a run", () => {
+	test("has tokens of each call and their sum, estimated where a client says nothing [RUN-023] [RUN-024]", async () => {
+		const usage = { inputTokens: 10, outputTokens: 4 };
+		const counted = await asking([stubClient(["x"], { usage })]);
+		expect(counted.modelCalls?.[0]).toMatchObject({
+			...usage,
+			provider: "provider-1",
+			model: "stub",
+			promptRef: "call",
+			outcome: "ok",
+		});
+		expect(counted.modelCalls?.[0]?.duration).toBeGreaterThanOrEqual(0);
+		expect(counted.tokenUsage).toEqual({ ...usage, totalTokens: 14 });
+		const guessed = await asking([stubClient(["12345678"])]);
+		expect(guessed.tokenUsage).toEqual({ inputTokens: 2, outputTokens: 2, totalTokens: 4, estimated: true });
+	});
+
+	test("has a cost where every provider that was called has a price, and none else [RUN-025]", async () => {
+		const usage = { inputTokens: 1_000_000, outputTokens: 500_000 };
+		const price = { input: 3, output: 8 };
+		const priced = { id: "priced", client: stubClient(["x"], { usage }), price };
+		expect((await asking([priced])).costEstimate).toBe(7);
+		expect(await asking([{ id: "free", client: stubClient(["x"], { usage }) }])).not.toHaveProperty(
+			"costEstimate",
+		);
+		const failing = { id: "failing", client: client(retriable()), priority: 1 };
+		expect(await asking([failing, { ...priced, client: stubClient(["x"], { usage }) }])).not.toHaveProperty(
+			"costEstimate",
+		);
+	});
+
+	test("names the models that answered [RUN-028]", async () => {
+		expect((await asking([stubClient(["x"], { info: { name: "m-1" } })])).provenance).toEqual({
+			templates: [],
+			models: ["m-1"],
+		});
+	});
+});
+
+test("close cancels what is in flight, and further calls are refused [RUN-064]", async () => {
+	const { modelClient } = await import("./index.ts");
+	const one = modelClient(scriptedModel([{ gate: new Promise(() => {}) }, "x"]));
+	const inFlight = one.call("x");
+	await one.close?.();
+	await one.close?.();
+	await expect(inFlight).rejects.toMatchObject({ code: "CLIENT_CLOSED" });
+	await expect(one.call("x")).rejects.toMatchObject({ code: "CLIENT_CLOSED" });
+	const streaming = async () => {
+		for await (const _ of one.stream?.("x") ?? []);
+	};
+	await expect(streaming()).rejects.toMatchObject({ code: "CLIENT_CLOSED" });
+});
