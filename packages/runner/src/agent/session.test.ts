@@ -1,7 +1,15 @@
 // A session: one run, its result, and the ways to end it.
 import { inMemoryClient } from "@holdfast/memory";
 import { describe, expect, test } from "vitest";
-import type { AgentConfig, AgentResult, PlannerState, PlanStep, ToolDefinition } from "../contract/index.ts";
+import type {
+	AgentConfig,
+	AgentResult,
+	Planner,
+	PlannerState,
+	PlanStep,
+	RunnerEvent,
+	ToolDefinition,
+} from "../contract/index.ts";
 import { stepsPlanner } from "../loop/index.ts";
 import { configured, deferred, echo, finish, hanging, made, use } from "./agent.fixture.ts";
 import { Agent } from "./agent.ts";
@@ -9,7 +17,7 @@ import { Agent } from "./agent.ts";
 /** A result as its planner's states saw it. */
 function watching(plan: (state: PlannerState) => PlanStep): {
 	states: PlannerState[];
-	planner: AgentConfig["planner"];
+	planner: Planner;
 } {
 	const states: PlannerState[] = [];
 	return { states, planner: { plan: (state) => (states.push(structuredClone({ ...state })), plan(state)) } };
@@ -179,7 +187,7 @@ describe("abort", () => {
 	test("while it plans fires the planner's signal [RUN-009]", async () => {
 		const begun = deferred();
 		let signal: AbortSignal | undefined;
-		const planner: AgentConfig["planner"] = {
+		const planner: Planner = {
 			plan: (_, context) => {
 				signal = context.signal;
 				begun.resolve();
@@ -217,7 +225,7 @@ describe("abort", () => {
 });
 
 describe("the steps of a run", () => {
-	test("a finish step calls no tool; its input goes before its message [RUN-020] [RUN-035]", async () => {
+	test("a finish step calls no tool; its input goes before its message [RUN-020] [RUN-022] [RUN-035]", async () => {
 		expect(await made([{ type: "finish", input: 0, message: "no" }]).runOnce()).toMatchObject({
 			result: 0,
 			steps: 1,
@@ -332,6 +340,23 @@ describe("the steps of a run", () => {
 	});
 });
 
+test("a run that uses up its steps ends with STEPS_EXHAUSTED, and plans no more [RUN-036] [RUN-022]", async () => {
+	const { states, planner } = inOrder(...Array.from({ length: 9 }, (): PlanStep => use("echo", 1)));
+	const result = await made([], { planner, maxSteps: 3 }).runOnce();
+	expect(result).toMatchObject({ success: false, steps: 3, error: { code: "STEPS_EXHAUSTED" } });
+	expect(states).toHaveLength(3);
+	expect(result.actions).toHaveLength(3);
+	expect(result.actions?.[0]).toEqual({
+		type: "tool",
+		toolId: "echo",
+		input: 1,
+		output: { said: 1 },
+		ok: true,
+		duration: expect.any(Number),
+		attempts: 1,
+	});
+});
+
 describe("memory", () => {
 	test("entries of the context are there on the first plan; of an unknown stream there are none [RUN-039]", async () => {
 		const memoryClient = inMemoryClient();
@@ -350,7 +375,7 @@ describe("memory", () => {
 	test("has each output before the next plan [RUN-040] [RUN-027]", async () => {
 		const memoryClient = inMemoryClient();
 		const read: unknown[] = [];
-		const planner: AgentConfig["planner"] = {
+		const planner: Planner = {
 			async plan({ step, sessionId }) {
 				read.push(await memoryClient.read(sessionId));
 				return step === 1 ? use("echo", 1) : finish;
@@ -396,7 +421,7 @@ describe("a result", () => {
 
 	test("has the events inline, in order [RUN-026]", async () => {
 		const { eventStream } = await made([use("echo"), finish]).runOnce();
-		expect((eventStream as { type: string }[]).map(({ type }) => type)).toEqual([
+		expect((eventStream as readonly RunnerEvent[]).map(({ type }) => type)).toEqual([
 			...["run.start", "step.start", "plan", "tool.call", "tool.result", "reflect", "memory"],
 			...["step.start", "plan", "run.end"],
 		]);

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { Agent } from "../agent/index.ts";
 import type { AgentConfig, PlanStep } from "../contract/index.ts";
-import { expectActions, snapshot, stubClient } from "./index.ts";
+import { type ExpectedAction, expectActions, snapshot, stubClient } from "./index.ts";
 
 const config = (script: Parameters<typeof stubClient>[0], more: Partial<AgentConfig> = {}): AgentConfig => ({
 	id: "a",
@@ -42,7 +42,7 @@ describe("a stub", () => {
 describe("expectActions", () => {
 	test("passes on exactly what was done, and else names the first index that differs [RUN-148]", async () => {
 		const result = await new Agent(config([echo, finish])).runOnce();
-		const done = [
+		const done: readonly [ExpectedAction, ExpectedAction] = [
 			{ type: "tool", toolId: "echo", input: { a: 2, b: 1 } } as const,
 			{ type: "finish" } as const,
 		];

@@ -198,7 +198,7 @@ function afterCall(progress: Progress, outcome: string, result: unknown, duratio
 		...(output === undefined ? {} : { output }),
 		ok,
 		...(error === undefined ? {} : { error }),
-		duration,
+		duration: Math.max(duration, latency),
 		attempts,
 		...(meta === undefined ? {} : { meta }),
 	};

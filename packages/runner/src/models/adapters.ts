@@ -2,6 +2,7 @@
 import { HoldfastError, type LanguageModel } from "@holdfast/upp";
 import type { LLMClient, ModelInfo } from "../contract/index.ts";
 import { modelClient } from "./model-client.ts";
+import { untilDone } from "./until-done.ts";
 
 /** Options of every adapter. */
 export interface AdapterOptions {
@@ -24,7 +25,8 @@ export interface KeyedAdapterOptions extends AdapterOptions {
 export function openaiClient({ apiKey, ...options }: KeyedAdapterOptions): LLMClient {
 	return lazyClient(options, apiKey, async () => {
 		const { createOpenAI } = await load(() => import("@ai-sdk/openai"), "@ai-sdk/openai");
-		return createOpenAI({ apiKey, ...settings(options) }).chat(options.model) as LanguageModel;
+		const given = { apiKey, ...settings(options), fetch: untilDone(options.fetch) };
+		return createOpenAI(given).chat(options.model) as LanguageModel;
 	});
 }
 
@@ -48,7 +50,7 @@ export function localClient(options: AdapterOptions & { readonly baseUrl: string
 			name: "local",
 			baseURL,
 			includeUsage: true,
-			...(fetch === undefined ? {} : { fetch }),
+			fetch: untilDone(fetch),
 		});
 		return provider(options.model) as LanguageModel;
 	});
