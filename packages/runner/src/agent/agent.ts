@@ -7,11 +7,13 @@ import type {
 	Agent as AgentContract,
 	AgentEventName,
 	AgentResult,
+	AuditRecord,
 	Health,
 	HealthCheck,
 	RunOptions,
 	ToolDefinition,
 } from "../contract/index.ts";
+import { auditOf } from "./audit-of.ts";
 import { DefaultRunner } from "./default-runner.ts";
 import { makeEngineAgent } from "./engine-agent.ts";
 import { LiveRuns } from "./live-runs.ts";
@@ -167,6 +169,11 @@ export class Agent implements AgentContract {
 			);
 		const { handlers } = this.#agent;
 		handlers.set(event, [...(handlers.get(event) ?? []), handler]);
+	}
+
+	/** What policy did in a session, in order; without one, what it did to the agent as a whole. */
+	async audit(sessionId?: string): Promise<readonly AuditRecord[]> {
+		return auditOf(this.#agent.host, sessionId ?? this.id);
 	}
 
 	/** What all runs so far add up to. */

@@ -31,6 +31,7 @@ export function resolveConfig(config: AgentConfig): ResolvedAgent {
 	checkConfig(config);
 	const flags = flagsOf(config, process.env);
 	const ports: Ports = { ...systemPorts, ...config.ports };
+	const host = config.host ?? memoryHost();
 	const redactor = createRedactor({ secrets: config.safety?.secrets });
 	const tools = new ToolRegistry();
 	const safety = createSafety({
@@ -42,6 +43,9 @@ export function resolveConfig(config: AgentConfig): ResolvedAgent {
 		redactor,
 		clock: ports.clock,
 		ids: ports.ids,
+		timers: ports.timers,
+		keep: (record) =>
+			host.values.values(record.sessionId ?? config.id, "runner.audit").set(record.id, record),
 	});
 	safety.checkPermission("agent:create", config.id);
 	for (const tool of config.tools) tools.register(tool);
@@ -49,7 +53,7 @@ export function resolveConfig(config: AgentConfig): ResolvedAgent {
 	return {
 		config,
 		flags,
-		host: config.host ?? memoryHost(),
+		host,
 		ports,
 		tools,
 		router: createRouter(config.modelProviders, {

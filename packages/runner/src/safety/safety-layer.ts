@@ -1,6 +1,33 @@
-// The rules of one agent, made of its configuration.
-import type { Clock, Ids } from "holdfast";
-import type { Redactor, RuntimeFlags, SafetyConfig, SafetyLayer, ToolDefinition } from "../contract/index.ts";
+// The rules of one agent: at `admit`, where they stand before every plan and every write of its runs is on record, and as
+// functions for what a tool or a planner does in between. Every intervention has one audit record, and none is carried out
+// whose record could not be written.
+
+import { HoldfastError } from "@holdfast/upp";
+import type { Clock, Ids, Timers } from "holdfast";
+import type { MaybePromise } from "holdfast/host";
+import type { Admission, AuditNote, Interceptor } from "holdfast/middleware";
+import {
+	type AuditRecord,
+	type PlanAnswer,
+	type PlannedWrite,
+	type PolicyDecision,
+	type PolicyQuestion,
+	type Redactor,
+	type ReflectAnswer,
+	type RunIdentity,
+	type RuntimeFlags,
+	type SafetyConfig,
+	type SafetyLayer,
+	type StepVerdict,
+	type ToolDefinition,
+	topics,
+} from "../contract/index.ts";
+import { askEngine } from "./ask-engine.ts";
+import { Audit } from "./audit.ts";
+import { checkStep, type StepRules, standingRefusal } from "./check-step.ts";
+import { type CheckedWrite, checkWrite } from "./check-write.ts";
+import { firstMatch } from "./content.ts";
+import { RateLimits } from "./rate-limits.ts";
 
 /** What the layer is made with. */
 export interface SafetyParts {
@@ -13,15 +40,236 @@ export interface SafetyParts {
 	readonly redactor: Redactor;
 	readonly clock: Clock;
 	readonly ids: Ids;
+	readonly timers: Timers;
+	/** Keeps an audit record that no append of a run carries. */
+	keep(record: AuditRecord): void | Promise<void>;
 }
 
-export function createSafety(_parts: SafetyParts): SafetyLayer {
+export function createSafety(parts: SafetyParts): SafetyLayer {
+	const { config, redactor, clock, ids, timers, agentId } = parts;
+	const audit = new Audit({ redactor, clock, ids, sink: config.auditSink, keep: parts.keep });
+	const engine = config.policyEngine;
+	const limits = new RateLimits(config.requestRateLimit);
+	const ask = (run: RunIdentity) =>
+		engine === undefined
+			? undefined
+			: (question: Pick<PolicyQuestion, "point" | "target" | "subject">): Promise<PolicyDecision> =>
+					askEngine(engine, { ...run, ...question }, { timeoutMs: config.policyTimeoutMs ?? 5_000, timers });
+	const standing = {
+		config,
+		flags: parts.flags,
+		enableTools: new Set(parts.enableTools),
+		tool: parts.tool,
+	};
+	const rules = (run: RunIdentity): StepRules => ({
+		...standing,
+		limits,
+		now: () => clock.now(),
+		ask: ask(run),
+	});
+
+	const admitPlan = (
+		answer: PlanAnswer,
+		run: RunIdentity,
+	): MaybePromise<Admitted<PlanAnswer> | undefined> => {
+		const { step, verdict } = answer;
+		if (step === undefined || verdict !== undefined) return undefined;
+		const checked = checkStep(rules(run), step);
+		const then = (came: Awaited<typeof checked>): MaybePromise<Admitted<PlanAnswer> | undefined> => {
+			if (came.verdict === undefined) return undefined;
+			const point =
+				step.type === "tool" && came.verdict.rule !== "policy-engine" ? "tool-input" : "planner-output";
+			const isOfTheTool = ["toolDenylist", "toolAllowlist", "safeByDefault", "allowNetwork", "allowShell"];
+			const record = audit.record(run, {
+				point: isOfTheTool.includes(came.verdict.rule) ? "planner-output" : point,
+				rule: came.verdict.rule,
+				action:
+					came.verdict.action === "ask"
+						? "asked"
+						: came.verdict.action === "modified"
+							? "modified"
+							: "blocked",
+				subject: step,
+			});
+			const next: PlanAnswer = { ...answer, step: came.step, verdict: came.verdict };
+			return written(audit, record, next, (verdict) => ({ ...answer, verdict }));
+		};
+		return checked instanceof Promise ? checked.then(then) : then(checked);
+	};
+
+	const admitWrites = async (
+		answer: ReflectAnswer,
+		run: RunIdentity,
+	): Promise<Admitted<ReflectAnswer> | undefined> => {
+		const writes: PlannedWrite[] = [];
+		const notes: AuditRecord[] = [];
+		for (const write of answer.writes) {
+			const came = await checkWrite(config, redactor, asking(run, "memory-write", write.key), write.entry);
+			if (came.written !== undefined) writes.push({ ...write, entry: came.written.value });
+			if (came.intervention !== undefined)
+				notes.push(recordOf(run, "memory-write", came.intervention, { key: write.key, entry: write.entry }));
+		}
+		if (notes.length === 0) return undefined;
+		try {
+			for (const record of notes) await audit.write(record);
+		} catch (error) {
+			return { answer: { ...answer, writes: [], error: auditFailed(error) }, notes };
+		}
+		return { answer: { ...answer, writes }, notes };
+	};
+
+	const asking = (run: RunIdentity, point: PolicyQuestion["point"], target: string) => {
+		const question = ask(run);
+		return question === undefined ? undefined : (subject: unknown) => question({ point, target, subject });
+	};
+
+	const recordOf = (
+		run: RunIdentity,
+		point: AuditRecord["point"],
+		{ rule, action }: NonNullable<CheckedWrite["intervention"]>,
+		subject: unknown,
+	): AuditRecord => audit.record(run, { point, rule, action, subject });
+
+	const interceptor: Interceptor = {
+		name: "safety",
+		begin: ({ sessionKey }) => {
+			const run = { agentId, sessionId: sessionKey };
+			return {
+				deltas: "as-is",
+				admit(fact) {
+					if (fact.kind === "tool.settled") {
+						const result = redactor.maskSecrets(fact.result);
+						return result === fact.result ? undefined : { fact: { ...fact, result } };
+					}
+					if (fact.kind !== "decision") return undefined;
+					const answer = redactor.maskSecrets(fact.answer);
+					const bare = answer === fact.answer ? undefined : { fact: { ...fact, answer } };
+					const after = (admitted: Admitted<unknown> | undefined): Admission | undefined =>
+						admitted === undefined
+							? bare
+							: { fact: { ...fact, answer: admitted.answer }, notes: admitted.notes.map(noteOf) };
+					const came =
+						fact.topic === topics.plan
+							? admitPlan(answer as PlanAnswer, run)
+							: fact.topic === topics.reflect && (answer as ReflectAnswer).writes.length > 0
+								? admitWrites(answer as ReflectAnswer, run)
+								: undefined;
+					return came instanceof Promise ? came.then(after) : after(came);
+				},
+			};
+		},
+	};
+
 	return {
-		interceptor: { name: "safety", begin: () => undefined },
-		allows: () => true,
-		checkAttempt: () => undefined,
-		checkPrompt: (messages) => messages,
-		checkWrite: (_point, _target, value) => ({ value }),
-		checkPermission: () => undefined,
+		interceptor,
+		allows: (toolId) => standingRefusal(standing, toolId) === undefined,
+		async checkAttempt(toolId, run) {
+			if (limits.attempt(toolId, clock.now())) return;
+			await audit.keep(
+				audit.record(run, {
+					point: "tool-input",
+					rule: "requestRateLimit",
+					action: "blocked",
+					subject: { toolId },
+				}),
+			);
+			throw new HoldfastError("RATE_LIMITED", `The tool ${JSON.stringify(toolId)} was attempted too often.`);
+		},
+		async checkPrompt(messages, run) {
+			const block = async (rule: string, code: string, reason: string): Promise<never> => {
+				await audit.keep(
+					audit.record(run, { point: "model-prompt", rule, action: "blocked", subject: messages }),
+				);
+				throw new HoldfastError(code, reason);
+			};
+			if (firstMatch(config.contentFilter ?? [], messages) !== undefined)
+				await block(
+					"contentFilter",
+					"CONTENT_BLOCKED",
+					"The prompt holds what is filtered; the model was not asked.",
+				);
+			const question = ask(run);
+			if (question === undefined) return redactor.maskSecrets(messages);
+			const decision = await question({ point: "model-prompt", subject: messages });
+			if (decision.action === "allow") return redactor.maskSecrets(messages);
+			if (decision.action === "modify") {
+				await audit.keep(
+					audit.record(run, {
+						point: "model-prompt",
+						rule: decision.rule,
+						action: "modified",
+						subject: messages,
+					}),
+				);
+				return redactor.maskSecrets(decision.subject as typeof messages);
+			}
+			const code = decision.action === "block" ? (decision.code ?? "POLICY_BLOCKED") : "POLICY_BLOCKED";
+			return block(decision.rule, code, decision.reason ?? "The prompt was blocked by policy.");
+		},
+		async checkWrite(point, target, value, run) {
+			const came = await checkWrite(config, redactor, asking(run, point, target), value);
+			const { intervention, written: admitted } = came;
+			if (intervention === undefined) return admitted;
+			try {
+				await audit.keep(recordOf(run, point, intervention, { target, value }));
+			} catch (error) {
+				const { code, message } = auditFailed(error);
+				throw new HoldfastError(code, message, { cause: error });
+			}
+			if (intervention.code !== undefined)
+				throw new HoldfastError(
+					intervention.code,
+					`Writing to ${JSON.stringify(target)} was blocked by policy.`,
+				);
+			return admitted;
+		},
+		checkPermission(permission, target) {
+			const { rbac } = config;
+			if (rbac === undefined) return;
+			const grants = (role: string): boolean =>
+				Object.hasOwn(rbac.permissions, role) && (rbac.permissions[role]?.includes(permission) ?? false);
+			if (rbac.roles.some(grants)) return;
+			audit.keepNow(
+				audit.record(
+					{ agentId },
+					{ point: "registration", rule: permission, action: "denied", subject: { target } },
+				),
+			);
+			const roles = rbac.roles.join(", ") || "no role";
+			throw new HoldfastError("RBAC_DENIED", `${roles} may not do ${permission} (${target}).`);
+		},
+	};
+}
+
+interface Admitted<Answer> {
+	readonly answer: Answer;
+	readonly notes: readonly AuditRecord[];
+}
+
+function noteOf(record: AuditRecord): AuditNote {
+	return { topic: topics.audit, value: record };
+}
+
+/** An answer whose record is written; where that fails, the step is not carried out. A promise only with a sink. */
+async function written<Answer>(
+	audit: Audit,
+	record: AuditRecord,
+	answer: Answer,
+	refused: (verdict: StepVerdict) => Answer,
+): Promise<Admitted<Answer>> {
+	try {
+		await audit.write(record);
+		return { answer, notes: [record] };
+	} catch (error) {
+		const { code, message } = auditFailed(error);
+		return { answer: refused({ action: "blocked", rule: record.rule, code, message }), notes: [record] };
+	}
+}
+
+function auditFailed(error: unknown): { readonly code: string; readonly message: string } {
+	const why = error instanceof Error ? error.message : String(error);
+	return {
+		code: "AUDIT_WRITE_FAILED",
+		message: `The audit record could not be written, so nothing was done: ${why}`,
 	};
 }

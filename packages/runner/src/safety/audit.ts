@@ -1,0 +1,54 @@
+// Audit records: one for each intervention, written before what it is about is carried out.
+import type { Clock, Ids } from "holdfast";
+import type { AuditRecord, AuditSink, Redactor, RunIdentity } from "../contract/index.ts";
+
+/** What an audit is made with. */
+export interface AuditParts {
+	readonly redactor: Redactor;
+	readonly clock: Clock;
+	readonly ids: Ids;
+	readonly sink?: AuditSink | undefined;
+	/** Keeps a record that no append of a run carries. */
+	keep(record: AuditRecord): void | Promise<void>;
+}
+
+export class Audit {
+	readonly #parts: AuditParts;
+
+	constructor(parts: AuditParts) {
+		this.#parts = parts;
+	}
+
+	/** A record, with its subject redacted. */
+	record(
+		{ agentId, sessionId }: RunIdentity,
+		about: Pick<AuditRecord, "point" | "rule" | "action"> & { readonly subject?: unknown },
+	): AuditRecord {
+		const { redactor, clock, ids } = this.#parts;
+		const { subject, ...rest } = about;
+		return {
+			id: ids.uuid(),
+			timestamp: new Date(clock.now()).toISOString(),
+			agentId,
+			...(sessionId === undefined ? {} : { sessionId }),
+			...rest,
+			...(subject === undefined ? {} : { subject: redactor.redact(subject) }),
+		};
+	}
+
+	/** Gives a record to the sink. Rejects where it cannot be written: then what it is about must not be done. */
+	async write(record: AuditRecord): Promise<void> {
+		await this.#parts.sink?.write(record);
+	}
+
+	/** Writes a record of something that has no append of its own. */
+	async keep(record: AuditRecord): Promise<void> {
+		await this.#parts.keep(record);
+		await this.write(record);
+	}
+
+	/** The same, where nobody can wait: a sink that fails later is not heard. */
+	keepNow(record: AuditRecord): void {
+		this.keep(record).catch(() => {});
+	}
+}

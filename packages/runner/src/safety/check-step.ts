@@ -1,0 +1,161 @@
+// Policy on a planned step: in which order rules are asked, and what the first that objects makes of it.
+import type {
+	PlanStep,
+	PolicyDecision,
+	PolicyQuestion,
+	RuntimeFlags,
+	SafetyConfig,
+	StepVerdict,
+	ToolDefinition,
+} from "../contract/index.ts";
+import { firstMatch } from "./content.ts";
+import type { RateLimits } from "./rate-limits.ts";
+
+/** What became of a step. */
+export interface CheckedStep {
+	readonly step: PlanStep;
+	/** Absent where it may be carried out as it was planned. */
+	readonly verdict?: StepVerdict;
+}
+
+/** The rules of an agent. */
+export interface StepRules {
+	readonly config: SafetyConfig;
+	readonly flags: Required<RuntimeFlags>;
+	readonly enableTools: ReadonlySet<string>;
+	tool(id: string): ToolDefinition | undefined;
+	readonly limits: RateLimits;
+	now(): number;
+	/** Undefined without a policy engine. */
+	ask:
+		| ((question: Pick<PolicyQuestion, "point" | "target" | "subject">) => Promise<PolicyDecision>)
+		| undefined;
+}
+
+/** A promise only where an engine is asked. */
+export function checkStep(rules: StepRules, step: PlanStep): CheckedStep | Promise<CheckedStep> {
+	const verdict = step.type === "tool" ? refusalOf(rules, step.toolId as string) : undefined;
+	if (verdict !== undefined) return { step, verdict };
+	const cleaned = step.type === "tool" ? sanitised(rules.config, step) : step;
+	if (cleaned.type === "tool") {
+		const match = firstMatch(rules.config.contentFilter ?? [], cleaned.input);
+		if (match !== undefined)
+			return {
+				step: cleaned,
+				verdict: blocked("contentFilter", "CONTENT_BLOCKED", "its input holds what is filtered"),
+			};
+	}
+	if (rules.ask !== undefined) return asked(rules, rules.ask, step, cleaned);
+	return changed(step, cleaned, "sanitizers");
+}
+
+/** Whether a tool may be used at all. */
+export function refusalOf(rules: StepRules, id: string): StepVerdict | undefined {
+	const refusal = standingRefusal(rules, id);
+	if (refusal !== undefined) return refusal;
+	if (rules.limits.attempt(id, rules.now())) return undefined;
+	return blocked(
+		"requestRateLimit",
+		"RATE_LIMITED",
+		`the tool ${JSON.stringify(id)} was attempted too often`,
+	);
+}
+
+/** A refusal that does not pass with time. */
+export function standingRefusal(
+	{ config, flags, enableTools, tool }: Omit<StepRules, "limits" | "now" | "ask">,
+	id: string,
+): StepVerdict | undefined {
+	const named = JSON.stringify(id);
+	if (config.toolDenylist?.includes(id) === true)
+		return blocked("toolDenylist", "TOOL_DENIED", `the tool ${named} is denied`);
+	if (config.toolAllowlist !== undefined && !config.toolAllowlist.includes(id))
+		return blocked(
+			"toolAllowlist",
+			"TOOL_NOT_ALLOWED",
+			`the tool ${named} is not among those that are allowed`,
+		);
+	const { requires, safeByDefault } = tool(id) ?? {};
+	if (requires === "network" && !flags.allowNetwork)
+		return blocked(
+			"allowNetwork",
+			"NETWORK_DISABLED",
+			`the tool ${named} needs the network; set \`allowNetwork\``,
+		);
+	if (requires === "shell" && !flags.allowShell)
+		return blocked("allowShell", "SHELL_DISABLED", `the tool ${named} starts processes; set \`allowShell\``);
+	if (requires === undefined && safeByDefault === false && !enableTools.has(id))
+		return blocked(
+			"safeByDefault",
+			"TOOL_NOT_ENABLED",
+			`the tool ${named} is not enabled; name it in \`enableTools\``,
+		);
+	return undefined;
+}
+
+function sanitised({ sanitizers = [] }: SafetyConfig, step: PlanStep): PlanStep {
+	let { input } = step;
+	for (const sanitize of sanitizers) input = sanitize(step.toolId as string, input);
+	if (input === step.input || JSON.stringify(input) === JSON.stringify(step.input)) return step;
+	return { ...step, input: JSON.parse(JSON.stringify(input ?? null)) };
+}
+
+async function asked(
+	rules: StepRules,
+	ask: NonNullable<StepRules["ask"]>,
+	given: PlanStep,
+	cleaned: PlanStep,
+): Promise<CheckedStep> {
+	const target = cleaned.toolId === undefined ? {} : { target: cleaned.toolId };
+	const planned = await ask({ point: "planner-output", ...target, subject: cleaned });
+	if (planned.action === "block" || planned.action === "drop")
+		return { step: cleaned, verdict: verdictOf(planned) };
+	if (planned.action === "ask" && cleaned.type === "tool") return { step: cleaned, verdict: asks(planned) };
+	if (cleaned.type !== "tool") return { step: cleaned };
+	const decision = await ask({ point: "tool-input", ...target, subject: cleaned.input });
+	switch (decision.action) {
+		case "block":
+		case "drop":
+			return { step: cleaned, verdict: verdictOf(decision) };
+		case "ask":
+			return { step: cleaned, verdict: asks(decision) };
+		case "modify": {
+			const step = { ...cleaned, input: JSON.parse(JSON.stringify(decision.subject ?? null)) };
+			if (firstMatch(rules.config.contentFilter ?? [], step.input) !== undefined)
+				return {
+					step,
+					verdict: blocked("contentFilter", "CONTENT_BLOCKED", "its input holds what is filtered"),
+				};
+			return changed(given, step, decision.rule);
+		}
+		case "allow":
+			return changed(given, cleaned, "sanitizers");
+	}
+}
+
+function changed(given: PlanStep, step: PlanStep, rule: string): CheckedStep {
+	if (given === step) return { step };
+	return {
+		step,
+		verdict: { action: "modified", rule, code: "MODIFIED", message: "Its input was changed by policy." },
+	};
+}
+
+function blocked(rule: string, code: string, why: string): StepVerdict {
+	return { action: "blocked", rule, code, message: `The step was blocked by policy: ${why}.` };
+}
+
+function verdictOf(decision: Extract<PolicyDecision, { action: "block" | "drop" }>): StepVerdict {
+	const code = decision.action === "block" ? (decision.code ?? "POLICY_BLOCKED") : "POLICY_BLOCKED";
+	const message = decision.reason ?? "The step was blocked by policy.";
+	return { action: "blocked", rule: decision.rule, code, message };
+}
+
+function asks({ rule, reason }: Extract<PolicyDecision, { action: "ask" }>): StepVerdict {
+	return {
+		action: "ask",
+		rule,
+		code: "APPROVAL_NEEDED",
+		message: reason ?? "A person has to allow the step.",
+	};
+}
