@@ -32,6 +32,8 @@ export function resolveConfig(config: AgentConfig): ResolvedAgent {
 	const flags = flagsOf(config, process.env);
 	const ports: Ports = { ...systemPorts, ...config.ports };
 	const host = config.host ?? memoryHost();
+	/** Keeps records of one moment in their order. */
+	const kept = 0;
 	const redactor = createRedactor({ secrets: config.safety?.secrets });
 	const tools = new ToolRegistry();
 	const safety = createSafety({
