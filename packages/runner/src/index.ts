@@ -90,6 +90,7 @@ export type {
 	ToolMeta,
 	ToolOutput,
 } from "./contract/tool-definition.ts";
+export { databaseEventStore, fileEventStore, memoryEventStore } from "./events/index.ts";
 export { type ModelPlannerOptions, modelPlanner, stepsPlanner } from "./loop/index.ts";
 export {
 	type AdapterOptions,

@@ -19,6 +19,7 @@ import { makeEngineAgent } from "./engine-agent.ts";
 import { LiveRuns } from "./live-runs.ts";
 import type { Metrics } from "./metrics.ts";
 import { checkMaxSteps, invalid } from "./read-config.ts";
+import { type Recording, replayRun } from "./replay.ts";
 import { type ResolvedAgent, resolveConfig } from "./resolved-agent.ts";
 import { FixedClock, seededIds } from "./seeded.ts";
 import { Session } from "./session.ts";
@@ -41,8 +42,8 @@ export class Agent implements AgentContract {
 	#started: Promise<void> | undefined;
 	#stopped: Promise<void> | undefined;
 
-	constructor(config: AgentConfig) {
-		this.#agent = resolveConfig(config);
+	constructor(config: AgentConfig, recording?: Recording) {
+		this.#agent = resolveConfig(config, recording);
 		this.id = config.id;
 		this.#live = new LiveRuns(this.#agent);
 		this.#runner = new DefaultRunner();
@@ -174,6 +175,20 @@ export class Agent implements AgentContract {
 	/** What policy did in a session, in order; without one, what it did to the agent as a whole. */
 	async audit(sessionId?: string): Promise<readonly AuditRecord[]> {
 		return auditOf(this.#agent.host, sessionId ?? this.id);
+	}
+
+	/**
+	 * Runs a recorded run again: models and tools give what they gave, nothing live is called. Gives the result, as redacted
+	 * as the record is.
+	 *
+	 * Rejects with `REPLAY_DIVERGED` and the first event that differs in `data`, with `RECORD_INCOMPLETE`, `RECORD_ALTERED`,
+	 * `RUN_NOT_FOUND`, and with `CONFIG_INVALID` without an `eventStore`.
+	 * @see Agent runtime, "Observability & Testing"
+	 */
+	async replay(runId: string): Promise<AgentResult> {
+		const { config } = this.#agent;
+		if (config.eventStore === undefined) throw invalid([["eventStore", "a replay reads what one has kept"]]);
+		return replayRun(config, config.eventStore, runId, (given, recording) => new Agent(given, recording));
 	}
 
 	/** What all runs so far add up to. */

@@ -90,6 +90,8 @@ async function callTool(
 		run.events.emit("tool.call", { step: iteration, toolId, attempt, input: shown() });
 		run.events.guarded("onToolCall", () => config.onToolCall?.(toolId, redactor.redact(shown())));
 	};
+	if (agent.recording !== undefined)
+		return recorded(agent.recording.answer(iteration), called, (error) => run.failed(error));
 	const executed: ToolDefinition = definition ?? {
 		id: toolId,
 		run: () => undefined,
@@ -122,6 +124,28 @@ async function callTool(
 			},
 		};
 	}
+}
+
+/** What the record has of a call, with what was emitted of its attempts. */
+function recorded(
+	answer: CallAnswer | undefined,
+	called: (attempt: number) => void,
+	failed: (error: ResultError) => void,
+): CallAnswer {
+	if (answer === undefined) {
+		called(1);
+		const error: ResultError = { code: "REPLAY_DIVERGED", message: "The record has no such call." };
+		return { ok: false, error, latency: 0, attempts: 1, failures: [error], changes: [] };
+	}
+	for (let attempt = 1; attempt <= answer.attempts; attempt++) {
+		called(attempt);
+		const failure = answer.failures[attempt - 1];
+		if (failure !== undefined) failed(failure);
+	}
+	for (const failure of answer.failures.slice(answer.attempts)) failed(failure);
+	if (answer.attempts === 0 && answer.failures.length === 0 && answer.error !== undefined)
+		failed(answer.error);
+	return answer;
 }
 
 async function refusal(check: () => unknown): Promise<ResultError | undefined> {

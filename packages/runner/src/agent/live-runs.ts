@@ -11,6 +11,8 @@ import type { ResolvedAgent } from "./resolved-agent.ts";
 import { RunEvents } from "./run-events.ts";
 import { seededRandom } from "./seeded.ts";
 
+const asItIs = { push: (piece: string): string => piece, flush: (): string => "" };
+
 /** A run under way in this process. */
 export interface OpenRun extends LiveRun {
 	readonly events: RunEvents;
@@ -74,7 +76,7 @@ export class LiveRuns {
 	}
 
 	#make(runId: string, sessionId: string): OpenRun {
-		const { config, redactor, ports, safety, router, handlers } = this.#agent;
+		const { config, redactor, ports, safety, router, handlers, recording } = this.#agent;
 		const events = new RunEvents(
 			{
 				bus: config.eventBus,
@@ -116,7 +118,8 @@ export class LiveRuns {
 				events.guarded("onError", () => config.onError?.({ code, message, sessionId }));
 			},
 			async callModel(request, signal): Promise<RoutedCall> {
-				const masked = redactor.stream();
+				// What is on record is masked already, piece by piece.
+				const masked = recording === undefined ? redactor.stream() : asItIs;
 				const tokens = (text: string): void => {
 					if (text === "") return;
 					events.emit("model.tokens", { step: run.step, text });
@@ -130,8 +133,7 @@ export class LiveRuns {
 				);
 				signal.throwIfAborted();
 				tokens(masked.flush());
-				const { response, error } = routed;
-				events.emit("model.end", { step: run.step, text: response?.text, usage: response?.usage, error });
+				events.emit("model.end", { step: run.step, routed });
 				return routed;
 			},
 			async renderPrompt(id, params) {
@@ -161,7 +163,12 @@ export class LiveRuns {
 			run.toolId = step?.toolId;
 		}
 		const remembers = fact.kind === "tool.settled" && run.toolId === memoryTool;
-		for (const { type, data } of eventOf(fact, { step: run.step, toolId: run.toolId, remembers }))
+		for (const { type, data } of eventOf(fact, {
+			agentId: this.#agent.config.id,
+			step: run.step,
+			toolId: run.toolId,
+			remembers,
+		}))
 			run.events.emit(type, data);
 		if (fact.kind === "tools.requested") {
 			const [call] = fact.calls;

@@ -38,7 +38,7 @@ test("tools have counts, error rates over attempts, and latencies [RUN-152]", as
 	await agent.runOnce();
 	expect(agent.metrics().tools).toEqual({ flaky: { calls: 4, errorRate: 0.5, p50: 3, p95: 7 } });
 	await agent.runOnce();
-	expect(agent.metrics().tools["flaky"]).toEqual({ calls: 8, errorRate: 0.5, p50: 7, p95: 15 });
+	expect(agent.metrics().tools.flaky).toEqual({ calls: 8, errorRate: 0.5, p50: 7, p95: 15 });
 });
 
 test("models have tokens and cost; a run without a price is counted as such [RUN-153]", async () => {

@@ -10,6 +10,7 @@ import { createSafety } from "../safety/index.ts";
 import { ToolRegistry } from "../tools/index.ts";
 import { MetricsCollector } from "./metrics.ts";
 import { checkConfig, type Flags, flagsOf } from "./read-config.ts";
+import type { Recording } from "./replay.ts";
 
 export interface ResolvedAgent {
 	readonly config: AgentConfig;
@@ -21,19 +22,21 @@ export interface ResolvedAgent {
 	readonly redactor: Redactor;
 	readonly safety: SafetyLayer;
 	readonly metrics: MetricsCollector;
+	/** Set in a replay. */
+	readonly recording: Recording | undefined;
 	readonly handlers: Map<AgentEventName, ((data: unknown) => void)[]>;
 	/** The memory of a session. */
 	memory(): MemoryClient;
 }
 
 /** @throws HoldfastError `CONFIG_INVALID`, `RBAC_DENIED`, and what registering tools throws. */
-export function resolveConfig(config: AgentConfig): ResolvedAgent {
+export function resolveConfig(config: AgentConfig, recording?: Recording): ResolvedAgent {
 	checkConfig(config);
 	const flags = flagsOf(config, process.env);
 	const ports: Ports = { ...systemPorts, ...config.ports };
 	const host = config.host ?? memoryHost();
 	/** Keeps records of one moment in their order. */
-	const kept = 0;
+	let kept = 0;
 	const redactor = createRedactor({ secrets: config.safety?.secrets });
 	const tools = new ToolRegistry();
 	const safety = createSafety({
@@ -47,7 +50,9 @@ export function resolveConfig(config: AgentConfig): ResolvedAgent {
 		ids: ports.ids,
 		timers: ports.timers,
 		keep: (record) =>
-			host.values.values(record.sessionId ?? config.id, "runner.audit").set(record.id, record),
+			host.values
+				.values(record.sessionId ?? config.id, "runner.audit")
+				.set(`${record.timestamp} ${String(++kept).padStart(9, "0")} ${record.id}`, record),
 	});
 	safety.checkPermission("agent:create", config.id);
 	for (const tool of config.tools) tools.register(tool);
@@ -58,12 +63,15 @@ export function resolveConfig(config: AgentConfig): ResolvedAgent {
 		host,
 		ports,
 		tools,
-		router: createRouter(config.modelProviders, {
-			score: config.score,
-			timeoutMs: config.modelTimeoutMs,
-			timers: ports.timers,
-			clock: ports.clock,
-		}),
+		router:
+			recording?.router ??
+			createRouter(config.modelProviders, {
+				score: config.score,
+				timeoutMs: config.modelTimeoutMs,
+				timers: ports.timers,
+				clock: ports.clock,
+			}),
+		recording,
 		redactor,
 		safety,
 		metrics: new MetricsCollector(),

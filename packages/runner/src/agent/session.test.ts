@@ -422,7 +422,7 @@ describe("a result", () => {
 	test("has the events inline, in order [RUN-026]", async () => {
 		const { eventStream } = await made([use("echo"), finish]).runOnce();
 		expect((eventStream as readonly RunnerEvent[]).map(({ type }) => type)).toEqual([
-			...["run.start", "step.start", "plan", "tool.call", "tool.result", "reflect", "memory"],
+			...["run.start", "run.begin", "step.start", "plan", "tool.call", "tool.result", "reflect", "memory"],
 			...["step.start", "plan", "run.end"],
 		]);
 	});

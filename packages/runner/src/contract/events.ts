@@ -3,6 +3,7 @@
 /** The kinds of events of a run, in the order in which an iteration emits them. */
 export type RunnerEventType =
 	| "run.start"
+	| "run.begin"
 	| "step.start"
 	| "model.start"
 	| "model.tokens"
@@ -49,4 +50,5 @@ export interface EventStore {
 	verify(runId: string): Promise<{ readonly ok: true } | { readonly ok: false; readonly seq: number }>;
 	/** An event could not be appended: the record is incomplete. */
 	markIncomplete?(runId: string): Promise<void>;
+	isIncomplete?(runId: string): Promise<boolean>;
 }

@@ -219,8 +219,8 @@ test("Anthropic's posts to v1/messages with its headers, and moves system messag
 	const [{ url, headers, body } = {} as Received] = received;
 	expect([url, headers?.["x-api-key"]]).toEqual(["/v1/messages", key]);
 	expect(headers?.["anthropic-version"]).toMatch(/^\d{4}-\d{2}-\d{2}$/);
-	expect(JSON.stringify(body?.["system"])).toContain("Be kind.");
-	expect(JSON.stringify(body?.["messages"])).not.toContain("Be kind.");
+	expect(JSON.stringify(body?.system)).toContain("Be kind.");
+	expect(JSON.stringify(body?.messages)).not.toContain("Be kind.");
 });
 
 test("a local one sends no key [RUN-062]", async () => {
@@ -236,7 +236,7 @@ test("outputs of tools reach a model as results of calls, under names that it ta
 		{ role: "user", content: "x" },
 		{ role: "tool", toolId: "my tool!", content: "the output" },
 	]);
-	const sent = received[0]?.body["messages"] as { role: string; content: unknown }[];
+	const sent = received[0]?.body.messages as { role: string; content: unknown }[];
 	expect(sent.map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
 	expect(JSON.stringify(sent)).toContain("my_tool_");
 });

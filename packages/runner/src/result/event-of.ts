@@ -16,6 +16,7 @@ export interface EventData {
 
 /** What a run knows of itself when a fact is committed. */
 export interface EventContext {
+	readonly agentId: string;
 	/** The iteration under way, from 1. */
 	readonly step: number;
 	/** The tool of the iteration. */
@@ -25,10 +26,13 @@ export interface EventContext {
 }
 
 /** The events of a fact, in order; none where it says nothing of the work. */
-export function eventOf(fact: Fact, { step, toolId, remembers }: EventContext): readonly EventData[] {
+export function eventOf(
+	fact: Fact,
+	{ agentId, step, toolId, remembers }: EventContext,
+): readonly EventData[] {
 	switch (fact.kind) {
 		case "run.started":
-			return [{ type: "run.start", data: { agentId: fact.agentId } }];
+			return [{ type: "run.start", data: { agentId } }];
 		case "decision":
 			return ofDecision(fact.topic, fact.answer, step);
 		case "tool.settled": {
@@ -37,9 +41,7 @@ export function eventOf(fact: Fact, { step, toolId, remembers }: EventContext): 
 				(change): EventData => ({ type: "memory", data: { step, ...change } }),
 			);
 			if (remembers) return changes;
-			const { ok, output, error, attempts } = answer ?? {};
-			const data =
-				fact.outcome === "done" ? { ok, output, error, attempts } : { ok: false, output: fact.result };
+			const data = fact.outcome === "done" ? { ok: answer.ok, answer } : { ok: false, output: fact.result };
 			return [...changes, { type: "tool.result", data: { step, toolId, ...data } }];
 		}
 		case "run.ended": {
@@ -53,6 +55,7 @@ export function eventOf(fact: Fact, { step, toolId, remembers }: EventContext): 
 }
 
 function ofDecision(topic: string, answer: unknown, step: number): readonly EventData[] {
+	if (topic === topics.begin) return [{ type: "run.begin", data: answer }];
 	if (topic === topics.plan) {
 		const { step: planned, error, verdict } = answer as PlanAnswer;
 		const stepped = verdict === undefined ? [] : [{ type: "policy", data: { step, ...verdict } } as const];

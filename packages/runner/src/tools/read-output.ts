@@ -68,7 +68,7 @@ function isOutput(value: unknown): value is { ok: boolean; output?: unknown; met
 }
 
 function messageOf(output: unknown, meta: ToolMeta | undefined): string {
-	const said = meta?.["message"];
+	const said = meta?.message;
 	if (typeof said === "string" && said !== "") return said;
 	const text = textOf(output);
 	return text === "" ? "The tool says that it failed." : text;

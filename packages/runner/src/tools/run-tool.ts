@@ -128,7 +128,7 @@ function delayBefore(
 	meta: ToolMeta | undefined,
 ): number {
 	const backoff = Math.min(maxDelayMs, baseDelayMs * 2 ** (attempt - 1)) * (0.5 + rng() / 2);
-	const wanted = meta?.["retryAfterMs"];
+	const wanted = meta?.retryAfterMs;
 	const asked = typeof wanted === "number" && wanted > 0 ? Math.min(wanted, longestRetryAfter) : 0;
 	return Math.round(Math.max(backoff, asked));
 }

@@ -1,0 +1,64 @@
+// The events of a replay held against those of the record, ids and times aside.
+import { HoldfastError } from "@holdfast/upp";
+import type { RunnerEvent } from "../contract/index.ts";
+import { canonical } from "./hash-chain.ts";
+
+/** Members that differ from run to run. */
+const passing: ReadonlySet<string> = new Set([
+	...["runId", "sessionId", "time", "hash", "previousHash", "duration", "latency", "id", "durationMs"],
+	...["timestamp", "key"],
+]);
+
+export class EventComparer {
+	readonly #expected: readonly RunnerEvent[];
+	#next = 0;
+	#difference: HoldfastError | undefined;
+
+	constructor(expected: readonly RunnerEvent[]) {
+		this.#expected = expected;
+	}
+
+	/** The first difference so far. */
+	get difference(): HoldfastError | undefined {
+		return this.#difference;
+	}
+
+	/** Holds the next event against the record; false from the first that differs. */
+	take(actual: RunnerEvent): boolean {
+		if (this.#difference !== undefined) return false;
+		const expected = this.#expected[this.#next++];
+		if (expected !== undefined && comparable(expected) === comparable(actual)) return true;
+		this.#difference = diverged(actual.seq, expected, actual);
+		return false;
+	}
+
+	/** The replay is over: events of the record that did not come are missing. */
+	end(): HoldfastError | undefined {
+		const expected = this.#expected[this.#next];
+		if (this.#difference === undefined && expected !== undefined)
+			this.#difference = diverged(expected.seq, expected, undefined);
+		return this.#difference;
+	}
+}
+
+function comparable(event: RunnerEvent): string {
+	return canonical(
+		JSON.parse(JSON.stringify(event), (name, value) => (passing.has(name) ? undefined : value)),
+	);
+}
+
+function diverged(
+	seq: number,
+	expected: RunnerEvent | undefined,
+	actual: RunnerEvent | undefined,
+): HoldfastError {
+	const what =
+		expected === undefined ? "there is one more" : actual === undefined ? "it is missing" : "it differs";
+	return new HoldfastError(
+		"REPLAY_DIVERGED",
+		`The replay diverged from the record at event ${seq}: ${what}.`,
+		{
+			data: { seq, expected, actual },
+		},
+	);
+}

@@ -1,0 +1,75 @@
+// A run as its events recorded it: what its models and tools gave, so that it can be run again without either.
+import { HoldfastError } from "@holdfast/upp";
+import type {
+	BeginAnswer,
+	CallAnswer,
+	EventStore,
+	ResultError,
+	RoutedCall,
+	RunnerEvent,
+	StepVerdict,
+	StoredEvent,
+} from "../contract/index.ts";
+
+/** What a model gave in one call, with what was heard of it meanwhile, in order: pieces of text and failures. */
+export interface RecordedCall {
+	readonly routed: RoutedCall;
+	readonly heard: readonly ({ readonly text: string } | { readonly error: ResultError })[];
+}
+
+/** A run that was recorded whole. */
+export interface RecordedRun {
+	readonly events: readonly StoredEvent[];
+	readonly begin: BeginAnswer | undefined;
+	/** In the order in which they were made. */
+	readonly calls: readonly RecordedCall[];
+	/** By iteration. */
+	readonly answers: ReadonlyMap<number, CallAnswer>;
+	readonly verdicts: ReadonlyMap<number, StepVerdict>;
+	/** Code of the error that the run ended with. */
+	readonly failure: string | undefined;
+}
+
+/**
+ * Reads a record.
+ *
+ * Rejects with `RUN_NOT_FOUND`, `RECORD_INCOMPLETE` where an event could not be appended, `RECORD_ALTERED` where an event is
+ * not as it was appended.
+ */
+export async function readRecordedRun(store: EventStore, runId: string): Promise<RecordedRun> {
+	const events = await store.read(runId);
+	const incomplete = (): HoldfastError =>
+		new HoldfastError(
+			"RECORD_INCOMPLETE",
+			`The record of the run ${runId} is incomplete. It cannot be replayed.`,
+		);
+	if ((await store.isIncomplete?.(runId)) === true) throw incomplete();
+	if (events.length === 0) throw new HoldfastError("RUN_NOT_FOUND", `There is no record of a run ${runId}.`);
+	if (events.at(-1)?.type !== "run.end") throw incomplete();
+	const verified = await store.verify(runId);
+	if (!verified.ok) {
+		const message = `The record of the run ${runId} was altered at event ${verified.seq}.`;
+		throw new HoldfastError("RECORD_ALTERED", message, { data: { seq: verified.seq } });
+	}
+	return recordedRun(events);
+}
+
+function recordedRun(events: readonly StoredEvent[]): RecordedRun {
+	const calls: RecordedCall[] = [];
+	const answers = new Map<number, CallAnswer>();
+	const verdicts = new Map<number, StepVerdict>();
+	let begin: BeginAnswer | undefined;
+	let failure: string | undefined;
+	let heard: RecordedCall["heard"][number][] = [];
+	for (const { type, data } of events as readonly (RunnerEvent & { data: Record<string, never> })[]) {
+		if (type === "run.begin") begin = data as never;
+		else if (type === "model.start") heard = [];
+		else if (type === "model.tokens") heard.push({ text: data.text as never });
+		else if (type === "error") heard.push({ error: data as never });
+		else if (type === "model.end") calls.push({ routed: data.routed as never, heard });
+		else if (type === "policy") verdicts.set(data.step as never, data as never);
+		else if (type === "tool.result") answers.set(data.step as never, data.answer as never);
+		else if (type === "run.end") failure = (data.error as { code?: string } | undefined)?.code;
+	}
+	return { events, begin, calls, answers, verdicts, failure };
+}
