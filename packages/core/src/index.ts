@@ -3,6 +3,7 @@
 export { HoldfastError, isHoldfastError } from "@holdfast/upp";
 export { Agent, agent } from "./agent/agent.ts";
 export type { CallOptions } from "./agent/agent-call.ts";
+export type { AgentTypes, InferOutput, InferTools } from "./agent/agent-types.ts";
 export {
 	createSubAgentTool,
 	type SubAgentTool,
@@ -73,6 +74,7 @@ export type { Clock, EventLoop, Ids, Ports, Timers } from "./host/ports.ts";
 export type { RecordSpace } from "./host/records.ts";
 export type { RunIndex } from "./host/run-index.ts";
 export type { ClaimedTimer, Timer, TimerStore } from "./host/timers.ts";
+export type { OutputOf, OutputSchema } from "./output/output-types.ts";
 export type { AgentRun, RunResult } from "./sessions/agent-run.ts";
 export type { Drained } from "./sessions/drain.ts";
 export { drain } from "./sessions/drain.ts";
@@ -83,7 +85,7 @@ export type { Session } from "./sessions/session.ts";
 export type { RecoverOptions, WorkOptions, WorkProblem } from "./sessions/supervised.ts";
 export { AgentState } from "./state/agent-state.ts";
 export type { AgentStateJSON } from "./state/agent-state-json.ts";
-export type { GenerateResult } from "./state/generate-result.ts";
+export type { GenerateResult, ResultWith } from "./state/generate-result.ts";
 export type { PlanStep } from "./state/plan-step.ts";
 export type {
 	SubagentExecutionTrace,
@@ -93,6 +95,7 @@ export type {
 export { ThreadNode, type ThreadNodeJSON } from "./state/thread-node.ts";
 export { ThreadTree, type ThreadTreeJSON } from "./state/thread-tree.ts";
 export { createSimpleTool, tool } from "./tools/tool.ts";
+export type { InferToolInput, InferToolOutput } from "./tools/tool-types.ts";
 export type {
 	AnyTool,
 	Approval,

@@ -3,7 +3,7 @@
 import type { ExecuteStatus, LoggedEvent, PendingToolCall, SessionMessage } from "../wire/index.ts";
 
 /** What an execution came to. */
-export interface ExecuteResult {
+export interface ExecuteResult<Output = unknown> {
 	readonly sessionId: string;
 	readonly status: ExecuteStatus;
 	/** The messages it added, its input included. */
@@ -12,6 +12,8 @@ export interface ExecuteResult {
 	readonly pendingToolCalls?: readonly PendingToolCall[];
 	/** US dollars; absent when the price of some model call is unknown. */
 	readonly cost?: number;
+	/** With status `completed`: what the answer says, of an agent with the option `output`. */
+	readonly output?: Output;
 	/** With status `error`: why. */
 	readonly error?: { readonly code: string; readonly message: string };
 }
@@ -37,6 +39,7 @@ export function createTally(): Tally {
 	let cost: number | undefined = 0;
 	let error: ExecuteResult["error"];
 	let ending: Ending | undefined;
+	let output: unknown;
 	return {
 		add(event) {
 			switch (event.type) {
@@ -54,6 +57,7 @@ export function createTally(): Tally {
 					break;
 				case "execute_complete":
 					error = event.error ?? error;
+					output = event.output;
 					ending = { status: event.status, pendingToolCalls: event.pendingToolCalls ?? [] };
 					break;
 			}
@@ -70,6 +74,7 @@ export function createTally(): Tally {
 				messages,
 				...(status === "awaiting_tool_execution" ? { pendingToolCalls } : {}),
 				...(cost === undefined ? {} : { cost }),
+				...(status === "completed" && output !== undefined ? { output } : {}),
 				...(status === "error" && error !== undefined ? { error } : {}),
 			};
 		},

@@ -3,6 +3,7 @@ import type { Message } from "@holdfast/upp";
 import type { AgentStreamEvent } from "../engine/index.ts";
 import { cancelled, conclude, drive, type EngineAgent, ephemeralRecorder, Run } from "../engine/index.ts";
 import { initialSession, type Watcher } from "../facts/index.ts";
+import type { OutputSchema } from "../output/index.ts";
 import { type AgentPolicy, aroundRun, type RunContext } from "../policy/index.ts";
 import { type AgentSetup, SessionEvents } from "../sessions/index.ts";
 import type { GenerateResult } from "../state/index.ts";
@@ -12,9 +13,12 @@ import type { ToolContext } from "../tools/index.ts";
 import { CallFrame } from "./call-frame.ts";
 import type { Checkpoints, SessionCheckpoints } from "./checkpoints.ts";
 import { type OpaqueStrategy, runOpaque } from "./opaque-strategy.ts";
+import { hasNoOutput } from "./options.ts";
 
 /** What a single call may be given beside its input and state. */
-export interface CallOptions {
+export interface CallOptions<Schema extends OutputSchema = OutputSchema> {
+	/** What the answer of this call must be, in place of the agent's `output`. Default: that. */
+	readonly output?: Schema;
 	/** Cancels the call: model and tools are notified, and the call rejects with code CANCELLED. */
 	readonly signal?: AbortSignal;
 	/** The context of the tool call that makes this call, when the agent works as a sub-agent. */
@@ -25,6 +29,8 @@ export interface CallOptions {
 export interface CallSetup {
 	readonly agent: StrategyAgent;
 	readonly engine: EngineAgent;
+	/** The same for calls with an output of their own. */
+	engineWith(output: unknown): EngineAgent;
 	/** The agent's policy, complete once its plugins are set up; undefined if absent. */
 	readonly policed: { readonly policy: AgentPolicy | undefined; readonly setup: AgentSetup | undefined };
 	readonly checkpoints: Checkpoints | undefined;
@@ -59,7 +65,9 @@ export function startCall(
 	observer?: CallObserver,
 ): StartedCall {
 	checkOptions(options);
-	const { engine, policed, opaque } = setup;
+	const { policed, opaque } = setup;
+	if (options.output !== undefined && opaque !== undefined) throw hasNoOutput(opaque.strategy.name);
+	const engine = options.output === undefined ? setup.engine : setup.engineWith(options.output);
 	let checkpoints = setup.checkpoints?.session(state);
 	const started = checkpoints === undefined ? state : checkpoints.identify(state);
 	const runId = engine.ports.ids.uuid();

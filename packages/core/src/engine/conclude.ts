@@ -3,7 +3,7 @@ import { HoldfastError, type Turn, UPPError } from "@holdfast/upp";
 import type { GenerateResult } from "../state/index.ts";
 import type { DriveOutcome } from "./end-run.ts";
 import type { Run } from "./run.ts";
-import { turnOf, wholeTurn } from "./step.ts";
+import { outputOf, turnOf, wholeTurn } from "./step.ts";
 import { Stopped } from "./stopped.ts";
 
 /**
@@ -17,7 +17,12 @@ export async function conclude(
 ): Promise<GenerateResult> {
 	const { hooks } = run.agent;
 	if (outcome.kind === "ended" && outcome.outcome === "completed") {
-		const result: GenerateResult = { turn: turn ?? wholeTurn(run), state: run.state.agent };
+		const output = outputOf(run);
+		const result: GenerateResult = {
+			turn: turn ?? wholeTurn(run),
+			state: run.state.agent,
+			...(output === undefined ? {} : { output }),
+		};
 		if (hooks.onComplete !== undefined) await answered(run, hooks.onComplete(result));
 		return result;
 	}

@@ -122,6 +122,10 @@ function requestFor(
 		signal: run.signal,
 		tools: action.tools === "withheld" ? [] : run.agent.toolList,
 		...(typeof action.structure === "object" ? { structure: action.structure } : {}),
+		// What is not JSON goes back to the model like anything else that is wrong.
+		...(action.structure !== undefined && action.structure === run.agent.output?.structure
+			? { unparsed: "keep" as const }
+			: {}),
 		onRetry: (info) => {
 			if (run.stopReason !== undefined) return;
 			const retry = { step, attempt: info.attempt, delay: info.delayMs, error: errorData(info.error) };

@@ -136,7 +136,7 @@ export class ExecuteProjection {
 		this.#emit({ type: "execute_complete", status: "awaiting_tool_execution", pendingToolCalls: toolCalls });
 	}
 
-	#ended({ outcome, error, partial }: RunEndEvent): void {
+	#ended({ outcome, error, partial, output }: RunEndEvent): void {
 		// A killed run leaves open calls, and a history has no call without a result.
 		for (const { call } of this.#calls.values()) {
 			const { toolCallId, toolName } = call;
@@ -156,7 +156,8 @@ export class ExecuteProjection {
 			message = this.#failed(failure, partial);
 		}
 		if (failure === undefined) {
-			this.#end({ status: "completed" });
+			const said = output === undefined ? {} : { output: plainDetails(output) };
+			this.#end({ status: "completed", ...said });
 			return;
 		}
 		const about = message === undefined ? {} : { message };

@@ -175,6 +175,8 @@ export interface RunEndEvent extends At {
 	readonly steps: number;
 	/** US dollars; absent when the price of any answer is unknown. */
 	readonly cost?: number;
+	/** What its answer says, of an agent with the option `output`. */
+	readonly output?: unknown;
 }
 
 /** What `run.events()` yields. */

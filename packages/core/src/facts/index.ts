@@ -69,6 +69,7 @@ export {
 } from "./outside-answers.ts";
 export { PartialAnswer } from "./partial-answer.ts";
 export { project } from "./project.ts";
+export { type OutputVerdict, outputTopic, type RunOutput, readVerdict } from "./run-output.ts";
 export { type CallState, type LastFact, type RunState, stepContinues } from "./run-state.ts";
 export {
 	cycleUsage,

@@ -153,6 +153,7 @@ function endEvent(
 	if (fact.error !== undefined) event.error = fact.error;
 	if (fact.partial !== undefined) event.partial = fact.partial;
 	if (run !== undefined && run.unpriced === 0) event.cost = run.cost;
+	if (fact.outcome === "completed" && run?.output?.verdict?.ok === true) event.output = run.output.value;
 	return event;
 }
 

@@ -15,6 +15,7 @@ import type {
 	ToolStarted,
 	ToolsRequested,
 } from "./fact.ts";
+import type { RunOutput } from "./run-output.ts";
 
 /** A tool call of the step under way. */
 export interface CallState {
@@ -89,6 +90,8 @@ export interface RunState {
 	readonly asides?: { readonly from: number; readonly until: number };
 	/** How often it was resumed after its process died since it last finished a step. */
 	readonly crashes: number;
+	/** What the checks of its structured answers came to; absent before the first. */
+	readonly output?: RunOutput;
 	/** Set while nobody continues it. */
 	readonly parked?: RunParked | undefined;
 	/** The agent that worked on it last. */

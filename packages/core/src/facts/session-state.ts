@@ -16,9 +16,12 @@ import {
 	withStepStatus,
 } from "../state/index.ts";
 import { editMessage } from "./edit-message.ts";
-import type { Entry, Noted, ToolCallOutcome, ToolSettled } from "./fact.ts";
+import type { Decided, Entry, Noted, ToolCallOutcome, ToolSettled } from "./fact.ts";
 import { unfold } from "./folded-state.ts";
+import { checkedOutput, outputTopic, uncheckedOutput } from "./run-output.ts";
 import { type CallState, crashesAfter, type LastFact, newRun, noCalls, type RunState } from "./run-state.ts";
+
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /** A session at one seq: the fold of its facts. */
 export interface SessionState {
@@ -140,7 +143,7 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 		case "assistant": {
 			const toolCalls = fact.message.toolCalls ?? [];
 			const usage = sumUsage(run.usage, fact.usage);
-			const answered: RunState = {
+			const answered: Mutable<RunState> = {
 				...run,
 				step: fact.step,
 				executionsBefore: fact.step === run.step ? run.executionsBefore : run.executions.length,
@@ -157,6 +160,7 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 				cost: run.cost + (fact.cost ?? 0),
 				unpriced: run.unpriced + (fact.cost === undefined ? 1 : 0),
 			};
+			if (run.output !== undefined) answered.output = uncheckedOutput(run.output);
 			return append(state, answered, seq, fact.message, { step: fact.step, usage });
 		}
 		case "tools.requested": {
@@ -197,11 +201,7 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 				const calls = replaceCall(run, entry, callId, (call) => ({ ...call, approval }));
 				return { ...state, seq, run: { ...run, calls } };
 			}
-			return {
-				...state,
-				seq,
-				run: { ...run, wait: undefined, last: { kind: "decision", tag: fact.topic, value: fact.answer } },
-			};
+			return { ...state, seq, run: decided(run, fact) };
 		case "note":
 			// Neither being left on purpose nor a retry is a step of the work: deciders do not see them.
 			if (fact.topic === "model-retry") return { ...state, seq };
@@ -253,6 +253,13 @@ export function cycleUsage(run: RunState): { inputTokens: number; outputTokens: 
 		usages.push({ inputTokens, outputTokens });
 	}
 	return usages.reverse();
+}
+
+function decided(run: RunState, fact: Decided): RunState {
+	const last: LastFact = { kind: "decision", tag: fact.topic, value: fact.answer };
+	const output =
+		fact.topic === outputTopic ? checkedOutput(fact, run.output, run.assistant?.data) : undefined;
+	return { ...run, wait: undefined, last, ...(output === undefined ? {} : { output }) };
 }
 
 function append(

@@ -4,6 +4,7 @@ import {
 	conclude,
 	type DriveOutcome,
 	EventQueue,
+	outputOf,
 	type ProcessKey,
 	type Run,
 	turnOf,
@@ -25,7 +26,7 @@ import { SessionEvents } from "./session-events.ts";
 import type { TurnFrame } from "./turn-frame.ts";
 
 /** How a run ended, as seen from this process. */
-export interface RunResult {
+export interface RunResult<Output = unknown> {
 	readonly runId: string;
 	/** `suspended`: left open, to be resumed here or elsewhere. `waiting`: for answers to its `pending` tool calls. */
 	readonly outcome: "completed" | "aborted" | "error" | "killed" | "suspended" | "waiting";
@@ -34,7 +35,9 @@ export interface RunResult {
 	/** Text of the last answer; empty when there was none. */
 	readonly text: string;
 	/** Absent when the model never answered. */
-	readonly turn?: Turn;
+	readonly turn?: Turn<Output>;
+	/** What the answer says, of an agent with the option `output`; present when it completed. */
+	readonly output?: Output;
 	/** The conversation after the run. */
 	readonly state: AgentState;
 	readonly error?: ErrorData;
@@ -50,7 +53,7 @@ export interface RunResult {
  *
  * @see keyed sessions, AgentRun
  */
-export class AgentRun {
+export class AgentRun<Event = AgentEvent, Output = unknown> {
 	readonly runId: string;
 	readonly sessionKey: string;
 	readonly #events = new SessionEvents();
@@ -82,7 +85,7 @@ export class AgentRun {
 	 * Inside a tool or hook that the run would wait for, what has not happened yet rejects with `session_busy`.
 	 * @throws HoldfastError `events_already_consumed` when called a second time.
 	 */
-	events(): AsyncIterableIterator<AgentEvent> {
+	events(): AsyncIterableIterator<Event> {
 		if (this.#consumed) {
 			throw new HoldfastError(
 				"events_already_consumed",
@@ -91,13 +94,14 @@ export class AgentRun {
 		}
 		this.#consumed = true;
 		const events = this.#events;
-		return {
+		const iterator: AsyncIterableIterator<AgentEvent> = {
 			next: () => this.#next(events),
 			return: () => events.return(),
 			[Symbol.asyncIterator]() {
 				return this;
 			},
 		};
+		return iterator as AsyncIterableIterator<Event>;
 	}
 
 	/** All that happens, down to the model's deltas, for any number of watchers; the run waits for none of them. */
@@ -125,11 +129,11 @@ export class AgentRun {
 	 * Rejects with `session_busy` when a tool or hook calls it that the run would wait for: one of its own session's run, or
 	 * of a run that waits for this session. The run continues by itself all the same.
 	 */
-	result(): Promise<RunResult> {
+	result(): Promise<RunResult<Output>> {
 		this.detach();
-		const over = (): Promise<RunResult> => this.#result;
+		const over = (): Promise<RunResult<Output>> => this.#result as Promise<RunResult<Output>>;
 		// After the end of the run come hooks that only its result waits for.
-		const ended = (): Promise<RunResult> => this.#wait(this, over);
+		const ended = (): Promise<RunResult<Output>> => this.#wait(this, over);
 		return this.#over ? ended() : this.#wait(this.#processKey, ended);
 	}
 
@@ -262,6 +266,8 @@ async function resultOf(run: Run, outcome: DriveOutcome, frame: TurnFrame): Prom
 			error = recorded?.code === "policy_refused" ? errorData(thrown) : (recorded ?? errorData(thrown));
 	}
 	const turn = given?.turn ?? turnSoFar;
+	const isCompleted = outcome.kind === "ended" && outcome.outcome === "completed";
+	const output = isCompleted ? (given === undefined ? outputOf(run) : given.output) : undefined;
 	return {
 		runId: run.runId,
 		outcome:
@@ -269,6 +275,7 @@ async function resultOf(run: Run, outcome: DriveOutcome, frame: TurnFrame): Prom
 		...(outcome.kind === "left" && outcome.reason === "waiting" ? { pending: pendingCalls(run.state) } : {}),
 		text: turn?.response.text ?? "",
 		...(turn === undefined ? {} : { turn }),
+		...(output === undefined ? {} : { output }),
 		state: given?.state ?? run.state.agent,
 		...(error === undefined ? {} : { error }),
 		usage: state?.usage ?? { inputTokens: 0, outputTokens: 0, totalTokens: 0 },

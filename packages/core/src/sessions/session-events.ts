@@ -176,7 +176,7 @@ function plainPart(part: UserContent): UserContent {
 function endEvent(event: Extract<RunEvent, { type: "run_end" }>): AgentEvent {
 	switch (event.outcome) {
 		case "completed":
-			return { type: "turn-end" };
+			return event.output === undefined ? { type: "turn-end" } : { type: "turn-end", output: event.output };
 		case "aborted":
 			return { type: "turn-abort" };
 		case "killed":

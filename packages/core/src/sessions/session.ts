@@ -1,6 +1,6 @@
 // The handle of a durable conversation. Light: handles of one key share one actor.
 
-import type { PendingToolCall, ToolAnswer } from "../facts/index.ts";
+import type { AgentEvent, PendingToolCall, ToolAnswer } from "../facts/index.ts";
 import { acceptInput, type SendInput } from "../facts/index.ts";
 import { type FollowedEvent, type FollowOptions, followStoreKey } from "../following/index.ts";
 import type { AgentState } from "../state/index.ts";
@@ -18,7 +18,7 @@ import type { SessionTable } from "./session-table.ts";
  *
  * @see keyed sessions, SessionHandle
  */
-export class Session {
+export class Session<Event = AgentEvent, Output = unknown> {
 	readonly key: string;
 	readonly #table: SessionTable;
 	#seat: Seat | undefined;
@@ -34,8 +34,8 @@ export class Session {
 	 *
 	 * Rejects with TypeError for an unknown input shape, `session_killed`, `journal_failed`, `disk_full`, `agent_closed`.
 	 */
-	async send(input: SendInput): Promise<AgentRun> {
-		return requests.send(this.#actor(), acceptInput(input));
+	async send(input: SendInput): Promise<AgentRun<Event, Output>> {
+		return typed(requests.send(this.#actor(), acceptInput(input)));
 	}
 
 	/**
@@ -44,16 +44,16 @@ export class Session {
 	 * Rejects with TypeError for an unknown input shape, `session_busy` while a run is under way, `pending_tool_calls`
 	 * while one waits for answers.
 	 */
-	async start(input: SendInput, options?: requests.StartOptions): Promise<AgentRun> {
-		return requests.start(this.#actor(), acceptInput(input), options);
+	async start(input: SendInput, options?: requests.StartOptions): Promise<AgentRun<Event, Output>> {
+		return typed(requests.start(this.#actor(), acceptInput(input), options));
 	}
 
 	/**
 	 * Says something to the active run: it enters the conversation at the next boundary, and makes the turn take
 	 * another step where it would end. Resolves on acceptance with that run. Without an active run it is a `send`.
 	 */
-	async steer(input: SendInput): Promise<AgentRun> {
-		return requests.steer(this.#actor(), acceptInput(input));
+	async steer(input: SendInput): Promise<AgentRun<Event, Output>> {
+		return typed(requests.steer(this.#actor(), acceptInput(input)));
 	}
 
 	/**
@@ -71,8 +71,8 @@ export class Session {
 	 * Rejects with `session_held` while another living worker works on the session, with `run_parked` when the run is
 	 * parked.
 	 */
-	async resume(): Promise<AgentRun | null> {
-		return requests.resume(this.#actor());
+	async resume(): Promise<AgentRun<Event, Output> | null> {
+		return typed(requests.resume(this.#actor()));
 	}
 
 	/**
@@ -88,8 +88,8 @@ export class Session {
 	async answer(
 		answers: readonly ToolAnswer[],
 		options: Pick<requests.StartOptions, "watcher"> = {},
-	): Promise<AgentRun> {
-		return outside.answer(this.#actor(), answers, options.watcher);
+	): Promise<AgentRun<Event, Output>> {
+		return typed(outside.answer(this.#actor(), answers, options.watcher));
 	}
 
 	/** The tool calls that wait for somebody outside. */
@@ -110,8 +110,8 @@ export class Session {
 	 *
 	 * Rejects with `session_held` while another living worker works on the session.
 	 */
-	async release(): Promise<AgentRun | null> {
-		return requests.resume(this.#actor(), "released");
+	async release(): Promise<AgentRun<Event, Output> | null> {
+		return typed(requests.resume(this.#actor(), "released"));
 	}
 
 	/** Ends the active run; queued turns still run. Nothing happens when the session is idle. */
@@ -137,12 +137,12 @@ export class Session {
 	 * Rejects with `session_exists` when the key is taken, `fork_unsettled` when a run is open at that entry or no run has
 	 * ended yet, `run_not_found`, or TypeError for a key that is not a non-empty string.
 	 */
-	async fork(key: string, options: ForkOptions = {}): Promise<Session> {
+	async fork(key: string, options: ForkOptions = {}): Promise<Session<Event, Output>> {
 		if (typeof key !== "string" || key === "") throw new TypeError("fork(key) takes a non-empty string.");
 		const table = this.#table;
 		table.agent.setup?.check();
 		await forkSession(table.journal, table.storeKeyOf(this.key), table.storeKeyOf(key), options);
-		return new Session(table, key);
+		return new Session<Event, Output>(table, key);
 	}
 
 	/** Kills the session and removes all of it and of its child sessions from the store. Unknown keys are fine. */
@@ -181,4 +181,9 @@ export class Session {
 		this.#seat = actor.seat;
 		return actor;
 	}
+}
+
+/** The agent's types are the compiler's business: here every run is like any other. */
+function typed<Run extends AgentRun<unknown> | null>(run: Promise<AgentRun | null>): Promise<Run> {
+	return run as Promise<unknown> as Promise<Run>;
 }

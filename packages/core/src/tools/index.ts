@@ -4,8 +4,9 @@ export { plainDetails, plainJson } from "./plain-json.ts";
 export { runTool } from "./run-tool.ts";
 export { shownToModel } from "./shown-to-model.ts";
 export { tool } from "./tool.ts";
-export { validatingSchema } from "./tool-input.ts";
+export { readToolInput, type ToolInput, validatingSchema } from "./tool-input.ts";
 export { orderToolCalls } from "./tool-order.ts";
+export type { InferToolInput, InferToolOutput, KnownTool, KnownTools, Plain } from "./tool-types.ts";
 export type {
 	AnyTool,
 	Approval,
@@ -15,4 +16,5 @@ export type {
 	ToolOptions,
 	ToolOutcome,
 	ToolSet,
+	ValidatedInput,
 } from "./types.ts";

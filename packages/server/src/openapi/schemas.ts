@@ -218,7 +218,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
 				isError: { type: "boolean" },
 			}),
 			event("error", ["error", "code"], { error: text, code: text, message: reference("Message") }),
-			event("execute_complete", ["status"], { status, pendingToolCalls, error: {} }),
+			event("execute_complete", ["status"], { status, pendingToolCalls, error: {}, output: {} }),
 		],
 	},
 };
