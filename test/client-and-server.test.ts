@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { createClient, type ExecuteComplete, type ExecuteEvent, type Fetch } from "@holdfast/client";
 import { createServer, sessionService } from "@holdfast/server";
 import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
-import { tool } from "holdfast";
+import { agent, tool } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, expectTypeOf, test } from "vitest";
+import { z } from "zod";
 
 type StreamedEvent = ExecuteEvent | ExecuteComplete;
 
@@ -155,4 +156,24 @@ test("a suspended execution continues over a restart of the server, and a stop e
 	expect(sessions).toEqual([
 		{ sessionId, createdAt: expect.any(Number), updatedAt: expect.any(Number), isOpen: false },
 	]);
+});
+
+test("the output of an agent arrives checked and typed, and so it does where the run is looked at later", async () => {
+	const host = sqliteHost(join(folder, "sessions.db"));
+	const at = z.iso.datetime().transform((text) => new Date(text));
+	const clerk = agent({
+		model: scriptedModel(['{"city":1}', '{"city":"Rome","at":"2026-05-01T12:00:00.000Z"}']),
+		output: z.object({ city: z.string(), at }),
+	});
+	const server = createServer({ service: sessionService({ host, agent: clerk }) });
+	const { url } = await server.listen({ port: 0 });
+	running = { url, close: () => server.close({ drainMs: 0 }).then(() => host.close()) };
+	const client = createClient<typeof clerk>({ url });
+	const stream = client.execute({ input: "Where, and when?" });
+	const { status, output } = await stream.result();
+	expect(status).toBe("completed");
+	expect(output).toEqual({ city: "Rome", at: "2026-05-01T12:00:00.000Z" });
+	expectTypeOf(output).toEqualTypeOf<{ city: string; at: string } | undefined>();
+	const events = await watched(url, await stream.sessionId);
+	expect(events.at(-1)).toEqual({ type: "execute_complete", status: "completed", output });
 });

@@ -22,6 +22,7 @@ export interface ExecuteResult<Output = unknown> {
 export interface Ending {
 	readonly status: ExecuteStatus;
 	readonly pendingToolCalls: readonly PendingToolCall[];
+	readonly output?: unknown;
 }
 
 /** Gathers events. */
@@ -39,7 +40,6 @@ export function createTally(): Tally {
 	let cost: number | undefined = 0;
 	let error: ExecuteResult["error"];
 	let ending: Ending | undefined;
-	let output: unknown;
 	return {
 		add(event) {
 			switch (event.type) {
@@ -57,8 +57,7 @@ export function createTally(): Tally {
 					break;
 				case "execute_complete":
 					error = event.error ?? error;
-					output = event.output;
-					ending = { status: event.status, pendingToolCalls: event.pendingToolCalls ?? [] };
+						ending = { pendingToolCalls: [], ...event };
 					break;
 			}
 		},
@@ -67,15 +66,18 @@ export function createTally(): Tally {
 		},
 		ending: () => ending,
 		result(sessionId) {
-			const { status, pendingToolCalls } = ending ?? { status: "completed", pendingToolCalls: [] };
+			const { status, pendingToolCalls, output }: Ending = ending ?? {
+				status: "completed",
+				pendingToolCalls: [],
+			};
 			return {
 				sessionId,
 				status,
 				messages,
-				...(status === "awaiting_tool_execution" ? { pendingToolCalls } : {}),
+				...(status === "awaiting_tool_execution" && { pendingToolCalls }),
 				...(cost === undefined ? {} : { cost }),
-				...(status === "completed" && output !== undefined ? { output } : {}),
-				...(status === "error" && error !== undefined ? { error } : {}),
+				...(output !== undefined && { output }),
+				...(status === "error" && error !== undefined && { error }),
 			};
 		},
 	};
