@@ -57,7 +57,7 @@ export function createTally(): Tally {
 					break;
 				case "execute_complete":
 					error = event.error ?? error;
-						ending = { pendingToolCalls: [], ...event };
+					ending = { pendingToolCalls: [], ...event };
 					break;
 			}
 		},

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { anyTool, lines } from "../agent/agent.fixture.ts";
 import { Agent, agent } from "../agent/agent.ts";
+import { createSession, execute } from "../execute/create-session.ts";
 import type { Entry } from "../facts/fact.ts";
 import { journalHost } from "../host/host-port.ts";
 import { type MemoryJournal, memoryJournal } from "../host/memory-journal.ts";
@@ -307,4 +308,34 @@ test("policy may take out of an output what must not be recorded, and cannot mak
 	const lie = changing(() => ({ ok: true, value: found }));
 	const lying = agent({ model: scriptedModel([wrong]), output, middleware: [lie] });
 	await expect(lying.generate("go")).rejects.toMatchObject({ code: "policy_invalid" });
+});
+
+test("an execution streams a structured answer as text, and its result has the output", async () => {
+	const context = { messages: [], tools: [anyTool("look", () => "21")] };
+	const model = scriptedModel([
+		{ text: wrong, deltas: 3 },
+		{ text: right, deltas: 4 },
+	]);
+	const stream = execute(createSession("s", context, { model, output }), "go");
+	const said: string[] = [];
+	for await (const event of stream) if (event.type === "text_delta") said.push(event.delta);
+	expect(said).toHaveLength(7);
+	expect(await stream.result()).toMatchObject({ status: "completed", output: found });
+	const failing = scriptedModel(["no", "no"]);
+	const refused = createSession("t", {}, { model: failing, output, outputRepairs: 1 });
+	expect(await execute(refused, "go").result()).toMatchObject({
+		status: "error",
+		error: { code: "output_invalid" },
+	});
+});
+
+test("what a structured answer had said before it failed is shown with the end of the run", async () => {
+	const model = scriptedModel([{ text: '{"city":', error: new Error("the line is cut") }]);
+	const one = new Agent({ model, output });
+	const run = await one.session("s").send("go");
+	const partial: string[] = [];
+	for await (const event of run.watch())
+		if (event.type === "run_end") partial.push(event.partial?.text ?? "");
+	expect(partial).toEqual(['{"city":']);
+	await one.close();
 });
