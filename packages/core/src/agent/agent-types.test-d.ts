@@ -137,6 +137,22 @@ test("the name of a tool says which input and output an event of a session has",
 			expectTypeOf(event.input).toEqualTypeOf<{ q: string }>();
 });
 
+test("so it does for those who watch a run, and for the stream of a call", async () => {
+	for await (const event of (await clerk.send("go")).watch()) {
+		if (event.type === "tool_start" && event.toolName === "weather")
+			expectTypeOf(event.input).toEqualTypeOf<{ city: string; days: number }>();
+		if (event.type === "tool_end" && event.toolName === "search") {
+			if (event.outcome === "done") expectTypeOf(event.result).toEqualTypeOf<string[]>();
+			else expectTypeOf(event.result).toEqualTypeOf<unknown>();
+		}
+	}
+	for await (const { uap } of clerk.stream("go")) {
+		if (uap?.type !== "observation") continue;
+		for (const each of uap.data.results)
+			if (each.toolName === "search" && !each.isError) expectTypeOf(each.result).toEqualTypeOf<string[]>();
+	}
+});
+
 test("the events of an agent without types are as wide as they were", () => {
 	type Call = Extract<AgentEvent, { type: "tool-call" }>;
 	expectTypeOf<Call["toolName"]>().toEqualTypeOf<string>();

@@ -1,5 +1,5 @@
 // What the compiler knows of an agent, and the types that users read off it.
-import type { AgentEvent } from "../facts/index.ts";
+import type { AgentEvent, RunEvent } from "../facts/index.ts";
 import type { OutputOf } from "../output/index.ts";
 import type { AgentRun, Session } from "../sessions/index.ts";
 import type { AnyTool, KnownTool, KnownTools } from "../tools/index.ts";
@@ -16,10 +16,18 @@ export interface AgentTypes<Tools, Schema> {
 }
 
 /** A run of an agent, with its events and its output. */
-export type RunOf<Tools, Schema> = AgentRun<AgentEvent<Tools, OutputOf<Schema>>, OutputOf<Schema>>;
+export type RunOf<Tools, Schema> = AgentRun<
+	AgentEvent<Tools, OutputOf<Schema>>,
+	OutputOf<Schema>,
+	RunEvent<Tools>
+>;
 
 /** A session of an agent. */
-export type SessionOf<Tools, Schema> = Session<AgentEvent<Tools, OutputOf<Schema>>, OutputOf<Schema>>;
+export type SessionOf<Tools, Schema> = Session<
+	AgentEvent<Tools, OutputOf<Schema>>,
+	OutputOf<Schema>,
+	RunEvent<Tools>
+>;
 
 /** The tools of an agent as a list: the types of those that were given as one. */
 export type ToolList<Tools> = Tools extends readonly AnyTool[] ? Tools : readonly AnyTool[];

@@ -1,6 +1,6 @@
 // The agent: written once, run as a function (generate, stream, ask, query) or as durable sessions (send, session).
 import { HoldfastError, isMessage, type Message, UserMessage, uuid } from "@holdfast/upp";
-import type { AgentStreamResult, EngineAgent } from "../engine/index.ts";
+import type { AgentStreamEvent, AgentStreamResult, EngineAgent } from "../engine/index.ts";
 import type { SendInput } from "../facts/index.ts";
 import type { OutputOf, OutputSchema } from "../output/index.ts";
 import type { RecoverOptions, SessionAgent, WorkOptions } from "../sessions/index.ts";
@@ -137,9 +137,9 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 		input: string | Message,
 		state: AgentState = AgentState.initial(),
 		options: CallOptions<Own> = {},
-	): AgentStreamResult<OutputOf<Own>> {
+	): AgentStreamResult<OutputOf<Own>, AgentStreamEvent<Tools>> {
 		const stream = streamCall(this.#calls, messageOf(input), checkState(state), options);
-		return stream as AgentStreamResult<OutputOf<Own>>;
+		return stream as AgentStreamResult<OutputOf<Own>, AgentStreamEvent<Tools>>;
 	}
 
 	/** Multi-turn call: the question and the answer are in the returned state. @see UAP 4.6 */

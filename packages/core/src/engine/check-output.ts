@@ -17,9 +17,9 @@ export function owesOutput({ agent, state }: Run): boolean {
  */
 export async function checkOutput(run: Run): Promise<void> {
 	const { output } = run.agent;
-	const { assistant, last } = run.state.run ?? {};
+	const assistant = run.state.run?.assistant;
 	if (output === undefined) return;
-	if (assistant === undefined || assistant.message.hasToolCalls || last?.kind === "results") throw missing();
+	if (assistant === undefined || assistant.message.hasToolCalls) throw missing();
 	const answer = await untilAnswered(run, () => output.check(assistant));
 	await commit(run, [{ kind: "decision", step: stepOf(run), topic: outputTopic, answer }]);
 }

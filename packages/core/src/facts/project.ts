@@ -50,6 +50,7 @@ export function project(
 			const call = callAt(state, index, fact.callId);
 			const event: Mutable<ToolStartEvent> = {
 				type: "tool_start",
+				toolName: call.toolName,
 				seq,
 				sub,
 				step,
@@ -67,6 +68,7 @@ export function project(
 			const call = callAt(state, index, fact.callId);
 			const event: Mutable<ToolEndEvent> = {
 				type: "tool_end",
+				toolName: call.toolName,
 				at,
 				seq,
 				sub,

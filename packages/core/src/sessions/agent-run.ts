@@ -53,7 +53,7 @@ export interface RunResult<Output = unknown> {
  *
  * @see keyed sessions, AgentRun
  */
-export class AgentRun<Event = AgentEvent, Output = unknown> {
+export class AgentRun<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	readonly runId: string;
 	readonly sessionKey: string;
 	readonly #events = new SessionEvents();
@@ -105,13 +105,13 @@ export class AgentRun<Event = AgentEvent, Output = unknown> {
 	}
 
 	/** All that happens, down to the model's deltas, for any number of watchers; the run waits for none of them. */
-	watch(): AsyncIterableIterator<RunEvent> {
+	watch(): AsyncIterableIterator<Watched> {
 		const queue = new EventQueue<RunEvent>({ join: joinEvents });
 		for (const event of this.#early ?? []) queue.push(event);
 		if (this.#over) queue.end();
 		else this.#queues.push(queue);
 		this.#events.detach();
-		return {
+		const iterator: AsyncIterableIterator<RunEvent> = {
 			next: () => this.#next(queue),
 			return: () => {
 				this.#queues = this.#queues.filter((each) => each !== queue);
@@ -121,6 +121,7 @@ export class AgentRun<Event = AgentEvent, Output = unknown> {
 				return this;
 			},
 		};
+		return iterator as AsyncIterableIterator<unknown> as AsyncIterableIterator<Watched>;
 	}
 
 	/**

@@ -1,6 +1,6 @@
 // The handle of a durable conversation. Light: handles of one key share one actor.
 
-import type { AgentEvent, PendingToolCall, ToolAnswer } from "../facts/index.ts";
+import type { AgentEvent, PendingToolCall, RunEvent, ToolAnswer } from "../facts/index.ts";
 import { acceptInput, type SendInput } from "../facts/index.ts";
 import { type FollowedEvent, type FollowOptions, followStoreKey } from "../following/index.ts";
 import type { AgentState } from "../state/index.ts";
@@ -18,7 +18,7 @@ import type { SessionTable } from "./session-table.ts";
  *
  * @see keyed sessions, SessionHandle
  */
-export class Session<Event = AgentEvent, Output = unknown> {
+export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	readonly key: string;
 	readonly #table: SessionTable;
 	#seat: Seat | undefined;
@@ -34,7 +34,7 @@ export class Session<Event = AgentEvent, Output = unknown> {
 	 *
 	 * Rejects with TypeError for an unknown input shape, `session_killed`, `journal_failed`, `disk_full`, `agent_closed`.
 	 */
-	async send(input: SendInput): Promise<AgentRun<Event, Output>> {
+	async send(input: SendInput): Promise<AgentRun<Event, Output, Watched>> {
 		return typed(requests.send(this.#actor(), acceptInput(input)));
 	}
 
@@ -44,7 +44,7 @@ export class Session<Event = AgentEvent, Output = unknown> {
 	 * Rejects with TypeError for an unknown input shape, `session_busy` while a run is under way, `pending_tool_calls`
 	 * while one waits for answers.
 	 */
-	async start(input: SendInput, options?: requests.StartOptions): Promise<AgentRun<Event, Output>> {
+	async start(input: SendInput, options?: requests.StartOptions): Promise<AgentRun<Event, Output, Watched>> {
 		return typed(requests.start(this.#actor(), acceptInput(input), options));
 	}
 
@@ -52,7 +52,7 @@ export class Session<Event = AgentEvent, Output = unknown> {
 	 * Says something to the active run: it enters the conversation at the next boundary, and makes the turn take
 	 * another step where it would end. Resolves on acceptance with that run. Without an active run it is a `send`.
 	 */
-	async steer(input: SendInput): Promise<AgentRun<Event, Output>> {
+	async steer(input: SendInput): Promise<AgentRun<Event, Output, Watched>> {
 		return typed(requests.steer(this.#actor(), acceptInput(input)));
 	}
 
@@ -71,7 +71,7 @@ export class Session<Event = AgentEvent, Output = unknown> {
 	 * Rejects with `session_held` while another living worker works on the session, with `run_parked` when the run is
 	 * parked.
 	 */
-	async resume(): Promise<AgentRun<Event, Output> | null> {
+	async resume(): Promise<AgentRun<Event, Output, Watched> | null> {
 		return typed(requests.resume(this.#actor()));
 	}
 
@@ -88,7 +88,7 @@ export class Session<Event = AgentEvent, Output = unknown> {
 	async answer(
 		answers: readonly ToolAnswer[],
 		options: Pick<requests.StartOptions, "watcher"> = {},
-	): Promise<AgentRun<Event, Output>> {
+	): Promise<AgentRun<Event, Output, Watched>> {
 		return typed(outside.answer(this.#actor(), answers, options.watcher));
 	}
 
@@ -110,7 +110,7 @@ export class Session<Event = AgentEvent, Output = unknown> {
 	 *
 	 * Rejects with `session_held` while another living worker works on the session.
 	 */
-	async release(): Promise<AgentRun<Event, Output> | null> {
+	async release(): Promise<AgentRun<Event, Output, Watched> | null> {
 		return typed(requests.resume(this.#actor(), "released"));
 	}
 
@@ -137,12 +137,12 @@ export class Session<Event = AgentEvent, Output = unknown> {
 	 * Rejects with `session_exists` when the key is taken, `fork_unsettled` when a run is open at that entry or no run has
 	 * ended yet, `run_not_found`, or TypeError for a key that is not a non-empty string.
 	 */
-	async fork(key: string, options: ForkOptions = {}): Promise<Session<Event, Output>> {
+	async fork(key: string, options: ForkOptions = {}): Promise<Session<Event, Output, Watched>> {
 		if (typeof key !== "string" || key === "") throw new TypeError("fork(key) takes a non-empty string.");
 		const table = this.#table;
 		table.agent.setup?.check();
 		await forkSession(table.journal, table.storeKeyOf(this.key), table.storeKeyOf(key), options);
-		return new Session<Event, Output>(table, key);
+		return new Session<Event, Output, Watched>(table, key);
 	}
 
 	/** Kills the session and removes all of it and of its child sessions from the store. Unknown keys are fine. */
@@ -165,9 +165,15 @@ export class Session<Event = AgentEvent, Output = unknown> {
 	 * void run.result();
 	 * for await (const { id, event } of session.follow({ until: "complete" })) console.log(id, event.type);
 	 */
-	follow(options?: FollowOptions): AsyncIterableIterator<FollowedEvent> {
+	follow(options?: FollowOptions): AsyncIterableIterator<FollowedEvent<Watched>> {
 		const { journal } = this.#table;
-		return followStoreKey(journal, this.#table.storeKeyOf(this.key), this.key, options);
+		const events: AsyncIterableIterator<unknown> = followStoreKey(
+			journal,
+			this.#table.storeKeyOf(this.key),
+			this.key,
+			options,
+		);
+		return events as AsyncIterableIterator<FollowedEvent<Watched>>;
 	}
 
 	/** The conversation as committed so far. */
@@ -184,6 +190,6 @@ export class Session<Event = AgentEvent, Output = unknown> {
 }
 
 /** The agent's types are the compiler's business: here every run is like any other. */
-function typed<Run extends AgentRun<unknown> | null>(run: Promise<AgentRun | null>): Promise<Run> {
+function typed<Run extends AgentRun<unknown, unknown, unknown> | null>(run: Promise<AgentRun | null>): Promise<Run> {
 	return run as Promise<unknown> as Promise<Run>;
 }
