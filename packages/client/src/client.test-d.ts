@@ -1,7 +1,5 @@
 // What the compiler says to users of the client.
-import { agent, type InferTools, tool } from "holdfast";
 import { expectTypeOf, test } from "vitest";
-import { z } from "zod";
 import { createClient } from "./client.ts";
 import type { ExecuteResult } from "./execute/tally.ts";
 import type { ClientTool } from "./tools/client-tool.ts";
@@ -40,28 +38,4 @@ test("what is no input is refused", () => {
 	client.execute({ input: { role: "assistant", content: [] } });
 	// @ts-expect-error a decision needs to say what was decided
 	client.answer("s", [{ role: "approval", toolCallId: "c" }]);
-});
-
-test("the type of the server's agent gives results and events their types", async () => {
-	const look = tool({
-		name: "look",
-		description: "",
-		parameters: z.object({ at: z.string() }),
-		run: ({ at }) => at,
-	});
-	const clerk = agent({ tools: [look], output: z.object({ found: z.boolean() }) });
-	const typed = createClient<typeof clerk>({ url: "" });
-	const stream = typed.execute({ input: "Hi" });
-	expectTypeOf((await stream.result()).output).toEqualTypeOf<{ found: boolean } | undefined>();
-	for await (const event of stream) {
-		if (event.type !== "tool_execution_start") continue;
-		expectTypeOf(event.toolName).toEqualTypeOf<"look">();
-		expectTypeOf(event.args).toEqualTypeOf<{ at: string }>();
-	}
-	expectTypeOf<InferTools<typeof clerk>>().toEqualTypeOf<{
-		look: { input: { at: string }; output: string };
-	}>();
-	expectTypeOf<ExecuteResult["output"]>().toEqualTypeOf<unknown>();
-	const plain = createClient<ReturnType<typeof agent>>({ url: "" }).execute({ input: "Hi" });
-	expectTypeOf((await plain.result()).output).toEqualTypeOf<unknown>();
 });

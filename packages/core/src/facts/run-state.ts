@@ -4,6 +4,7 @@ import { List } from "../state/index.ts";
 import type { Approval } from "../tools/index.ts";
 import type {
 	AssistantSaid,
+	Decided,
 	ErrorData,
 	PendingCall,
 	PendingWait,
@@ -15,7 +16,7 @@ import type {
 	ToolStarted,
 	ToolsRequested,
 } from "./fact.ts";
-import type { RunOutput } from "./run-output.ts";
+import { checkedOutput, outputTopic, type RunOutput } from "./run-output.ts";
 
 /** A tool call of the step under way. */
 export interface CallState {
@@ -139,4 +140,12 @@ export function newRun(runId: string, started: RunStarted, firstMessage: number)
 export function crashesAfter({ crashes }: RunState, { reason }: RunResumed): number {
 	if (reason === "released") return 0;
 	return reason === "crash" ? crashes + 1 : crashes;
+}
+
+/** The run once a question was answered: one about its output is what is known of that. */
+export function decided(run: RunState, fact: Decided): RunState {
+	const last: LastFact = { kind: "decision", tag: fact.topic, value: fact.answer };
+	const output =
+		fact.topic === outputTopic ? checkedOutput(fact, run.output, run.assistant?.data) : undefined;
+	return { ...run, wait: undefined, last, ...(output === undefined ? {} : { output }) };
 }

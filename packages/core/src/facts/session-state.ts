@@ -16,10 +16,18 @@ import {
 	withStepStatus,
 } from "../state/index.ts";
 import { editMessage } from "./edit-message.ts";
-import type { Decided, Entry, Noted, ToolCallOutcome, ToolSettled } from "./fact.ts";
+import type { Entry, Noted, ToolCallOutcome, ToolSettled } from "./fact.ts";
 import { unfold } from "./folded-state.ts";
-import { checkedOutput, outputTopic, uncheckedOutput } from "./run-output.ts";
-import { type CallState, crashesAfter, type LastFact, newRun, noCalls, type RunState } from "./run-state.ts";
+import { uncheckedOutput } from "./run-output.ts";
+import {
+	type CallState,
+	crashesAfter,
+	decided,
+	type LastFact,
+	newRun,
+	noCalls,
+	type RunState,
+} from "./run-state.ts";
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
@@ -253,13 +261,6 @@ export function cycleUsage(run: RunState): { inputTokens: number; outputTokens: 
 		usages.push({ inputTokens, outputTokens });
 	}
 	return usages.reverse();
-}
-
-function decided(run: RunState, fact: Decided): RunState {
-	const last: LastFact = { kind: "decision", tag: fact.topic, value: fact.answer };
-	const output =
-		fact.topic === outputTopic ? checkedOutput(fact, run.output, run.assistant?.data) : undefined;
-	return { ...run, wait: undefined, last, ...(output === undefined ? {} : { output }) };
 }
 
 function append(
