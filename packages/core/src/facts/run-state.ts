@@ -91,8 +91,8 @@ export interface RunState {
 	readonly asides?: { readonly from: number; readonly until: number };
 	/** How often it was resumed after its process died since it last finished a step. */
 	readonly crashes: number;
-	/** What the checks of its structured answers came to; absent before the first. */
-	readonly output?: RunOutput;
+	/** What the checks of its structured answers came to; undefined before the first. */
+	readonly output?: RunOutput | undefined;
 	/** Set while nobody continues it. */
 	readonly parked?: RunParked | undefined;
 	/** The agent that worked on it last. */
@@ -132,6 +132,7 @@ export function newRun(runId: string, started: RunStarted, firstMessage: number)
 		cost: 0,
 		unpriced: 0,
 		crashes: 0,
+		output: undefined,
 		fingerprint: started.fingerprint,
 	};
 }
@@ -147,5 +148,5 @@ export function decided(run: RunState, fact: Decided): RunState {
 	const last: LastFact = { kind: "decision", tag: fact.topic, value: fact.answer };
 	const output =
 		fact.topic === outputTopic ? checkedOutput(fact, run.output, run.assistant?.data) : undefined;
-	return { ...run, wait: undefined, last, ...(output === undefined ? {} : { output }) };
+	return { ...run, wait: undefined, last, output: output ?? run.output };
 }

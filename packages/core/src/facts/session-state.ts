@@ -29,8 +29,6 @@ import {
 	type RunState,
 } from "./run-state.ts";
 
-type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
-
 /** A session at one seq: the fold of its facts. */
 export interface SessionState {
 	readonly seq: number;
@@ -151,7 +149,7 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 		case "assistant": {
 			const toolCalls = fact.message.toolCalls ?? [];
 			const usage = sumUsage(run.usage, fact.usage);
-			const answered: Mutable<RunState> = {
+			const answered: RunState = {
 				...run,
 				step: fact.step,
 				executionsBefore: fact.step === run.step ? run.executionsBefore : run.executions.length,
@@ -166,9 +164,9 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 				cycles: run.cycles + 1,
 				lastCycle: { usage: fact.usage, before: run.lastCycle },
 				cost: run.cost + (fact.cost ?? 0),
+				output: run.output && uncheckedOutput(run.output),
 				unpriced: run.unpriced + (fact.cost === undefined ? 1 : 0),
 			};
-			if (run.output !== undefined) answered.output = uncheckedOutput(run.output);
 			return append(state, answered, seq, fact.message, { step: fact.step, usage });
 		}
 		case "tools.requested": {
