@@ -1,6 +1,6 @@
 import { scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
-import { agent } from "./agent.ts";
+import { Agent, agent } from "./agent.ts";
 
 const model = scriptedModel(() => "Hello.");
 
@@ -34,7 +34,7 @@ test("`modle` and `llm` look like the model that is not given, and a name beside
 	expect(model.requests.at(-1)).toMatchObject({ mode: "fast" });
 });
 
-test("what looks like no option goes to the model layer [UAP-016]", async () => {
+test("what looks like no option goes to the model layer", async () => {
 	const options = {
 		temperature: 0.1,
 		maxTokens: 5,
@@ -47,4 +47,10 @@ test("what looks like no option goes to the model layer [UAP-016]", async () => 
 	};
 	await agent({ model, ...options }).query("go");
 	expect(model.requests.at(-1)).toMatchObject(options);
+});
+
+test("the strict constructor refuses every unknown name, and says what was probably meant", () => {
+	const strictly = (option: string) => () => new Agent({ model, [option]: "x" } as never);
+	expect(strictly("sistem")).toThrow("Unknown option `sistem`; did you mean `system`?");
+	expect(strictly("somethingNew")).toThrow("Unknown option `somethingNew`. Known options: ");
 });

@@ -56,7 +56,8 @@ export function refuseMisspelt(options: object, known: ReadonlySet<string>): voi
 	}
 }
 
-function meantBy(name: string, known: ReadonlySet<string>): string | undefined {
+/** The option that is probably meant by a name that none has; undefined where it looks like no slip. */
+export function meantBy(name: string, known: ReadonlySet<string>): string | undefined {
 	if (Object.hasOwn(calledOtherwise, name)) return calledOtherwise[name as keyof typeof calledOtherwise];
 	if (name.length < 4) return undefined;
 	const meant = nearest(name, known, name.length < 6 ? 1 : 2);
