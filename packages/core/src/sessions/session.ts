@@ -190,6 +190,8 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 }
 
 /** The agent's types are the compiler's business: here every run is like any other. */
-function typed<Run extends AgentRun<unknown, unknown, unknown> | null>(run: Promise<AgentRun | null>): Promise<Run> {
+function typed<Run extends AgentRun<unknown, unknown, unknown> | null>(
+	run: Promise<AgentRun | null>,
+): Promise<Run> {
 	return run as Promise<unknown> as Promise<Run>;
 }
