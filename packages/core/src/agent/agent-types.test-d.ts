@@ -7,6 +7,7 @@ import { expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import { createSession, execute } from "../execute/create-session.ts";
 import type { AgentEvent } from "../facts/agent-event.ts";
+import { drain } from "../sessions/drain.ts";
 import { AgentState } from "../state/agent-state.ts";
 import { createSimpleTool, tool } from "../tools/tool.ts";
 import type { InferToolInput, InferToolOutput } from "../tools/tool-types.ts";
@@ -163,6 +164,7 @@ test("the events of an agent without types are as wide as they were", () => {
 	void (async () => {
 		for await (const event of (await clerk.send("go")).events()) take(event);
 	});
+	void clerk.send("go").then((run) => drain(run));
 	agent({ model, subagents: [clerk] });
 	agent({ ...clerk, instructions: "Be brief." });
 });
