@@ -29,8 +29,25 @@ export class CallContext implements ToolContext {
 	readonly parentConfig: unknown;
 	readonly emit: (delta: string) => Promise<unknown> | undefined;
 	readonly onSubagentEvent: (event: unknown) => void;
+	/** Read when asked for. */
+	declare readonly stateId: string;
+	/** Read when asked for. */
+	declare readonly messages: readonly unknown[];
 	readonly #run: Run;
 	#over = false;
+
+	static readonly #stateId: PropertyDescriptor & ThisType<CallContext> = {
+		get() {
+			return this.#run.state.agent.id;
+		},
+		enumerable: true,
+	};
+	static readonly #messages: PropertyDescriptor & ThisType<CallContext> = {
+		get() {
+			return this.#run.state.agent.messages;
+		},
+		enumerable: true,
+	};
 
 	constructor(run: Run, step: number, tool: EngineTool, started: StartedCall) {
 		const { call, attempt, idempotencyKey, approval } = started;
@@ -50,6 +67,9 @@ export class CallContext implements ToolContext {
 		if (run.parentContext !== undefined) this.parentContext = run.parentContext;
 		this.parentModel = run.agent.toolContext.parentModel;
 		this.parentConfig = run.agent.toolContext.parentConfig;
+		// Members of its own, not of the class: a tool may hand on a copy, `{ ...context }`.
+		Object.defineProperty(this, "stateId", CallContext.#stateId);
+		Object.defineProperty(this, "messages", CallContext.#messages);
 		this.emit = (delta) => {
 			if (this.#over || run.stopReason !== undefined) return undefined;
 			// What may be replaced is not emitted before it was.
@@ -74,13 +94,5 @@ export class CallContext implements ToolContext {
 	/** The call has its result: what its tool still says is dropped. */
 	close(): void {
 		this.#over = true;
-	}
-
-	get stateId(): string {
-		return this.#run.state.agent.id;
-	}
-
-	get messages(): readonly unknown[] {
-		return this.#run.state.agent.messages;
 	}
 }

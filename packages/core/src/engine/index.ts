@@ -2,7 +2,7 @@
 export type { Action, Decider, ModelAction, Situation } from "./action.ts";
 export type { AgentStreamResult } from "./agent-stream-result.ts";
 export { isAwaitedBy, type ProcessKey, waitFor, withinCall } from "./call-scope.ts";
-export { cancelled, conclude } from "./conclude.ts";
+export { cancelled, conclude, notifyComplete, resultOf } from "./conclude.ts";
 export { isTooDeep } from "./deep-arguments.ts";
 export { drive } from "./drive.ts";
 export { type DriveOutcome, refusedEnd, sessionKilled } from "./end-run.ts";
@@ -24,5 +24,5 @@ export { Run } from "./run.ts";
 export type { Recorder, RunInput } from "./run-options.ts";
 export { outputOf, turnOf } from "./step.ts";
 export { CommitFailed, stopReasonOf } from "./stopped.ts";
-export { executionTrace, isSubagentEvent, type SubagentEvent, TraceCollector } from "./subagent-events.ts";
+export { executionTrace, isSubagentEvent, TraceCollector } from "./subagent-events.ts";
 export { type AgentStreamEvent, joinDeltas, uapProjection } from "./uap-events.ts";

@@ -73,7 +73,7 @@ export async function callModel(run: Run, action: ModelAction, step: number): Pr
 		run.checkStopped(); // a watcher may have stopped it
 		const startedAt = clock.monotonic();
 		const ask = (): Promise<EngineResponse> => {
-			if (model.capabilities.streaming) {
+			if (run.streams && model.capabilities.streaming) {
 				streamed = new StreamedAnswer(run, step, tag);
 				return streamed.read(model.stream(request));
 			}
@@ -192,10 +192,13 @@ async function recordPreceding(
 	modelId: string,
 	response: EngineResponse,
 ): Promise<void> {
-	const { preceding, executions = [] } = response;
+	const { preceding } = response;
 	if (preceding === undefined) return;
+	const own = new Set(response.message.toolCalls?.map(({ toolCallId }) => toolCallId));
+	const executions = (response.executions ?? []).filter(({ toolCallId }) => !own.has(toolCallId));
 	const { hooks, ports } = run.agent;
 	const facts: Fact[] = [];
+	const unsaid = new Map(executions.map((each) => [each.toolCallId, each]));
 	for (const message of preceding) {
 		if (isAssistantMessage(message)) {
 			const resultsId = message.hasToolCalls ? { resultsId: ports.ids.uuid() } : {};
@@ -216,16 +219,30 @@ async function recordPreceding(
 		}
 		if (!isToolResultMessage(message)) continue;
 		for (const { toolCallId, result, isError } of message.results) {
-			const duration = executions.find((each) => each.toolCallId === toolCallId)?.duration ?? 0;
+			const duration = unsaid.get(toolCallId)?.duration ?? 0;
+			unsaid.delete(toolCallId);
 			facts.push(settled(step, toolCallId, isError === true, result, duration));
 		}
 	}
+	// What was run and is in no message stays out of the history, like calls of a strategy.
+	const calls = [...unsaid.values()].map((each) => pick(each));
+	if (calls.length > 0) {
+		facts.push({ kind: "tools.requested", step, tag, calls, continues: true });
+		for (const { toolCallId, isError, result, duration } of unsaid.values())
+			facts.push(settled(step, toolCallId, isError === true, result, duration));
+		await untilAnswered(run, () => hooks.onAct?.(step, calls));
+	}
+	if (facts.length === 0) return;
 	const committed = run.commit(facts);
 	if (committed instanceof Promise) await committed;
 	if (executions.length > 0) {
 		const observations = executions.map((each) => ({ ...each, isError: each.isError === true }));
 		await untilAnswered(run, () => hooks.onObserve?.(step, observations));
 	}
+}
+
+function pick({ toolCallId, toolName, arguments: input }: ToolCall): ToolCall {
+	return { toolCallId, toolName, arguments: input };
 }
 
 /** Calls of an answer that the provider refused are not carried out. */

@@ -53,6 +53,8 @@ export interface RunOptions {
 	readonly keepDeltasMs?: number;
 	/** Whether calls may be left to somebody outside: the run is on record and can continue later. Default: they may not. */
 	readonly mayWait?: boolean;
+	/** Whether the model is asked for whole answers, also where it can stream them. Default `"streamed"`. */
+	readonly asks?: "whole" | "streamed";
 }
 
 /** What an append may ask for beside its facts. */

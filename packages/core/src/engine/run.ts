@@ -36,6 +36,8 @@ export class Run {
 	readonly processKey: string | undefined;
 	state: SessionState;
 	readonly mayWait: boolean;
+	/** Whether the model is asked to stream its answers, where it can. */
+	readonly streams: boolean;
 	readonly parentContext: ToolContext | undefined;
 	/** Records kept beside the journal. */
 	readonly ledger: Ledger | undefined;
@@ -68,6 +70,7 @@ export class Run {
 		this.sessionKey = options.sessionKey;
 		this.processKey = options.processKey;
 		this.mayWait = options.mayWait === true;
+		this.streams = options.asks !== "whole";
 		this.state = options.state;
 		this.parentContext = options.parentContext;
 		this.afterStep = options.afterStep;

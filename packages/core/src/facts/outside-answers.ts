@@ -157,7 +157,7 @@ function factsOf(state: SessionState, run: RunState, answer: ToolAnswer, now: nu
 			callId: toolCallId,
 			approved,
 			...(reason === undefined ? {} : { reason }),
-			...(basis === undefined ? {} : { basis: plainJson(basis) }),
+			...(basis === undefined ? {} : { basis: plainAnswer(toolCallId, basis) }),
 		},
 	};
 	if (approved) return [decided];
@@ -175,7 +175,7 @@ function again({ call, settled: fact }: CallState, answer: ToolAnswer): readonly
 		throw new HoldfastError("tool_call_settled", ...refusal(toolCallId, "it has its result already"));
 	}
 	const isSame =
-		JSON.stringify(plainJson(answer.output)) === JSON.stringify(fact?.result) &&
+		JSON.stringify(plainAnswer(toolCallId, answer.output)) === JSON.stringify(fact?.result) &&
 		(answer.isError === true) === (fact?.outcome === "error");
 	if (isSame) return [];
 	throw new HoldfastError(
@@ -206,10 +206,21 @@ function refusal(
 function resultFact(
 	run: RunState,
 	call: CallState,
-	{ output, isError, details }: Exclude<ToolAnswer, { approved: boolean }>,
+	{ toolCallId, output, isError, details }: Exclude<ToolAnswer, { approved: boolean }>,
 ): Fact {
-	const fact = settled(run, call, isError === true ? "error" : "done", plainJson(output));
-	return details === undefined ? fact : { ...fact, details: plainJson(details) };
+	const fact = settled(run, call, isError === true ? "error" : "done", plainAnswer(toolCallId, output));
+	return details === undefined ? fact : { ...fact, details: plainAnswer(toolCallId, details) };
+}
+
+/** What was answered, as a journal can hold it. */
+function plainAnswer(toolCallId: string, value: unknown): unknown {
+	try {
+		return plainJson(value);
+	} catch (cause) {
+		const why = cause instanceof Error ? cause.message.split("\n", 1)[0] : String(cause);
+		const [message, options] = refusal(toolCallId, `it cannot be written as JSON (${why})`);
+		throw new HoldfastError("invalid_input", message, { ...options, cause });
+	}
 }
 
 function settled(

@@ -92,12 +92,13 @@ function outcomeOf(tool: EngineTool, value: unknown): ToolOutcome {
 }
 
 function complete(output: unknown, details: unknown): ToolOutcome {
-	const plain = plainOutput(output);
+	const plain = plainOutcome(output);
 	if (details === undefined) return plain;
 	return { ...plain, details: plainDetails(details) };
 }
 
-function plainOutput(output: unknown): ToolOutcome {
+/** An output as a journal and a model can hold it; an error result where that cannot be. */
+export function plainOutcome(output: unknown): ToolOutcome {
 	try {
 		return { output: plainJson(output), isError: false };
 	} catch (error) {
