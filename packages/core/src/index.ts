@@ -9,6 +9,7 @@ export {
 	type SubAgentToolOptions,
 } from "./agent/create-sub-agent-tool.ts";
 export type { AgentOptions } from "./agent/options.ts";
+export type { Caller } from "./caller/caller.ts";
 export type { AgentStreamResult } from "./engine/agent-stream-result.ts";
 export type { AgentStrategy, Observation } from "./engine/engine-agent.ts";
 export type {
@@ -96,6 +97,7 @@ export { createSimpleTool, tool } from "./tools/tool.ts";
 export type {
 	AnyTool,
 	Approval,
+	ApprovalContext,
 	RetryPolicy,
 	ToolContext,
 	ToolExecutionEvent,

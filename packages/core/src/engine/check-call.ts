@@ -2,7 +2,7 @@
 import type { Tool, ToolCall } from "@holdfast/upp";
 import type { PendingCall, ToolCallOutcome, ToolStarted } from "../facts/index.ts";
 import type { DrivenStages, ToolCallDecision } from "../policy/index.ts";
-import type { EngineTool } from "../tools/index.ts";
+import type { ApprovalContext, EngineTool } from "../tools/index.ts";
 import { withinCall } from "./call-scope.ts";
 import type { EngineAgent } from "./engine-agent.ts";
 
@@ -46,6 +46,8 @@ export interface CallSetting {
 	readonly mayWait: boolean;
 	/** Whether somebody outside let it run. */
 	readonly approved?: true | undefined;
+	/** What those are given who are asked about it, beside its id. */
+	readonly about: Omit<ApprovalContext, "toolCallId">;
 }
 
 /** Looks at a call that was never started: what an interceptor says, the tool, its arguments, whether it may run. */
@@ -107,8 +109,8 @@ function checkInput(
 		failedCall(`The arguments of "${call.toolName}" could not be checked: ${textOf(error)}`);
 	try {
 		const validated = tool.validate(input);
-		if (!(validated instanceof Promise)) return permit(setting, tool, validated);
-		return validated.then((checked) => permit(setting, tool, checked), uncheckable);
+		if (!(validated instanceof Promise)) return permit(setting, call, tool, validated);
+		return validated.then((checked) => permit(setting, call, tool, checked), uncheckable);
 	} catch (error) {
 		return uncheckable(error);
 	}
@@ -138,6 +140,7 @@ export function failedCall(result: string): CheckedCall {
 
 function permit(
 	setting: CallSetting,
+	call: ToolCall,
 	tool: EngineTool,
 	checked: Awaited<ReturnType<EngineTool["validate"]>>,
 ): CheckedCall | Promise<CheckedCall> {
@@ -147,7 +150,7 @@ function permit(
 	const asks = onToolCall ?? onBeforeCall ?? approval ?? needsApproval;
 	return asks === undefined
 		? passed(tool, checked.value, setting.approved)
-		: withinCall(setting.processKey, () => asked(setting, tool, checked.value));
+		: withinCall(setting.processKey, () => asked(setting, call, tool, checked.value));
 }
 
 /** Nothing is in the way of the call any more. */
@@ -156,7 +159,13 @@ function passed(tool: EngineTool, input: unknown, approved: boolean | undefined)
 	return { kind: "start", tool, input, ...(approved === undefined ? {} : { approved }) };
 }
 
-async function asked(setting: CallSetting, tool: EngineTool, value: unknown): Promise<CheckedCall> {
+async function asked(
+	setting: CallSetting,
+	{ toolCallId }: ToolCall,
+	tool: EngineTool,
+	value: unknown,
+): Promise<CheckedCall> {
+	const context: ApprovalContext = { toolCallId, ...setting.about };
 	const strategy = setting.agent.toolStrategy;
 	const source = tool.source as Tool;
 	let input = value;
@@ -170,10 +179,10 @@ async function asked(setting: CallSetting, tool: EngineTool, value: unknown): Pr
 			if (typeof decision === "object" && decision.params !== undefined) input = decision.params;
 		}
 		if (tool.approval !== undefined) {
-			approved = await tool.approval(input);
+			approved = await tool.approval(input, context);
 			if (!approved) return notApproved(tool);
 		}
-		if (approved !== true && (await tool.needsApproval?.(input)) === true)
+		if (approved !== true && (await tool.needsApproval?.(input, context)) === true)
 			return setting.mayWait ? { kind: "pending", tool, awaits: "approval" } : notApproved(tool);
 	} catch (error) {
 		throw new HookFailed(error);

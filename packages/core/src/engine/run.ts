@@ -20,6 +20,7 @@ import type { EngineAgent } from "./engine-agent.ts";
 import { foldOptions } from "./fold-options.ts";
 import type { CommittedFact, Ledger, Mark } from "./ledger.ts";
 import { RunAdmission } from "./run-admission.ts";
+import type { RunObserver } from "./run-observer.ts";
 import type { CommitOptions, Recorder, RunInput, RunOptions } from "./run-options.ts";
 import { CommitFailed, Stopped, type StopReason } from "./stopped.ts";
 import { TraceCollector } from "./subagent-events.ts";
@@ -40,6 +41,7 @@ export class Run {
 	/** Records kept beside the journal. */
 	readonly ledger: Ledger | undefined;
 	readonly afterStep: RunOptions["afterStep"];
+	readonly observer: RunObserver | undefined;
 	readonly interceptors: DrivenStages;
 	/** Set where facts are looked at before they are committed. */
 	readonly admission: RunAdmission | undefined;
@@ -77,6 +79,8 @@ export class Run {
 		this.ledger = options.ledger;
 		this.#readInput = options.readInput;
 		this.#watchers = [...(options.watchers ?? [])];
+		this.observer = options.observer;
+		if (options.observer !== undefined) this.#watchers.push(options.observer);
 		this.#fold = foldOptions(options.agent);
 		this.#marks = options.recorder.keeps === "nothing" ? undefined : new PendingMarks();
 		if (options.keepDeltasMs === undefined) return;

@@ -167,8 +167,14 @@ export class ToolRound {
 	}
 
 	#setting(approved: boolean | undefined): CallSetting {
-		const { agent, interceptors, processKey, mayWait } = this.#run;
-		return { agent, interceptors, processKey, mayWait, approved: approved === true ? true : undefined };
+		const { agent, interceptors, processKey, mayWait, sessionKey, state, parentContext } = this.#run;
+		const caller = state.run?.started.caller ?? parentContext?.caller;
+		const about = {
+			...(sessionKey === undefined ? {} : { sessionKey }),
+			...(caller === undefined ? {} : { caller }),
+		};
+		const isApproved = approved === true ? true : undefined;
+		return { agent, interceptors, processKey, mayWait, approved: isApproved, about };
 	}
 
 	/** A result that no tool gave is replaced like any other. */

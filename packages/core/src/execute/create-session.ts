@@ -205,7 +205,7 @@ export class AgentSession {
 			tools: [...normaliseTools(tools).values()].map(storedTool),
 			...(systemPrompt === undefined ? {} : { systemPrompt }),
 		};
-		await this.#session.create(context, model);
+		await this.#session.create(context, { model });
 		this.#isMade = true;
 	}
 

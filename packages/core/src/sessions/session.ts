@@ -1,7 +1,8 @@
 // The handle of a durable conversation. Light: handles of one key share one actor.
 
+import { type Caller, readCaller } from "../caller/index.ts";
 import type { PendingToolCall, ToolAnswer } from "../facts/index.ts";
-import { acceptInput, type SendInput } from "../facts/index.ts";
+import { acceptInput, type SendInput, saidBy } from "../facts/index.ts";
 import { type FollowedEvent, type FollowOptions, followStoreKey } from "../following/index.ts";
 import type { AgentState } from "../state/index.ts";
 import type { AgentRun } from "./agent-run.ts";
@@ -32,10 +33,11 @@ export class Session {
 	/**
 	 * Accepts a turn. Resolves once it is durable; turns of one session run one after the other, in order.
 	 *
-	 * Rejects with TypeError for an unknown input shape, `session_killed`, `journal_failed`, `disk_full`, `agent_closed`.
+	 * Rejects with TypeError for an unknown input shape, `invalid_caller`, `session_killed`, `journal_failed`, `disk_full`,
+	 * `agent_closed`.
 	 */
-	async send(input: SendInput): Promise<AgentRun> {
-		return requests.send(this.#actor(), acceptInput(input));
+	async send(input: SendInput, { caller }: Pick<requests.StartOptions, "caller"> = {}): Promise<AgentRun> {
+		return requests.send(this.#actor(), saidBy(acceptInput(input), readBy(caller)));
 	}
 
 	/**
@@ -45,7 +47,8 @@ export class Session {
 	 * while one waits for answers.
 	 */
 	async start(input: SendInput, options?: requests.StartOptions): Promise<AgentRun> {
-		return requests.start(this.#actor(), acceptInput(input), options);
+		const by = readBy(options?.caller);
+		return requests.start(this.#actor(), saidBy(acceptInput(input), by), options);
 	}
 
 	/**
@@ -181,4 +184,8 @@ export class Session {
 		this.#seat = actor.seat;
 		return actor;
 	}
+}
+
+function readBy(caller: Caller | undefined): Caller | undefined {
+	return caller === undefined ? undefined : readCaller(caller);
 }

@@ -9,6 +9,7 @@ export { orderToolCalls } from "./tool-order.ts";
 export type {
 	AnyTool,
 	Approval,
+	ApprovalContext,
 	EngineTool,
 	RetryPolicy,
 	ToolContext,

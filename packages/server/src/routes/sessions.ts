@@ -17,7 +17,7 @@ export const session: Route = {
 	errors: ["session_not_found"],
 	async handle(exchange) {
 		const sessionId = named(exchange);
-		const found = await exchange.service.get(exchange.tenant, sessionId);
+		const found = await exchange.service.get(exchange.caller, sessionId);
 		if (found === undefined) throw new HoldfastError("session_not_found", "Session not found");
 		return answerJson(found);
 	},
@@ -79,7 +79,8 @@ export const stop: Route = {
 	errors: ["session_not_found"],
 	async handle(exchange) {
 		const sessionId = named(exchange);
-		const { stopped } = await exchange.service.stop(exchange.tenant, sessionId);
+		await exchange.readNothing();
+		const { stopped } = await exchange.service.stop(exchange.caller, sessionId);
 		return answerJson({ sessionId, stopped });
 	},
 };
@@ -100,17 +101,18 @@ export const remove: Route = {
 	errors: ["session_not_found"],
 	async handle(exchange) {
 		const sessionId = named(exchange);
-		await exchange.service.delete(exchange.tenant, sessionId);
+		await exchange.readNothing();
+		await exchange.service.delete(exchange.caller, sessionId);
 		return answerJson({ sessionId, deleted: true });
 	},
 };
 
-/** The sessions of the tenant. */
+/** The sessions of the caller. */
 export const sessions: Route = {
 	method: "GET",
 	path: "/api/agent/sessions",
 	name: "listSessions",
-	summary: "The tenant's sessions, a page at a time.",
+	summary: "The sessions of the caller, a page at a time: the user's, or the tenant's.",
 	parameters: [
 		{ in: "query", name: "after", description: "`next` of the page before.", schema: { type: "string" } },
 		{
@@ -129,7 +131,7 @@ export const sessions: Route = {
 				data: { field: "after" },
 			});
 		const limit = limitOf(exchange);
-		const page = await exchange.service.list(exchange.tenant, {
+		const page = await exchange.service.list(exchange.caller, {
 			limit,
 			...(after === undefined ? {} : { after }),
 		});
