@@ -13,12 +13,15 @@ import { type Served, type ServedOptions, serveScript } from "../served.fixture.
 import { refusal } from "../setup.fixture.ts";
 import { until } from "../sse.fixture.ts";
 
-/** A server whose pages may bring tools and a system prompt. */
+/** A server whose pages may bring tools, a system prompt and a history. */
 function serve(
 	script: Parameters<typeof serveScript>[0],
 	{ serving, ...options }: ServedOptions = {},
 ): Served {
-	return serveScript(script, { ...options, serving: { clientsMaySet: ["prompt", "tools"], ...serving } });
+	return serveScript(script, {
+		...options,
+		serving: { clientsMaySet: ["prompt", "history", "tools"], ...serving },
+	});
 }
 
 type Sent = { readonly url: string; readonly headers: Headers; readonly body: unknown };
@@ -349,7 +352,7 @@ test("an error of the model is the chat's error, and the chat continues after it
 	const chat = chatWith(served);
 	await chat.sendMessage({ text: "Go" });
 	expect(chat.status).toBe("error");
-	expect(chat.error?.message).toContain("The provider is down.");
+	expect(chat.error?.message).toBe("The run failed. The server's log says why.");
 	expect(partsOf(chat)).toMatchObject([{ type: "text", text: "I will" }]);
 	await chat.sendMessage({ text: "Once more" });
 	expect(partsOf(chat)).toMatchObject([{ type: "text", text: "Again." }]);

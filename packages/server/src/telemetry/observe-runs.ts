@@ -77,5 +77,7 @@ function factsOf(error: unknown): {
 
 /** The message of a provider without what looks like a key: logs are read by more people than keys are for. */
 function withoutKeys(message: string): string {
-	return message.slice(0, longest).replaceAll(/\b(sk|pk|rk|gsk|xai|AIza|Bearer)[-_ ]?[\w.*-]{5,}[\w*-]/g, "$1…");
+	return message
+		.slice(0, longest)
+		.replaceAll(/\b(sk|pk|rk|gsk|xai|AIza|Bearer)[-_ ]?[\w.*-]{5,}[\w*-]/g, "$1…");
 }
