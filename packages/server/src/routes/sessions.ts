@@ -6,6 +6,8 @@ import { answerJson, isSessionId, sessionIdOfPath } from "../http/index.ts";
 import { eventStream, json, reference } from "../openapi/index.ts";
 
 const mostSessions = 100;
+/** The codes of what is wrong with a body where none is needed. */
+const bodyErrors = ["unsupported_media_type", "body_too_large", "invalid_json", "invalid_input"] as const;
 
 /** A session with its messages. */
 export const session: Route = {
@@ -76,7 +78,7 @@ export const stop: Route = {
 			properties: { sessionId: { type: "string" }, stopped: { type: "boolean" } },
 		}),
 	},
-	errors: ["session_not_found"],
+	errors: ["session_not_found", ...bodyErrors],
 	async handle(exchange) {
 		const sessionId = named(exchange);
 		await exchange.readNothing();
@@ -98,7 +100,7 @@ export const remove: Route = {
 			properties: { sessionId: { type: "string" }, deleted: { const: true } },
 		}),
 	},
-	errors: ["session_not_found"],
+	errors: ["session_not_found", ...bodyErrors],
 	async handle(exchange) {
 		const sessionId = named(exchange);
 		await exchange.readNothing();
