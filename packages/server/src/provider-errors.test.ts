@@ -135,7 +135,7 @@ test("errors, retries, tokens and cost of models are logged and counted", async 
 	const agent = {
 		model,
 		prices: { scripted: { input: 1_000_000, output: 2_000_000 } },
-		config: { retryStrategy: exponentialBackoff({ baseDelay: 1, maxAttempts: 3 }) },
+		config: { retryStrategy: exponentialBackoff({ initialDelayMs: 1 }) },
 	};
 	const { run, logged, metrics } = serve([], { serving: { agent } });
 	await run({ sessionId: "s", input: say("hi"), context: {} });

@@ -71,13 +71,12 @@ describe("holdfast serve", () => {
 		const before = await (await fetch(`${first.url}/api/agent/session/s`)).json();
 		first.child.kill("SIGKILL");
 		const { stderr } = await first.finished;
-		const [line = ""] = stderr.split("\n");
-		expect(JSON.parse(line)).toMatchObject({
-			type: "request",
-			status: 200,
-			sessionId: "s",
-			stream: "complete",
-		});
+		const entries = stderr.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
+		const about = { tenant: "default", sessionId: "s" };
+		expect(entries.slice(0, 2)).toMatchObject([
+			{ type: "run", outcome: "completed", answers: expect.any(Number), ...about },
+			{ type: "request", status: 200, stream: "complete", ...about },
+		]);
 		expect(stderr).not.toMatch(/lamps|cellar/i);
 		const listed = await start(["sessions"], { folder }).finished;
 		expect(listed.stdout).toMatch(/^default\/s {2}/m);

@@ -49,7 +49,7 @@ export class CallContext implements ToolContext {
 		this.agentId = run.agent.id;
 		this.runId = run.runId;
 		if (run.sessionKey !== undefined) this.sessionKey = run.sessionKey;
-		const caller = run.state.run?.started.caller ?? run.parentContext?.caller;
+		const { caller } = run;
 		if (caller !== undefined) this.caller = caller;
 		if (run.parentContext !== undefined) this.parentContext = run.parentContext;
 		this.parentModel = run.agent.toolContext.parentModel;

@@ -1,5 +1,6 @@
 // What becomes of a call before anything is recorded of it: it may start, or it has its result already.
 import type { Tool, ToolCall } from "@holdfast/upp";
+import type { Caller } from "../caller/index.ts";
 import type { PendingCall, ToolCallOutcome, ToolStarted } from "../facts/index.ts";
 import type { DrivenStages, ToolCallDecision } from "../policy/index.ts";
 import type { ApprovalContext, EngineTool } from "../tools/index.ts";
@@ -46,8 +47,9 @@ export interface CallSetting {
 	readonly mayWait: boolean;
 	/** Whether somebody outside let it run. */
 	readonly approved?: true | undefined;
-	/** What those are given who are asked about it, beside its id. */
-	readonly about: Omit<ApprovalContext, "toolCallId">;
+	/** What those are given who are asked about it. */
+	readonly sessionKey: string | undefined;
+	readonly caller: Caller | undefined;
 }
 
 /** Looks at a call that was never started: what an interceptor says, the tool, its arguments, whether it may run. */
@@ -165,7 +167,12 @@ async function asked(
 	tool: EngineTool,
 	value: unknown,
 ): Promise<CheckedCall> {
-	const context: ApprovalContext = { toolCallId, ...setting.about };
+	const { sessionKey, caller } = setting;
+	const context: ApprovalContext = {
+		toolCallId,
+		...(sessionKey === undefined ? {} : { sessionKey }),
+		...(caller === undefined ? {} : { caller }),
+	};
 	const strategy = setting.agent.toolStrategy;
 	const source = tool.source as Tool;
 	let input = value;

@@ -1,5 +1,6 @@
 // A run under way: it commits facts, folds them, notifies watchers, and can be stopped at any moment (keeps I1, I3, I8).
 import { UPPError } from "@holdfast/upp";
+import type { Caller } from "../caller/index.ts";
 import type { BoundaryEvent, Entry, Fact, Placement, RunEvent, Watcher } from "../facts/index.ts";
 import {
 	evolve,
@@ -92,6 +93,11 @@ export class Run {
 	/** Fires when the run is asked to stop; handed to models and tools. */
 	get signal(): AbortSignal {
 		return this.#controller.signal;
+	}
+
+	/** Who asked for it; of a sub-agent's call, who asked its parent. */
+	get caller(): Caller | undefined {
+		return this.state.run?.started.caller ?? this.parentContext?.caller;
 	}
 
 	/** What sub-agents of this run's tools left over. */

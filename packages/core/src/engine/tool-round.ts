@@ -167,14 +167,9 @@ export class ToolRound {
 	}
 
 	#setting(approved: boolean | undefined): CallSetting {
-		const { agent, interceptors, processKey, mayWait, sessionKey, state, parentContext } = this.#run;
-		const caller = state.run?.started.caller ?? parentContext?.caller;
-		const about = {
-			...(sessionKey === undefined ? {} : { sessionKey }),
-			...(caller === undefined ? {} : { caller }),
-		};
+		const { agent, interceptors, processKey, mayWait, sessionKey, caller } = this.#run;
 		const isApproved = approved === true ? true : undefined;
-		return { agent, interceptors, processKey, mayWait, approved: isApproved, about };
+		return { agent, interceptors, processKey, mayWait, sessionKey, caller, approved: isApproved };
 	}
 
 	/** A result that no tool gave is replaced like any other. */

@@ -66,18 +66,29 @@ export function checkFields({ input, context, options }: ExecuteRequest, rules: 
 		if (isSet && !rules.may.has(field)) throw notAllowed(field, `${member}.${name}`);
 	}
 	const { messages, tools } = given.context;
-	checkCount("too_many_messages", "context.messages", messages, rules.maxMessages);
-	checkCount("too_many_messages", "input", input, rules.maxMessages);
-	checkCount("too_many_tools", "context.tools", tools, rules.maxTools);
+	for (const [field, list] of [
+		["context.messages", messages],
+		["input", input],
+	] as const)
+		if (isOver(list, rules.maxMessages))
+			throw new HoldfastError("too_many_messages", ...tooMany(field, list.length, rules.maxMessages));
+	if (isOver(tools, rules.maxTools))
+		throw new HoldfastError("too_many_tools", ...tooMany("context.tools", tools.length, rules.maxTools));
 }
 
-function checkCount(code: string, field: string, given: unknown, limit: number): void {
-	if (!Array.isArray(given) || given.length <= limit) return;
-	throw new HoldfastError(
-		code,
-		`\`${field}\` has ${given.length} entries; this server takes ${limit}. Send fewer.`,
+function isOver(given: unknown, limit: number): given is readonly unknown[] {
+	return Array.isArray(given) && given.length > limit;
+}
+
+function tooMany(
+	field: string,
+	count: number,
+	limit: number,
+): [message: string, options: { readonly data: { readonly field: string; readonly limit: number } }] {
+	return [
+		`\`${field}\` has ${count} entries, and this server takes ${limit}. Send fewer.`,
 		{ data: { field, limit } },
-	);
+	];
 }
 
 function notAllowed(field: ClientField, place: string): HoldfastError {
