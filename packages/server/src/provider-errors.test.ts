@@ -187,7 +187,7 @@ test("an application has its own words for its own errors, and no others get out
 	expect(JSON.stringify(second)).not.toContain("Incorrect");
 });
 
-test("a tool or sub-agent whose model fails tells neither the model nor the client what the provider said", async () => {
+test("a tool or sub-agent whose model fails shows neither the model nor the client what the provider said", async () => {
 	const { Agent } = await import("holdfast");
 	const helper = new Agent({
 		name: "helper",
