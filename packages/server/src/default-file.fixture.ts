@@ -1,4 +1,4 @@
-// A server that was told nothing about where its sessions live: `begin` executes in one, `list` says which there are. Then it
+// A server that was given no place for its sessions: `begin` executes in one, `list` says which there are. Then it
 // is killed.
 import { scriptedModel } from "@holdfast/testing";
 import { listen } from "./server.ts";

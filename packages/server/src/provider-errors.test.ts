@@ -1,9 +1,10 @@
 // What providers say when they fail: for the log, with status and request id, and for nobody who calls.
 import { scriptedModel } from "@holdfast/testing";
 import { type ErrorCode, exponentialBackoff, UPPError } from "@holdfast/upp";
-import { HoldfastError } from "holdfast";
+import { foldHistory, HoldfastError } from "holdfast";
 import { afterEach, expect, test } from "vitest";
 import { type Served, type ServedOptions, say, serveScript } from "./served.fixture.ts";
+import { until } from "./sse.fixture.ts";
 import type { LogEntry } from "./telemetry/log.ts";
 
 const open: Served[] = [];
@@ -87,6 +88,23 @@ test.each([
 		expect(agUi).toContain(`"code":"${code}"`);
 	},
 );
+
+test("a transcript that was folded since it was read last shows it no more than one that was not", async () => {
+	const { run, session, host } = serve(["One.", "Two.", { error: refused() }]);
+	await run({ sessionId: "s", input: say("one"), context: {} });
+	await session("s");
+	await run({ sessionId: "s", input: say("two") });
+	const [head] = await host.journal.list();
+	await until("the past is folded", () =>
+		foldHistory(host.journal, head?.key as string, { before: Date.now() + 1_000 }).then(
+			(folded) => folded !== undefined,
+			() => false,
+		),
+	);
+	await run({ sessionId: "s", input: say("three") });
+	const { messages } = await session("s");
+	expect(messages.at(-1)).toMatchObject({ role: "error", error: "The model cannot be used at the moment." });
+});
 
 test("the log has what the provider said, with status and request id, and no key", async () => {
 	const { run, logged } = serve([{ error: refused() }]);

@@ -109,7 +109,7 @@ test("a sub-agent works for whoever asked its parent, in the background too, and
 		const last = messages.at(-1) as { type?: string; text?: string };
 		if (last.type !== "user") return "Said.";
 		if (last.text?.includes("system-reminder")) return { toolCalls: [{ name: "look" }] };
-		return delegate(last.text === "behind");
+		return delegate(last.text === "background");
 	});
 	const host = sqliteHost(join(temporaryFolder(), "sessions.db"));
 	const parent = new Agent({ model, host, subagents: [helper], tools: [look("parent")] });
@@ -119,7 +119,7 @@ test("a sub-agent works for whoever asked its parent, in the background too, and
 	})();
 	const session = parent.session("s");
 	await (await session.send("wait", { caller: bob })).result();
-	await (await session.send("behind", { caller: alice })).result();
+	await (await session.send("background", { caller: alice })).result();
 	await expect.poll(() => seen.length, { timeout: 15_000 }).toBe(3);
 	expect(seen).toEqual([
 		["helper", bob],
