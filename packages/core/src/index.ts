@@ -11,6 +11,7 @@ export {
 	type SubAgentToolRun,
 } from "./agent/create-sub-agent-tool.ts";
 export type { AgentOptions } from "./agent/options.ts";
+export type { Caller } from "./caller/caller.ts";
 export type { CheckpointData, CheckpointMetadata, CheckpointStore } from "./checkpoint/checkpoint-store.ts";
 export type { AgentStreamResult } from "./engine/agent-stream-result.ts";
 export type { AgentStrategy, Observation } from "./engine/engine-agent.ts";
@@ -127,6 +128,7 @@ export type { InferToolInput, InferToolOutput } from "./tools/tool-types.ts";
 export type {
 	AnyTool,
 	Approval,
+	ApprovalContext,
 	RetryPolicy,
 	ToolContext,
 	ToolExecutionEvent,

@@ -25,7 +25,7 @@ export async function serveAgent(command: ServeCommand, io: CommandIo): Promise<
 	let server: Server | undefined;
 	try {
 		server = createServer({
-			service: sessionService({ agent, host }),
+			service: sessionService({ agent, host, clientsMaySet: command.clientsMaySet }),
 			cors: command.cors,
 			...(command.apiKeys === undefined ? {} : { apiKeys: command.apiKeys }),
 			allowUnauthenticated: command.allowUnauthenticated,
@@ -87,7 +87,7 @@ async function served(command: ServeCommand, io: CommandIo): Promise<Served> {
 
 function banner(url: string, of: string, { db, apiKeys }: ServeCommand): string {
 	const key = apiKeys === undefined ? "" : ' -H "authorization: Bearer $KEY"';
-	const body = { input: { role: "user", content: "What is this project?" }, context: {} };
+	const body = { input: "What is this project?" };
 	return `Serving ${of} at ${url}
 Sessions are in ${db}; ${apiKeys === undefined ? "no key is asked for" : "callers must send a key"}. Ctrl-C stops.
 Try:

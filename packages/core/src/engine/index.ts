@@ -21,6 +21,7 @@ export { agentChange, fingerprintOf } from "./fingerprint.ts";
 export { foldOptions } from "./fold-options.ts";
 export type { CommittedFact, Ledger, Mark } from "./ledger.ts";
 export { Run } from "./run.ts";
+export type { FailedModelCall, ObservedRun, ObserveRun, RunObserver } from "./run-observer.ts";
 export type { Recorder, RunInput } from "./run-options.ts";
 export { outputOf, turnOf } from "./step.ts";
 export { CommitFailed, stopReasonOf } from "./stopped.ts";
