@@ -1,5 +1,6 @@
 // A schedule from its seed to its verdict: things happen in an order that the seed chooses, then all faults end, the
 // workers recover, and what must hold is checked.
+import { readChildStoreKey } from "holdfast/host";
 import { undelivered } from "./background-checks.ts";
 import { checkOutcome, checkView } from "./final-checks.ts";
 import type { PlantedFault } from "./planted-faults.ts";
@@ -145,14 +146,19 @@ function interruptHanging(world: World, users: Users): void {
 }
 
 async function whatIsOpen(world: World, users: Users): Promise<string | undefined> {
-	for (const { key, openRunId, waiting } of await world.store.list()) {
-		if (openRunId !== undefined) return `a run of ${key} is open`;
+	for (const { key, openRunId, parked, waiting } of await world.store.list()) {
+		// A task in the background that is parked stays so until its parent's session ends.
+		if (openRunId !== undefined && !(parked === true && readChildStoreKey(key) !== undefined))
+			return `a run of ${key} is open`;
 		if (waiting > 0) return `inputs of ${key} wait`;
 	}
 	for (const { what, process } of users.waiting.values()) {
 		if (!process.dead) return `"${what}" does not settle`;
 	}
 	const unended = users.runs.find((each) => !each.process.dead && each.outcome === undefined);
-	if (unended !== undefined) return `a result of ${unended.run.sessionKey} does not settle`;
+	if (unended !== undefined) {
+		const input = users.inputs.find(({ run }) => run === unended.run);
+		return `the result of ${unended.run.sessionKey} does not settle that was to take in "${input?.text}"`;
+	}
 	return undelivered(world, users);
 }

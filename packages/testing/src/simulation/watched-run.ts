@@ -67,9 +67,13 @@ class Watcher {
 		this.#lastEmitted = seq;
 	}
 
-	/** Work in the background is over once, and nothing more comes of it then. A call that is carried out again says so. */
+	/** Work in the background is over once, and nothing more comes of it then. A call that is carried out again begins it anew. */
 	#sawJob({ type, task_id: taskId }: SubagentJobEvent): void {
-		if (taskId === undefined || type === "subagent-job-start") return;
+		if (taskId === undefined) return;
+		if (type === "subagent-job-start") {
+			this.#overJobs.delete(taskId);
+			return;
+		}
 		if (this.#overJobs.has(taskId))
 			this.#ledger.wrong(`a watcher of ${this.#run.sessionKey} saw ${type} of ${taskId}, which was over`);
 		if (type === "subagent-job-end") this.#overJobs.add(taskId);
