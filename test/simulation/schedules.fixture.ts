@@ -20,7 +20,7 @@ export function isWorld(name: string): name is WorldName {
 }
 
 /** Schedules in all over the store in memory; HOLDFAST_SCHEDULES changes it. */
-export const scheduleCount: number = Number(process.env.HOLDFAST_SCHEDULES ?? 5_000);
+export const scheduleCount: number = Number(process.env.HOLDFAST_SCHEDULES ?? 3_000);
 
 const { HOLDFAST_SEED, HOLDFAST_WORLD = "memory", HOLDFAST_FIRST_SEED } = process.env;
 
