@@ -7,7 +7,7 @@ import type { Command } from "./arguments.ts";
 import { assistantOptions, checkFolder } from "./assistant.ts";
 import { openDatabase } from "./database.ts";
 import { chooseModel } from "./models.ts";
-import { exitCodes, UsageError } from "./usage-error.ts";
+import { ending, exitCodes, UsageError } from "./usage-error.ts";
 
 type ServeCommand = Extract<Command, { name: "serve" }>;
 
@@ -20,7 +20,7 @@ export async function serveAgent(command: ServeCommand, io: CommandIo): Promise<
 		// What is committed stays; the runs are found open and resumed when a server is started again.
 		if (signals > 1) io.quit(exitCodes.interrupted);
 		stopped.resolve();
-	});
+	}, ending(command.drain));
 	const { agent, host, of } = await served(command, io);
 	let server: Server | undefined;
 	try {
