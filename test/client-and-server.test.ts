@@ -3,17 +3,21 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient, type ExecuteComplete, type ExecuteEvent, type Fetch } from "@holdfast/client";
-import { createServer, sessionService } from "@holdfast/server";
+import { type ClientField, createServer, sessionService } from "@holdfast/server";
 import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
-import { tool } from "holdfast";
+import { agent, tool } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, expectTypeOf, test } from "vitest";
+import { z } from "zod";
 
 type StreamedEvent = ExecuteEvent | ExecuteComplete;
 
 let folder: string;
 let running: { readonly url: string; close(): Promise<void> } | undefined;
 let replies: (string | ScriptedReply)[];
+
+/** A client of this server may set all that document 3 has. */
+const everyField: readonly ClientField[] = ["prompt", "history", "tools", "model", "options"];
 
 /** A server over the database of this test, as a new process would start it. */
 async function start(port = 0): Promise<string> {
@@ -25,7 +29,7 @@ async function start(port = 0): Promise<string> {
 		needsApproval: true,
 		run: () => "paid",
 	});
-	const service = sessionService({ host, agent: { model, tools: [pay] } });
+	const service = sessionService({ host, agent: { model, tools: [pay] }, clientsMaySet: everyField });
 	const server = createServer({ service });
 	const { url } = await server.listen({ port });
 	running = {
@@ -155,4 +159,24 @@ test("a suspended execution continues over a restart of the server, and a stop e
 	expect(sessions).toEqual([
 		{ sessionId, createdAt: expect.any(Number), updatedAt: expect.any(Number), isOpen: false },
 	]);
+});
+
+test("the output of an agent arrives checked and typed, and so it does where the run is looked at later", async () => {
+	const host = sqliteHost(join(folder, "sessions.db"));
+	const at = z.iso.datetime().transform((text) => new Date(text));
+	const clerk = agent({
+		model: scriptedModel(['{"city":1}', '{"city":"Rome","at":"2026-05-01T12:00:00.000Z"}']),
+		output: z.object({ city: z.string(), at }),
+	});
+	const server = createServer({ service: sessionService({ host, agent: clerk }) });
+	const { url } = await server.listen({ port: 0 });
+	running = { url, close: () => server.close({ drainMs: 0 }).then(() => host.close()) };
+	const client = createClient<typeof clerk>({ url });
+	const stream = client.execute({ input: "Where, and when?" });
+	const { status, output } = await stream.result();
+	expect(status).toBe("completed");
+	expect(output).toEqual({ city: "Rome", at: "2026-05-01T12:00:00.000Z" });
+	expectTypeOf(output).toEqualTypeOf<{ city: string; at: string } | undefined>();
+	const events = await watched(url, await stream.sessionId);
+	expect(events.at(-1)).toEqual({ type: "execute_complete", status: "completed", output });
 });

@@ -1,11 +1,13 @@
 // Checks the packages as a user gets them: publint reads each manifest, then all are packed, installed into an
-// empty folder, and every entry is imported by plain Node, every command started, every type file compiled.
+// empty folder, and every entry is imported by plain Node, every command started, every type file compiled, and what can be
+// read of them in a debugger looked at.
 // Works on what `npm run build` left in dist.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
+import { listFiles } from "./list-sources.ts";
 import { runCommand } from "./run-command.ts";
 import { readWorkspaces, type Workspace } from "./workspaces.ts";
 
@@ -49,13 +51,31 @@ async function install(workspaces: readonly Workspace[], folder: string): Promis
 async function importEntries(workspaces: readonly Workspace[], folder: string): Promise<readonly string[]> {
 	const failures: string[] = [];
 	for (const { specifier } of workspaces.flatMap(({ entries }) => entries)) {
-		const script = `await import(${JSON.stringify(specifier)})`;
+		const script = `const entry = await import(${JSON.stringify(specifier)});
+for (const [name, value] of Object.entries(entry))
+	if (/^\\s*(class|(async )?function)/.test(String(value)) && value.name.length < 3) throw new Error(name + " is called " + value.name);`;
 		const { code, output } = await runCommand([process.execPath, "--input-type=module", "-e", script], {
 			folder,
 		});
 		if (code !== 0) failures.push(`import("${specifier}") failed once installed:\n${output}`);
 	}
 	return failures;
+}
+
+/** What is published can be read in a stack trace and a debugger: every file has its map, with the sources in it. */
+async function findMaps(workspaces: readonly Workspace[], folder: string): Promise<readonly string[]> {
+	return workspaces.flatMap(({ name }) => {
+		const dist = join(folder, "node_modules", name, "dist");
+		const scripts = listFiles(dist, ".js");
+		const unmapped = scripts.filter((file) => {
+			// A file of nothing but re-exports needs none.
+			if (!existsSync(join(dist, `${file}.map`)))
+				return /\b(function|class|const|var)\b/.test(readFileSync(join(dist, file), "utf8"));
+			const { sourcesContent = [] } = JSON.parse(readFileSync(join(dist, `${file}.map`), "utf8"));
+			return sourcesContent.includes(null);
+		});
+		return unmapped.map((file) => `${name}: dist/${file} has no source map, or one without its sources`);
+	});
 }
 
 async function startCommands(workspaces: readonly Workspace[], folder: string): Promise<readonly string[]> {
@@ -105,7 +125,7 @@ async function main(): Promise<void> {
 		const failures = (await Promise.all(workspaces.map(lint))).flat();
 		failures.push(...(await install(workspaces, folder)));
 		if (failures.length === 0) {
-			const checks = [importEntries, startCommands, compileTypes];
+			const checks = [importEntries, findMaps, startCommands, compileTypes];
 			failures.push(...(await Promise.all(checks.map((check) => check(workspaces, folder)))).flat());
 		}
 		for (const failure of failures) console.error(failure);

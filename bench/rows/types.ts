@@ -1,4 +1,5 @@
-// What the compiler does for an agent with five typed tools, above a file that only imports the same packages.
+// What the compiler does for an agent with five typed tools, and for who reads its output and its events, above a file that
+// only imports the same packages.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runCommand } from "../../tools/run-command.ts";
@@ -6,8 +7,16 @@ import { type Measurement, report } from "../measure.ts";
 
 const names = ["read", "write", "list", "search", "move"];
 
+interface Variant {
+	readonly how: string;
+	readonly base: string;
+	readonly output?: string;
+	readonly use?: string;
+	toolOf(name: string): string;
+}
+
 /** Programs by how the types of arguments are said; each with the file that holds everything but agent and tools. */
-const variants = [
+const variants: readonly Variant[] = [
 	{
 		how: "types given",
 		base: 'import { agent, tool } from "holdfast";\nexport { agent, tool };',
@@ -29,6 +38,17 @@ export { agent, tool };`,
 })`,
 	},
 ];
+
+/** Reads an output, and the events of one tool. */
+const reading = `
+export async function read(): Promise<string> {
+	const run = await worker.session("s").send("go");
+	for await (const event of run.events())
+		if (event.type === "tool-result" && event.toolName === "read" && event.isError !== true) return event.output;
+	const { output } = await worker.generate("go");
+	return output.title;
+}
+`;
 
 const compilerOptions = {
 	target: "es2024",
@@ -55,10 +75,21 @@ async function instantiations(folder: string, source: string): Promise<number> {
 	return Number(found);
 }
 
+const all: readonly Variant[] = [
+	...variants,
+	{
+		...(variants[1] as Variant),
+		how: "types from zod, its output and events read",
+		output: ", output: outputSchema",
+		base: `${variants[1]?.base}\nexport const outputSchema = z.object({ title: z.string(), pages: z.number().optional() });`,
+		use: reading,
+	},
+];
 const measurements: Measurement[] = [];
-for (const [at, { how, base, toolOf }] of variants.entries()) {
+for (const [at, { how, base, toolOf, output = "", use = "" }] of all.entries()) {
 	const model = 'declare const model: import("@holdfast/upp").ModelReference;';
-	const program = `${base}\n${model}\nexport const worker = agent({ model, tools: [${names.map(toolOf).join(", ")}] });\n`;
+	const tools = names.map(toolOf).join(", ");
+	const program = `${base}\n${model}\nexport const worker = agent({ model, tools: [${tools}]${output} });\n${use}`;
 	const empty = await instantiations(`types-${at}-empty`, base);
 	const full = await instantiations(`types-${at}-full`, program);
 	measurements.push({

@@ -13,7 +13,7 @@ import {
 	sendAnswers,
 	stopSession,
 } from "./transport/index.ts";
-import type { Answer, LoggedEvent, SessionInfo, SessionPage } from "./wire/index.ts";
+import type { Answer, LoggedEvent, SessionInfo, SessionPage, ToolTypes } from "./wire/index.ts";
 
 /** What `client.watch` takes. */
 export interface WatchOptions {
@@ -26,9 +26,9 @@ export interface WatchOptions {
 }
 
 /** A client of one server. It holds no connection but those of its streams. */
-export interface Client {
+export interface Client<Output = unknown, Tools = ToolTypes> {
 	/** Starts an execution at once, follows it over every reconnect, and carries out the calls of `tools`. */
-	execute(request: ExecuteRequest): ExecuteStream;
+	execute(request: ExecuteRequest): ExecuteStream<Output, Tools>;
 	/** The session with its history. @throws ClientError `session_not_found`. */
 	session(sessionId: string): Promise<SessionInfo>;
 	/** A page of the sessions; `limit` at most. */
@@ -51,8 +51,32 @@ export interface Client {
 	answer(sessionId: string, answers: readonly Answer[]): Promise<void>;
 }
 
+/** What is read of an agent's type: `createClient<typeof clerk>(…)`, with `clerk` imported as a type. */
+export interface TypedAgent {
+	readonly "~types"?: { readonly tools: unknown; readonly output: unknown } | undefined;
+}
+
+type OutputOf<Agent> = Agent extends { readonly "~types"?: { readonly output: infer Output } | undefined }
+	? AsJson<Output>
+	: unknown;
+type ToolsOf<Agent> = Agent extends { readonly "~types"?: { readonly tools: infer Tools } | undefined }
+	? unknown extends Tools
+		? ToolTypes
+		: Tools
+	: ToolTypes;
+
+/** As it is once it has travelled: dates are text. */
+type AsJson<Value> = unknown extends Value
+	? Value
+	: Value extends { toJSON(): infer Written }
+		? Written
+		: Value extends object
+			? { [Name in keyof Value]: AsJson<Value[Name]> }
+			: Value;
+
 /**
- * Makes a client of a Holdfast server.
+ * Makes a client of a Holdfast server. With the type of the server's agent, results and events have the types of its output
+ * and of its tools.
  *
  * @throws ClientError `invalid_option`.
  * @example
@@ -64,13 +88,16 @@ export interface Client {
  * const { status, sessionId } = await stream.result();
  * console.log(status, sessionId);
  */
-export function createClient(options: ClientOptions): Client {
+export function createClient<Agent extends TypedAgent = TypedAgent>(
+	options: ClientOptions,
+): Client<OutputOf<Agent>, ToolsOf<Agent>> {
 	const settings = readOptions(options);
 	const answer = (sessionId: string, answers: readonly Answer[]): Promise<void> =>
 		sendAnswers(settings, sessionId, answers, randomKey(settings.timers));
 
 	return {
-		execute: (request) => startExecution(settings, request),
+		execute: (request) =>
+			startExecution(settings, request) as unknown as ExecuteStream<OutputOf<Agent>, ToolsOf<Agent>>,
 		session: (sessionId) => getSession(settings, sessionId),
 		sessions: (page = {}) => listSessions(settings, page),
 		stop: (sessionId) => stopSession(settings, sessionId),

@@ -1,6 +1,6 @@
 // The only door of the client.
 
-export { type Client, createClient, type WatchOptions } from "./client.ts";
+export { type Client, createClient, type TypedAgent, type WatchOptions } from "./client.ts";
 export { ClientError, type ClientErrorOptions, isClientError } from "./errors/client-error.ts";
 export type { ExecuteStream } from "./execute/execute-stream.ts";
 export type { ExecuteRequest } from "./execute/start-execution.ts";
@@ -14,7 +14,7 @@ export type {
 } from "./tools/client-tool.ts";
 export type { ClientHeaders, ClientOptions, Fetch, ReconnectNotice } from "./transport/options.ts";
 export type { Timers } from "./transport/timers.ts";
-export type { ExecuteComplete, ExecuteEvent, ExecuteStatus, LoggedEvent } from "./wire/events.ts";
+export type { ExecuteComplete, ExecuteEvent, ExecuteStatus, LoggedEvent, ToolTypes } from "./wire/events.ts";
 export type {
 	AbortedMessage,
 	AssistantMessage,

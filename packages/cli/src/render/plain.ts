@@ -31,7 +31,8 @@ export function plainRenderer(output: Output): Renderer {
 					if (event.attempt > 1 && event.reason !== "answered") line(`resumed (attempt ${event.attempt})`);
 					break;
 				case "model":
-					if (event.event.type === "text_delta") textOf(printable(event.event.delta.text ?? ""));
+					if (event.event.type === "text_delta" || event.event.type === "object_delta")
+						textOf(printable(event.event.delta.text ?? ""));
 					break;
 				case "model_retry":
 					line(

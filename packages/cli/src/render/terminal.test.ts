@@ -38,6 +38,7 @@ const at = { seq: 1, sub: 0 };
 const call = (id: string, name: string) => ({ toolCallId: id, toolName: name, arguments: {} });
 const started = (id: string, name: string): RunEvent => ({
 	type: "tool_start",
+	toolName: name,
 	...at,
 	step: 1,
 	index: 0,
@@ -47,6 +48,7 @@ const started = (id: string, name: string): RunEvent => ({
 });
 const ended = (id: string, name: string): RunEvent => ({
 	type: "tool_end",
+	toolName: name,
 	at: 0,
 	...at,
 	step: 1,

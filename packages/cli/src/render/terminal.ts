@@ -112,7 +112,8 @@ export function terminalRenderer(output: Output, now: () => number = () => perfo
 					redraw();
 					break;
 				case "model":
-					if (event.event.type === "text_delta") textOf(printable(event.event.delta.text ?? ""));
+					if (event.event.type === "text_delta" || event.event.type === "object_delta")
+						textOf(printable(event.event.delta.text ?? ""));
 					break;
 				case "message":
 				case "step_end":

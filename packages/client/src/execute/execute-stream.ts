@@ -4,22 +4,23 @@
 
 import { ClientError } from "../errors/index.ts";
 import type { ReceivedEvent } from "../transport/index.ts";
-import type { ExecuteComplete, ExecuteEvent } from "../wire/index.ts";
+import type { ExecuteComplete, ExecuteEvent, ToolTypes } from "../wire/index.ts";
 import type { ExecuteResult } from "./tally.ts";
 
 /** A running execution. Leaving the loop, or aborting `signal`, disconnects; the session continues at the server. */
-export interface ExecuteStream extends AsyncIterable<ExecuteEvent | ExecuteComplete> {
+export interface ExecuteStream<Output = unknown, Tools = ToolTypes>
+	extends AsyncIterable<ExecuteEvent<Tools> | ExecuteComplete> {
 	/**
 	 * Its events, each once, in order; `execute_complete` ends each round of tool calls. For one consumer.
 	 *
 	 * @throws ClientError `events_already_consumed` when asked for a second time.
 	 */
-	[Symbol.asyncIterator](): AsyncIterator<ExecuteEvent | ExecuteComplete, void, undefined>;
+	[Symbol.asyncIterator](): AsyncIterator<ExecuteEvent<Tools> | ExecuteComplete, void, undefined>;
 	/**
 	 * What it came to, whether or not somebody reads the events. A failure of the agent is a result with status
 	 * `error`; the promise rejects only when the server cannot be followed.
 	 */
-	result(): Promise<ExecuteResult>;
+	result(): Promise<ExecuteResult<Output>>;
 	/** The id of the session, as soon as the server has said it. */
 	readonly sessionId: Promise<string>;
 	/** The id of the last event that was received, to continue with `watch` in another place. */

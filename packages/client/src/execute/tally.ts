@@ -3,7 +3,7 @@
 import type { ExecuteStatus, LoggedEvent, PendingToolCall, SessionMessage } from "../wire/index.ts";
 
 /** What an execution came to. */
-export interface ExecuteResult {
+export interface ExecuteResult<Output = unknown> {
 	readonly sessionId: string;
 	readonly status: ExecuteStatus;
 	/** The messages it added, its input included. */
@@ -12,6 +12,8 @@ export interface ExecuteResult {
 	readonly pendingToolCalls?: readonly PendingToolCall[];
 	/** US dollars; absent when the price of some model call is unknown. */
 	readonly cost?: number;
+	/** With status `completed`: what the answer says, of an agent with the option `output`. */
+	readonly output?: Output;
 	/** With status `error`: why. */
 	readonly error?: { readonly code: string; readonly message: string };
 }
@@ -20,6 +22,7 @@ export interface ExecuteResult {
 export interface Ending {
 	readonly status: ExecuteStatus;
 	readonly pendingToolCalls: readonly PendingToolCall[];
+	readonly output?: unknown;
 }
 
 /** Gathers events. */
@@ -54,7 +57,7 @@ export function createTally(): Tally {
 					break;
 				case "execute_complete":
 					error = event.error ?? error;
-					ending = { status: event.status, pendingToolCalls: event.pendingToolCalls ?? [] };
+					ending = { pendingToolCalls: [], ...event };
 					break;
 			}
 		},
@@ -63,14 +66,18 @@ export function createTally(): Tally {
 		},
 		ending: () => ending,
 		result(sessionId) {
-			const { status, pendingToolCalls } = ending ?? { status: "completed", pendingToolCalls: [] };
+			const { status, pendingToolCalls, output }: Ending = ending ?? {
+				status: "completed",
+				pendingToolCalls: [],
+			};
 			return {
 				sessionId,
 				status,
 				messages,
-				...(status === "awaiting_tool_execution" ? { pendingToolCalls } : {}),
+				...(status === "awaiting_tool_execution" && { pendingToolCalls }),
 				...(cost === undefined ? {} : { cost }),
-				...(status === "error" && error !== undefined ? { error } : {}),
+				...(output !== undefined && { output }),
+				...(status === "error" && error !== undefined && { error }),
 			};
 		},
 	};

@@ -2,8 +2,22 @@
 
 import type { PendingToolCall, SessionMessage, ToolCall } from "./messages.ts";
 
+/** Inputs and outputs of tools by name, as an agent's type says them. */
+export type ToolTypes = Readonly<Record<string, { readonly input: unknown; readonly output: unknown }>>;
+
+/** One of these tools begins. */
+type ExecutionStart<Tools> = {
+	[Name in keyof Tools]: {
+		readonly type: "tool_execution_start";
+		readonly toolCallId: string;
+		readonly toolName: Name;
+		/** As the tool gets them. */
+		readonly args: Tools[Name] extends { readonly input: infer Input } ? Input : unknown;
+	};
+}[keyof Tools];
+
 /** Something that happened in a session. */
-export type ExecuteEvent =
+export type ExecuteEvent<Tools = ToolTypes> =
 	| { readonly type: "session_start"; readonly sessionId: string }
 	/** `messages` are those of this execution, its input included. */
 	| {
@@ -28,13 +42,7 @@ export type ExecuteEvent =
 	| { readonly type: "toolcall_start"; readonly index: number; readonly id?: string; readonly name?: string }
 	| { readonly type: "toolcall_delta"; readonly index: number; readonly delta: string }
 	| { readonly type: "toolcall_end"; readonly index: number; readonly toolCall: ToolCall }
-	| {
-			readonly type: "tool_execution_start";
-			readonly toolCallId: string;
-			readonly toolName: string;
-			/** As the tool gets them. */
-			readonly args: unknown;
-	  }
+	| ExecutionStart<Tools>
 	| { readonly type: "tool_execution_delta"; readonly toolCallId: string; readonly delta: string }
 	| {
 			readonly type: "tool_execution_end";
@@ -60,6 +68,8 @@ export interface ExecuteComplete {
 	readonly pendingToolCalls?: readonly PendingToolCall[];
 	/** With status `error`: why. */
 	readonly error?: { readonly code: string; readonly message: string };
+	/** With status `completed`: what the answer says, of an agent with the option `output`. */
+	readonly output?: unknown;
 }
 
 /** An event with its place in the session. Compare ids for equality only; hand the last one back to continue after it. */

@@ -1,8 +1,17 @@
 // One pure call of an agent: policy around a run that is driven at once and can be stopped at any moment.
 import type { Message } from "@holdfast/upp";
 import type { AgentStreamEvent } from "../engine/index.ts";
-import { cancelled, conclude, drive, type EngineAgent, ephemeralRecorder, Run } from "../engine/index.ts";
+import {
+	cancelled,
+	drive,
+	type EngineAgent,
+	ephemeralRecorder,
+	notifyComplete,
+	Run,
+	resultOf,
+} from "../engine/index.ts";
 import { initialSession, type Watcher } from "../facts/index.ts";
+import type { OutputSchema } from "../output/index.ts";
 import { type AgentPolicy, aroundRun, type RunContext } from "../policy/index.ts";
 import { type AgentSetup, SessionEvents } from "../sessions/index.ts";
 import type { GenerateResult } from "../state/index.ts";
@@ -12,9 +21,12 @@ import type { ToolContext } from "../tools/index.ts";
 import { CallFrame } from "./call-frame.ts";
 import type { Checkpoints, SessionCheckpoints } from "./checkpoints.ts";
 import { type OpaqueStrategy, runOpaque } from "./opaque-strategy.ts";
+import { hasNoOutput } from "./options.ts";
 
 /** What a single call may be given beside its input and state. */
-export interface CallOptions {
+export interface CallOptions<Schema extends OutputSchema = OutputSchema> {
+	/** What the answer of this call must be, in place of the agent's `output`. Default: that. */
+	readonly output?: Schema;
 	/** Cancels the call: model and tools are notified, and the call rejects with code CANCELLED. */
 	readonly signal?: AbortSignal;
 	/** The context of the tool call that makes this call, when the agent works as a sub-agent. */
@@ -25,6 +37,8 @@ export interface CallOptions {
 export interface CallSetup {
 	readonly agent: StrategyAgent;
 	readonly engine: EngineAgent;
+	/** The same for calls with an output of their own. */
+	engineWith(output: unknown): EngineAgent;
 	/** The agent's policy, complete once its plugins are set up; undefined if absent. */
 	readonly policed: { readonly policy: AgentPolicy | undefined; readonly setup: AgentSetup | undefined };
 	readonly checkpoints: Checkpoints | undefined;
@@ -59,11 +73,13 @@ export function startCall(
 	observer?: CallObserver,
 ): StartedCall {
 	checkOptions(options);
-	const { engine, policed, opaque } = setup;
+	const { policed, opaque } = setup;
+	if (options.output !== undefined && opaque !== undefined) throw hasNoOutput(opaque.strategy.name);
+	const engine = options.output === undefined ? setup.engine : setup.engineWith(options.output);
 	let checkpoints = setup.checkpoints?.session(state);
 	const started = checkpoints === undefined ? state : checkpoints.identify(state);
 	const runId = engine.ports.ids.uuid();
-	const work: { stop?: () => void } = {};
+	const work: { stop?: () => void; completed?: (result: GenerateResult) => Promise<unknown> } = {};
 	let stopped = false;
 	let over = false;
 	let cut: ((error: unknown) => void) | undefined;
@@ -78,6 +94,7 @@ export function startCall(
 			const push = observer?.push;
 			const call = runOpaque({ agent, engine, opaque, call: context, options, checkpoints, frame, push });
 			work.stop = call.stop;
+			work.completed = call.completed;
 			return call.result;
 		}
 		const run = new Run({
@@ -85,6 +102,7 @@ export function startCall(
 			runId,
 			state: initialSession(context.state),
 			recorder: ephemeralRecorder(),
+			asks: observer === undefined ? "whole" : "streamed",
 			...(observer === undefined ? {} : { watchers: [observer.watcher] }),
 			...(options.parentContext === undefined ? {} : { parentContext: options.parentContext }),
 			...(checkpoints === undefined ? {} : { afterStep: checkpoints.save }),
@@ -104,7 +122,8 @@ export function startCall(
 		if (frame !== undefined && outcome.kind === "ended") void policed.policy?.ended(frame, outcome.outcome);
 		// Cancelled in the very moment of its end: nobody was notified of the end yet, so it counts as cancelled.
 		if (stopped && outcome.kind === "ended" && outcome.outcome === "completed") throw cancelled();
-		return conclude(run, outcome);
+		work.completed = (result) => notifyComplete(run, outcome, result);
+		return resultOf(run, outcome);
 	};
 
 	const throughPolicy = async (): Promise<GenerateResult> => {
@@ -137,12 +156,18 @@ export function startCall(
 					cut = reject; // an interceptor that never answers does not hold up a cancelled call
 					throughPolicy().then(resolve, reject);
 				});
+	// Nobody changes the result any more, and only now is it known that the call completed.
 	const result = executing
-		.then((given) => identified(given, checkpoints))
+		.then((given) => completed(identified(given, checkpoints)))
 		.finally(() => {
 			over = true;
 			options.signal?.removeEventListener("abort", stop);
 		});
+
+	async function completed(given: GenerateResult): Promise<GenerateResult> {
+		if (engine.hooks.onComplete !== undefined) await work.completed?.(given);
+		return given;
+	}
 
 	function stop(): void {
 		if (over || stopped) return;

@@ -1,17 +1,21 @@
 // The agent: written once, run as a function (generate, stream, ask, query) or as durable sessions (send, session).
-import { HoldfastError, isMessage, type Message, type Turn, UserMessage, uuid } from "@holdfast/upp";
-import type { AgentStreamResult, EngineAgent } from "../engine/index.ts";
+
+import { asMessage, HoldfastError, insteadOf, type Message, UserMessage, uuid } from "@holdfast/upp";
+import type { AgentStreamEvent, AgentStreamResult, EngineAgent } from "../engine/index.ts";
 import type { SendInput } from "../facts/index.ts";
-import type { AgentRun, RecoverOptions, Session, SessionAgent, WorkOptions } from "../sessions/index.ts";
-import type { GenerateResult } from "../state/index.ts";
+import type { OutputOf, OutputSchema } from "../output/index.ts";
+import type { RecoverOptions, SessionAgent, WorkOptions } from "../sessions/index.ts";
+import type { ResultWith } from "../state/index.ts";
 import { AgentState } from "../state/index.ts";
-import type { AnyTool } from "../tools/index.ts";
+import type { ToolSet } from "../tools/index.ts";
 import { type CallOptions, type CallSetup, startCall } from "./agent-call.ts";
 import { AgentSessions, sessionAgent } from "./agent-sessions.ts";
 import { streamCall } from "./agent-stream.ts";
+import type { AgentTypes, RunOf, SessionOf, ToolList } from "./agent-types.ts";
 import { checkModel, checkNames, checkOptions } from "./check-options.ts";
 import { checkpointsOf } from "./checkpoints.ts";
-import { type AgentOptions, opaqueOf, resolveAgent, toolObjects } from "./options.ts";
+import { type MisspeltOptions, refuseMisspelt } from "./misspelt-options.ts";
+import { type AgentOptions, knownOptions, opaqueOf, resolveAgent, toolObjects } from "./options.ts";
 
 /**
  * An agent: a model, tools and instructions.
@@ -23,17 +27,20 @@ import { type AgentOptions, opaqueOf, resolveAgent, toolObjects } from "./option
  *
  * @see UAP 4.3, keyed sessions "Core DX: Agent"
  */
-export class Agent {
+export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends OutputSchema = OutputSchema> {
+	/** Never there: what the compiler knows of the agent's tools and output, for `InferTools`, `InferOutput` and clients. */
+	declare readonly "~types"?: AgentTypes<Tools, Schema>;
 	declare readonly model: AgentOptions["model"];
 	declare readonly system: string | undefined;
 	/** The caller's own tool objects. */
-	readonly tools: readonly AnyTool[];
+	readonly tools: ToolList<Tools>;
 	declare readonly name?: string;
 	declare readonly description?: string;
 	readonly #id: string;
 	readonly #engine: EngineAgent;
 	readonly #calls: CallSetup;
 	readonly #sessions: AgentSessions;
+	#outputs: WeakMap<object, EngineAgent> | undefined;
 
 	static {
 		// No name of it is in the declarations: sessions find by it what they know of an agent.
@@ -45,10 +52,11 @@ export class Agent {
 	}
 
 	/** @throws TypeError naming the option that is missing, unknown or wrong. */
-	constructor(options: AgentOptions) {
+	constructor(options: AgentOptions<Tools, Schema>) {
 		if (typeof options !== "object" || options === null)
 			throw new TypeError("new Agent() takes an object of options.");
-		if (!(options instanceof OpenOptions)) {
+		if (options instanceof OpenOptions) refuseMisspelt(options, knownOptions);
+		else {
 			checkNames(options);
 			checkModel(options);
 		}
@@ -61,15 +69,16 @@ export class Agent {
 		this.#calls = {
 			agent: this,
 			engine: this.#engine,
+			engineWith: (output) => this.#engineWith(given, output),
 			policed: this.#sessions.agent,
-			checkpoints: checkpoints && checkpointsOf(checkpoints, sessionId, this.#engine.ports.ids),
+			checkpoints: checkpoints && checkpointsOf(checkpoints, sessionId, this.#id, this.#engine.ports.ids),
 			opaque: opaqueOf(given),
 		};
 		for (const [name, value] of Object.entries(given)) {
 			// An option that happens to be named like a method stays an option and does not hide the method.
 			if (!(name in Agent.prototype)) Object.defineProperty(this, name, { ...ownProperty, value });
 		}
-		this.tools = toolObjects(given.tools);
+		this.tools = toolObjects(given.tools) as ToolList<Tools>;
 		if (given.system === undefined && given.instructions !== undefined) {
 			Object.defineProperty(this, "system", { value: given.instructions, enumerable: false });
 		}
@@ -82,10 +91,25 @@ export class Agent {
 	 *
 	 * @see keyed sessions, plugins
 	 */
-	static async create(options: AgentOptions): Promise<Agent> {
+	static async create<
+		const Tools extends ToolSet = ToolSet,
+		const Schema extends OutputSchema = OutputSchema,
+	>(options: AgentOptions<Tools, Schema>): Promise<Agent<Tools, Schema>> {
 		const made = new Agent(options);
 		await made.#sessions.ready();
 		return made;
+	}
+
+	/** The agent as it is in calls with this output, made once. */
+	#engineWith(options: AgentOptions, output: unknown): EngineAgent {
+		const isKey = (typeof output === "object" || typeof output === "function") && output !== null;
+		const known = isKey ? this.#outputs?.get(output) : undefined;
+		if (known !== undefined) return known;
+		const { structure: _, ...own } = options;
+		const engine = resolveAgent(this.#id, { ...own, output: output as OutputSchema });
+		this.#outputs ??= new WeakMap();
+		if (isKey) this.#outputs.set(output, engine);
+		return engine;
 	}
 
 	/** UUIDv4 of this agent object. */
@@ -100,36 +124,45 @@ export class Agent {
 	 *
 	 * @see UAP 4.4
 	 */
-	async generate(
+	async generate<const Own extends OutputSchema = Schema>(
 		input: string | Message,
 		state: AgentState = AgentState.initial(),
-		options: CallOptions = {},
-	): Promise<GenerateResult> {
-		return startCall(this.#calls, messageOf(input), checkState(state), options).result;
+		options: CallOptions<Own> = {},
+	): Promise<ResultWith<OutputOf<Own>>> {
+		const { result } = startCall(this.#calls, messageOf(input), checkState(state), options);
+		return result as Promise<ResultWith<OutputOf<Own>>>;
 	}
 
 	/** Like `generate`, and reports what happens while it happens. @see UAP 4.5 */
-	stream(
+	stream<const Own extends OutputSchema = Schema>(
 		input: string | Message,
 		state: AgentState = AgentState.initial(),
-		options: CallOptions = {},
-	): AgentStreamResult {
-		return streamCall(this.#calls, messageOf(input), checkState(state), options);
+		options: CallOptions<Own> = {},
+	): AgentStreamResult<OutputOf<Own>, AgentStreamEvent<Tools>> {
+		const stream = streamCall(this.#calls, messageOf(input), checkState(state), options);
+		return stream as AgentStreamResult<OutputOf<Own>, AgentStreamEvent<Tools>>;
 	}
 
 	/** Multi-turn call: the question and the answer are in the returned state. @see UAP 4.6 */
-	ask(input: string | Message, state: AgentState, options?: CallOptions): Promise<GenerateResult> {
+	ask<const Own extends OutputSchema = Schema>(
+		input: string | Message,
+		state: AgentState,
+		options?: CallOptions<Own>,
+	): Promise<ResultWith<OutputOf<Own>>> {
 		return this.generate(input, state, options);
 	}
 
 	/** One call without memory. @see UAP 4.7 */
-	async query(input: string | Message, options?: CallOptions): Promise<Turn> {
-		const { turn } = await this.generate(input, AgentState.initial(), options);
-		return turn;
+	async query<const Own extends OutputSchema = Schema>(
+		input: string | Message,
+		options?: CallOptions<Own>,
+	): Promise<ResultWith<OutputOf<Own>>["turn"]> {
+		const result = await this.generate(input, AgentState.initial(), options);
+		return result.turn as ResultWith<OutputOf<Own>>["turn"];
 	}
 
 	/** Sends to the session "default". @see keyed sessions, Agent */
-	send(input: SendInput): Promise<AgentRun> {
+	send(input: SendInput): Promise<RunOf<Tools, Schema>> {
 		return this.session("default").send(input);
 	}
 
@@ -137,9 +170,9 @@ export class Agent {
 	 * A handle of the durable conversation under a key. Handles of one key share its history and queue.
 	 * @throws TypeError when the key is not a non-empty string.
 	 */
-	session(key: string): Session {
+	session(key: string): SessionOf<Tools, Schema> {
 		if (typeof key !== "string" || key === "") throw new TypeError("session(key) takes a non-empty string.");
-		return this.#sessions.session(key);
+		return this.#sessions.session(key) as SessionOf<Tools, Schema>;
 	}
 
 	/**
@@ -149,8 +182,8 @@ export class Agent {
 	 * once, with the outcome `suspended` and the error `run_parked`. A session that fails holds up none of the others:
 	 * `onProblem` is called with it, else its error is thrown when all were tried.
 	 */
-	recover(options?: RecoverOptions): AsyncGenerator<AgentRun, void, void> {
-		return this.#sessions.recover(options);
+	recover(options?: RecoverOptions): AsyncGenerator<RunOf<Tools, Schema>, void, void> {
+		return this.#sessions.recover(options) as AsyncGenerator<RunOf<Tools, Schema>, void, void>;
 	}
 
 	/**
@@ -162,8 +195,8 @@ export class Agent {
 	 *
 	 * @see keyed sessions "Send, Host Resume, and Steer"
 	 */
-	async resume(runId: string): Promise<AgentRun | null> {
-		return this.#sessions.resume(runId);
+	async resume(runId: string): Promise<RunOf<Tools, Schema> | null> {
+		return this.#sessions.resume(runId) as Promise<RunOf<Tools, Schema> | null>;
 	}
 
 	/**
@@ -186,8 +219,8 @@ export class Agent {
 	 * await clerk.close();
 	 * await host.close();
 	 */
-	work(options: WorkOptions = {}): AsyncGenerator<AgentRun, void, void> {
-		return this.#sessions.work(options);
+	work(options: WorkOptions = {}): AsyncGenerator<RunOf<Tools, Schema>, void, void> {
+		return this.#sessions.work(options) as AsyncGenerator<RunOf<Tools, Schema>, void, void>;
 	}
 
 	/** Settles when every checkpoint saved so far is stored: for an orderly end. @see UAP 12.4.7 */
@@ -207,26 +240,35 @@ const ownProperty = { enumerable: true, configurable: true, writable: true };
 class OpenOptions {}
 
 /**
- * Makes an agent. Options that are not known go to the model layer; a missing model is an error only when used.
+ * Makes an agent. Options that are not known go to the model layer, but those whose names look misspelt; a missing model is
+ * an error only when used.
  *
+ * @throws HoldfastError `invalid_option` for a name that looks like a misspelt option; what the constructor throws.
  * @see UAP 4.1
  */
-export function agent(options: AgentOptions & Readonly<Record<string, unknown>>): Agent {
+export function agent<
+	const Tools extends ToolSet = ToolSet,
+	const Schema extends OutputSchema = OutputSchema,
+>(
+	options: AgentOptions<Tools, Schema> & MisspeltOptions & Readonly<Record<string, unknown>>,
+): Agent<Tools, Schema> {
 	if (typeof options !== "object" || options === null)
 		throw new TypeError("agent() takes an object of options.");
-	return new Agent(Object.assign(new OpenOptions(), options));
+	return new Agent<Tools, Schema>(Object.assign(new OpenOptions(), options));
 }
 
 function checkState(state: AgentState): AgentState {
 	if (state instanceof AgentState) return state;
-	throw new HoldfastError(
-		"invalid_state",
-		"The second argument must be an AgentState: AgentState.initial(), or the state of an earlier call.",
-	);
+	const isLikeState = typeof (state as Partial<AgentState> | null | undefined)?.toJSON === "function";
+	const instead = isLikeState
+		? "It is a state of another package, or of another copy of this one: give AgentState.fromJSON(state.toJSON())."
+		: "Give AgentState.initial(), or the state of an earlier call; JSON data is read with AgentState.fromJSON().";
+	throw new HoldfastError("invalid_state", `The second argument must be an AgentState. ${instead}`);
 }
 
 function messageOf(input: string | Message): Message {
 	if (typeof input === "string") return new UserMessage(input);
-	if (isMessage(input)) return input;
-	throw new HoldfastError("invalid_input", "The input must be a string or a message.");
+	const message = asMessage(input);
+	if (message !== undefined) return message;
+	throw new HoldfastError("invalid_input", `The input must be a string or a message. ${insteadOf(input)}`);
 }

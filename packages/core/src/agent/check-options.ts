@@ -1,6 +1,7 @@
 // Options of an agent that would fail late or silently when they are of the wrong kind: looked at when it is made.
 import { isHoldfastError, resolveModel } from "@holdfast/upp";
 import { hookNames } from "../strategies/index.ts";
+import { meantBy } from "./misspelt-options.ts";
 import { type AgentOptions, knownOptions } from "./options.ts";
 import { isRuntimeLlm } from "./runtime-llm.ts";
 
@@ -23,10 +24,12 @@ interface CheckedOptions {
 export function checkNames(options: AgentOptions): void {
 	if ("llm" in options) throw new TypeError("The option `llm` is now called `model`.");
 	for (const name of Object.keys(options)) {
-		if (!knownOptions.has(name))
-			throw new TypeError(
-				`Unknown option \`${name}\`. Known options: ${[...knownOptions].sort().join(", ")}.`,
-			);
+		if (knownOptions.has(name)) continue;
+		const meant = meantBy(name, knownOptions);
+		const hint = meant === undefined ? "." : `; did you mean \`${meant}\`?`;
+		throw new TypeError(
+			`Unknown option \`${name}\`${hint} Known options: ${[...knownOptions].sort().join(", ")}.`,
+		);
 	}
 }
 

@@ -1,14 +1,15 @@
 // The options of an agent, and their one resolution into what the engine drives.
 import { bindModel, HoldfastError, type LLMOptions, type ModelBinding } from "@holdfast/upp";
 import type { CheckpointStore } from "../checkpoint/index.ts";
-import type { AgentStrategy, Decider, EngineAgent, EngineModel } from "../engine/index.ts";
+import type { AgentStrategy, Decider, EngineAgent, EngineModel, EngineOutput } from "../engine/index.ts";
 import { fairnessOf, fingerprintOf } from "../engine/index.ts";
 import type { ExecutionHost } from "../execution-host/index.ts";
 import type { ModelPrice } from "../facts/index.ts";
 import type { Host, Ports } from "../host/index.ts";
 import { systemPorts } from "../host/index.ts";
+import { type OutputSchema, readOutput } from "../output/index.ts";
 import type { MiddlewareEntry, Plugin } from "../policy/index.ts";
-import { type ExecutionStrategy, isDecider, limitSteps, loop } from "../strategies/index.ts";
+import { type ExecutionStrategy, isDecider, limitSteps, loop, requireOutput } from "../strategies/index.ts";
 import { type AnyTool, normaliseTools, type ToolSet } from "../tools/index.ts";
 import type { Agent } from "./agent.ts";
 import type { OpaqueStrategy } from "./opaque-strategy.ts";
@@ -20,13 +21,14 @@ import { isRuntimeLlm, type RuntimeLlm, runtimeLlmModel } from "./runtime-llm.ts
  *
  * @see UAP 4.2
  */
-export interface AgentOptions extends Partial<Omit<LLMOptions, "model" | "system" | "tools">> {
+export interface AgentOptions<Tools extends ToolSet = ToolSet, Schema extends OutputSchema = OutputSchema>
+	extends Partial<Omit<LLMOptions, "model" | "system" | "tools">> {
 	/** A reference made by a provider, a model of the AI SDK, or a function that is one. */
 	readonly model?: LLMOptions["model"] | RuntimeLlm | undefined;
 	/** The system prompt of every request; it never is in the history. */
 	readonly system?: string | undefined;
 	/** Tools of any of the known shapes. Default: none. */
-	readonly tools?: ToolSet;
+	readonly tools?: Tools;
 	/** The system prompt; another name for `system`. It goes into every request and never into the history. */
 	readonly instructions?: string;
 	/** How the agent works: `loop()`, `react()`, `plan()`, one made by `strategy()`, or a custom one. Default: `loop()`. */
@@ -82,6 +84,17 @@ export interface AgentOptions extends Partial<Omit<LLMOptions, "model" | "system
 	readonly keepDeltasMs?: number;
 	/** How many steps a run may take, over all its suspensions; then it fails with `max_steps_exceeded`. Default: no limit. */
 	readonly maxSteps?: number;
+	/**
+	 * What the answer must be: a Standard Schema (zod, valibot, …), `jsonSchema()` of the AI SDK, or JSON Schema. The answer is
+	 * checked, a wrong one goes back to the model, and the result has it as `output`. A schema of something else than an object is
+	 * shown to the model as the member `value` of one. Default: any text.
+	 */
+	readonly output?: Schema;
+	/**
+	 * How often in a row a wrong answer goes back to the model, with what is wrong with it; then the run fails with
+	 * `output_invalid`. Each costs a model call. Default 2; 0 never asks again.
+	 */
+	readonly outputRepairs?: number;
 	/** Time, ids and the event loop. Default: the system's. */
 	readonly ports?: Partial<Ports>;
 }
@@ -108,6 +121,8 @@ const ownOptions: ReadonlySet<string> = new Set([
 	"remoteToolTimeoutMs",
 	"keepDeltasMs",
 	"maxSteps",
+	"output",
+	"outputRepairs",
 	"id",
 ]);
 
@@ -141,6 +156,7 @@ export function resolveAgent(id: string, options: AgentOptions): EngineAgent {
 	const system = options.system ?? options.instructions;
 	const tools = normaliseTools(toolsAsGiven(options.tools));
 	const toolList = [...tools.values()];
+	const output = readOutput(options);
 	const ports = options.ports === undefined ? systemPorts : { ...systemPorts, ...options.ports };
 	let model: EngineModel | undefined;
 	let fingerprint: string | undefined;
@@ -149,7 +165,8 @@ export function resolveAgent(id: string, options: AgentOptions): EngineAgent {
 		model: () => (model ??= bind(options, system)),
 		tools,
 		toolList,
-		decider: deciderOf(options),
+		decider: deciderOf(options, output),
+		...(output === undefined ? {} : { output }),
 		hooks: options.strategy ?? {},
 		toolStrategy: options.toolStrategy ?? {},
 		ports,
@@ -220,14 +237,24 @@ export function opaqueOf(options: AgentOptions): OpaqueStrategy | undefined {
 			"`execution` must be a strategy: {name, execute, stream} or {name, decide}.",
 		);
 	}
+	if (options.output !== undefined) throw hasNoOutput(execution.name);
 	return { strategy: execution, llmOptions: llmOptionsOf(options, options.system ?? options.instructions) };
+}
+
+/** Its answers go round the engine, which could neither check them nor ask again. */
+export function hasNoOutput(strategy: string): HoldfastError {
+	return new HoldfastError(
+		"conflicting_options",
+		`\`output\` is given, and the strategy "${strategy}" has its own \`execute\`, whose answers nobody could check. Make the strategy with strategy({name, decide}), or leave \`output\` out.`,
+	);
 }
 
 /** Shared by all agents that were given none: it knows nothing of them. */
 const defaultStrategy = loop();
 
-function deciderOf({ execution, maxSteps }: AgentOptions): Decider {
-	const decider = execution !== undefined && isDecider(execution) ? execution : defaultStrategy;
+function deciderOf({ execution, maxSteps }: AgentOptions, output: EngineOutput | undefined): Decider {
+	const given = execution !== undefined && isDecider(execution) ? execution : defaultStrategy;
+	const decider = output === undefined ? given : requireOutput(given, output);
 	return maxSteps === undefined ? decider : limitSteps(decider, maxSteps);
 }
 

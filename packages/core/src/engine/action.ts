@@ -1,6 +1,6 @@
 // What a decider may answer: the next thing to do. Deciders are pure (keeps I1, I6); the engine carries actions out.
 import type { JSONSchema, ToolDefinition, ToolExecution } from "@holdfast/upp";
-import type { AssistantSaid, Entry, LastFact } from "../facts/index.ts";
+import type { AssistantSaid, Entry, LastFact, RunOutput } from "../facts/index.ts";
 import type { AgentState } from "../state/index.ts";
 
 /** Ask the model. */
@@ -118,6 +118,8 @@ export interface Situation<Own = unknown> {
 	readonly last: LastFact;
 	/** The last answer of the model in this run. */
 	readonly answer: AssistantSaid | undefined;
+	/** What the checks of the run's structured answers came to; undefined before the first. */
+	readonly output?: RunOutput | undefined;
 	/** The agent's tools. */
 	readonly tools: readonly Pick<ToolDefinition, "name" | "description">[];
 	/** The tools run since the current step began. */

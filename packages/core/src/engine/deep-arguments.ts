@@ -7,8 +7,13 @@ const deepest = 500;
 
 /** The call as it is, or with its arguments marked as unreadable. */
 export function withReadableArguments(call: ToolCall): ToolCall {
-	if (!isDeeper(call.arguments, deepest)) return call;
+	if (!isTooDeep(call.arguments)) return call;
 	return { ...call, arguments: {}, invalidArguments: `they are nested more than ${deepest} levels deep` };
+}
+
+/** Whether checking, copying or writing what a model said would run out of stack. */
+export function isTooDeep(value: unknown): boolean {
+	return isDeeper(value, deepest);
 }
 
 function isDeeper(value: unknown, levels: number): boolean {

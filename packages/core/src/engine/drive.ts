@@ -6,6 +6,7 @@ import type { MaybePromise } from "../host/index.ts";
 import { invalidAction, toolsStep, waitStep } from "./act-without-model.ts";
 import type { Action, AskAction, ModelAction, NoteAction } from "./action.ts";
 import { carryOutCalls, recordCarriedOut } from "./carry-out-calls.ts";
+import { checkOutput, owesOutput } from "./check-output.ts";
 import { commit, type DriveOutcome, stepOf, stopOrFail } from "./end-run.ts";
 import { callModel, type ModelFailure } from "./model-call.ts";
 import type { Run } from "./run.ts";
@@ -25,6 +26,10 @@ export async function drive(run: Run): Promise<DriveOutcome> {
 			if (!done) {
 				const advanced = advance(run);
 				done = advanced instanceof Promise ? await advanced : advanced;
+			}
+			if (done && owesOutput(run)) {
+				await checkOutput(run);
+				done = false;
 			}
 			if (!done) continue;
 			const finished = finish(run);
@@ -56,7 +61,7 @@ function advance(run: Run): MaybePromise<boolean> {
 		case "finish":
 			if (action.error !== undefined) throw action.error;
 			// Something was said for one more look of the model, though its work seemed done.
-			return run.interceptors.continues?.() === true ? modelStep(run, oneMoreStep) : true;
+			return run.interceptors.continues?.() === true ? modelStep(run, oneMoreStep(run)) : true;
 		default:
 			throw unknownAction(run.agent.decider.name, action);
 	}
@@ -119,13 +124,18 @@ function decide(run: Run): Action {
 		rounds: open.rounds,
 		last: open.last,
 		answer: open.assistant,
+		output: open.output,
 		tools: run.agent.toolList,
 		executions: () => open.executions.from(open.executionsBefore),
 		own: open.own,
 	});
 }
 
-const oneMoreStep: ModelAction = { kind: "model", tag: "act", step: "next" };
+function oneMoreStep({ agent }: Run): ModelAction {
+	const { output } = agent;
+	const action: ModelAction = { kind: "model", tag: "act", step: "next" };
+	return output === undefined ? action : { ...action, structure: output.structure };
+}
 
 /** Carries out a model action and the calls of its answer. True when the run shall end. */
 async function modelStep(run: Run, action: ModelAction): Promise<boolean> {

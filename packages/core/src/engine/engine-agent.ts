@@ -12,8 +12,8 @@ import type {
 	ToolUseStrategy,
 	Turn,
 } from "@holdfast/upp";
-import type { ModelPrice } from "../facts/index.ts";
-import type { Ports } from "../host/index.ts";
+import type { AssistantSaid, ModelPrice, OutputVerdict } from "../facts/index.ts";
+import type { MaybePromise, Ports } from "../host/index.ts";
 import type { AgentState, GenerateResult } from "../state/index.ts";
 import type { EngineTool, ToolContext } from "../tools/index.ts";
 import type { Decider } from "./action.ts";
@@ -67,12 +67,23 @@ export interface EngineModel {
 			signal?: AbortSignal;
 			tools?: readonly EngineTool[];
 			structure?: JSONSchema;
+			unparsed?: "keep";
 			onRetry?: (info: RetryInfo) => void;
 		},
 	): LLMRequest;
 	readonly price?: ModelPrice;
 	/** A function of the caller's, which may use sessions like a tool. */
 	readonly isFunction?: true;
+}
+
+/** What the runs of an agent complete with. */
+export interface EngineOutput {
+	/** The schema that the model is shown. */
+	readonly structure: JSONSchema;
+	/** How often in a row a wrong answer goes back to the model. */
+	readonly repairs: number;
+	/** Holds an answer against the schema. Throws where the schema gives what cannot be recorded. */
+	check(answer: AssistantSaid): MaybePromise<OutputVerdict>;
 }
 
 /** An agent as the engine drives it. */
@@ -83,6 +94,8 @@ export interface EngineAgent {
 	readonly tools: ReadonlyMap<string, EngineTool>;
 	readonly toolList: readonly EngineTool[];
 	readonly decider: Decider;
+	/** Absent where any answer will do. */
+	readonly output?: EngineOutput;
 	readonly hooks: AgentStrategy;
 	readonly toolStrategy: ToolUseStrategy;
 	/** Milliseconds that somebody outside has for a remote call; undefined: for ever. A tool's own limit goes before. */

@@ -2,10 +2,18 @@
 export type { Action, Decider, ModelAction, Situation } from "./action.ts";
 export type { AgentStreamResult } from "./agent-stream-result.ts";
 export { isAwaitedBy, type ProcessKey, waitFor, withinCall } from "./call-scope.ts";
-export { cancelled, conclude } from "./conclude.ts";
+export { cancelled, conclude, notifyComplete, resultOf } from "./conclude.ts";
+export { isTooDeep } from "./deep-arguments.ts";
 export { drive } from "./drive.ts";
 export { type DriveOutcome, refusedEnd, sessionKilled } from "./end-run.ts";
-export type { AgentStrategy, EngineAgent, EngineModel, EngineResponse, Observation } from "./engine-agent.ts";
+export type {
+	AgentStrategy,
+	EngineAgent,
+	EngineModel,
+	EngineOutput,
+	EngineResponse,
+	Observation,
+} from "./engine-agent.ts";
 export { ephemeralRecorder } from "./ephemeral.ts";
 export { EventQueue } from "./event-queue.ts";
 export { fairnessOf } from "./fairness.ts";
@@ -13,8 +21,9 @@ export { agentChange, fingerprintOf } from "./fingerprint.ts";
 export { foldOptions } from "./fold-options.ts";
 export type { CommittedFact, Ledger, Mark } from "./ledger.ts";
 export { Run } from "./run.ts";
+export type { FailedModelCall, ObservedRun, ObserveRun, RunObserver } from "./run-observer.ts";
 export type { Recorder, RunInput } from "./run-options.ts";
-export { turnOf } from "./step.ts";
+export { outputOf, turnOf } from "./step.ts";
 export { CommitFailed, stopReasonOf } from "./stopped.ts";
-export { executionTrace, isSubagentEvent, type SubagentEvent, TraceCollector } from "./subagent-events.ts";
+export { executionTrace, isSubagentEvent, TraceCollector } from "./subagent-events.ts";
 export { type AgentStreamEvent, joinDeltas, uapProjection } from "./uap-events.ts";

@@ -127,13 +127,23 @@ export function turnOf(run: { readonly state: SessionState }): Turn | undefined 
 	return assistant === undefined ? undefined : turnWith(run.state, assistant);
 }
 
+/** What the answer of a run says, of an agent with an output; undefined while it is not found right. */
+export function outputOf({ state }: { readonly state: SessionState }): unknown {
+	const output = state.run?.output;
+	return output?.verdict?.ok === true ? output.value : undefined;
+}
+
 /** The turn of a run that is over: with an empty answer where no model was asked. */
 export function wholeTurn(run: { readonly state: SessionState }): Turn {
 	return turnOf(run) ?? turnWith(run.state, { message: new AssistantMessage("") });
 }
 
-function turnWith(state: SessionState, { message, data }: Pick<AssistantSaid, "message" | "data">): Turn {
+function turnWith(
+	state: SessionState,
+	{ message, ...answer }: Pick<AssistantSaid, "message" | "data">,
+): Turn {
 	const run = state.run as RunState;
+	const data = outputOf({ state }) ?? answer.data;
 	return createTurn({
 		messages: runMessages(state),
 		response: message,

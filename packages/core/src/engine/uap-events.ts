@@ -2,6 +2,7 @@
 import type { StreamEvent, TokenUsage, ToolCall } from "@holdfast/upp";
 import { joinStreamEvents, type RunEvent } from "../facts/index.ts";
 import { type PlanStep, type PlanStepChange, withStepStatus } from "../state/index.ts";
+import type { KnownTool, KnownTools } from "../tools/index.ts";
 import { isSubagentEvent } from "./subagent-events.ts";
 
 /** Kinds of agent-level events. @see UAP 11.2 */
@@ -23,9 +24,32 @@ export interface UAPEvent {
 	readonly data: Readonly<Record<string, unknown>>;
 }
 
+/** The results of a step, as the event `observation` has them. */
+export type ObservedResult<Tool extends KnownTool = KnownTool> = Tool extends KnownTool
+	? {
+			readonly toolCallId: string;
+			readonly toolName: Tool["name"];
+			/** Milliseconds. */
+			readonly duration: number;
+		} & (
+			| { readonly isError: false; readonly result: Tool["output"] }
+			| { readonly isError: true; readonly result: unknown }
+		)
+	: never;
+
+/** Events of an agent whose tools have types. */
+type TypedUAPEvent<Tool extends KnownTool> = string extends Tool["name"]
+	? UAPEvent
+	:
+			| (UAPEvent & { readonly type: Exclude<UAPEventType, "observation"> })
+			| (Omit<UAPEvent, "type" | "data"> & {
+					readonly type: "observation";
+					readonly data: { readonly results: readonly ObservedResult<Tool>[] };
+			  });
+
 /** One event of `agent.stream()`: of the agent, or of the model as its provider sent it. @see UAP 11.2 */
-export type AgentStreamEvent =
-	| { readonly source: "uap"; readonly uap: UAPEvent; readonly upp?: never }
+export type AgentStreamEvent<Tools = unknown> =
+	| { readonly source: "uap"; readonly uap: TypedUAPEvent<KnownTools<Tools>>; readonly upp?: never }
 	| { readonly source: "upp"; readonly upp: StreamEvent; readonly uap?: never };
 
 /** Projects run events, in order, and gives each event of document 1 to `push`. */

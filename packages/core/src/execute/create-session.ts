@@ -2,9 +2,10 @@
 import { HoldfastError } from "@holdfast/upp";
 import { type AgentOptions, modelIdOf } from "../agent/index.ts";
 import { type Host, memoryHost } from "../host/index.ts";
+import type { OutputOf, OutputSchema } from "../output/index.ts";
 import { localStore, processKey } from "../sessions/index.ts";
-import { normaliseTools, type ToolSet } from "../tools/index.ts";
-import type { PendingSessionCall, SessionStatus } from "./execute-event.ts";
+import { normaliseTools, type Plain, type ToolSet } from "../tools/index.ts";
+import type { ExecuteEvent, PendingSessionCall, SessionStatus } from "./execute-event.ts";
 import type { ExecuteSession } from "./execute-session.ts";
 import { ExecuteSessions, type ExecuteSessionsOptions } from "./execute-sessions.ts";
 import { ExecuteEvents, type ExecuteStream } from "./execute-stream.ts";
@@ -14,12 +15,12 @@ import { storedTool } from "./session-tools.ts";
 import type { SessionView } from "./session-view.ts";
 
 /** What a session begins with. @see document 3, "New API Design" */
-export interface AgentContext {
+export interface AgentContext<Tools extends ToolSet = ToolSet> {
 	readonly systemPrompt?: string;
 	/** Copied; never changed. Default: none. */
 	readonly messages?: readonly SessionMessage[];
 	/** One without a function is remote: the run waits for its result. Default: none. */
-	readonly tools?: ToolSet;
+	readonly tools?: Tools;
 }
 
 /** Options of an execution, and of all that follow. */
@@ -34,7 +35,8 @@ export interface ExecuteOptions {
 }
 
 /** Options of a session. */
-export interface PromptOptions extends Omit<ExecuteOptions, "signal"> {
+export interface PromptOptions<Schema extends OutputSchema = OutputSchema>
+	extends Omit<ExecuteOptions, "signal"> {
 	/** Where the session is kept. Default: in memory, for the life of this object. */
 	readonly host?: Host;
 	/** US dollars for a million tokens, by model id. Default: none. */
@@ -43,6 +45,13 @@ export interface PromptOptions extends Omit<ExecuteOptions, "signal"> {
 	readonly middleware?: AgentOptions["middleware"];
 	/** Policy at turns, steps and tool calls, as in the options of an agent. Default: none. */
 	readonly plugins?: AgentOptions["plugins"];
+	/**
+	 * What the answers must be: a Standard Schema or JSON Schema, as in the options of an agent. It is not kept with the session:
+	 * give it again when the session is restored. Default: any text.
+	 */
+	readonly output?: Schema;
+	/** How often in a row a wrong answer goes back to the model. Default 2. */
+	readonly outputRepairs?: number;
 	/** How many steps an execution may take, over all its suspensions. Default: no limit. */
 	readonly maxSteps?: number;
 	/** Milliseconds that a call of a remote tool may wait for its result. Default: no limit. */
@@ -74,7 +83,9 @@ export type ToolAnswerMessage =
 	  };
 
 /** A session that can wait for tools that run elsewhere, and resume. @see document 3, "Agent Sessions" */
-export class AgentSession {
+export class AgentSession<Output = unknown, Event = ExecuteEvent> {
+	/** Never there: what the compiler knows of the session's output and events. */
+	declare readonly "~types"?: { readonly output: Output; readonly event: Event };
 	readonly id: string;
 	/** Settles when the session was restored, or found to be new; `execute` waits for it. Rejects with what went wrong. */
 	readonly ready: Promise<void>;
@@ -205,7 +216,7 @@ export class AgentSession {
 			tools: [...normaliseTools(tools).values()].map(storedTool),
 			...(systemPrompt === undefined ? {} : { systemPrompt }),
 		};
-		await this.#session.create(context, model);
+		await this.#session.create(context, { model });
 		this.#isMade = true;
 	}
 
@@ -269,7 +280,14 @@ export class AgentSession {
  * 	if (event.type === "text_delta") process.stdout.write(event.delta);
  * }
  */
-export function createSession(id: string, context: AgentContext, options: PromptOptions = {}): AgentSession {
+export function createSession<
+	const Tools extends ToolSet = ToolSet,
+	const Schema extends OutputSchema = OutputSchema,
+>(
+	id: string,
+	context: AgentContext<Tools>,
+	options: PromptOptions<Schema> = {},
+): AgentSession<Plain<OutputOf<Schema>>, ExecuteEvent<Tools>> {
 	if (typeof id !== "string" || id === "") throw new TypeError("createSession(id) takes a non-empty string.");
 	return new AgentSession(id, context, options);
 }
@@ -283,12 +301,12 @@ export function createSession(id: string, context: AgentContext, options: Prompt
  *
  * @see document 3, "New API Design"
  */
-export function execute(
-	session: AgentSession,
+export function execute<Output, Event>(
+	session: AgentSession<Output, Event>,
 	input: string | UserSessionMessage | readonly ToolAnswerMessage[],
 	options: ExecuteOptions = {},
-): ExecuteStream {
-	return session.execute(input, options);
+): ExecuteStream<Output, Event> {
+	return session.execute(input, options) as ExecuteStream<Output, Event>;
 }
 
 function invalidBufferLimit(): HoldfastError {

@@ -1,4 +1,5 @@
 // The events of an execution as document 3 defines them: small, with message boundaries, plain JSON each.
+import type { KnownTool, KnownTools } from "../tools/index.ts";
 import type { SessionMessage, SessionToolCall } from "./session-message.ts";
 
 /** A tool call whose result comes from outside. */
@@ -20,8 +21,18 @@ export type SessionStatus =
 	| "error"
 	| "aborted";
 
+/** One of these tools begins. */
+type ExecutionStart<Tool extends KnownTool> = Tool extends KnownTool
+	? {
+			readonly type: "tool_execution_start";
+			readonly toolCallId: string;
+			readonly toolName: Tool["name"];
+			readonly args: Tool["input"];
+		}
+	: never;
+
 /** What an execution emits while it runs. @see document 3, "Granular Event System" */
-export type ExecuteEvent =
+export type ExecuteEvent<Tools = unknown> =
 	| { readonly type: "session_start"; readonly sessionId: string }
 	/** `messages`: those of this execution. */
 	| { readonly type: "session_end"; readonly sessionId: string; readonly messages: readonly SessionMessage[] }
@@ -50,12 +61,7 @@ export type ExecuteEvent =
 	  }
 	| { readonly type: "toolcall_delta"; readonly index: number; readonly delta: string }
 	| { readonly type: "toolcall_end"; readonly index: number; readonly toolCall: SessionToolCall }
-	| {
-			readonly type: "tool_execution_start";
-			readonly toolCallId: string;
-			readonly toolName: string;
-			readonly args: unknown;
-	  }
+	| ExecutionStart<KnownTools<Tools>>
 	| { readonly type: "tool_execution_delta"; readonly toolCallId: string; readonly delta: string }
 	| {
 			readonly type: "tool_execution_end";
@@ -77,4 +83,6 @@ export interface ExecuteComplete {
 	readonly status: Exclude<SessionStatus, "idle" | "running">;
 	readonly pendingToolCalls?: readonly PendingSessionCall[];
 	readonly error?: { readonly code: string; readonly message: string };
+	/** What the answer says, of an agent with the option `output`, as JSON. */
+	readonly output?: unknown;
 }

@@ -11,7 +11,7 @@ import { ExecuteProjection } from "./execute-projection.ts";
 import type { SessionMessage } from "./session-message.ts";
 
 /** How an execution went. @see document 3, "New API Design" */
-export interface ExecuteResult {
+export interface ExecuteResult<Output = unknown> {
 	readonly status: ExecuteComplete["status"];
 	/** Messages of this execution, its input included. */
 	readonly messages: readonly SessionMessage[];
@@ -19,12 +19,14 @@ export interface ExecuteResult {
 	/** US dollars of this execution's answers, as far as prices are known. */
 	readonly cost: number;
 	readonly error?: { readonly code: string; readonly message: string };
+	/** What the answer says, of a session with the option `output`, as JSON; present when it completed. */
+	readonly output?: Output;
 }
 
 /** Events for one consumer, and the result, which settles whether or not anybody reads them. */
-export interface ExecuteStream extends AsyncIterable<ExecuteEvent> {
+export interface ExecuteStream<Output = unknown, Event = ExecuteEvent> extends AsyncIterable<Event> {
 	/** Rejects where the execution was refused: `session_busy`, `pending_tool_calls` and so on. */
-	result(): Promise<ExecuteResult>;
+	result(): Promise<ExecuteResult<Output>>;
 }
 
 /** How many events may wait unread. */
@@ -199,7 +201,7 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 		this.fail(new HoldfastError(error?.code ?? "run_suspended", message, { retryable: true }));
 	}
 
-	#complete({ status, pendingToolCalls, error }: ExecuteComplete): void {
+	#complete({ status, pendingToolCalls, error, output }: ExecuteComplete): void {
 		const messages = this.#messages;
 		this.#outcome = {
 			status,
@@ -207,6 +209,7 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 			cost: messages.reduce((sum, message) => sum + costOf(message), 0),
 			...(pendingToolCalls === undefined ? {} : { pendingToolCalls }),
 			...(error === undefined ? {} : { error }),
+			...(output === undefined ? {} : { output }),
 		};
 	}
 }

@@ -26,8 +26,8 @@ export class OpenAnswer {
 	/** The events of one event of the model's stream. */
 	add({ type, index, delta }: StreamEvent): readonly ExecuteEvent[] {
 		this.#events = [];
-		if (type === "text_delta" || type === "reasoning_delta") {
-			const kind = type === "text_delta" ? "text" : "thinking";
+		if (type === "text_delta" || type === "object_delta" || type === "reasoning_delta") {
+			const kind = type === "reasoning_delta" ? "thinking" : "text";
 			if (delta.text !== undefined && delta.text !== "") this.#text(kind, index, delta.text);
 		} else if (type === "tool_call_delta") {
 			this.#call(index, delta);

@@ -1,11 +1,41 @@
 // The events of keyed sessions: what a run emits to its consumer (keyed sessions, AgentEvent).
 import type { UserContent } from "@holdfast/upp";
+import type { KnownTool, KnownTools } from "../tools/index.ts";
 import type { Placement } from "./fact.ts";
 import type { SubagentJobEvent } from "./job-events.ts";
 import type { PendingToolCall } from "./outside-answers.ts";
 
-/** What a run emits to its consumer. @see keyed sessions, AgentEvent */
-export type AgentEvent =
+/** A call of one of these tools. */
+type CallEvent<Tool extends KnownTool> = Tool extends KnownTool
+	? {
+			readonly type: "tool-call";
+			readonly toolCallId: string;
+			readonly toolName: Tool["name"];
+			/** As the tool gets it; as the model gave it where the call was refused, and its result says so with `isError`. */
+			readonly input: Tool["input"];
+		}
+	: never;
+
+/** The result of one of these tools. */
+type ResultEvent<Tool extends KnownTool> = Tool extends KnownTool
+	? {
+			readonly type: "tool-result";
+			readonly toolCallId: string;
+			readonly toolName: Tool["name"];
+		} & (unknown extends Tool["output"]
+			? { readonly output: unknown; readonly isError?: true }
+			:
+					| { readonly output: Tool["output"]; readonly isError?: never }
+					| { readonly output: unknown; readonly isError: true })
+	: never;
+
+/**
+ * What a run emits to its consumer. Of an agent whose tools have types, `event.toolName` says which input and output the
+ * event has; tools of plugins and sub-agents come, too, and are not among the types.
+ *
+ * @see keyed sessions, AgentEvent
+ */
+export type AgentEvent<Tools = unknown, Output = unknown> =
 	| { readonly type: "user-text"; readonly text: string | readonly string[] }
 	| { readonly type: "user-message"; readonly content: readonly UserContent[] }
 	| {
@@ -14,7 +44,8 @@ export type AgentEvent =
 			readonly placement: Exclude<Placement, "turn">;
 	  }
 	| { readonly type: "turn-start" }
-	| { readonly type: "turn-end" }
+	/** `output`: what the answer says, of an agent with the option `output`. */
+	| { readonly type: "turn-end"; readonly output?: Output }
 	| { readonly type: "turn-abort" }
 	/** The turn waits for answers to tool calls. */
 	| { readonly type: "turn-waiting"; readonly toolCalls: readonly PendingToolCall[] }
@@ -27,17 +58,6 @@ export type AgentEvent =
 	| { readonly type: "overlay-expired" }
 	| { readonly type: "assistant-text"; readonly text: string }
 	| { readonly type: "assistant-reasoning"; readonly text: string }
-	| {
-			readonly type: "tool-call";
-			readonly toolCallId: string;
-			readonly toolName: string;
-			readonly input: unknown;
-	  }
-	| {
-			readonly type: "tool-result";
-			readonly toolCallId: string;
-			readonly toolName: string;
-			readonly output: unknown;
-			readonly isError?: true;
-	  }
+	| CallEvent<KnownTools<Tools>>
+	| ResultEvent<KnownTools<Tools>>
 	| SubagentJobEvent;

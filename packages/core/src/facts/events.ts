@@ -2,6 +2,7 @@
 // `seq` is the last entry committed when the event was emitted, `sub` its position after that (keeps I3). Who reads it
 // later finds it under an id: event-id.ts.
 import type { AssistantMessage, Message, StreamEvent, TokenUsage, ToolCall } from "@holdfast/upp";
+import type { KnownTool, KnownTools } from "../tools/index.ts";
 import type {
 	AgentPart,
 	ErrorData,
@@ -93,6 +94,7 @@ export interface MessageEvent extends At {
 /** A call is about to run; it was committed. */
 export interface ToolStartEvent extends At {
 	readonly type: "tool_start";
+	readonly toolName: string;
 	readonly step: number;
 	readonly index: number;
 	readonly call: ToolCall;
@@ -119,6 +121,7 @@ export interface NestedEvent extends At {
 /** A call has its result; it was committed. */
 export interface ToolEndEvent extends At {
 	readonly type: "tool_end";
+	readonly toolName: string;
 	/** Milliseconds since the epoch when it was committed. */
 	readonly at: number;
 	readonly step: number;
@@ -175,10 +178,32 @@ export interface RunEndEvent extends At {
 	readonly steps: number;
 	/** US dollars; absent when the price of any answer is unknown. */
 	readonly cost?: number;
+	/** What its answer says, of an agent with the option `output`. */
+	readonly output?: unknown;
 }
 
-/** What `run.events()` yields. */
-export type RunEvent =
+/** The start of a call of one of these tools. */
+type StartOf<Tool extends KnownTool> = Tool extends KnownTool
+	? string extends Tool["name"]
+		? ToolStartEvent
+		: Omit<ToolStartEvent, "toolName" | "input"> & {
+				readonly toolName: Tool["name"];
+				readonly input: Tool["input"];
+			}
+	: never;
+
+/** The end of a call of one of these tools. */
+type EndOf<Tool extends KnownTool> = Tool extends KnownTool
+	? string extends Tool["name"]
+		? ToolEndEvent
+		: Omit<ToolEndEvent, "toolName" | "outcome" | "result"> & { readonly toolName: Tool["name"] } & (
+					| { readonly outcome: "done"; readonly result: Tool["output"] }
+					| { readonly outcome: Exclude<ToolCallOutcome, "done">; readonly result: unknown }
+				)
+	: never;
+
+/** What `run.watch()` yields. Where the tools have types, `event.toolName` says which input and result an event has. */
+export type RunEvent<Tools = unknown> =
 	| RunStartEvent
 	| InputEvent
 	| TurnStartEvent
@@ -187,10 +212,10 @@ export type RunEvent =
 	| ModelEvent
 	| ModelRetryEvent
 	| MessageEvent
-	| ToolStartEvent
+	| StartOf<KnownTools<Tools>>
 	| ToolDeltaEvent
 	| NestedEvent
-	| ToolEndEvent
+	| EndOf<KnownTools<Tools>>
 	| StepEndEvent
 	| WaitingEvent
 	| NoteEvent

@@ -38,7 +38,14 @@ export type {
 } from "./fact.ts";
 export { flat, flatFrom, GrowingText } from "./flat-text.ts";
 export { foldedFact, withTools } from "./folded-state.ts";
-export { type AcceptedInput, acceptInput, inputFact, type SendInput, storedInput } from "./input.ts";
+export {
+	type AcceptedInput,
+	acceptInput,
+	inputFact,
+	type SendInput,
+	saidBy,
+	storedInput,
+} from "./input.ts";
 export { isJobEvent, type JobStatus, type SubagentJobEvent } from "./job-events.ts";
 export { joinModelEvents, joinStreamEvents } from "./join-stream-events.ts";
 export {
@@ -69,6 +76,7 @@ export {
 } from "./outside-answers.ts";
 export { PartialAnswer } from "./partial-answer.ts";
 export { project } from "./project.ts";
+export { type OutputVerdict, outputTopic, type RunOutput, readVerdict } from "./run-output.ts";
 export { type CallState, type LastFact, type RunState, stepContinues } from "./run-state.ts";
 export {
 	cycleUsage,

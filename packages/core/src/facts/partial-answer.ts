@@ -2,13 +2,19 @@
 import { AssistantMessage, type StreamEvent } from "@holdfast/upp";
 import { GrowingText } from "./flat-text.ts";
 
+/** What a delta is a piece of. A structured answer is a text. */
+const kinds: Partial<Record<StreamEvent["type"], "text" | "reasoning">> = {
+	text_delta: "text",
+	object_delta: "text",
+	reasoning_delta: "reasoning",
+};
+
 /** What was streamed of an answer, kept in case it never finishes. */
 export class PartialAnswer {
 	#blocks: { type: "text" | "reasoning"; text: GrowingText; index: number }[] = [];
 
 	add(event: StreamEvent): void {
-		const type =
-			event.type === "text_delta" ? "text" : event.type === "reasoning_delta" ? "reasoning" : undefined;
+		const type = kinds[event.type];
 		if (type === undefined || event.delta.text === undefined) return;
 		const last = this.#blocks.at(-1);
 		if (last !== undefined && last.type === type && last.index === event.index)

@@ -50,6 +50,7 @@ export function project(
 			const call = callAt(state, index, fact.callId);
 			const event: Mutable<ToolStartEvent> = {
 				type: "tool_start",
+				toolName: call.toolName,
 				seq,
 				sub,
 				step,
@@ -67,6 +68,7 @@ export function project(
 			const call = callAt(state, index, fact.callId);
 			const event: Mutable<ToolEndEvent> = {
 				type: "tool_end",
+				toolName: call.toolName,
 				at,
 				seq,
 				sub,
@@ -153,6 +155,7 @@ function endEvent(
 	if (fact.error !== undefined) event.error = fact.error;
 	if (fact.partial !== undefined) event.partial = fact.partial;
 	if (run !== undefined && run.unpriced === 0) event.cost = run.cost;
+	if (fact.outcome === "completed" && run?.output?.verdict?.ok === true) event.output = run.output.value;
 	return event;
 }
 

@@ -4,6 +4,7 @@ import { List } from "../state/index.ts";
 import type { Approval } from "../tools/index.ts";
 import type {
 	AssistantSaid,
+	Decided,
 	ErrorData,
 	PendingCall,
 	PendingWait,
@@ -15,6 +16,7 @@ import type {
 	ToolStarted,
 	ToolsRequested,
 } from "./fact.ts";
+import { checkedOutput, outputTopic, type RunOutput } from "./run-output.ts";
 
 /** A tool call of the step under way. */
 export interface CallState {
@@ -89,6 +91,8 @@ export interface RunState {
 	readonly asides?: { readonly from: number; readonly until: number };
 	/** How often it was resumed after its process died since it last finished a step. */
 	readonly crashes: number;
+	/** What the checks of its structured answers came to; undefined before the first. */
+	readonly output?: RunOutput | undefined;
 	/** Set while nobody continues it. */
 	readonly parked?: RunParked | undefined;
 	/** The agent that worked on it last. */
@@ -128,6 +132,7 @@ export function newRun(runId: string, started: RunStarted, firstMessage: number)
 		cost: 0,
 		unpriced: 0,
 		crashes: 0,
+		output: undefined,
 		fingerprint: started.fingerprint,
 	};
 }
@@ -136,4 +141,12 @@ export function newRun(runId: string, started: RunStarted, firstMessage: number)
 export function crashesAfter({ crashes }: RunState, { reason }: RunResumed): number {
 	if (reason === "released") return 0;
 	return reason === "crash" ? crashes + 1 : crashes;
+}
+
+/** The run once a question was answered: one about its output is what is known of that. */
+export function decided(run: RunState, fact: Decided): RunState {
+	const last: LastFact = { kind: "decision", tag: fact.topic, value: fact.answer };
+	const output =
+		fact.topic === outputTopic ? checkedOutput(fact, run.output, run.assistant?.data) : undefined;
+	return { ...run, wait: undefined, last, output: output ?? run.output };
 }

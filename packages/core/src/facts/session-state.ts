@@ -18,7 +18,16 @@ import {
 import { editMessage } from "./edit-message.ts";
 import type { Entry, Noted, ToolCallOutcome, ToolSettled } from "./fact.ts";
 import { unfold } from "./folded-state.ts";
-import { type CallState, crashesAfter, type LastFact, newRun, noCalls, type RunState } from "./run-state.ts";
+import { uncheckedOutput } from "./run-output.ts";
+import {
+	type CallState,
+	crashesAfter,
+	decided,
+	type LastFact,
+	newRun,
+	noCalls,
+	type RunState,
+} from "./run-state.ts";
 
 /** A session at one seq: the fold of its facts. */
 export interface SessionState {
@@ -155,6 +164,7 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 				cycles: run.cycles + 1,
 				lastCycle: { usage: fact.usage, before: run.lastCycle },
 				cost: run.cost + (fact.cost ?? 0),
+				output: run.output && uncheckedOutput(run.output),
 				unpriced: run.unpriced + (fact.cost === undefined ? 1 : 0),
 			};
 			return append(state, answered, seq, fact.message, { step: fact.step, usage });
@@ -197,11 +207,7 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 				const calls = replaceCall(run, entry, callId, (call) => ({ ...call, approval }));
 				return { ...state, seq, run: { ...run, calls } };
 			}
-			return {
-				...state,
-				seq,
-				run: { ...run, wait: undefined, last: { kind: "decision", tag: fact.topic, value: fact.answer } },
-			};
+			return { ...state, seq, run: decided(run, fact) };
 		case "note":
 			// Neither being left on purpose nor a retry is a step of the work: deciders do not see them.
 			if (fact.topic === "model-retry") return { ...state, seq };

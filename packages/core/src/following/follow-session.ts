@@ -6,10 +6,10 @@ import { type FollowedJournal, followPages, placeAfter } from "./follow-pages.ts
 import { leavable } from "./leavable.ts";
 
 /** An event of a session. */
-export interface FollowedEvent {
+export interface FollowedEvent<Event = RunEvent> {
 	/** The position of the event in its session; it never changes its meaning. Opaque: give it back as `after`. */
 	readonly id: string;
-	readonly event: RunEvent;
+	readonly event: Event;
 }
 
 /** How a session is followed. */

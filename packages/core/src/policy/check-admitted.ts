@@ -7,7 +7,14 @@ import {
 	type Message,
 	type ToolCall,
 } from "@holdfast/upp";
-import { encodeFact, type Fact, type FactKind, type Noted } from "../facts/index.ts";
+import {
+	encodeFact,
+	type Fact,
+	type FactKind,
+	type Noted,
+	outputTopic,
+	readVerdict,
+} from "../facts/index.ts";
 import { AgentState, type SubagentExecutionTrace } from "../state/index.ts";
 import { plainJson } from "../tools/index.ts";
 import type { AuditNote } from "./interceptor.ts";
@@ -137,6 +144,8 @@ function faultOfDecision(
 	{ topic, answer: given }: Extract<Fact, { kind: "decision" }>,
 	{ answer }: Extract<Fact, { kind: "decision" }>,
 ): string | undefined {
+	if (topic === outputTopic && readVerdict(answer)?.ok !== readVerdict(given)?.ok)
+		return "it changed whether an output is right, which must stay";
 	if (topic !== "approval") return undefined;
 	const { callId, approved } = given as { callId: string; approved: boolean };
 	const now = (answer ?? {}) as { callId?: unknown; approved?: unknown };

@@ -1,11 +1,13 @@
 // One accepted turn of a session: its events, its result, and the ways to stop it.
 import { HoldfastError, type TokenUsage, type Turn } from "@holdfast/upp";
 import {
-	conclude,
 	type DriveOutcome,
 	EventQueue,
+	notifyComplete,
+	outputOf,
 	type ProcessKey,
 	type Run,
+	resultOf,
 	turnOf,
 	waitFor,
 	withinCall,
@@ -25,7 +27,7 @@ import { SessionEvents } from "./session-events.ts";
 import type { TurnFrame } from "./turn-frame.ts";
 
 /** How a run ended, as seen from this process. */
-export interface RunResult {
+export interface RunResult<Output = unknown> {
 	readonly runId: string;
 	/** `suspended`: left open, to be resumed here or elsewhere. `waiting`: for answers to its `pending` tool calls. */
 	readonly outcome: "completed" | "aborted" | "error" | "killed" | "suspended" | "waiting";
@@ -34,7 +36,9 @@ export interface RunResult {
 	/** Text of the last answer; empty when there was none. */
 	readonly text: string;
 	/** Absent when the model never answered. */
-	readonly turn?: Turn;
+	readonly turn?: Turn<Output>;
+	/** What the answer says, of an agent with the option `output`; present when it completed. */
+	readonly output?: Output;
 	/** The conversation after the run. */
 	readonly state: AgentState;
 	readonly error?: ErrorData;
@@ -50,7 +54,7 @@ export interface RunResult {
  *
  * @see keyed sessions, AgentRun
  */
-export class AgentRun {
+export class AgentRun<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	readonly runId: string;
 	readonly sessionKey: string;
 	readonly #events = new SessionEvents();
@@ -82,7 +86,7 @@ export class AgentRun {
 	 * Inside a tool or hook that the run would wait for, what has not happened yet rejects with `session_busy`.
 	 * @throws HoldfastError `events_already_consumed` when called a second time.
 	 */
-	events(): AsyncIterableIterator<AgentEvent> {
+	events(): AsyncIterableIterator<Event> {
 		if (this.#consumed) {
 			throw new HoldfastError(
 				"events_already_consumed",
@@ -91,23 +95,24 @@ export class AgentRun {
 		}
 		this.#consumed = true;
 		const events = this.#events;
-		return {
+		const iterator: AsyncIterableIterator<AgentEvent> = {
 			next: () => this.#next(events),
 			return: () => events.return(),
 			[Symbol.asyncIterator]() {
 				return this;
 			},
 		};
+		return iterator as AsyncIterableIterator<Event>;
 	}
 
 	/** All that happens, down to the model's deltas, for any number of watchers; the run waits for none of them. */
-	watch(): AsyncIterableIterator<RunEvent> {
+	watch(): AsyncIterableIterator<Watched> {
 		const queue = new EventQueue<RunEvent>({ join: joinEvents });
 		for (const event of this.#early ?? []) queue.push(event);
 		if (this.#over) queue.end();
 		else this.#queues.push(queue);
 		this.#events.detach();
-		return {
+		const iterator: AsyncIterableIterator<RunEvent> = {
 			next: () => this.#next(queue),
 			return: () => {
 				this.#queues = this.#queues.filter((each) => each !== queue);
@@ -117,6 +122,7 @@ export class AgentRun {
 				return this;
 			},
 		};
+		return iterator as AsyncIterableIterator<unknown> as AsyncIterableIterator<Watched>;
 	}
 
 	/**
@@ -125,11 +131,11 @@ export class AgentRun {
 	 * Rejects with `session_busy` when a tool or hook calls it that the run would wait for: one of its own session's run, or
 	 * of a run that waits for this session. The run continues by itself all the same.
 	 */
-	result(): Promise<RunResult> {
+	result(): Promise<RunResult<Output>> {
 		this.detach();
-		const over = (): Promise<RunResult> => this.#result;
+		const over = (): Promise<RunResult<Output>> => this.#result as Promise<RunResult<Output>>;
 		// After the end of the run come hooks that only its result waits for.
-		const ended = (): Promise<RunResult> => this.#wait(this, over);
+		const ended = (): Promise<RunResult<Output>> => this.#wait(this, over);
 		return this.#over ? ended() : this.#wait(this.#processKey, ended);
 	}
 
@@ -193,7 +199,7 @@ export class AgentRun {
 	concluded(run: Run, outcome: DriveOutcome, frame: TurnFrame): void {
 		this.#run = undefined;
 		const { onComplete, onError } = run.agent.hooks;
-		const ending = (): Promise<RunResult> => resultOf(run, outcome, frame);
+		const ending = (): Promise<RunResult> => endOf(run, outcome, frame);
 		const isAlone = (onComplete ?? onError) === undefined && frame.policy.around.length === 0;
 		this.#settle(isAlone ? ending() : withinCall(this, ending));
 	}
@@ -245,13 +251,14 @@ export class AgentRun {
 	}
 }
 
-async function resultOf(run: Run, outcome: DriveOutcome, frame: TurnFrame): Promise<RunResult> {
+async function endOf(run: Run, outcome: DriveOutcome, frame: TurnFrame): Promise<RunResult> {
 	const turnSoFar = turnOf(run);
 	const state = run.state.run;
 	let error: ErrorData | undefined;
 	let given: GenerateResult | undefined;
 	try {
-		const result = await frame.leave(outcome, () => conclude(run, outcome, turnSoFar));
+		const left = await frame.leave(outcome, () => resultOf(run, outcome, turnSoFar));
+		const result = await notifyComplete(run, outcome, left);
 		// What middleware made of it; without any, and of a run without an answer, there is nothing else to give.
 		if (frame.policy.around.length > 0) given = result;
 	} catch (thrown) {
@@ -262,6 +269,8 @@ async function resultOf(run: Run, outcome: DriveOutcome, frame: TurnFrame): Prom
 			error = recorded?.code === "policy_refused" ? errorData(thrown) : (recorded ?? errorData(thrown));
 	}
 	const turn = given?.turn ?? turnSoFar;
+	const isCompleted = outcome.kind === "ended" && outcome.outcome === "completed";
+	const output = isCompleted ? (given === undefined ? outputOf(run) : given.output) : undefined;
 	return {
 		runId: run.runId,
 		outcome:
@@ -269,6 +278,7 @@ async function resultOf(run: Run, outcome: DriveOutcome, frame: TurnFrame): Prom
 		...(outcome.kind === "left" && outcome.reason === "waiting" ? { pending: pendingCalls(run.state) } : {}),
 		text: turn?.response.text ?? "",
 		...(turn === undefined ? {} : { turn }),
+		...(output === undefined ? {} : { output }),
 		state: given?.state ?? run.state.agent,
 		...(error === undefined ? {} : { error }),
 		usage: state?.usage ?? { inputTokens: 0, outputTokens: 0, totalTokens: 0 },

@@ -1,7 +1,8 @@
 // The handle of a durable conversation. Light: handles of one key share one actor.
 
-import type { PendingToolCall, ToolAnswer } from "../facts/index.ts";
-import { acceptInput, type SendInput } from "../facts/index.ts";
+import { type Caller, readCaller } from "../caller/index.ts";
+import type { AgentEvent, PendingToolCall, RunEvent, ToolAnswer } from "../facts/index.ts";
+import { acceptInput, type SendInput, saidBy } from "../facts/index.ts";
 import { type FollowedEvent, type FollowOptions, followStoreKey } from "../following/index.ts";
 import type { AgentState } from "../state/index.ts";
 import type { AgentRun } from "./agent-run.ts";
@@ -18,7 +19,7 @@ import type { SessionTable } from "./session-table.ts";
  *
  * @see keyed sessions, SessionHandle
  */
-export class Session {
+export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	readonly key: string;
 	readonly #table: SessionTable;
 	#seat: Seat | undefined;
@@ -32,10 +33,14 @@ export class Session {
 	/**
 	 * Accepts a turn. Resolves once it is durable; turns of one session run one after the other, in order.
 	 *
-	 * Rejects with TypeError for an unknown input shape, `session_killed`, `journal_failed`, `disk_full`, `agent_closed`.
+	 * Rejects with TypeError for an unknown input shape, `invalid_caller`, `session_killed`, `journal_failed`, `disk_full`,
+	 * `agent_closed`.
 	 */
-	async send(input: SendInput): Promise<AgentRun> {
-		return requests.send(this.#actor(), acceptInput(input));
+	async send(
+		input: SendInput,
+		{ caller }: Pick<requests.StartOptions, "caller"> = {},
+	): Promise<AgentRun<Event, Output, Watched>> {
+		return typed(requests.send(this.#actor(), saidBy(acceptInput(input), readBy(caller))));
 	}
 
 	/**
@@ -44,16 +49,17 @@ export class Session {
 	 * Rejects with TypeError for an unknown input shape, `session_busy` while a run is under way, `pending_tool_calls`
 	 * while one waits for answers.
 	 */
-	async start(input: SendInput, options?: requests.StartOptions): Promise<AgentRun> {
-		return requests.start(this.#actor(), acceptInput(input), options);
+	async start(input: SendInput, options?: requests.StartOptions): Promise<AgentRun<Event, Output, Watched>> {
+		const by = readBy(options?.caller);
+		return typed(requests.start(this.#actor(), saidBy(acceptInput(input), by), options));
 	}
 
 	/**
 	 * Says something to the active run: it enters the conversation at the next boundary, and makes the turn take
 	 * another step where it would end. Resolves on acceptance with that run. Without an active run it is a `send`.
 	 */
-	async steer(input: SendInput): Promise<AgentRun> {
-		return requests.steer(this.#actor(), acceptInput(input));
+	async steer(input: SendInput): Promise<AgentRun<Event, Output, Watched>> {
+		return typed(requests.steer(this.#actor(), acceptInput(input)));
 	}
 
 	/**
@@ -71,8 +77,8 @@ export class Session {
 	 * Rejects with `session_held` while another living worker works on the session, with `run_parked` when the run is
 	 * parked.
 	 */
-	async resume(): Promise<AgentRun | null> {
-		return requests.resume(this.#actor());
+	async resume(): Promise<AgentRun<Event, Output, Watched> | null> {
+		return typed(requests.resume(this.#actor()));
 	}
 
 	/**
@@ -88,8 +94,8 @@ export class Session {
 	async answer(
 		answers: readonly ToolAnswer[],
 		options: Pick<requests.StartOptions, "watcher"> = {},
-	): Promise<AgentRun> {
-		return outside.answer(this.#actor(), answers, options.watcher);
+	): Promise<AgentRun<Event, Output, Watched>> {
+		return typed(outside.answer(this.#actor(), answers, options.watcher));
 	}
 
 	/** The tool calls that wait for somebody outside. */
@@ -110,8 +116,8 @@ export class Session {
 	 *
 	 * Rejects with `session_held` while another living worker works on the session.
 	 */
-	async release(): Promise<AgentRun | null> {
-		return requests.resume(this.#actor(), "released");
+	async release(): Promise<AgentRun<Event, Output, Watched> | null> {
+		return typed(requests.resume(this.#actor(), "released"));
 	}
 
 	/** Ends the active run; queued turns still run. Nothing happens when the session is idle. */
@@ -137,12 +143,12 @@ export class Session {
 	 * Rejects with `session_exists` when the key is taken, `fork_unsettled` when a run is open at that entry or no run has
 	 * ended yet, `run_not_found`, or TypeError for a key that is not a non-empty string.
 	 */
-	async fork(key: string, options: ForkOptions = {}): Promise<Session> {
+	async fork(key: string, options: ForkOptions = {}): Promise<Session<Event, Output, Watched>> {
 		if (typeof key !== "string" || key === "") throw new TypeError("fork(key) takes a non-empty string.");
 		const table = this.#table;
 		table.agent.setup?.check();
 		await forkSession(table.journal, table.storeKeyOf(this.key), table.storeKeyOf(key), options);
-		return new Session(table, key);
+		return new Session<Event, Output, Watched>(table, key);
 	}
 
 	/** Kills the session and removes all of it and of its child sessions from the store. Unknown keys are fine. */
@@ -165,9 +171,15 @@ export class Session {
 	 * void run.result();
 	 * for await (const { id, event } of session.follow({ until: "complete" })) console.log(id, event.type);
 	 */
-	follow(options?: FollowOptions): AsyncIterableIterator<FollowedEvent> {
+	follow(options?: FollowOptions): AsyncIterableIterator<FollowedEvent<Watched>> {
 		const { journal } = this.#table;
-		return followStoreKey(journal, this.#table.storeKeyOf(this.key), this.key, options);
+		const events: AsyncIterableIterator<unknown> = followStoreKey(
+			journal,
+			this.#table.storeKeyOf(this.key),
+			this.key,
+			options,
+		);
+		return events as AsyncIterableIterator<FollowedEvent<Watched>>;
 	}
 
 	/** The conversation as committed so far. */
@@ -181,4 +193,15 @@ export class Session {
 		this.#seat = actor.seat;
 		return actor;
 	}
+}
+
+/** The agent's types are the compiler's business: here every run is like any other. */
+function typed<Run extends AgentRun<unknown, unknown, unknown> | null>(
+	run: Promise<AgentRun | null>,
+): Promise<Run> {
+	return run as Promise<unknown> as Promise<Run>;
+}
+
+function readBy(caller: Caller | undefined): Caller | undefined {
+	return caller === undefined ? undefined : readCaller(caller);
 }

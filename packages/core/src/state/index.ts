@@ -2,7 +2,7 @@
 
 export { AgentState } from "./agent-state.ts";
 export type { AgentStateJSON } from "./agent-state-json.ts";
-export type { GenerateResult } from "./generate-result.ts";
+export type { GenerateResult, ResultWith } from "./generate-result.ts";
 export { List } from "./list.ts";
 export { type PlanStep, type PlanStepChange, withStepStatus } from "./plan-step.ts";
 export type { SubagentExecutionTrace, ToolExecutionTrace } from "./subagent-trace.ts";

@@ -4,4 +4,5 @@ export type { ExecutionContext, ExecutionStrategy, StrategyAgent } from "./execu
 export { rememberInstance } from "./instance-model.ts";
 export { limitSteps } from "./limit-steps.ts";
 export { loop } from "./loop.ts";
+export { requireOutput } from "./require-output.ts";
 export { isDecider } from "./strategy.ts";

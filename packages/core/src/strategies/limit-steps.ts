@@ -1,18 +1,16 @@
 // A limit of steps around any decider. @see document 3, "Open Questions": tool chaining
 import { HoldfastError } from "@holdfast/upp";
 import type { Decider } from "../engine/index.ts";
+import { withDecision } from "./with-decision.ts";
 
 /** The same decider, whose runs fail where they would begin one step more. */
 export function limitSteps(decider: Decider, maxSteps: number): Decider {
-	return {
-		name: decider.name,
-		decide(situation) {
-			const action = decider.decide(situation);
-			const begins = (action?.kind === "model" || action?.kind === "tools") && action.step === "next";
-			if (!begins || situation.step < maxSteps) return action;
-			return { kind: "finish", error: maxStepsExceeded(maxSteps) };
-		},
-	};
+	return withDecision(decider, (situation) => {
+		const action = decider.decide(situation);
+		const begins = (action?.kind === "model" || action?.kind === "tools") && action.step === "next";
+		if (!begins || situation.step < maxSteps) return action;
+		return { kind: "finish", error: maxStepsExceeded(maxSteps) };
+	});
 }
 
 function maxStepsExceeded(maxSteps: number): HoldfastError {

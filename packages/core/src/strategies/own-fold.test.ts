@@ -136,3 +136,18 @@ test("a question is given a signal that fires when the run is stopped", async ()
 	expect((await result).outcome).toBe("aborted");
 	expect(signals[0]?.aborted).toBe(true);
 });
+
+test("a strategy folds for itself under a limit of steps, and with an output, too", async () => {
+	const steps = strategy<number>({
+		name: "counts answers",
+		initial: () => 0,
+		evolve: (own, { fact }) => own + (fact.kind === "assistant" ? 1 : 0),
+		decide: ({ own }) =>
+			own === 2 ? { kind: "finish" } : { kind: "model", tag: "act", step: "next", afterwards: "goes-on" },
+	});
+	const replies = ["one", '{"n":2}'];
+	for (const options of [{ maxSteps: 3 }, { output: { type: "object" } }]) {
+		const one = agent({ model: scriptedModel(replies), execution: steps, ...options });
+		expect((await one.query("go")).response.text).toBe('{"n":2}');
+	}
+});

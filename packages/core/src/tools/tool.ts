@@ -12,8 +12,8 @@ export interface TypedSchema<Output> {
 }
 
 /** What `tool()` takes. */
-export interface ToolDeclaration<Params> extends ToolOptions {
-	readonly name: string;
+export interface ToolDeclaration<Params, Name extends string = string, Result = unknown> extends ToolOptions {
+	readonly name: Name;
 	/** What people are shown in place of the name. */
 	readonly label?: string;
 	/** Explains to the model when and how to use it. */
@@ -23,23 +23,24 @@ export interface ToolDeclaration<Params> extends ToolOptions {
 	/** The same under the AI SDK's name. With JSON Schema as `parameters` beside it, this one validates and that one is shown. */
 	readonly inputSchema?: TypedSchema<Params> | JSONSchema;
 	/** Does the work: returns text or JSON, a promise of it, or an async iterable of deltas. */
-	run(params: Params, context: ToolContext): unknown;
+	run(params: Params, context: ToolContext): Result;
 	/** Whether a call may be run. */
 	approval?(params: Params): boolean | Promise<boolean>;
 }
 
 /** A tool made by `tool()`: UPP's shape, its parameters as JSON Schema. */
-export interface DeclaredTool<Params> extends ToolOptions {
-	readonly name: string;
+export interface DeclaredTool<Params, Name extends string = string, Result = unknown> extends ToolOptions {
+	readonly name: Name;
 	readonly label?: string;
 	readonly description: string;
 	readonly parameters: JSONSchema;
-	run(params: Params, context?: ToolContext): unknown;
+	run(params: Params, context?: ToolContext): Result;
 	approval?(params: Params): boolean | Promise<boolean>;
 }
 
 /**
- * Declares a tool. The type of its arguments comes from a Standard Schema, or is given: `tool<{ city: string }>({...})`.
+ * Declares a tool. The type of its arguments comes from a Standard Schema, from the parameter of `run`, or is given:
+ * `tool<{ city: string }>({...})`. Where it is not given, events know the tool by its name, with its input and its result.
  *
  * @throws HoldfastError `invalid_schema`, `schema_not_convertible`.
  * @example
@@ -50,9 +51,9 @@ export interface DeclaredTool<Params> extends ToolOptions {
  * 	run: ({ city }) => `Sunny in ${city}.`,
  * });
  */
-export function tool<Params = Record<string, unknown>>(
-	declaration: ToolDeclaration<Params>,
-): DeclaredTool<Params> {
+export function tool<Params = Record<string, unknown>, const Name extends string = string, Result = unknown>(
+	declaration: ToolDeclaration<Params, Name, Result>,
+): DeclaredTool<Params, Name, Result> {
 	const { inputSchema, parameters, ...rest } = declaration;
 	const { parameters: shown } = readToolInput(declaration as AnyTool, declaration.name);
 	const validating = inputSchema ?? parameters;
@@ -60,7 +61,7 @@ export function tool<Params = Record<string, unknown>>(
 		...rest,
 		parameters: shown,
 		...(validating === shown ? {} : { [validatingSchema]: validating }),
-	} as DeclaredTool<Params>;
+	} as DeclaredTool<Params, Name, Result>;
 }
 
 /** What document 3's tools that do not stream give back. */

@@ -99,7 +99,7 @@ export function scriptedModel(script: Script, options: { readonly modelId?: stri
 						if (scripted.error !== undefined) throw scripted.error;
 						return responseOf(scripted, scripted.number);
 					},
-					stream: (request: LLMRequest) => streamOf(reply(request), request.signal),
+					stream: (request: LLMRequest) => streamOf(reply(request), request),
 				}),
 			},
 		},
@@ -109,7 +109,7 @@ export function scriptedModel(script: Script, options: { readonly modelId?: stri
 
 function streamOf(
 	replying: Promise<ScriptedReply & { readonly number: number }>,
-	signal: AbortSignal | undefined,
+	{ signal, structure }: LLMRequest,
 ): LLMStreamResult {
 	let settle!: { resolve(response: LLMResponse): void; reject(error: unknown): void };
 	const response = new Promise<LLMResponse>((resolve, reject) => {
@@ -122,9 +122,10 @@ function streamOf(
 			let deltas = 0;
 			// A reply that is nothing but an error fails as a request does: before anything is emitted.
 			if (scripted.error !== undefined && saysNothing(scripted)) throw scripted.error;
-			for (const event of eventsOf(scripted, scripted.number)) {
+			const textEvent = structure === undefined ? "text_delta" : "object_delta";
+			for (const event of eventsOf(scripted, scripted.number, textEvent)) {
 				signal?.throwIfAborted();
-				if (event.type === "text_delta" && scripted.beforeDelta !== undefined)
+				if (event.type === textEvent && scripted.beforeDelta !== undefined)
 					await untilAborted(Promise.resolve(scripted.beforeDelta(deltas++)), signal);
 				yield event;
 			}
@@ -142,12 +143,16 @@ function saysNothing({ reasoning, text, toolCalls }: ScriptedReply): boolean {
 	return reasoning === undefined && text === undefined && toolCalls === undefined;
 }
 
-function* eventsOf(reply: ScriptedReply, number: number): Generator<StreamEvent, void, void> {
+function* eventsOf(
+	reply: ScriptedReply,
+	number: number,
+	textEvent: "text_delta" | "object_delta",
+): Generator<StreamEvent, void, void> {
 	let index = 0;
 	yield { type: "message_start", index: 0, delta: {} };
 	for (const [type, text] of [
 		["reasoning_delta", reply.reasoning],
-		["text_delta", reply.text],
+		[textEvent, reply.text],
 	] as const) {
 		if (text === undefined) continue;
 		yield { type: "content_block_start", index, delta: {} };

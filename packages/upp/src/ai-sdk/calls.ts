@@ -104,6 +104,7 @@ function withData(response: LLMResponse, request: LLMRequest, provider: string, 
 	try {
 		return { ...response, data: JSON.parse(given ?? response.message.text) };
 	} catch (cause) {
+		if (request.unparsed === "keep") return response;
 		const why = stopReason === "length" ? "it was cut off at the token limit" : "it is not JSON";
 		const message = `The model's answer does not follow the structure asked for: ${why}.`;
 		throw new UPPError(message, "INVALID_RESPONSE", provider, "llm", undefined, cause);

@@ -290,6 +290,13 @@ describe("an answer", () => {
 			message: expect.stringContaining(words),
 		});
 	});
+
+	test("with a structure that does not parse is given as it is to a caller who checks it", async () => {
+		const model = await chatModel(chatStream(chatChunk({ content: '{"a":' }), chatChunk({}, "length")));
+		const response = await model.stream(request({ structure, unparsed: "keep" })).response;
+		expect(response).toMatchObject({ stopReason: "length", message: { text: '{"a":' } });
+		expect(response).not.toHaveProperty("data");
+	});
 });
 
 describe("OpenAI's Responses format", () => {

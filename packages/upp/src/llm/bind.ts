@@ -14,6 +14,8 @@ export interface RequestExtra {
 	tools?: readonly ToolDefinition[];
 	/** Default: the structure of the options. */
 	structure?: JSONSchema;
+	/** What becomes of an answer that is not JSON where a structure asks for it. Default: the call fails. */
+	unparsed?: "keep";
 	/** Default: the system prompt of the options. */
 	system?: string;
 	onRetry?: (info: RetryInfo) => void;
@@ -73,6 +75,7 @@ function applyExtra(request: LLMRequest, extra: RequestExtra): void {
 	if (extra.signal !== undefined) request.signal = extra.signal;
 	if (extra.tools !== undefined) request.tools = extra.tools;
 	if (extra.structure !== undefined) request.structure = extra.structure;
+	if (extra.unparsed !== undefined) request.unparsed = extra.unparsed;
 	if (extra.system !== undefined) request.system = extra.system;
 	if (extra.onRetry !== undefined) request.onRetry = extra.onRetry;
 }

@@ -35,6 +35,11 @@ export interface LLMRequest {
 	tools?: readonly ToolDefinition[];
 	/** The schema the answer must follow. */
 	structure?: JSONSchema;
+	/**
+	 * What becomes of an answer that is not JSON where `structure` asks for it. `keep`: it is given without `data`, for a caller
+	 * who checks it. Default: the call fails with INVALID_RESPONSE.
+	 */
+	unparsed?: "keep";
 	config: ProviderConfig;
 	signal?: AbortSignal;
 	/** Called before each retry. Must not throw. */

@@ -1,0 +1,47 @@
+// What the compiler knows of an agent, and the types that users read off it.
+import type { AgentEvent, RunEvent } from "../facts/index.ts";
+import type { OutputOf } from "../output/index.ts";
+import type { AgentRun, Session } from "../sessions/index.ts";
+import type { AnyTool, KnownTool, KnownTools } from "../tools/index.ts";
+
+/** Tools by name, as `InferTools` gives them. */
+type ByName<Tool extends KnownTool> = {
+	[Each in Tool as Each["name"]]: { input: Each["input"]; output: Each["output"] };
+};
+
+/** What the compiler knows of an agent. */
+export interface AgentTypes<Tools, Schema> {
+	readonly tools: ByName<KnownTools<Tools>>;
+	readonly output: OutputOf<Schema>;
+}
+
+/** A run of an agent, with its events and its output. */
+export type RunOf<Tools, Schema> = AgentRun<
+	AgentEvent<Tools, OutputOf<Schema>>,
+	OutputOf<Schema>,
+	RunEvent<Tools>
+>;
+
+/** A session of an agent. */
+export type SessionOf<Tools, Schema> = Session<
+	AgentEvent<Tools, OutputOf<Schema>>,
+	OutputOf<Schema>,
+	RunEvent<Tools>
+>;
+
+/** The tools of an agent as a list: the types of those that were given as one. */
+export type ToolList<Tools> = Tools extends readonly AnyTool[] ? Tools : readonly AnyTool[];
+
+/** An agent, or anything else that says what its tools and its output are. */
+interface Typed<Tools, Output> {
+	readonly "~types"?: { readonly tools: Tools; readonly output: Output } | undefined;
+}
+
+/**
+ * The inputs and outputs of an agent's tools by name, such as the AI SDK's messages want them:
+ * `UIMessage<unknown, UIDataTypes, InferTools<typeof clerk>>`.
+ */
+export type InferTools<Agent> = Agent extends Typed<infer Tools, unknown> ? Tools : never;
+
+/** The type of an agent's output: `InferOutput<typeof clerk>`. */
+export type InferOutput<Agent> = Agent extends Typed<unknown, infer Output> ? Output : unknown;

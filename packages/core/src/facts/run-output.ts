@@ -1,0 +1,47 @@
+// What is known of a run's structured answer: what its checks said, folded from the decisions that record them (keeps I2).
+import type { Issue } from "../schema/index.ts";
+import type { Decided } from "./fact.ts";
+
+/** Topic of the decisions that record how an answer was held against the agent's `output`. */
+export const outputTopic = "output-check";
+
+/** What a check said of an answer. */
+export type OutputVerdict =
+	/** `value`: the output, where it is not the `data` of the answer itself. */
+	| { readonly ok: true; readonly value?: unknown }
+	/** `hopeless`: asking again would not help. */
+	| { readonly ok: false; readonly issues: readonly Issue[]; readonly hopeless?: true };
+
+/** The checks of a run so far. */
+export interface RunOutput {
+	/** How many answers in a row were wrong. */
+	readonly failures: number;
+	/** What was said of the last answer; undefined while it is not checked. */
+	readonly verdict: OutputVerdict | undefined;
+	/** The output; undefined unless the last answer was right. */
+	readonly value?: unknown;
+}
+
+/** The checks after one more; `data` is that of the answer. Undefined for a decision of the same topic that is none. */
+export function checkedOutput(
+	{ answer }: Decided,
+	before: RunOutput | undefined,
+	data: unknown,
+): RunOutput | undefined {
+	const verdict = readVerdict(answer);
+	if (verdict === undefined) return undefined;
+	if (!verdict.ok) return { failures: (before?.failures ?? 0) + 1, verdict };
+	return { failures: 0, verdict, value: Object.hasOwn(verdict, "value") ? verdict.value : data };
+}
+
+/** The checks once there is a new answer, which is not checked yet. */
+export function uncheckedOutput({ failures }: RunOutput): RunOutput {
+	return { failures, verdict: undefined };
+}
+
+/** A decision's answer as a verdict; undefined when it is none, as where a strategy uses the topic for something else. */
+export function readVerdict(answer: unknown): OutputVerdict | undefined {
+	if (typeof answer !== "object" || answer === null) return undefined;
+	const { ok, issues } = answer as { ok?: unknown; issues?: unknown };
+	return ok === true || (ok === false && Array.isArray(issues)) ? (answer as OutputVerdict) : undefined;
+}

@@ -1,0 +1,3 @@
+// Door of structured output: the option `output`, and the check of answers.
+export type { OutputOf, OutputSchema } from "./output-types.ts";
+export { readOutput } from "./read-output.ts";

@@ -1,0 +1,66 @@
+// From an answer of the model to the JSON value that it says. Costs what it costs to read the text a few times.
+import { encodeValue, HoldfastError } from "@holdfast/upp";
+import { isTooDeep } from "../engine/index.ts";
+import type { AssistantSaid, OutputVerdict } from "../facts/index.ts";
+
+/** The value of an answer, or why it has none. */
+export function readAnswer({
+	data,
+	message,
+	stopReason,
+}: AssistantSaid): { readonly ok: true; readonly value: unknown } | Extract<OutputVerdict, { ok: false }> {
+	if (stopReason === "content_filter")
+		return { ...wrong("the provider has refused or filtered the answer"), hopeless: true };
+	const value = data ?? readJson(message.text);
+	if (value === undefined)
+		return wrong(
+			stopReason === "length" ? "the answer is cut off at the token limit" : "the answer is not JSON",
+		);
+	return isTooDeep(value) ? wrong("the answer is nested too deeply") : { ok: true, value };
+}
+
+/** @throws HoldfastError `unserialisable_value`: what a schema made of an answer could not be recorded. */
+export function mustBeStorable(value: unknown): void {
+	try {
+		if (value === undefined) throw new TypeError("it is undefined");
+		encodeValue(value);
+	} catch (cause) {
+		throw new HoldfastError(
+			"unserialisable_value",
+			"What the schema in `output` makes of an answer cannot be recorded. Let it give plain data, dates or bytes, and convert the rest where you use it.",
+			{ cause },
+		);
+	}
+}
+
+function wrong(message: string): Extract<OutputVerdict, { ok: false }> {
+	return { ok: false, issues: [{ path: "", message }] };
+}
+
+/** The JSON that a text is, or has within a fence or within prose; undefined without any. */
+function readJson(text: string): unknown {
+	for (const candidate of [text, fenced(text), braced(text)]) {
+		if (candidate === undefined) continue;
+		try {
+			return JSON.parse(candidate);
+		} catch {
+			// the next one may be
+		}
+	}
+	return undefined;
+}
+
+const fence = "```";
+
+function fenced(text: string): string | undefined {
+	const from = text.indexOf("\n", text.indexOf(fence) + fence.length);
+	const to = text.lastIndexOf(fence);
+	return text.includes(fence) && from >= 0 && to > from ? text.slice(from, to) : undefined;
+}
+
+/** From the first bracket to the last one. */
+function braced(text: string): string | undefined {
+	const from = text.search(/[{[]/);
+	const to = Math.max(text.lastIndexOf("}"), text.lastIndexOf("]"));
+	return from >= 0 && to > from ? text.slice(from, to + 1) : undefined;
+}

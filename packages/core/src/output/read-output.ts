@@ -1,0 +1,114 @@
+// The option `output`, read once at the door: the schema that the model is shown, and the check of its answers. Models want
+// an object at the root, so a schema of anything else is shown as the member `value` of one.
+import { HoldfastError, type JSONSchema } from "@holdfast/upp";
+import type { EngineOutput } from "../engine/index.ts";
+import type { AssistantSaid, OutputVerdict } from "../facts/index.ts";
+import { isStandardSchema } from "../schema/index.ts";
+import { readToolInput, type ToolInput, type ValidatedInput } from "../tools/index.ts";
+import { mustBeStorable, readAnswer } from "./read-answer.ts";
+
+/** How often a wrong answer goes back to the model, where nobody says otherwise. */
+const defaultRepairs = 2;
+
+/** What is known of a schema, whatever agents it belongs to. */
+interface Form extends ToolInput {
+	/** What the model is shown. */
+	readonly structure: JSONSchema;
+	readonly isWrapped: boolean;
+}
+
+const forms = new WeakMap<object, Form>();
+
+/**
+ * Reads the options `output` and `outputRepairs`; undefined without an output.
+ * @throws TypeError naming the option; HoldfastError `invalid_schema`, `schema_not_convertible`, `conflicting_options`.
+ */
+export function readOutput(options: {
+	readonly output?: unknown;
+	readonly outputRepairs?: unknown;
+	readonly structure?: unknown;
+}): EngineOutput | undefined {
+	const { output, outputRepairs: repairs = defaultRepairs } = options;
+	if (!Number.isSafeInteger(repairs) || (repairs as number) < 0)
+		throw new TypeError("The option `outputRepairs` must be a whole number from 0.");
+	if (output === undefined) return undefined;
+	if (options.structure !== undefined) {
+		throw new HoldfastError(
+			"conflicting_options",
+			"Both `output` and `structure` are given. `output` checks the answer and asks again, `structure` only asks: give one.",
+		);
+	}
+	const form = formOf(output);
+	return { structure: form.structure, repairs: repairs as number, check: (answer) => check(form, answer) };
+}
+
+function formOf(output: unknown): Form {
+	if (
+		(typeof output !== "object" && typeof output !== "function") ||
+		output === null ||
+		Array.isArray(output)
+	)
+		throw new TypeError(
+			"The option `output` must be a schema: a Standard Schema such as zod's, or JSON Schema.",
+		);
+	const known = forms.get(output);
+	if (known !== undefined) return known;
+	const isReady = typeof output === "object" || isStandardSchema(output);
+	if (!isReady) throw new TypeError("The option `output` is a function. If it makes a schema, call it.");
+	const read = readToolInput({ name: "output", inputSchema: output }, "output");
+	const isWrapped = !isObject(read.parameters);
+	const form: Form = {
+		...read,
+		isWrapped,
+		structure: isWrapped ? wrapped(read.parameters) : read.parameters,
+	};
+	forms.set(output, form);
+	return form;
+}
+
+function isObject({ type, properties }: JSONSchema): boolean {
+	return type === "object" || (type === undefined && properties !== undefined);
+}
+
+const place = "#/properties/value";
+
+function wrapped(schema: JSONSchema): JSONSchema {
+	// References are said from the root, which is another one now.
+	const moved = JSON.stringify(schema, (key, member) =>
+		key === "$ref" && typeof member === "string" && member.startsWith("#") ? place + member.slice(1) : member,
+	);
+	const { title, description } = schema;
+	return {
+		...(title === undefined ? {} : { title }),
+		...(description === undefined ? {} : { description }),
+		type: "object",
+		properties: { value: JSON.parse(moved) as JSONSchema },
+		required: ["value"],
+		additionalProperties: false,
+	};
+}
+
+function check(form: Form, answer: AssistantSaid): OutputVerdict | Promise<OutputVerdict> {
+	const read = readAnswer(answer);
+	if (!read.ok) return read;
+	const given = form.isWrapped ? unwrapped(read.value) : read.value;
+	const validated = form.validate(given);
+	return validated instanceof Promise
+		? validated.then((outcome) => verdictOf(outcome, answer))
+		: verdictOf(validated, answer);
+}
+
+/** A model that does not keep to the wrapping has said the same. */
+function unwrapped(value: unknown): unknown {
+	if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+	const keys = Object.keys(value);
+	return keys.length === 1 && keys[0] === "value" ? (value as { value: unknown }).value : value;
+}
+
+function verdictOf(outcome: ValidatedInput, { data }: AssistantSaid): OutputVerdict {
+	if (!outcome.ok) return { ok: false, issues: outcome.issues };
+	const { value } = outcome;
+	if (value === data && data !== undefined) return { ok: true };
+	mustBeStorable(value);
+	return { ok: true, value };
+}

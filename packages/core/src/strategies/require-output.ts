@@ -1,0 +1,61 @@
+// A promised output around any decider: what is not of the schema goes back to the model, so many times.
+// How often it was wrong and what was wrong is in the facts, so a crash forgets none of it (keeps I2).
+import { HoldfastError } from "@holdfast/upp";
+import type { Action, Decider, EngineOutput, ModelAction, Situation } from "../engine/index.ts";
+import { outputTopic } from "../facts/index.ts";
+import { formatIssues } from "../schema/index.ts";
+import { withDecision } from "./with-decision.ts";
+
+/** Tag of the answers that this asks for. */
+const tag = "final-output";
+
+/** A schema longer than this is not repeated in words: the model has it with the request. */
+const longestSchema = 8_000;
+
+/**
+ * The same decider, whose runs complete with an output. The schema goes with every request whose answer may be the last.
+ * Where the strategy finishes with something else than an answer, the model is asked for one.
+ */
+export function requireOutput(decider: Decider, output: EngineOutput): Decider {
+	const { structure, repairs } = output;
+	const asking = (action: ModelAction): ModelAction =>
+		action.structure === undefined && action.afterwards !== "goes-on" ? { ...action, structure } : action;
+	return withDecision(decider, (situation) => {
+		const { last } = situation;
+		if (last.kind === "decision" && last.tag === outputTopic) return afterCheck(situation);
+		if (last.tag === tag && last.kind === "assistant") return { kind: "finish" };
+		if (last.tag === tag && last.kind === "results") return { kind: "model", tag, step: "next", structure };
+		const action = decider.decide(situation);
+		if (action?.kind === "model") return asking(action);
+		if (action?.kind !== "finish" || action.error !== undefined || last.kind === "assistant") return action;
+		return { kind: "model", tag, step: "next", structure, prompt: lastPrompt, tools: "shown" };
+	});
+
+	function afterCheck({ output: checked, answer }: Situation): Action {
+		const verdict = checked?.verdict;
+		if (verdict === undefined || verdict.ok) return { kind: "finish" };
+		const wrong = formatIssues(verdict.issues);
+		if (verdict.hopeless === true || (checked?.failures ?? 0) > repairs) {
+			const text = answer?.message.text ?? "";
+			return { kind: "finish", error: outputInvalid(checked?.failures ?? 1, wrong, text) };
+		}
+		return { kind: "model", tag, step: "next", structure, prompt: repairPrompt(wrong, output) };
+	}
+}
+
+const lastPrompt = "Give your final answer now, in the form that is asked for.";
+
+function repairPrompt(wrong: string, { structure }: EngineOutput): string {
+	const schema = JSON.stringify(structure);
+	const form = schema.length > longestSchema ? "the schema you were given" : `this JSON Schema: ${schema}`;
+	return `Your last answer cannot be used:\n${wrong}\nAnswer again, with the whole JSON and nothing else. It must be of ${form}`;
+}
+
+function outputInvalid(answers: number, wrong: string, text: string): HoldfastError {
+	const often = answers === 1 ? "The model's answer is" : `${answers} answers of the model in a row are`;
+	return new HoldfastError(
+		"output_invalid",
+		`${often} not of the schema in \`output\`. What is wrong with the last one:\n${wrong}\nRaise \`outputRepairs\`, make the schema easier to meet, or describe its members.`,
+		{ data: { answers, text } },
+	);
+}

@@ -1,0 +1,13 @@
+// A decider with another decision: what it folds for itself stays with it.
+import type { Decider } from "../engine/index.ts";
+
+/** The same decider, which decides in this way. */
+export function withDecision(decider: Decider, decide: Decider["decide"]): Decider {
+	const { initial, evolve } = decider;
+	return {
+		name: decider.name,
+		decide,
+		...(initial === undefined ? {} : { initial: () => initial.call(decider) }),
+		...(evolve === undefined ? {} : { evolve: (own, entry) => evolve.call(decider, own, entry) }),
+	};
+}

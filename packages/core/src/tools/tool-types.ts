@@ -1,0 +1,98 @@
+// What the compiler knows of tools: their names, what they take and what they give, as events and other processes see it.
+
+/** A value as it is once it was written as JSON: dates are text, and what JSON leaves out is gone. */
+export type Plain<Value> = unknown extends Value
+	? Value
+	: Value extends string | number | boolean | null
+		? Value
+		: Value extends { toJSON(): infer Written }
+			? Plain<Written>
+			: Value extends Uint8Array | bigint
+				? string
+				: Value extends undefined | symbol | ((...parameters: never) => unknown)
+					? never
+					: Value extends ReadonlySet<infer Member>
+						? Plain<Member>[]
+						: Value extends object
+							? { [Name in keyof Value]: Plain<Value[Name]> }
+							: Value;
+
+/** What a schema lets through: a Standard Schema, or one of the AI SDK's `jsonSchema()`. */
+type LetThrough<Schema> = Schema extends {
+	readonly "~standard": { readonly types?: { readonly output: infer Output } | undefined };
+}
+	? Output
+	: Schema extends { readonly _type: infer Type }
+		? Type
+		: unknown;
+
+// biome-ignore lint/suspicious/noExplicitAny: matches any further parameters
+type Rest = any[];
+
+type Parameters<Tool> = Tool extends { run(parameters: infer Given, ...rest: Rest): unknown }
+	? Given
+	: Tool extends { readonly inputSchema: infer Schema }
+		? Tool extends { readonly execute: (input: infer Given, ...rest: Rest) => unknown }
+			? Given
+			: LetThrough<Schema>
+		: Tool extends { execute(id: string, parameters: infer Given, ...rest: Rest): unknown }
+			? Given
+			: Tool extends { readonly parameters: infer Schema }
+				? LetThrough<Schema>
+				: unknown;
+
+type Returned<Tool> = Tool extends { run(...parameters: Rest): infer Result }
+	? Awaited<Result>
+	: Tool extends { readonly execute: (...parameters: Rest) => infer Result }
+		? Awaited<Result>
+		: unknown;
+
+/** What an iterable comes to: what it says to be complete with, or its pieces of text as one. */
+type Drained<Piece> = [Extract<Piece, { readonly type: "complete" }>] extends [never]
+	? [Piece] extends [string]
+		? string
+		: unknown
+	: Extract<Piece, { readonly type: "complete" }> extends { readonly output: infer Output }
+		? Output
+		: unknown;
+
+type Result<Value> =
+	Value extends AsyncIterable<infer Piece>
+		? Drained<Piece>
+		: Value extends { readonly output: infer Output extends string; readonly details: unknown }
+			? Exclude<keyof Value, "output" | "details"> extends never
+				? Output
+				: Value
+			: Value extends void
+				? ""
+				: Value;
+
+/** What a tool takes, as events show it: after its schema has applied defaults, as JSON. */
+export type InferToolInput<Tool> = Plain<Parameters<Tool>>;
+
+/** What a tool gives, as events and the model see it: as JSON. `unknown` where its type does not say. */
+export type InferToolOutput<Tool> = Plain<Result<Returned<Tool>>>;
+
+/** A tool as the compiler knows it. */
+export interface KnownTool {
+	readonly name: string;
+	readonly input: unknown;
+	readonly output: unknown;
+}
+
+interface Known<Name, Tool> {
+	readonly name: Name;
+	readonly input: InferToolInput<Tool>;
+	readonly output: InferToolOutput<Tool>;
+}
+
+type KnownByName<Tool> = Tool extends { readonly name: infer Name extends string }
+	? Known<Name, Tool>
+	: KnownTool;
+
+/** The tools of a list or record, each as the compiler knows it. */
+export type KnownTools<Tools> = unknown extends Tools
+	? KnownTool
+	: Tools extends readonly (infer Tool)[]
+		? KnownByName<Tool>
+		: { [Name in keyof Tools & string]: Known<Name, Tools[Name]> }[keyof Tools & string];
