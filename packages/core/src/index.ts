@@ -67,6 +67,7 @@ export type {
 	StoredInput,
 } from "./host/journal.ts";
 export { memoryHost } from "./host/memory-host.ts";
+export type { Lifetime } from "./host/lifetime.ts";
 export type { Clock, EventLoop, Ids, Ports, Timers } from "./host/ports.ts";
 export type { RecordSpace } from "./host/records.ts";
 export type { RunIndex } from "./host/run-index.ts";

@@ -85,7 +85,7 @@ function withOwn(
 	entry: Entry,
 	fold: OwnFold,
 ): SessionState {
-	if (run === undefined || run.runId !== entry.runId || isHidden(entry.fact)) return { ...next, run };
+	if (run === undefined || run.runId !== entry.runId || isHidden(entry.fact, before.run)) return { ...next, run };
 	try {
 		const own = entry.fact.kind === "run.started" ? fold.initial() : before.run?.own;
 		if (own instanceof OwnFoldFailed) return { ...next, run };
@@ -96,7 +96,9 @@ function withOwn(
 }
 
 /** Whether a fact says nothing of the work: strategies do not see it. */
-function isHidden(fact: Entry["fact"]): boolean {
+function isHidden(fact: Entry["fact"], before: RunState | undefined): boolean {
+	if (fact.kind === "waiting") return fact.wait?.model !== undefined;
+	if (fact.kind === "wait.ended") return before?.wait?.model !== undefined;
 	if (fact.kind !== "note") return false;
 	return fact.aside === true || fact.topic === "model-retry" || fact.topic === "suspended";
 }
@@ -225,6 +227,8 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 		case "waiting":
 			return { ...state, seq, run: { ...run, status: "waiting", pending: fact.calls, wait: fact.wait } };
 		case "wait.ended": {
+			// Strategies do not see that their model could not be reached. Until it answers, `wait` counts its failures.
+			if (run.wait?.model !== undefined) return { ...state, seq, run: { ...run, status: "running" } };
 			const last: LastFact = { kind: "wait", tag: fact.tag, value: fact.until };
 			return { ...state, seq, run: { ...run, status: "running", wait: undefined, last } };
 		}

@@ -34,6 +34,7 @@ export type {
 	SessionHead,
 	StoredInput,
 } from "./journal.ts";
+export { type Lifetime, systemWarn, type Warn } from "./lifetime.ts";
 export { memoryHost } from "./memory-host.ts";
 export { memoryJournal } from "./memory-journal.ts";
 export { memoryRecords } from "./memory-records.ts";

@@ -126,7 +126,7 @@ export class SessionOpening {
 	}
 
 	#turnSession(steer: FrameSession["steer"]): TurnSession {
-		const { agent, records, mayWait, journal, observe } = this.#scope;
+		const { agent, records, mayWait, modelWait, unread, journal, observe } = this.#scope;
 		const { sessionKey, processKey, lease, mailbox } = this;
 		return {
 			sessionKey,
@@ -137,6 +137,8 @@ export class SessionOpening {
 			state: lease.state,
 			records,
 			mayWait,
+			modelWait,
+			unread,
 			keepsDeltas: journal.readChunks !== undefined,
 			lease,
 			notices: mailbox.notices,
