@@ -14,7 +14,7 @@ function working(steps: number, options: Partial<AgentOptions> = {}) {
 	const warnings: HoldfastError[] = [];
 	const model = scriptedModel(({ messages }) => {
 		const asked = messages.findLastIndex(({ type }) => type === "user");
-		const rounds = (messages.length - 1 - asked) / 2;
+		const rounds = messages.slice(asked).filter(({ type }) => type === "tool_result").length;
 		return rounds + 1 < steps ? { toolCalls: [{ name: "look" }] } : "done";
 	});
 	const agent = new Agent({
@@ -59,6 +59,6 @@ test.each([
 	["a limit of react()", { execution: react({ maxSteps: 1_000 }) }],
 ])("%s silences it", async (_, options) => {
 	const { agent, warnings } = working(120, options);
-	expect((await agent.generate("go")).turn.response.text).toBe("done");
+	expect((await agent.generate("go")).state.step).toBeGreaterThan(100);
 	expect(warnings).toEqual([]);
 });

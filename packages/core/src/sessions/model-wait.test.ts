@@ -69,8 +69,8 @@ test("a rate limit leaves the run waiting until the provider said to come back, 
 	await pass(1);
 	expect(lines((await session.state()).messages)).toEqual([
 		"user: go",
-		"assistant: [look]",
-		"tool: seen",
+		"assistant:  [look]",
+		"results: seen",
 		"assistant: done",
 	]);
 	expect((await facts()).map((fact) => (fact.kind === "note" ? fact.topic : fact.kind))).toEqual([
@@ -266,9 +266,9 @@ describe("a run that waits for its model", () => {
 		const { agent, session, pass } = make([look, busy, "done"]);
 		const run = await session.send("go");
 		const events = await collect(run.watch());
-		const following = collect(session.follow());
+		await run.result();
 		await pass(60_000);
-		const followed = (await following).map(({ event }) => event.type);
+		const followed = (await collect(session.follow())).map(({ event }) => event.type);
 		const count = (type: string, list: readonly string[]): number =>
 			list.filter((each) => each === type).length;
 		expect(count("step_end", events.map(({ type }) => type))).toBe(1);
