@@ -57,11 +57,12 @@ export class SessionTable implements SessionScope {
 		this.records = options.records;
 		this.observe = options.observe;
 		this.#keys = options.keys ?? "session-keys";
-		const { clock, lifetime } = agent.engine.ports;
+		const { clock, eventLoop, lifetime } = agent.engine.ports;
 		this.unread = new UnreadRuns({
 			unread: agent.unread,
 			clock,
 			timers: this.timers,
+			eventLoop,
 			lifetime,
 			isVolatile: () => journal.volatile === true,
 			warn: agent.warn,

@@ -7,7 +7,7 @@
 //   awaited → continues   its second is over, unless `unread` is "wait"
 //   any → not known here  somebody asks for its events or its result, or it is over
 import { HoldfastError } from "@holdfast/upp";
-import type { Clock, Lifetime, Timers } from "../host/index.ts";
+import type { Clock, EventLoop, Lifetime, Timers } from "../host/index.ts";
 import type { SessionEvents } from "./session-events.ts";
 
 /** What becomes of runs that nobody reads: they continue by themselves, or wait until somebody does. */
@@ -23,6 +23,7 @@ export interface UnreadRunsOptions {
 	readonly unread: Unread;
 	readonly clock: Pick<Clock, "monotonic">;
 	readonly timers: Timers;
+	readonly eventLoop: Pick<EventLoop, "nextTurn">;
 	readonly lifetime: Lifetime;
 	/** Whether what is not done when the process ends is lost. */
 	readonly isVolatile: () => boolean;
@@ -35,6 +36,12 @@ export class UnreadRuns {
 	readonly #awaited = new Map<SessionEvents, number>();
 	readonly #continuing = new Set<SessionEvents>();
 	#callOff: (() => void) | undefined;
+	/** Whether it looks at those that wait in the next turn of the event loop. */
+	#isLooking = false;
+	readonly #look = (): void => {
+		this.#isLooking = false;
+		if (this.#callOff === undefined) this.#continue();
+	};
 	#hasWarned = false;
 	#isClosed = false;
 
@@ -45,10 +52,13 @@ export class UnreadRuns {
 	/** A run waits at a boundary, and nobody has asked for it yet. */
 	awaits(run: SessionEvents): void {
 		if (this.#isClosed) return;
-		const { unread, clock, lifetime } = this.#options;
+		const { unread, clock, eventLoop, lifetime } = this.#options;
 		if (this.#isEmpty) lifetime.watchEnd(this.#ending);
 		this.#awaited.set(run, clock.monotonic());
-		if (unread === "continue" && this.#callOff === undefined) this.#watch(patience);
+		if (unread !== "continue" || this.#callOff !== undefined || this.#isLooking) return;
+		// Most are asked for at once: those need no timer.
+		this.#isLooking = true;
+		eventLoop.nextTurn(this.#look);
 	}
 
 	/** Somebody has asked for the run, or it is over. */
