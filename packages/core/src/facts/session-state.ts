@@ -85,7 +85,8 @@ function withOwn(
 	entry: Entry,
 	fold: OwnFold,
 ): SessionState {
-	if (run === undefined || run.runId !== entry.runId || isHidden(entry.fact, before.run)) return { ...next, run };
+	if (run === undefined || run.runId !== entry.runId || isHidden(entry.fact, before.run))
+		return { ...next, run };
 	try {
 		const own = entry.fact.kind === "run.started" ? fold.initial() : before.run?.own;
 		if (own instanceof OwnFoldFailed) return { ...next, run };

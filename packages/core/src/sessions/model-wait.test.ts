@@ -140,14 +140,17 @@ test("waits grow until somebody answers, and begin anew then", async () => {
 test.each([
 	["attempts", { attempts: 2 }, 3],
 	["time", { atMostMs: 130_000 }, 3],
-])("the number of %s is bounded, then the run ends with the provider's error", async (_, modelWait, asked) => {
-	const { agent, session, model, pass, facts } = make(() => busy, { modelWait });
-	await (await session.send("go")).result();
-	for (let at = 0; at < 5; at++) await pass(60_000);
-	expect(model.requests).toHaveLength(asked);
-	expect((await facts()).at(-1)).toMatchObject({ outcome: "error", error: { code: "RATE_LIMITED" } });
-	await agent.close();
-});
+])(
+	"the number of %s is bounded, then the run ends with the provider's error",
+	async (_, modelWait, asked) => {
+		const { agent, session, model, pass, facts } = make(() => busy, { modelWait });
+		await (await session.send("go")).result();
+		for (let at = 0; at < 5; at++) await pass(60_000);
+		expect(model.requests).toHaveLength(asked);
+		expect((await facts()).at(-1)).toMatchObject({ outcome: "error", error: { code: "RATE_LIMITED" } });
+		await agent.close();
+	},
+);
 
 test.each([Number.NaN, -5, Number.POSITIVE_INFINITY, 1e300])(
 	"a provider that asks for %s milliseconds is not believed",
@@ -271,7 +274,12 @@ describe("a run that waits for its model", () => {
 		const followed = (await collect(session.follow())).map(({ event }) => event.type);
 		const count = (type: string, list: readonly string[]): number =>
 			list.filter((each) => each === type).length;
-		expect(count("step_end", events.map(({ type }) => type))).toBe(1);
+		expect(
+			count(
+				"step_end",
+				events.map(({ type }) => type),
+			),
+		).toBe(1);
 		expect(count("step_end", followed)).toBe(2);
 		expect(count("waiting", followed)).toBe(1);
 		expect(followed.at(-1)).toBe("run_end");

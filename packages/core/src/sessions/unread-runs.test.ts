@@ -191,7 +191,10 @@ describe("an end before the run is done", () => {
 	test("is said where the agent's own memory is closed with it", async () => {
 		const { agent, session, warnings } = make(() => "done");
 		const run = await session.send("go");
-		await agent.session("read").send("go").then((read) => read.result());
+		await agent
+			.session("read")
+			.send("go")
+			.then((read) => read.result());
 		await agent.close();
 		expect(warnings).toMatchObject([
 			{ code: "runs_lost", data: { runs: [{ sessionKey: "s", runId: run.runId }] } },
