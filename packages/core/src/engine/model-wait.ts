@@ -70,7 +70,6 @@ export async function waitForModel(run: Run, step: number, error: unknown): Prom
 		await waitUntil(run, until);
 		return true;
 	}
-	if (run.hasInputs && (await run.takeInputs("step-end"))) return true;
 	const wait: PendingWait = { tag, until, model: { ...failures, code: error.code } };
 	const waiting = { kind: "waiting", step: stepOf(run), calls: [], wait } as const;
 	// What was said in the last moment is shown to the model at once.

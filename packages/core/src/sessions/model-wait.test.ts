@@ -240,6 +240,24 @@ describe("a run that waits for its model", () => {
 		await agent.close();
 	});
 
+	test("shows nothing of it to what its strategy folds for itself", async () => {
+		const folding = strategy<readonly string[]>({
+			name: "folding",
+			initial: () => [],
+			evolve: (own, { fact }) => [...own, fact.kind],
+			decide({ last, own }) {
+				if (last.kind === "assistant") seen = own;
+				return last.kind === "assistant" ? { kind: "finish" } : { kind: "model", tag: "act", step: "next" };
+			},
+		});
+		let seen: readonly string[] = [];
+		const { agent, session, pass } = make([busy, "done"], { execution: folding, maxSteps: 5 });
+		await (await session.send("go")).result();
+		await pass(60_000);
+		expect(seen).toEqual(["run.started", "input", "run.resumed", "assistant"]);
+		await agent.close();
+	});
+
 	test.each([
 		["react", react, ["Think.", "acted"]],
 		[

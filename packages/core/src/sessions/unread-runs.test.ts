@@ -179,6 +179,11 @@ test("what is watched or waited for leaves no timer behind", async () => {
 	for await (const event of (await session.send("go")).watch()) void event;
 	await eventsOf(await session.send("go"));
 	expect(time.timers.size).toBe(0);
+	const late = await session.send("go");
+	await settled();
+	expect(time.timers.size).toBe(1);
+	await late.result();
+	expect(time.timers.size).toBe(0);
 	await agent.close();
 	expect(codes()).toEqual([]);
 });
