@@ -50,7 +50,7 @@ export function endLines(summary: RunSummary): string[] {
 	];
 	const lines = [parts.join(" · ")];
 	if (result.outcome === "suspended") lines.push(`resume it:      ${summary.resumeCommand}`);
-	else if (result.wait !== undefined) lines.push("continue it:  holdfast worker");
+	else if (result.wait !== undefined) lines.push(`continue it:  ${summary.workCommand}`);
 	else if (result.outcome === "waiting") lines.push(...waitingLines(summary));
 	else lines.push(`ask further:  ${summary.continueCommand}`);
 	lines.push(`look back:    ${summary.showCommand}`);
