@@ -18,6 +18,7 @@ import {
 import { editMessage } from "./edit-message.ts";
 import type { Entry, Noted, ToolCallOutcome, ToolSettled } from "./fact.ts";
 import { unfold } from "./folded-state.ts";
+import { isHidden, type OwnFold, OwnFoldFailed } from "./own-fold.ts";
 import { uncheckedOutput } from "./run-output.ts";
 import {
 	type CallState,
@@ -45,20 +46,6 @@ export interface FoldOptions {
 	show(toolName: string, result: unknown): unknown;
 	/** What its strategy folds of each run beside that. Default: nothing. */
 	readonly own?: OwnFold | undefined;
-}
-
-/** What a strategy knows of a run: a fold of its own over the facts of it, pure and constant in cost (keeps I2, I5, I6). */
-export interface OwnFold {
-	initial(): unknown;
-	evolve(own: unknown, entry: Entry): unknown;
-}
-
-/** In the place of what a strategy knows, where its own fold threw. */
-export class OwnFoldFailed {
-	readonly error: unknown;
-	constructor(error: unknown) {
-		this.error = error;
-	}
 }
 
 /** A session that begins with a given state. */
@@ -94,14 +81,6 @@ function withOwn(
 	} catch (error) {
 		return { ...next, run: { ...run, own: new OwnFoldFailed(error) } };
 	}
-}
-
-/** Whether a fact says nothing of the work: strategies do not see it. */
-function isHidden(fact: Entry["fact"], before: RunState | undefined): boolean {
-	if (fact.kind === "waiting") return fact.wait?.model !== undefined;
-	if (fact.kind === "wait.ended") return before?.wait?.model !== undefined;
-	if (fact.kind !== "note") return false;
-	return fact.aside === true || fact.topic === "model-retry" || fact.topic === "suspended";
 }
 
 function withFact(state: SessionState, entry: Entry, options: FoldOptions): SessionState {
