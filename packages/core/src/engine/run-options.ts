@@ -6,8 +6,8 @@ import type { AgentState } from "../state/index.ts";
 import type { ToolContext } from "../tools/index.ts";
 import type { EngineAgent } from "./engine-agent.ts";
 import type { Ledger } from "./ledger.ts";
-import type { RunObserver } from "./run-observer.ts";
 import type { ModelWait } from "./model-wait.ts";
+import type { RunObserver } from "./run-observer.ts";
 
 /** Where a run's facts go: a session's lease, or nowhere for a pure call. */
 export interface Recorder {
