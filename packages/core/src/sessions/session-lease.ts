@@ -25,6 +25,8 @@ export class SessionLease {
 	/** The agent whose tools say how results are cut for the model. */
 	readonly #agent: () => MaybePromise<EngineAgent>;
 	#known: KnownSession | undefined;
+	/** What was read while the session was not held: it is read on from there. */
+	#seen: KnownSession | undefined;
 	#lease: Lease | undefined;
 	/** Settles when the lease released last is out of the way. */
 	#releasing: Promise<void> | undefined;
@@ -78,6 +80,7 @@ export class SessionLease {
 		const { lease } = acquired;
 		const known = (session: KnownSession): Lease => {
 			this.#known = session;
+			this.#seen = undefined;
 			this.#lease = lease;
 			return lease;
 		};
@@ -131,7 +134,9 @@ export class SessionLease {
 
 	/** The state with all that anybody has added. */
 	async read(): Promise<SessionState> {
-		return (await this.#readOn()).state;
+		const read = await this.#readOn();
+		if (this.#known === undefined) this.#seen = read;
+		return read.state;
 	}
 
 	/** What the model had said of an answer that never finished; undefined when it was not kept. */
@@ -141,7 +146,7 @@ export class SessionLease {
 
 	async #readOn(): Promise<KnownSession> {
 		const agent = this.#agent();
-		const known = this.#known ?? { state: emptySession() };
+		const known = this.#known ?? this.#seen ?? { state: emptySession() };
 		const engine = agent instanceof Promise ? await agent : agent;
 		return readOn(this.#store.journal, this.#storeKey, engine, known);
 	}

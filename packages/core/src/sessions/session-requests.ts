@@ -194,7 +194,12 @@ export async function resume(
 /** All that was committed, with what other processes added. */
 export async function readState(actor: SessionActor): Promise<SessionState> {
 	actor.ensureUsable();
-	return actor.turn?.run.state ?? actor.lease.read();
+	if (actor.turn !== undefined) return actor.turn.run.state;
+	try {
+		return await actor.lease.read();
+	} finally {
+		actor.restIfIdle();
+	}
 }
 
 /**
