@@ -54,9 +54,6 @@ async function beginOrStore(actor: SessionActor, turn: QueuedTurn): Promise<void
 	try {
 		const { setup } = scope.agent;
 		if (setup !== undefined) await setup.over();
-		const { fairness } = scope.agent.engine;
-		const moment = scope.othersWork ? fairness.turn() : fairness.begin();
-		if (moment !== undefined) await moment;
 		const isOurs = (await actor.open()) === "ours";
 		actor.ensureNotKilled();
 		const isFirst = isOurs && lease.openRunId === undefined && mailbox.first === turn;

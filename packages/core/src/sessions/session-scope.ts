@@ -20,8 +20,6 @@ export interface SessionScope {
 	readonly observe: ObserveRun | undefined;
 	/** Whether runs may wait for somebody outside. */
 	readonly mayWait: boolean;
-	/** Whether more than one session is at work. */
-	readonly othersWork: boolean;
 	/** Says something to the active run of a session. */
 	steer(actor: SessionActor, input: AcceptedInput): Promise<AgentRun>;
 	/** The calls of a run that waits for somebody outside are out of time. */
