@@ -19,11 +19,16 @@ export interface LeaseStore {
 	readonly timers: Timers;
 }
 
+/** For whom a session is read. */
+export interface LeaseReader {
+	/** The agent whose tools say how results are cut for the model. */
+	resolve(): MaybePromise<EngineAgent>;
+}
+
 export class SessionLease {
 	readonly #store: LeaseStore;
 	readonly #storeKey: string;
-	/** The agent whose tools say how results are cut for the model. */
-	readonly #agent: () => MaybePromise<EngineAgent>;
+	readonly #reader: LeaseReader;
 	#known: KnownSession | undefined;
 	/** What was read while the session was not held: it is read on from there. */
 	#seen: KnownSession | undefined;
@@ -32,10 +37,10 @@ export class SessionLease {
 	#releasing: Promise<void> | undefined;
 	#wake: (() => void) | undefined;
 
-	constructor(store: LeaseStore, storeKey: string, agent: () => MaybePromise<EngineAgent>) {
+	constructor(store: LeaseStore, storeKey: string, reader: LeaseReader) {
 		this.#store = store;
 		this.#storeKey = storeKey;
-		this.#agent = agent;
+		this.#reader = reader;
 	}
 
 	/** The journal's lease, while the session is held. */
@@ -145,7 +150,7 @@ export class SessionLease {
 	}
 
 	async #readOn(): Promise<KnownSession> {
-		const agent = this.#agent();
+		const agent = this.#reader.resolve();
 		const known = this.#known ?? this.#seen ?? { state: emptySession() };
 		const engine = agent instanceof Promise ? await agent : agent;
 		return readOn(this.#store.journal, this.#storeKey, engine, known);
