@@ -62,7 +62,6 @@ async function work(port: number): Promise<void> {
 			await new Promise((resolve) => setTimeout(resolve, pauseMs));
 		}
 	};
-	process.on("disconnect", () => process.exit());
 	process.on("message", () => {
 		process.send?.(latencies);
 		latencies = { short: [], long: [] };
@@ -135,7 +134,7 @@ async function main(): Promise<void> {
 			console.log(line(elapsed(), sample));
 		}
 	} finally {
-		child.disconnect();
+		child.kill();
 		await server.close();
 		await host.close();
 		rmSync(folder, { recursive: true, force: true });
