@@ -62,6 +62,6 @@ function compile(text: string): CompileOutcome {
 function rendered(part: string | Placeholder, { params, budget, redact }: RenderParts): string {
 	budget.step();
 	if (typeof part === "string") return budget.write(part);
-	const text = budget.write(textOf(fieldAt(params, part.name)));
-	return part.isRedacted ? budget.write(redact(text)) : text;
+	const value = fieldAt(params, part.name);
+	return part.isRedacted ? redact(value) : budget.write(textOf(value));
 }

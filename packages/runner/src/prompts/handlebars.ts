@@ -16,6 +16,8 @@ import {
 export const handlebarsEngine: TemplateEngine = { compile };
 
 function compile(text: string, { depth }: { readonly depth: number }): CompileOutcome {
+	const costly = costlyNesting(text);
+	if (costly !== undefined) return { problems: [costly] };
 	const reader = new TemplateReader(depth);
 	let template: readonly Part[];
 	try {
@@ -30,6 +32,30 @@ function compile(text: string, { depth }: { readonly depth: number }): CompileOu
 			render: (parts) => render(template, { value: parts.params, data: { root: parts.params } }, parts),
 		},
 	};
+}
+
+/** Open blocks and parentheses that the parser is given at most: it takes the square of their number. */
+const maximalOpen = 300;
+
+/** What would keep the parser busy. The scan knows no escapes, so its limit is far above the one for templates. */
+function costlyNesting(text: string): string | undefined {
+	/** For each open block, the tags that wait for its end: itself, and each `else`. */
+	const open: number[] = [];
+	let waiting = 0;
+	for (const { sigil, name, inner, offset } of scanTags(text).tags) {
+		if (sigil === "#" || (sigil === "^" && name !== "")) {
+			open.push(1);
+			waiting += 1;
+		} else if (sigil === "/") waiting -= open.pop() ?? 0;
+		else if (name === "else" && open.length > 0) {
+			open.push((open.pop() ?? 0) + 1);
+			waiting += 1;
+		}
+		if (waiting > maximalOpen) return problemAt(text, offset, tooDeep(maximalOpen));
+		if (inner.split("(").length > maximalOpen)
+			return problemAt(text, offset, `more than ${maximalOpen} parentheses in one tag`);
+	}
+	return undefined;
 }
 
 function syntaxProblems(text: string, error: unknown, depth: number): string[] {
@@ -157,7 +183,7 @@ function evaluate(expression: Expression, scope: Scope, parts: RenderParts): Pla
 	parts.budget.step();
 	const [first, second] = expression.values.map((each) => evaluate(each, scope, parts));
 	if (expression.name === "lookup") return fieldOf(first, textOf(second));
-	return parts.budget.write(parts.redact(parts.budget.write(textOf(first))));
+	return parts.redact(first);
 }
 
 function pathOf(

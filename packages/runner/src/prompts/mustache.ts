@@ -93,7 +93,7 @@ function section(
 	parts: RenderParts,
 ): string {
 	const { budget } = parts;
-	if (kind === "#" && name === "redact") return budget.write(parts.redact(render(inside, stack, parts)));
+	if (kind === "#" && name === "redact") return parts.redact(render(inside, stack, parts));
 	const value = lookup(name, stack, parts);
 	const isFalse = isEmpty(value) || value === 0;
 	if (kind === "^") return isFalse ? render(inside, stack, parts) : "";

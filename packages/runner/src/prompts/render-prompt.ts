@@ -2,7 +2,7 @@
 import { HoldfastError, isHoldfastError } from "@holdfast/upp";
 import type { PromptTemplate, Redactor, RenderedPrompt } from "../contract/index.ts";
 import { Budget, limitExceeded, type PromptLimits } from "./budget.ts";
-import { fieldAt, plainParams } from "./plain-params.ts";
+import { fieldAt, plainParams, textOf } from "./plain-params.ts";
 import type { CompiledPrompt } from "./template-engine.ts";
 
 /** What is rendered. */
@@ -46,7 +46,7 @@ export async function renderPrompt(
 		text = prompt.render({
 			params,
 			budget,
-			redact: (value) => redactor.redact(value),
+			redact: (value) => redactedText(value, redactor, budget),
 			missing: (name) => missing.add(name),
 		});
 	} catch (error) {
@@ -61,6 +61,13 @@ export async function renderPrompt(
 			version,
 		},
 	};
+}
+
+/** Lists and objects are masked text by text, so that what is left is JSON. */
+function redactedText(value: unknown, redactor: Redactor, budget: Budget): string {
+	const text = budget.write(textOf(value));
+	const isObject = typeof value === "object" && value !== null;
+	return budget.write(textOf(redactor.redact(isObject ? JSON.parse(text) : text)));
 }
 
 function renderError(id: string, error: unknown): HoldfastError {

@@ -7,8 +7,8 @@ export interface RenderParts {
 	/** Own data without functions. */
 	readonly params: PlainObject;
 	readonly budget: Budget;
-	/** Masks PII and secrets in a text. */
-	redact(text: string): string;
+	/** A value as text, with PII and secrets masked; charged. */
+	redact(value: unknown): string;
 	/** A variable was referenced and is not supplied. */
 	missing(name: string): void;
 }
