@@ -187,7 +187,7 @@ describe.each(engines)("in %s", (engine) => {
 });
 
 test("partials, includes and layouts are not valid, and no engine opens a file [RUN-118]", async () => {
-	const file = new URL(import.meta.url).pathname;
+	const file = import.meta.filename;
 	const cases: [PromptEngine, string][] = [
 		["handlebars", "{{> part}}"],
 		["handlebars", `{{> "${file}"}}`],
