@@ -1,7 +1,7 @@
 // What each engine renders, what it refuses, and what it can never reach.
 import { describe, expect, test, vi } from "vitest";
 import type { PromptEngine, Redactor } from "../contract/index.ts";
-import { memoryPromptStore } from "./index.ts";
+import { databasePromptStore, memoryPromptStore } from "./index.ts";
 
 const redactor: Redactor = {
 	redact: (value) => JSON.parse(JSON.stringify(value).replaceAll(/\w+@[\w.]+/g, "[REDACTED:email]")),
@@ -186,6 +186,12 @@ describe.each(engines)("in %s", (engine) => {
 	});
 });
 
+test("`constructor` and `__proto__` are not among the fields of a loop [RUN-117]", async () => {
+	const own = JSON.parse('{"__proto__": 1, "constructor": 2, "x": 3}');
+	expect(await rendered("handlebars", "{{#each own}}{{@key}}{{this}}{{/each}}", { own })).toBe("x3");
+	expect(await rendered("liquid", "{% for p in own %}{{ p[0] }}{{ p[1] }}{% endfor %}", { own })).toBe("x3");
+});
+
 test("partials, includes and layouts are not valid, and no engine opens a file [RUN-118]", async () => {
 	const file = import.meta.filename;
 	const cases: [PromptEngine, string][] = [
@@ -207,4 +213,11 @@ test("partials, includes and layouts are not valid, and no engine opens a file [
 			text,
 			[expect.stringMatching(/^line \d+, column \d+: /)],
 		]);
+	// What came into a database by another way is not rendered either.
+	for (const [engine, text] of cases) {
+		const template = { id: "a", version: "1", engine, text };
+		const read = async (_: string, key: string) => (key === "version:1:a" ? { template } : null);
+		const database = { read, write: async () => {}, query: async () => [] };
+		await expect(databasePromptStore(database).render("a")).rejects.toMatchObject({ code: "PROMPT_INVALID" });
+	}
 });

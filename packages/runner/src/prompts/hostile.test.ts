@@ -53,7 +53,7 @@ test.each<[string, PromptEngine, string]>([
 		`${'{% assign g = list | group_by: "k" | map: "items" %}{% assign list = g | concat: g %}'.repeat(40)}{{ list | append: "" }}`,
 	],
 	["padding", "liquid", '{{ "now" | date: "%999999999d" }}'],
-])("%s in %s ends with PROMPT_LIMIT [RUN-118]", async (_, engine, text) => {
+])("%s in %s ends with PROMPT_LIMIT", async (_, engine, text) => {
 	expect(await tried(engine, text, big)).toBe("PROMPT_LIMIT");
 });
 
