@@ -5,5 +5,5 @@ export {
 	databasePromptStore,
 	memoryPromptStore,
 	type PromptStoreOptions,
-} from "./prompt-store.ts";
+} from "./prompt-stores.ts";
 export type { CreatingDatabase } from "./template-keeper.ts";

@@ -1,5 +1,5 @@
 // Where versions of templates are kept: in memory, or in a database. A version that is there is never written again.
-import type { DatabaseClient } from "@holdfast/memory";
+import type { Caller, DatabaseClient } from "@holdfast/memory";
 import type { PromptTemplate } from "../contract/index.ts";
 
 /** Keeps versions of templates. */
@@ -18,7 +18,7 @@ export interface TemplateKeeper {
 /** A database that can write a value only where there is none yet. */
 export interface CreatingDatabase extends DatabaseClient {
 	/** False, with nothing written, where the key has a value. */
-	create?(collection: string, key: string, value: unknown): Promise<boolean>;
+	create?(collection: string, key: string, value: unknown, options?: Caller): Promise<boolean>;
 }
 
 /** One after the other for each name. */
@@ -65,12 +65,16 @@ const turnsAt = new WeakMap<DatabaseClient, Turns>();
  * Each version is a value of its own, and one more value says which is the latest. That one is only a hint: a process that
  * dies between the two writes leaves a version that the hint does not know, so reading looks past it.
  */
-export function databaseKeeper(database: CreatingDatabase, collection: string): TemplateKeeper {
+export function databaseKeeper(
+	database: CreatingDatabase,
+	collection: string,
+	caller: Caller,
+): TemplateKeeper {
 	const turns = turnsAt.get(database) ?? new Turns();
 	turnsAt.set(database, turns);
 	const versionKey = (id: string, version: number): string => `version:${version}:${id}`;
 	const read = async (key: string): Promise<PromptTemplate | null> => {
-		const kept = await database.read(collection, key);
+		const kept = await database.read(collection, key, caller);
 		return kept?.template ?? null;
 	};
 	const latestOf = async (id: string): Promise<PromptTemplate | null> => {
@@ -84,8 +88,8 @@ export function databaseKeeper(database: CreatingDatabase, collection: string): 
 	const create = async (id: string, version: number, template: PromptTemplate): Promise<boolean> => {
 		const key = versionKey(id, version);
 		const value = { kind: "version", template };
-		if (database.create !== undefined) return database.create(collection, key, value);
-		await database.write(collection, key, value);
+		if (database.create !== undefined) return database.create(collection, key, value, caller);
+		await database.write(collection, key, value, caller);
 		return true;
 	};
 	return {
@@ -94,7 +98,11 @@ export function databaseKeeper(database: CreatingDatabase, collection: string): 
 			return /^[1-9]\d*$/.test(version) ? read(versionKey(id, Number(version))) : null;
 		},
 		async latest() {
-			const hints: { template: PromptTemplate }[] = await database.query(collection, { kind: "latest" });
+			const hints: { template: PromptTemplate }[] = await database.query(
+				collection,
+				{ kind: "latest" },
+				caller,
+			);
 			return hints.map(({ template }) => template);
 		},
 		add: (id, make) =>
@@ -103,7 +111,7 @@ export function databaseKeeper(database: CreatingDatabase, collection: string): 
 					const version = Number((await latestOf(id))?.version ?? 0) + 1;
 					const template = await make(String(version));
 					if (!(await create(id, version, template))) continue;
-					await database.write(collection, `latest:${id}`, { kind: "latest", template });
+					await database.write(collection, `latest:${id}`, { kind: "latest", template }, caller);
 					return template;
 				}
 			}),

@@ -212,6 +212,30 @@ test("a version whose process died before it was noted as the latest is found, a
 	expect((await store.get("a", "2"))?.text).toBe("two");
 });
 
+test("a store reads and writes a database with its roles", async () => {
+	const seen: unknown[] = [];
+	const database = slowDatabase();
+	const watched: DatabaseClient = {
+		write: (...given) => {
+			seen.push(given[3]);
+			return database.write(...given);
+		},
+		read: (...given) => {
+			seen.push(given[2]);
+			return database.read(...given);
+		},
+		query: (...given) => {
+			seen.push(given[2]);
+			return database.query(...given);
+		},
+	};
+	const store = databasePromptStore(watched, { roles: ["author"], collection: "texts" });
+	await store.put({ id: "a", text: "x" });
+	expect(await store.list()).toHaveLength(1);
+	expect(seen.length).toBeGreaterThan(3);
+	for (const options of seen) expect(options).toEqual({ roles: ["author"] });
+});
+
 describe("what is missing", () => {
 	test("rejects with all required variables that are, unless it may be: then it is empty and listed [RUN-113]", async () => {
 		const store = memoryPromptStore();

@@ -48,6 +48,8 @@ export interface PromptStoreOptions {
 export interface DatabasePromptStoreOptions extends PromptStoreOptions {
 	/** Where templates are kept. Default: `prompts`. */
 	readonly collection?: string;
+	/** Roles that the store reads and writes with, where the database has access rules. Default: none. */
+	readonly roles?: readonly string[];
 }
 
 /**
@@ -67,9 +69,9 @@ export function memoryPromptStore(options: PromptStoreOptions = {}): PromptStore
  */
 export function databasePromptStore(
 	database: CreatingDatabase,
-	{ collection = "prompts", ...options }: DatabasePromptStoreOptions = {},
+	{ collection = "prompts", roles, ...options }: DatabasePromptStoreOptions = {},
 ): PromptStore {
-	return createStore(databaseKeeper(database, collection), options);
+	return createStore(databaseKeeper(database, collection, roles === undefined ? {} : { roles }), options);
 }
 
 function createStore(keeper: TemplateKeeper, options: PromptStoreOptions): PromptStore {
