@@ -14,6 +14,7 @@ import { CallFrame } from "./call-frame.ts";
 import type { Checkpoints, SessionCheckpoints } from "./checkpoints.ts";
 import { type OpaqueStrategy, runOpaque } from "./opaque-strategy.ts";
 import { hasNoOutput } from "./options.ts";
+import type { CommittedFacts } from "./stream-events.ts";
 
 /** What a single call may be given beside its input and state. */
 export interface CallOptions<Schema extends OutputSchema = OutputSchema> {
@@ -41,6 +42,8 @@ export interface CallSetup {
 /** Who looks on: at a run of the engine, or at the stream of a custom strategy. */
 export interface CallObserver {
 	readonly watcher: Watcher;
+	/** Called with what a run of the engine committed, before it is folded. */
+	committed?(facts: CommittedFacts): void;
 	push(event: AgentStreamEvent): void;
 }
 
@@ -88,11 +91,13 @@ export function startCall(
 			work.stop = call.stop;
 			return call.result;
 		}
-		const run = new Run({
+		const run: Run = new Run({
 			agent: engine,
 			runId,
 			state: initialSession(context.state),
-			recorder: ephemeralRecorder(),
+			recorder: ephemeralRecorder(
+				observer?.committed && ((batch) => observer.committed?.({ ...batch, before: run.state })),
+			),
 			...(observer === undefined ? {} : { watchers: [observer.watcher] }),
 			...(options.parentContext === undefined ? {} : { parentContext: options.parentContext }),
 			...(checkpoints === undefined ? {} : { afterStep: checkpoints.save }),

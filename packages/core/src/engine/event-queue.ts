@@ -61,6 +61,11 @@ export class EventQueue<T> implements AsyncIterableIterator<T> {
 		this.#dismiss();
 	}
 
+	/** How many items wait. */
+	get length(): number {
+		return this.#items.length - this.#head;
+	}
+
 	/** Whether the next of them is not there yet. */
 	get isWaiting(): boolean {
 		return this.#head >= this.#items.length && this.#end === undefined && !this.#left;

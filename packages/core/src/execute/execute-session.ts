@@ -1,7 +1,7 @@
 // One session of document 3 on a keyed session: an execution is a turn that begins at once, or answers to the calls of one
 // that waits. What it was made with and its options are kept beside its journal, and read there before each turn.
 import type { AgentOptions, AgentSessions } from "../agent/index.ts";
-import { afterEntry, type Watcher } from "../facts/index.ts";
+import { afterEntry, type SendInput, type Watcher } from "../facts/index.ts";
 import type { Host, SessionValues } from "../host/index.ts";
 import type { AgentRun } from "../sessions/index.ts";
 import { sessionNotFound } from "./execute-errors.ts";
@@ -49,6 +49,13 @@ export interface ExecuteSettings {
 	readonly beforeBegin?: (() => Promise<void>) | undefined;
 	/** Sees all events of the run, from the first one on. */
 	readonly watcher?: Watcher | undefined;
+	/** Id of the message. Default: a new one. */
+	readonly messageId?: string | undefined;
+	/**
+	 * Id of a message of the user, whose place a message takes: that one and all that followed are taken out of the
+	 * conversation. Its id stays. Default: the message follows what was said last.
+	 */
+	readonly insteadOf?: string | undefined;
 }
 
 /** An execution that was accepted: it is durable. */
@@ -116,7 +123,7 @@ export class ExecuteSession {
 	 * Accepts an execution: it is durable when this resolves. Executions of one session are asked for one after the other.
 	 *
 	 * Rejects with `session_not_found`, `session_busy`, `pending_tool_calls`, `no_pending_tool_calls` and the other codes of
-	 * `session.answer()`, `unknown_model`.
+	 * `session.answer()`, `unknown_model`, `unknown_message`.
 	 */
 	async execute(input: ExecuteInput, settings: ExecuteSettings = {}): Promise<Execution> {
 		const withdraw = await this.#choose(settings);
@@ -127,6 +134,51 @@ export class ExecuteSession {
 		} catch (error) {
 			await withdraw();
 			throw (error as { code?: unknown }).code === "session_killed" ? sessionNotFound() : error;
+		}
+	}
+
+	/**
+	 * Accepts a message to be executed when the run that is under way has ended, and those that were accepted before: it is
+	 * durable when this resolves. What has the same `runId` is executed once. Events after `after` are those of the execution,
+	 * once it has begun, and what comes before it.
+	 *
+	 * Rejects with `session_not_found`, `unknown_model`.
+	 */
+	async enqueue(
+		input: SendInput,
+		settings: Pick<ExecuteSettings, "options" | "runId" | "messageId"> = {},
+	): Promise<{ readonly runId: string; readonly after: string }> {
+		const { runId = this.#parts.newId(), messageId } = settings;
+		const { seq = 0 } = (await this.#parts.host.journal.head(this.storeKey)) ?? {};
+		await this.#keep(settings.options ?? {});
+		const keyed = this.#parts.keyed();
+		try {
+			const run = await keyed.session(this.key).deliver(input, { runId, messageId });
+			void run?.result(); // it waits for nobody
+		} finally {
+			keyed.unused(this.key);
+		}
+		return { runId, after: afterEntry(seq) };
+	}
+
+	/**
+	 * Says something to the run that is under way: durable when this resolves. Events after `after` are those that follow.
+	 *
+	 * Rejects with `session_not_found`.
+	 */
+	async steer(
+		input: SendInput,
+		{ messageId }: Pick<ExecuteSettings, "messageId"> = {},
+	): Promise<{ readonly runId: string; readonly after: string }> {
+		await this.#mustBe();
+		const { seq = 0 } = (await this.#parts.host.journal.head(this.storeKey)) ?? {};
+		const keyed = this.#parts.keyed();
+		try {
+			const run = await keyed.session(this.key).steer(input, { messageId });
+			void run.result(); // it waits for nobody
+			return { runId: run.runId, after: afterEntry(seq) };
+		} finally {
+			keyed.unused(this.key);
 		}
 	}
 
@@ -156,7 +208,7 @@ export class ExecuteSession {
 		const { key } = this;
 		const { setups, newId } = this.#parts;
 		const keyed = this.#parts.keyed();
-		const { watcher, runId = newId(), setup } = settings;
+		const { watcher, runId = newId(), setup, messageId, insteadOf } = settings;
 		try {
 			if (input.kind === "answers") {
 				setups.set(key, await this.#mustBe());
@@ -168,11 +220,26 @@ export class ExecuteSession {
 				setups.set(key, await this.#mustBe());
 				await settings.beforeBegin?.();
 			};
-			return await keyed.session(key).start(input.input, { runId, beforeBegin, watcher });
+			return await keyed.session(key).start(input.input, {
+				runId,
+				beforeBegin,
+				watcher,
+				messageId,
+				insteadOf,
+			});
 		} finally {
 			setups.forget(key);
 			keyed.unused(key);
 		}
+	}
+
+	/** Keeps options for the turns to come. */
+	async #keep(options: ChosenOptions): Promise<void> {
+		const kept = await this.#mustBe();
+		if (Object.keys(options).length === 0) return;
+		const chosen = { ...kept, ...options };
+		await this.#parts.agents.of(chosen, this.#parts.setups.modelOf(this.key));
+		if (!sameOptions(kept, chosen)) await this.values.set("session", chosen);
 	}
 
 	/** Options of an execution apply from it on, so they are kept before it begins. Returns the way to take them back. */

@@ -42,18 +42,36 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	 * Like `send`, but begins the turn at once or not at all.
 	 *
 	 * Rejects with TypeError for an unknown input shape, `session_busy` while a run is under way, `pending_tool_calls`
-	 * while one waits for answers.
+	 * while one waits for answers, `unknown_message` where it was to replace a message that the history does not have.
 	 */
-	async start(input: SendInput, options?: requests.StartOptions): Promise<AgentRun<Event, Output, Watched>> {
-		return typed(requests.start(this.#actor(), acceptInput(input), options));
+	async start(
+		input: SendInput,
+		options: requests.StartOptions = {},
+	): Promise<AgentRun<Event, Output, Watched>> {
+		const { insteadOf, messageId = insteadOf } = options;
+		return typed(requests.start(this.#actor(), acceptInput(input, messageId), options));
+	}
+
+	/**
+	 * Like `send`, under ids that were chosen before: what has the same `runId` is one turn. Null when it was accepted before,
+	 * and is over or in other hands. @internal
+	 */
+	async deliver(
+		input: SendInput,
+		{ runId, messageId }: { readonly runId: string; readonly messageId?: string | undefined },
+	): Promise<AgentRun | null> {
+		return requests.deliver(this.#actor(), runId, acceptInput(input, messageId), runId);
 	}
 
 	/**
 	 * Says something to the active run: it enters the conversation at the next boundary, and makes the turn take
 	 * another step where it would end. Resolves on acceptance with that run. Without an active run it is a `send`.
 	 */
-	async steer(input: SendInput): Promise<AgentRun<Event, Output, Watched>> {
-		return typed(requests.steer(this.#actor(), acceptInput(input)));
+	async steer(
+		input: SendInput,
+		{ messageId }: { readonly messageId?: string | undefined } = {},
+	): Promise<AgentRun<Event, Output, Watched>> {
+		return typed(requests.steer(this.#actor(), acceptInput(input, messageId)));
 	}
 
 	/**
