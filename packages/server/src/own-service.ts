@@ -17,6 +17,7 @@ export const servedAgentOptions: Readonly<Record<keyof ServedAgent, true>> = {
 	models: true,
 	maxSteps: true,
 	remoteToolTimeoutMs: true,
+	whileRunning: true,
 	deltaFlushMs: true,
 	recoverEveryMs: true,
 	host: true,

@@ -30,7 +30,9 @@ import type {
 	SessionService,
 	SessionServiceOptions,
 	Submitted,
+	WhileRunning,
 } from "./service-types.ts";
+import { whenBegun } from "./when-begun.ts";
 
 /**
  * Serves sessions over a host: what `createHandler`, `createServer` and `listen` put on HTTP.
@@ -48,6 +50,7 @@ class Service implements SessionService {
 	readonly #views = new RecentViews();
 	readonly #lookEveryMs: number | undefined;
 	readonly #following = new Set<() => void>();
+	readonly #whileRunning: WhileRunning;
 	/** Executions are accepted one after the other in each session. */
 	readonly #accepting = new OneAtATime();
 	/** Requests that are not answered yet. */
@@ -58,6 +61,7 @@ class Service implements SessionService {
 		if (typeof agent !== "object" || agent === null)
 			throw new TypeError("The option `agent` must be an agent, or the options of one.");
 		const { maxSteps, remoteToolTimeoutMs, deltaFlushMs = 20, recoverEveryMs } = options;
+		this.#whileRunning = checkedWhileRunning(options.whileRunning);
 		this.#host = host;
 		this.#lookEveryMs = recoverEveryMs;
 		this.#sessions = new ExecuteSessions({
@@ -84,8 +88,11 @@ class Service implements SessionService {
 		const session = this.#session(tenant, sessionId);
 		return this.#answer(session, sessionId, () =>
 			this.#accepting.do(session.key, async () => {
-				const { created, ...accepted } = await this.#accept(session, request, idempotencyKey);
-				return { sessionId, created, ...accepted };
+				const { created, waitsFor, ...accepted } = await this.#accept(session, request, idempotencyKey);
+				const submitted = { sessionId, created, ...accepted };
+				return waitsFor === undefined
+					? submitted
+					: { ...submitted, begun: this.#begun(session, waitsFor, accepted) };
 			}),
 		);
 	}
@@ -97,13 +104,41 @@ class Service implements SessionService {
 	): Promise<Accepted & { readonly created: boolean }> {
 		const input = readInput(request.input);
 		const options = readOptions(request.options);
+		const { messageId, insteadOf, neverSteers } = request;
 		const found = await session.setup();
+		if (found === undefined && insteadOf !== undefined) throw sessionNotFound();
 		const { setup, created } =
 			found === undefined
 				? await this.#create(session, request.context, input, options)
 				: { setup: found, created: false };
-		const accepted = await acceptExecution(this.#host, session, { input, options, setup, idempotencyKey });
+		const whileRunning =
+			neverSteers === true && this.#whileRunning === "steer" ? "queue" : this.#whileRunning;
+		const accepted = await acceptExecution(this.#host, session, {
+			input,
+			options,
+			setup,
+			idempotencyKey,
+			messageId,
+			insteadOf,
+			whileRunning,
+		});
 		return { ...accepted, created };
+	}
+
+	/** When a message that waits is taken in. */
+	#begun(
+		{ storeKey }: ExecuteSession,
+		waitsFor: string,
+		{ after }: Pick<Accepted, "after">,
+	): NonNullable<Submitted["begun"]> {
+		return async (given) => {
+			const { signal, over } = this.#leaving(given);
+			try {
+				return await whenBegun(this.#host, { storeKey, waitsFor, after }, signal);
+			} finally {
+				over();
+			}
+		};
 	}
 
 	async #create(
@@ -170,19 +205,8 @@ class Service implements SessionService {
 		sessionId: string,
 		{ signal, ...options }: FollowOptions = {},
 	): AsyncIterableIterator<readonly LoggedEvent[]> {
-		const left = new AbortController();
-		const over = (): void => {
-			this.#following.delete(leave);
-			signal?.removeEventListener("abort", leave);
-		};
-		const leave = (): void => {
-			over();
-			left.abort("left"); // without a reason it would make an error each time
-		};
-		this.#following.add(leave);
-		signal?.addEventListener("abort", leave);
-		if (this.#isClosing || signal?.aborted) leave();
-		const events = this.#events(tenant, sessionId, { ...options, signal: left.signal });
+		const { signal: left, over, leave } = this.#leaving(signal);
+		const events = this.#events(tenant, sessionId, { ...options, signal: left });
 		return {
 			async next() {
 				try {
@@ -203,6 +227,27 @@ class Service implements SessionService {
 				return this;
 			},
 		};
+	}
+
+	/** A signal that fires with the given one, when `leave` is called, and when the service closes. */
+	#leaving(signal: AbortSignal | undefined): {
+		readonly signal: AbortSignal;
+		readonly over: () => void;
+		readonly leave: () => void;
+	} {
+		const left = new AbortController();
+		const over = (): void => {
+			this.#following.delete(leave);
+			signal?.removeEventListener("abort", leave);
+		};
+		const leave = (): void => {
+			over();
+			left.abort("left"); // without a reason it would make an error each time
+		};
+		this.#following.add(leave);
+		signal?.addEventListener("abort", leave);
+		if (this.#isClosing || signal?.aborted) leave();
+		return { signal: left.signal, over, leave };
 	}
 
 	async *#events(
@@ -267,6 +312,11 @@ class Service implements SessionService {
 		if ((await session.setup()) === undefined) throw sessionNotFound();
 		return session;
 	}
+}
+
+function checkedWhileRunning(given: WhileRunning = "queue"): WhileRunning {
+	if (["queue", "steer", "refuse"].includes(given)) return given;
+	throw new TypeError('The option `whileRunning` must be "queue", "steer" or "refuse".');
 }
 
 function codeOf(error: unknown): unknown {
