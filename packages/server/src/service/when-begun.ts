@@ -20,6 +20,20 @@ type Followed = Parameters<typeof followSession>[2];
  */
 export async function whenBegun(
 	host: Pick<Host, "journal">,
+	message: WaitingMessage,
+	signal: AbortSignal,
+): Promise<string | undefined> {
+	try {
+		return await taken(host, message, signal);
+	} catch (error) {
+		// The session has no such place any more: it was deleted, and may have been made anew.
+		if ((error as { code?: unknown } | null)?.code === "invalid_event_id") return undefined;
+		throw error;
+	}
+}
+
+async function taken(
+	host: Pick<Host, "journal">,
 	{ storeKey, waitsFor, after }: WaitingMessage,
 	signal: AbortSignal,
 ): Promise<string | undefined> {
