@@ -44,7 +44,9 @@ describe.each(hosts)("with sessions in %s", (name, makeHost) => {
 		for (const text of ["one", "two", "three"]) await drain(await session.send(text));
 		const insteadOf = await idOf(session, "two");
 		const run = await session.start("zwei", { insteadOf });
-		expect((await run.result()).outcome).toBe("completed");
+		const { outcome, turn } = await run.result();
+		expect(outcome).toBe("completed");
+		expect(turn?.messages.map((message) => (message as { text: string }).text)).toEqual(["zwei", "re: zwei"]);
 		const all = ["one", "re: one", "zwei", "re: zwei"];
 		expect(await said(session)).toEqual(all);
 		expect(await idOf(session, "zwei")).toBe(insteadOf);

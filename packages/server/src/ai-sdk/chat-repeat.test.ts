@@ -221,6 +221,12 @@ test("the same request for another answer under its key is one, also when it com
 	const first = await (await served.post("/api/chat", again, { "idempotency-key": "k" })).text();
 	expect(await (await served.post("/api/chat", again, { "idempotency-key": "k" })).text()).toBe(first);
 	expect(served.model.requests).toHaveLength(2);
+	// The same words as a new message are another request.
+	const anew = { id: "c", messages: [{ ...message, id: "n" }] };
+	expect(await refusal(await served.post("/api/chat", anew, { "idempotency-key": "k" }))).toEqual([
+		409,
+		"idempotency_key_reused",
+	]);
 	expect(
 		await refusal(
 			await served.post("/api/chat", {

@@ -174,6 +174,23 @@ test("a session that another server removes and makes anew is shown with nothing
 	expect(events).toEqual(["Uno.", "Due.", "Tre.", "Quattro."]);
 });
 
+test("a message in the place of another is another request than one that follows, and a repeat of it is one", async () => {
+	const server = serve("replacing");
+	await ask(server, "replaced", { input: "Hi.", context: {} });
+	const insteadOf = messageId(await server.get("t", "replaced"));
+	const key = { idempotencyKey: "k" };
+	const first = await server.submit("t", "replaced", { input: "Hi.", insteadOf }, key);
+	await read(server.follow("t", "replaced"));
+	await expect(server.submit("t", "replaced", { input: "Hi." }, key)).rejects.toMatchObject({
+		code: "idempotency_key_reused",
+	});
+	const again = await server.submit("t", "replaced", { input: "Hi.", insteadOf }, key);
+	expect(again).toEqual({ ...first, attached: true });
+	expect((await server.get("t", "replaced"))?.messages).toHaveLength(2);
+	const none = server.submit("t", "nowhere", { input: "Hi.", insteadOf, context: {} });
+	await expect(none).rejects.toMatchObject({ code: "session_not_found" });
+});
+
 /** The id of the first message of the user. */
 function messageId(session: SessionInfo | undefined): string {
 	const first = session?.messages.find(({ role }) => role === "user");
