@@ -1,6 +1,5 @@
 // Another past of a chat, with the real `Chat` of the AI SDK: answers that are made anew, and messages that are edited.
 import { Chat } from "@ai-sdk/react";
-import { HoldfastChatTransport } from "@holdfast/client/ai-sdk";
 import { DefaultChatTransport, type UIMessage } from "ai";
 import { tool } from "holdfast";
 import { describe, expect, test } from "vitest";
@@ -8,24 +7,11 @@ import { type Served, serveScript } from "../served.fixture.ts";
 import { refusal } from "../setup.fixture.ts";
 import { readSse, until } from "../sse.fixture.ts";
 
-const transports = [
-	[
-		"the AI SDK's own transport",
-		({ handler }: Served) =>
-			new DefaultChatTransport<UIMessage>({
-				api: "http://localhost/api/chat",
-				fetch: (input, options) => handler.fetch(new Request(input as string, options)),
-			}),
-	],
-	[
-		"ours",
-		({ handler }: Served) =>
-			new HoldfastChatTransport<UIMessage>({
-				url: "http://localhost",
-				fetch: (input, options) => handler.fetch(new Request(input as string, options)),
-			}),
-	],
-] as const;
+const transportOf = ({ handler }: Served): DefaultChatTransport<UIMessage> =>
+	new DefaultChatTransport({
+		api: "http://localhost/api/chat",
+		fetch: (input, options) => handler.fetch(new Request(input as string, options)),
+	});
 
 /** What is said, by whom. */
 const said = (messages: readonly UIMessage[]): readonly string[] =>
@@ -42,7 +28,7 @@ async function loaded({ get }: Served): Promise<readonly UIMessage[]> {
 	return (await (await get("/api/chat/c")).json()).messages;
 }
 
-describe.each(transports)("with %s", (_, transportOf) => {
+describe("a page", () => {
 	const chatOf = (served: Served, messages: readonly UIMessage[] = []): Chat<UIMessage> =>
 		new Chat({ id: "c", transport: transportOf(served), messages: [...messages] });
 
@@ -160,7 +146,7 @@ test("what tools did stays on record, and the ids of events keep their meaning",
 			tools: [pay],
 		},
 	);
-	const chat = new Chat<UIMessage>({ id: "c", transport: transports[0][1](served) });
+	const chat = new Chat<UIMessage>({ id: "c", transport: transportOf(served) });
 	await chat.sendMessage({ text: "Pay." });
 	const events = async (query = "") =>
 		readSse(await served.get(`/api/agent/session/c/events${query}`)).rest();
@@ -190,7 +176,7 @@ test("what tools did stays on record, and the ids of events keep their meaning",
 
 test("a history that came with the context stays as it came", async () => {
 	const served = serveScript(["One.", "Two."]);
-	const transport = transports[0][1](served);
+	const transport = transportOf(served);
 	const chat = new Chat<UIMessage>({ id: "c", transport });
 	const context = { messages: [{ role: "user", content: "Before." }] };
 	await chat.sendMessage({ text: "Count." }, { body: { context } });

@@ -73,7 +73,7 @@ test("a session key names one tenant and one session, and is in the journal unde
 
 test("errors name a session as its caller does", async () => {
 	const model = scriptedModel(() => ({ text: "never", gate: new Promise(() => {}) }));
-	const service = sessionService({ host: memoryHost(), agent: { model } });
+	const service = sessionService({ host: memoryHost(), agent: { model }, whileRunning: "refuse" });
 	await service.submit("t", "s", { input: "go", context: {} });
 	await expect(service.submit("t", "s", { input: "go" })).rejects.toMatchObject({
 		code: "session_busy",
