@@ -129,7 +129,8 @@ export class ExecuteSession {
 		const withdraw = await this.#choose(settings);
 		try {
 			const run = await this.#begin(input, settings);
-			void run.result(); // it waits for nobody
+			void run.events().return?.(); // it waits for nobody, and keeps no events for anybody: watchers have them
+			void run.result();
 			return { run, after: afterEntry(run.from ?? 0) };
 		} catch (error) {
 			await withdraw();
@@ -154,7 +155,8 @@ export class ExecuteSession {
 		const keyed = this.#parts.keyed();
 		try {
 			const run = await keyed.session(this.key).deliver(input, { runId, messageId });
-			void run?.result(); // it waits for nobody
+			void run?.events().return?.(); // nobody has its handle
+			void run?.result();
 		} finally {
 			keyed.unused(this.key);
 		}
