@@ -35,7 +35,7 @@ async function runBlock(series: Series): Promise<void> {
 	const spent = await spend(async () => {
 		for (let run = 0; run < runs; run++) {
 			series.times = [];
-			await looker.generate("Look at everything.", state);
+			await looker.stream("Look at everything.", state).result;
 			mustBe("the number of tool calls", series.times.length, steps);
 			for (const gap of gaps(series.times)) single.push(gap * 1000);
 		}

@@ -11,6 +11,8 @@ const longest = 5_000;
 interface Series {
 	readonly steps: number;
 	readonly looker: Agent;
+	/** A model is asked to stream where somebody streams; here nobody reads it. */
+	readonly manner: Manner;
 	/** Points in time of the tool calls of the current run. */
 	times: number[];
 	readonly wall: number[];
@@ -21,18 +23,20 @@ interface Series {
 function seriesOf(steps: number, manner: Manner): Series {
 	const tools = [lookTool(() => series.times.push(performance.now()))];
 	const looker = agent({ model: steppingModel(steps, manner), tools });
-	const series: Series = { steps, looker, times: [], wall: [], cpu: [], single: [] };
+	const series: Series = { steps, looker, manner, times: [], wall: [], cpu: [], single: [] };
 	return series;
 }
 
 /** As many runs as make up a block. */
 async function runBlock(series: Series): Promise<void> {
-	const { steps, looker, wall, cpu, single } = series;
+	const { steps, looker, manner, wall, cpu, single } = series;
+	const input = "Look at everything.";
+	const look = () => (manner === "whole" ? looker.generate(input) : looker.stream(input).result);
 	let blockWall = 0;
 	let blockCpu = 0;
 	for (let done = 0; done < longest; done += steps) {
 		series.times = [];
-		const spent = await spend(() => looker.generate("Look at everything."));
+		const spent = await spend(look);
 		mustBe("the number of tool calls", series.times.length, steps);
 		mustBe("the number of messages", spent.result.state.messages.length, 2 * steps + 2);
 		blockWall += spent.wall;

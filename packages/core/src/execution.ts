@@ -1,4 +1,10 @@
 // holdfast/execution: strategies, and what custom ones are made of.
+export {
+	type CreateSubAgentToolOptions,
+	createSubAgentTool,
+	type SubAgentTool,
+	type SubAgentToolRun,
+} from "./agent/create-sub-agent-tool.ts";
 export type {
 	Action,
 	AskAction,
@@ -61,7 +67,9 @@ export type {
 	UpdateRunResult,
 } from "./execution-host/run-record.ts";
 export type { ExecutionCapabilities } from "./host/host-port.ts";
+export type { ExecutionPlan, PlanStep, PlanStepStatus } from "./state/plan-step.ts";
 export type {
+	AgentRef,
 	DecidingStrategy,
 	ExecutionContext,
 	ExecutionResult,
@@ -72,6 +80,34 @@ export { type LoopOptions, loop } from "./strategies/loop.ts";
 export { type PlanOptions, plan } from "./strategies/plan.ts";
 export { type ReactOptions, react } from "./strategies/react.ts";
 export { strategy } from "./strategies/strategy.ts";
-export { executeOrderedToolCalls } from "./tools/execute-ordered.ts";
-export { injectToolContext, isContextAwareTool, withToolContext } from "./tools/tool-context.ts";
-export { hasCallDependencies, hasToolDependencies, orderToolCalls } from "./tools/tool-order.ts";
+export {
+	executeOrderedToolCalls,
+	type ToolExecutionResult,
+	type ToolExecutor,
+} from "./tools/execute-ordered.ts";
+export {
+	type ExecutionGroup,
+	hasCallDependencies,
+	hasToolDependencies,
+	type OrderedToolCall,
+	orderToolCalls,
+	type ToolDependencyOptions,
+	type ToolWithDependencies,
+} from "./tools/execution-groups.ts";
+export type {
+	OnSubagentEvent,
+	SubagentEndEvent,
+	SubagentEvent,
+	SubagentEventBase,
+	SubagentEventType,
+	SubagentInnerEvent,
+	SubagentStartEvent,
+} from "./tools/subagent-event.ts";
+export {
+	type ContextAwareToolRun,
+	type InjectToolContextOptions,
+	injectToolContext,
+	isContextAwareTool,
+	type ToolExecutionContext,
+	withToolContext,
+} from "./tools/tool-context.ts";

@@ -1,6 +1,11 @@
 // Entry `holdfast/host`: what a host is made of, for whoever writes or examines one: its ports, their twins in memory, how
 // facts are stored and folded to the state of a session, and the errors and rules every journal shares.
-export type { CheckpointMetadata, CheckpointStore } from "./checkpoint/checkpoint-store.ts";
+export {
+	agentOfCheckpoint,
+	type CheckpointData,
+	type CheckpointMetadata,
+	type CheckpointStore,
+} from "./checkpoint/checkpoint-store.ts";
 export type { RecordingHost } from "./execution-host/execution-host.ts";
 export {
 	type JournalExecutionOptions,

@@ -5,19 +5,16 @@ export { Agent, agent } from "./agent/agent.ts";
 export type { CallOptions } from "./agent/agent-call.ts";
 export type { AgentTypes, InferOutput, InferTools } from "./agent/agent-types.ts";
 export {
+	type CreateSubAgentToolOptions,
 	createSubAgentTool,
 	type SubAgentTool,
-	type SubAgentToolOptions,
+	type SubAgentToolRun,
 } from "./agent/create-sub-agent-tool.ts";
 export type { AgentOptions } from "./agent/options.ts";
+export type { Caller } from "./caller/caller.ts";
+export type { CheckpointData, CheckpointMetadata, CheckpointStore } from "./checkpoint/checkpoint-store.ts";
 export type { AgentStreamResult } from "./engine/agent-stream-result.ts";
 export type { AgentStrategy, Observation } from "./engine/engine-agent.ts";
-export type {
-	SubagentEndEvent,
-	SubagentEvent,
-	SubagentInnerEvent,
-	SubagentStartEvent,
-} from "./engine/subagent-events.ts";
 export type { AgentStreamEvent, UAPEvent, UAPEventType } from "./engine/uap-events.ts";
 export {
 	type AgentContext,
@@ -83,10 +80,10 @@ export { foldHistory } from "./sessions/fold-history.ts";
 export type { ForkOptions } from "./sessions/fork-session.ts";
 export type { Session } from "./sessions/session.ts";
 export type { RecoverOptions, WorkOptions, WorkProblem } from "./sessions/supervised.ts";
-export { AgentState } from "./state/agent-state.ts";
+export { AgentState, type AgentStateInterface } from "./state/agent-state.ts";
 export type { AgentStateJSON } from "./state/agent-state-json.ts";
 export type { GenerateResult, ResultWith } from "./state/generate-result.ts";
-export type { PlanStep } from "./state/plan-step.ts";
+export type { ExecutionPlan, PlanStep, PlanStepStatus } from "./state/plan-step.ts";
 export type {
 	SubagentExecutionTrace,
 	SubagentExecutionTraceJSON,
@@ -94,11 +91,44 @@ export type {
 } from "./state/subagent-trace.ts";
 export { ThreadNode, type ThreadNodeJSON } from "./state/thread-node.ts";
 export { ThreadTree, type ThreadTreeJSON } from "./state/thread-tree.ts";
+export type { AgentRef } from "./strategies/execution-strategy.ts";
+export {
+	executeOrderedToolCalls,
+	type ToolExecutionResult,
+	type ToolExecutor,
+} from "./tools/execute-ordered.ts";
+export {
+	type ExecutionGroup,
+	hasCallDependencies,
+	hasToolDependencies,
+	type OrderedToolCall,
+	orderToolCalls,
+	type ToolDependencyOptions,
+	type ToolWithDependencies,
+} from "./tools/execution-groups.ts";
+export type {
+	OnSubagentEvent,
+	SubagentEndEvent,
+	SubagentEvent,
+	SubagentEventBase,
+	SubagentEventType,
+	SubagentInnerEvent,
+	SubagentStartEvent,
+} from "./tools/subagent-event.ts";
 export { createSimpleTool, tool } from "./tools/tool.ts";
+export {
+	type ContextAwareToolRun,
+	type InjectToolContextOptions,
+	injectToolContext,
+	isContextAwareTool,
+	type ToolExecutionContext,
+	withToolContext,
+} from "./tools/tool-context.ts";
 export type { InferToolInput, InferToolOutput } from "./tools/tool-types.ts";
 export type {
 	AnyTool,
 	Approval,
+	ApprovalContext,
 	RetryPolicy,
 	ToolContext,
 	ToolExecutionEvent,

@@ -35,7 +35,10 @@ const inbox = async ({ host }: Served): Promise<number> => (await host.journal.l
 
 test("messages wait for the run, in their order, and each is streamed from its own beginning", async () => {
 	const later = Promise.withResolvers<void>();
-	const served = await held([{ text: "Second.", gate: later.promise }, "Third."], { maxConcurrentRuns: 3 });
+	const served = await held([{ text: "Second.", gate: later.promise }, "Third."], {
+		maxConcurrentRuns: 3,
+		serving: { clientsMaySet: ["options"] },
+	});
 	const { first, go, begin, post } = served;
 	const second = await begin({ sessionId: "s", input: say("two") });
 	const third = await begin({ sessionId: "s", input: say("three"), options: { temperature: 0.5 } });

@@ -1,7 +1,15 @@
 // One pure call of an agent: policy around a run that is driven at once and can be stopped at any moment.
 import type { Message } from "@holdfast/upp";
 import type { AgentStreamEvent } from "../engine/index.ts";
-import { cancelled, conclude, drive, type EngineAgent, ephemeralRecorder, Run } from "../engine/index.ts";
+import {
+	cancelled,
+	drive,
+	type EngineAgent,
+	ephemeralRecorder,
+	notifyComplete,
+	Run,
+	resultOf,
+} from "../engine/index.ts";
 import { initialSession, type Watcher } from "../facts/index.ts";
 import type { OutputSchema } from "../output/index.ts";
 import { type AgentPolicy, aroundRun, type RunContext } from "../policy/index.ts";
@@ -74,7 +82,7 @@ export function startCall(
 	let checkpoints = setup.checkpoints?.session(state);
 	const started = checkpoints === undefined ? state : checkpoints.identify(state);
 	const runId = engine.ports.ids.uuid();
-	const work: { stop?: () => void } = {};
+	const work: { stop?: () => void; completed?: (result: GenerateResult) => Promise<unknown> } = {};
 	let stopped = false;
 	let over = false;
 	let cut: ((error: unknown) => void) | undefined;
@@ -89,6 +97,7 @@ export function startCall(
 			const push = observer?.push;
 			const call = runOpaque({ agent, engine, opaque, call: context, options, checkpoints, frame, push });
 			work.stop = call.stop;
+			work.completed = call.completed;
 			return call.result;
 		}
 		const run: Run = new Run({
@@ -98,6 +107,7 @@ export function startCall(
 			recorder: ephemeralRecorder(
 				observer?.committed && ((batch) => observer.committed?.({ ...batch, before: run.state })),
 			),
+			asks: observer === undefined ? "whole" : "streamed",
 			...(observer === undefined ? {} : { watchers: [observer.watcher] }),
 			...(options.parentContext === undefined ? {} : { parentContext: options.parentContext }),
 			...(checkpoints === undefined ? {} : { afterStep: checkpoints.save }),
@@ -117,7 +127,8 @@ export function startCall(
 		if (frame !== undefined && outcome.kind === "ended") void policed.policy?.ended(frame, outcome.outcome);
 		// Cancelled in the very moment of its end: nobody was notified of the end yet, so it counts as cancelled.
 		if (stopped && outcome.kind === "ended" && outcome.outcome === "completed") throw cancelled();
-		return conclude(run, outcome);
+		work.completed = (result) => notifyComplete(run, outcome, result);
+		return resultOf(run, outcome);
 	};
 
 	const throughPolicy = async (): Promise<GenerateResult> => {
@@ -150,12 +161,18 @@ export function startCall(
 					cut = reject; // an interceptor that never answers does not hold up a cancelled call
 					throughPolicy().then(resolve, reject);
 				});
+	// Nobody changes the result any more, and only now is it known that the call completed.
 	const result = executing
-		.then((given) => identified(given, checkpoints))
+		.then((given) => completed(identified(given, checkpoints)))
 		.finally(() => {
 			over = true;
 			options.signal?.removeEventListener("abort", stop);
 		});
+
+	async function completed(given: GenerateResult): Promise<GenerateResult> {
+		if (engine.hooks.onComplete !== undefined) await work.completed?.(given);
+		return given;
+	}
 
 	function stop(): void {
 		if (over || stopped) return;

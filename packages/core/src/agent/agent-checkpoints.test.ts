@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { fileCheckpoints } from "@holdfast/stores";
@@ -368,4 +369,47 @@ import { scriptedModel } from "@holdfast/testing";
 			await sqlite?.close();
 		},
 	);
+});
+
+describe.each(["loop()", "a custom strategy"] as const)("the checkpoints of an agent with %s", (which) => {
+	const execution = which === "loop()" ? loop() : custom;
+
+	test("name the agent in their metadata, in files as in SQLite, and its state does not [UAP-135]", async () => {
+		const dir = temporaryFolder();
+		const files = fileCheckpoints({ dir });
+		const sqlite = sqliteCheckpoints(join(dir, "checkpoints.db"));
+		for (const store of [files, sqlite]) {
+			const one = agent({
+				model: scriptedModel(["a", "b"]),
+				checkpoints: store,
+				sessionId: "s",
+				execution,
+			});
+			const { state } = await one.generate("go", initial);
+			await one.flush();
+			expect(await store.loadMetadata("s")).toEqual({
+				sessionId: "s",
+				checkpointId: expect.stringMatching(uuid4),
+				timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+				step: state.step,
+				agentId: one.id,
+			});
+			expect(await store.loadMetadata("other")).toBeNull();
+			const saved = (await store.load("s")) as AgentStateJSON;
+			expect(saved).toEqual(state.toJSON());
+			expect(state.metadata).toEqual({ sessionId: "s" });
+		}
+		await sqlite.close();
+		const metadata = JSON.parse(await readFile(join(dir, "s/metadata.json"), "utf8"));
+		expect(metadata).toEqual(await files.loadMetadata("s"));
+	});
+});
+
+test("a store of one's own is given the session and the state, and nothing more", async () => {
+	const save = vi.fn(async () => {});
+	const store = { save, load: async () => null, delete: async () => {}, list: async () => [] };
+	const one = agent({ model: scriptedModel(["a"]), checkpoints: store, sessionId: "s" });
+	const { state } = await one.generate("go", initial);
+	await one.flush();
+	expect(save).toHaveBeenCalledExactlyOnceWith("s", state.toJSON());
 });

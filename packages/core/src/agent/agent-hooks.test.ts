@@ -2,11 +2,15 @@ import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { UPPError } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import type { AgentStrategy } from "../engine/engine-agent.ts";
+import type { Middleware } from "../policy/middleware/middleware-face.ts";
 import { AgentState } from "../state/agent-state.ts";
 import type { GenerateResult } from "../state/generate-result.ts";
+import type { ExecutionContext } from "../strategies/execution-strategy.ts";
 import { loop } from "../strategies/loop.ts";
+import { plan } from "../strategies/plan.ts";
+import { react } from "../strategies/react.ts";
 import { anyTool, collect, dataOf, lines } from "./agent.fixture.ts";
-import { agent } from "./agent.ts";
+import { type Agent, agent } from "./agent.ts";
 import type { AgentOptions } from "./options.ts";
 
 const initial = AgentState.initial();
@@ -230,6 +234,82 @@ describe("hooks of an agent's life", () => {
 		const failing = agent({ model: scriptedModel([{ error: new Error("down") }]), strategy });
 		await expect(failing.generate("go", initial)).rejects.toThrow("down");
 		expect(completed).toHaveLength(1);
+	});
+
+	test.each(["generate", "stream", "a custom strategy"] as const)(
+		"onComplete is given what the caller gets, after every middleware, and nothing where one throws, by %s [UAP-108]",
+		async (way) => {
+			const log: unknown[] = [];
+			const rescue = await agent({ model: scriptedModel(["rescued"]) }).generate("help", initial);
+			const completed: GenerateResult[] = [];
+			const custom = {
+				name: "custom",
+				execute: async (context: ExecutionContext) => {
+					const result = await loop().execute(context);
+					context.strategy.onComplete?.(result);
+					return result;
+				},
+				stream: (context: ExecutionContext) => loop().stream(context),
+			};
+			const make = (...middleware: Middleware[]) =>
+				agent({
+					model: scriptedModel(["hi"]),
+					middleware,
+					strategy: {
+						onComplete(result) {
+							log.push("complete");
+							completed.push(result);
+						},
+					},
+					...(way === "a custom strategy" ? { execution: custom } : {}),
+				});
+			const call = (one: Agent) =>
+				way === "stream" ? one.stream("go", initial).result : one.generate("go", initial);
+			const replacing: Middleware = {
+				name: "replacing",
+				async after(_, { state }) {
+					await new Promise((resolve) => setImmediate(resolve));
+					log.push("after");
+					return { ...rescue, state: state.withMetadata("replaced", true) };
+				},
+			};
+			const replaced = await call(make(replacing));
+			expect(log).toEqual(["after", "complete"]);
+			expect(completed).toEqual([replaced]);
+			expect(completed[0]?.turn).toBe(rescue.turn);
+			expect(completed[0]?.state.metadata.replaced).toBe(true);
+			const throwing: Middleware = {
+				name: "throwing",
+				after() {
+					throw new Error("not like that");
+				},
+			};
+			await expect(call(make(throwing))).rejects.toThrow("not like that");
+			expect(completed).toHaveLength(1);
+			const rescuing: Middleware = { name: "rescuing", onError: () => rescue };
+			expect(await call(make(rescuing, throwing))).toBe(rescue);
+			expect(completed).toEqual([replaced, rescue]);
+		},
+	);
+
+	test("onComplete of a session's turn is given what its middleware made of it, and nothing where one throws [UAP-108]", async () => {
+		const completed: string[] = [];
+		const rescue = await agent({ model: scriptedModel(["replaced"]) }).generate("help", initial);
+		for (const after of [
+			() => rescue,
+			() => {
+				throw new Error("not like that");
+			},
+		]) {
+			const one = agent({
+				model: scriptedModel(["hi"]),
+				middleware: [{ name: "m", after }],
+				strategy: { onComplete: ({ turn }) => void completed.push(turn.response.text) },
+			});
+			await (await one.send("go")).result();
+			await one.close();
+		}
+		expect(completed).toEqual(["replaced"]);
 	});
 
 	test("what onError returns becomes the result; with nothing the error reaches the caller [UAP-109]", async () => {
@@ -508,4 +588,72 @@ describe("a hook that fails", () => {
 		await expect(one.generate("go", initial)).rejects.toThrow("from the hook");
 		expect(lines(last?.messages ?? [])).toEqual(["user: go", "assistant:  [echo]", "results: a"]);
 	});
+});
+
+test("a result that onAfterCall puts in the place of another is held to the same rules", async () => {
+	const given = [{ at: new Date(0) }, () => 1, new Response("x")];
+	const results: unknown[] = [];
+	for (const replacement of given) {
+		const one = agent({
+			model: scriptedModel([{ toolCalls: [{ name: "echo", arguments: { text: "a" } }] }, "Done."]),
+			tools: failingTools(),
+			toolStrategy: { onAfterCall: () => replacement },
+		});
+		const [execution] = (await one.generate("go", initial)).turn.toolExecutions;
+		results.push([execution?.result, execution?.isError]);
+	}
+	expect(results).toEqual([
+		[{ at: "1970-01-01T00:00:00.000Z" }, false],
+		[expect.stringMatching(/cannot be written as JSON: it is a function/), true],
+		[expect.stringMatching(/class Response/), true],
+	]);
+});
+
+describe("a middleware's stop", () => {
+	const call: ScriptedReply = { text: "Hm.", toolCalls: [{ name: "echo", arguments: { text: "a" } }] };
+	const steps = ["a", "b", "c", "d"].map((id) => ({ id, description: id }));
+	const strategies = [
+		{ name: "loop", execution: loop(), script: () => call },
+		{ name: "react", execution: react(), script: (at: number) => (at % 2 === 0 ? "Hm." : call) },
+		{
+			name: "plan",
+			execution: plan(),
+			script: (at: number) => (at === 0 ? { text: "A plan.", data: { steps } } : "Done."),
+		},
+	];
+	const cases = strategies.flatMap((given) =>
+		(["generate", "ask", "query", "stream"] as const).map((way) => ({ ...given, way })),
+	);
+
+	test.each(cases)(
+		"ends the run of $name() after the step it is asked about, by $way",
+		async ({ execution, script, way }) => {
+			const asked: number[] = [];
+			const one = agent({
+				model: scriptedModel((_, at) => {
+					if (at > 20) throw new Error("it was not stopped");
+					return script(at);
+				}),
+				tools: failingTools(),
+				execution,
+				middleware: [
+					{
+						name: "limit",
+						stop(_, { step }) {
+							asked.push(step);
+							return step >= 2;
+						},
+					},
+				],
+			});
+			if (way === "stream") {
+				const stream = one.stream("go", initial);
+				const ended = dataOf(await collect(stream), "step_end");
+				expect(ended).toHaveLength(2);
+				expect((await stream.result).state.step).toBe(2);
+			} else if (way === "query") await one.query("go");
+			else expect((await one[way]("go", initial)).state.step).toBe(2);
+			expect(asked).toEqual([1, 2]);
+		},
+	);
 });

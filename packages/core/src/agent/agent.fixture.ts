@@ -78,6 +78,8 @@ export function modelOf(
 	const unused = (): never => {
 		throw new Error("this model was not made for that");
 	};
+	// A model that streams need not do more.
+	const complete = handlers.complete ?? (handlers.stream === undefined ? unused : undefined);
 	const bound: BoundLLMModel = {
 		modelId: "made-up",
 		capabilities: {
@@ -89,7 +91,7 @@ export function modelOf(
 			audioInput: true,
 			...capabilities,
 		},
-		complete: handlers.complete ?? unused,
+		complete: complete as BoundLLMModel["complete"],
 		stream: handlers.stream ?? unused,
 	};
 	const provider = createProvider({ name: "made", version: "1", modalities: { llm: { bind: () => bound } } });

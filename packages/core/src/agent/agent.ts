@@ -1,5 +1,6 @@
 // The agent: written once, run as a function (generate, stream, ask, query) or as durable sessions (send, session).
-import { HoldfastError, isMessage, type Message, UserMessage, uuid } from "@holdfast/upp";
+
+import { asMessage, HoldfastError, insteadOf, type Message, UserMessage, uuid } from "@holdfast/upp";
 import type { AgentStreamEvent, AgentStreamResult, EngineAgent } from "../engine/index.ts";
 import type { SendInput } from "../facts/index.ts";
 import type { OutputOf, OutputSchema } from "../output/index.ts";
@@ -70,7 +71,7 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 			engine: this.#engine,
 			engineWith: (output) => this.#engineWith(given, output),
 			policed: this.#sessions.agent,
-			checkpoints: checkpoints && checkpointsOf(checkpoints, sessionId, this.#engine.ports.ids),
+			checkpoints: checkpoints && checkpointsOf(checkpoints, sessionId, this.#id, this.#engine.ports.ids),
 			opaque: opaqueOf(given),
 		};
 		for (const [name, value] of Object.entries(given)) {
@@ -258,14 +259,16 @@ export function agent<
 
 function checkState(state: AgentState): AgentState {
 	if (state instanceof AgentState) return state;
-	throw new HoldfastError(
-		"invalid_state",
-		"The second argument must be an AgentState: AgentState.initial(), or the state of an earlier call.",
-	);
+	const isLikeState = typeof (state as Partial<AgentState> | null | undefined)?.toJSON === "function";
+	const instead = isLikeState
+		? "It is a state of another package, or of another copy of this one: give AgentState.fromJSON(state.toJSON())."
+		: "Give AgentState.initial(), or the state of an earlier call; JSON data is read with AgentState.fromJSON().";
+	throw new HoldfastError("invalid_state", `The second argument must be an AgentState. ${instead}`);
 }
 
 function messageOf(input: string | Message): Message {
 	if (typeof input === "string") return new UserMessage(input);
-	if (isMessage(input)) return input;
-	throw new HoldfastError("invalid_input", "The input must be a string or a message.");
+	const message = asMessage(input);
+	if (message !== undefined) return message;
+	throw new HoldfastError("invalid_input", `The input must be a string or a message. ${insteadOf(input)}`);
 }

@@ -22,8 +22,13 @@ export interface SessionCheckpoints {
 }
 
 /** Ties a store to an agent. */
-export function checkpointsOf(store: CheckpointStore, sessionId: string | undefined, ids: Ids): Checkpoints {
-	const saver = checkpointSaver({ store });
+export function checkpointsOf(
+	store: CheckpointStore,
+	sessionId: string | undefined,
+	agentId: string,
+	ids: Ids,
+): Checkpoints {
+	const saver = checkpointSaver({ store, agentId });
 	let generated: string | undefined;
 	const namedIn = ({ metadata }: AgentState): string | undefined => {
 		if (sessionId !== undefined) return sessionId;

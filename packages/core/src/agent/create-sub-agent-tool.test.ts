@@ -1,7 +1,6 @@
 import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { type Message, ToolResultMessage, UPPError } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
-import type { SubagentEvent } from "../engine/subagent-events.ts";
 import type { AgentStreamEvent } from "../engine/uap-events.ts";
 import { AgentState } from "../state/agent-state.ts";
 import type { AgentStateJSON } from "../state/agent-state-json.ts";
@@ -10,9 +9,10 @@ import type { ExecutionStrategy } from "../strategies/execution-strategy.ts";
 import { loop } from "../strategies/loop.ts";
 import { plan } from "../strategies/plan.ts";
 import { react } from "../strategies/react.ts";
+import type { SubagentEvent } from "../tools/subagent-event.ts";
 import { anyTool, collect, dataOf, deafModel, kinds } from "./agent.fixture.ts";
 import { type Agent, agent } from "./agent.ts";
-import { createSubAgentTool, type SubAgentToolOptions } from "./create-sub-agent-tool.ts";
+import { type CreateSubAgentToolOptions, createSubAgentTool } from "./create-sub-agent-tool.ts";
 
 const uuid4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const initial = AgentState.initial();
@@ -21,7 +21,7 @@ const parameters = { type: "object", properties: { task: { type: "string" } }, r
 type Data = Record<string, unknown> & { readonly innerEvent: AgentStreamEvent };
 
 /** A tool named "explore" that hands its task to an agent. */
-const explore = (child: Agent, options: Partial<SubAgentToolOptions> = {}) =>
+const explore = (child: Agent, options: Partial<CreateSubAgentToolOptions> = {}) =>
 	createSubAgentTool({ agent: child, name: "explore", description: "Explores.", parameters, ...options });
 
 /** An answer that calls a tool once for each task, with the tasks as ids. */
@@ -170,10 +170,10 @@ describe("createSubAgentTool", () => {
 			await explore(child).run(params);
 			expect(asked()).toBe(text);
 		}
-		await explore(child, { prompt: ({ task }) => `Do: ${task}` }).run({ task: "x" });
+		await explore(child, { buildPrompt: ({ task }) => `Do: ${task}` }).run({ task: "x" });
 		expect(asked()).toBe("Do: x");
 		const failing = explore(child, {
-			prompt: () => {
+			buildPrompt: () => {
 				throw new Error("no task");
 			},
 		});
@@ -242,7 +242,7 @@ describe("what a parent's stream emits of a sub-agent", () => {
 				return "found it";
 			}),
 		});
-		const tool = explore(child, { type: "explorer" });
+		const tool = explore(child, { subagentType: "explorer" });
 		const listening = anyTool("explore", (params, context) => {
 			const onSubagentEvent = (event: unknown): void => {
 				order.push((event as SubagentEvent).type);
@@ -338,7 +338,8 @@ describe("what a parent's stream emits of a sub-agent", () => {
 		expect(ends).toMatchObject([{ success: false, error: "the quota is used up" }]);
 		expect(ends[0]).not.toHaveProperty("result");
 		expect(shownResults(model.requests[1]?.messages ?? [])).toEqual([
-			{ toolCallId: "t", result: "the quota is used up", isError: true },
+			// What its provider said is for those who run it: the parent's model and whoever reads along get ours.
+			{ toolCallId: "t", result: "The model cannot be used at the moment.", isError: true },
 		]);
 		expect((await stream.result).turn.response.text).toBe("done without it");
 	});
@@ -460,7 +461,7 @@ describe("traces", () => {
 			async (method) => {
 				const good = agent({ model: scriptedModel(["found"]) });
 				const bad = agent({ model: scriptedModel([{ error: new Error("broke") }]) });
-				const tools = [explore(good), explore(bad, { name: "fail", type: "breaker" })];
+				const tools = [explore(good), explore(bad, { name: "fail", subagentType: "breaker" })];
 				const parent = agent({ model: scriptedModel(script), tools, execution });
 				const before = Date.now();
 				const { state } =

@@ -2,14 +2,14 @@
 
 import type { JSONSchema } from "@holdfast/upp";
 import { uuid } from "@holdfast/upp";
-import { executionTrace, type SubagentEvent } from "../engine/index.ts";
-import { AgentState } from "../state/index.ts";
-import type { ToolContext, ToolOptions } from "../tools/index.ts";
+import { type AgentStreamEvent, executionTrace } from "../engine/index.ts";
+import { AgentState, type GenerateResult } from "../state/index.ts";
+import type { SubagentEvent, ToolContext, ToolOptions } from "../tools/index.ts";
 import { type Agent, agent as makeAgent } from "./agent.ts";
 import { watchProgress } from "./watch-progress.ts";
 
 /** What a sub-agent tool is made of. Nothing of the schema is derived from the agent. */
-export interface SubAgentToolOptions<Params = Record<string, unknown>> extends ToolOptions {
+export interface CreateSubAgentToolOptions<Params = Record<string, unknown>> extends ToolOptions {
 	/** The agent that does the work. Without a model it runs on its caller's. */
 	readonly agent: Agent;
 	/** The tool's name. */
@@ -17,17 +17,28 @@ export interface SubAgentToolOptions<Params = Record<string, unknown>> extends T
 	readonly description: string;
 	readonly parameters: JSONSchema;
 	/** Name of the sub-agent's kind in events and traces. Default: the tool's name. */
-	readonly type?: string;
+	readonly subagentType?: string;
 	/** The task for the sub-agent. Default: `params.prompt`, `params.task` or `params.query`, else the parameters as JSON. */
-	prompt?(params: Params): string;
+	buildPrompt?(params: Params): string;
+	/**
+	 * Whether the sub-agent's own events are emitted, too. Default true; else its start and its end are, and its model is
+	 * asked for whole answers.
+	 */
+	readonly stream?: boolean;
 }
+
+/** The function of a sub-agent tool. */
+export type SubAgentToolRun<Params = Record<string, unknown>> = (
+	params: Params,
+	context?: Partial<ToolContext>,
+) => Promise<string>;
 
 /** A tool that runs a sub-agent. */
 export interface SubAgentTool<Params = Record<string, unknown>> extends ToolOptions {
 	readonly name: string;
 	readonly description: string;
 	readonly parameters: JSONSchema;
-	run(params: Params, context?: Partial<ToolContext>): Promise<string>;
+	readonly run: SubAgentToolRun<Params>;
 }
 
 /**
@@ -52,15 +63,16 @@ export interface SubAgentTool<Params = Record<string, unknown>> extends ToolOpti
  * ```
  */
 export function createSubAgentTool<Params = Record<string, unknown>>(
-	options: SubAgentToolOptions<Params>,
+	options: CreateSubAgentToolOptions<Params>,
 ): SubAgentTool<Params> {
 	const {
 		agent,
 		name,
 		description,
 		parameters,
-		type = name,
-		prompt = defaultPrompt,
+		subagentType = name,
+		buildPrompt = defaultPrompt,
+		stream = true,
 		...toolOptions
 	} = options;
 	for (const [option, value] of Object.entries({ name, description })) {
@@ -75,16 +87,23 @@ export function createSubAgentTool<Params = Record<string, unknown>>(
 		name,
 		description,
 		parameters,
-		run: async (params, context = {}) => runSubAgent(agent, type, prompt(params), context),
+		run: async (params, context = {}) => {
+			const work = { agent, subagentType, prompt: buildPrompt(params), streams: stream };
+			return runSubAgent(work, context);
+		},
 	};
 }
 
-async function runSubAgent(
-	agent: Agent,
-	subagentType: string,
-	prompt: string,
-	context: Partial<ToolContext>,
-): Promise<string> {
+interface SubAgentWork {
+	readonly agent: Agent;
+	readonly subagentType: string;
+	readonly prompt: string;
+	/** Whether its own events are emitted. */
+	readonly streams: boolean;
+}
+
+async function runSubAgent(work: SubAgentWork, context: Partial<ToolContext>): Promise<string> {
+	const { subagentType, prompt } = work;
 	const identity = {
 		subagentId: uuid(),
 		subagentType,
@@ -94,15 +113,10 @@ async function runSubAgent(
 	const progress = watchProgress();
 	emit({ type: "subagent_start", ...identity, prompt, timestamp: Date.now() });
 	try {
-		const stream = withModel(agent, context).stream(prompt, AgentState.initial(), {
-			...(context.signal === undefined ? {} : { signal: context.signal }),
-			...(isWhole(context) ? { parentContext: context } : {}),
-		});
-		for await (const innerEvent of stream) {
+		const { turn } = await carryOut(work, context, (innerEvent) => {
 			progress.see(innerEvent);
 			emit({ type: "subagent_event", ...identity, innerEvent });
-		}
-		const { turn } = await stream.result;
+		});
 		const result = turn.response.text;
 		emit({
 			type: "subagent_end",
@@ -126,6 +140,22 @@ async function runSubAgent(
 		});
 		throw error;
 	}
+}
+
+async function carryOut(
+	{ agent, prompt, streams }: SubAgentWork,
+	context: Partial<ToolContext>,
+	onEvent: (event: AgentStreamEvent) => void,
+): Promise<GenerateResult> {
+	const worker = withModel(agent, context);
+	const options = {
+		...(context.signal === undefined ? {} : { signal: context.signal }),
+		...(isWhole(context) ? { parentContext: context } : {}),
+	};
+	if (!streams) return worker.generate(prompt, AgentState.initial(), options);
+	const stream = worker.stream(prompt, AgentState.initial(), options);
+	for await (const event of stream) onEvent(event);
+	return stream.result;
 }
 
 /** The agent, on its own model or else on its caller's, resolved at each call. @see UAP 8.4 */

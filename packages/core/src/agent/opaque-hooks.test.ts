@@ -35,7 +35,7 @@ describe("a custom strategy", () => {
 			"go",
 			initial,
 		);
-		expect(log).toEqual(["before", "complete", "after"]);
+		expect(log).toEqual(["before", "after", "complete"]);
 		log.length = 0;
 		const reporting = once({
 			async execute(context) {

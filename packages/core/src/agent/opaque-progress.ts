@@ -1,14 +1,13 @@
 // How far a custom strategy is, as its hooks and sub-agents report: its step, its latest state, traces and checkpoints.
-import { type SubagentEvent, TraceCollector } from "../engine/index.ts";
+import { TraceCollector } from "../engine/index.ts";
 import type { AgentState, SubagentExecutionTrace } from "../state/index.ts";
+import type { SubagentEvent } from "../tools/index.ts";
 import type { SessionCheckpoints } from "./checkpoints.ts";
 
 export class OpaqueProgress {
 	step: number;
 	/** The latest state the strategy reported. */
 	state: AgentState;
-	/** Whether the strategy reported its own completion. */
-	completed = false;
 	#saved = false;
 	readonly #checkpoints: SessionCheckpoints | undefined;
 	readonly #collector = new TraceCollector();

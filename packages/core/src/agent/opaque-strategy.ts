@@ -41,6 +41,8 @@ export interface OpaqueCallSetup {
 /** A custom strategy under way. */
 export interface OpaqueCall {
 	readonly result: Promise<GenerateResult>;
+	/** Notifies `onComplete` of what the caller gets, unless the strategy failed. */
+	completed(result: GenerateResult): Promise<unknown>;
 	stop(): void;
 }
 
@@ -66,16 +68,16 @@ export function runOpaque(setup: OpaqueCallSetup): OpaqueCall {
 		strategy: observed(hooks, progress, stages.stop),
 		signal,
 	};
+	let failed = false;
 	const execute = async (): Promise<GenerateResult> => {
 		try {
 			await Promise.race([stages.turnBefore?.(), cut.promise]);
 			const working =
 				push === undefined ? opaque.strategy.execute(context) : follow(opaque.strategy, context, push);
 			const { turn, state: given } = checked(opaque.strategy, await Promise.race([working, cut.promise]));
-			const result = { turn, state: progress.finished(given) };
-			if (!progress.completed) await Promise.race([hooks.onComplete?.(result), cut.promise]);
-			return result;
+			return { turn, state: progress.finished(given) };
 		} catch (error) {
+			failed = true;
 			if (signal.aborted) throw cancelled();
 			const recovered = await Promise.race([hooks.onError?.(error, progress.state), cut.promise]);
 			if (recovered !== undefined && recovered !== null) return recovered as GenerateResult;
@@ -84,6 +86,9 @@ export function runOpaque(setup: OpaqueCallSetup): OpaqueCall {
 	};
 	return {
 		result: execute(),
+		async completed(result) {
+			if (!failed) await Promise.race([hooks.onComplete?.(result), cut.promise]);
+		},
 		stop() {
 			controller.abort(cancelled());
 			cut.reject(cancelled());
@@ -97,7 +102,7 @@ function observed(
 	progress: OpaqueProgress,
 	stopCondition: DrivenStages["stop"],
 ): AgentStrategy {
-	const { onComplete, stopCondition: own } = hooks;
+	const { stopCondition: own } = hooks;
 	const stop = async (state: AgentState): Promise<boolean> =>
 		(await own?.(state)) === true || (await stopCondition?.(state)) === true;
 	return {
@@ -111,14 +116,8 @@ function observed(
 			return hooks.onStepEnd?.(step, result);
 		},
 		...(stopCondition === undefined ? {} : { stopCondition: stop }),
-		...(onComplete === undefined
-			? {}
-			: {
-					onComplete(result: GenerateResult) {
-						progress.completed = true;
-						return onComplete(result);
-					},
-				}),
+		// What the caller gets is known when the strategy has returned, and no middleware changes it any more.
+		...(hooks.onComplete === undefined ? {} : { onComplete() {} }),
 	};
 }
 

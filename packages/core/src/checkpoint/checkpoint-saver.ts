@@ -2,11 +2,13 @@
 // the run continues. The queue is bounded (keeps I7): beyond the limit the oldest waiting state is left out, since a newer
 // one takes its place anyway.
 import type { AgentState } from "../state/index.ts";
-import type { CheckpointStore } from "./checkpoint-store.ts";
+import { type CheckpointStore, rememberAgent } from "./checkpoint-store.ts";
 
 /** Options of `checkpointSaver`. */
 export interface CheckpointSaverOptions {
 	readonly store: CheckpointStore;
+	/** The agent whose states these are. */
+	readonly agentId?: string;
 	/** Called with each save that failed. What it throws is ignored. Default: `console.error`. */
 	readonly log?: (message: string, error: unknown) => void;
 	/**
@@ -37,7 +39,7 @@ interface SessionSaves {
 
 /** @see UAP 12.4.5, 12.4.7 */
 export function checkpointSaver(options: CheckpointSaverOptions): CheckpointSaver {
-	const { store, log = logError, waitingLimit = 1_000 } = options;
+	const { store, agentId, log = logError, waitingLimit = 1_000 } = options;
 	const sessions = new Map<string, SessionSaves>();
 
 	const emit = (message: string, error: unknown): void => {
@@ -50,7 +52,9 @@ export function checkpointSaver(options: CheckpointSaverOptions): CheckpointSave
 
 	const saveOne = async (sessionId: string, state: AgentState): Promise<void> => {
 		try {
-			await store.save(sessionId, state.toJSON());
+			const json = state.toJSON();
+			if (agentId !== undefined) rememberAgent(json, agentId);
+			await store.save(sessionId, json);
 		} catch (error) {
 			emit(
 				`The checkpoint of session ${JSON.stringify(sessionId)} at step ${state.step} was not saved; the run continues.`,

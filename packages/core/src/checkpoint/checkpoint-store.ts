@@ -11,6 +11,8 @@ export interface CheckpointStore {
 	save(sessionId: string, state: AgentStateJSON): Promise<void>;
 	/** The state that was saved last, or `null` without one. */
 	load(sessionId: string): Promise<AgentStateJSON | null>;
+	/** What is known of the checkpoint that was saved last, or `null` without one. Not every store keeps it. */
+	loadMetadata?(sessionId: string): Promise<CheckpointMetadata | null>;
 	/** Removes all there is of one session. Harmless where there is nothing. */
 	delete(sessionId: string): Promise<void>;
 	/** The ids of the sessions that have a state, in no particular order. */
@@ -26,6 +28,26 @@ export interface CheckpointMetadata {
 	readonly timestamp: string;
 	/** The state's step. */
 	readonly step: number;
-	/** The agent that made the state, where the state's metadata names it. */
+	/** The agent that made the state, where an agent saved it, or the state's metadata names one. */
 	readonly agentId?: string;
+}
+
+/** A checkpoint with what is known of it. @see UAP 12.4.2 */
+export interface CheckpointData {
+	readonly metadata: CheckpointMetadata;
+	readonly state: AgentStateJSON;
+}
+
+/** Beside the data, for it is the state's and nobody else's. */
+const agents = new WeakMap<AgentStateJSON, string>();
+
+/** Remembers which agent a state that is about to be saved is of. */
+export function rememberAgent(state: AgentStateJSON, agentId: string): void {
+	agents.set(state, agentId);
+}
+
+/** The id of the agent that saves a state, for stores; undefined where it is not known. @see UAP 12.4.2 */
+export function agentOfCheckpoint(state: AgentStateJSON): string | undefined {
+	const named = state.metadata?.agentId;
+	return agents.get(state) ?? (typeof named === "string" ? named : undefined);
 }

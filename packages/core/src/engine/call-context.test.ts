@@ -159,6 +159,41 @@ describe("what a context says", () => {
 		expect(new Set(seen.map(([id]) => id)).size).toBe(2);
 	});
 
+	test("is all kept by a copy, which has what there was when it was made", async () => {
+		const names = [
+			"agentId",
+			"attempt",
+			"emit",
+			"idempotencyKey",
+			"messages",
+			"onSubagentEvent",
+			"parentConfig",
+			"parentModel",
+			"retryPolicy",
+			"runId",
+			"signal",
+			"stateId",
+			"step",
+			"toolCallId",
+			"toolName",
+		] as const;
+		const copies: ToolContext[] = [];
+		const look = anyTool("look", (_, context) => {
+			const copy = { ...context };
+			copies.push(copy);
+			for (const name of names) expect(copy[name], name).toBe(context[name]);
+			return "seen";
+		});
+		const model = scriptedModel([{ toolCalls: [{ name: "look" }] }, "done"]);
+		const one = agent({ model, tools: [look] });
+		expect((await one.generate("go", initial)).turn.toolExecutions).toMatchObject([{ result: "seen" }]);
+		const [copy] = copies as [ToolContext];
+		expect(Object.keys(copy).sort()).toEqual(names);
+		expect(copy).toMatchObject({ agentId: one.id, stateId: expect.stringMatching(/^[0-9a-f-]{36}$/) });
+		expect(copy.messages).toHaveLength(2);
+		expect(copy.parentModel).toBe(model);
+	});
+
 	test("once the call has its result, what its tool still emits is dropped", async () => {
 		const kept: ToolContext[] = [];
 		const leak = anyTool("leak", (_, context) => void kept.push(context));

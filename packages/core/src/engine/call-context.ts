@@ -1,5 +1,6 @@
 // What a running tool knows of the call it serves. Rarely used parts are computed when asked for.
 import type { ToolCall } from "@holdfast/upp";
+import type { Caller } from "../caller/index.ts";
 import type { Approval, EngineTool, RetryPolicy, ToolContext } from "../tools/index.ts";
 import type { Run } from "./run.ts";
 import { isSubagentEvent } from "./subagent-events.ts";
@@ -24,13 +25,31 @@ export class CallContext implements ToolContext {
 	readonly runId: string;
 	declare readonly approval?: Approval;
 	declare readonly sessionKey?: string;
+	declare readonly caller?: Caller;
 	declare readonly parentContext?: ToolContext;
 	readonly parentModel: unknown;
 	readonly parentConfig: unknown;
 	readonly emit: (delta: string) => Promise<unknown> | undefined;
 	readonly onSubagentEvent: (event: unknown) => void;
+	/** Read when asked for. */
+	declare readonly stateId: string;
+	/** Read when asked for. */
+	declare readonly messages: readonly unknown[];
 	readonly #run: Run;
 	#over = false;
+
+	static readonly #stateId: PropertyDescriptor & ThisType<CallContext> = {
+		get() {
+			return this.#run.state.agent.id;
+		},
+		enumerable: true,
+	};
+	static readonly #messages: PropertyDescriptor & ThisType<CallContext> = {
+		get() {
+			return this.#run.state.agent.messages;
+		},
+		enumerable: true,
+	};
 
 	constructor(run: Run, step: number, tool: EngineTool, started: StartedCall) {
 		const { call, attempt, idempotencyKey, approval } = started;
@@ -47,9 +66,14 @@ export class CallContext implements ToolContext {
 		this.agentId = run.agent.id;
 		this.runId = run.runId;
 		if (run.sessionKey !== undefined) this.sessionKey = run.sessionKey;
+		const { caller } = run;
+		if (caller !== undefined) this.caller = caller;
 		if (run.parentContext !== undefined) this.parentContext = run.parentContext;
 		this.parentModel = run.agent.toolContext.parentModel;
 		this.parentConfig = run.agent.toolContext.parentConfig;
+		// Members of its own, not of the class: a tool may hand on a copy, `{ ...context }`.
+		Object.defineProperty(this, "stateId", CallContext.#stateId);
+		Object.defineProperty(this, "messages", CallContext.#messages);
 		this.emit = (delta) => {
 			if (this.#over || run.stopReason !== undefined) return undefined;
 			// What may be replaced is not emitted before it was.
@@ -74,13 +98,5 @@ export class CallContext implements ToolContext {
 	/** The call has its result: what its tool still says is dropped. */
 	close(): void {
 		this.#over = true;
-	}
-
-	get stateId(): string {
-		return this.#run.state.agent.id;
-	}
-
-	get messages(): readonly unknown[] {
-		return this.#run.state.agent.messages;
 	}
 }

@@ -7,10 +7,10 @@ import { outputOf, turnOf, wholeTurn } from "./step.ts";
 import { Stopped } from "./stopped.ts";
 
 /**
- * The result of a run that completed; the hooks `onComplete` and `onError` are called here, once.
+ * The result of a run that completed, without a word to `onComplete`; the hook `onError` is called here, once.
  * `turn` is the turn so far, where it is known already. Throws the original error of a run that failed, UPPError `CANCELLED` of one that was aborted.
  */
-export async function conclude(
+export async function resultOf(
 	run: Run,
 	outcome: DriveOutcome,
 	turn: Turn | undefined = turnOf(run),
@@ -18,13 +18,11 @@ export async function conclude(
 	const { hooks } = run.agent;
 	if (outcome.kind === "ended" && outcome.outcome === "completed") {
 		const output = outputOf(run);
-		const result: GenerateResult = {
+		return {
 			turn: turn ?? wholeTurn(run),
 			state: run.state.agent,
 			...(output === undefined ? {} : { output }),
 		};
-		if (hooks.onComplete !== undefined) await answered(run, hooks.onComplete(result));
-		return result;
 	}
 	const error = errorOf(run, outcome);
 	if (outcome.kind === "ended" && outcome.outcome === "error" && hooks.onError !== undefined) {
@@ -32,6 +30,23 @@ export async function conclude(
 		if (recovered !== undefined && recovered !== null) return recovered as GenerateResult;
 	}
 	throw error;
+}
+
+/** Notifies `onComplete` of what the caller gets of a run that completed. */
+export async function notifyComplete(
+	run: Run,
+	outcome: DriveOutcome,
+	result: GenerateResult,
+): Promise<GenerateResult> {
+	const { hooks } = run.agent;
+	const completed = outcome.kind === "ended" && outcome.outcome === "completed";
+	if (completed && hooks.onComplete !== undefined) await answered(run, hooks.onComplete(result));
+	return result;
+}
+
+/** The result of a run that nobody changes any more; the hooks `onComplete` and `onError` are called here, once. */
+export async function conclude(run: Run, outcome: DriveOutcome): Promise<GenerateResult> {
+	return notifyComplete(run, outcome, await resultOf(run, outcome));
 }
 
 /** What a hook answers; one that never does holds up nobody who cancels meanwhile (keeps I8). */

@@ -19,6 +19,7 @@ import { withinCall } from "./call-scope.ts";
 import { withReadableArguments } from "./deep-arguments.ts";
 import type { EngineModel, EngineResponse } from "./engine-agent.ts";
 import type { Run } from "./run.ts";
+import { CommitFailed } from "./stopped.ts";
 import { StreamedAnswer } from "./streamed-answer.ts";
 import { untilAnswered } from "./until-answered.ts";
 
@@ -51,6 +52,7 @@ export interface ModelFailure extends Attempts {
 export async function callModel(run: Run, action: ModelAction, step: number): Promise<ModelOutcome> {
 	const retries: Fact[] = [];
 	let streamed: StreamedAnswer | undefined;
+	let asked: string | undefined;
 	try {
 		const engineModel = run.agent.model();
 		const { model } = engineModel;
@@ -72,8 +74,9 @@ export async function callModel(run: Run, action: ModelAction, step: number): Pr
 		run.checkLease();
 		run.checkStopped(); // a watcher may have stopped it
 		const startedAt = clock.monotonic();
+		asked = model.modelId;
 		const ask = (): Promise<EngineResponse> => {
-			if (model.capabilities.streaming) {
+			if (run.streams && model.capabilities.streaming) {
 				streamed = new StreamedAnswer(run, step, tag);
 				return streamed.read(model.stream(request));
 			}
@@ -92,6 +95,8 @@ export async function callModel(run: Run, action: ModelAction, step: number): Pr
 		const answer = answerOf(run, engineModel, action, step, response, clock.monotonic() - startedAt);
 		return { answer, results: response.results && settledResults(step, response.results), retries };
 	} catch (error) {
+		if (asked !== undefined && run.stopReason === undefined && !(error instanceof CommitFailed))
+			run.observer?.modelFailed({ modelId: asked, error });
 		return { answer: undefined, error, partial: await streamed?.cutOff(), retries };
 	}
 }
@@ -128,7 +133,9 @@ function requestFor(
 			: {}),
 		onRetry: (info) => {
 			if (run.stopReason !== undefined) return;
-			const retry = { step, attempt: info.attempt, delay: info.delayMs, error: errorData(info.error) };
+			const { attempt, delayMs, error } = info;
+			run.observer?.modelFailed({ modelId: engineModel.model.modelId, error, retry: { attempt, delayMs } });
+			const retry = { step, attempt, delay: delayMs, error: errorData(error) };
 			retries.push(modelRetryNote(retry));
 			// What policy may change is emitted once it has.
 			if (run.watched && run.admission === undefined) run.emit({ type: "model_retry", ...run.at, ...retry });
@@ -192,10 +199,13 @@ async function recordPreceding(
 	modelId: string,
 	response: EngineResponse,
 ): Promise<void> {
-	const { preceding, executions = [] } = response;
+	const { preceding } = response;
 	if (preceding === undefined) return;
+	const own = new Set(response.message.toolCalls?.map(({ toolCallId }) => toolCallId));
+	const executions = (response.executions ?? []).filter(({ toolCallId }) => !own.has(toolCallId));
 	const { hooks, ports } = run.agent;
 	const facts: Fact[] = [];
+	const unsaid = new Map(executions.map((each) => [each.toolCallId, each]));
 	for (const message of preceding) {
 		if (isAssistantMessage(message)) {
 			const resultsId = message.hasToolCalls ? { resultsId: ports.ids.uuid() } : {};
@@ -216,16 +226,30 @@ async function recordPreceding(
 		}
 		if (!isToolResultMessage(message)) continue;
 		for (const { toolCallId, result, isError } of message.results) {
-			const duration = executions.find((each) => each.toolCallId === toolCallId)?.duration ?? 0;
+			const duration = unsaid.get(toolCallId)?.duration ?? 0;
+			unsaid.delete(toolCallId);
 			facts.push(settled(step, toolCallId, isError === true, result, duration));
 		}
 	}
+	// What was run and is in no message stays out of the history, like calls of a strategy.
+	const calls = [...unsaid.values()].map((each) => pick(each));
+	if (calls.length > 0) {
+		facts.push({ kind: "tools.requested", step, tag, calls, continues: true });
+		for (const { toolCallId, isError, result, duration } of unsaid.values())
+			facts.push(settled(step, toolCallId, isError === true, result, duration));
+		await untilAnswered(run, () => hooks.onAct?.(step, calls));
+	}
+	if (facts.length === 0) return;
 	const committed = run.commit(facts);
 	if (committed instanceof Promise) await committed;
 	if (executions.length > 0) {
 		const observations = executions.map((each) => ({ ...each, isError: each.isError === true }));
 		await untilAnswered(run, () => hooks.onObserve?.(step, observations));
 	}
+}
+
+function pick({ toolCallId, toolName, arguments: input }: ToolCall): ToolCall {
+	return { toolCallId, toolName, arguments: input };
 }
 
 /** Calls of an answer that the provider refused are not carried out. */

@@ -6,6 +6,7 @@ import type { AgentState } from "../state/index.ts";
 import type { ToolContext } from "../tools/index.ts";
 import type { EngineAgent } from "./engine-agent.ts";
 import type { Ledger } from "./ledger.ts";
+import type { RunObserver } from "./run-observer.ts";
 
 /** Where a run's facts go: a session's lease, or nowhere for a pure call. */
 export interface Recorder {
@@ -53,6 +54,10 @@ export interface RunOptions {
 	readonly keepDeltasMs?: number;
 	/** Whether calls may be left to somebody outside: the run is on record and can continue later. Default: they may not. */
 	readonly mayWait?: boolean;
+	/** Whether the model is asked for whole answers, also where it can stream them. Default `"streamed"`. */
+	readonly asks?: "whole" | "streamed";
+	/** Sees its events, and what its model throws. */
+	readonly observer?: RunObserver | undefined;
 }
 
 /** What an append may ask for beside its facts. */

@@ -1,4 +1,5 @@
-import { UserMessage } from "@holdfast/upp";
+import { scriptedModel } from "@holdfast/testing";
+import { AssistantMessage, type LLMRequest, ToolResultMessage, UserMessage } from "@holdfast/upp";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { resolveAgent } from "../agent/options.ts";
@@ -6,12 +7,16 @@ import type { RunEvent } from "../facts/events.ts";
 import type { Entry } from "../facts/fact.ts";
 import { evolve, initialSession } from "../facts/session-state.ts";
 import { AgentState } from "../state/agent-state.ts";
+import { planOf, statuses } from "../strategies/plan.fixture.ts";
+import { plan } from "../strategies/plan.ts";
 import { drive } from "./drive.ts";
 import { atRest, scriptedOptions, scripts, type Trace } from "./engine.fixture.ts";
+import type { EngineModel, EngineResponse } from "./engine-agent.ts";
 import { ephemeralRecorder } from "./ephemeral.ts";
 import { foldOptions } from "./fold-options.ts";
 import { Run } from "./run.ts";
 import type { Recorder } from "./run-options.ts";
+import type { StopReason } from "./stopped.ts";
 
 const unhandled: unknown[] = [];
 const note = (reason: unknown): void => void unhandled.push(reason);
@@ -124,3 +129,87 @@ test.each(["at once", "later"] as const)(
 		);
 	},
 );
+
+/** Keeps facts; refuses the appends that are asked for, one turn later. */
+function choosyRecorder(refuses: (kinds: readonly string[]) => boolean): {
+	recorder: Recorder;
+	noted: string[];
+} {
+	const inner = ephemeralRecorder();
+	const noted: string[] = [];
+	const append: Recorder["append"] = async (batch) => {
+		await Promise.resolve();
+		if (refuses(batch.facts.map(({ kind }) => kind))) throw new Error("refused");
+		for (const fact of batch.facts) if (fact.kind === "note") noted.push(fact.topic);
+		return inner.append(batch);
+	};
+	return { recorder: { ...inner, append }, noted };
+}
+
+async function begun(agent: ReturnType<typeof resolveAgent>, recorder: Recorder): Promise<Run> {
+	const run = new Run({ agent, runId: "run", state: initialSession(AgentState.initial()), recorder });
+	await run.commit([
+		{ kind: "run.started", runKind: "user-turn", agentId: "agent", fingerprint: "" },
+		{ kind: "input", inputId: "i", placement: "turn", shape: "text", message: new UserMessage("go") },
+	]);
+	return run;
+}
+
+test.each<[StopReason, object]>([
+	["interrupt", { kind: "ended", outcome: "aborted" }],
+	["suspend", { kind: "left", reason: "suspended" }],
+	["lease-lost", { kind: "left", reason: "lease_lost" }],
+	["kill", { kind: "ended", outcome: "killed" }],
+])("a stop in a plan's step is no failure of its model, by %s", async (reason, ended) => {
+	const { recorder, noted } = choosyRecorder(() => false);
+	const model = scriptedModel([planOf({ id: "a" }), { text: "late", gate: new Promise(() => {}) }]);
+	const run = await begun(resolveAgent("agent", { model, execution: plan() }), recorder);
+	run.watch({
+		notify(event) {
+			if (event.type === "model_start" && event.tag === "act") setImmediate(() => run.stop(reason));
+		},
+	});
+	expect(await drive(run)).toMatchObject(ended);
+	await atRest();
+	expect(noted).not.toContain("model-failed");
+	expect(statuses(run.state.agent.plan)).toEqual(["a: in_progress"]);
+});
+
+test("a commit that fails while a plan's step asks its model is no failure of the model", async () => {
+	const { recorder, noted } = choosyRecorder((kinds) => kinds.includes("tool.settled"));
+	const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+	const calls = [{ toolCallId: "own", toolName: "own", arguments: {} }];
+	const preceding = [
+		new AssistantMessage("", calls),
+		new ToolResultMessage([{ toolCallId: "own", result: "found" }]),
+	];
+	const said = planOf({ id: "a" });
+	let asked = 0;
+	const complete = async (): Promise<EngineResponse> => {
+		const message = new AssistantMessage(asked++ === 0 ? (said.text as string) : "done");
+		return { message, usage, stopReason: "stop", ...(asked > 1 ? { preceding } : {}) };
+	};
+	const agent = resolveAgent("agent", { model: scriptedModel([]), execution: plan() });
+	const bound = agent.model();
+	const model = { ...bound.model, complete, capabilities: { ...bound.model.capabilities, streaming: false } };
+	const request = (messages: unknown): LLMRequest => ({ messages, config: {} }) as LLMRequest;
+	const made: EngineModel = { model, request };
+	const run = await begun({ ...agent, model: () => made }, recorder);
+	expect(await drive(run)).toMatchObject({ kind: "left", reason: "journal_failed" });
+	expect(noted).not.toContain("model-failed");
+	expect(asked).toBe(2);
+});
+
+test("a store that refuses a result that a hook looked at leaves the run", { timeout: 10_000 }, async () => {
+	for (const toolStrategy of [{ onAfterCall: () => "replaced" }, { onError: () => {} }]) {
+		const { recorder } = choosyRecorder((kinds) => kinds.includes("tool.settled"));
+		const name = "onError" in toolStrategy ? "throws" : "value";
+		const model = scriptedModel([{ toolCalls: [{ name }] }, "never"]);
+		const agent = resolveAgent("agent", { ...scriptedOptions([]), model, toolStrategy });
+		expect(await drive(await begun(agent, recorder))).toMatchObject({
+			kind: "left",
+			reason: "journal_failed",
+		});
+		await atRest();
+	}
+});

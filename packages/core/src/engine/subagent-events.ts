@@ -1,44 +1,7 @@
-// What a tool reports of the sub-agent it runs, and the trace that stays of it. @see UAP 8.7, 8.8
+// From what a tool reports of the sub-agent it runs to the trace that stays of it. @see UAP 8.8
 import type { TokenUsage, ToolExecution } from "@holdfast/upp";
 import type { SubagentExecutionTrace, ToolExecutionTrace } from "../state/index.ts";
-
-interface SubagentEventBase {
-	/** The same in all events of one execution (UUIDv4). */
-	readonly subagentId: string;
-	/** Name of the sub-agent's kind. */
-	readonly subagentType: string;
-	/** The call of the parent that spawned it. */
-	readonly parentToolCallId: string;
-}
-
-/** Execution is about to begin. */
-export interface SubagentStartEvent extends SubagentEventBase {
-	readonly type: "subagent_start";
-	readonly prompt: string;
-	/** Milliseconds since the epoch. */
-	readonly timestamp: number;
-}
-
-/** An event of the sub-agent's own stream. */
-export interface SubagentInnerEvent extends SubagentEventBase {
-	readonly type: "subagent_event";
-	readonly innerEvent: unknown;
-}
-
-/** Execution has ended, well or not. */
-export interface SubagentEndEvent extends SubagentEventBase {
-	readonly type: "subagent_end";
-	readonly success: boolean;
-	readonly result?: string;
-	readonly error?: string;
-	/** Milliseconds since the epoch. */
-	readonly timestamp: number;
-	readonly toolExecutions?: readonly ToolExecutionTrace[];
-	readonly usage?: TokenUsage;
-}
-
-/** What a sub-agent's work is to watchers: its start, what happens inside, its end. */
-export type SubagentEvent = SubagentStartEvent | SubagentInnerEvent | SubagentEndEvent;
+import type { SubagentEndEvent, SubagentEvent, SubagentStartEvent } from "../tools/index.ts";
 
 /** Whether a value reported by a tool is an event of a sub-agent. */
 export function isSubagentEvent(value: unknown): value is SubagentEvent {

@@ -10,7 +10,14 @@ import type {
 	ToolStarted,
 } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
-import { type Approval, type EngineTool, orderToolCalls, runTool, type ToolOutcome } from "../tools/index.ts";
+import {
+	type Approval,
+	type EngineTool,
+	orderRound,
+	plainOutcome,
+	runTool,
+	type ToolOutcome,
+} from "../tools/index.ts";
 import { CallContext } from "./call-context.ts";
 import { withinCall } from "./call-scope.ts";
 import {
@@ -21,6 +28,7 @@ import {
 	HookFailed,
 	recoverCall,
 } from "./check-call.ts";
+import { commit } from "./end-run.ts";
 import type { Run } from "./run.ts";
 
 interface CallInRound {
@@ -69,7 +77,7 @@ export class ToolRound {
 	constructor(run: Run, step: number, name: string, calls: readonly CallState[]) {
 		this.#run = run;
 		this.#step = step;
-		const order = orderToolCalls(
+		const order = orderRound(
 			calls.map((each) => each.call),
 			run.agent.tools,
 		);
@@ -167,8 +175,9 @@ export class ToolRound {
 	}
 
 	#setting(approved: boolean | undefined): CallSetting {
-		const { agent, interceptors, processKey, mayWait } = this.#run;
-		return { agent, interceptors, processKey, mayWait, approved: approved === true ? true : undefined };
+		const { agent, interceptors, processKey, mayWait, sessionKey, caller } = this.#run;
+		const isApproved = approved === true ? true : undefined;
+		return { agent, interceptors, processKey, mayWait, sessionKey, caller, approved: isApproved };
 	}
 
 	/** A result that no tool gave is replaced like any other. */
@@ -253,7 +262,7 @@ export class ToolRound {
 				const facts: Fact[] = [];
 				const launches: CallInRound[] = [];
 				this.#decide(each, found, facts, launches);
-				if (facts.length > 0) await this.#commit(facts);
+				if (facts.length > 0) await commit(this.#run, facts);
 				this.#launch(launches);
 				this.#checkDone();
 			})
@@ -310,15 +319,15 @@ export class ToolRound {
 		const { toolStrategy: strategy } = this.#run.agent;
 		const source = tool.source as Tool;
 		const ask = <T>(hook: () => T): T => withinCall(this.#run.processKey, hook);
-		let result = outcome.output;
-		if (outcome.isError) {
+		let { output: result, isError } = outcome;
+		if (isError) {
 			const error = outcome.error instanceof Error ? outcome.error : new Error(String(outcome.output));
 			await ask(() => strategy.onError?.(source, each.input, error));
 		} else {
 			const replaced = await ask(() => strategy.onAfterCall?.(source, each.input, outcome.output));
-			if (replaced !== undefined) result = replaced;
+			if (replaced !== undefined) ({ output: result, isError } = plainOutcome(replaced));
 		}
-		const status = outcome.isError ? "error" : "done";
+		const status = isError ? "error" : "done";
 		const admitted = await this.#admit(each.call, each.input, status, result);
 		const details = admitted.result === result ? outcome.details : undefined;
 		if (!this.#closed) await this.#record(each, admitted.outcome, admitted.result, details);
@@ -338,27 +347,18 @@ export class ToolRound {
 		facts.push(this.#settledFact(each, outcome, result, details));
 		const launches: CallInRound[] = [];
 		this.#settledOne(each, facts, launches);
+		const settled = (): void => {
+			this.#launch(launches);
+			this.#checkDone();
+		};
 		const committed = this.#run.commit(facts);
-		if (!(committed instanceof Promise)) {
-			this.#launch(launches);
-			this.#checkDone();
-			return;
-		}
-		return committed.then(() => {
-			this.#launch(launches);
-			this.#checkDone();
-		});
+		return committed instanceof Promise ? committed.then(settled) : settled();
 	}
 
 	/** What sub-agents did since the last time. */
 	#traceNotes(): Fact[] {
 		const step = this.#step;
 		return this.#run.takeTraces().map((value) => ({ kind: "note", step, topic: "subagent-trace", value }));
-	}
-
-	async #commit(facts: readonly Fact[]): Promise<void> {
-		const committed = this.#run.commit(facts);
-		if (committed instanceof Promise) await committed;
 	}
 
 	#settledFact(each: CallInRound, outcome: ToolCallOutcome, result: unknown, details: unknown): ToolSettled {

@@ -220,7 +220,7 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
 			tools: [...normaliseTools(tools).values()].map(storedTool),
 			...(systemPrompt === undefined ? {} : { systemPrompt }),
 		};
-		await this.#session.create(context, model);
+		await this.#session.create(context, { model });
 		this.#isMade = true;
 	}
 

@@ -1,10 +1,12 @@
 // One session of document 3 on a keyed session: an execution is a turn that begins at once, or answers to the calls of one
 // that waits. What it was made with and its options are kept beside its journal, and read there before each turn.
-import type { AgentOptions, AgentSessions } from "../agent/index.ts";
-import { afterEntry, type SendInput, type Watcher } from "../facts/index.ts";
-import type { Host, SessionValues } from "../host/index.ts";
+import type { AgentOptions, AgentSessions, TurnOptions } from "../agent/index.ts";
+import type { Caller } from "../caller/index.ts";
+import { afterEntry, type SendInput, type ToolAnswer, type Watcher } from "../facts/index.ts";
+import type { Host, MaybePromise, SessionValues } from "../host/index.ts";
 import type { AgentRun } from "../sessions/index.ts";
 import { sessionNotFound } from "./execute-errors.ts";
+import type { ShownError } from "./execute-projection.ts";
 import type { ChosenOptions, ExecuteInput } from "./read-input.ts";
 import { seed, seeded } from "./seed-history.ts";
 import { deleteSetup, readSetup, type SessionSetup, type StoredTool, setupValues } from "./session-setup.ts";
@@ -17,6 +19,8 @@ export interface SharedParts {
 	readonly host: Host;
 	readonly agents: TurnAgents;
 	readonly setups: TurnSetups;
+	/** The agent that a session has beside what it keeps, where that depends on whose it is. */
+	agentOf(key: string, caller: Caller | undefined): MaybePromise<TurnOptions | undefined>;
 	keyed(): AgentSessions;
 	newId(): string;
 	now(): number;
@@ -56,6 +60,8 @@ export interface ExecuteSettings {
 	 * conversation. Its id stays. Default: the message follows what was said last.
 	 */
 	readonly insteadOf?: string | undefined;
+	/** Who asks; of answers, who gives them. Default: that is not known. */
+	readonly caller?: Caller | undefined;
 }
 
 /** An execution that was accepted: it is durable. */
@@ -96,23 +102,27 @@ export class ExecuteSession {
 		return readSetup(this.#parts.host, this.storeKey);
 	}
 
-	/** The session as its journal shows it. */
-	view(): SessionView {
+	/** The session as its journal shows it. `shown`: an error of a run as it is shown, by default as it is. */
+	view(shown?: ShownError): SessionView {
 		const { host } = this.#parts;
-		return new SessionView(host.journal, this.storeKey, () => seeded(host, this.storeKey));
+		return new SessionView(host.journal, this.storeKey, () => seeded(host, this.storeKey), shown);
 	}
 
 	/**
-	 * Makes it. `model` is the one that its first execution will be given.
+	 * Makes it. `model` is the one that its first execution will be given, `caller` who makes it.
 	 *
 	 * Rejects with `tool_name_conflict`, `invalid_input`, `session_exists`, and what is wrong with its tools.
 	 */
-	async create(context: SessionContext, model?: AgentOptions["model"]): Promise<SessionSetup> {
+	async create(
+		context: SessionContext,
+		{ model, caller }: Pick<ExecuteSettings, "model" | "caller"> = {},
+	): Promise<SessionSetup> {
 		const { systemPrompt, messages, tools } = context;
 		const { agents, host, keyed, newId, now } = this.#parts;
-		agents.checkNames(tools);
+		const own = await this.#parts.agentOf(this.key, caller);
+		agents.checkNames(tools, own);
 		const setup: SessionSetup = { tools, ...(systemPrompt === undefined ? {} : { systemPrompt }) };
-		await agents.of(setup, model); // what cannot be an agent is refused before anything is kept
+		await agents.of(setup, { model, own }); // what cannot be an agent is refused before anything is kept
 		keyed(); // so is what comes after the end
 		await seed(host, this.storeKey, messages, { runId: newId(), at: now() });
 		await this.values.set("session", setup);
@@ -147,14 +157,14 @@ export class ExecuteSession {
 	 */
 	async enqueue(
 		input: SendInput,
-		settings: Pick<ExecuteSettings, "options" | "runId" | "messageId"> = {},
+		settings: Pick<ExecuteSettings, "options" | "runId" | "messageId" | "caller"> = {},
 	): Promise<{ readonly runId: string; readonly after: string }> {
-		const { runId = this.#parts.newId(), messageId } = settings;
+		const { runId = this.#parts.newId(), messageId, caller } = settings;
 		const { seq = 0 } = (await this.#parts.host.journal.head(this.storeKey)) ?? {};
-		await this.#keep(settings.options ?? {});
+		await this.#keep(settings.options ?? {}, caller);
 		const keyed = this.#parts.keyed();
 		try {
-			const run = await keyed.session(this.key).deliver(input, { runId, messageId });
+			const run = await keyed.session(this.key).deliver(input, { runId, messageId, caller });
 			void run?.events().return?.(); // nobody has its handle
 			void run?.result();
 		} finally {
@@ -164,19 +174,20 @@ export class ExecuteSession {
 	}
 
 	/**
-	 * Says something to the run that is under way: durable when this resolves. Events after `after` are those that follow.
+	 * Says something to the run that is under way: durable when this resolves. Where that run is for another caller, it is a
+	 * turn of its own after it. Events after `after` are those that follow.
 	 *
 	 * Rejects with `session_not_found`.
 	 */
 	async steer(
 		input: SendInput,
-		{ messageId }: Pick<ExecuteSettings, "messageId"> = {},
+		{ messageId, caller }: Pick<ExecuteSettings, "messageId" | "caller"> = {},
 	): Promise<{ readonly runId: string; readonly after: string }> {
 		await this.#mustBe();
 		const { seq = 0 } = (await this.#parts.host.journal.head(this.storeKey)) ?? {};
 		const keyed = this.#parts.keyed();
 		try {
-			const run = await keyed.session(this.key).steer(input, { messageId });
+			const run = await keyed.session(this.key).steer(input, { messageId, caller });
 			void run.result(); // it waits for nobody
 			return { runId: run.runId, after: afterEntry(seq) };
 		} finally {
@@ -210,11 +221,11 @@ export class ExecuteSession {
 		const { key } = this;
 		const { setups, newId } = this.#parts;
 		const keyed = this.#parts.keyed();
-		const { watcher, runId = newId(), setup, messageId, insteadOf } = settings;
+		const { watcher, runId = newId(), setup, messageId, insteadOf, caller } = settings;
 		try {
 			if (input.kind === "answers") {
 				setups.set(key, await this.#mustBe());
-				return await keyed.session(key).answer(input.answers, { watcher });
+				return await keyed.session(key).answer(decidedBy(input.answers, caller), { watcher });
 			}
 			setups.set(key, setup ?? (await this.#mustBe()));
 			const beforeBegin = async (): Promise<void> => {
@@ -228,6 +239,7 @@ export class ExecuteSession {
 				watcher,
 				messageId,
 				insteadOf,
+				caller,
 			});
 		} finally {
 			setups.forget(key);
@@ -236,22 +248,26 @@ export class ExecuteSession {
 	}
 
 	/** Keeps options for the turns to come. */
-	async #keep(options: ChosenOptions): Promise<void> {
+	async #keep(options: ChosenOptions, caller: Caller | undefined): Promise<void> {
 		const kept = await this.#mustBe();
 		if (Object.keys(options).length === 0) return;
 		const chosen = { ...kept, ...options };
-		await this.#parts.agents.of(chosen, this.#parts.setups.modelOf(this.key));
+		const own = await this.#parts.agentOf(this.key, caller);
+		await this.#parts.agents.of(chosen, { model: this.#parts.setups.modelOf(this.key), own });
 		if (!sameOptions(kept, chosen)) await this.values.set("session", chosen);
 	}
 
 	/** Options of an execution apply from it on, so they are kept before it begins. Returns the way to take them back. */
-	async #choose({ options = {}, model }: ExecuteSettings): Promise<() => Promise<void>> {
+	async #choose({ options = {}, model, caller }: ExecuteSettings): Promise<() => Promise<void>> {
 		const { agents, setups } = this.#parts;
 		const given = setups.modelOf(this.key);
 		const before = Object.keys(options).length === 0 ? undefined : await this.#mustBe();
 		// A run under way keeps its own, and refuses this execution.
 		if ((before === undefined && model === undefined) || this.isBusy) return async () => {};
-		if (before !== undefined) await agents.of({ ...before, ...options }, model ?? given);
+		if (before !== undefined) {
+			const own = await this.#parts.agentOf(this.key, caller);
+			await agents.of({ ...before, ...options }, { model: model ?? given, own });
+		}
 		if (model !== undefined) setups.setModel(this.key, model);
 		const withdrawModel = (): void => setups.setModel(this.key, given);
 		// Another server may have changed them meanwhile.
@@ -273,6 +289,12 @@ export class ExecuteSession {
 		if (setup === undefined) throw sessionNotFound();
 		return setup;
 	}
+}
+
+/** Approvals name who gave them. */
+function decidedBy(answers: readonly ToolAnswer[], caller: Caller | undefined): readonly ToolAnswer[] {
+	if (caller === undefined) return answers;
+	return answers.map((answer) => ("approved" in answer ? { ...answer, by: caller } : answer));
 }
 
 function sameOptions(one: SessionSetup, other: SessionSetup): boolean {

@@ -1,6 +1,7 @@
 // The facts of a journal: what is committed, in order, and folded into state (keeps I2).
 // A fact is plain data plus UPP messages; codec.ts turns one into a row and back.
 import type { AssistantMessage, Message, TokenUsage, ToolCall } from "@holdfast/upp";
+import type { Caller } from "../caller/index.ts";
 import type { AgentStateJSON } from "../state/index.ts";
 
 /** Why a run exists. @see Keyed sessions, RunRecord.kind */
@@ -31,6 +32,8 @@ export interface RunStarted {
 	readonly runKind: RunKind;
 	readonly agentId: string;
 	readonly fingerprint: string;
+	/** Who asked for it, where that is known; of a sub-agent's run, who asked for its parent's. */
+	readonly caller?: Caller;
 	/** The tool call that asked for the run, and what its model said the run is for. */
 	readonly parent?: {
 		readonly sessionKey: string;

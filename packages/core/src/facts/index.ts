@@ -39,7 +39,14 @@ export type {
 } from "./fact.ts";
 export { flat, flatFrom, GrowingText } from "./flat-text.ts";
 export { foldedFact, withTools } from "./folded-state.ts";
-export { type AcceptedInput, acceptInput, inputFact, type SendInput, storedInput } from "./input.ts";
+export {
+	type AcceptedInput,
+	acceptInput,
+	inputFact,
+	type SendInput,
+	saidBy,
+	storedInput,
+} from "./input.ts";
 export { isJobEvent, type JobStatus, type SubagentJobEvent } from "./job-events.ts";
 export { joinModelEvents, joinStreamEvents } from "./join-stream-events.ts";
 export {

@@ -1,6 +1,7 @@
 // What somebody outside says of the calls a run waits for: checked as a whole, then facts (keeps I4).
 // Pure: `answerFacts` looks at the folded run and names the facts, or says why it gives none.
 import { HoldfastError } from "@holdfast/upp";
+import type { Caller } from "../caller/index.ts";
 import { plainJson } from "../tools/index.ts";
 import type { Fact, PendingCall, ToolCallOutcome } from "./fact.ts";
 import type { CallState, RunState } from "./run-state.ts";
@@ -29,6 +30,8 @@ export type ToolAnswer = {
 			 * the tool finds it in `context.approval`: it can refuse to act on something else. The model does not see it.
 			 */
 			readonly basis?: unknown;
+			/** Who decided, where that is known: on record with the decision, and in `context.approval` of the tool. */
+			readonly by?: Caller;
 	  }
 );
 
@@ -148,7 +151,7 @@ function factsOf(state: SessionState, run: RunState, answer: ToolAnswer, now: nu
 		throw new HoldfastError("invalid_input", ...refusal(toolCallId, `it waits for ${wanted}`));
 	}
 	if (!("approved" in answer)) return [resultFact(run, call, answer)];
-	const { approved, reason, basis } = answer;
+	const { approved, reason, basis, by } = answer;
 	const decided: Fact = {
 		kind: "decision",
 		step: run.step,
@@ -157,7 +160,8 @@ function factsOf(state: SessionState, run: RunState, answer: ToolAnswer, now: nu
 			callId: toolCallId,
 			approved,
 			...(reason === undefined ? {} : { reason }),
-			...(basis === undefined ? {} : { basis: plainJson(basis) }),
+			...(basis === undefined ? {} : { basis: plainAnswer(toolCallId, basis) }),
+			...(by === undefined ? {} : { by }),
 		},
 	};
 	if (approved) return [decided];
@@ -175,7 +179,7 @@ function again({ call, settled: fact }: CallState, answer: ToolAnswer): readonly
 		throw new HoldfastError("tool_call_settled", ...refusal(toolCallId, "it has its result already"));
 	}
 	const isSame =
-		sortedJson(plainJson(answer.output)) === sortedJson(fact?.result) &&
+		sortedJson(plainAnswer(toolCallId, answer.output)) === sortedJson(fact?.result) &&
 		(answer.isError === true) === (fact?.outcome === "error");
 	if (isSame) return [];
 	throw new HoldfastError(
@@ -214,10 +218,21 @@ function refusal(
 function resultFact(
 	run: RunState,
 	call: CallState,
-	{ output, isError, details }: Exclude<ToolAnswer, { approved: boolean }>,
+	{ toolCallId, output, isError, details }: Exclude<ToolAnswer, { approved: boolean }>,
 ): Fact {
-	const fact = settled(run, call, isError === true ? "error" : "done", plainJson(output));
-	return details === undefined ? fact : { ...fact, details: plainJson(details) };
+	const fact = settled(run, call, isError === true ? "error" : "done", plainAnswer(toolCallId, output));
+	return details === undefined ? fact : { ...fact, details: plainAnswer(toolCallId, details) };
+}
+
+/** What was answered, as a journal can hold it. */
+function plainAnswer(toolCallId: string, value: unknown): unknown {
+	try {
+		return plainJson(value);
+	} catch (cause) {
+		const why = cause instanceof Error ? cause.message.split("\n", 1)[0] : String(cause);
+		const [message, options] = refusal(toolCallId, `it cannot be written as JSON (${why})`);
+		throw new HoldfastError("invalid_input", message, { ...options, cause });
+	}
 }
 
 function settled(

@@ -1,12 +1,13 @@
 // One accepted turn of a session: its events, its result, and the ways to stop it.
 import { HoldfastError, type TokenUsage, type Turn } from "@holdfast/upp";
 import {
-	conclude,
 	type DriveOutcome,
 	EventQueue,
+	notifyComplete,
 	outputOf,
 	type ProcessKey,
 	type Run,
+	resultOf,
 	turnOf,
 	waitFor,
 	withinCall,
@@ -198,7 +199,7 @@ export class AgentRun<Event = AgentEvent, Output = unknown, Watched = RunEvent> 
 	concluded(run: Run, outcome: DriveOutcome, frame: TurnFrame): void {
 		this.#run = undefined;
 		const { onComplete, onError } = run.agent.hooks;
-		const ending = (): Promise<RunResult> => resultOf(run, outcome, frame);
+		const ending = (): Promise<RunResult> => endOf(run, outcome, frame);
 		const isAlone = (onComplete ?? onError) === undefined && frame.policy.around.length === 0;
 		this.#settle(isAlone ? ending() : withinCall(this, ending));
 	}
@@ -250,13 +251,14 @@ export class AgentRun<Event = AgentEvent, Output = unknown, Watched = RunEvent> 
 	}
 }
 
-async function resultOf(run: Run, outcome: DriveOutcome, frame: TurnFrame): Promise<RunResult> {
+async function endOf(run: Run, outcome: DriveOutcome, frame: TurnFrame): Promise<RunResult> {
 	const turnSoFar = turnOf(run);
 	const state = run.state.run;
 	let error: ErrorData | undefined;
 	let given: GenerateResult | undefined;
 	try {
-		const result = await frame.leave(outcome, () => conclude(run, outcome, turnSoFar));
+		const left = await frame.leave(outcome, () => resultOf(run, outcome, turnSoFar));
+		const result = await notifyComplete(run, outcome, left);
 		// What middleware made of it; without any, and of a run without an answer, there is nothing else to give.
 		if (frame.policy.around.length > 0) given = result;
 	} catch (thrown) {

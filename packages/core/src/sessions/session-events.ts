@@ -4,7 +4,7 @@ import type { ToolCall, UserContent } from "@holdfast/upp";
 import { EventQueue } from "../engine/index.ts";
 import type { AgentEvent, BoundaryEvent, RunEvent, Watcher } from "../facts/index.ts";
 import { isJobEvent } from "../facts/index.ts";
-import { plainJson } from "../tools/index.ts";
+import { plainDetails, plainJson } from "../tools/index.ts";
 
 /** A watcher whose single consumer holds the run at its boundaries. */
 export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
@@ -154,7 +154,17 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 }
 
 function callEvent(call: ToolCall, input: unknown): AgentEvent {
-	return { type: "tool-call", toolCallId: call.toolCallId, toolName: call.toolName, input: plainJson(input) };
+	const { toolCallId, toolName } = call;
+	return { type: "tool-call", toolCallId, toolName, input: shownInput(input) };
+}
+
+/** A schema may have made anything of what the model said. */
+function shownInput(input: unknown): unknown {
+	try {
+		return plainJson(input);
+	} catch {
+		return plainDetails(input);
+	}
 }
 
 function inputEvent(event: Extract<RunEvent, { type: "input" }>): AgentEvent {

@@ -1,5 +1,6 @@
 // What callers ask of a session: functions over its actor, which alone changes state. A turn is durable before whoever sent
 // it hears of it (keeps I3, I4).
+import type { Caller } from "../caller/index.ts";
 import { type AcceptedInput, inputFact, type SessionState, type Watcher } from "../facts/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import type { QueuedTurn } from "./mailbox.ts";
@@ -7,6 +8,7 @@ import { endNoted, take } from "./outside-requests.ts";
 import type { Resumption } from "./resume-turn.ts";
 import type { SessionActor } from "./session-actor.ts";
 import { endsRun, pendingToolCalls, sessionBusy, sessionHeld, unknownMessage } from "./session-errors.ts";
+import { isOfAnother } from "./settlement.ts";
 import { isRunning, type Turn } from "./turn.ts";
 
 /** How a turn is started. */
@@ -27,6 +29,8 @@ export interface StartOptions {
 	 * history, which continues with this turn. Its message has the same id. Default: it follows what was said last.
 	 */
 	readonly insteadOf?: string | undefined;
+	/** Who asks. Default: that is not known. */
+	readonly caller?: Caller | undefined;
 }
 
 /** Accepts a turn. It begins when the turns before it have ended. */
@@ -152,7 +156,8 @@ export async function steer(actor: SessionActor, input: AcceptedInput): Promise<
 		if (taken !== null) return taken;
 	}
 	const { turn } = actor;
-	if (turn === undefined || !isRunning(turn)) return send(actor, input);
+	if (turn === undefined || !isRunning(turn) || isOfAnother(turn.run.state.run, input))
+		return send(actor, input);
 	const inputId = input.message.id;
 	await mailbox.steer(turn.run.runId, input);
 	turn.run.offer({ inputId, fact: (placement) => inputFact(inputId, input, placement) });

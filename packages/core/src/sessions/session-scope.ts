@@ -1,4 +1,5 @@
 // What the sessions of one table share in this process.
+import type { ObserveRun } from "../engine/index.ts";
 import type { AcceptedInput } from "../facts/index.ts";
 import type { Journal, Timers } from "../host/index.ts";
 import type { AgentRun } from "./agent-run.ts";
@@ -15,6 +16,8 @@ export interface SessionScope {
 	readonly later: Later;
 	readonly timers: Timers;
 	readonly records: SessionRecords | undefined;
+	/** Looks on at what is driven. */
+	readonly observe: ObserveRun | undefined;
 	/** Whether runs may wait for somebody outside. */
 	readonly mayWait: boolean;
 	/** Whether more than one session is at work. */

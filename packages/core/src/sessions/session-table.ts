@@ -1,5 +1,6 @@
 // The sessions of one agent in this process: one actor a session, kept while it works and a while after (keeps I7).
 
+import type { ObserveRun } from "../engine/index.ts";
 import type { AcceptedInput } from "../facts/index.ts";
 import type { ExecutionCapabilities, Journal, Timers } from "../host/index.ts";
 import { readChildStoreKey } from "../host/index.ts";
@@ -24,6 +25,8 @@ export interface SessionTableOptions {
 	readonly keys?: "session-keys" | "store-keys";
 	/** Records kept of runs beside the journal. Default: none. */
 	readonly records?: SessionRecords | undefined;
+	/** Looks on at each run that is driven here. */
+	readonly observe?: ObserveRun | undefined;
 }
 
 export class SessionTable implements SessionScope {
@@ -34,6 +37,7 @@ export class SessionTable implements SessionScope {
 	readonly timers: Timers;
 	readonly background: ExecutionCapabilities["backgroundSubagents"];
 	readonly records: SessionRecords | undefined;
+	readonly observe: ObserveRun | undefined;
 	readonly #keys: "session-keys" | "store-keys";
 	/** By store key. */
 	readonly #actors = new Map<string, SessionActor>();
@@ -49,6 +53,7 @@ export class SessionTable implements SessionScope {
 		this.later = new Later(this.timers);
 		this.background = options.background;
 		this.records = options.records;
+		this.observe = options.observe;
 		this.#keys = options.keys ?? "session-keys";
 		this.agent = agent.inTable?.(this) ?? agent;
 	}

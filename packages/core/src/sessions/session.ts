@@ -1,7 +1,8 @@
 // The handle of a durable conversation. Light: handles of one key share one actor.
 
+import { type Caller, readCaller } from "../caller/index.ts";
 import type { AgentEvent, PendingToolCall, RunEvent, ToolAnswer } from "../facts/index.ts";
-import { acceptInput, type SendInput } from "../facts/index.ts";
+import { acceptInput, type SendInput, saidBy } from "../facts/index.ts";
 import { type FollowedEvent, type FollowOptions, followStoreKey } from "../following/index.ts";
 import type { AgentState } from "../state/index.ts";
 import type { AgentRun } from "./agent-run.ts";
@@ -32,10 +33,14 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	/**
 	 * Accepts a turn. Resolves once it is durable; turns of one session run one after the other, in order.
 	 *
-	 * Rejects with TypeError for an unknown input shape, `session_killed`, `journal_failed`, `disk_full`, `agent_closed`.
+	 * Rejects with TypeError for an unknown input shape, `invalid_caller`, `session_killed`, `journal_failed`, `disk_full`,
+	 * `agent_closed`.
 	 */
-	async send(input: SendInput): Promise<AgentRun<Event, Output, Watched>> {
-		return typed(requests.send(this.#actor(), acceptInput(input)));
+	async send(
+		input: SendInput,
+		{ caller }: Pick<requests.StartOptions, "caller"> = {},
+	): Promise<AgentRun<Event, Output, Watched>> {
+		return typed(requests.send(this.#actor(), saidBy(acceptInput(input), readBy(caller))));
 	}
 
 	/**
@@ -48,8 +53,9 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 		input: SendInput,
 		options: requests.StartOptions = {},
 	): Promise<AgentRun<Event, Output, Watched>> {
-		const { insteadOf, messageId = insteadOf } = options;
-		return typed(requests.start(this.#actor(), acceptInput(input, messageId), options));
+		const { insteadOf, messageId = insteadOf, caller } = options;
+		const said = saidBy(acceptInput(input, messageId), readBy(caller));
+		return typed(requests.start(this.#actor(), said, options));
 	}
 
 	/**
@@ -58,20 +64,27 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	 */
 	async deliver(
 		input: SendInput,
-		{ runId, messageId }: { readonly runId: string; readonly messageId?: string | undefined },
+		{
+			runId,
+			messageId,
+			caller,
+		}: { readonly runId: string } & Pick<requests.StartOptions, "messageId" | "caller">,
 	): Promise<AgentRun | null> {
-		return requests.deliver(this.#actor(), runId, acceptInput(input, messageId), runId);
+		const said = saidBy(acceptInput(input, messageId), readBy(caller));
+		return requests.deliver(this.#actor(), runId, said, runId);
 	}
 
 	/**
 	 * Says something to the active run: it enters the conversation at the next boundary, and makes the turn take
-	 * another step where it would end. Resolves on acceptance with that run. Without an active run it is a `send`.
+	 * another step where it would end. Resolves on acceptance with that run. Without an active run it is a `send`, and so
+	 * it is where a `caller` is given and the run is for another one: its tools act for who asked for it.
 	 */
 	async steer(
 		input: SendInput,
-		{ messageId }: { readonly messageId?: string | undefined } = {},
+		{ messageId, caller }: Pick<requests.StartOptions, "messageId" | "caller"> = {},
 	): Promise<AgentRun<Event, Output, Watched>> {
-		return typed(requests.steer(this.#actor(), acceptInput(input, messageId)));
+		const said = saidBy(acceptInput(input, messageId), readBy(caller));
+		return typed(requests.steer(this.#actor(), said));
 	}
 
 	/**
@@ -212,4 +225,8 @@ function typed<Run extends AgentRun<unknown, unknown, unknown> | null>(
 	run: Promise<AgentRun | null>,
 ): Promise<Run> {
 	return run as Promise<unknown> as Promise<Run>;
+}
+
+function readBy(caller: Caller | undefined): Caller | undefined {
+	return caller === undefined ? undefined : readCaller(caller);
 }

@@ -1,4 +1,5 @@
 // What sessions need to know of their agent. With plugins, the engine's view of it is complete once they are set up.
+import type { Caller } from "../caller/index.ts";
 import type { EngineAgent, Run } from "../engine/index.ts";
 import type { Host, MaybePromise, SessionKeys } from "../host/index.ts";
 import type { AgentPolicy } from "../policy/index.ts";
@@ -43,6 +44,8 @@ export interface TurnRequest {
 	readonly sessionKey: string;
 	/** Keeps sessions of agents that share a store apart. */
 	readonly namespace: string | undefined;
+	/** Who asks for the turn, where that is known. */
+	readonly caller?: Caller | undefined;
 }
 
 export interface SessionAgent {

@@ -99,6 +99,22 @@ describe("a state that went through JSON text", () => {
 		expect(contentOf(throughText(state))).toStrictEqual(contentOf(state));
 	});
 
+	test("keeps binary data of every kind, in messages, tool results and metadata [UAP-131]", () => {
+		const { buffer } = new Uint8Array([1, 2, 3, 4, 5, 6, 7, 8]);
+		const kinds = [buffer, new DataView(buffer, 2, 4), new Float64Array(buffer), new BigInt64Array(buffer)];
+		const state = AgentState.initial()
+			.withMessage(new ToolResultMessage([{ toolCallId: "c", result: { kinds } }]))
+			.withMessage(new UserMessage("u", { metadata: { acme: { kinds } } }))
+			.withMetadata("kinds", kinds);
+		expect(JSON.stringify(state)).toContain('"AQIDBAUGBwg="');
+		const back = throughText(state);
+		expect(contentOf(back)).toStrictEqual(contentOf(state));
+		expect(back.metadata.kinds).toStrictEqual(kinds);
+		expect(new Uint8Array((back.metadata.kinds as ArrayBuffer[])[0] as ArrayBuffer)).toEqual(
+			new Uint8Array(buffer),
+		);
+	});
+
 	test("keeps times, as ISO 8601 in the JSON [UAP-130]", () => {
 		const at = new Date("2024-02-29T12:00:00.123Z");
 		const state = AgentState.initial()
@@ -124,6 +140,54 @@ describe("a state that went through JSON text", () => {
 		expect(back.messages[0]?.timestamp).toEqual(at);
 		expect(back.metadata.at).toEqual(at);
 		expect(back.subagentTraces).toEqual(state.subagentTraces);
+	});
+
+	test("that another package wrote under the same version is read, bytes in base64 too", () => {
+		const timestamp = "2025-01-02T03:04:05.000Z";
+		const data = "AQI=";
+		for (const version of ["1.0.0", "1.0", "UAP-1.0"]) {
+			const state = AgentState.fromJSON({
+				version,
+				id: "s",
+				step: 2,
+				metadata: { sessionId: "mine" },
+				messages: [
+					{
+						id: "1",
+						type: "user",
+						timestamp,
+						content: [
+							{ type: "text", text: "Look." },
+							{ type: "image", mimeType: "image/png", source: { type: "bytes", data } },
+						],
+					},
+					{
+						id: "2",
+						type: "assistant",
+						timestamp,
+						content: [],
+						toolCalls: [{ toolCallId: "c", toolName: "t", arguments: {} }],
+					},
+					{
+						id: "3",
+						type: "tool_result",
+						timestamp,
+						content: [],
+						results: [{ toolCallId: "c", result: "r" }],
+					},
+				],
+			});
+			expect(state.id).toBe("s");
+			expect(state.messages.map(({ type, text }) => [type, text])).toEqual([
+				["user", "Look."],
+				["assistant", ""],
+				["tool_result", "r"],
+			]);
+			expect((state.messages[0] as UserMessage).content[1]).toMatchObject({
+				source: { data: new Uint8Array([1, 2]) },
+			});
+			expect(state.toJSON().version).toBe("1.0.0");
+		}
 	});
 
 	test("may have had the times of its traces as numbers", () => {
@@ -329,7 +393,32 @@ test("keys such as __proto__ stay data and reach no prototype [UAP-150]", () => 
 test("metadata that JSON would drop makes toJSON throw instead [UAP-150]", () => {
 	const circular: Record<string, unknown> = {};
 	circular.self = circular;
-	for (const value of [() => 1, { deep: () => 1 }, circular, new Map(), 1n]) {
+	class Account {
+		readonly owner = "Ann";
+		readonly #balance = 5;
+		get balance() {
+			return this.#balance;
+		}
+	}
+	const lossy = [
+		new Error("no"),
+		Object.assign(new Error("no"), { code: "E" }),
+		/x/,
+		new Blob(["x"]),
+		new File(["x"], "x.txt"),
+		Promise.resolve(1),
+		new WeakMap(),
+		new Account(),
+	];
+	for (const value of [
+		() => 1,
+		{ deep: () => 1 },
+		circular,
+		new Map(),
+		1n,
+		...lossy,
+		{ deep: new Account() },
+	]) {
 		expect(() => AgentState.initial().withMetadata("key", value).toJSON()).toThrow(/metadata\.key/);
 	}
 });

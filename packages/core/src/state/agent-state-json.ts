@@ -19,8 +19,10 @@ import { readTraceJSON, type SubagentExecutionTraceJSON, traceToJSON } from "./s
 import { readUsage } from "./token-usage.ts";
 import { writeValue, writeWith } from "./write-json.ts";
 
-/** The version of serialised states that this release writes and reads. */
+/** The version of serialised states that this release writes. */
 const stateVersion = "1.0.0";
+/** The same version as other packages write it. */
+const sameVersions: ReadonlySet<unknown> = new Set([stateVersion, "1.0", "UAP-1.0", "UAP-1.0.0"]);
 
 /** A serialised state. @see UAP 12.1 */
 export interface AgentStateJSON {
@@ -83,7 +85,7 @@ export function partsFromJSON(given: unknown): { readonly id: string; readonly p
 }
 
 function checkVersion(version: unknown): void {
-	if (version === stateVersion) return;
+	if (sameVersions.has(version)) return;
 	const found = version === undefined ? "no version" : `version ${JSON.stringify(version)}`;
 	throw new HoldfastError(
 		"state_version_unsupported",

@@ -1,4 +1,4 @@
-import { AssistantMessage, type Message, UserMessage } from "@holdfast/upp";
+import { AssistantMessage, type Message, ToolResultMessage, UserMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { AgentState } from "./agent-state.ts";
 import type { PlanStep } from "./plan-step.ts";
@@ -176,6 +176,63 @@ describe("nobody can change a state", () => {
 		expect(state.metadata.when).toEqual([new Date(5)]);
 	});
 
+	test("by changing bytes and times of its messages, which each reader gets copies of [UAP-067]", () => {
+		const data = new Uint8Array([1, 2]);
+		const shared = new Float64Array([1]);
+		const timestamp = new Date(5);
+		const message = new UserMessage(
+			[
+				{ type: "audio", data, mimeType: "audio/mp3" },
+				{ type: "image", source: { type: "bytes", data }, mimeType: "image/png" },
+			],
+			{ timestamp, metadata: { acme: { shared, at: new Date(6) } } },
+		);
+		const results = new ToolResultMessage([{ toolCallId: "c", result: { data } }]);
+		const state = AgentState.initial().withMessages([message, results]);
+		const before = JSON.stringify(state);
+		// biome-ignore lint/suspicious/noExplicitAny: the point is to do what the types forbid
+		const open = state as any;
+		for (const said of [open.messages[0], message as never]) {
+			attempt(() => said.content[0].data.fill(9));
+			attempt(() => said.content[1].source.data.fill(9));
+			attempt(() => said.metadata.acme.shared.fill(9));
+			attempt(() => said.metadata.acme.at.setTime(9));
+			attempt(() => said.timestamp.setTime(9));
+		}
+		attempt(() => open.messages[1].results[0].result.data.fill(9));
+		data.fill(8);
+		shared.fill(8);
+		timestamp.setTime(8);
+		expect(JSON.stringify(state)).toBe(before);
+		expect(open.messages[0].content[0].data).toEqual(new Uint8Array([1, 2]));
+		expect(open.messages[0].timestamp).toEqual(new Date(5));
+		expect({ ...open.messages[0] }.timestamp).toEqual(new Date(5));
+		expect(AgentState.fromJSON(JSON.parse(before)).messages[0]?.timestamp).toEqual(new Date(5));
+	});
+
+	test.each([
+		["freeze", Object.freeze],
+		["seal", Object.seal],
+		["preventExtensions", Object.preventExtensions],
+	])("by changing what is in a message that was closed by Object.%s before [UAP-068]", (_, close) => {
+		for (const way of ["withMessage", "withContext"] as const) {
+			const content = [{ type: "text" as const, text: "said" }];
+			const metadata = { acme: { list: [1] } };
+			const message = new UserMessage(content, { id: "m", metadata });
+			close(message);
+			const initial = AgentState.initial();
+			const state = way === "withMessage" ? initial.withMessage(message) : initial.withContext([message]);
+			content[0] = { type: "text", text: "changed" };
+			metadata.acme.list.push(2);
+			const [kept] = state.messages as [UserMessage];
+			expect(kept).toBeInstanceOf(UserMessage);
+			expect(kept).toMatchObject({ id: "m", metadata: { acme: { list: [1] } }, text: "said" });
+			expect(kept.timestamp).toEqual(message.timestamp);
+			expect(Object.isFrozen(kept.content)).toBe(true);
+			expect(state.withContext(state.messages).messages[0]).toBe(kept);
+		}
+	});
+
 	test("by changing what it was built from [UAP-068]", () => {
 		const content = [{ type: "text" as const, text: "said" }];
 		const calls = [{ toolCallId: "c", toolName: "t", arguments: { list: [1] } }];
@@ -219,6 +276,28 @@ test("a message is sealed by the state and stays the same object", () => {
 	expect(Object.isFrozen(message) && Object.isFrozen(message.content)).toBe(true);
 	expect(() => content.push({ type: "text", text: "mine" })).not.toThrow();
 	expect(state.withContext(state.messages).messages[0]).toBe(message);
+});
+
+test("a message of another package becomes one of ours, and what is none is refused in words that help", () => {
+	const other = {
+		id: "m",
+		type: "user",
+		timestamp: new Date(5),
+		content: [{ type: "text", text: "Hello." }],
+		get text() {
+			return "theirs";
+		},
+	};
+	const state = AgentState.initial().withMessages([other as unknown as UserMessage]);
+	expect(state.messages[0]).toBeInstanceOf(UserMessage);
+	expect(state.messages[0]).toMatchObject({ id: "m", text: "Hello.", timestamp: new Date(5) });
+	const given = { role: "user", content: "Hello." } as unknown as UserMessage;
+	expect(() => state.withMessage(given)).toThrow(
+		expect.objectContaining({
+			code: "invalid_message",
+			message: expect.stringMatching(/AI SDK.*UserMessage/),
+		}),
+	);
 });
 
 test("metadata may hold what JSON cannot say, until it is written", () => {

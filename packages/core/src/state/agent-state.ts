@@ -95,7 +95,8 @@ export class AgentState {
 
 	/**
 	 * Appends one message. The message is sealed: it stays the same object and cannot change any more; the arrays it was
-	 * built from are copied. Bytes in messages are copied too, and cannot be sealed.
+	 * built from are copied, and bytes and times in it are given as copies. A message of another package with the members of
+	 * one, and one that was frozen before, is appended as a sealed copy.
 	 * @throws HoldfastError `invalid_message` for what is no message.
 	 */
 	withMessage(message: Message): AgentState {
@@ -186,3 +187,6 @@ export class AgentState {
 		return new AgentState(parts);
 	}
 }
+
+/** What a state offers, for whoever writes one by hand or asks for no more than that. @see UAP 6.1 */
+export type AgentStateInterface = Pick<AgentState, keyof AgentState>;

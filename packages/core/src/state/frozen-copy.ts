@@ -4,21 +4,17 @@
 /** Data that cannot be frozen, only copied. */
 type Leaf = Date | ArrayBuffer | ArrayBufferView;
 
-interface Copying {
-	/** What was copied already, so that shared and circular references stay what they are. */
-	readonly seen: Map<object, object>;
-	/** How a copied leaf is held by what contains it. */
-	hold(leaf: Leaf): PropertyDescriptor;
-}
+/** What was copied already, so that shared and circular references stay what they are. */
+type Copied = Map<object, object>;
 
 /** A frozen copy. Reading bytes or a date from it gives a new copy each time, since neither can be frozen. */
 export function frozenCopy<T>(value: T): T {
-	return copyOf(value, { seen: new Map(), hold: byCopies }) as T;
+	return copyOf(value, new Map()) as T;
 }
 
-/** A frozen copy whose bytes and dates are held as they are: cheap to read, and open to who reads them. */
-export function frozenCopyOfMedia<T>(value: T): T {
-	return copyOf(value, { seen: new Map(), hold: byValue }) as T;
+/** Sets a member of an object to a frozen copy of a value. */
+export function holdFrozenCopy(holder: object, key: string, value: unknown): void {
+	place(holder, key, value, new Map());
 }
 
 /** A frozen record like the given one with one member set. Members keep their places; `__proto__` is a name as any. */
@@ -28,53 +24,46 @@ export function withMember(
 	value: unknown,
 ): Readonly<Record<string, unknown>> {
 	const copy = {};
-	const copying = { seen: new Map(), hold: byCopies };
+	const copied: Copied = new Map();
 	for (const name of Object.keys(record)) {
-		if (name === key) place(copy, key, value, copying);
+		if (name === key) place(copy, key, value, copied);
 		else Object.defineProperty(copy, name, Object.getOwnPropertyDescriptor(record, name) ?? {});
 	}
-	if (!Object.hasOwn(copy, key)) place(copy, key, value, copying);
+	if (!Object.hasOwn(copy, key)) place(copy, key, value, copied);
 	return Object.freeze(copy);
 }
 
-function copyOf(value: unknown, copying: Copying): unknown {
+function copyOf(value: unknown, copied: Copied): unknown {
 	if (typeof value !== "object" || value === null) return value;
 	if (isLeaf(value)) return copyLeaf(value);
 	if (!Array.isArray(value) && !isPlain(value)) return value;
-	const known = copying.seen.get(value);
+	const known = copied.get(value);
 	if (known !== undefined) return known;
 	const copy = Array.isArray(value) ? [] : {};
-	copying.seen.set(value, copy);
+	copied.set(value, copy);
 	if (Array.isArray(value)) {
-		for (let index = 0; index < value.length; index++) place(copy, index, value[index], copying);
+		for (let index = 0; index < value.length; index++) place(copy, index, value[index], copied);
 	} else {
 		for (const key of Object.keys(value)) {
-			place(copy, key, (value as Record<string, unknown>)[key], copying);
+			place(copy, key, (value as Record<string, unknown>)[key], copied);
 		}
 	}
 	return Object.freeze(copy);
 }
 
-function place(holder: object, key: string | number, value: unknown, copying: Copying): void {
+function place(holder: object, key: string | number, value: unknown, copied: Copied): void {
 	if (isLeaf(value)) {
-		define(holder, key, copying.hold(copyLeaf(value)));
+		const held = copyLeaf(value);
+		define(holder, key, { get: () => copyLeaf(held) });
 	} else if (key === "__proto__") {
-		define(holder, key, { value: copyOf(value, copying), writable: true }); // assigned, it would be the prototype
+		define(holder, key, { value: copyOf(value, copied), writable: true }); // assigned, it would be the prototype
 	} else {
-		(holder as Record<string | number, unknown>)[key] = copyOf(value, copying);
+		(holder as Record<string | number, unknown>)[key] = copyOf(value, copied);
 	}
 }
 
 function define(holder: object, key: string | number, held: PropertyDescriptor): void {
 	Object.defineProperty(holder, key, { ...held, enumerable: true, configurable: true });
-}
-
-function byCopies(leaf: Leaf): PropertyDescriptor {
-	return { get: () => copyLeaf(leaf) };
-}
-
-function byValue(leaf: Leaf): PropertyDescriptor {
-	return { value: leaf };
 }
 
 function copyLeaf(leaf: Leaf): Leaf {

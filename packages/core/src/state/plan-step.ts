@@ -2,6 +2,9 @@
 import { frozenCopy } from "./frozen-copy.ts";
 import { invalidState, readId, readList, readOptional, readRecord, readString } from "./read-json.ts";
 
+/** How far a step of a plan is. @see UAP 5.4 */
+export type PlanStepStatus = "pending" | "in_progress" | "completed" | "failed";
+
 /** One step of a plan. @see UAP 5.4 */
 export interface PlanStep {
 	readonly id: string;
@@ -9,7 +12,14 @@ export interface PlanStep {
 	readonly tool?: string;
 	/** Ids of the steps that must be completed before this one. */
 	readonly dependsOn: readonly string[];
-	readonly status: "pending" | "in_progress" | "completed" | "failed";
+	readonly status: PlanStepStatus;
+}
+
+/** A plan under way. @see UAP 5.4 */
+export interface ExecutionPlan {
+	readonly steps: readonly PlanStep[];
+	/** Index of the step that is carried out. */
+	readonly currentStepIndex: number;
 }
 
 const statuses: readonly unknown[] = ["pending", "in_progress", "completed", "failed"];

@@ -1,28 +1,67 @@
 // Messages that callers hand to a state are sealed: the message stays the same object and can no longer change. What it
 // was built from is copied, so the caller's own arrays stay the caller's.
-import { HoldfastError, isMessage, type Message } from "@holdfast/upp";
-import { frozenCopyOfMedia } from "./frozen-copy.ts";
+import { type AnyMessage, asMessage, HoldfastError, insteadOf, isMessage, type Message } from "@holdfast/upp";
+import { holdFrozenCopy } from "./frozen-copy.ts";
 
 const sealed = new WeakSet<Message>();
+const memberNames = ["content", "toolCalls", "results", "metadata"] as const;
+/** Milliseconds since the epoch. */
+const times = new WeakMap<object, number>();
+
+/** A date cannot be frozen, so each reader gets one of its own. One accessor for all messages, which stay alike by it. */
+const timestamp: PropertyDescriptor & ThisType<object> = {
+	get(): Date {
+		return new Date(times.get(this) ?? Number.NaN);
+	},
+	enumerable: true,
+};
 
 /**
- * Seals a message and returns it. The second time costs nothing.
+ * Seals a message and returns it. The second time costs nothing. Of a message that cannot be changed any more, though what
+ * is in it can, and of one of another package, it is a sealed copy that is returned.
  * @throws HoldfastError `invalid_message` for what is no message.
  */
-export function sealMessage<Sealed extends Message>(message: Sealed): Sealed {
+export function sealMessage(message: Message): Message {
 	if (sealed.has(message)) return message;
-	if (!isMessage(message)) {
+	const own = ownMessage(message);
+	for (const name of memberNames) {
+		if (Object.hasOwn(own, name))
+			holdFrozenCopy(own, name, (own as unknown as Record<string, unknown>)[name]);
+	}
+	if (own.timestamp instanceof Date) {
+		times.set(own, own.timestamp.getTime());
+		Object.defineProperty(own, "timestamp", timestamp);
+	}
+	Object.freeze(own);
+	sealed.add(own);
+	return own;
+}
+
+/** The message, or one like it where that is not ours to change. */
+function ownMessage(given: Message): AnyMessage {
+	const message = asMessage(given);
+	if (message === undefined) {
+		const what = typeof given === "object" ? "another object" : String(given);
 		throw new HoldfastError(
 			"invalid_message",
-			`A state holds messages, and was given ${typeof message === "object" ? "another object" : String(message)}. Give a UserMessage, an AssistantMessage or a ToolResultMessage.`,
+			`A state holds messages, and was given ${what}. ${insteadOf(given)}`,
 		);
 	}
-	if (Object.isFrozen(message)) return message;
-	const members = message as unknown as Record<string, unknown>;
-	for (const name of ["content", "toolCalls", "results", "metadata", "timestamp"]) {
-		if (Object.hasOwn(members, name)) members[name] = frozenCopyOfMedia(members[name]);
-	}
-	Object.freeze(message);
-	sealed.add(message);
-	return message;
+	if (!isMessage(given) || !isClosed(message)) return message;
+	const copy = Object.create(Object.getPrototypeOf(message));
+	return Object.defineProperties(copy, openMembersOf(message));
+}
+
+/** Whether a member of it cannot be replaced. */
+function isClosed(message: Message): boolean {
+	if (!Object.isExtensible(message)) return true;
+	return memberNames.some((name) => Object.getOwnPropertyDescriptor(message, name)?.configurable === false);
+}
+
+function openMembersOf(message: Message): PropertyDescriptorMap {
+	const members = Object.entries(message).map(([name, value]): [string, PropertyDescriptor] => [
+		name,
+		{ value, enumerable: true, configurable: true, writable: true },
+	]);
+	return Object.fromEntries(members);
 }

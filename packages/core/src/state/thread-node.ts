@@ -13,13 +13,13 @@ export interface ThreadNodeJSON {
 	children: string[];
 }
 
-/** A node of a ThreadTree. Assigning `state` stores a snapshot at this node only. @see UAP 7.1 */
+/** A node of a ThreadTree. Assigning `state` stores a snapshot at this node only; `name` may be set, too. @see UAP 7.1 */
 export class ThreadNode {
 	readonly id: string;
 	/** `null` for the root. */
 	readonly parentId: string | null;
 	#state!: AgentState;
-	declare readonly name?: string;
+	declare name?: string | undefined;
 	/** Ids of the nodes that were branched from this one, in order. */
 	readonly children: string[];
 

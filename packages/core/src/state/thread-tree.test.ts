@@ -48,6 +48,29 @@ describe("a thread tree", () => {
 		expect(tree.current).toBe(tree.root);
 	});
 
+	test("knows its leaves and the names of its nodes, which may be set later", () => {
+		const tree = new ThreadTree();
+		expect(tree.getLeaves()).toEqual([tree.root.id]);
+		expect(tree.getBranches()).toEqual(new Map([[tree.root.id, undefined]]));
+		const named = tree.branch(tree.root.id, "alternative");
+		const below = tree.branch(named);
+		const other = tree.branch(tree.root.id);
+		expect(tree.getLeaves()).toEqual([below, other]);
+		(tree.nodes.get(other) as ThreadNode).name = "other";
+		expect(tree.getBranches()).toEqual(
+			new Map([
+				[tree.root.id, undefined],
+				[named, "alternative"],
+				[below, undefined],
+				[other, "other"],
+			]),
+		);
+		tree.getBranches().clear();
+		expect(tree.getBranches().size).toBe(4);
+		expect(ThreadTree.fromJSON(tree.toJSON()).getBranches()).toEqual(tree.getBranches());
+		expect(ThreadTree.fromJSON(tree.toJSON()).getLeaves()).toEqual(tree.getLeaves());
+	});
+
 	test("checks a node out, and knows its own nodes only [UAP-073]", () => {
 		const tree = new ThreadTree();
 		const id = tree.branch(tree.root.id);

@@ -64,6 +64,16 @@ export class ThreadTree {
 		this.#current = this.#find(nodeId);
 	}
 
+	/** The ids of the nodes that nothing was branched from, in the order in which the nodes were made. */
+	getLeaves(): string[] {
+		return [...this.#nodes.values()].filter(({ children }) => children.length === 0).map(({ id }) => id);
+	}
+
+	/** The names of all nodes by their ids; undefined for a node without one. */
+	getBranches(): Map<string, string | undefined> {
+		return new Map(Array.from(this.#nodes.values(), ({ id, name }) => [id, name]));
+	}
+
 	/**
 	 * The conversation from the root to the current node: the messages of every node on the way, each once, in order, and
 	 * everything else as the current node has it. It is the current node's own state where that holds all of them.

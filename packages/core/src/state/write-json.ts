@@ -6,7 +6,7 @@ import { encodeValue, HoldfastError, isHoldfastError, type JSONValue } from "@ho
  * @throws HoldfastError `unserialisable_value` with the path within the state.
  */
 export function writeValue(value: unknown, path: string): JSONValue {
-	return writeWith(path, () => encodeValue(value));
+	return writeWith(path, () => encodeValue(value, { instances: "refuse" }));
 }
 
 /** What `encode` gives, copied. */

@@ -12,6 +12,12 @@ export interface StrategyAgent {
 	readonly tools: readonly unknown[];
 }
 
+/** An agent by its id. */
+export interface AgentRef {
+	readonly id: string;
+	readonly system?: string | undefined;
+}
+
 /** What a strategy works with. @see UAP 5.1 */
 export interface ExecutionContext {
 	readonly agent: StrategyAgent;

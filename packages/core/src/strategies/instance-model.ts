@@ -1,6 +1,9 @@
 // Any LLMInstance as a model the engine can ask. Our own instances wrap the model itself, which is asked
 // directly, so that the engine runs the tools; any other may run tools of its own: what it did is before its answer.
 import {
+	type AssistantMessage,
+	asMessage,
+	asMessages,
 	type BoundLLMModel,
 	bindModel,
 	emptyUsage,
@@ -36,19 +39,27 @@ export interface InstanceBacking {
 	readonly tools?: ToolSet;
 }
 
+interface Known extends Pick<LLMInstance, "generate" | "stream"> {
+	readonly backing: InstanceBacking;
+}
+
 /** Instances that agents made, with what follows them. */
-const known = new WeakMap<LLMInstance, InstanceBacking>();
+const known = new WeakMap<LLMInstance, Known>();
 
 /** Remembers what follows an instance. */
 export function rememberInstance(instance: LLMInstance, backing: InstanceBacking): LLMInstance {
-	known.set(instance, backing);
+	const { generate, stream } = instance;
+	known.set(instance, { backing, generate, stream });
 	return instance;
 }
 
-/** What follows an instance; after a foreign one, the instance itself. */
+/** What follows an instance; after a foreign one, and one whose functions were replaced, the instance itself. */
 export function backingOf(instance: LLMInstance): InstanceBacking {
 	const own = known.get(instance);
-	if (own !== undefined) return own;
+	if (own !== undefined) {
+		const isWhole = own.generate === instance.generate && own.stream === instance.stream;
+		return isWhole ? own.backing : { ...own.backing, model: foreignModel(instance), tools: [] };
+	}
 	const options = llmOptionsOf(instance);
 	if (options === undefined) return { model: foreignModel(instance), toolStrategy: {}, ports: systemPorts };
 	return {
@@ -114,9 +125,11 @@ function parts({ messages, structure }: LLMRequest): [readonly Message[], ...Mes
 }
 
 function responseOf(request: LLMRequest, turn: Turn): EngineResponse {
-	const { response, messages = [], toolExecutions: executions = [] } = turn;
+	const { messages = [], toolExecutions: executions = [] } = turn;
+	const response = asMessage(turn.response) as AssistantMessage;
 	const given = new Set(request.messages.map((message) => message.id));
-	const produced = messages.filter((message) => !given.has(message.id));
+	const all = asMessages(messages) ?? messages;
+	const produced = all.filter((message) => !given.has(message.id));
 	const at = produced.findIndex((message) => message.id === response.id);
 	const preceding = at < 0 ? produced : produced.slice(0, at);
 	const results = resultsOf(response.toolCalls ?? [], produced, executions);
@@ -125,7 +138,7 @@ function responseOf(request: LLMRequest, turn: Turn): EngineResponse {
 		usage: turn.usage ?? emptyUsage(),
 		stopReason: response.hasToolCalls ? "tool_calls" : "stop",
 		...(turn.data === undefined ? {} : { data: turn.data }),
-		...(preceding.length === 0 ? {} : { preceding, executions }),
+		...(preceding.length === 0 && executions.length === 0 ? {} : { preceding, executions }),
 		...(results === undefined ? {} : { results }),
 	};
 }

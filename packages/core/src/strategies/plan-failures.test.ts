@@ -72,10 +72,36 @@ describe("a plan that cannot be carried out", () => {
 			"JSON in a fence",
 			'Here it is:\n```json\n{"steps":[{"id":"a","description":"","tool":null,"dependsOn":null}]}\n```',
 		],
+		[
+			"JSON behind prose",
+			'Sure, here is my plan: {"steps":[{"id":"a","description":"Say \\"}\\" [once]."}]}',
+		],
+		[
+			"JSON between sentences",
+			'I thought [about it].\n{"steps":[{"id":"a","description":""}]}\nShall I begin?',
+		],
+		["a bare list behind prose", 'Steps [draft 1]: [{"id":"a","description":"x"}] as asked.'],
+		["JSON behind a bracket that is never closed", 'First (see [1: {"steps":[{"id":"a","description":"x"}]}'],
+		[
+			"JSON in the second of two fences",
+			'```sh\nls\n```\n```\n{"steps":[{"id":"a","description":"x"}]}\n```',
+		],
+		[
+			"JSON in a fence without a language, behind prose",
+			'So:\n```\n[{"id":"a","description":"x"}]\n```\nDone.',
+		],
 	])("%s is a plan", async (_, reply) => {
 		const { state } = await made([reply, "a"]).one.generate("go", initial);
 		expect(statuses(state.plan)).toEqual(["a: completed"]);
 	});
+});
+
+test("an answer of brackets without end is read in linear time", async () => {
+	for (const text of ["[".repeat(200_000), '{"'.repeat(100_000), `${"[1]".repeat(60_000)}{`]) {
+		const start = performance.now();
+		await expect(made([text]).one.generate("go", initial)).rejects.toMatchObject({ code: "plan_invalid" });
+		expect(performance.now() - start).toBeLessThan(5_000);
+	}
 });
 
 describe("a step fails", () => {

@@ -122,14 +122,59 @@ function readStep(value: unknown, at: number): PlanStep {
 	};
 }
 
-/** Models like to put a fence around JSON. */
+/** The plan in an answer: all of it, in a fence, or between sentences. */
 function parsed(text: string): unknown {
-	const fenced = /```(?:json)?\s*\n([\s\S]*?)```/.exec(text)?.[1];
-	try {
-		return JSON.parse(fenced ?? text);
-	} catch {
-		throw invalid("it is not JSON");
+	let other: unknown;
+	for (const candidate of candidates(text)) {
+		let found: unknown;
+		try {
+			found = JSON.parse(candidate);
+		} catch {
+			continue;
+		}
+		if (isLikePlan(found)) return found;
+		other ??= found;
 	}
+	if (typeof other === "object" && other !== null) return other;
+	throw invalid("it is not JSON");
+}
+
+/** A remark in brackets may parse, too. */
+function isLikePlan(found: unknown): boolean {
+	const steps = Array.isArray(found) ? found : (found as { steps?: unknown } | null)?.steps;
+	return Array.isArray(steps) && (steps.length === 0 || typeof steps[0] === "object");
+}
+
+function* candidates(text: string): Generator<string> {
+	yield text;
+	for (const [, fenced = ""] of text.matchAll(/```(?:\w+)?\s*\n([\s\S]*?)```/g)) yield fenced;
+	yield* bracketed(text);
+	// Brackets that are opened in a sentence and never closed hide those after them.
+	yield text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1);
+	yield text.slice(text.indexOf("["), text.lastIndexOf("]") + 1);
+}
+
+/** The outermost brackets of a text, in one pass; those in strings of JSON do not count. */
+function* bracketed(text: string): Generator<string> {
+	let start = -1;
+	let depth = 0;
+	for (let at = 0; at < text.length; at++) {
+		const character = text[at];
+		if (depth > 0 && character === '"') at = endOfString(text, at);
+		else if (character === "{" || character === "[") {
+			if (depth++ === 0) start = at;
+		} else if (depth > 0 && (character === "}" || character === "]")) {
+			if (--depth === 0) yield text.slice(start, at + 1);
+		}
+	}
+}
+
+function endOfString(text: string, start: number): number {
+	for (let at = start + 1; at < text.length; at++) {
+		if (text[at] === "\\") at++;
+		else if (text[at] === '"') return at;
+	}
+	return text.length;
 }
 
 function invalid(why: string): HoldfastError {

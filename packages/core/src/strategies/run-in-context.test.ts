@@ -253,14 +253,17 @@ describe("with an instance made by hand", () => {
 	test("is notified to abort, and one that never answers does not hold up who cancels", async () => {
 		let aborted = 0;
 		const never = new Promise<never>(() => {});
-		const stream = (): never =>
-			({
+		const asked = Promise.withResolvers<void>();
+		const stream = (): never => {
+			asked.resolve();
+			return {
 				turn: never,
 				abort: () => aborted++,
 				[Symbol.asyncIterator]: () => ({ next: () => never }),
-			}) as never;
+			} as never;
+		};
 		const running = loop().stream(contextOf(byHand(() => [], { stream })));
-		await new Promise<void>((resolve) => setImmediate(resolve));
+		await asked.promise;
 		running.abort();
 		await expect(running.result).rejects.toMatchObject({ code: "CANCELLED" });
 		expect(await collect(running)).toBeDefined();

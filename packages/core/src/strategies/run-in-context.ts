@@ -22,7 +22,7 @@ import { backingOf, type InstanceBacking } from "./instance-model.ts";
 
 /** Runs a decider to its end. */
 export function executeDecider(decider: Decider, context: ExecutionContext): Promise<ExecutionResult> {
-	return start(decider, context).result;
+	return start(decider, context, undefined).result;
 }
 
 /** Runs a decider and emits its events. */
@@ -41,7 +41,7 @@ export function streamDecider(decider: Decider, context: ExecutionContext): Agen
 function start(
 	decider: Decider,
 	context: ExecutionContext,
-	watcher?: Watcher,
+	watcher: Watcher | undefined,
 ): { run: Run; result: Promise<ExecutionResult> } {
 	const { input, state, signal } = context;
 	const backing = backingOf(context.llm);
@@ -50,6 +50,7 @@ function start(
 		runId: backing.ports.ids.uuid(),
 		state: initialSession(state),
 		recorder: ephemeralRecorder(),
+		asks: watcher === undefined ? "whole" : "streamed",
 		...(watcher === undefined ? {} : { watchers: [watcher] }),
 		...(backing.parentContext === undefined ? {} : { parentContext: backing.parentContext }),
 	});
@@ -70,8 +71,8 @@ function engineAgentOf(decider: Decider, context: ExecutionContext, backing: Ins
 	const { agent, tools = [], strategy = {} } = context;
 	const { model, toolStrategy, ports } = backing;
 	const byName = normaliseTools(tools.length > 0 ? (tools as ToolSet) : (backing.tools ?? []));
-	// The caller of the strategy reports what ends a call as a whole.
-	const { onComplete: _, onError: __, ...hooks } = boundHooks(strategy);
+	// Who calls the strategy knows of the error by itself, and may recover from it.
+	const { onError: _, ...hooks } = boundHooks(strategy);
 	return {
 		id: agent.id,
 		model: () => model,

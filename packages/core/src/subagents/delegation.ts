@@ -1,6 +1,6 @@
 // The sub-agents of an agent within one table of its sessions: their sessions, on the same journal, and the tools that
 // give them work. Made anew for each table, for a sub-agent's own sub-agents work where its parent's sessions are.
-import type { EngineAgent, Run } from "../engine/index.ts";
+import type { EngineAgent, ObserveRun, Run } from "../engine/index.ts";
 import { readChildStoreKey } from "../host/index.ts";
 import {
 	type SessionAgent,
@@ -94,8 +94,16 @@ class Delegation implements SessionChildren {
 		await Promise.all(this.#made.map((table) => table.close()));
 	}
 
-	#makeTable({ agent }: Subagent, { journal, background, records }: SessionTable): SessionTable {
-		const table = new SessionTable(agent, journal, { background, records, keys: "store-keys" });
+	#makeTable({ agent }: Subagent, parent: SessionTable): SessionTable {
+		const { journal, background, records, observe } = parent;
+		const ofRoot: ObserveRun = (run) =>
+			observe?.({ ...run, sessionKey: parent.rootKeyOf(run.sessionKey) ?? run.sessionKey });
+		const table = new SessionTable(agent, journal, {
+			background,
+			records,
+			keys: "store-keys",
+			...(observe === undefined ? {} : { observe: ofRoot }),
+		});
 		this.#made.push(table);
 		return table;
 	}

@@ -1,49 +1,62 @@
-// Carries out the calls of one round in their order; for strategies that run tools themselves.
-
-import type { ToolResult } from "@holdfast/upp";
+// Carries out the calls of one round group by group; for strategies that run tools themselves.
+import type { Tool, ToolCall } from "@holdfast/upp";
+import {
+	type OrderedToolCall,
+	orderToolCalls,
+	type ToolWithDependencies,
+	toolsByName,
+} from "./execution-groups.ts";
 import { describeError } from "./run-tool.ts";
-import { type OrderedCall, type OrderedTool, orderToolCalls } from "./tool-order.ts";
+
+/** Runs one call with its tool. A rejection is a call that failed. */
+export type ToolExecutor = (call: ToolCall, tool: Tool) => Promise<unknown>;
+
+/** What became of one call. */
+export interface ToolExecutionResult {
+	readonly call: ToolCall;
+	/** What the executor gave; `null` of a call that failed. */
+	readonly result: unknown;
+	readonly isError: boolean;
+	/** Why it failed. */
+	readonly error?: string;
+	/** Milliseconds. */
+	readonly duration: number;
+}
 
 /**
- * Executes the calls of a round, those that nothing holds back at the same time, each other once all it waits for
- * has settled. Calls that wait for themselves get an error result, and so does a call whose `execute` rejects.
+ * Executes the calls of a round in the order of `orderToolCalls`: the calls of a group at the same time, the groups one
+ * after the other. A call of a tool that is not there fails, and the executor is not asked.
  *
  * @returns one result a call, in call order.
  * @see UAP 8.5, 8.6
  */
-export async function executeOrderedToolCalls<Call extends OrderedCall, Tool extends OrderedTool>(
-	calls: readonly Call[],
-	tools: ReadonlyMap<string, Tool> | readonly Tool[],
-	execute: (call: Call, tool: Tool | undefined) => ToolResult | Promise<ToolResult>,
-): Promise<ToolResult[]> {
-	const { waitsFor, cyclic } = orderToolCalls(calls, tools);
-	const byName = tools instanceof Map ? tools : new Map([...tools.values()].map((tool) => [tool.name, tool]));
-	const byId = new Map(calls.map((call) => [call.toolCallId, call]));
-	const settled = new Map<Call, Promise<ToolResult>>();
+export async function executeOrderedToolCalls(
+	calls: readonly OrderedToolCall[],
+	tools: readonly ToolWithDependencies[] | ReadonlyMap<string, ToolWithDependencies>,
+	executor: ToolExecutor,
+): Promise<ToolExecutionResult[]> {
+	const byName = toolsByName(tools);
+	const results = new Map<ToolCall, ToolExecutionResult>();
+	const carryOut = async (call: ToolCall): Promise<void> => {
+		results.set(call, await execute(call, byName.get(call.toolName), executor));
+	};
+	for (const group of orderToolCalls(calls, byName)) await Promise.all(group.calls.map(carryOut));
+	return calls.map((call) => results.get(call) as ToolExecutionResult);
+}
 
-	function settle(call: Call): Promise<ToolResult> {
-		let result = settled.get(call);
-		if (result === undefined) {
-			result = carryOut(call);
-			settled.set(call, result);
-		}
-		return result;
+async function execute(
+	call: ToolCall,
+	tool: Tool | undefined,
+	executor: ToolExecutor,
+): Promise<ToolExecutionResult> {
+	if (tool === undefined)
+		return { call, result: null, isError: true, error: `Tool not found: ${call.toolName}`, duration: 0 };
+	const start = performance.now();
+	const took = (): number => performance.now() - start;
+	try {
+		const result = await executor(call, tool);
+		return { call, result, isError: false, duration: took() };
+	} catch (error) {
+		return { call, result: null, isError: true, error: describeError(error), duration: took() };
 	}
-
-	async function carryOut(call: Call): Promise<ToolResult> {
-		const { toolCallId, toolName } = call;
-		const cycle = cyclic.get(toolCallId);
-		if (cycle !== undefined) return { toolCallId, result: cycle, isError: true };
-		const waits = waitsFor.get(toolCallId);
-		if (waits !== undefined) await Promise.all(waits.map((id) => settle(byId.get(id) as Call)));
-		try {
-			return await execute(call, byName.get(toolName) as Tool | undefined);
-		} catch (error) {
-			return { toolCallId, result: describeError(error), isError: true };
-		}
-	}
-
-	// What may start at once starts in call order, before anything is waited for.
-	for (const call of calls) if (!waitsFor.has(call.toolCallId)) settle(call);
-	return Promise.all(calls.map(settle));
 }

@@ -1,15 +1,22 @@
 // The door of tools: everything the engine and the package's entry points take from this folder.
 export { normaliseTools } from "./normalise-tool.ts";
 export { plainDetails, plainJson } from "./plain-json.ts";
-export { runTool } from "./run-tool.ts";
+export { plainOutcome, runTool } from "./run-tool.ts";
 export { shownToModel } from "./shown-to-model.ts";
+export type {
+	OnSubagentEvent,
+	SubagentEndEvent,
+	SubagentEvent,
+	SubagentStartEvent,
+} from "./subagent-event.ts";
 export { tool } from "./tool.ts";
 export { readToolInput, type ToolInput, validatingSchema } from "./tool-input.ts";
-export { orderToolCalls } from "./tool-order.ts";
+export { orderRound } from "./tool-order.ts";
 export type { InferToolInput, InferToolOutput, KnownTool, KnownTools, Plain } from "./tool-types.ts";
 export type {
 	AnyTool,
 	Approval,
+	ApprovalContext,
 	EngineTool,
 	RetryPolicy,
 	ToolContext,

@@ -1,19 +1,25 @@
 // Makes what a tool returned into what a journal and a model can hold: a string or plain JSON.
-// Values that are that already, nearly all, are passed on as they are.
+// Values that are that already, nearly all, are passed on as they are. What JSON would lose all of is refused.
 
-/** A value as plain JSON. Throws where it cannot be: circular references. */
+/**
+ * A value as plain JSON. Throws where it cannot be: functions, circular references, and objects of which JSON would keep
+ * nothing, such as a `Response`, a file or a promise.
+ */
 export function plainJson(value: unknown): unknown {
 	if (value === undefined) return "";
 	if (typeof value === "string" || isPlainJson(value, 0)) return value;
+	if (typeof value === "function" || typeof value === "symbol")
+		throw new TypeError(`it is a ${typeof value}.`);
 	const text = JSON.stringify(value, toPlainMember);
-	return text === undefined ? String(value) : JSON.parse(text);
+	if (text === undefined) throw new TypeError("its `toJSON` gives nothing.");
+	return JSON.parse(text);
 }
 
 /** Details as plain JSON, or a marker in their place where they cannot be. */
 export function plainDetails(details: unknown): unknown {
 	if (isPlainJson(details, 0)) return details;
 	try {
-		const text = JSON.stringify(details);
+		const text = JSON.stringify(details, toDetail);
 		if (text !== undefined) return JSON.parse(text);
 		return { unserialisable: `a ${typeof details}` };
 	} catch (error) {
@@ -52,16 +58,43 @@ function isPlainContainer(value: object, depth: number): boolean {
 // What JSON would lose without a word is written so that a model can read it.
 function toPlainMember(this: unknown, key: string, member: unknown): unknown {
 	const original = (this as Record<string, unknown>)[key];
-	if (original instanceof Uint8Array) return bytesToBase64(original);
+	if (isBytes(original)) return bytesToBase64(original);
 	if (typeof member === "bigint") return String(member);
 	if (typeof member === "number" && !Number.isFinite(member)) return String(member);
 	if (member instanceof Map) return Object.fromEntries(member);
 	if (member instanceof Set) return [...member];
+	if (member instanceof RegExp) return String(member);
+	if (ArrayBuffer.isView(member)) return [...(member as Float64Array)];
+	return toDetail(key, member);
+}
+
+function toDetail(_key: string, member: unknown): unknown {
 	if (member instanceof Error) return { name: member.name, message: member.message };
+	if (typeof member === "object" && member !== null && saysNothing(member)) {
+		const { name } = member.constructor;
+		throw new TypeError(
+			`it holds an object of the class ${name || "without a name"}, of which JSON would keep nothing. Return its data.`,
+		);
+	}
 	return member;
 }
 
-function bytesToBase64(bytes: Uint8Array): string {
+/** Whether all that an object holds is where JSON does not look. */
+function saysNothing(value: object): boolean {
+	if (Array.isArray(value) || Object.keys(value).length > 0) return false;
+	const prototype: object | null = Object.getPrototypeOf(value);
+	return prototype !== null && Object.getPrototypeOf(prototype) !== null;
+}
+
+function isBytes(value: unknown): value is Uint8Array | ArrayBuffer | DataView {
+	return value instanceof Uint8Array || value instanceof ArrayBuffer || value instanceof DataView;
+}
+
+function bytesToBase64(data: Uint8Array | ArrayBuffer | DataView): string {
+	const bytes =
+		data instanceof ArrayBuffer
+			? new Uint8Array(data)
+			: new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
 	let binary = "";
 	for (const byte of bytes) binary += String.fromCharCode(byte);
 	return btoa(binary);

@@ -1,6 +1,7 @@
+import { UPPError } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { normaliseTool, normaliseTools } from "./normalise-tool.ts";
-import { runTool } from "./run-tool.ts";
+import { describeError, runTool } from "./run-tool.ts";
 import { contextOf } from "./tool-context.fixture.ts";
 import type { AnyTool, EngineTool, ToolOutcome } from "./types.ts";
 
@@ -50,6 +51,66 @@ describe("a plain result", () => {
 		expect((await run(() => 10n)).output).toBe("10");
 	});
 
+	test("binary data, regular expressions and errors in it are what a model can read", async () => {
+		const { buffer } = new Uint8Array([1, 2, 3, 4]);
+		const { output } = await run(() => ({
+			buffer,
+			view: new DataView(buffer, 1, 2),
+			floats: new Float64Array([0.5, 2]),
+			big: new BigInt64Array([1n]),
+			pattern: /a+/g,
+			error: new TypeError("no"),
+			at: new URL("http://x.test/"),
+		}));
+		expect(output).toEqual({
+			buffer: "AQIDBA==",
+			view: "AgM=",
+			floats: [0.5, 2],
+			big: ["1"],
+			pattern: "/a+/g",
+			error: { name: "TypeError", message: "no" },
+			at: "http://x.test/",
+		});
+	});
+
+	class Secret {
+		readonly #key = "private";
+		get key() {
+			return this.#key;
+		}
+	}
+	test.each<[string, unknown, RegExp]>([
+		["a function", function source() {}, /it is a function/],
+		["a symbol", Symbol("s"), /it is a symbol/],
+		["a Response", new Response("body"), /Response/],
+		["a WeakMap", new WeakMap(), /WeakMap/],
+		["a WeakSet", new WeakSet(), /WeakSet/],
+		["a Blob", new Blob(["x"]), /Blob/],
+		["a File within", { files: [new File(["x"], "x.txt")] }, /File/],
+		["a promise that was not awaited", { found: Promise.resolve(1) }, /Promise/],
+		["a Map with a Response", new Map([["a", new Response("x")]]), /Response/],
+		["an object whose members are all private", new Secret(), /Secret/],
+		["an object without a class's name", new (class {})(), /without a name/],
+		["an object that says it is nothing", { toJSON: () => undefined }, /toJSON/],
+	])("that is %s is an error, and not its source text or an empty object", async (_, value, why) => {
+		const { output, isError } = await run(() => value);
+		expect(isError).toBe(true);
+		expect(output).toMatch(/^The tool ran, but its result cannot be written as JSON/);
+		expect(output).toMatch(why);
+		const asDetails = await execute(() => ({ output: "kept", details: { value } }));
+		expect(asDetails).toMatchObject({ output: "kept", isError: false });
+	});
+
+	test("plain objects of any making are kept, empty ones too", async () => {
+		const bare = Object.create(null);
+		expect((await run(() => ({ a: {}, b: [], c: bare, d: undefined, big: 1n }))).output).toEqual({
+			a: {},
+			b: [],
+			c: {},
+			big: "1",
+		});
+	});
+
 	test("that is circular is an error that says the tool ran", async () => {
 		const circular: Record<string, unknown> = {};
 		circular.self = circular;
@@ -76,7 +137,13 @@ describe("output with details", () => {
 	test("that cannot be serialised keeps the output and marks the details", async () => {
 		const circular: Record<string, unknown> = {};
 		circular.self = circular;
-		for (const details of [circular, { size: 10n }, () => 1]) {
+		for (const details of [
+			circular,
+			{ size: 10n },
+			() => 1,
+			new Blob(["x"]),
+			{ found: Promise.resolve(1) },
+		]) {
 			expect(await execute(() => ({ output: "kept", details }))).toEqual({
 				output: "kept",
 				details: { unserialisable: expect.any(String) },
@@ -180,6 +247,17 @@ describe("a streaming tool", () => {
 });
 
 describe("a tool that fails", () => {
+	test("with an error of the model layer says what it means, and not what the provider said", () => {
+		const own = new UPPError("Incorrect API key: sk-1", "AUTHENTICATION_FAILED", "acme", "llm", 401);
+		const meant = "The model cannot be used at the moment.";
+		for (const [error, said] of [
+			[own, meant],
+			[new Error("No summary", { cause: own }), "No summary"],
+			[new Error(`No summary: ${own.message}`, { cause: own }), meant],
+		] as const)
+			expect(describeError(error)).toBe(said);
+	});
+
 	test("by throwing or rejecting has the error as its outcome, cause included", async () => {
 		const error = new Error("fetch failed", { cause: new Error("ECONNREFUSED") });
 		const failures = [

@@ -1,7 +1,40 @@
 // Giving tools their context outside the engine: for strategies and tools that call tools themselves.
 // The engine always passes the context, however a tool declares its parameters.
 
-import type { AnyTool, ToolContext } from "./types.ts";
+import { type Tool, uuid } from "@holdfast/upp";
+import type { OnSubagentEvent } from "./subagent-event.ts";
+import type { AnyTool } from "./types.ts";
+
+/** What a tool learns of who calls it. The engine gives more, see `ToolContext`. @see UAP 8.4 */
+export interface ToolExecutionContext {
+	readonly agentId: string;
+	readonly stateId: string;
+	/** The call that the tool serves. */
+	readonly toolCallId?: string;
+	/** Takes what a sub-agent of the tool does. */
+	readonly onSubagentEvent?: OnSubagentEvent;
+	/** The model of the calling agent, for sub-agents that have none. */
+	// biome-ignore lint/suspicious/noExplicitAny: handed to agent({ model }) as it is, whatever kind of model it is
+	readonly parentModel?: any;
+	// biome-ignore lint/suspicious/noExplicitAny: handed to agent({ config }) as it is
+	readonly parentConfig?: any;
+}
+
+/** The function of a tool that takes its context. */
+// biome-ignore lint/suspicious/noExplicitAny: parameters are typed where the tool is declared
+export type ContextAwareToolRun = (params: any, context?: ToolExecutionContext) => unknown;
+
+/** What `injectToolContext` may be given. */
+export interface InjectToolContextOptions {
+	/** Takes the events of sub-agents that the tools run. */
+	readonly onSubagentEvent?: OnSubagentEvent;
+}
+
+/** Of an `ExecutionContext`, what tools learn. */
+interface CallingContext {
+	readonly agent: { readonly id: string; readonly model?: unknown; readonly config?: unknown };
+	readonly state: { readonly id: string };
+}
 
 /**
  * Whether a tool's `run` visibly declares a second parameter. A hint only: an optional, defaulted or rest parameter
@@ -14,44 +47,65 @@ export function isContextAwareTool(tool: AnyTool): boolean {
 }
 
 /**
- * A copy of a tool whose `run` gets this context. What the caller of `run` passes as context itself comes first.
- * The tool given is not changed; one without `run` is returned as it is.
+ * New tools that pass the context of a strategy to those that take one. What the caller of `run` passes as context itself
+ * comes first; without it, each call has a `toolCallId` of its own. The tools given are not changed.
+ *
+ * @see UAP 8.4
  */
-export function injectToolContext<Tool extends AnyTool>(tool: Tool, context: Partial<ToolContext>): Tool {
-	if (typeof tool.run !== "function") return tool;
-	return {
-		...tool,
-		run: (params: unknown, own?: object) =>
-			tool.run?.(params, own === undefined ? context : over(own, context)),
-	};
-}
-
-/** `injectToolContext` for a list of tools. */
-export function withToolContext<Tool extends AnyTool>(
+export function injectToolContext(
 	tools: readonly Tool[],
-	context: Partial<ToolContext>,
+	context: CallingContext,
+	options: InjectToolContextOptions = {},
 ): Tool[] {
-	return tools.map((tool) => injectToolContext(tool, context));
+	const { agent, state } = context;
+	const { model: parentModel, config: parentConfig } = agent;
+	const shared = { agentId: agent.id, stateId: state.id, parentModel, parentConfig };
+	return tools.map((tool): Tool => {
+		if (!isContextAwareTool(tool))
+			return copyOf(tool, (params, own) => (own === undefined ? tool.run(params) : tool.run(params, own)));
+		return copyOf(tool, (params, own) =>
+			tool.run(params, {
+				...shared,
+				toolCallId: uuid(),
+				...(own as object | undefined),
+				...listener(options.onSubagentEvent, own as ToolExecutionContext | undefined),
+			}),
+		);
+	});
 }
 
-// Reads through to the caller's own context, whose properties may be lazy, inherited and private to it.
-function over(own: object, context: Partial<ToolContext>): object {
-	const both = {};
-	for (const key of [...namesOf(own), ...Object.keys(context)]) {
-		const from = (key in own ? own : context) as Record<string, unknown>;
-		const get = (): unknown => {
-			const value = from[key];
-			return typeof value === "function" ? value.bind(from) : value;
-		};
-		Object.defineProperty(both, key, { get, enumerable: true, configurable: true });
-	}
-	return both;
+/** A copy of a tool that is run by a handler, which gets the context. @see UAP 8.4 */
+export function withToolContext(
+	tool: Tool,
+	handler: (
+		// biome-ignore lint/suspicious/noExplicitAny: parameters are typed where the handler is declared
+		params: any,
+		context?: ToolExecutionContext,
+	) => Promise<unknown>,
+): Tool {
+	return copyOf(tool, (params, context) => handler(params, context as ToolExecutionContext | undefined));
 }
 
-function namesOf(own: object): Set<string> {
-	const names = new Set<string>();
-	for (let at = own; at !== null && at !== Object.prototype; at = Object.getPrototypeOf(at)) {
-		for (const name of Object.getOwnPropertyNames(at)) if (name !== "constructor") names.add(name);
-	}
-	return names;
+/** Functions of a class are on its prototype, where a spread does not find them. */
+function copyOf(tool: Tool, run: (params: unknown, context: unknown) => unknown): Tool {
+	const approval =
+		tool.approval === undefined ? {} : { approval: (params: unknown) => tool.approval?.(params) as boolean };
+	const { name, description, parameters } = tool;
+	return { ...tool, name, description, parameters, ...approval, run };
+}
+
+/** Who was given here hears of sub-agents, and so does who calls. */
+function listener(
+	given: OnSubagentEvent | undefined,
+	own: ToolExecutionContext | undefined,
+): Pick<ToolExecutionContext, "onSubagentEvent"> {
+	const others = own?.onSubagentEvent;
+	if (given === undefined || others === undefined)
+		return given === undefined ? {} : { onSubagentEvent: given };
+	return {
+		onSubagentEvent(event) {
+			given(event);
+			others.call(own, event);
+		},
+	};
 }

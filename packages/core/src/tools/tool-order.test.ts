@@ -1,13 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { executeOrderedToolCalls } from "./execute-ordered.ts";
-import {
-	hasCallDependencies,
-	hasToolDependencies,
-	type OrderedCall,
-	type OrderedTool,
-	orderToolCalls,
-} from "./tool-order.ts";
+import { type OrderedCall, type OrderedTool, orderRound } from "./tool-order.ts";
 
 const tools: OrderedTool[] = [
 	{ name: "plain" },
@@ -24,7 +17,44 @@ function call(toolCallId: string, toolName: string, after?: string[]): OrderedCa
 }
 
 function waits(...calls: OrderedCall[]): Record<string, readonly string[]> {
-	return Object.fromEntries(orderToolCalls(calls, tools).waitsFor);
+	return Object.fromEntries(orderRound(calls, tools).waitsFor);
+}
+
+interface Settled {
+	readonly toolCallId: string;
+	readonly result: unknown;
+	readonly isError?: true;
+}
+
+// Carries out a round as the engine does: each call starts once all it waits for has settled.
+async function carryOut(
+	calls: readonly OrderedCall[],
+	ordered: readonly OrderedTool[],
+	execute: (call: OrderedCall) => Settled | Promise<Settled>,
+): Promise<Settled[]> {
+	const { waitsFor, cyclic } = orderRound(calls, ordered);
+	const settled = new Map<string, Promise<Settled>>();
+	const settle = (call: OrderedCall): Promise<Settled> => {
+		const known = settled.get(call.toolCallId);
+		if (known !== undefined) return known;
+		const result = (async (): Promise<Settled> => {
+			const { toolCallId } = call;
+			const cycle = cyclic.get(toolCallId);
+			if (cycle !== undefined) return { toolCallId, result: cycle, isError: true };
+			const waits = waitsFor.get(toolCallId) ?? [];
+			const others = waits.map((id) => settle(calls.find((each) => each.toolCallId === id) as OrderedCall));
+			if (others.length > 0) await Promise.all(others);
+			try {
+				return await execute(call);
+			} catch (error) {
+				return { toolCallId, result: (error as Error).message, isError: true };
+			}
+		})();
+		settled.set(call.toolCallId, result);
+		return result;
+	};
+	for (const call of calls) if (!waitsFor.has(call.toolCallId)) settle(call);
+	return Promise.all(calls.map(settle));
 }
 
 // Runs a round with calls that take turns, and writes down when each starts and ends.
@@ -32,7 +62,7 @@ async function watch(calls: OrderedCall[], ordered: readonly OrderedTool[] = too
 	const log: string[] = [];
 	let running = 0;
 	let most = 0;
-	const results = await executeOrderedToolCalls(calls, ordered, async ({ toolCallId }) => {
+	const results = await carryOut(calls, ordered, async ({ toolCallId }) => {
 		log.push(`+${toolCallId}`);
 		most = Math.max(most, ++running);
 		for (let turn = 0; turn < 3; turn++) await Promise.resolve();
@@ -45,7 +75,7 @@ async function watch(calls: OrderedCall[], ordered: readonly OrderedTool[] = too
 
 describe("calls without dependencies", () => {
 	test("wait for nobody", () => {
-		const order = orderToolCalls([call("1", "plain"), call("2", "read_file"), call("3", "unknown")], tools);
+		const order = orderRound([call("1", "plain"), call("2", "read_file"), call("3", "unknown")], tools);
 		expect(order.waitsFor.size + order.cyclic.size).toBe(0);
 	});
 
@@ -55,7 +85,7 @@ describe("calls without dependencies", () => {
 		const calls = [call("1", "plain"), call("2", "plain"), call("3", "read_file")];
 		// Each of the first two waits for the one after it, which only works when all have started.
 		const { promise: second, resolve: finishSecond } = Promise.withResolvers<void>();
-		const results = await executeOrderedToolCalls(calls, tools, async ({ toolCallId }) => {
+		const results = await carryOut(calls, tools, async ({ toolCallId }) => {
 			if (toolCallId === "1") await second;
 			if (toolCallId === "2") await last;
 			if (toolCallId === "3") finishLast();
@@ -104,7 +134,7 @@ describe("dependsOn", () => {
 	});
 
 	test("counts a failed call as settled", async () => {
-		const results = await executeOrderedToolCalls(
+		const results = await carryOut(
 			[call("1", "write_file"), call("2", "read_file")],
 			tools,
 			({ toolCallId }) => {
@@ -150,7 +180,7 @@ describe("cycles", () => {
 	});
 
 	test("through after work the same", () => {
-		const { cyclic, waitsFor } = orderToolCalls(
+		const { cyclic, waitsFor } = orderRound(
 			[call("1", "plain", ["3"]), call("2", "plain", ["1"]), call("3", "plain", ["2"]), call("4", "alone")],
 			tools,
 		);
@@ -176,7 +206,7 @@ test("any round: every call settles, and nothing starts before what it waits for
 	await fc.assert(
 		fc.asyncProperty(anyTools, anyCalls, async (some, bodies) => {
 			const calls = bodies.map((body, index) => ({ ...body, toolCallId: String(index) }));
-			const { cyclic } = orderToolCalls(calls, some);
+			const { cyclic } = orderRound(calls, some);
 			const { log, results } = await watch(calls, some);
 			expect(results.map(({ toolCallId }) => toolCallId)).toEqual(calls.map(({ toolCallId }) => toolCallId));
 			for (const { toolCallId, toolName, after } of calls) {
@@ -201,14 +231,6 @@ test("any round: every call settles, and nothing starts before what it waits for
 	);
 });
 
-test("the questions whether there are dependencies at all", () => {
-	expect(hasToolDependencies([{ name: "plain" }, { name: "b", dependsOn: [] }])).toBe(false);
-	expect(hasToolDependencies(new Map([["alone", { sequential: true }]]))).toBe(true);
-	expect(hasToolDependencies(tools.slice(2, 3))).toBe(true);
-	expect(hasCallDependencies([call("1", "plain"), call("2", "plain", [])])).toBe(false);
-	expect(hasCallDependencies([call("1", "plain", ["2"])])).toBe(true);
-});
-
 test("a sequential call that can go first does, also where another one waits for an ordinary call", () => {
 	const tools = [{ name: "a", sequential: true }, { name: "b" }];
 	const calls = [
@@ -216,7 +238,7 @@ test("a sequential call that can go first does, also where another one waits for
 		{ toolCallId: "1", toolName: "a", after: ["0", "2"] },
 		{ toolCallId: "2", toolName: "a" },
 	];
-	const { waitsFor } = orderToolCalls(calls, tools);
+	const { waitsFor } = orderRound(calls, tools);
 	expect(waitsFor.get("2")).toBeUndefined();
 	expect(waitsFor.get("0")).toEqual(["2"]);
 	expect(waitsFor.get("1")).toEqual(["0", "2"]);

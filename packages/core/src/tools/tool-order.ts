@@ -30,25 +30,12 @@ export interface ToolOrder {
 
 const UNORDERED: ToolOrder = Object.freeze({ waitsFor: new Map(), cyclic: new Map() });
 
-/** Whether any of the tools is `sequential` or depends on another. */
-export function hasToolDependencies(tools: OrderedTools): boolean {
-	for (const tool of tools.values()) {
-		if (tool.sequential === true || (tool.dependsOn !== undefined && tool.dependsOn.length > 0)) return true;
-	}
-	return false;
-}
-
-/** Whether any of the calls says `after`. */
-export function hasCallDependencies(calls: readonly OrderedCall[]): boolean {
-	return calls.some((call) => call.after !== undefined && call.after.length > 0);
-}
-
 /**
  * Orders the calls of one round. Names and ids that are not in the round are ignored.
  *
  * @see UAP 8.5, 8.6
  */
-export function orderToolCalls(calls: readonly OrderedCall[], tools: OrderedTools): ToolOrder {
+export function orderRound(calls: readonly OrderedCall[], tools: OrderedTools): ToolOrder {
 	const toolOf = toolsOfRound(calls, tools);
 	if (toolOf === undefined) return UNORDERED;
 	const explicit = explicitWaits(calls, toolOf);

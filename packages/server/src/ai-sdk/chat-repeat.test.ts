@@ -175,7 +175,7 @@ test("what tools did stays on record, and the ids of events keep their meaning",
 });
 
 test("a history that came with the context stays as it came", async () => {
-	const served = serveScript(["One.", "Two."]);
+	const served = serveScript(["One.", "Two."], { serving: { clientsMaySet: ["history"] } });
 	const transport = transportOf(served);
 	const chat = new Chat<UIMessage>({ id: "c", transport });
 	const context = { messages: [{ role: "user", content: "Before." }] };

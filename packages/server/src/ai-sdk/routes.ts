@@ -4,7 +4,13 @@ import type { Exchange, Projection } from "../exchange.ts";
 import type { DescribedAnswer, Route } from "../http/index.ts";
 import { answerJson, idempotencyKeyOf, isSessionId, sessionIdOfPath } from "../http/index.ts";
 import { json } from "../openapi/index.ts";
-import { executeErrors, idempotencyKey, stop as stopSession, submitToKnown } from "../routes/index.ts";
+import {
+	executeErrors,
+	fieldErrors,
+	idempotencyKey,
+	stop as stopSession,
+	submitToKnown,
+} from "../routes/index.ts";
 import type { SessionInfo } from "../service/index.ts";
 import { compareEventIds, projectedRun } from "../streams/index.ts";
 import { chatHistory } from "./chat-history.ts";
@@ -41,6 +47,7 @@ export const chat: Route = {
 	answers: { 200: chunks },
 	errors: [
 		...executeErrors,
+		...fieldErrors,
 		"unknown_model",
 		"unknown_message",
 		"forbidden_option",
@@ -53,7 +60,7 @@ export const chat: Route = {
 		const chosen = options === undefined ? {} : { options };
 		if (input.kind === "answers") return answerCalls(exchange, sessionId, input.answers, key, chosen);
 		const info =
-			input.kind === "message" ? undefined : await exchange.service.get(exchange.tenant, sessionId);
+			input.kind === "message" ? undefined : await exchange.service.get(exchange.caller, sessionId);
 		// A page would see the answer of the run that is steered twice: a message waits for it instead.
 		const about = { context, ...chosen, neverSteers: true } as const;
 		const request = { ...askedOf(input, info?.messages ?? []), ...about };
@@ -92,7 +99,7 @@ export const resumeChat: Route = {
 			});
 		const sessionId = sessionIdOfPath(exchange.parameter("id"));
 		const from = exchange.lastEventId();
-		const info = await exchange.service.get(exchange.tenant, sessionId);
+		const info = await exchange.service.get(exchange.caller, sessionId);
 		// A page asks before it knows whether there is anything.
 		const isWanted = from !== undefined || exchange.query("again") === "1";
 		if (info?.lastRun === undefined || !(isWanted || isOpen(info)))
@@ -119,7 +126,7 @@ export const stopChat: Route = {
 	name: "stopChat",
 	summary: "Stops the answer that is being made; a page that only disconnects does not.",
 	answers: stopSession.answers,
-	errors: ["session_not_found"],
+	errors: stopSession.errors ?? [],
 	handle: stopSession.handle,
 };
 
@@ -142,7 +149,7 @@ export const loadChat: Route = {
 	},
 	async handle(exchange) {
 		const id = exchange.parameter("id");
-		const info = isSessionId(id) ? await exchange.service.get(exchange.tenant, id) : undefined;
+		const info = isSessionId(id) ? await exchange.service.get(exchange.caller, id) : undefined;
 		return answerJson({
 			id,
 			messages: info === undefined ? [] : chatHistory(info.messages, info.pendingToolCalls),
@@ -162,7 +169,7 @@ async function answerCalls(
 	key: string | undefined,
 	chosen: { readonly options?: unknown },
 ): Promise<Response> {
-	const info = await exchange.service.get(exchange.tenant, sessionId);
+	const info = await exchange.service.get(exchange.caller, sessionId);
 	if (info === undefined) throw new HoldfastError("session_not_found", "Session not found");
 	const answers = awaitedAnswers(given, info.pendingToolCalls);
 	if (answers.length === 0)

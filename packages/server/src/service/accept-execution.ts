@@ -9,7 +9,7 @@ import type {
 	SessionSetup,
 } from "holdfast/execute";
 import { type Accepted, AcceptedBefore, SeenRequests } from "./seen-requests.ts";
-import type { WhileRunning } from "./service-types.ts";
+import type { ServedCaller, WhileRunning } from "./service-types.ts";
 
 /** What is to be executed. */
 export interface WantedExecution {
@@ -21,6 +21,7 @@ export interface WantedExecution {
 	readonly messageId?: string | undefined;
 	readonly insteadOf?: string | undefined;
 	readonly whileRunning: WhileRunning;
+	readonly caller: ServedCaller;
 }
 
 /**
@@ -71,7 +72,7 @@ async function accept(
 		}
 		// A repeat is known by the id of what was said.
 		const messageId = settings.runId ?? settings.messageId ?? crypto.randomUUID();
-		const { runId, after } = await session.steer(input.input, { messageId });
+		const { runId, after } = await session.steer(input.input, { messageId, caller: settings.caller });
 		return { runId, after, attached: false, waitsFor: messageId };
 	}
 }

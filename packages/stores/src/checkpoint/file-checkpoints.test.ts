@@ -108,6 +108,16 @@ describe("checkpoints in files", () => {
 		expect(process.cwd()).toBe(before);
 	});
 
+	test("are described by metadata, which loadMetadata gives", async () => {
+		const store = fileCheckpoints({ dir });
+		expect(await store.loadMetadata("s")).toBeNull();
+		await store.save("s", { ...stateOf(2), metadata: { agentId: "agent-7" } });
+		expect(await store.loadMetadata("s")).toEqual(metadataOf("s"));
+		expect(await store.loadMetadata("s")).toMatchObject({ sessionId: "s", step: 2, agentId: "agent-7" });
+		await store.delete("s");
+		expect(await store.loadMetadata("s")).toBeNull();
+	});
+
 	test("are described by metadata, anew with each save [UAP-135]", async () => {
 		const store = fileCheckpoints({ dir });
 		const before = Date.now();

@@ -7,7 +7,7 @@ import { join, resolve, sep } from "node:path";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { HoldfastError } from "@holdfast/upp";
 import type { AgentStateJSON } from "holdfast";
-import type { CheckpointMetadata, CheckpointStore } from "holdfast/host";
+import { agentOfCheckpoint, type CheckpointMetadata, type CheckpointStore } from "holdfast/host";
 import { pack, unpack } from "./compression.ts";
 import { exists, isAbsence, isStill, replaceFile, sweep } from "./files.ts";
 import { folderOf, isHashed, sessionOf } from "./session-folder.ts";
@@ -26,6 +26,7 @@ export interface FileCheckpointOptions {
 
 /** Checkpoints in files. */
 export interface FileCheckpoints extends CheckpointStore {
+	loadMetadata(sessionId: string): Promise<CheckpointMetadata | null>;
 	/** Resolves when everything given so far is on disk or has failed, saves of agents in this process included. */
 	flush(): Promise<void>;
 }
@@ -72,7 +73,11 @@ export function fileCheckpoints(options: FileCheckpointOptions = {}): FileCheckp
 		},
 		async load(sessionId) {
 			const folder = pathOf(sessionId);
-			return inTurn(folder, () => readState(join(folder, checkpointFile)));
+			return inTurn(folder, () => read<AgentStateJSON>(join(folder, checkpointFile)));
+		},
+		async loadMetadata(sessionId) {
+			const folder = pathOf(sessionId);
+			return inTurn(folder, () => read<CheckpointMetadata>(join(folder, metadataFile)));
 		},
 		async delete(sessionId) {
 			const folder = pathOf(sessionId);
@@ -95,13 +100,13 @@ export function fileCheckpoints(options: FileCheckpointOptions = {}): FileCheckp
 }
 
 function describe(sessionId: string, state: AgentStateJSON): CheckpointMetadata {
-	const agentId = state.metadata?.agentId;
+	const agentId = agentOfCheckpoint(state);
 	return {
 		sessionId,
 		checkpointId: randomUUID(),
 		timestamp: new Date().toISOString(),
 		step: state.step,
-		...(typeof agentId === "string" ? { agentId } : {}),
+		...(agentId === undefined ? {} : { agentId }),
 	};
 }
 
@@ -128,7 +133,7 @@ async function writePair(folder: string, metadata: string, checkpoint: string | 
 	}
 }
 
-async function readState(path: string): Promise<AgentStateJSON | null> {
+async function read<Kept>(path: string): Promise<Kept | null> {
 	let content: Uint8Array;
 	try {
 		content = await readFile(path);
@@ -137,7 +142,7 @@ async function readState(path: string): Promise<AgentStateJSON | null> {
 		throw failed(path, cause);
 	}
 	try {
-		return JSON.parse(await unpack(content)) as AgentStateJSON;
+		return JSON.parse(await unpack(content)) as Kept;
 	} catch (cause) {
 		throw new HoldfastError(
 			"checkpoint_corrupt",

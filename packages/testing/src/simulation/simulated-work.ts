@@ -96,9 +96,12 @@ function replyTo({ said, round, tasks }: Situation, calls: readonly string[]): S
 		: `re: ${said}`;
 	if (round >= 3 || random.chance(0.45)) return { text };
 	const isInBackground = calls.some((name) => inBackground.includes(name));
-	const toolCalls = Array.from({ length: 1 + random.below(3) }, (_, at) => {
+	// What one turn begins in the background is a group, of which its session hears as one.
+	const isGroup = isInBackground && random.chance(0.3);
+	const toolCalls = Array.from({ length: (isGroup ? 2 : 1) + random.below(isGroup ? 2 : 3) }, (_, at) => {
 		const subject = `${said}/${round}.${at}`;
-		const [name, run_in_background] = [random.pick(calls), isInBackground && random.chance(0.6)];
+		const name = isGroup && random.chance(0.8) ? random.pick(delegating) : random.pick(calls);
+		const run_in_background = isInBackground && (isGroup || random.chance(0.6));
 		const id = subject.replaceAll(" ", "-");
 		if (!inBackground.includes(name))
 			return {

@@ -2,9 +2,11 @@
 
 import { HoldfastError } from "../errors/index.ts";
 import {
+	asMessage,
+	asMessages,
 	type ContentBlock,
+	insteadOf,
 	isContentBlock,
-	isMessage,
 	type Message,
 	type UserContent,
 	UserMessage,
@@ -23,9 +25,21 @@ export interface Conversation {
  * @throws HoldfastError `invalid_input` for anything that is no history and no input.
  */
 export function readInputs(historyOrInput: LLMHistory | LLMInput, rest: readonly LLMInput[]): Conversation {
-	if (Array.isArray(historyOrInput)) return { history: historyOrInput, inputs: toMessages(rest) };
-	if (isThread(historyOrInput)) return { history: historyOrInput.toMessages(), inputs: toMessages(rest) };
+	if (Array.isArray(historyOrInput))
+		return { history: readHistory(historyOrInput), inputs: toMessages(rest) };
+	if (isThread(historyOrInput))
+		return { history: readHistory(historyOrInput.toMessages()), inputs: toMessages(rest) };
 	return { history: [], inputs: toMessages([historyOrInput as LLMInput, ...rest]) };
+}
+
+function readHistory(given: readonly unknown[]): readonly Message[] {
+	const history = asMessages(given);
+	if (history !== undefined) return history;
+	const at = given.findIndex((each) => asMessage(each) === undefined);
+	throw new HoldfastError(
+		"invalid_input",
+		`Number ${at} of the history is no message. ${insteadOf(given[at])}`,
+	);
 }
 
 function toMessages(inputs: readonly LLMInput[]): Message[] {
@@ -36,9 +50,10 @@ function toMessages(inputs: readonly LLMInput[]): Message[] {
 		blocks = [];
 	};
 	for (const input of inputs) {
-		if (isMessage(input)) {
+		const message = typeof input === "string" ? undefined : asMessage(input);
+		if (message !== undefined) {
 			close();
-			messages.push(input);
+			messages.push(message);
 		} else blocks.push(toBlock(input as string | ContentBlock));
 	}
 	close();
@@ -50,7 +65,7 @@ function toBlock(input: string | ContentBlock): UserContent {
 	if (isContentBlock(input) && input.type !== "reasoning") return input;
 	throw new HoldfastError(
 		"invalid_input",
-		"An input is neither text, a message nor a content block a user may send. Give a string, a Message or a ContentBlock.",
+		`An input is neither text, a message nor a content block a user may send. ${insteadOf(input)} A string or a ContentBlock will do, too.`,
 	);
 }
 

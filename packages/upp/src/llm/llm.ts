@@ -35,15 +35,25 @@ export function llm(options: LLMOptions): LLMInstance {
 		params: options.params,
 		capabilities: model.capabilities,
 	};
-	madeOf.set(instance, options);
+	const { generate: generating, stream: streaming } = instance;
+	madeOf.set(instance, { options, generate: generating, stream: streaming });
 	return instance;
 }
 
-const madeOf = new WeakMap<LLMInstance, LLMOptions>();
+interface Made extends Pick<LLMInstance, "generate" | "stream"> {
+	readonly options: LLMOptions;
+}
 
-/** The options an instance was made with by `llm()`; undefined for instances of other making. */
+const madeOf = new WeakMap<LLMInstance, Made>();
+
+/**
+ * The options an instance was made with by `llm()`; undefined for instances of other making, and for those whose
+ * `generate` or `stream` was replaced since.
+ */
 export function llmOptionsOf(instance: LLMInstance): LLMOptions | undefined {
-	return madeOf.get(instance);
+	const made = madeOf.get(instance);
+	const isWhole = made?.generate === instance.generate && made.stream === instance.stream;
+	return isWhole ? made.options : undefined;
 }
 
 interface Loop {

@@ -31,6 +31,7 @@ export {
 } from "./message.ts";
 export { messageFromJSON } from "./message-from-json.ts";
 export { type MessageJSON, messageToJSON } from "./message-json.ts";
+export { asMessage, asMessages, insteadOf } from "./other-messages.ts";
 export { deepest, isPlainRecord, storable } from "./storable.ts";
 export type {
 	BeforeCallDecision,
@@ -42,4 +43,11 @@ export type {
 	ToolResult,
 	ToolUseStrategy,
 } from "./tool.ts";
-export { base64ToBytes, bytesToBase64, decodeValue, encodeValue, type JSONValue } from "./value-codec.ts";
+export {
+	base64ToBytes,
+	bytesToBase64,
+	decodeValue,
+	type EncodeOptions,
+	encodeValue,
+	type JSONValue,
+} from "./value-codec.ts";

@@ -11,7 +11,7 @@ import {
 } from "./message.ts";
 import type { MessageJSON } from "./message-json.ts";
 import type { ToolCall, ToolResult } from "./tool.ts";
-import { decodeValue, type JSONValue } from "./value-codec.ts";
+import { base64ToBytes, decodeValue, type JSONValue } from "./value-codec.ts";
 
 /**
  * Turns JSON data back into the message it was made of.
@@ -47,12 +47,55 @@ function readOptions(json: MessageJSON): MessageOptions {
 }
 
 function readContent(content: unknown): unknown[] {
-	return readList(content, "content", (block, path) => {
+	const blocks = readList(content, "content", (block, path) => {
 		if (!isContentBlock(block)) throw invalid(path, "a content block with a known type");
 		if ((block.type === "text" || block.type === "reasoning") && typeof block.text !== "string") {
 			throw invalid(`${path}.text`, "a string");
 		}
 	});
+	return blocks.map((block, index) => withBytes(block as AssistantContent, `content.${index}`));
+}
+
+/** Other packages write bytes as plain base64, or as JSON writes a Uint8Array by itself. */
+function withBytes(block: AssistantContent, path: string): AssistantContent {
+	switch (block.type) {
+		case "audio":
+		case "video":
+		case "binary":
+			return withData(block, path);
+		case "image":
+		case "document":
+			if (!isRecord(block.source)) throw invalid(`${path}.source`, "an object");
+			if (block.source.type !== "bytes") return block;
+			return { ...block, source: withData(block.source, `${path}.source`) } as AssistantContent;
+		default:
+			return block;
+	}
+}
+
+function withData<Holder extends { data: Uint8Array }>(holder: Holder, path: string): Holder {
+	const data = readBytes(holder.data);
+	if (data === undefined) throw invalid(`${path}.data`, "bytes, or base64");
+	return data === holder.data ? holder : { ...holder, data };
+}
+
+function readBytes(data: unknown): Uint8Array | undefined {
+	if (data instanceof Uint8Array) return data;
+	if (typeof data === "string") {
+		try {
+			return base64ToBytes(data);
+		} catch {
+			return undefined;
+		}
+	}
+	if (!isRecord(data)) return undefined;
+	const entries = Object.entries(data);
+	const areBytes = entries.every(([key, value], at) => key === String(at) && isByte(value));
+	return areBytes ? Uint8Array.from(entries, ([, value]) => value as number) : undefined;
+}
+
+function isByte(value: unknown): boolean {
+	return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 255;
 }
 
 function readToolCalls(toolCalls: unknown): ToolCall[] {

@@ -1,3 +1,4 @@
+import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isHoldfastError } from "../errors/index.ts";
@@ -77,6 +78,51 @@ test("a shared object that is no circle is encoded at both places", () => {
 	expect(throughText({ a: shared, b: [shared] })).toEqual({ a: shared, b: [shared] });
 });
 
+class Secret {
+	readonly #key = 1;
+	get key() {
+		return this.#key;
+	}
+}
+
+class Account extends Secret {
+	readonly owner = "Ann";
+}
+
+test("of an instance of a class its members are kept, or it is refused, as asked", () => {
+	expect(encodeValue({ a: new Account() })).toEqual({ a: { owner: "Ann" } });
+	expect(() => encodeValue({ a: new Account() }, { instances: "refuse" })).toThrow(/"a".*class Account/);
+	const bare = Object.assign(Object.create(null), { a: 1 });
+	for (const plain of [{ a: {} }, bare, runInNewContext("({ a: [{}] })")])
+		expect(encodeValue(plain, { instances: "refuse" })).toEqual({ ...plain });
+});
+
+test("binary data of every kind is what it was, its bytes as base64", () => {
+	const buffer = new Uint8Array([0, 0, 0, 0, 0, 0, 240, 63, 1, 2, 3, 4, 5, 6, 7, 8]).buffer;
+	const values = [
+		buffer,
+		new DataView(buffer, 8, 3),
+		new Int8Array(buffer),
+		new Uint8ClampedArray(buffer),
+		new Int16Array(buffer, 8, 2),
+		new Uint16Array(buffer),
+		new Int32Array(buffer),
+		new Uint32Array(buffer),
+		new BigInt64Array(buffer),
+		new BigUint64Array(buffer),
+		new Float32Array(buffer),
+		new Float64Array(buffer),
+		new Float64Array(0),
+	];
+	for (const value of values) {
+		const back = throughText({ value }) as { value: unknown };
+		expect(back).toStrictEqual({ value });
+		expect(Object.prototype.toString.call(back.value)).toBe(Object.prototype.toString.call(value));
+	}
+	expect((throughText(new DataView(buffer, 8, 3)) as DataView).getUint8(2)).toBe(3);
+	expect(JSON.stringify(encodeValue(new Uint16Array([1, 2])))).toContain('"AQACAA=="');
+});
+
 describe("what JSON cannot say is refused with the path to it", () => {
 	const circular: Record<string, unknown> = { list: [] };
 	(circular.list as unknown[]).push(circular);
@@ -86,7 +132,16 @@ describe("what JSON cannot say is refused with the path to it", () => {
 		["a symbol", [Symbol("x")], "0"],
 		["a circle", circular, "list.0"],
 		["a Map", { a: new Map() }, "a"],
-		["other binary data", { a: new Float64Array(1) }, "a"],
+		["data shared between threads", { a: new Int32Array(new SharedArrayBuffer(4)) }, "a"],
+		["an error", { a: new Error("no") }, "a"],
+		["an error with members", { a: Object.assign(new Error("no"), { code: "E" }) }, "a"],
+		["a RegExp", { a: /x/ }, "a"],
+		["a Blob", { a: new Blob(["x"]) }, "a"],
+		["a File", { a: [new File(["x"], "x.txt")] }, "a.0"],
+		["a promise", { a: Promise.resolve(1) }, "a"],
+		["a WeakMap", { a: new WeakMap() }, "a"],
+		["a Response", { a: new Response("x") }, "a"],
+		["an object whose members are all private", { a: new Secret() }, "a"],
 	])("%s", (_, value, path) => {
 		expect(() => encodeValue(value)).toThrow(
 			expect.objectContaining({ code: "unserialisable_value", data: { path } }),
@@ -98,6 +153,10 @@ describe("what JSON cannot say is refused with the path to it", () => {
 			{ $holdfast: ["bytes", 1] },
 			{ $holdfast: "x" },
 			{ $holdfast: ["new kind", ""] },
+			{ $holdfast: ["binary", ["Float64Array", "AQ=="]] },
+			{ $holdfast: ["binary", ["Function", "AQ=="]] },
+			{ $holdfast: ["binary", ["DataView", 1]] },
+			{ $holdfast: ["binary", "AQ=="] },
 		]) {
 			expect(() => decodeValue(damaged)).toThrow(expect.toSatisfy(isHoldfastError));
 		}

@@ -1,7 +1,8 @@
-// Live values as JSON data and back, exactly: Uint8Array and Date keep their kind, undefined members vanish as in
+// Live values as JSON data and back, exactly: binary data and dates keep their kind, undefined members vanish as in
 // JSON, and user data that looks like one of our markers survives. Plain JSON passes through uncopied.
 
 import { HoldfastError } from "../errors/index.ts";
+import { type Binary, binaryOf, bytesOf, isBinary, kindOf } from "./binary.ts";
 
 // A marker is an object with this one key; an object of the user's that has the key is wrapped in an escape.
 const marker = "$holdfast";
@@ -15,14 +16,24 @@ export type JSONValue =
 	| readonly JSONValue[]
 	| { readonly [key: string]: JSONValue };
 
+/** What becomes of an instance of a class without `toJSON`, whose private members nobody sees. */
+export interface EncodeOptions {
+	/**
+	 * `"members"` (the default): it is encoded as the members that it shows, and refused if it shows none. `"refuse"`: it
+	 * is refused.
+	 */
+	readonly instances?: "members" | "refuse";
+}
+
 /**
  * Turns a live value into JSON data that `decodeValue` turns back. Values that are JSON already are returned as
  * they are. Objects with a `toJSON` method are encoded as what it returns.
- * @throws HoldfastError `unserialisable_value`: functions, symbols, BigInt, circular references; names the path.
+ * @throws HoldfastError `unserialisable_value`: functions, symbols, BigInt, circular references, and objects of which JSON
+ * would keep nothing, such as errors, promises and files; names the path.
  */
-export function encodeValue(value: unknown): JSONValue {
+export function encodeValue(value: unknown, options?: EncodeOptions): JSONValue {
 	if (typeof value === "string") return value;
-	return encode(value, { path: [], ancestors: [] }) ?? null;
+	return encode(value, { path: [], ancestors: [], refuses: options?.instances === "refuse" }) ?? null;
 }
 
 /**
@@ -36,6 +47,8 @@ export function decodeValue(value: JSONValue): unknown {
 interface Position {
 	path: (string | number)[];
 	ancestors: object[];
+	/** Whether instances of classes are refused. */
+	readonly refuses: boolean;
 }
 
 function encode(value: unknown, at: Position): JSONValue | undefined {
@@ -81,16 +94,16 @@ function encodeArray(value: readonly unknown[], at: Position): JSONValue {
 function encodeRecord(value: object, at: Position): JSONValue | undefined {
 	const convert = (value as { toJSON?: unknown }).toJSON;
 	if (typeof convert === "function") return encode(convert.call(value, String(at.path.at(-1) ?? "")), at);
-	if (value instanceof Map || value instanceof Set) {
-		throw unserialisable(at.path, `a ${value.constructor.name}; make it an array or an object`);
-	}
-	if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
-		throw unserialisable(at.path, "binary data other than a Uint8Array");
+	if (isBinary(value)) return mark("binary", [kindOf(value), bytesToBase64(bytesOf(value))]);
+	const keys = Object.keys(value);
+	const plain = isPlain(value);
+	if (!plain && !isOfNoClass(value)) {
+		const lost = losesAll(value, keys) || at.refuses;
+		if (lost) throw unserialisable(at.path, `${nameOf(value)}, of which JSON would keep nothing or a part`);
 	}
 	const given = value as Record<string, unknown>;
-	const keys = Object.keys(value);
 	// What is JSON already is not copied.
-	let changed: [string, JSONValue][] | undefined = isPlain(value) ? undefined : [];
+	let changed: [string, JSONValue][] | undefined = plain ? undefined : [];
 	for (const [index, key] of keys.entries()) {
 		const member = given[key];
 		at.path.push(key);
@@ -136,12 +149,24 @@ function decodeMembers(record: Record<string, JSONValue>): unknown {
 function unmark(record: Record<string, JSONValue>): unknown {
 	const [kind, content] = Array.isArray(record[marker]) ? (record[marker] as JSONValue[]) : [];
 	if (kind === "bytes" && typeof content === "string") return base64ToBytes(content);
+	if (kind === "binary" && Array.isArray(content)) return unmarkBinary(content);
 	if (kind === "date" && typeof content === "string") return new Date(content === "" ? Number.NaN : content);
 	if (kind === "number" && typeof content === "string") return Number(content);
 	if (kind === "object" && typeof content === "object" && content !== null) {
 		return decodeMembers(content as Record<string, JSONValue>);
 	}
-	throw new HoldfastError(
+	throw damaged();
+}
+
+function unmarkBinary([kind, base64]: readonly unknown[]): Binary {
+	const bytes = typeof base64 === "string" ? base64ToBytes(base64) : undefined;
+	const made = bytes === undefined ? undefined : binaryOf(kind, bytes);
+	if (made === undefined) throw damaged();
+	return made;
+}
+
+function damaged(): HoldfastError {
+	return new HoldfastError(
 		"unserialisable_value",
 		`A stored value has a damaged "${marker}" marker. It was written by something else, or changed since.`,
 	);
@@ -158,6 +183,23 @@ function numberName(value: number): string {
 function isPlain(value: object): boolean {
 	const prototype = Object.getPrototypeOf(value);
 	return prototype === Object.prototype || prototype === null;
+}
+
+/** Whether it is of no class, though perhaps of another realm. */
+function isOfNoClass(value: object): boolean {
+	const prototype: object | null = Object.getPrototypeOf(value);
+	return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** Whether what it holds is not in its members. */
+function losesAll(value: object, keys: readonly string[]): boolean {
+	if (keys.length === 0 || ArrayBuffer.isView(value)) return true;
+	return value instanceof Error || value instanceof Map || value instanceof Set;
+}
+
+function nameOf(value: object): string {
+	const { name } = value.constructor ?? {};
+	return typeof name === "string" && name !== "" ? `an object of the class ${name}` : "an object of a class";
 }
 
 // Object.fromEntries defines members, so a key "__proto__" stays data and never becomes the prototype.

@@ -2,7 +2,7 @@
 // each member of the answer.
 
 import { UPPError } from "../errors/index.ts";
-import { AssistantMessage, isMessage, isPlainRecord, storable } from "../messages/index.ts";
+import { AssistantMessage, asMessage, isPlainRecord, storable } from "../messages/index.ts";
 import type { TokenUsage } from "../turn/index.ts";
 import { readCalls } from "./check-calls.ts";
 import { checkBlock } from "./check-content.ts";
@@ -30,9 +30,10 @@ export function invalidResponse(provider: string, what: string, cause?: unknown)
 
 function readResponse(given: unknown): LLMResponse {
 	if (typeof given !== "object" || given === null) throw new Fault("it", "an object");
-	const { message, usage, stopReason, data } = given as Partial<LLMResponse>;
+	const { message, usage, stopReason: reason, data } = given as Partial<LLMResponse>;
 	checkUsage(usage);
-	if (!isStopReason(stopReason))
+	const stopReason = readStopReason(reason);
+	if (stopReason === undefined)
 		throw new Fault("`stopReason`", "stop, length, tool_calls, content_filter, error or other");
 	const response: LLMResponse = { message: readMessage(message), usage, stopReason };
 	if (data !== undefined) {
@@ -42,9 +43,9 @@ function readResponse(given: unknown): LLMResponse {
 	return response;
 }
 
-function readMessage(message: unknown): AssistantMessage {
-	if (!isMessage(message) || message.type !== "assistant")
-		throw new Fault("`message`", "an AssistantMessage");
+function readMessage(given: unknown): AssistantMessage {
+	const message = asMessage(given);
+	if (message?.type !== "assistant") throw new Fault("`message`", "an AssistantMessage");
 	const { id, timestamp, metadata, content, toolCalls } = message;
 	if (typeof id !== "string") throw new Fault("`message.id`", "a text");
 	if (!(timestamp instanceof Date) || Number.isNaN(timestamp.getTime()))
@@ -61,6 +62,29 @@ function readMessage(message: unknown): AssistantMessage {
 		timestamp,
 		...(metadata === undefined ? {} : { metadata }),
 	});
+}
+
+/** What providers of other packages say, in lower case, as they get it from their services. */
+const stopReasons: ReadonlyMap<string, StopReason> = new Map([
+	["end_turn", "stop"],
+	["stop_sequence", "stop"],
+	["completed", "stop"],
+	["max_tokens", "length"],
+	["max_output_tokens", "length"],
+	["tool_use", "tool_calls"],
+	["function_call", "tool_calls"],
+	["content_filtered", "content_filter"],
+	["refusal", "content_filter"],
+	["safety", "content_filter"],
+	["incomplete", "other"],
+	["pause_turn", "other"],
+]);
+
+function readStopReason(value: unknown): StopReason | undefined {
+	if (isStopReason(value)) return value;
+	if (typeof value !== "string") return undefined;
+	const reason = value.toLowerCase().replaceAll("-", "_");
+	return isStopReason(reason) ? reason : stopReasons.get(reason);
 }
 
 function isStopReason(value: unknown): value is StopReason {

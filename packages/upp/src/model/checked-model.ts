@@ -4,7 +4,7 @@
 import { HoldfastError } from "../errors/index.ts";
 import type { StreamEvent } from "../stream/index.ts";
 import { checkResponse, invalidResponse } from "./check-response.ts";
-import type { BoundLLMModel, LLMResponse, LLMStreamResult } from "./model-port.ts";
+import type { BoundLLMModel, LLMRequest, LLMResponse, LLMStreamResult } from "./model-port.ts";
 import { isRetrying, markRetrying } from "./own-retries.ts";
 
 const checked = new WeakSet<BoundLLMModel>();
@@ -26,11 +26,23 @@ export function checkedModel(model: BoundLLMModel, provider: string): BoundLLMMo
 	const made: BoundLLMModel = {
 		modelId: model.modelId,
 		capabilities: model.capabilities,
-		complete: (request) => Promise.resolve(model.complete(request)).then(check),
+		complete: (request) => Promise.resolve(completed(model, request)).then(check),
 		stream: (request) => new CheckedStream(model.stream(request), provider, check),
 	};
 	markChecked(made);
 	return isRetrying(model) ? markRetrying(made) : made;
+}
+
+/** A model made by hand may know how to stream and nothing else. */
+function completed(model: BoundLLMModel, request: LLMRequest): Promise<LLMResponse> {
+	if (typeof model.complete === "function") return model.complete(request);
+	return drained(model.stream(request));
+}
+
+async function drained(stream: LLMStreamResult): Promise<LLMResponse> {
+	stream.response.catch(() => {}); // the iteration or the return reports it
+	for await (const _ of stream);
+	return stream.response;
 }
 
 /** The stream of a model with its answer checked, when it is asked for. */

@@ -7,7 +7,7 @@ import { setTimeout } from "node:timers/promises";
 import { HoldfastError } from "@holdfast/upp";
 import { fromStored, isBusy, openDatabase, toStored } from "../../sqlite/index.ts";
 import type { AgentStateJSON } from "../../state/index.ts";
-import type { CheckpointStore } from "../checkpoint-store.ts";
+import { agentOfCheckpoint, type CheckpointMetadata, type CheckpointStore } from "../checkpoint-store.ts";
 import { checkpointCorrupt, checkpointFile } from "./checkpoint-file.ts";
 import { readRanges, toRanges } from "./number-ranges.ts";
 import { noItems, placeItems, type StoredItems } from "./place-items.ts";
@@ -27,6 +27,7 @@ export interface SqliteCheckpointOptions {
 
 /** Checkpoints in a SQLite file. */
 export interface SqliteCheckpoints extends CheckpointStore {
+	loadMetadata(sessionId: string): Promise<CheckpointMetadata | null>;
 	/** The file, as an absolute path. */
 	readonly path: string;
 	/** Resolves when everything given so far is stored or has failed. */
@@ -47,6 +48,9 @@ interface Written {
 		{ readonly bodies: readonly string[]; readonly digests: readonly string[] }
 	>;
 }
+
+/** Where a checkpoint's row names the agent that saved it; no member of a state is called so. */
+const savedBy = "$savedBy";
 
 /** What this store knows of a session's rows, as long as its checkpoint is still the latest. */
 interface Known {
@@ -82,7 +86,7 @@ export function sqliteCheckpoints(options: string | SqliteCheckpointOptions): Sq
 	const limits = maxFileSize === undefined ? {} : { maxFileSize };
 	const database = openDatabase({ path, durability, ...limits }, checkpointFile);
 	const statements = {
-		find: database.prepare("SELECT id, checkpoint_id, body FROM sessions WHERE name = ?"),
+		find: database.prepare("SELECT id, checkpoint_id, saved_at, body FROM sessions WHERE name = ?"),
 		names: database.prepare("SELECT name FROM sessions ORDER BY name"),
 		insert: database.prepare(
 			"INSERT INTO sessions (name, checkpoint_id, saved_at, body) VALUES (?, ?, ?, ?)",
@@ -106,6 +110,7 @@ export function sqliteCheckpoints(options: string | SqliteCheckpointOptions): Sq
 	interface SessionRow {
 		readonly id: number;
 		readonly checkpoint_id: string;
+		readonly saved_at: number;
 		readonly body: string;
 	}
 	const find = (name: string): SessionRow | undefined =>
@@ -180,7 +185,7 @@ export function sqliteCheckpoints(options: string | SqliteCheckpointOptions): Sq
 	function read(name: string): AgentStateJSON | null {
 		const row = find(name);
 		if (row === undefined) return null;
-		const state = parse(row.body) as Record<string, unknown>;
+		const { [savedBy]: _, ...state } = parse(row.body) as Record<string, unknown>;
 		for (const list of listNames) {
 			if (state[list] === undefined) continue;
 			const ranges = readRanges(String(state[list]));
@@ -192,6 +197,15 @@ export function sqliteCheckpoints(options: string | SqliteCheckpointOptions): Sq
 			});
 		}
 		return state as unknown as AgentStateJSON;
+	}
+
+	function describe(sessionId: string): CheckpointMetadata | null {
+		const row = find(nameOf(sessionId));
+		if (row === undefined) return null;
+		const { step, [savedBy]: agentId } = parse(row.body) as { step: number; [savedBy]?: string };
+		const timestamp = new Date(row.saved_at).toISOString();
+		const about = { sessionId, checkpointId: row.checkpoint_id, timestamp, step };
+		return agentId === undefined ? about : { ...about, agentId };
 	}
 
 	return {
@@ -208,6 +222,7 @@ export function sqliteCheckpoints(options: string | SqliteCheckpointOptions): Sq
 			const name = nameOf(sessionId);
 			return inTurn("DEFERRED", () => read(name));
 		},
+		loadMetadata: async (sessionId) => inTurn("DEFERRED", () => describe(sessionId)),
 		async delete(sessionId) {
 			const name = nameOf(sessionId);
 			await inTurn("IMMEDIATE", () => {
@@ -253,6 +268,8 @@ function writeDown(state: AgentStateJSON): Written {
 	}
 	const hollow: Record<string, unknown> = { ...state };
 	for (const name of lists.keys()) hollow[name] = null; // keeps its place among the members
+	const agentId = agentOfCheckpoint(state);
+	if (agentId !== undefined) hollow[savedBy] = agentId;
 	return { rest: JSON.parse(JSON.stringify(hollow)) as Record<string, unknown>, lists };
 }
 

@@ -1,0 +1,2 @@
+// Door of callers.
+export { type Caller, isSameCaller, readCaller } from "./caller.ts";

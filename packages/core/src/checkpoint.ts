@@ -1,0 +1,7 @@
+// Entry `holdfast/checkpoint`: the port of checkpoint stores, and the one in files.
+export type { CheckpointData, CheckpointMetadata, CheckpointStore } from "./checkpoint/checkpoint-store.ts";
+export {
+	type FileCheckpointOptions,
+	type FileCheckpoints,
+	fileCheckpoints,
+} from "./checkpoint/file-checkpoints.ts";

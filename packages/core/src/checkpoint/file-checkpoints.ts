@@ -1,0 +1,94 @@
+// fileCheckpoints() for those who import it from here: the store itself is in the package `@holdfast/stores`, which is loaded
+// when it is first used.
+import { HoldfastError } from "@holdfast/upp";
+import type { AgentStateJSON } from "../state/index.ts";
+import {
+	agentOfCheckpoint,
+	type CheckpointMetadata,
+	type CheckpointStore,
+	rememberAgent,
+} from "./checkpoint-store.ts";
+
+/** Options of `fileCheckpoints`. @see UAP 12.4.3 */
+export interface FileCheckpointOptions {
+	/** Where the sessions' folders are; made when the first state is saved. Default `.checkpoints`. */
+	readonly dir?: string;
+	/** Whether states are written with gzip. States written the other way stay readable. Default `false`. */
+	readonly compress?: boolean;
+}
+
+/** Checkpoints in files. */
+export interface FileCheckpoints extends CheckpointStore {
+	loadMetadata(sessionId: string): Promise<CheckpointMetadata | null>;
+	/** Resolves when everything given so far is on disk or has failed, saves of agents in this process included. */
+	flush(): Promise<void>;
+}
+
+interface StoresPackage {
+	fileCheckpoints(options: FileCheckpointOptions): FileCheckpoints;
+}
+
+const storesPackage = "@holdfast/stores/checkpoint";
+
+/**
+ * A store of checkpoints in files: `{dir}/{sessionId}/checkpoint.json` and `metadata.json`. It is the one of the package
+ * `@holdfast/stores`, which has to be installed.
+ *
+ * Every function rejects with `stores_missing` where that package cannot be loaded.
+ *
+ * @see UAP 12.4.3
+ * @example
+ * import { AgentState } from "holdfast";
+ * import { fileCheckpoints } from "holdfast/checkpoint";
+ *
+ * const store = fileCheckpoints({ dir: "./checkpoints" });
+ * const saved = await store.load("my-session");
+ * const state = saved === null ? AgentState.initial() : AgentState.fromJSON(saved);
+ * await store.save("my-session", state.toJSON());
+ */
+export function fileCheckpoints(options: FileCheckpointOptions = {}): FileCheckpoints {
+	let loading: Promise<FileCheckpoints> | undefined;
+	const store = (): Promise<FileCheckpoints> => {
+		loading ??= load(storesPackage).then(
+			(found) => found.fileCheckpoints(options),
+			(error) => {
+				loading = undefined; // the next call tries again
+				throw error;
+			},
+		);
+		return loading;
+	};
+	return {
+		async save(sessionId, state) {
+			// Taken down at once: what the caller changes later is not part of this save.
+			const taken = takenDown(state);
+			return (await store()).save(sessionId, taken);
+		},
+		load: async (sessionId) => (await store()).load(sessionId),
+		loadMetadata: async (sessionId) => (await store()).loadMetadata(sessionId),
+		delete: async (sessionId) => (await store()).delete(sessionId),
+		list: async () => (await store()).list(),
+		flush: async () => (await store()).flush(),
+	};
+}
+
+function takenDown(state: AgentStateJSON): AgentStateJSON {
+	if (typeof state !== "object" || state === null) return state;
+	const agentId = agentOfCheckpoint(state);
+	const taken = structuredClone(state);
+	if (agentId !== undefined) rememberAgent(taken, agentId);
+	return taken;
+}
+
+/** The name is no literal: a bundler must not look for a package that few have installed. */
+async function load(packageName: string): Promise<StoresPackage> {
+	try {
+		return (await import(packageName)) as StoresPackage;
+	} catch (cause) {
+		throw new HoldfastError(
+			"stores_missing",
+			`Checkpoints in files need the package @holdfast/stores. It could not be loaded: run \`npm install @holdfast/stores\`.`,
+			{ cause, data: { packageName } },
+		);
+	}
+}

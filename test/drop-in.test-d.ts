@@ -1,0 +1,134 @@
+// The types that a program written for the published package of document 1 imports, as it uses them.
+import type { Tool, ToolCall } from "@holdfast/upp";
+import {
+	type AgentRef,
+	AgentState,
+	type AgentStateInterface,
+	agent,
+	type CheckpointData,
+	type CheckpointStore,
+	type ContextAwareToolRun,
+	type CreateSubAgentToolOptions,
+	createSubAgentTool,
+	type ExecutionGroup,
+	type ExecutionPlan,
+	executeOrderedToolCalls,
+	hasCallDependencies,
+	hasToolDependencies,
+	type InjectToolContextOptions,
+	injectToolContext,
+	isContextAwareTool,
+	type OnSubagentEvent,
+	type OrderedToolCall,
+	orderToolCalls,
+	type PlanStepStatus,
+	type SubAgentToolRun,
+	type SubagentEventBase,
+	type SubagentEventType,
+	type ToolDependencyOptions,
+	type ToolExecutionContext,
+	type ToolExecutionResult,
+	type ToolExecutor,
+	type ToolWithDependencies,
+	withToolContext,
+} from "holdfast";
+import { fileCheckpoints, type CheckpointStore as OwnStore } from "holdfast/checkpoint";
+import type * as execution from "holdfast/execution";
+import { ThreadTree } from "holdfast/thread-tree";
+import { expectTypeOf, test } from "vitest";
+
+declare const calls: ToolCall[];
+declare const tools: Tool[];
+declare const context: execution.ExecutionContext;
+
+test("the helpers of ordering are typed as they are used", () => {
+	const groups: ExecutionGroup[] = orderToolCalls(calls, tools);
+	const [first] = groups;
+	const group: { calls: ToolCall[]; isBarrier: boolean } | undefined = first;
+	const executor: ToolExecutor = (call: ToolCall, tool: Tool) => Promise.resolve([call, tool]);
+	const results: Promise<ToolExecutionResult[]> = executeOrderedToolCalls(calls, tools, executor);
+	const durations: Promise<[ToolCall, unknown, boolean, string | undefined, number][]> = results.then((all) =>
+		all.map(({ call, result, isError, error, duration }) => [call, result, isError, error, duration]),
+	);
+	const booleans: boolean[] = [
+		hasToolDependencies(tools),
+		hasCallDependencies(calls),
+		isContextAwareTool(tools[0] as Tool),
+	];
+	const ordered: OrderedToolCall = { toolCallId: "c", toolName: "t", arguments: {}, after: ["b"] };
+	const options: ToolDependencyOptions = { sequential: true, dependsOn: ["a"] };
+	const dependent: ToolWithDependencies = { ...(tools[0] as Tool), ...options };
+	expectTypeOf([
+		groups,
+		group,
+		executor,
+		results,
+		durations,
+		booleans,
+		ordered,
+		options,
+		dependent,
+	]).toBeArray();
+});
+
+test("the helpers of context are typed as they are used", () => {
+	const onSubagentEvent: OnSubagentEvent = (event) => {
+		const type: SubagentEventType = event.type;
+		const base: SubagentEventBase = event;
+		console.log(type, base.subagentId, base.subagentType, base.parentToolCallId);
+		if (event.type === "subagent_start") console.log(event.prompt, event.timestamp);
+		if (event.type === "subagent_event") console.log(event.innerEvent);
+		if (event.type === "subagent_end")
+			console.log(event.success, event.result, event.error, event.toolExecutions);
+	};
+	const injecting: InjectToolContextOptions = { onSubagentEvent };
+	const injected: Tool[] = injectToolContext(tools, context, injecting);
+	const plain: Tool[] = injectToolContext(tools, context);
+	const aware: ContextAwareToolRun = async (params, given?: ToolExecutionContext) => [params, given?.agentId];
+	const handled: Tool = withToolContext(tools[0] as Tool, async (params, given) => [
+		params.a,
+		given?.toolCallId,
+	]);
+	expectTypeOf([onSubagentEvent, injecting, injected, plain, aware, handled]).toBeArray();
+});
+
+test("tools of sub-agents are typed as they are used", () => {
+	const subAgent: CreateSubAgentToolOptions = {
+		agent: agent({}),
+		name: "explore",
+		description: "Explores.",
+		parameters: { type: "object" },
+		buildPrompt: (params) => String(params.query),
+		subagentType: "explorer",
+		stream: false,
+	};
+	const subAgentTool: Tool = createSubAgentTool(subAgent);
+	const run: SubAgentToolRun = createSubAgentTool(subAgent).run;
+	expectTypeOf([subAgent, subAgentTool, run]).toBeArray();
+});
+
+test("trees of threads are typed as they are used", () => {
+	const tree = new ThreadTree();
+	const leaves: string[] = tree.getLeaves();
+	const branches: Map<string, string | undefined> = tree.getBranches();
+	tree.current.name = "main";
+	expectTypeOf([tree, leaves, branches]).toBeArray();
+});
+
+test("the types of agents, plans and states are typed as they are used", () => {
+	const reference: AgentRef = { id: "a", system: "Be brief." };
+	const status: PlanStepStatus = "in_progress";
+	const plan: ExecutionPlan = {
+		steps: [{ id: "a", description: "A", dependsOn: [], status }],
+		currentStepIndex: 0,
+	};
+	const state: AgentStateInterface = AgentState.initial();
+	expectTypeOf([reference, status, plan, state]).toBeArray();
+});
+
+test("checkpoints are typed as they are used", () => {
+	const store: CheckpointStore & OwnStore = fileCheckpoints({ dir: "x" });
+	const saved: Promise<void> = store.save("s", AgentState.initial().toJSON());
+	const loaded: Promise<CheckpointData["metadata"] | null> = fileCheckpoints().loadMetadata("s");
+	expectTypeOf([store, saved, loaded]).toBeArray();
+});
