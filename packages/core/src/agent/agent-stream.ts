@@ -20,7 +20,7 @@ export function streamCall(
 	});
 	call.result.then(
 		() => events.end(),
-		(error) => events.end(call.stopped && isCancelled(error) ? {} : { error }),
+		(error) => events.end(call.wasStopped() && isCancelled(error) ? {} : { error }),
 	);
 	return {
 		result: call.result,

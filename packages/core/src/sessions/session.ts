@@ -40,7 +40,13 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 		input: SendInput,
 		{ caller }: Pick<requests.StartOptions, "caller"> = {},
 	): Promise<AgentRun<Event, Output, Watched>> {
-		return typed(requests.send(this.#actor(), saidBy(acceptInput(input), readBy(caller))));
+		const accepted = saidBy(acceptInput(input), readBy(caller));
+		const moment = this.#table.enter(this.key);
+		if (moment !== undefined) {
+			await moment;
+			this.#table.entered(this.key);
+		}
+		return typed(requests.send(this.#actor(), accepted));
 	}
 
 	/**
@@ -55,7 +61,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	): Promise<AgentRun<Event, Output, Watched>> {
 		const { insteadOf, messageId = insteadOf, caller } = options;
 		const said = saidBy(acceptInput(input, messageId), readBy(caller));
-		return typed(requests.start(this.#actor(), said, options));
+		return typed(this.#ask((actor) => requests.start(actor, said, options)));
 	}
 
 	/**
@@ -71,7 +77,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 		}: { readonly runId: string } & Pick<requests.StartOptions, "messageId" | "caller">,
 	): Promise<AgentRun | null> {
 		const said = saidBy(acceptInput(input, messageId), readBy(caller));
-		return requests.deliver(this.#actor(), runId, said, runId);
+		return this.#ask((actor) => requests.deliver(actor, runId, said, runId));
 	}
 
 	/**
@@ -84,7 +90,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 		{ messageId, caller }: Pick<requests.StartOptions, "messageId" | "caller"> = {},
 	): Promise<AgentRun<Event, Output, Watched>> {
 		const said = saidBy(acceptInput(input, messageId), readBy(caller));
-		return typed(requests.steer(this.#actor(), said));
+		return typed(this.#ask((actor) => requests.steer(actor, said)));
 	}
 
 	/**
@@ -103,7 +109,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	 * parked.
 	 */
 	async resume(): Promise<AgentRun<Event, Output, Watched> | null> {
-		return typed(requests.resume(this.#actor()));
+		return typed(this.#ask((actor) => requests.resume(actor)));
 	}
 
 	/**
@@ -120,7 +126,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 		answers: readonly ToolAnswer[],
 		options: Pick<requests.StartOptions, "watcher"> = {},
 	): Promise<AgentRun<Event, Output, Watched>> {
-		return typed(outside.answer(this.#actor(), answers, options.watcher));
+		return typed(this.#ask((actor) => outside.answer(actor, answers, options.watcher)));
 	}
 
 	/** The tool calls that wait for somebody outside. */
@@ -133,7 +139,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	 * record: true when there was one. Queued turns still run.
 	 */
 	async stop(): Promise<boolean> {
-		return outside.stop(this.#actor());
+		return this.#ask(outside.stop);
 	}
 
 	/**
@@ -142,7 +148,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	 * Rejects with `session_held` while another living worker works on the session.
 	 */
 	async release(): Promise<AgentRun<Event, Output, Watched> | null> {
-		return typed(requests.resume(this.#actor(), "released"));
+		return typed(this.#ask((actor) => requests.resume(actor, "released")));
 	}
 
 	/** Ends the active run; queued turns still run. Nothing happens when the session is idle. */
@@ -157,7 +163,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	 * Rejects with the store's error when it could not be recorded; the work of this process is stopped all the same.
 	 */
 	async kill(): Promise<void> {
-		return kill(this.#table, this.#actor());
+		return this.#ask((actor) => kill(this.#table, actor));
 	}
 
 	/**
@@ -178,7 +184,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 
 	/** Kills the session and removes all of it and of its child sessions from the store. Unknown keys are fine. */
 	async delete(): Promise<void> {
-		return remove(this.#table, this.#actor());
+		return this.#ask((actor) => remove(this.#table, actor));
 	}
 
 	/**
@@ -210,6 +216,12 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	/** The conversation as committed so far. */
 	async state(): Promise<AgentState> {
 		return (await requests.readState(this.#actor())).agent;
+	}
+
+	/** Asks for something after what was sent to the session before. */
+	#ask<T>(ask: (actor: SessionActor) => Promise<T>): Promise<T> {
+		const entering = this.#table.entering(this.key);
+		return entering === undefined ? ask(this.#actor()) : entering.then(() => ask(this.#actor()));
 	}
 
 	#actor(): SessionActor {
