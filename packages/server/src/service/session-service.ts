@@ -24,6 +24,7 @@ import { acceptExecution } from "./accept-execution.ts";
 import { contextRequired, forCaller, sessionNotFound, shuttingDown } from "./client-errors.ts";
 import { type ClientRules, checkFields, clientRules } from "./client-fields.ts";
 import { withoutPatterns } from "./client-schema.ts";
+import { Followers, followedBy } from "./followers.ts";
 import { OneAtATime } from "./one-at-a-time.ts";
 import { readContext } from "./read-context.ts";
 import { RecentViews } from "./recent-views.ts";
@@ -69,7 +70,7 @@ class Service implements SessionService {
 	readonly #sessionsOf: "user" | "tenant";
 	readonly #observers = new Set<(run: ServedRun) => RunObserver>();
 	readonly #lookEveryMs: number | undefined;
-	readonly #following = new Set<() => void>();
+	readonly #followers = new Followers();
 	readonly #whileRunning: WhileRunning;
 	/** Executions are accepted one after the other in each session. */
 	readonly #accepting = new OneAtATime();
@@ -165,7 +166,7 @@ class Service implements SessionService {
 		{ after }: Pick<Accepted, "after">,
 	): NonNullable<Submitted["begun"]> {
 		return async (given) => {
-			const { signal, over } = this.#leaving(given);
+			const { signal, over } = this.#followers.add(given, this.#isClosing);
 			try {
 				return await whenBegun(this.#host, { storeKey, waitsFor, after }, signal);
 			} finally {
@@ -238,49 +239,8 @@ class Service implements SessionService {
 		sessionId: string,
 		{ signal, ...options }: FollowOptions = {},
 	): AsyncIterableIterator<readonly LoggedEvent[]> {
-		const { signal: left, over, leave } = this.#leaving(signal);
-		const events = this.#events(owner, sessionId, { ...options, signal: left });
-		return {
-			async next() {
-				try {
-					const next = await events.next();
-					if (next.done) over();
-					return next;
-				} catch (error) {
-					over();
-					throw error;
-				}
-			},
-			async return() {
-				leave();
-				await events.return();
-				return { done: true, value: undefined };
-			},
-			[Symbol.asyncIterator]() {
-				return this;
-			},
-		};
-	}
-
-	/** A signal that fires with the given one, when `leave` is called, and when the service closes. */
-	#leaving(signal: AbortSignal | undefined): {
-		readonly signal: AbortSignal;
-		readonly over: () => void;
-		readonly leave: () => void;
-	} {
-		const left = new AbortController();
-		const over = (): void => {
-			this.#following.delete(leave);
-			signal?.removeEventListener("abort", leave);
-		};
-		const leave = (): void => {
-			over();
-			left.abort("left"); // without a reason it would make an error each time
-		};
-		this.#following.add(leave);
-		signal?.addEventListener("abort", leave);
-		if (this.#isClosing || signal?.aborted) leave();
-		return { signal: left.signal, over, leave };
+		const follower = this.#followers.add(signal, this.#isClosing);
+		return followedBy(follower, this.#events(owner, sessionId, { ...options, signal: follower.signal }));
 	}
 
 	async *#events(
@@ -323,7 +283,7 @@ class Service implements SessionService {
 		await Promise.race([this.#sessions.quiet(), over]);
 		clearTimeout(timer);
 		await this.#sessions.close();
-		for (const leave of [...this.#following]) leave();
+		this.#followers.leaveAll();
 	}
 
 	/** Runs a request on a session, unless the service closes. */
