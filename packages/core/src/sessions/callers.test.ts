@@ -7,6 +7,7 @@ import { AgentSessions } from "../agent/agent-sessions.ts";
 import type { Caller } from "../caller/caller.ts";
 import { journalHost } from "../host/host-port.ts";
 import { memoryJournal } from "../host/memory-journal.ts";
+import { definePlugin } from "../policy/plugins/plugin.ts";
 import { sqliteHost } from "../sqlite.ts";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import type { ToolContext } from "../tools/types.ts";
@@ -130,4 +131,31 @@ test("a sub-agent works for whoever asked its parent, in the background too, and
 	await work;
 	await parent.close();
 	await host.close();
+});
+
+test("what a plugin steers is said by who asked for the run, also where it becomes a turn of its own", async () => {
+	const seen: unknown[] = [];
+	const model = scriptedModel(({ messages }) =>
+		messages.at(-1)?.type === "user" ? { toolCalls: [{ name: "look" }] } : "Seen.",
+	);
+	let later: Promise<unknown> | undefined;
+	const steering = definePlugin({
+		name: "steering",
+		setup: (host) =>
+			host.on("step.after", ({ steer }) => {
+				if (later !== undefined) return;
+				later = steer("And that?");
+				session.interrupt();
+			}),
+	});
+	const agent = new Agent({
+		model,
+		tools: [looks(({ caller }) => void seen.push(caller))],
+		plugins: [steering],
+	});
+	const session = agent.session("s");
+	expect((await (await session.send("one", { caller: alice })).result()).outcome).toBe("aborted");
+	await later;
+	await expect.poll(() => seen).toEqual([alice, alice]);
+	await agent.close();
 });
