@@ -170,7 +170,7 @@ async function asked(setting: CallSetting, tool: EngineTool, value: unknown): Pr
 			if (typeof decision === "object" && decision.params !== undefined) input = decision.params;
 		}
 		if (tool.approval !== undefined) {
-			approved = await tool.approval(input);
+			approved = Boolean(await tool.approval(input));
 			if (!approved) return notApproved(tool);
 		}
 		if (approved !== true && (await tool.needsApproval?.(input)) === true)

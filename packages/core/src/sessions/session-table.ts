@@ -24,6 +24,10 @@ export interface SessionTableOptions {
 	readonly keys?: "session-keys" | "store-keys";
 	/** Records kept of runs beside the journal. Default: none. */
 	readonly records?: SessionRecords | undefined;
+	/** What is the same for all whose sessions are in one store. Default: the journal. */
+	readonly store?: object | undefined;
+	/** The journal of the sessions that ask for the work of these. Default: their own. */
+	readonly askers?: Journal | undefined;
 }
 
 export class SessionTable implements SessionScope {
@@ -34,6 +38,8 @@ export class SessionTable implements SessionScope {
 	readonly timers: Timers;
 	readonly background: ExecutionCapabilities["backgroundSubagents"];
 	readonly records: SessionRecords | undefined;
+	readonly store: object;
+	readonly askers: Journal;
 	readonly #keys: "session-keys" | "store-keys";
 	/** By store key. */
 	readonly #actors = new Map<string, SessionActor>();
@@ -49,6 +55,8 @@ export class SessionTable implements SessionScope {
 		this.later = new Later(this.timers);
 		this.background = options.background;
 		this.records = options.records;
+		this.store = options.store ?? journal;
+		this.askers = options.askers ?? journal;
 		this.#keys = options.keys ?? "session-keys";
 		this.agent = agent.inTable?.(this) ?? agent;
 	}

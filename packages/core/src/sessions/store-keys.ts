@@ -1,6 +1,6 @@
 // Store keys of the sessions of a store that have something in common.
 import { never } from "../facts/index.ts";
-import type { Clock, Journal } from "../host/index.ts";
+import { type Clock, childPrefix, type Journal } from "../host/index.ts";
 import { localStore } from "./local-store.ts";
 
 const pageSize = 100;
@@ -31,6 +31,14 @@ export async function orphanedKeys(journal: Journal, prefix = ""): Promise<reado
 	const listed = (await journal.list({ state: "orphaned", prefix })).map(({ key }) => key);
 	const unreleased = [...localStore(journal).unreleased].filter((key) => key.startsWith(prefix));
 	return [...new Set([...listed, ...unreleased])];
+}
+
+/** Sessions of sub-agents in other stores that nobody works on, though there is something to do. */
+export async function orphansElsewhere(journals: readonly Journal[]): Promise<readonly string[]> {
+	const keys = new Set<string>();
+	for (const journal of new Set(journals))
+		for (const key of await orphanedKeys(journal, childPrefix())) keys.add(key);
+	return [...keys];
 }
 
 /** Finds sessions whose calls have deadlines, each wait of one once: the process that watched it may have died. */

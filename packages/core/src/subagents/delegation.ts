@@ -50,6 +50,7 @@ export function delegatingAgent(
 class Delegation implements SessionChildren {
 	readonly tools: readonly AnyTool[];
 	readonly #tables: ReadonlyMap<string, () => SessionTable>;
+	readonly #elsewhere: readonly (() => SessionTable)[];
 	readonly #made: SessionTable[] = [];
 	readonly #jobs: BackgroundJobs;
 	readonly #parent: SessionTable;
@@ -59,6 +60,8 @@ class Delegation implements SessionChildren {
 		this.#tables = new Map(
 			subagents.map((subagent) => [subagent.name, once(() => this.#makeTable(subagent, parent))]),
 		);
+		const apart = subagents.filter(({ agent }) => keepsApart(agent, parent));
+		this.#elsewhere = apart.map(({ name }) => this.#tables.get(name) as () => SessionTable);
 		this.#jobs = new BackgroundJobs(parent, this.#tables);
 		const tools = subagents.map((subagent) => {
 			const child = this.#tables.get(subagent.name) as () => SessionTable;
@@ -71,6 +74,10 @@ class Delegation implements SessionChildren {
 
 	tableOf(subagent: string): SessionTable | undefined {
 		return this.#tables.get(subagent)?.();
+	}
+
+	elsewhere(): readonly SessionTable[] {
+		return this.#elsewhere.map((table) => table());
 	}
 
 	driven(storeKey: string, run: Run, over: Promise<unknown>): void {
@@ -94,11 +101,20 @@ class Delegation implements SessionChildren {
 		await Promise.all(this.#made.map((table) => table.close()));
 	}
 
-	#makeTable({ agent }: Subagent, { journal, background, records }: SessionTable): SessionTable {
-		const table = new SessionTable(agent, journal, { background, records, keys: "store-keys" });
+	#makeTable({ agent }: Subagent, parent: SessionTable): SessionTable {
+		const { home } = agent;
+		const { journal, records, store } = home !== undefined && keepsApart(agent, parent) ? home : parent;
+		const { background, journal: askers } = parent;
+		const options = { background, records, store, askers, keys: "store-keys" } as const;
+		const table = new SessionTable(agent, journal, options);
 		this.#made.push(table);
 		return table;
 	}
+}
+
+/** Whether an agent keeps its sessions in another store than its parent. */
+function keepsApart({ home }: SessionAgent, parent: SessionTable): boolean {
+	return home !== undefined && home.store !== parent.store;
 }
 
 function once<T>(make: () => T): () => T {
