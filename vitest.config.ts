@@ -7,6 +7,8 @@ export default defineConfig({
 		reporters: ["default", "json"],
 		outputFile: { json: "test-results.json" },
 		pool: "forks",
+		// The runner would leave one processor free, which on a machine with two is half of it.
+		maxWorkers: "100%",
 		globalSetup: ["test/temporary-folder.fixture.ts"],
 		// How long until a test counts as hung. A machine that is busy with other things is no fault of what is tested;
 		// where a time is promised, the test measures it.

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient, type ExecuteComplete, type ExecuteEvent, type Fetch } from "@holdfast/client";
-import { createServer, sessionService } from "@holdfast/server";
+import { type ClientField, createServer, sessionService } from "@holdfast/server";
 import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { agent, tool } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
@@ -16,6 +16,9 @@ let folder: string;
 let running: { readonly url: string; close(): Promise<void> } | undefined;
 let replies: (string | ScriptedReply)[];
 
+/** A client of this server may set all that document 3 has. */
+const everyField: readonly ClientField[] = ["prompt", "history", "tools", "model", "options"];
+
 /** A server over the database of this test, as a new process would start it. */
 async function start(port = 0): Promise<string> {
 	const host = sqliteHost(join(folder, "sessions.db"));
@@ -26,7 +29,7 @@ async function start(port = 0): Promise<string> {
 		needsApproval: true,
 		run: () => "paid",
 	});
-	const service = sessionService({ host, agent: { model, tools: [pay] } });
+	const service = sessionService({ host, agent: { model, tools: [pay] }, clientsMaySet: everyField });
 	const server = createServer({ service });
 	const { url } = await server.listen({ port });
 	running = {

@@ -1,6 +1,6 @@
 // What the last line of the gate counts.
 import { expect, test } from "vitest";
-import { countResults, listFailures, readReport } from "../tools/count-results.ts";
+import { countResults, listFailures, listSlow, readReport } from "../tools/count-results.ts";
 
 const green = { success: true, numPassedTests: 5, numFailedTests: 0 };
 
@@ -48,4 +48,36 @@ test("a failed test is listed with its file and what went wrong, and a file that
 		"FAILED c.test.ts: (the file)\n    no such module",
 	]);
 	expect(listFailures(green)).toEqual([]);
+});
+
+test("the slowest files and tests are listed, the slowest first", () => {
+	const file = (name: string, took: number, tests: readonly (readonly [string, number | null])[]) => ({
+		name: `${process.cwd()}/${name}`,
+		status: "passed",
+		message: "",
+		startTime: 1_000,
+		endTime: 1_000 + took,
+		assertionResults: tests.map(([fullName, duration]) => ({
+			fullName,
+			status: "passed",
+			duration,
+			failureMessages: [],
+		})),
+	});
+	const testResults = [
+		file("a.test.ts", 300, [["one", 100]]),
+		file("b.test.ts", 12_340, [
+			["two", 12_000],
+			["never run", null],
+		]),
+	];
+	expect(listSlow({ ...green, testResults })).toEqual([
+		"  12.3 s  b.test.ts",
+		"   0.3 s  a.test.ts",
+		"  12.0 s  b.test.ts: two",
+		"   0.1 s  a.test.ts: one",
+		"   0.0 s  b.test.ts: never run",
+	]);
+	expect(listSlow({ ...green, testResults }, 1)).toHaveLength(2);
+	expect(listSlow(green)).toEqual([]);
 });

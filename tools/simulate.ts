@@ -1,21 +1,23 @@
-// Runs many schedules of the simulation, shared among the processors: `npm run simulate -- --schedules N --seed S`.
-// Prints how far it is, and the first schedule that failed with the command that replays it.
+// Runs many schedules of the simulation, shared among the processors: `npm run simulate -- --schedules N --seed S`, and
+// `--world` for other stores than the one in memory. The first seed is a new one unless it is given. Prints how far it is,
+// and the first schedule that failed with the command that replays it.
 import { fork } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
-import { simulate } from "@holdfast/testing";
+import { isWorld, runSchedule, type WorldName } from "../test/simulation/schedules.fixture.ts";
 
 interface Share {
 	readonly from: number;
 	readonly count: number;
+	readonly world: WorldName;
 }
 
 /** Milliseconds between two lines that say how far it is. */
 const reportEvery = 10_000;
 
-async function runShare({ from, count }: Share): Promise<void> {
+async function runShare({ from, count, world }: Share): Promise<void> {
 	for (let seed = from; seed < from + count; seed++) {
-		const { ok, problem, trace } = await simulate({ seed });
+		const { ok, problem, trace } = await runSchedule(world, seed);
 		process.send?.(ok ? { seed } : { seed, problem, trace: trace.slice(-80) });
 		if (!ok) break;
 	}
@@ -29,16 +31,17 @@ function readCount(name: string, given: string, least: number): number {
 	process.exit(2);
 }
 
-async function runAll(schedules: number, seed: number): Promise<void> {
+async function runAll(schedules: number, seed: number, world: WorldName): Promise<void> {
 	const shares = Math.min(availableParallelism(), schedules);
 	const began = performance.now();
 	let done = 0;
 	let reportedAt = began;
 	let failed = false;
+	console.log(`${schedules} schedules (${world}) from seed ${seed}`);
 	const children = Array.from({ length: shares }, (_, index) => {
 		const from = seed + Math.floor((index * schedules) / shares);
 		const count = seed + Math.floor(((index + 1) * schedules) / shares) - from;
-		const share: Share = { from, count };
+		const share: Share = { from, count, world };
 		return fork(import.meta.filename, ["--share", JSON.stringify(share)]);
 	});
 	const ends = children.map(
@@ -49,7 +52,9 @@ async function runAll(schedules: number, seed: number): Promise<void> {
 					if (message.problem !== undefined && !failed) {
 						failed = true;
 						console.log(`${message.trace?.join("\n")}\n\nSeed ${message.seed}: ${message.problem}`);
-						console.log(`Replay it with: npm run simulate -- --schedules 1 --seed ${message.seed}`);
+						console.log(
+							`Replay it with: npm run simulate -- --world ${world} --schedules 1 --seed ${message.seed}`,
+						);
 						for (const each of children) each.kill();
 					}
 					if (performance.now() - reportedAt < reportEvery) return;
@@ -76,8 +81,14 @@ const { values } = parseArgs({
 	options: {
 		schedules: { type: "string", default: "1000" },
 		seed: { type: "string", default: String(Math.floor(Math.random() * 1e9)) },
+		world: { type: "string", default: "memory" },
 		share: { type: "string" },
 	},
 });
 if (values.share !== undefined) await runShare(JSON.parse(values.share) as Share);
-else await runAll(readCount("schedules", values.schedules, 1), readCount("seed", values.seed, 0));
+else if (isWorld(values.world))
+	await runAll(readCount("schedules", values.schedules, 1), readCount("seed", values.seed, 0), values.world);
+else {
+	console.error(`--world takes memory, sqlite or bare, not ${JSON.stringify(values.world)}.`);
+	process.exitCode = 2;
+}

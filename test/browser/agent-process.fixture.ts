@@ -92,6 +92,7 @@ async function main([db = "", pages = "{}", waits = ""]: readonly string[]): Pro
 	const tools = "chat" in JSON.parse(pages) ? [where, erase] : [erase];
 	const server = await listen({
 		agent: { model, tools },
+		clientsMaySet: ["tools"],
 		db,
 		port: 0,
 		deltaFlushMs: 5,

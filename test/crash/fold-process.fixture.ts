@@ -1,4 +1,5 @@
 // Folds the old runs of one session, and stays until it is killed.
+import "./small-transactions.fixture.ts";
 import { foldHistory } from "holdfast";
 import { sqliteJournal } from "holdfast/sqlite";
 

@@ -1,4 +1,5 @@
 // Forks one session again and again until it is killed.
+import "./small-transactions.fixture.ts";
 import { sqliteJournal } from "holdfast/sqlite";
 
 const [path = "", name = ""] = process.argv.slice(2);

@@ -1,12 +1,39 @@
-// How the tests of the simulation run many schedules: from which seed, how many, and what is said of one that fails.
+// How the tests of the simulation run many schedules: over which store, from which seed, how many, and what is said of one
+// that fails. The seeds are new in every run; HOLDFAST_FIRST_SEED names the first, to run the same ones again.
 import { type SimulationOptions, type SimulationResult, simulate } from "@holdfast/testing";
+import { bareFaults, bareStore } from "./bare-store.fixture.ts";
+import { sqliteStore } from "./sqlite-store.fixture.ts";
 
-/** Schedules in all; HOLDFAST_SCHEDULES changes it. */
-export const scheduleCount: number = Number(process.env.HOLDFAST_SCHEDULES ?? 5_000);
+/** Worlds by the store that their processes share: in memory, in a SQLite file, or a bare session store. */
+const worlds = {
+	memory: {},
+	sqlite: { store: sqliteStore },
+	bare: { store: bareStore, faults: bareFaults },
+} as const satisfies Record<string, Omit<SimulationOptions, "seed">>;
 
-/** The one seed to replay, when HOLDFAST_SEED names it. */
-export const replayedSeed: number | undefined =
-	process.env.HOLDFAST_SEED === undefined ? undefined : Number(process.env.HOLDFAST_SEED);
+/** The name of a kind of world. */
+export type WorldName = keyof typeof worlds;
+
+/** Whether there is such a kind of world. */
+export function isWorld(name: string): name is WorldName {
+	return Object.hasOwn(worlds, name);
+}
+
+/** Schedules in all over the store in memory; HOLDFAST_SCHEDULES changes it. */
+export const scheduleCount: number = Number(process.env.HOLDFAST_SCHEDULES ?? 3_000);
+
+const { HOLDFAST_SEED, HOLDFAST_WORLD = "memory", HOLDFAST_FIRST_SEED } = process.env;
+
+/** The one schedule to replay, when HOLDFAST_SEED names its seed and HOLDFAST_WORLD its world. */
+export const replayed: { readonly seed: number; readonly world: WorldName } | undefined =
+	HOLDFAST_SEED === undefined
+		? undefined
+		: { seed: Number(HOLDFAST_SEED), world: HOLDFAST_WORLD as WorldName };
+
+/** Runs one schedule. */
+export function runSchedule(world: WorldName, seed: number): Promise<SimulationResult> {
+	return simulate({ ...worlds[world], seed });
+}
 
 /** Runs a seed after the other; the first that fails, if any. */
 export async function firstFailing(
@@ -22,14 +49,17 @@ export async function firstFailing(
 }
 
 /** What to know of a schedule that failed, and how to see it again. */
-export function report({ seed, problem, trace }: SimulationResult): string {
-	const replay = `HOLDFAST_SEED=${seed} npx vitest run test/simulation/simulation.test.ts -t replays`;
-	return [`Seed ${seed}: ${problem}`, `Replay it with: ${replay}`, "", ...trace.slice(-80)].join("\n");
+export function report(world: WorldName, { seed, problem, trace }: SimulationResult): string {
+	const replay = `HOLDFAST_WORLD=${world} HOLDFAST_SEED=${seed} npx vitest run test/simulation/simulation.test.ts -t replays`;
+	return [`Seed ${seed} (${world}): ${problem}`, `Replay it with: ${replay}`, "", ...trace.slice(-80)].join(
+		"\n",
+	);
 }
 
-/** Runs schedules; says how many, or throws with the first that failed. */
-export async function runSchedules(from: number, count: number): Promise<void> {
-	const failed = await firstFailing(from, count);
-	if (failed !== undefined) throw new Error(report(failed));
-	console.log(`${count} schedules hold, seeds ${from} to ${from + count - 1}.`);
+/** Runs so many schedules of new seeds; says which, or throws with the first that failed. */
+export async function runSchedules(world: WorldName, count: number): Promise<void> {
+	const from = Number(HOLDFAST_FIRST_SEED ?? Math.floor(Math.random() * 1e9));
+	console.log(`${count} schedules (${world}) from HOLDFAST_FIRST_SEED=${from}`);
+	const failed = await firstFailing(from, count, worlds[world]);
+	if (failed !== undefined) throw new Error(report(world, failed));
 }

@@ -1,9 +1,9 @@
 // The engine and its sessions under a seeded scheduler: half of the schedules, and that a seed replays.
-// HOLDFAST_SCHEDULES changes how many there are in all, HOLDFAST_SEED replays one and prints what happened.
+// HOLDFAST_SCHEDULES changes how many there are in all, HOLDFAST_SEED and HOLDFAST_WORLD replay one and print what happened.
 import { createHash } from "node:crypto";
 import { simulate } from "@holdfast/testing";
 import { expect, test } from "vitest";
-import { replayedSeed, report, runSchedules, scheduleCount } from "./schedules.fixture.ts";
+import { replayed, report, runSchedule, runSchedules, scheduleCount } from "./schedules.fixture.ts";
 
 const minutes = 60_000;
 
@@ -33,16 +33,25 @@ test("a schedule has as many things happen as it is given, and only the faults i
 	expect(quiet.trace.filter((line) => /the world: (crash|stop|lapse|clock|store)/.test(line))).toEqual([]);
 });
 
-test.runIf(replayedSeed !== undefined)("replays the seed of HOLDFAST_SEED", async () => {
-	const result = await simulate({ seed: replayedSeed ?? 0 });
+test.each([501_203])(
+	"seed %i holds, in which a steer came to its end while its session was killed",
+	async (seed) => {
+		const result = await runSchedule("memory", seed);
+		expect(result.ok, report("memory", result)).toBe(true);
+	},
+);
+
+test.runIf(replayed !== undefined)("replays the seed of HOLDFAST_SEED", async () => {
+	const { world, seed } = replayed ?? { world: "memory", seed: 0 };
+	const result = await runSchedule(world, seed);
 	console.log(result.trace.join("\n"));
-	expect(result.ok, report(result)).toBe(true);
+	expect(result.ok, report(world, result)).toBe(true);
 });
 
 test(
 	"nothing is lost, doubled, stuck or emitted too early in the first half of the schedules",
 	async () => {
-		await runSchedules(1, Math.floor(scheduleCount / 2));
+		await runSchedules("memory", Math.floor(scheduleCount / 2));
 	},
 	10 * minutes,
 );

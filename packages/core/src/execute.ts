@@ -1,5 +1,10 @@
 // Entry `holdfast/execute`: the sessions of document 3 for whoever serves them to others, as `@holdfast/server` does.
+export { failureText } from "@holdfast/upp";
+export type { AgentFor, TurnOptions } from "./agent/session-agent.ts";
+export { readCaller } from "./caller/caller.ts";
+export type { FailedModelCall, ObservedRun, ObserveRun, RunObserver } from "./engine/run-observer.ts";
 export type { ExecuteComplete } from "./execute/execute-event.ts";
+export type { ErrorText, ShownError } from "./execute/execute-projection.ts";
 export {
 	ExecuteSession,
 	type ExecuteSettings,
@@ -8,7 +13,7 @@ export {
 } from "./execute/execute-session.ts";
 export { ExecuteSessions, type ExecuteSessionsOptions } from "./execute/execute-sessions.ts";
 export { type ChosenOptions, type ExecuteInput, readInput, readOptions } from "./execute/read-input.ts";
-export { followLog, type LoggedEvent } from "./execute/session-log.ts";
+export { type FollowLogOptions, followLog, type LoggedEvent } from "./execute/session-log.ts";
 export type { SessionSetup, StoredTool } from "./execute/session-setup.ts";
 export type { SessionView } from "./execute/session-view.ts";
 export { entriesAfter } from "./facts/entry-pages.ts";

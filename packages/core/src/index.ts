@@ -16,9 +16,11 @@ export type { AgentOptions } from "./agent/options.ts";
 export type { AgentHost, SessionStoreHost } from "./agent/resolve-host.ts";
 export type { RuntimeLlm, RuntimeLlmContext, RuntimeLlmOutput } from "./agent/runtime-llm.ts";
 export type { AgentToolChoice } from "./agent/tool-choice.ts";
+export type { Caller } from "./caller/caller.ts";
 export type { CheckpointData, CheckpointMetadata, CheckpointStore } from "./checkpoint/checkpoint-store.ts";
 export type { AgentStreamResult } from "./engine/agent-stream-result.ts";
 export type { AgentStrategy, Observation } from "./engine/engine-agent.ts";
+export type { ModelWaitOptions } from "./engine/model-wait.ts";
 export type { AgentStreamEvent, UAPEvent, UAPEventType } from "./engine/uap-events.ts";
 export {
 	type AgentContext,
@@ -71,6 +73,7 @@ export type {
 	SessionHead,
 	StoredInput,
 } from "./host/journal.ts";
+export type { Lifetime } from "./host/lifetime.ts";
 export { memoryHost } from "./host/memory-host.ts";
 export type { Clock, EventLoop, Ids, Ports, Timers } from "./host/ports.ts";
 export type { RecordSpace } from "./host/records.ts";
@@ -133,6 +136,7 @@ export type { InferToolInput, InferToolOutput } from "./tools/tool-types.ts";
 export type {
 	AnyTool,
 	Approval,
+	ApprovalContext,
 	RetryPolicy,
 	ToolContext,
 	ToolExecutionEvent,

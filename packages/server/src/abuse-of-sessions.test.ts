@@ -2,6 +2,7 @@
 // answered as before.
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { everyField } from "./every-field.fixture.ts";
 import { statusByCode } from "./http/errors.ts";
 import { say, serveScript } from "./served.fixture.ts";
 import type { LogEntry } from "./telemetry/log.ts";
@@ -203,7 +204,10 @@ const agUiBody = fc.record(
 
 test("bodies that are almost right get a clear answer, and a good one is answered as before", async () => {
 	const logged: LogEntry[] = [];
-	const served = serveScript(() => "Fine.", { log: (entry) => logged.push(entry) });
+	const served = serveScript(() => "Fine.", {
+		log: (entry) => logged.push(entry),
+		serving: { clientsMaySet: everyField },
+	});
 	let streamed = 0;
 	const asked = fc.oneof(
 		fc.tuple(fc.constantFrom("agent/execute", "agent/session/a/approve", "agent/session/a/deny"), body),

@@ -2,9 +2,9 @@
 // and nothing else of the server.
 import { HoldfastError } from "holdfast";
 import type { ReleaseSlot } from "./access/index.ts";
-import { type JsonObject, readJsonObject } from "./http/index.ts";
+import { type JsonObject, readJsonObject, readNothing } from "./http/index.ts";
 import type { Parts } from "./parts.ts";
-import type { ExecuteRequest, SessionService, Submitted } from "./service/index.ts";
+import type { ExecuteRequest, ServedCaller, SessionService, Submitted } from "./service/index.ts";
 import {
 	bodyOf,
 	type EventStreamOptions,
@@ -27,7 +27,7 @@ export interface Connection {
 }
 
 /** A session's events in the shape of another protocol. */
-export interface Projection extends Omit<ProjectionOptions, "tenant" | "sent" | "failed"> {
+export interface Projection extends Omit<ProjectionOptions, "caller" | "sent" | "failed"> {
 	/** Headers beside those of every stream. */
 	readonly headers?: Readonly<Record<string, string>>;
 }
@@ -43,7 +43,7 @@ export interface Notes {
 export class Exchange {
 	readonly request: Request;
 	/** Who makes it. */
-	readonly tenant: string;
+	readonly caller: ServedCaller;
 	readonly notes: Notes = {};
 	readonly #parts: Parts;
 	readonly #connection: Connection;
@@ -54,18 +54,23 @@ export class Exchange {
 	constructor(
 		parts: Parts,
 		request: Request,
-		tenant: string,
+		caller: ServedCaller,
 		connection: Connection,
 		parameters: Readonly<Record<string, string>>,
 	) {
 		this.#parts = parts;
 		this.request = request;
-		this.tenant = tenant;
+		this.caller = caller;
 		this.#connection = connection;
 		this.#parameters = parameters;
 	}
 
-	/** The sessions. */
+	/** Whose request it is. */
+	get tenant(): string {
+		return this.caller.tenant;
+	}
+
+	/** The sessions. What is asked of them is asked for `caller`. */
 	get service(): SessionService {
 		return this.#parts.service;
 	}
@@ -86,6 +91,14 @@ export class Exchange {
 	}
 
 	/**
+	 * Reads the body of a request that needs none: there is none, or an empty JSON object.
+	 * @throws HoldfastError `unsupported_media_type`, `body_too_large`, `invalid_json`, `invalid_input`.
+	 */
+	readNothing(): Promise<void> {
+		return readNothing(this.request, this.#parts.options.maxBodyBytes);
+	}
+
+	/**
 	 * Asks for a run, and reserves a slot for its stream. When it settles the run is durable, and counted until
 	 * it ends.
 	 * @throws HoldfastError `rate_limited`, `shutting_down`, and what the service says.
@@ -101,7 +114,7 @@ export class Exchange {
 		let submitted: Submitted;
 		try {
 			submitted = await this.service.submit(
-				this.tenant,
+				this.caller,
 				sessionId,
 				request,
 				idempotencyKey === undefined ? {} : { idempotencyKey },
@@ -113,7 +126,7 @@ export class Exchange {
 		if (submitted.attached) release();
 		else
 			this.#parts.feeds
-				.open(this.tenant, submitted.sessionId, submitted.after)
+				.open(this.caller, submitted.sessionId, submitted.after)
 				.whenComplete(submitted.after, release);
 		return submitted;
 	}
@@ -143,7 +156,7 @@ export class Exchange {
 		const { headers = {}, ...projected } = projection;
 		const start = await project(this.service, {
 			...projected,
-			tenant: this.tenant,
+			caller: this.caller,
 			sent: (events) => metrics.countEvents(events),
 			failed: report,
 		});
@@ -218,6 +231,6 @@ export class Exchange {
 	): readonly [ports: Parts, options: Parameters<typeof watchNew>[1]] {
 		const { metrics, report } = this.#parts;
 		const sent = (events: number): void => metrics.countEvents(events);
-		return [this.#parts, { tenant: this.tenant, sessionId, after, until, sent, failed: report }];
+		return [this.#parts, { caller: this.caller, sessionId, after, until, sent, failed: report }];
 	}
 }

@@ -2,6 +2,7 @@
 // The order at the door: host and origin, who it is, how often; no body is read and no model called before (I7, I9).
 
 import { HoldfastError } from "holdfast";
+import { readCaller } from "holdfast/execute";
 import { Hono } from "hono";
 import { addressInHeader, answerPreflight, checkOrigin, corsHeaders, peerName } from "./access/index.ts";
 import { type Connection, Exchange } from "./exchange.ts";
@@ -10,6 +11,7 @@ import { refusalOf, refuse } from "./http/index.ts";
 import { type HandlerOptions, resolveOptions } from "./options.ts";
 import { makeParts, type Parts } from "./parts.ts";
 import { routeTable } from "./route-table.ts";
+import type { ServedCaller } from "./service/index.ts";
 
 /** A handler of requests. */
 export interface Handler {
@@ -32,14 +34,14 @@ interface Visit {
 	readonly connection: Connection;
 	readonly startedAt: number;
 	readonly time: string;
-	tenant: string | undefined;
+	caller: ServedCaller | undefined;
 	route: string;
 	exchange: Exchange | undefined;
 	code: string | undefined;
 }
 
-/** The tenant of every caller where nobody is authenticated. */
-const anybody = "default";
+/** Every caller where nobody is authenticated. */
+const anybody: ServedCaller = { tenant: "default" };
 
 /**
  * Makes a handler of requests from a session service. It runs wherever `Request` and `Response` do.
@@ -57,13 +59,13 @@ export function createHandler(given: HandlerOptions): Handler {
 		checkOrigin(request, options.origins);
 		const preflight = answerPreflight(request);
 		if (preflight !== undefined) return preflight;
-		visit.tenant = await tenantOf(visit, parts);
+		visit.caller = await callerOf(visit, parts);
 		if (isDraining && request.method === "POST")
 			throw new HoldfastError("shutting_down", "The server is shutting down. Send the request again soon.", {
 				retryable: true,
 				data: { retryAfterMs: 2000 },
 			});
-		if (visit.tenant !== undefined) parts.rate?.count(visit.tenant);
+		if (visit.caller !== undefined) parts.rate?.count(visit.caller.tenant);
 		return app.fetch(request, { visit });
 	};
 
@@ -73,7 +75,7 @@ export function createHandler(given: HandlerOptions): Handler {
 			connection,
 			startedAt: performance.now(),
 			time: new Date().toISOString(),
-			tenant: undefined,
+			caller: undefined,
 			route: "none",
 			exchange: undefined,
 			code: undefined,
@@ -99,6 +101,7 @@ export function createHandler(given: HandlerOptions): Handler {
 		},
 		async close(graceMs = 0) {
 			isDraining = true;
+			parts.stopObserving();
 			parts.feeds.close();
 			await parts.streams.whenEmpty(graceMs);
 			parts.streams.end("closed");
@@ -117,8 +120,8 @@ function mount(routes: readonly Route[], parts: Parts): Hono<Environment> {
 			const { visit } = context.env;
 			visit.route = route.path;
 			const parameters: Readonly<Record<string, string>> = context.req.param();
-			const { request, connection, tenant = anybody } = visit;
-			visit.exchange = new Exchange(parts, request, tenant, connection, parameters);
+			const { request, connection, caller = anybody } = visit;
+			visit.exchange = new Exchange(parts, request, caller, connection, parameters);
 			return route.handle(visit.exchange);
 		});
 	}
@@ -138,10 +141,10 @@ function mount(routes: readonly Route[], parts: Parts): Hono<Environment> {
 	return app;
 }
 
-async function tenantOf(
+async function callerOf(
 	{ request, connection }: Visit,
 	{ options, attempts }: Parts,
-): Promise<string | undefined> {
+): Promise<ServedCaller | undefined> {
 	const { authenticator, publicPaths, peerHeader } = options;
 	if (authenticator === undefined) return anybody;
 	if (publicPaths.has(new URL(request.url).pathname)) return undefined;
@@ -149,14 +152,14 @@ async function tenantOf(
 	if (shown === undefined) throw unauthorized();
 	const given = peerHeader === undefined ? undefined : addressInHeader(request.headers, peerHeader);
 	const peer = peerName(given ?? connection.address);
-	const look = async (): Promise<string | undefined> => {
-		const found = await authenticator.tenantOf(request, shown);
-		return typeof found?.tenant === "string" && found.tenant !== "" ? found.tenant : undefined;
+	const look = async (): Promise<ServedCaller | undefined> => {
+		const found = await authenticator.callerOf(request, shown);
+		return typeof found?.tenant === "string" && found.tenant !== "" ? found : undefined;
 	};
-	const tenant =
+	const found =
 		attempts === undefined || peer === undefined ? await look() : await attempts.attempt(peer, shown, look);
-	if (tenant === undefined) throw unauthorized();
-	return tenant;
+	if (found === undefined) throw unauthorized();
+	return readCaller(found) as ServedCaller;
 }
 
 function unauthorized(): HoldfastError {
@@ -172,7 +175,7 @@ function answerError(error: unknown, visit: Visit, parts: Parts): Response {
 
 /** Counts and logs a request, or has its stream do so when it ends. */
 function conclude(visit: Visit, status: number, { metrics, options }: Parts): void {
-	const { request, route, tenant, exchange, code, time, startedAt } = visit;
+	const { request, route, caller, exchange, code, time, startedAt } = visit;
 	metrics.countRequest(route, request.method, status);
 	// Made here, so that a stream that stays open keeps these few words and not its request.
 	const sessionId = exchange?.notes.sessionId;
@@ -183,7 +186,8 @@ function conclude(visit: Visit, status: number, { metrics, options }: Parts): vo
 		route,
 		status,
 		...(code === undefined ? {} : { code }),
-		...(tenant === undefined ? {} : { tenant }),
+		...(caller === undefined ? {} : { tenant: caller.tenant }),
+		...(caller?.user === undefined ? {} : { user: caller.user }),
 		...(sessionId === undefined ? {} : { sessionId }),
 	} as const;
 	const spent = (): { durationMs: number } => ({

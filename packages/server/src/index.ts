@@ -15,16 +15,20 @@ export {
 	type Server,
 	type ServerOptions,
 } from "./server.ts";
-export { readServedKey, readSessionKey, servedKey } from "./service/served-key.ts";
+export type { ClientField, ClientOptions } from "./service/client-fields.ts";
+export { readServedKey, readSessionKey, type SessionOwner, servedKey } from "./service/served-key.ts";
 export type {
 	ExecuteRequest,
+	ServedCaller,
+	ServedRun,
 	SessionInfo,
 	SessionPage,
 	SessionService,
 	SessionServiceOptions,
 	SessionSummary,
 	Submitted,
+	TurnOfSession,
 } from "./service/service-types.ts";
 export { sessionService } from "./service/session-service.ts";
 export type { Source, StartSource, StreamEnd } from "./streams/event-stream.ts";
-export type { ErrorLog, LogEntry, RequestLog } from "./telemetry/log.ts";
+export type { ErrorLog, LogEntry, ModelErrorLog, RequestLog, RunLog } from "./telemetry/log.ts";

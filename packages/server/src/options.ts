@@ -19,8 +19,10 @@ export interface HandlerOptions {
 	/** The sessions: what `sessionService()` returns. */
 	readonly service: SessionService;
 	/**
-	 * Authenticates a request: returns its tenant, or undefined, which answers 401. Tenants do not see each other's
-	 * sessions. Called for every request, so it should be quick. Default: everybody is the tenant `default`.
+	 * Authenticates a request: returns `{ tenant, user?, claims? }`, or undefined, which answers 401. Tenants do not see each
+	 * other's sessions, nor do users (`sessionsOf` of the service). It is on record with each run that the request asks for, and
+	 * reaches tools, approvals, hooks and logs. Called for every request, so it should be quick. Default: everybody is the
+	 * tenant `default`.
 	 */
 	readonly authenticate?: Authenticate;
 	/**

@@ -15,6 +15,12 @@ export interface ServedAgent extends Omit<SessionServiceOptions, "host"> {
 export const servedAgentOptions: Readonly<Record<keyof ServedAgent, true>> = {
 	agent: true,
 	models: true,
+	agentFor: true,
+	sessionsOf: true,
+	shownError: true,
+	clientsMaySet: true,
+	maxMessages: true,
+	maxTools: true,
 	maxSteps: true,
 	remoteToolTimeoutMs: true,
 	deltaFlushMs: true,

@@ -4,7 +4,7 @@ import { AttemptLimiter, RateLimiter, Slots } from "./access/index.ts";
 import type { ResolvedOptions } from "./options.ts";
 import type { SessionService } from "./service/index.ts";
 import { FeedTable, StreamTable } from "./streams/index.ts";
-import { errorEntry, Metrics } from "./telemetry/index.ts";
+import { errorEntry, Metrics, observeRuns } from "./telemetry/index.ts";
 
 /** The parts of a handler. */
 export interface Parts {
@@ -21,6 +21,8 @@ export interface Parts {
 	readonly metrics: Metrics;
 	/** Logs an error whose details no caller gets. */
 	readonly report: (error: unknown) => void;
+	/** Logs and counts no more of what runs do. */
+	readonly stopObserving: () => void;
 }
 
 /** Makes the parts. */
@@ -38,6 +40,11 @@ export function makeParts(options: ResolvedOptions): Parts {
 		(taken) => `${taken} streams are open, which is the limit. Close one, or wait until one has ended.`,
 	);
 	const now = (): number => performance.now();
+	const metrics = new Metrics({
+		openStreams: () => streams.size,
+		activeRuns: () => runs.size,
+		bufferedBytes: () => feeds.bytes,
+	});
 	return {
 		options,
 		service,
@@ -47,11 +54,8 @@ export function makeParts(options: ResolvedOptions): Parts {
 		places,
 		rate: options.rateLimit && new RateLimiter(options.rateLimit, now),
 		attempts: options.failedAttempts && new AttemptLimiter(options.failedAttempts, now),
-		metrics: new Metrics({
-			openStreams: () => streams.size,
-			activeRuns: () => runs.size,
-			bufferedBytes: () => feeds.bytes,
-		}),
+		metrics,
 		report,
+		stopObserving: service.observe?.(observeRuns(options.log, metrics)) ?? (() => {}),
 	};
 }

@@ -106,7 +106,7 @@ async function main([db = "", half = "", rest = ""]: readonly string[]): Promise
 	});
 	const model = haltingModel(half, rest, go);
 	const agent = { model, tools: [look], prices: { halting: { input: 1, output: 1 } } };
-	const server = await listen({ agent, db, port: 0, deltaFlushMs: 5 });
+	const server = await listen({ agent, db, port: 0, deltaFlushMs: 5, clientsMaySet: ["tools"] });
 	process.once("SIGTERM", () => {
 		process.disconnect?.();
 		void server.close({ drainMs: 500 });

@@ -1,7 +1,7 @@
 // A session service in memory that a test controls: nothing durable, and every event at the test's moment.
 import { HoldfastError } from "holdfast";
 import type { LoggedEvent } from "holdfast/execute";
-import type { ExecuteRequest, SessionService, Submitted } from "./service/index.ts";
+import type { ExecuteRequest, SessionOwner, SessionService, Submitted } from "./service/index.ts";
 
 type Event = LoggedEvent["event"];
 
@@ -43,8 +43,11 @@ export function fakeService({ say, holds = false, batch = 64 }: FakeOptions = {}
 	const submitted: FakeService["submitted"] = [];
 	const followers = { open: 0, ever: 0 };
 	let isClosed = false;
-	const keyOf = (tenant: string, sessionId: string): string => `${tenant}/${sessionId}`;
-	const find = (tenant: string, sessionId: string): FakeSession => {
+	const tenantOf = (owner: string | SessionOwner): string =>
+		typeof owner === "string" ? owner : owner.tenant;
+	const keyOf = (owner: string | SessionOwner, sessionId: string): string =>
+		`${tenantOf(owner)}/${sessionId}`;
+	const find = (tenant: string | SessionOwner, sessionId: string): FakeSession => {
 		const found = sessions.get(keyOf(tenant, sessionId));
 		if (found === undefined) throw new HoldfastError("session_not_found", "Session not found");
 		return found;
@@ -65,7 +68,8 @@ export function fakeService({ say, holds = false, batch = 64 }: FakeOptions = {}
 		session: find,
 		emit: (tenant, sessionId, events) => append(find(tenant, sessionId), events),
 		complete: (tenant, sessionId) => complete(find(tenant, sessionId)),
-		async submit(tenant, sessionId, request, { idempotencyKey } = {}) {
+		async submit(caller, sessionId, request, { idempotencyKey } = {}) {
+			const tenant = tenantOf(caller);
 			if (isClosed) throw new HoldfastError("shutting_down", "The server is shutting down.");
 			const named = idempotencyKey === undefined ? undefined : `${tenant}/${idempotencyKey}`;
 			const earlier = named === undefined ? undefined : keys.get(named);
@@ -102,7 +106,8 @@ export function fakeService({ say, holds = false, batch = 64 }: FakeOptions = {}
 			const { status } = session;
 			return { sessionId, status, messages: [], totalCost: 0, model: "fake", lastEventId: lastIdOf(session) };
 		},
-		async list(tenant, { after = "", limit = 50 } = {}) {
+		async list(owner, { after = "", limit = 50 } = {}) {
+			const tenant = tenantOf(owner);
 			const all = [...sessions]
 				.filter(([key, { sessionId }]) => key.startsWith(`${tenant}/`) && sessionId > after)
 				.map(([, { sessionId, status }]) => ({
@@ -163,7 +168,7 @@ export function fakeService({ say, holds = false, batch = 64 }: FakeOptions = {}
 		},
 		async delete(tenant, sessionId) {
 			find(tenant, sessionId);
-			sessions.delete(`${tenant}/${sessionId}`);
+			sessions.delete(keyOf(tenant, sessionId));
 		},
 		async recover() {},
 		async close() {

@@ -1,6 +1,7 @@
 // The routes over the real service: what document 3 asks of HTTP.
 import { foldHistory, tool } from "holdfast";
 import { afterEach, expect, test } from "vitest";
+import { everyField } from "./every-field.fixture.ts";
 import type { Route } from "./http/route.ts";
 import { type Served, type ServedOptions, say, serveScript } from "./served.fixture.ts";
 import { refusal } from "./setup.fixture.ts";
@@ -12,7 +13,8 @@ afterEach(async () => {
 });
 
 function serve(script: Parameters<typeof serveScript>[0], options?: ServedOptions): Served {
-	const served = serveScript(script, options);
+	const { serving, ...rest } = options ?? {};
+	const served = serveScript(script, { ...rest, serving: { clientsMaySet: everyField, ...serving } });
 	open.push(served);
 	return served;
 }

@@ -27,9 +27,11 @@ export {
 export {
 	type PlantedFault,
 	plantedFaults,
+	type SimulatedStore,
 	type SimulationOptions,
 	type SimulationResult,
 	simulate,
+	type WorldClock,
 	type WorldFault,
 } from "./simulation/index.ts";
 export { type ManualTime, manualTime } from "./time/index.ts";

@@ -3,6 +3,7 @@
 export type { LanguageModel } from "./ai-sdk/index.ts";
 export {
 	ErrorCode,
+	failureText,
 	HoldfastError,
 	type HoldfastErrorOptions,
 	isHoldfastError,

@@ -101,6 +101,7 @@ const options = {
 	"allow-unauthenticated": { type: "boolean" },
 	"peer-header": { type: "string" },
 	"max-streams": { type: "string" },
+	"clients-may-set": { type: "string", multiple: true },
 	help: { type: "boolean", short: "h" },
 	version: { type: "boolean", short: "v" },
 } as const;
@@ -127,6 +128,7 @@ const known: Readonly<Record<string, readonly OptionName[]>> = {
 		"allow-unauthenticated",
 		"peer-header",
 		"max-streams",
+		"clients-may-set",
 	],
 	fork: ["db", "json", "at"],
 	sessions: ["db", "json"],
@@ -226,7 +228,7 @@ export function parseCommand(
 type Values = DatabaseValues &
 	Partial<Record<"dir" | "session" | "db" | "model" | "agent" | "drain" | "at" | "port" | "host", string>> &
 	Partial<Record<"reason" | "peer-header" | "max-streams", string>> &
-	Partial<Record<"cors" | "api-key" | "approve" | "deny", string[]>> &
+	Partial<Record<"cors" | "api-key" | "clients-may-set" | "approve" | "deny", string[]>> &
 	Partial<
 		Record<
 			| "allow-network"

@@ -106,12 +106,15 @@ finish for a while, leaves the others resumable, and exits with 0. Each request 
   --peer-header NAME   behind a proxy: the header in which it says who calls, such as X-Real-IP. Who sends a hundred
                      wrong keys in a minute is refused for the rest of it, by address
   --max-streams N    streams that a tenant may have open (default: 1000), or "unlimited". Without keys all are one tenant
+  --clients-may-set FIELD   what clients may set beside their input: prompt, history, tools, model or options (default:
+                     nothing); may be given again. Who may set the prompt or the history speaks in your place
   --drain SECONDS    how long runs may continue after a signal (default: 10)
   --dir, --model, --allow-network   of the assistant; see: holdfast run --help
   --json             says where it listens as a line of JSON
 
 Environment: HOLDFAST_AGENT, HOLDFAST_DB, HOLDFAST_PORT, HOLDFAST_HOST, HOLDFAST_API_KEYS and HOLDFAST_CORS (with
-commas), HOLDFAST_PEER_HEADER, HOLDFAST_MAX_STREAMS, HOLDFAST_DRAIN. An option comes before them.
+commas), HOLDFAST_PEER_HEADER, HOLDFAST_MAX_STREAMS, HOLDFAST_CLIENTS_MAY_SET (with commas), HOLDFAST_DRAIN. An option
+comes before them.
 
 Examples:
   holdfast serve

@@ -13,7 +13,7 @@ import {
 } from "../upkeep/index.ts";
 import type { Command } from "./arguments.ts";
 import type { DatabaseTask } from "./database-task.ts";
-import { exitCodes, UsageError } from "./usage-error.ts";
+import { ending, exitCodes, UsageError } from "./usage-error.ts";
 
 type KeepCommand = Extract<Command, { name: "db" }>;
 
@@ -115,7 +115,7 @@ async function prune(
 	let shownAt = now;
 	const stopListening = io.onInterrupt(() => {
 		interrupted = true;
-	});
+	}, ending());
 	const onStep = (step: PruneStep): void => {
 		if (step.what === "removed") total.removed += step.sessions;
 		else if (step.what === "folded") total.folded++;

@@ -1,4 +1,5 @@
 /** The settings of `holdfast serve`: from options, else from the environment. */
+import type { ClientField } from "@holdfast/server";
 import { UsageError } from "./usage-error.ts";
 
 /** Where and for whom to serve. */
@@ -16,6 +17,8 @@ export interface ServeOptions {
 	readonly peerHeader: string | undefined;
 	/** Streams a tenant may have open; undefined for what the server takes by itself. */
 	readonly maxStreams: number | "unlimited" | undefined;
+	/** What clients may set beside their input. */
+	readonly clientsMaySet: readonly ClientField[];
 	/** Milliseconds that runs under way have for their end after a signal. */
 	readonly drain: number;
 }
@@ -24,7 +27,7 @@ export interface ServeOptions {
 export type GivenServeOptions = Partial<
 	Record<"agent" | "port" | "host" | "peer-header" | "max-streams", string>
 > &
-	Partial<Record<"cors" | "api-key", readonly string[]>> &
+	Partial<Record<"cors" | "api-key" | "clients-may-set", readonly string[]>> &
 	Partial<Record<"allow-unauthenticated", boolean>>;
 
 /**
@@ -44,6 +47,7 @@ export function readServeOptions(
 		allowUnauthenticated: given["allow-unauthenticated"] === true,
 		peerHeader: given["peer-header"] ?? (environment.HOLDFAST_PEER_HEADER || undefined),
 		maxStreams: readMaxStreams(given["max-streams"] ?? (environment.HOLDFAST_MAX_STREAMS || undefined)),
+		clientsMaySet: readFields(given["clients-may-set"] ?? listed(environment.HOLDFAST_CLIENTS_MAY_SET)),
 	};
 }
 
@@ -65,6 +69,16 @@ function readMaxStreams(text: string | undefined): ServeOptions["maxStreams"] {
 	if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
 	throw new UsageError(
 		`The option --max-streams takes a number of streams or "unlimited"; "${text}" is neither.`,
+	);
+}
+
+const fields: readonly ClientField[] = ["prompt", "history", "tools", "model", "options"];
+
+function readFields(texts: readonly string[]): readonly ClientField[] {
+	const unknown = texts.find((text) => !(fields as readonly string[]).includes(text));
+	if (unknown === undefined) return texts as readonly ClientField[];
+	throw new UsageError(
+		`The option --clients-may-set takes ${fields.join(", ")}; "${unknown}" is none of them.`,
 	);
 }
 

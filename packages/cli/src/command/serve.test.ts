@@ -71,13 +71,12 @@ describe("holdfast serve", () => {
 		const before = await (await fetch(`${first.url}/api/agent/session/s`)).json();
 		first.child.kill("SIGKILL");
 		const { stderr } = await first.finished;
-		const [line = ""] = stderr.split("\n");
-		expect(JSON.parse(line)).toMatchObject({
-			type: "request",
-			status: 200,
-			sessionId: "s",
-			stream: "complete",
-		});
+		const entries = stderr.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
+		const about = { tenant: "default", sessionId: "s" };
+		expect(entries.slice(0, 2)).toMatchObject([
+			{ type: "run", outcome: "completed", answers: expect.any(Number), ...about },
+			{ type: "request", status: 200, stream: "complete", ...about },
+		]);
 		expect(stderr).not.toMatch(/lamps|cellar/i);
 		const listed = await start(["sessions"], { folder }).finished;
 		expect(listed.stdout).toMatch(/^default\/s {2}/m);
@@ -144,6 +143,21 @@ describe("holdfast serve", () => {
 		expect(await status("key-of-anybody", "192.0.2.2")).toBe(200);
 	});
 
+	test("lets clients set what the option names, and nothing else", async () => {
+		const { url } = await serve(["--model", "offline", "--clients-may-set", "tools"]);
+		const status = async (context: object): Promise<number> => {
+			const response = await fetch(`${url}/api/agent/execute`, {
+				method: "POST",
+				headers: { "content-type": "application/json" },
+				body: JSON.stringify({ input: "What is here?", context }),
+			});
+			await response.text();
+			return response.status;
+		};
+		expect(await status({ tools: [{ name: "locate" }] })).toBe(200);
+		expect(await status({ systemPrompt: "You are a pirate." })).toBe(403);
+	});
+
 	test("lets a tenant have as many streams as the option says", async () => {
 		const { url } = await serve(["--model", "offline", "--max-streams", "1"]);
 		await (await ask(url)).text();
@@ -186,10 +200,15 @@ test("options come before the environment, and a key may name its tenant", () =>
 		allowUnauthenticated: false,
 		peerHeader: undefined,
 		maxStreams: undefined,
+		clientsMaySet: [],
 	});
 	expect(readServeOptions({}, { HOLDFAST_PEER_HEADER: "X-Real-IP" }).peerHeader).toBe("X-Real-IP");
 	expect(readServeOptions({}, { HOLDFAST_MAX_STREAMS: "unlimited" }).maxStreams).toBe("unlimited");
 	expect(readServeOptions({ "max-streams": "2" }, { HOLDFAST_MAX_STREAMS: "3" }).maxStreams).toBe(2);
+	const fields = { HOLDFAST_CLIENTS_MAY_SET: "tools, prompt" };
+	expect(readServeOptions({}, fields).clientsMaySet).toEqual(["tools", "prompt"]);
+	expect(readServeOptions({ "clients-may-set": ["model"] }, fields).clientsMaySet).toEqual(["model"]);
+	expect(() => readServeOptions({ "clients-may-set": ["system"] }, {})).toThrow('"system" is none of them');
 	expect(() => readServeOptions({ "max-streams": "0" }, {})).toThrow("--max-streams takes a number");
 	expect(readServeOptions({ "peer-header": "X-B" }, { HOLDFAST_PEER_HEADER: "X-A" }).peerHeader).toBe("X-B");
 });

@@ -7,7 +7,7 @@ import type { Command } from "./arguments.ts";
 import { assistantOptions, checkFolder } from "./assistant.ts";
 import { openDatabase } from "./database.ts";
 import { chooseModel } from "./models.ts";
-import { exitCodes, UsageError } from "./usage-error.ts";
+import { ending, exitCodes, UsageError } from "./usage-error.ts";
 
 type ServeCommand = Extract<Command, { name: "serve" }>;
 
@@ -20,12 +20,12 @@ export async function serveAgent(command: ServeCommand, io: CommandIo): Promise<
 		// What is committed stays; the runs are found open and resumed when a server is started again.
 		if (signals > 1) io.quit(exitCodes.interrupted);
 		stopped.resolve();
-	});
+	}, ending(command.drain));
 	const { agent, host, of } = await served(command, io);
 	let server: Server | undefined;
 	try {
 		server = createServer({
-			service: sessionService({ agent, host }),
+			service: sessionService({ agent, host, clientsMaySet: command.clientsMaySet }),
 			cors: command.cors,
 			...(command.apiKeys === undefined ? {} : { apiKeys: command.apiKeys }),
 			allowUnauthenticated: command.allowUnauthenticated,
@@ -87,7 +87,7 @@ async function served(command: ServeCommand, io: CommandIo): Promise<Served> {
 
 function banner(url: string, of: string, { db, apiKeys }: ServeCommand): string {
 	const key = apiKeys === undefined ? "" : ' -H "authorization: Bearer $KEY"';
-	const body = { input: { role: "user", content: "What is this project?" }, context: {} };
+	const body = { input: "What is this project?" };
 	return `Serving ${of} at ${url}
 Sessions are in ${db}; ${apiKeys === undefined ? "no key is asked for" : "callers must send a key"}. Ctrl-C stops.
 Try:

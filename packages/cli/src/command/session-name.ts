@@ -1,4 +1,5 @@
-/** How sessions are called on the command line: by their key, and those of a server as `TENANT/ID`. */
+/** How sessions are called on the command line: by their key, and those of a server as `TENANT/ID`, of one of its users as
+ * `TENANT%40USER/ID`. */
 
 import { readServedKey, servedKey } from "@holdfast/server";
 import type { Host } from "holdfast";
@@ -7,7 +8,9 @@ import { UsageError } from "./usage-error.ts";
 /** The name of the session under a key of the journal. */
 export function nameOfSession(key: string): string {
 	const served = readServedKey(key);
-	return served === undefined ? key : `${served.tenant}/${served.sessionId}`;
+	if (served === undefined) return key;
+	const { tenant, user, sessionId } = served;
+	return `${tenant}${user === undefined ? "" : `%40${user}`}/${sessionId}`;
 }
 
 /** The key of a session by its name: a key as it is comes before a server's session of that name. */
@@ -15,7 +18,8 @@ export async function findSession({ journal }: Host, name: string): Promise<stri
 	// An id has no slash, so the last one ends the tenant.
 	const slash = name.lastIndexOf("/");
 	if (slash < 0 || (await journal.head(name)) !== undefined) return name;
-	return servedKey(name.slice(0, slash), name.slice(slash + 1));
+	const [tenant = "", user] = name.slice(0, slash).split("%40");
+	return servedKey(user === undefined ? tenant : { tenant, user }, name.slice(slash + 1));
 }
 
 /** Refuses the name of a server's session: a session of the assistant under that key would look the same in a list. */

@@ -1,3 +1,5 @@
+import type { Ending } from "../terminal/index.ts";
+
 /** A command line that cannot be carried out as it is written: one line for the user, exit code 2. */
 export class UsageError extends Error {}
 
@@ -11,3 +13,8 @@ export const exitCodes = {
 	/** Calls wait for approval. */
 	waiting: 4,
 } as const;
+
+/** A command ends within a second of a signal, and of the milliseconds that it gives the work under way. */
+export function ending(drain = 0): Ending {
+	return { within: drain + 1_000, code: exitCodes.interrupted };
+}

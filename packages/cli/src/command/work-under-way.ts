@@ -2,7 +2,15 @@
  * Work on one session in this process: how it is set up, and how its runs are shown, interrupted, approved and concluded.
  * One run at a time is followed; the last one says how the command ends.
  */
-import type { Agent, AgentRun, Host, PendingToolCall, RunResult, Session } from "holdfast";
+import {
+	type Agent,
+	type AgentRun,
+	AgentState,
+	type Host,
+	type PendingToolCall,
+	type RunResult,
+	type Session,
+} from "holdfast";
 import { chooseRenderer, type Renderer } from "../render/index.ts";
 import { type CommandIo, quoted } from "../terminal/index.ts";
 import { Approvals } from "./approvals.ts";
@@ -10,7 +18,7 @@ import type { Command, WorkOptions } from "./arguments.ts";
 import { checkFolder, createAssistant } from "./assistant.ts";
 import { type ChosenModel, chooseModel } from "./models.ts";
 import { readSettings } from "./session-settings.ts";
-import { exitCodes } from "./usage-error.ts";
+import { ending, exitCodes } from "./usage-error.ts";
 
 type WorkCommand = Extract<Command, { name: "run" | "resume" | "release" }>;
 
@@ -70,17 +78,27 @@ export function startWork(setup: Setup, host: Host, command: WorkCommand, io: Co
 	let active: AgentRun | undefined;
 	let last: RunResult | undefined;
 	let interrupts = 0;
-	const stopListening = io.onInterrupt(() => {
-		interrupts++;
-		if (interrupts > 1) {
-			// What is committed stays; the run is found open and can be resumed.
-			io.quit(exitCodes.interrupted);
-			return;
-		}
-		if (active !== undefined) renderer.note("Interrupting; press Ctrl-C again to quit at once.");
-		active?.suspend();
-		approvals.interrupt();
-	});
+	const stopListening = io.onInterrupt(
+		() => {
+			interrupts++;
+			if (interrupts > 1) {
+				// What is committed stays; the run is found open and can be resumed.
+				io.quit(exitCodes.interrupted);
+				return;
+			}
+			if (active !== undefined) renderer.note("Interrupting; press Ctrl-C again to quit at once.");
+			active?.suspend();
+			approvals.interrupt();
+		},
+		{ ...ending(), late },
+	);
+	/** The run, or the disk, does not let go in time: it is left open as by a crash. */
+	function late(): void {
+		const runId = active?.runId ?? last?.runId ?? "";
+		const state = AgentState.initial();
+		const result: RunResult = { runId, outcome: "suspended", text: "", state, usage: noUsage, steps: 0 };
+		if (active !== undefined || last === undefined) summarise(result, exitCodes.interrupted, []);
+	}
 	async function show(run: AgentRun): Promise<RunResult> {
 		active = run;
 		if (interrupts > 0) run.suspend();
@@ -98,6 +116,22 @@ export function startWork(setup: Setup, host: Host, command: WorkCommand, io: Co
 			last = await show(await agent.session(setup.key).answer([answer]));
 		}
 		return last;
+	}
+	function summarise(result: RunResult, exitCode: number, waiting: readonly string[]): void {
+		const program = io.environment.npm_lifecycle_event === undefined ? "holdfast" : "npx holdfast";
+		const db = command.dbGiven === undefined ? "" : ` --db ${quoted(command.dbGiven)}`;
+		const key = quoted(setup.key);
+		renderer.end({
+			result,
+			exitCode,
+			header,
+			duration: performance.now() - started,
+			resumeCommand: `${program} resume ${key}${db}`,
+			workCommand: `${program} worker${db}`,
+			showCommand: `${program} show ${key}${db}`,
+			waiting,
+			continueCommand: `${program} run "…" --session ${key}${db}`,
+		});
 	}
 	return {
 		agent,
@@ -125,38 +159,28 @@ export function startWork(setup: Setup, host: Host, command: WorkCommand, io: Co
 		async end() {
 			const result = last as RunResult;
 			const exitCode = exitCodeOf(result);
-			const program = io.environment.npm_lifecycle_event === undefined ? "holdfast" : "npx holdfast";
-			const db = command.dbGiven === undefined ? "" : ` --db ${quoted(command.dbGiven)}`;
-			const key = quoted(setup.key);
 			const waiting = result.outcome === "waiting" ? await approvals.leave(result.pending ?? []) : [];
 			if (result.error !== undefined && exitCode === exitCodes.failed)
 				io.stderr.write(`${describeFailure(result)}\n`);
-			renderer.end({
-				result,
-				exitCode,
-				header,
-				duration: performance.now() - started,
-				resumeCommand: `${program} resume ${key}${db}`,
-				showCommand: `${program} show ${key}${db}`,
-				waiting,
-				continueCommand: `${program} run "…" --session ${key}${db}`,
-			});
+			summarise(result, exitCode, waiting);
 			return exitCode;
 		},
 		async close() {
-			stopListening();
 			approvals.close();
 			await agent.close();
 			await host.close();
+			stopListening();
 		},
 	};
 }
 
+const noUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+
 /** The result of a run that waits and was not resumed. */
 async function waitingResult(session: Session, pending: readonly PendingToolCall[]): Promise<RunResult> {
-	const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 	const state = await session.state();
-	return { runId: pending[0]?.runId ?? "", outcome: "waiting", pending, text: "", state, usage, steps: 0 };
+	const runId = pending[0]?.runId ?? "";
+	return { runId, outcome: "waiting", pending, text: "", state, usage: noUsage, steps: 0 };
 }
 
 function exitCodeOf(result: RunResult): number {

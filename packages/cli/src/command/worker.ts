@@ -2,7 +2,7 @@
 import type { AgentRun, RunResult } from "holdfast";
 import { type CommandIo, formatCount, formatDuration, oneLine } from "../terminal/index.ts";
 import type { Command } from "./arguments.ts";
-import { exitCodes } from "./usage-error.ts";
+import { ending, exitCodes } from "./usage-error.ts";
 import { describeError } from "./work.ts";
 import { openWorkplace, type Workplace } from "./workplace.ts";
 
@@ -19,7 +19,7 @@ export async function runWorker(command: WorkerCommand, io: CommandIo): Promise<
 		if (stop.signal.aborted) io.quit(exitCodes.interrupted);
 		log.stopping(command.drain);
 		stop.abort();
-	});
+	}, ending(command.drain));
 	let workplace: Workplace | undefined;
 	const underWay = new Set<Promise<void>>();
 	try {
@@ -44,8 +44,8 @@ export async function runWorker(command: WorkerCommand, io: CommandIo): Promise<
 		log.end(stop.signal.aborted ? "stopped" : "done");
 		return exitCodes.completed;
 	} finally {
-		stopListening();
 		await workplace?.close();
+		stopListening();
 	}
 }
 

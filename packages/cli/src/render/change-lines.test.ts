@@ -3,7 +3,7 @@ import type { PlannedChange } from "../tools/index.ts";
 import { changeLines } from "./change-lines.ts";
 
 function shown(before: string | undefined, after: string): string[] {
-	const place = { absolute: "/x/a.txt", relative: "a.txt", kind: "file" as const, size: 1 };
+	const place = { absolute: "/x/a.txt", relative: "a.txt", root: "/", kind: "file" as const, size: 1 };
 	const change: PlannedChange = { place, before, after, versions: { before: null, after: "" }, done: "" };
 	return changeLines(change).map(({ text }) => text);
 }

@@ -14,4 +14,5 @@ export {
 	spelledOut,
 	summarise,
 } from "./format.ts";
-export { type CommandIo, type Output, processIo, type Questions } from "./io.ts";
+export { type CommandIo, type Ending, type Output, processIo, type Questions } from "./io.ts";
+export { leaveProcess } from "./leave-process.ts";

@@ -1,5 +1,6 @@
 /** What the command touches of its process, so that tests can replace it. */
 import { createInterface } from "node:readline";
+import { leaveProcess } from "./leave-process.ts";
 
 /** A place to write text to. */
 export interface Output {
@@ -21,6 +22,16 @@ export interface Questions {
 	close(): void;
 }
 
+/** How a process ends that was asked to. */
+export interface Ending {
+	/** Milliseconds from the signal to the end of the process, at most. */
+	readonly within: number;
+	/** The exit code when the time is up. */
+	readonly code: number;
+	/** Called right before the process quits because the time is up. */
+	late?(): void;
+}
+
 /** The process around a command. */
 export interface CommandIo {
 	readonly stdout: Output;
@@ -30,14 +41,19 @@ export interface CommandIo {
 	readonly folder: string;
 	/** Undefined without a terminal. */
 	openQuestions(): Questions | undefined;
-	/** Calls `interrupted` on Ctrl-C and the like; returns the way to stop. */
-	onInterrupt(interrupted: () => void): () => void;
+	/**
+	 * Calls `interrupted` on Ctrl-C and the like; returns the way to stop. From the first time on the process has the time of
+	 * `ending`, and quits when it is up, whatever has not settled by then.
+	 */
+	onInterrupt(interrupted: () => void, ending: Ending): () => void;
 	/** Ends the process at once. */
 	quit(code: number): void;
 }
 
 /** Signals that come closer together than this are one: a terminal and a parent process may both send it. */
 const SAME_SIGNAL_MS = 80;
+/** Milliseconds that are left for quitting when the time is up. */
+const QUITTING_MS = 200;
 
 /** The real process. */
 export function processIo(): CommandIo {
@@ -48,12 +64,21 @@ export function processIo(): CommandIo {
 		folder: process.cwd(),
 		openQuestions: () =>
 			process.stdin.isTTY === true && process.stdout.isTTY === true ? terminalQuestions() : undefined,
-		onInterrupt(interrupted) {
+		onInterrupt(interrupted, { within, code, late }) {
 			let last = Number.NEGATIVE_INFINITY;
 			const heard = (): void => {
 				const now = performance.now();
+				// It is not taken back: what holds a process may be what comes after the work.
+				if (last < 0) setTimeout(timeIsUp, within - QUITTING_MS).unref();
 				if (now - last > SAME_SIGNAL_MS) interrupted();
 				last = now;
+			};
+			const timeIsUp = (): void => {
+				try {
+					late?.();
+				} finally {
+					leaveProcess(code);
+				}
 			};
 			const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 			for (const signal of signals) process.on(signal, heard);
@@ -61,7 +86,7 @@ export function processIo(): CommandIo {
 				for (const signal of signals) process.off(signal, heard);
 			};
 		},
-		quit: (code) => process.exit(code),
+		quit: leaveProcess,
 	};
 }
 

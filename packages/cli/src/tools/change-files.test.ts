@@ -124,7 +124,7 @@ describe("where files are written", () => {
 
 	test("what the disk refuses is said without paths of this machine", async () => {
 		const absolute = join(root, "lamp.txt/below.txt");
-		const place = { absolute, relative: "lamp.txt/below.txt", kind: "nothing" as const, size: 0 };
+		const place = { absolute, relative: "lamp.txt/below.txt", root, kind: "nothing" as const, size: 0 };
 		const replaced = replaceFile(place, { text: "", draft: "d", stillHolds: async () => {} });
 		await expect(replaced).rejects.toMatchObject({
 			code: "path_unwritable",

@@ -3,16 +3,19 @@
  * list and files near the top come first. Links are followed only to files inside the root.
  */
 import { constants, type Dirent } from "node:fs";
-import { open, readdir, realpath, stat } from "node:fs/promises";
+import { lstat, open, readdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { counted, grouped } from "./assistant-tool.ts";
 import { type IgnoreFile, type IgnoreFiles, isIgnored, readIgnoreFile } from "./ignore-rules.ts";
+import { type OpenFolder, openFolder, openInside } from "./open-inside.ts";
 import { isInside } from "./root.ts";
 
 /** A file the assistant may list and search. */
 export interface WalkedFile {
 	/** Relative to the root, with forward slashes. */
 	readonly path: string;
+	/** The same; `absolute` has its links followed. */
+	readonly relative: string;
 	readonly absolute: string;
 	/** Bytes. */
 	readonly size: number;
@@ -75,30 +78,14 @@ async function walkAll(root: string, directory: string): Promise<Walk> {
 		if (depth > DEPTH_LIMIT) return { files, complete: false, unreadable, rulesLeftOut };
 		const next: typeof level = [];
 		for (const { path, rules: above } of level) {
-			let entries: Dirent[];
-			try {
-				entries = await readdir(join(realRoot, path), { withFileTypes: true });
-			} catch {
+			const looked = await lookInto(realRoot, path, above);
+			if (looked === undefined) {
 				unreadable.push(path);
 				continue;
 			}
-			entries.sort((left, right) => (left.name < right.name ? -1 : left.name > right.name ? 1 : 0));
-			let rules = above;
-			if (entries.some((entry) => entry.name === ".gitignore" && entry.isFile())) {
-				const own = await ignoreFileOf(realRoot, path);
-				rules = [...above, own];
-				rulesLeftOut += own.leftOut;
-			}
-			const candidates: { path: string; isLink: boolean }[] = [];
-			for (const entry of entries) {
-				const inside = path === "" ? entry.name : `${path}/${entry.name}`;
-				if (entry.isDirectory()) {
-					if (!isIgnored(rules, inside, "directory")) next.push({ path: inside, rules });
-				} else if ((entry.isFile() || entry.isSymbolicLink()) && !isIgnored(rules, inside, "file"))
-					candidates.push({ path: inside, isLink: entry.isSymbolicLink() });
-			}
-			const found = await Promise.all(candidates.map((candidate) => fileAt(realRoot, candidate)));
-			for (const file of found) if (file) files.push(file);
+			rulesLeftOut += looked.rulesLeftOut;
+			for (const inner of looked.folders) next.push({ path: inner, rules: looked.rules });
+			for (const file of looked.files) files.push(file);
 			if (files.length >= FILE_LIMIT)
 				return { files: files.slice(0, FILE_LIMIT), complete: false, unreadable, rulesLeftOut };
 		}
@@ -107,17 +94,69 @@ async function walkAll(root: string, directory: string): Promise<Walk> {
 	return { files, complete: true, unreadable, rulesLeftOut };
 }
 
-async function fileAt(
-	realRoot: string,
-	{ path, isLink }: { path: string; isLink: boolean },
-): Promise<WalkedFile | undefined> {
+/** What one folder holds that is not passed over. */
+interface FolderLook {
+	readonly folders: readonly string[];
+	readonly files: readonly WalkedFile[];
+	readonly rules: IgnoreFiles;
+	readonly rulesLeftOut: number;
+}
+
+/** Looks into a folder, which is held open meanwhile; undefined when it cannot be read. */
+async function lookInto(realRoot: string, path: string, above: IgnoreFiles): Promise<FolderLook | undefined> {
+	const opened = await openFolder({ absolute: join(realRoot, path), relative: path }).catch(() => undefined);
+	if (opened === undefined) return undefined;
 	try {
-		// The folders above were entered without following links, so only the last step can lead out.
-		const absolute = isLink ? await realpath(join(realRoot, path)) : join(realRoot, path);
-		if (isLink && !isInside(realRoot, absolute)) return undefined;
-		const found = await stat(absolute);
-		if (!found.isFile()) return undefined;
-		return { path, absolute, size: found.size, modified: found.mtimeMs };
+		const entries: Dirent[] = await readdir(opened.entry("."), { withFileTypes: true });
+		entries.sort((left, right) => (left.name < right.name ? -1 : left.name > right.name ? 1 : 0));
+		const hasRules = entries.some((entry) => entry.name === ".gitignore" && entry.isFile());
+		const own = hasRules ? await ignoreFileOf(path, opened.entry(".gitignore")) : undefined;
+		const rules = own === undefined ? above : [...above, own];
+		const folders: string[] = [];
+		const candidates: Promise<WalkedFile | undefined>[] = [];
+		for (const entry of entries) {
+			const inside = path === "" ? entry.name : `${path}/${entry.name}`;
+			if (entry.isDirectory()) {
+				if (!isIgnored(rules, inside, "directory")) folders.push(inside);
+			} else if (!isIgnored(rules, inside, "file")) {
+				if (entry.isFile()) candidates.push(fileIn(opened, realRoot, inside, entry.name));
+				if (entry.isSymbolicLink()) candidates.push(linkedFile(realRoot, inside));
+			}
+		}
+		const files = (await Promise.all(candidates)).filter((file) => file !== undefined);
+		return { folders, files, rules, rulesLeftOut: own?.leftOut ?? 0 };
+	} catch {
+		return undefined;
+	} finally {
+		await opened.handle.close();
+	}
+}
+
+async function fileIn(
+	folder: OpenFolder,
+	realRoot: string,
+	path: string,
+	name: string,
+): Promise<WalkedFile | undefined> {
+	const found = await lstat(folder.entry(name)).catch(() => undefined);
+	if (!found?.isFile()) return undefined;
+	const absolute = join(realRoot, path);
+	return { path, relative: path, absolute, size: found.size, modified: found.mtimeMs };
+}
+
+/** The file that a link leads to, if it is inside. */
+async function linkedFile(realRoot: string, path: string): Promise<WalkedFile | undefined> {
+	try {
+		const absolute = await realpath(join(realRoot, path));
+		if (!isInside(realRoot, absolute)) return undefined;
+		const handle = await openInside({ absolute, relative: path });
+		try {
+			const found = await handle.stat();
+			if (!found.isFile()) return undefined;
+			return { path, relative: path, absolute, size: found.size, modified: found.mtimeMs };
+		} finally {
+			await handle.close();
+		}
 	} catch {
 		return undefined;
 	}
@@ -126,12 +165,12 @@ async function fileAt(
 async function inheritedRules(realRoot: string, directory: string): Promise<IgnoreFiles> {
 	const parts = directory === "" ? [] : directory.split("/");
 	const bases = parts.map((_part, depth) => parts.slice(0, depth).join("/"));
-	return Promise.all(bases.map((base) => ignoreFileOf(realRoot, base)));
+	return Promise.all(bases.map((base) => ignoreFileOf(base, join(realRoot, base, ".gitignore"))));
 }
 
 /** The rules in the .gitignore of a directory; no rules without such a file. */
-async function ignoreFileOf(realRoot: string, base: string): Promise<IgnoreFile> {
-	const bytes = await readStart(join(realRoot, base, ".gitignore"));
+async function ignoreFileOf(base: string, file: string): Promise<IgnoreFile> {
+	const bytes = await readStart(file);
 	const text = bytes.toString("utf8");
 	if (bytes.length < RULES_LIMIT) return readIgnoreFile(base, text);
 	// The last line may be cut, and others may follow it: together they count as one.

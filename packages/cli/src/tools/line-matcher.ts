@@ -5,6 +5,9 @@
 import { createContext, Script } from "node:vm";
 import { ToolRefusal } from "./assistant-tool.ts";
 
+/** Milliseconds that one file may take: nothing else happens meanwhile, not even the end of the process. */
+const LONGEST_SCRIPT = 500;
+
 /** Characters of a line that are searched; what lies beyond is not looked at. */
 export const SEARCHED_CHARACTERS = 4_000;
 
@@ -69,14 +72,15 @@ function bounded(expression: RegExp, options: LinePattern): LineMatcher {
 	let left = options.budget;
 	return (lines) => {
 		const started = performance.now();
+		const limit = Math.max(1, Math.ceil(Math.min(left, LONGEST_SCRIPT)));
 		sandbox.lines = lines.map(searched);
 		try {
-			return Array.from(script.runInContext(context, { timeout: Math.max(1, Math.ceil(left)) }) as number[]);
+			return Array.from(script.runInContext(context, { timeout: limit }) as number[]);
 		} catch (error) {
 			if ((error as NodeJS.ErrnoException).code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw error;
 			throw new ToolRefusal(
 				"search_timed_out",
-				`The regular expression "${options.pattern}" took more than ${options.budget} ms. Use a simpler one, without nested repetition.`,
+				`The regular expression "${options.pattern}" took too long. Use a simpler one, without nested repetition.`,
 			);
 		} finally {
 			left -= performance.now() - started;

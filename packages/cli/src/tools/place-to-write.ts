@@ -14,6 +14,8 @@ export interface PlaceToWrite {
 	readonly absolute: string;
 	/** As the model knows it: relative to the root, with forward slashes. */
 	readonly relative: string;
+	/** The root directory, with its links followed. */
+	readonly root: string;
 	readonly kind: "file" | "nothing";
 	/** Bytes. */
 	readonly size: number;
@@ -34,11 +36,11 @@ export async function placeToWrite(root: string, path: string): Promise<PlaceToW
 	const kept = way.split("/").find((part) => isSkippedDirectory(part.toLowerCase()));
 	if (kept !== undefined)
 		throw new ToolRefusal("path_protected", `"${path}" lies in ${kept}, where nothing is written.`);
-	if (!(await exists(absolute))) return { absolute, relative: way, kind: "nothing", size: 0 };
+	if (!(await exists(absolute))) return { absolute, relative: way, root: realRoot, kind: "nothing", size: 0 };
 	const found = await resolvePath(realRoot, absolute);
 	if (found.kind === "directory")
 		throw new ToolRefusal("path_not_a_file", `"${path}" is a directory. Give the path of a file in it.`);
-	return { absolute, relative: way, kind: "file", size: found.size };
+	return { absolute, relative: way, root: realRoot, kind: "file", size: found.size };
 }
 
 /** The path with all links followed; what does not exist yet is appended to the last folder that does. */

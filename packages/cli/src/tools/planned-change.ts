@@ -3,10 +3,10 @@
  * it does. The two versions, by their hashes, say what was approved; nothing else is ever written.
  */
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { counted, grouped, ToolRefusal, textArgument } from "./assistant-tool.ts";
 import { type PlaceToWrite, placeToWrite } from "./place-to-write.ts";
 import { unreadable } from "./root.ts";
+import { LARGEST_TEXT_FILE, readBytes } from "./text-files.ts";
 
 /** The tools that change files. */
 const changingTools = ["write_file", "edit_file"] as const;
@@ -59,10 +59,10 @@ export function placeOf(root: string, params: Readonly<Record<string, unknown>>)
 }
 
 /** The hash of what is at a place now; null where there is nothing. */
-export async function currentVersion({ absolute }: PlaceToWrite): Promise<string | null> {
+export async function currentVersion(place: PlaceToWrite): Promise<string | null> {
 	try {
 		return createHash("sha256")
-			.update(await readFile(absolute))
+			.update(await readBytes(place, LARGEST_TEXT_FILE))
 			.digest("hex");
 	} catch (error) {
 		if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
@@ -77,7 +77,7 @@ function hashOf(text: string): string {
 async function currentText(place: PlaceToWrite): Promise<string | undefined> {
 	if (place.kind === "nothing") return undefined;
 	if (place.size > LARGEST_CHANGED_FILE) throw tooLarge(place, place.size);
-	const bytes = await readFile(place.absolute).catch((error: NodeJS.ErrnoException) => {
+	const bytes = await readBytes(place, LARGEST_CHANGED_FILE).catch((error: NodeJS.ErrnoException) => {
 		throw unreadable(place.relative, error);
 	});
 	try {

@@ -1,10 +1,12 @@
 /**
  * Puts a text where a file is, or is to be: written beside it, made safe on the disk, then renamed into place. Whoever
- * reads, or dies, at any moment finds the old file or the new one. The file keeps its mode.
+ * reads, or dies, at any moment finds the old file or the new one. The file keeps its mode. All of it is done in the folder
+ * that was opened, whatever is at its path meanwhile.
  */
-import { access, chmod, constants, mkdir, open, realpath, rename, rm, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { access, constants, lstat, open, rename, rm } from "node:fs/promises";
+import { basename, dirname } from "node:path";
 import { ToolRefusal } from "./assistant-tool.ts";
+import { exchanged, makeFolder, type OpenFolder, openFolder } from "./open-inside.ts";
 import type { PlaceToWrite } from "./place-to-write.ts";
 
 /** What is to be written, and what must hold at the last moment. */
@@ -28,53 +30,59 @@ export async function replaceFile(place: PlaceToWrite, replacement: Replacement)
 }
 
 async function replace(place: PlaceToWrite, replacement: Replacement): Promise<void> {
-	const folder = dirname(place.absolute);
-	await mkdir(folder, { recursive: true });
-	// Somebody may have put a link in the way meanwhile.
-	if ((await realpath(folder)) !== folder)
-		throw new ToolRefusal("path_invalid", `The folder of "${place.relative}" has just become a link.`);
-	const mode = place.kind === "file" ? await modeOf(place) : undefined;
-	const draft = draftOf(place, replacement.draft);
+	const folder = await makeFolder(place.root, place);
 	try {
-		const handle = await open(draft, "wx");
+		const file = folder.entry(basename(place.absolute));
+		const mode = place.kind === "file" ? await modeOf(file, place) : undefined;
+		const draft = draftIn(folder, replacement.draft);
 		try {
-			await handle.writeFile(replacement.text);
-			await handle.sync();
+			const handle = await open(draft, "wx");
+			try {
+				await handle.writeFile(replacement.text);
+				if (mode !== undefined) await handle.chmod(mode);
+				await handle.sync();
+			} finally {
+				await handle.close();
+			}
+			await replacement.stillHolds();
+			if (!(await folder.isInPlace())) throw exchanged(place);
+			await rename(draft, file);
 		} finally {
-			await handle.close();
+			await rm(draft, { force: true });
 		}
-		if (mode !== undefined) await chmod(draft, mode);
-		await replacement.stillHolds();
-		await rename(draft, place.absolute);
+		// So that a loss of power does not bring the old file back. Not every system can.
+		await folder.handle.sync().catch(() => {});
 	} finally {
-		await rm(draft, { force: true });
+		await folder.handle.close();
 	}
-	await syncFolder(folder);
 }
 
 /** Takes away what an attempt that died left beside the file. */
 export async function removeDraft(place: PlaceToWrite, draft: string): Promise<void> {
-	await rm(draftOf(place, draft), { force: true });
+	const path = { absolute: dirname(place.absolute), relative: place.relative };
+	// Without the folder there is no draft in it.
+	const folder = await openFolder(path).catch(() => undefined);
+	try {
+		if (folder !== undefined) await rm(draftIn(folder, draft), { force: true });
+	} finally {
+		await folder?.handle.close();
+	}
 }
 
-function draftOf({ absolute }: PlaceToWrite, draft: string): string {
-	return join(dirname(absolute), `.holdfast-${draft}.tmp`);
+function draftIn(folder: OpenFolder, draft: string): string {
+	return folder.entry(`.holdfast-${draft}.tmp`);
 }
 
 /** The mode of a file that may be written; renaming would pass over a write protection. */
-async function modeOf({ absolute, relative }: PlaceToWrite): Promise<number> {
-	const { mode } = await stat(absolute);
-	const isWritable = await access(absolute, constants.W_OK).then(
+async function modeOf(file: string, place: PlaceToWrite): Promise<number> {
+	const { relative } = place;
+	const found = await lstat(file);
+	if (!found.isFile()) throw exchanged(place);
+	const { mode } = found;
+	const isWritable = await access(file, constants.W_OK).then(
 		() => (mode & 0o222) !== 0,
 		() => false,
 	);
 	if (!isWritable) throw new ToolRefusal("path_protected", `"${relative}" is write-protected.`);
 	return mode & 0o7777;
-}
-
-/** So that a loss of power does not bring the old file back. Not every system can. */
-async function syncFolder(folder: string): Promise<void> {
-	const handle = await open(folder, "r").catch(() => undefined);
-	await handle?.sync().catch(() => {});
-	await handle?.close();
 }

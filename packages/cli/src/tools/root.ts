@@ -1,10 +1,13 @@
 /**
  * The directory the assistant may read. Every path a tool is given passes through `resolvePath`,
- * which follows links first and refuses whatever lies outside afterwards.
+ * which follows links first and refuses whatever lies outside afterwards. What is read later is judged again when it is
+ * opened: see open-inside.ts.
  */
-import { realpath, stat } from "node:fs/promises";
+import type { Stats } from "node:fs";
+import { realpath } from "node:fs/promises";
 import { isAbsolute, relative, resolve, sep } from "node:path";
 import { ToolRefusal } from "./assistant-tool.ts";
+import { type JudgedPath, openInside } from "./open-inside.ts";
 
 /** A path proven to be inside the root. */
 export interface InsidePath {
@@ -30,18 +33,30 @@ export async function resolvePath(root: string, path: string): Promise<InsidePat
 		throw unreadable(path, error);
 	});
 	if (!isInside(realRoot, absolute)) throw outside(path);
-	const found = await stat(absolute).catch((error: NodeJS.ErrnoException) => {
+	const inside = { absolute, relative: relative(realRoot, absolute).split(sep).join("/") };
+	const found = await statsOf(inside).catch((error: NodeJS.ErrnoException) => {
 		throw unreadable(path, error);
 	});
-	if (!found.isFile() && !found.isDirectory())
-		throw new ToolRefusal("path_not_a_file", `"${path}" is neither a file nor a directory.`);
+	if (!found.isFile() && !found.isDirectory()) throw noFile(path);
 	return {
-		absolute,
-		relative: relative(realRoot, absolute).split(sep).join("/"),
+		...inside,
 		kind: found.isFile() ? "file" : "directory",
 		size: found.size,
 		modified: found.mtimeMs,
 	};
+}
+
+async function statsOf(path: JudgedPath): Promise<Stats> {
+	const handle = await openInside(path);
+	try {
+		return await handle.stat();
+	} finally {
+		await handle.close();
+	}
+}
+
+function noFile(path: string): ToolRefusal {
+	return new ToolRefusal("path_not_a_file", `"${path}" is neither a file nor a directory.`);
 }
 
 /** Is `path` the directory `root` or below it? Both absolute. */
@@ -60,6 +75,8 @@ export function outside(path: string): ToolRefusal {
 
 /** Said of a path that the disk gives nothing for. */
 export function unreadable(path: string, error: NodeJS.ErrnoException): ToolRefusal {
+	if (error instanceof ToolRefusal) return error;
+	if (error.code === "ENXIO") return noFile(path);
 	if (error.code === "ENOENT" || error.code === "ENOTDIR")
 		return new ToolRefusal("path_not_found", `There is no "${path}". Call list_files to see what there is.`);
 	if (error.code === "ELOOP")

@@ -1,4 +1,5 @@
 /** The tool `search_text`: lines that match, grouped by file, the files with the most matches first. */
+import { setImmediate } from "node:timers/promises";
 import {
 	type AssistantTool,
 	counted,
@@ -21,6 +22,8 @@ const LARGEST_SEARCHED_FILE = 8 * 1024 * 1024;
 /** Milliseconds for the whole search, and for the regular expression within it. */
 const SEARCH_BUDGET = 10_000;
 const EXPRESSION_BUDGET = 2_000;
+/** Milliseconds without a turn of the event loop, as far as it is ours to say. */
+const LONGEST_TURN = 50;
 /** Generated files: searched only when they are asked for by name. */
 const GENERATED =
 	/(?:\.min\.(?:js|css)|\.map|\.lock|\.snap|(?:^|\/)(?:package-lock\.json|pnpm-lock\.yaml|bun\.lockb?))$/;
@@ -119,7 +122,13 @@ async function searchFiles(
 	let tooLarge = 0;
 	let longLines = 0;
 	let outOfTime = false;
+	let turn = performance.now();
 	for (const file of candidates) {
+		// Files that are known already are searched without a pause, and signals of the process are to be heard.
+		if (performance.now() - turn > LONGEST_TURN) {
+			await setImmediate();
+			turn = performance.now();
+		}
 		signal?.throwIfAborted();
 		outOfTime = performance.now() > deadline;
 		if (outOfTime) break;

@@ -2,7 +2,7 @@
  * Reads text files for the tools and keeps the last ones in a bounded cache, because a model tends to
  * search the same files several times at once.
  */
-import { readFile } from "node:fs/promises";
+import { type JudgedPath, openInside } from "./open-inside.ts";
 
 /** Files above this many bytes are neither read nor searched. */
 export const LARGEST_TEXT_FILE: number = 32 * 1024 * 1024;
@@ -10,11 +10,9 @@ const CACHE_CHARACTERS = 24 * 1024 * 1024;
 
 /** Lines of a text file, or undefined for a binary one. */
 export interface TextFiles {
-	lines(file: {
-		readonly absolute: string;
-		readonly size: number;
-		readonly modified: number;
-	}): Promise<readonly string[] | undefined>;
+	lines(
+		file: JudgedPath & { readonly size: number; readonly modified: number },
+	): Promise<readonly string[] | undefined>;
 	/** What was kept of a file is not good any more: a new one may look as old and be as large. */
 	forget(absolute: string): void;
 }
@@ -28,7 +26,7 @@ export function createTextFiles(): TextFiles {
 			const key = `${file.absolute}\0${file.size}\0${file.modified}`;
 			const known = cache.get(key);
 			if (known) return known.lines;
-			const text = decodeText(await readFile(file.absolute));
+			const text = decodeText(await readBytes(file, LARGEST_TEXT_FILE));
 			const lines = text === undefined ? undefined : splitLines(text);
 			const cost = 200 + (text?.length ?? 0);
 			if (cost < CACHE_CHARACTERS / 4) {
@@ -51,6 +49,28 @@ export function createTextFiles(): TextFiles {
 			}
 		},
 	};
+}
+
+/**
+ * The bytes of a file that is where it was judged to be, at most so many.
+ * @throws ToolRefusal when it is not; the errors of the system.
+ */
+export async function readBytes(file: JudgedPath, most: number): Promise<Uint8Array> {
+	const handle = await openInside(file);
+	try {
+		const { size } = await handle.stat();
+		// One that grows while it is read is read up to where it was.
+		const bytes = Buffer.allocUnsafe(Math.min(size, most));
+		let read = 0;
+		while (read < bytes.length) {
+			const { bytesRead } = await handle.read(bytes, read, bytes.length - read, read);
+			if (bytesRead === 0) break;
+			read += bytesRead;
+		}
+		return bytes.subarray(0, read);
+	} finally {
+		await handle.close();
+	}
 }
 
 /** The text in these bytes (UTF-8, or UTF-16 with a byte order mark); undefined when they are not text. */

@@ -14,11 +14,14 @@ export interface ExecuteRequest {
 	readonly sessionId?: string;
 	/** A user message, or answers to pending calls. Text alone is a user message. */
 	readonly input: string | ExecuteInput;
-	/** What a new session starts with; needed for one with a `sessionId` of yours, ignored for one that is there. */
+	/**
+	 * What a new session starts with; needed for one with a `sessionId` of yours, ignored for one that is there. The server says
+	 * which of its members clients may set; by default none, and others are refused with `field_not_allowed`.
+	 */
 	readonly context?: ExecuteContext;
 	/**
 	 * Tools that are carried out here when the model calls them. Default: none, and the stream ends when it has to wait
-	 * for somebody. A new session gets their descriptions.
+	 * for somebody. A new session gets their descriptions, where the server lets clients bring tools.
 	 */
 	readonly tools?: readonly ClientTool[];
 	/** Asked about calls that need approval. Default: nobody is asked, and such calls are left open. */

@@ -1,7 +1,7 @@
 // The sessions of one agent on one host: where they are kept, who works on them, and which agent each turn gets. The
 // Agent class is a face of it; who serves sessions uses it as it is, one for all sessions that are served.
 import { HoldfastError } from "@holdfast/upp";
-import type { EngineAgent } from "../engine/index.ts";
+import type { EngineAgent, ObserveRun } from "../engine/index.ts";
 import { type AgentExecution, agentExecution } from "../execution-host/index.ts";
 import { type Host, type Journal, keysOf, memoryHost, type SessionKeys } from "../host/index.ts";
 import type { PolicyAgent } from "../policy/index.ts";
@@ -31,6 +31,8 @@ export interface AgentSessionsOptions {
 	readonly agentFor?: AgentFor;
 	/** Under which keys its sessions are in the store. Default: their own, in the namespace of the options. */
 	readonly keys?: SessionKeys;
+	/** Looks on at each run that is driven in this process, those of sub-agents among them. Default: nobody does. */
+	readonly observe?: ObserveRun | undefined;
 }
 
 /** By this member sessions find what they know of an agent; a map of all agents would cost each of them more. */
@@ -45,6 +47,7 @@ export class AgentSessions {
 	readonly agent: SessionAgent;
 	readonly #engine: EngineAgent;
 	readonly #options: AgentOptions;
+	readonly #observe: ObserveRun | undefined;
 	/** Whether the agent of a turn may have a model where this one has none. */
 	readonly #isResolved: boolean;
 	#host: Host | undefined;
@@ -58,11 +61,12 @@ export class AgentSessions {
 	constructor(
 		id: string,
 		given: AgentOptions,
-		{ owner, agentFor, keys = keysOf(given.namespace) }: AgentSessionsOptions = {},
+		{ owner, agentFor, keys = keysOf(given.namespace), observe }: AgentSessionsOptions = {},
 		engine: EngineAgent = resolveAgent(id, given),
 	) {
 		const options = withoutEmptyHost(given);
 		this.#options = options;
+		this.#observe = observe;
 		this.#engine = engine;
 		this.#isResolved = agentFor !== undefined;
 		if (options.host !== undefined) this.#host = resolveHost(options.host, adaptExecutionHost);
@@ -144,9 +148,10 @@ export class AgentSessions {
 	async close(before?: () => Promise<void>): Promise<void> {
 		this.agent.setup?.check();
 		this.#closing?.abort();
-		await this.#table?.close();
+		const isOwn = this.#host !== this.#options.host;
+		await this.#table?.close(isOwn && this.#host?.journal.volatile === true ? "lost" : "kept");
 		await before?.();
-		if (this.#host !== this.#options.host) await this.#host?.close();
+		if (isOwn) await this.#host?.close();
 	}
 
 	/** For what a plugin's setup must not do, for the agent waits for it. */
@@ -199,6 +204,7 @@ export class AgentSessions {
 			background: capabilities.backgroundSubagents,
 			records: this.#execution?.records,
 			store: this.#home(this.#host).store,
+			observe: this.#observe,
 		});
 		return this.#table;
 	}

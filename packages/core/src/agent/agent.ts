@@ -1,14 +1,6 @@
 // The agent: written once, run as a function (generate, stream, ask, query) or as durable sessions (send, session).
 
-import {
-	asMessage,
-	HoldfastError,
-	insteadOf,
-	type Message,
-	type Turn,
-	UserMessage,
-	uuid,
-} from "@holdfast/upp";
+import { asMessage, HoldfastError, insteadOf, type Message, UserMessage, uuid } from "@holdfast/upp";
 import type { AgentStreamEvent, AgentStreamResult, EngineAgent } from "../engine/index.ts";
 import type { SendInput } from "../facts/index.ts";
 import type { OutputOf, OutputSchema } from "../output/index.ts";

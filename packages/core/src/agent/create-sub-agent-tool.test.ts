@@ -338,7 +338,8 @@ describe("what a parent's stream emits of a sub-agent", () => {
 		expect(ends).toMatchObject([{ success: false, error: "the quota is used up" }]);
 		expect(ends[0]).not.toHaveProperty("result");
 		expect(shownResults(model.requests[1]?.messages ?? [])).toEqual([
-			{ toolCallId: "t", result: "the quota is used up", isError: true },
+			// What its provider said is for those who run it: the parent's model and whoever reads along get ours.
+			{ toolCallId: "t", result: "The model cannot be used at the moment.", isError: true },
 		]);
 		expect((await stream.result).turn.response.text).toBe("done without it");
 	});

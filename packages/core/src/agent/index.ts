@@ -2,4 +2,4 @@
 export { AgentSessions } from "./agent-sessions.ts";
 export { checkModel, checkNames, checkOptions } from "./check-options.ts";
 export { type AgentOptions, modelIdOf, toolsAsGiven } from "./options.ts";
-export type { TurnOptions } from "./session-agent.ts";
+export type { AgentFor, TurnOptions } from "./session-agent.ts";

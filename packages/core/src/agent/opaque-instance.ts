@@ -110,11 +110,16 @@ async function guarded<T>(fail: (error: unknown) => void, ask: () => T | Promise
 	}
 }
 
+/** A strategy that carries out calls itself says nothing of the one that is asked about. */
+const nothingKnown = { toolCallId: "" };
+
 /** Nobody outside can be asked here: what needs to be let run is not run. */
 function approvalOf({ approval, needsApproval }: EngineTool): Pick<Tool, "approval"> {
-	if (needsApproval === undefined) return approval === undefined ? {} : { approval };
+	if (needsApproval === undefined)
+		return approval === undefined ? {} : { approval: (params) => approval(params, nothingKnown) };
 	return {
-		approval: async (params) => !(await needsApproval(params)) && (await approval?.(params)) !== false,
+		approval: async (params) =>
+			!(await needsApproval(params, nothingKnown)) && (await approval?.(params, nothingKnown)) !== false,
 	};
 }
 

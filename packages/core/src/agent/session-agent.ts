@@ -1,7 +1,7 @@
 // The agent as its sessions see it: with the tools and hooks of its plugins, once they are set up.
-import { type EngineAgent, isAwaitedBy, waitFor, withinCall } from "../engine/index.ts";
+import { type EngineAgent, isAwaitedBy, modelWaitDefaults, waitFor, withinCall } from "../engine/index.ts";
 import type { MaybePromise, SessionKeys, SessionStore } from "../host/index.ts";
-import { awaitedHost, memoryJournal, memoryValues, type ValueStore } from "../host/index.ts";
+import { awaitedHost, memoryJournal, memoryValues, systemWarn, type ValueStore } from "../host/index.ts";
 import {
 	AgentPolicy,
 	askModel,
@@ -72,6 +72,9 @@ export function sessionAgentOf({
 		namespace,
 		maxRestarts = defaultRestarts,
 		onAgentChange = "go-on",
+		unread = "continue",
+		modelWait,
+		onWarning = systemWarn,
 	} = options;
 	const { id } = agentItself;
 	checkPlugins(plugins);
@@ -93,6 +96,9 @@ export function sessionAgentOf({
 		keys,
 		restarts: { maxRestarts, onAgentChange },
 		home,
+		unread,
+		modelWait: typeof modelWait === "object" ? { ...modelWaitDefaults, ...modelWait } : modelWait,
+		warn: onWarning,
 	};
 	if (agentFor !== undefined) agent.resolve = resolved(agentFor, engineWith, () => agent.setup === undefined);
 	if (subagents.length > 0) agent.inTable = (table) => delegatingAgent(agent, subagents, table, engineWith);

@@ -1,5 +1,6 @@
 // What a running tool knows of the call it serves. Rarely used parts are computed when asked for.
 import type { ToolCall } from "@holdfast/upp";
+import type { Caller } from "../caller/index.ts";
 import type { Approval, EngineTool, RetryPolicy, ToolContext } from "../tools/index.ts";
 import type { Run } from "./run.ts";
 import { isSubagentEvent } from "./subagent-events.ts";
@@ -24,6 +25,7 @@ export class CallContext implements ToolContext {
 	readonly runId: string;
 	declare readonly approval?: Approval;
 	declare readonly sessionKey?: string;
+	declare readonly caller?: Caller;
 	declare readonly parentContext?: ToolContext;
 	readonly parentModel: unknown;
 	readonly parentConfig: unknown;
@@ -64,6 +66,8 @@ export class CallContext implements ToolContext {
 		this.agentId = run.agent.id;
 		this.runId = run.runId;
 		if (run.sessionKey !== undefined) this.sessionKey = run.sessionKey;
+		const { caller } = run;
+		if (caller !== undefined) this.caller = caller;
 		if (run.parentContext !== undefined) this.parentContext = run.parentContext;
 		this.parentModel = run.agent.toolContext.parentModel;
 		this.parentConfig = run.agent.toolContext.parentConfig;

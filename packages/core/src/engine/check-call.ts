@@ -1,8 +1,9 @@
 // What becomes of a call before anything is recorded of it: it may start, or it has its result already.
 import type { Tool, ToolCall } from "@holdfast/upp";
+import type { Caller } from "../caller/index.ts";
 import type { PendingCall, ToolCallOutcome, ToolStarted } from "../facts/index.ts";
 import type { DrivenStages, ToolCallDecision } from "../policy/index.ts";
-import type { EngineTool } from "../tools/index.ts";
+import type { ApprovalContext, EngineTool } from "../tools/index.ts";
 import { withinCall } from "./call-scope.ts";
 import type { EngineAgent } from "./engine-agent.ts";
 
@@ -46,6 +47,9 @@ export interface CallSetting {
 	readonly mayWait: boolean;
 	/** Whether somebody outside let it run. */
 	readonly approved?: true | undefined;
+	/** What those are given who are asked about it. */
+	readonly sessionKey: string | undefined;
+	readonly caller: Caller | undefined;
 }
 
 /** Looks at a call that was never started: what an interceptor says, the tool, its arguments, whether it may run. */
@@ -107,8 +111,8 @@ function checkInput(
 		failedCall(`The arguments of "${call.toolName}" could not be checked: ${textOf(error)}`);
 	try {
 		const validated = tool.validate(input);
-		if (!(validated instanceof Promise)) return permit(setting, tool, validated);
-		return validated.then((checked) => permit(setting, tool, checked), uncheckable);
+		if (!(validated instanceof Promise)) return permit(setting, call, tool, validated);
+		return validated.then((checked) => permit(setting, call, tool, checked), uncheckable);
 	} catch (error) {
 		return uncheckable(error);
 	}
@@ -138,6 +142,7 @@ export function failedCall(result: string): CheckedCall {
 
 function permit(
 	setting: CallSetting,
+	call: ToolCall,
 	tool: EngineTool,
 	checked: Awaited<ReturnType<EngineTool["validate"]>>,
 ): CheckedCall | Promise<CheckedCall> {
@@ -147,7 +152,7 @@ function permit(
 	const asks = onToolCall ?? onBeforeCall ?? approval ?? needsApproval;
 	return asks === undefined
 		? passed(tool, checked.value, setting.approved)
-		: withinCall(setting.processKey, () => asked(setting, tool, checked.value));
+		: withinCall(setting.processKey, () => asked(setting, call, tool, checked.value));
 }
 
 /** Nothing is in the way of the call any more. */
@@ -156,7 +161,18 @@ function passed(tool: EngineTool, input: unknown, approved: boolean | undefined)
 	return { kind: "start", tool, input, ...(approved === undefined ? {} : { approved }) };
 }
 
-async function asked(setting: CallSetting, tool: EngineTool, value: unknown): Promise<CheckedCall> {
+async function asked(
+	setting: CallSetting,
+	{ toolCallId }: ToolCall,
+	tool: EngineTool,
+	value: unknown,
+): Promise<CheckedCall> {
+	const { sessionKey, caller } = setting;
+	const context: ApprovalContext = {
+		toolCallId,
+		...(sessionKey === undefined ? {} : { sessionKey }),
+		...(caller === undefined ? {} : { caller }),
+	};
 	const strategy = setting.agent.toolStrategy;
 	const source = tool.source as Tool;
 	let input = value;
@@ -170,10 +186,10 @@ async function asked(setting: CallSetting, tool: EngineTool, value: unknown): Pr
 			if (typeof decision === "object" && decision.params !== undefined) input = decision.params;
 		}
 		if (tool.approval !== undefined) {
-			approved = Boolean(await tool.approval(input));
+			approved = Boolean(await tool.approval(input, context));
 			if (!approved) return notApproved(tool);
 		}
-		if (approved !== true && (await tool.needsApproval?.(input)) === true)
+		if (approved !== true && (await tool.needsApproval?.(input, context)) === true)
 			return setting.mayWait ? { kind: "pending", tool, awaits: "approval" } : notApproved(tool);
 	} catch (error) {
 		throw new HookFailed(error);

@@ -122,3 +122,18 @@ describe("joining stream events", () => {
 		expect(joinStreamEvents(text("b"), long)?.delta.text).toHaveLength(20_001);
 	});
 });
+
+test("an error is thrown once: to the one that waits first, and the others are done", async () => {
+	const waiting = new EventQueue<Item>();
+	const reads = [waiting.next(), waiting.next()];
+	waiting.end({ error: new Error("broken") });
+	await expect(reads[0]).rejects.toThrow("broken");
+	expect([await reads[1], await waiting.next()]).toEqual([
+		{ value: undefined, done: true },
+		{ value: undefined, done: true },
+	]);
+	const idle = new EventQueue<Item>();
+	idle.end({ error: new Error("broken") });
+	await expect(idle.next()).rejects.toThrow("broken");
+	expect((await idle.next()).done).toBe(true);
+});

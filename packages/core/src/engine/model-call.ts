@@ -19,6 +19,7 @@ import { withinCall } from "./call-scope.ts";
 import { withReadableArguments } from "./deep-arguments.ts";
 import type { EngineModel, EngineResponse } from "./engine-agent.ts";
 import type { Run } from "./run.ts";
+import { CommitFailed } from "./stopped.ts";
 import { StreamedAnswer } from "./streamed-answer.ts";
 import { untilAnswered } from "./until-answered.ts";
 
@@ -51,6 +52,7 @@ export interface ModelFailure extends Attempts {
 export async function callModel(run: Run, action: ModelAction, step: number): Promise<ModelOutcome> {
 	const retries: Fact[] = [];
 	let streamed: StreamedAnswer | undefined;
+	let asked: string | undefined;
 	try {
 		const engineModel = run.agent.model();
 		const { model } = engineModel;
@@ -72,6 +74,7 @@ export async function callModel(run: Run, action: ModelAction, step: number): Pr
 		run.checkLease();
 		run.checkStopped(); // a watcher may have stopped it
 		const startedAt = clock.monotonic();
+		asked = model.modelId;
 		const ask = (): Promise<EngineResponse> => {
 			if (run.streams && model.capabilities.streaming) {
 				streamed = new StreamedAnswer(run, step, tag);
@@ -92,6 +95,8 @@ export async function callModel(run: Run, action: ModelAction, step: number): Pr
 		const answer = answerOf(run, engineModel, action, step, response, clock.monotonic() - startedAt);
 		return { answer, results: response.results && settledResults(step, response.results), retries };
 	} catch (error) {
+		if (asked !== undefined && run.stopReason === undefined && !(error instanceof CommitFailed))
+			run.observer?.modelFailed({ modelId: asked, error });
 		return { answer: undefined, error, partial: await streamed?.cutOff(), retries };
 	}
 }
@@ -128,7 +133,9 @@ function requestFor(
 			: {}),
 		onRetry: (info) => {
 			if (run.stopReason !== undefined) return;
-			const retry = { step, attempt: info.attempt, delay: info.delayMs, error: errorData(info.error) };
+			const { attempt, delayMs, error } = info;
+			run.observer?.modelFailed({ modelId: engineModel.model.modelId, error, retry: { attempt, delayMs } });
+			const retry = { step, attempt, delay: delayMs, error: errorData(error) };
 			retries.push(modelRetryNote(retry));
 			// What policy may change is emitted once it has.
 			if (run.watched && run.admission === undefined) run.emit({ type: "model_retry", ...run.at, ...retry });

@@ -1,5 +1,6 @@
 // A run under way: it commits facts, folds them, notifies watchers, and can be stopped at any moment (keeps I1, I3, I8).
 import { UPPError } from "@holdfast/upp";
+import type { Caller } from "../caller/index.ts";
 import type { BoundaryEvent, Entry, Fact, Placement, RunEvent, Watcher } from "../facts/index.ts";
 import {
 	evolve,
@@ -19,7 +20,9 @@ import { ChunkRecorder } from "./chunk-recorder.ts";
 import type { EngineAgent } from "./engine-agent.ts";
 import { foldOptions } from "./fold-options.ts";
 import type { CommittedFact, Ledger, Mark } from "./ledger.ts";
+import type { ModelFailures, ModelWait } from "./model-wait.ts";
 import { RunAdmission } from "./run-admission.ts";
+import type { RunObserver } from "./run-observer.ts";
 import type { CommitOptions, Recorder, RunInput, RunOptions } from "./run-options.ts";
 import { CommitFailed, Stopped, type StopReason } from "./stopped.ts";
 import { TraceCollector } from "./subagent-events.ts";
@@ -39,10 +42,14 @@ export class Run {
 	readonly mayWait: boolean;
 	/** Whether the model is asked to stream its answers, where it can. */
 	readonly streams: boolean;
+	readonly modelWait: ModelWait | undefined;
+	/** Failures of its model in a row, and after how many answers; only where it waits in place. */
+	modelFailures: (ModelFailures & { readonly cycles: number | undefined }) | undefined;
 	readonly parentContext: ToolContext | undefined;
 	/** Records kept beside the journal. */
 	readonly ledger: Ledger | undefined;
 	readonly afterStep: RunOptions["afterStep"];
+	readonly observer: RunObserver | undefined;
 	readonly interceptors: DrivenStages;
 	/** Set where facts are looked at before they are committed. */
 	readonly admission: RunAdmission | undefined;
@@ -74,6 +81,7 @@ export class Run {
 		this.processKey = options.processKey;
 		this.mayWait = options.mayWait === true;
 		this.streams = options.asks !== "whole";
+		this.modelWait = options.modelWait;
 		this.state = options.state;
 		this.parentContext = options.parentContext;
 		this.afterStep = options.afterStep;
@@ -83,6 +91,8 @@ export class Run {
 		this.ledger = options.ledger;
 		this.#readInput = options.readInput;
 		this.#watchers = [...(options.watchers ?? [])];
+		this.observer = options.observer;
+		if (options.observer !== undefined) this.#watchers.push(options.observer);
 		this.#fold = foldOptions(options.agent);
 		this.#marks = options.recorder.keeps === "nothing" ? undefined : new PendingMarks();
 		if (options.keepDeltasMs === undefined) return;
@@ -94,6 +104,11 @@ export class Run {
 	/** Fires when the run is asked to stop; handed to models and tools. */
 	get signal(): AbortSignal {
 		return this.#controller.signal;
+	}
+
+	/** Who asked for it; of a sub-agent's call, who asked its parent. */
+	get caller(): Caller | undefined {
+		return this.state.run?.started.caller ?? this.parentContext?.caller;
 	}
 
 	/** What sub-agents of this run's tools left over. */

@@ -175,8 +175,9 @@ export class ToolRound {
 	}
 
 	#setting(approved: boolean | undefined): CallSetting {
-		const { agent, interceptors, processKey, mayWait } = this.#run;
-		return { agent, interceptors, processKey, mayWait, approved: approved === true ? true : undefined };
+		const { agent, interceptors, processKey, mayWait, sessionKey, caller } = this.#run;
+		const isApproved = approved === true ? true : undefined;
+		return { agent, interceptors, processKey, mayWait, sessionKey, caller, approved: isApproved };
 	}
 
 	/** A result that no tool gave is replaced like any other. */

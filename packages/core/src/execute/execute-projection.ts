@@ -16,6 +16,7 @@ import {
 
 export class ExecuteProjection {
 	readonly #sessionId: string;
+	readonly #shown: ShownError;
 	#events: (ExecuteEvent | ExecuteComplete)[] = [];
 	#at = 0;
 	/** The answer that is being emitted. */
@@ -27,8 +28,10 @@ export class ExecuteProjection {
 	/** Set where the last answer was refused. */
 	#refused: { readonly code: string; readonly message: string } | undefined;
 
-	constructor(sessionId: string) {
+	/** `shown`: an error of a run as watchers are shown it. Default: as it is. */
+	constructor(sessionId: string, shown: ShownError = asItIs) {
 		this.#sessionId = sessionId;
+		this.#shown = shown;
 	}
 
 	/** The events of one run event. */
@@ -60,7 +63,7 @@ export class ExecuteProjection {
 				this.#toolEnded(event);
 				break;
 			case "note":
-				if (event.topic === "model-failed") this.#failed(event.value as ErrorText, undefined);
+				if (event.topic === "model-failed") this.#failed(this.#shown(event.value as ErrorText), undefined);
 				break;
 			case "waiting":
 				this.#waits(event);
@@ -128,6 +131,8 @@ export class ExecuteProjection {
 	}
 
 	#waits({ runId, calls }: Extract<RunEvent, { type: "waiting" }>): void {
+		// The provider failed in the middle of it: when the run continues, the model is asked anew.
+		if (this.#answer !== undefined) this.#failed(brokenOff, undefined);
 		const toolCalls = calls.map(({ call, awaits, deadline }): PendingSessionCall => {
 			const approval = awaits === "approval" ? { approval: true as const, runId } : {};
 			return { ...sessionCall(call), ...approval, ...(deadline === undefined ? {} : { deadline }) };
@@ -152,7 +157,7 @@ export class ExecuteProjection {
 		let failure = outcome === "completed" ? this.#refused : undefined;
 		let message: SessionMessage | undefined = failure === undefined ? undefined : this.#messages.at(-1);
 		if (outcome === "error" || outcome === "killed") {
-			failure = failureOf(error);
+			failure = this.#shown(failureOf(error));
 			message = this.#failed(failure, partial);
 		}
 		if (failure === undefined) {
@@ -220,9 +225,17 @@ function argumentsOf(input: unknown): unknown {
 	}
 }
 
-interface ErrorText {
+/** An error of a run, as it is emitted. */
+export interface ErrorText {
 	readonly code: string;
 	readonly message: string;
+}
+
+/** What watchers are shown of the error of a run. Pure. */
+export type ShownError = (error: ErrorText) => ErrorText;
+
+function asItIs({ code, message }: ErrorText): ErrorText {
+	return { code, message };
 }
 
 /** A provider may refuse an answer, or fail because of what it was asked: both mean the same to the caller. */
@@ -231,6 +244,11 @@ function failureOf(
 ): ErrorText {
 	return { code: code === "CONTENT_FILTERED" ? "content_filtered" : code, message };
 }
+
+const brokenOff: ErrorText = {
+	code: "interrupted",
+	message: "This reply was cut off: the provider failed. It is made anew.",
+};
 
 const cutOff: ErrorText = {
 	code: "interrupted",

@@ -1,10 +1,12 @@
 // One session of document 3 on a keyed session: an execution is a turn that begins at once, or answers to the calls of one
 // that waits. What it was made with and its options are kept beside its journal, and read there before each turn.
-import type { AgentOptions, AgentSessions } from "../agent/index.ts";
-import { afterEntry, type Watcher } from "../facts/index.ts";
-import type { Host, SessionValues } from "../host/index.ts";
+import type { AgentOptions, AgentSessions, TurnOptions } from "../agent/index.ts";
+import type { Caller } from "../caller/index.ts";
+import { afterEntry, type ToolAnswer, type Watcher } from "../facts/index.ts";
+import type { Host, MaybePromise, SessionValues } from "../host/index.ts";
 import type { AgentRun } from "../sessions/index.ts";
 import { sessionNotFound } from "./execute-errors.ts";
+import type { ShownError } from "./execute-projection.ts";
 import type { ChosenOptions, ExecuteInput } from "./read-input.ts";
 import { seed, seeded } from "./seed-history.ts";
 import { deleteSetup, readSetup, type SessionSetup, type StoredTool, setupValues } from "./session-setup.ts";
@@ -17,6 +19,8 @@ export interface SharedParts {
 	readonly host: Host;
 	readonly agents: TurnAgents;
 	readonly setups: TurnSetups;
+	/** The agent that a session has beside what it keeps, where that depends on whose it is. */
+	agentOf(key: string, caller: Caller | undefined): MaybePromise<TurnOptions | undefined>;
 	keyed(): AgentSessions;
 	newId(): string;
 	now(): number;
@@ -49,6 +53,8 @@ export interface ExecuteSettings {
 	readonly beforeBegin?: (() => Promise<void>) | undefined;
 	/** Sees all events of the run, from the first one on. */
 	readonly watcher?: Watcher | undefined;
+	/** Who asks; of answers, who gives them. Default: that is not known. */
+	readonly caller?: Caller | undefined;
 }
 
 /** An execution that was accepted: it is durable. */
@@ -89,23 +95,27 @@ export class ExecuteSession {
 		return readSetup(this.#parts.host, this.storeKey);
 	}
 
-	/** The session as its journal shows it. */
-	view(): SessionView {
+	/** The session as its journal shows it. `shown`: an error of a run as it is shown, by default as it is. */
+	view(shown?: ShownError): SessionView {
 		const { host } = this.#parts;
-		return new SessionView(host.journal, this.storeKey, () => seeded(host, this.storeKey));
+		return new SessionView(host.journal, this.storeKey, () => seeded(host, this.storeKey), shown);
 	}
 
 	/**
-	 * Makes it. `model` is the one that its first execution will be given.
+	 * Makes it. `model` is the one that its first execution will be given, `caller` who makes it.
 	 *
 	 * Rejects with `tool_name_conflict`, `invalid_input`, `session_exists`, and what is wrong with its tools.
 	 */
-	async create(context: SessionContext, model?: AgentOptions["model"]): Promise<SessionSetup> {
+	async create(
+		context: SessionContext,
+		{ model, caller }: Pick<ExecuteSettings, "model" | "caller"> = {},
+	): Promise<SessionSetup> {
 		const { systemPrompt, messages, tools } = context;
 		const { agents, host, keyed, newId, now } = this.#parts;
-		agents.checkNames(tools);
+		const own = await this.#parts.agentOf(this.key, caller);
+		agents.checkNames(tools, own);
 		const setup: SessionSetup = { tools, ...(systemPrompt === undefined ? {} : { systemPrompt }) };
-		await agents.of(setup, model); // what cannot be an agent is refused before anything is kept
+		await agents.of(setup, { model, own }); // what cannot be an agent is refused before anything is kept
 		keyed(); // so is what comes after the end
 		await seed(host, this.storeKey, messages, { runId: newId(), at: now() });
 		await this.values.set("session", setup);
@@ -156,11 +166,11 @@ export class ExecuteSession {
 		const { key } = this;
 		const { setups, newId } = this.#parts;
 		const keyed = this.#parts.keyed();
-		const { watcher, runId = newId(), setup } = settings;
+		const { watcher, runId = newId(), setup, caller } = settings;
 		try {
 			if (input.kind === "answers") {
 				setups.set(key, await this.#mustBe());
-				return await keyed.session(key).answer(input.answers, { watcher });
+				return await keyed.session(key).answer(decidedBy(input.answers, caller), { watcher });
 			}
 			setups.set(key, setup ?? (await this.#mustBe()));
 			const beforeBegin = async (): Promise<void> => {
@@ -168,7 +178,7 @@ export class ExecuteSession {
 				setups.set(key, await this.#mustBe());
 				await settings.beforeBegin?.();
 			};
-			return await keyed.session(key).start(input.input, { runId, beforeBegin, watcher });
+			return await keyed.session(key).start(input.input, { runId, beforeBegin, watcher, caller });
 		} finally {
 			setups.forget(key);
 			keyed.unused(key);
@@ -176,13 +186,16 @@ export class ExecuteSession {
 	}
 
 	/** Options of an execution apply from it on, so they are kept before it begins. Returns the way to take them back. */
-	async #choose({ options = {}, model }: ExecuteSettings): Promise<() => Promise<void>> {
+	async #choose({ options = {}, model, caller }: ExecuteSettings): Promise<() => Promise<void>> {
 		const { agents, setups } = this.#parts;
 		const given = setups.modelOf(this.key);
 		const before = Object.keys(options).length === 0 ? undefined : await this.#mustBe();
 		// A run under way keeps its own, and refuses this execution.
 		if ((before === undefined && model === undefined) || this.isBusy) return async () => {};
-		if (before !== undefined) await agents.of({ ...before, ...options }, model ?? given);
+		if (before !== undefined) {
+			const own = await this.#parts.agentOf(this.key, caller);
+			await agents.of({ ...before, ...options }, { model: model ?? given, own });
+		}
 		if (model !== undefined) setups.setModel(this.key, model);
 		const withdrawModel = (): void => setups.setModel(this.key, given);
 		// Another server may have changed them meanwhile.
@@ -204,6 +217,12 @@ export class ExecuteSession {
 		if (setup === undefined) throw sessionNotFound();
 		return setup;
 	}
+}
+
+/** Approvals name who gave them. */
+function decidedBy(answers: readonly ToolAnswer[], caller: Caller | undefined): readonly ToolAnswer[] {
+	if (caller === undefined) return answers;
+	return answers.map((answer) => ("approved" in answer ? { ...answer, by: caller } : answer));
 }
 
 function sameOptions(one: SessionSetup, other: SessionSetup): boolean {

@@ -3,6 +3,7 @@
 //
 // open: sessions are made, executed, stopped and deleted. closed: runs are suspended, and nothing is begun any more.
 import {
+	type AgentFor,
 	type AgentOptions,
 	AgentSessions,
 	checkModel,
@@ -11,6 +12,8 @@ import {
 	type TurnOptions,
 	toolsAsGiven,
 } from "../agent/index.ts";
+import type { Caller } from "../caller/index.ts";
+import type { ObserveRun } from "../engine/index.ts";
 import type { Host, SessionKeys } from "../host/index.ts";
 import { keysOf } from "../host/index.ts";
 import { agentClosed } from "../sessions/index.ts";
@@ -26,6 +29,13 @@ export interface ExecuteSessionsOptions extends TurnAgentParts {
 	readonly host: Host;
 	/** Under which keys the sessions are in the journal. Default: under their own. */
 	readonly keys?: SessionKeys;
+	/**
+	 * What a session's turns have in place of the options of `agent`, asked when it is made, before each turn and each resume. The
+	 * same object is the same agent: who gives it keeps it. Default: nothing.
+	 */
+	readonly agentFor?: AgentFor | undefined;
+	/** Looks on at each run that is driven in this process. Default: nobody does. */
+	readonly observe?: ObserveRun | undefined;
 }
 
 /**
@@ -57,6 +67,7 @@ export class ExecuteSessions {
 			host,
 			agents: this.agents,
 			setups: this.#setups,
+			agentOf: (key, caller) => options.agentFor?.({ sessionKey: key, namespace: undefined, caller }),
 			keyed: () => this.#keyed(),
 			newId: () => ids?.uuid() ?? globalThis.crypto.randomUUID(),
 			now: () => clock?.now() ?? Date.now(),
@@ -98,22 +109,24 @@ export class ExecuteSessions {
 			...(system === undefined ? {} : { system }),
 		};
 		this.#sessions = new AgentSessions(this.#parts.newId(), agent, {
-			agentFor: ({ sessionKey }) => this.#agentFor(sessionKey),
+			agentFor: ({ sessionKey, caller }) => this.#agentFor(sessionKey, caller),
 			keys: this.#keys,
+			observe: this.#options.observe,
 		});
 		return this.#sessions;
 	}
 
-	async #agentFor(key: string): Promise<TurnOptions> {
+	async #agentFor(key: string, caller: Caller | undefined): Promise<TurnOptions> {
 		const { host } = this.#options;
 		const setup = this.#setups.of(key) ?? (await readSetup(host, this.#keys.storeKeyOf(key)));
 		if (setup === undefined) throw sessionNotFound();
-		return this.agents.of(setup, this.#setups.modelOf(key));
+		const own = await this.#parts.agentOf(key, caller);
+		return this.agents.of(setup, { model: this.#setups.modelOf(key), own });
 	}
 }
 
 /** What is wrong is said when the sessions are made, and not to the first who asks for one. */
-function checkParts({ host, agent, models }: ExecuteSessionsOptions): void {
+function checkParts({ host, agent, models, agentFor }: ExecuteSessionsOptions): void {
 	if (typeof host?.journal !== "object")
 		throw new TypeError("The option `host` must be a host: what `sqliteHost()` or `memoryHost()` returned.");
 	if (typeof agent !== "object" || agent === null)
@@ -123,6 +136,7 @@ function checkParts({ host, agent, models }: ExecuteSessionsOptions): void {
 		throw new TypeError(
 			"The option `checkpoints` belongs to calls such as generate(); sessions keep their own state. Leave it out.",
 		);
-	if (agent.model !== undefined || models === undefined) checkModel(agent);
+	const mayCome = models !== undefined || agentFor !== undefined;
+	if (agent.model !== undefined || !mayCome) checkModel(agent);
 	checkOptions(agent);
 }

@@ -4,12 +4,18 @@
 import { eventId, isAfter } from "../facts/index.ts";
 import { type FollowedJournal, type FollowOptions, followPages, placeAfter } from "../following/index.ts";
 import type { ExecuteComplete, ExecuteEvent } from "./execute-event.ts";
-import { ExecuteProjection } from "./execute-projection.ts";
+import { ExecuteProjection, type ShownError } from "./execute-projection.ts";
 
 /** An event and its id. */
 export interface LoggedEvent {
 	readonly id: string;
 	readonly event: ExecuteEvent | ExecuteComplete;
+}
+
+/** How a log is followed. */
+export interface FollowLogOptions extends FollowOptions {
+	/** An error of a run as it is shown. Default: as it is. */
+	readonly shown?: ShownError | undefined;
 }
 
 /** How many events are given at most at a time. */
@@ -24,11 +30,11 @@ export async function* followLog(
 	journal: FollowedJournal,
 	storeKey: string,
 	sessionId: string,
-	options: FollowOptions = {},
+	options: FollowLogOptions = {},
 ): AsyncGenerator<readonly LoggedEvent[], void, void> {
-	const { after, until = "idle", signal } = options;
+	const { after, until = "idle", signal, shown } = options;
 	const known = placeAfter(after);
-	const projection = new ExecuteProjection(sessionId);
+	const projection = new ExecuteProjection(sessionId, shown);
 	let isLive = false;
 	for await (const { events, isCaughtUp, isAtRest } of followPages(journal, storeKey, { after, signal })) {
 		const logged: LoggedEvent[] = [];

@@ -11,7 +11,7 @@ import {
 } from "../facts/index.ts";
 import type { Journal } from "../host/index.ts";
 import type { PendingSessionCall, SessionStatus } from "./execute-event.ts";
-import { ExecuteProjection } from "./execute-projection.ts";
+import { ExecuteProjection, type ShownError } from "./execute-projection.ts";
 import { type SessionMessage, sessionMessages } from "./session-message.ts";
 
 /** A session as its clients see it, read from its journal. */
@@ -22,6 +22,7 @@ export class SessionView {
 	readonly #reader: JournalReader;
 	#messages: SessionMessage[] = [];
 	readonly #given: () => Promise<readonly unknown[] | undefined>;
+	readonly #shown: ShownError | undefined;
 	#lastPart = 0;
 	#refreshing: Promise<void> = Promise.resolve();
 	status: SessionStatus = "idle";
@@ -33,13 +34,22 @@ export class SessionView {
 	/** The last run; events after `after` are its own, over all its suspensions. */
 	lastRun: { readonly runId: string; readonly after: string } | undefined;
 
-	/** `given`: the history the session was made with, which its first entry holds. */
-	constructor(journal: Journal, storeKey: string, given: () => Promise<readonly unknown[] | undefined>) {
+	/**
+	 * `given`: the history the session was made with, which its first entry holds. `shown`: an error of a run as it is shown, by
+	 * default as it is.
+	 */
+	constructor(
+		journal: Journal,
+		storeKey: string,
+		given: () => Promise<readonly unknown[] | undefined>,
+		shown?: ShownError,
+	) {
+		this.#shown = shown;
 		this.#given = given;
 		this.#journal = journal;
 		this.#storeKey = storeKey;
 		this.#reader = new JournalReader(journal, storeKey);
-		this.#projection = new ExecuteProjection("");
+		this.#projection = new ExecuteProjection("", shown);
 	}
 
 	/** A copy of the messages. */
@@ -90,7 +100,7 @@ export class SessionView {
 	}
 
 	#reset(): void {
-		this.#projection = new ExecuteProjection("");
+		this.#projection = new ExecuteProjection("", this.#shown);
 		this.#messages = [];
 		this.totalCost = 0;
 		this.status = "idle";

@@ -22,15 +22,26 @@ export interface TurnAgentParts {
 	readonly checkedSchema?: (tool: Pick<StoredTool, "name" | "parameters">) => StoredTool["parameters"];
 }
 
+/** What a session has beside what it keeps. */
+export interface GivenAgent {
+	/** A model that was given by itself, and not by its name. */
+	readonly model?: AgentOptions["model"];
+	/** In place of the options of the agent. */
+	readonly own?: TurnOptions | undefined;
+}
+
+interface MadeAgent {
+	readonly model: AgentOptions["model"];
+	readonly options: TurnOptions;
+}
+
 /** How many agents are kept for the next turn of a session that has the same. */
 const keptAgents = 1_000;
 
 export class TurnAgents {
 	readonly #parts: TurnAgentParts;
-	readonly #made = new Recent<
-		string,
-		{ readonly given: AgentOptions["model"]; readonly options: TurnOptions }
-	>(keptAgents);
+	/** By what a session has in place of the agent's options, and by what it keeps. */
+	readonly #made = new WeakMap<object, Recent<string, MadeAgent>>();
 	readonly #own: ReadonlyMap<string, EngineTool>;
 
 	constructor(parts: TurnAgentParts) {
@@ -44,40 +55,56 @@ export class TurnAgents {
 	}
 
 	/**
-	 * What the session's turns have; `given` is a model that was given by itself, and not by its name.
+	 * What the session's turns have.
 	 *
 	 * Rejects with `unknown_model`, `model_missing`, and what is wrong with its tools.
 	 */
-	async of(stored: SessionSetup, given?: AgentOptions["model"]): Promise<TurnOptions> {
+	async of(stored: SessionSetup, { model, own }: GivenAgent = {}): Promise<TurnOptions> {
 		const key = JSON.stringify(stored);
-		const known = this.#made.get(key);
-		if (known !== undefined && known.given === given) return known.options;
-		const options = await this.#make(stored, given);
-		this.#made.set(key, { given, options });
+		const owner = own ?? this.#parts.agent;
+		const made = this.#made.get(owner) ?? new Recent<string, MadeAgent>(keptAgents);
+		this.#made.set(owner, made);
+		const known = made.get(key);
+		if (known !== undefined && known.model === model) return known.options;
+		const options = await this.#make(stored, model, own);
+		made.set(key, { model, options });
 		return options;
 	}
 
 	/** The model of a name. Rejects with `unknown_model`. */
-	async model(name: string): Promise<NonNullable<AgentOptions["model"]>> {
+	async model(name: string, own?: TurnOptions): Promise<NonNullable<AgentOptions["model"]>> {
 		const { agent, models } = this.#parts;
-		const model = name === this.modelId ? agent.model : await models?.(name);
+		const usual = own?.model ?? agent.model;
+		const model = name === modelIdOf(usual) ? usual : await models?.(name);
 		if (model === undefined) throw unknownModel(name);
 		return model;
 	}
 
 	/** @throws HoldfastError `tool_name_conflict` where two tools of a session would have one name. */
-	checkNames(tools: readonly StoredTool[]): void {
+	checkNames(tools: readonly StoredTool[], { tools: given }: TurnOptions = {}): void {
+		const own = given === undefined ? this.#own : normaliseTools(given);
 		const taken = tools.find((tool, index) => {
 			const isDouble = tools.findIndex(({ name }) => name === tool.name) !== index;
-			return isDouble || (tool.kind === "remote" && this.#own.has(tool.name));
+			return isDouble || (tool.kind === "remote" && own.has(tool.name));
 		});
 		if (taken !== undefined) throw toolNameConflict(taken.name);
 	}
 
-	async #make(stored: SessionSetup, given: AgentOptions["model"]): Promise<TurnOptions> {
-		const { agent, bound, checkedSchema = ownSchema } = this.#parts;
+	async #make(
+		stored: SessionSetup,
+		given: AgentOptions["model"],
+		own: TurnOptions | undefined,
+	): Promise<TurnOptions> {
+		const { bound, checkedSchema = ownSchema } = this.#parts;
+		const { instructions, ...more } = own ?? {};
+		const prompt = more.system ?? instructions;
+		const agent: AgentOptions = {
+			...this.#parts.agent,
+			...more,
+			...(prompt === undefined ? {} : { system: prompt }),
+		};
 		const { systemPrompt, tools: kept, model: name, temperature, maxTokens } = stored;
-		const model = given ?? (name === undefined ? agent.model : await this.model(name));
+		const model = given ?? (name === undefined ? agent.model : await this.model(name, own));
 		if (model === undefined) throw modelMissing();
 		const params = {
 			...agent.params,
@@ -90,6 +117,7 @@ export class TurnAgents {
 		checkModel({ model, tools });
 		normaliseTools(tools);
 		return {
+			...more,
 			model,
 			tools,
 			...(system === undefined ? {} : { system }),

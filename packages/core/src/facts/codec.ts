@@ -50,7 +50,8 @@ export const factFormats: Readonly<Record<FactKind, FactFormat>> = {
 	decision: format({ values: ["answer"] }),
 	note: format({ values: ["value"] }),
 	// Version 1 had no `wait`: a release that knows only that one would wait for ever.
-	waiting: format({ upcasters: [(body) => body] }),
+	// Version 2 had no `wait.model`: a release that knows only that one would show the wait to the strategy.
+	waiting: format({ upcasters: [(body) => body, (body) => body] }),
 	"wait.ended": format({}),
 	"message.updated": format({ messages: ["message"] }),
 	"message.deleted": format({}),

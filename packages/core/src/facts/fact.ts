@@ -1,6 +1,7 @@
 // The facts of a journal: what is committed, in order, and folded into state (keeps I2).
 // A fact is plain data plus UPP messages; codec.ts turns one into a row and back.
 import type { AssistantMessage, Message, TokenUsage, ToolCall } from "@holdfast/upp";
+import type { Caller } from "../caller/index.ts";
 import type { AgentStateJSON } from "../state/index.ts";
 
 /** Why a run exists. @see Keyed sessions, RunRecord.kind */
@@ -31,6 +32,8 @@ export interface RunStarted {
 	readonly runKind: RunKind;
 	readonly agentId: string;
 	readonly fingerprint: string;
+	/** Who asked for it, where that is known; of a sub-agent's run, who asked for its parent's. */
+	readonly caller?: Caller;
 	/** The tool call that asked for the run, and what its model said the run is for. */
 	readonly parent?: {
 		readonly sessionKey: string;
@@ -177,12 +180,21 @@ export interface PendingCall {
 	readonly deadline?: number;
 }
 
-/** A strategy waits for a time or an input, whichever comes first. */
+/** A run waits for a time or an input, whichever comes first. */
 export interface PendingWait {
-	/** What it waits for: a word of the strategy's own. */
+	/** What it waits for: a word of the strategy's own; `model` for the provider of its model. */
 	readonly tag: string;
 	/** Milliseconds since the epoch. Absent: it waits for an input alone. */
 	readonly until?: number;
+	/** Set where not the strategy waits, but the run for its model, whose provider is busy or cannot be reached. */
+	readonly model?: {
+		/** Milliseconds since the epoch when the model failed first, with no answer since. */
+		readonly since: number;
+		/** How often it has failed since. */
+		readonly attempt: number;
+		/** Code of the provider's last error. */
+		readonly code: string;
+	};
 }
 
 /** The run waits for somebody outside; it holds no process while it does. */

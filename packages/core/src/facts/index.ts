@@ -38,7 +38,14 @@ export type {
 } from "./fact.ts";
 export { flat, flatFrom, GrowingText } from "./flat-text.ts";
 export { foldedFact, withTools } from "./folded-state.ts";
-export { type AcceptedInput, acceptInput, inputFact, type SendInput, storedInput } from "./input.ts";
+export {
+	type AcceptedInput,
+	acceptInput,
+	inputFact,
+	type SendInput,
+	saidBy,
+	storedInput,
+} from "./input.ts";
 export { anyImage, type InputPart, type WrappedData } from "./input-part.ts";
 export { isJobEvent, type JobStatus, type SubagentJobEnd, type SubagentJobEvent } from "./job-events.ts";
 export { joinModelEvents, joinStreamEvents } from "./join-stream-events.ts";
@@ -69,6 +76,7 @@ export {
 	stoppedFacts,
 	type ToolAnswer,
 } from "./outside-answers.ts";
+export { OwnFoldFailed } from "./own-fold.ts";
 export { PartialAnswer } from "./partial-answer.ts";
 export { project } from "./project.ts";
 export { type OutputVerdict, outputTopic, type RunOutput, readVerdict } from "./run-output.ts";
@@ -78,7 +86,6 @@ export {
 	evolve,
 	type FoldOptions,
 	initialSession,
-	OwnFoldFailed,
 	runMessages,
 	type SessionState,
 } from "./session-state.ts";

@@ -1,5 +1,6 @@
 // What can be sent to a session, and its one normal form: a user message and the shape it came in.
 import { messageToJSON, UserMessage } from "@holdfast/upp";
+import type { Caller } from "../caller/index.ts";
 import type { InputTaken, Placement, RunStarted } from "./fact.ts";
 import { blockOf, type InputPart, isWrapped } from "./input-part.ts";
 
@@ -17,7 +18,7 @@ export interface AcceptedInput {
 	readonly wrapped?: InputTaken["wrapped"];
 	readonly message: UserMessage;
 	/** Why the run it starts exists; absent: it is a user's turn. */
-	readonly origin?: Pick<RunStarted, "runKind" | "parent">;
+	readonly origin?: Pick<RunStarted, "runKind" | "parent" | "caller">;
 }
 
 /**
@@ -52,6 +53,13 @@ function accepted(input: SendInput): AcceptedInput {
 	throw new TypeError(
 		'Unknown input. Send a string, a non-empty array of strings or parts, {type: "user-text", text} or {type: "user-message", content}.',
 	);
+}
+
+/** The input as somebody says it. */
+export function saidBy(input: AcceptedInput, caller: Caller | undefined): AcceptedInput {
+	return caller === undefined
+		? input
+		: { ...input, origin: { runKind: "user-turn", ...input.origin, caller } };
 }
 
 /** An input as it is in the store's inbox. */

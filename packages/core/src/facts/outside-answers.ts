@@ -1,6 +1,7 @@
 // What somebody outside says of the calls a run waits for: checked as a whole, then facts (keeps I4).
 // Pure: `answerFacts` looks at the folded run and names the facts, or says why it gives none.
 import { HoldfastError } from "@holdfast/upp";
+import type { Caller } from "../caller/index.ts";
 import { plainJson } from "../tools/index.ts";
 import type { Fact, PendingCall, ToolCallOutcome } from "./fact.ts";
 import type { CallState, RunState } from "./run-state.ts";
@@ -29,6 +30,8 @@ export type ToolAnswer = {
 			 * the tool finds it in `context.approval`: it can refuse to act on something else. The model does not see it.
 			 */
 			readonly basis?: unknown;
+			/** Who decided, where that is known: on record with the decision, and in `context.approval` of the tool. */
+			readonly by?: Caller;
 	  }
 );
 
@@ -148,7 +151,7 @@ function factsOf(state: SessionState, run: RunState, answer: ToolAnswer, now: nu
 		throw new HoldfastError("invalid_input", ...refusal(toolCallId, `it waits for ${wanted}`));
 	}
 	if (!("approved" in answer)) return [resultFact(run, call, answer)];
-	const { approved, reason, basis } = answer;
+	const { approved, reason, basis, by } = answer;
 	const decided: Fact = {
 		kind: "decision",
 		step: run.step,
@@ -158,6 +161,7 @@ function factsOf(state: SessionState, run: RunState, answer: ToolAnswer, now: nu
 			approved,
 			...(reason === undefined ? {} : { reason }),
 			...(basis === undefined ? {} : { basis: plainAnswer(toolCallId, basis) }),
+			...(by === undefined ? {} : { by }),
 		},
 	};
 	if (approved) return [decided];

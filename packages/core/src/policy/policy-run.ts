@@ -1,5 +1,6 @@
 // A run as policy sees it: one object for all stages of one run, in a call as in a session.
 import type { Message } from "@holdfast/upp";
+import type { Caller } from "../caller/index.ts";
 import type { SendInput } from "../facts/index.ts";
 import type { SessionValues } from "../host/index.ts";
 import type { AgentState } from "../state/index.ts";
@@ -22,12 +23,16 @@ export interface RunContext {
 	readonly state: AgentState;
 	/** One object for all functions of a run, to be written to. New for every run, and for a run that is resumed. */
 	readonly metadata: Record<string, unknown>;
+	/** Who asks, where that is known. */
+	readonly caller?: Caller;
 }
 
 /** A run as plugins see it. */
 export interface PluginTurn {
 	/** The session's key; in a call `call:` and the id of the run. */
 	readonly sessionKey: string;
+	/** Who asked for the run, where that is known. */
+	readonly caller?: Caller | undefined;
 	/** Fires when the run is stopped. */
 	readonly signal: AbortSignal;
 	/** The conversation as committed. */

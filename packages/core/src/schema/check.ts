@@ -2,6 +2,7 @@
 // places are put together on the way out, only when something was found.
 
 import { HoldfastError } from "@holdfast/upp";
+import { type Pattern, patternOf } from "./patterns.ts";
 
 /** Something found wrong, with its place relative to the value that was checked. */
 export interface Finding {
@@ -80,11 +81,11 @@ export function quantity(count: number, noun: string): string {
 }
 
 /** Compiles a pattern as Unicode, or without where it only parses without. */
-export function regularExpression(pattern: unknown, place: readonly string[]): RegExp {
+export function regularExpression(pattern: unknown, place: readonly string[]): Pattern {
 	if (typeof pattern !== "string") throw malformed(place, "expected a regular expression as a string");
 	for (const flags of ["u", ""]) {
 		try {
-			return new RegExp(pattern, flags);
+			return patternOf(new RegExp(pattern, flags));
 		} catch {
 			// tried without the flag, then reported below
 		}

@@ -18,6 +18,7 @@ import { allOfCheck, anyOfCheck, notCheck, oneOfCheck } from "./combining-keywor
 import { arrayCheck, objectCheck } from "./container-keywords.ts";
 import { shared, spend, TooMuchEffort, withEffort } from "./effort.ts";
 import { formatPath, type Issue } from "./issue.ts";
+import { withPatterns } from "./patterns.ts";
 import { choiceCheck, numberCheck, stringCheck, typeCheck } from "./scalar-keywords.ts";
 import { isStandardSchema } from "./standard-schema.ts";
 
@@ -53,7 +54,7 @@ function validatorOf(check: Check | undefined): SchemaValidator {
 
 function run(check: Check, value: unknown): Finding[] | undefined {
 	try {
-		return withEffort(() => check(value));
+		return withEffort(() => withPatterns(() => check(value)));
 	} catch (error) {
 		if (error instanceof TooMuchEffort) return found("takes too long to be checked against its schema");
 		if (error instanceof RangeError) return found("is nested too deeply to be checked");

@@ -9,6 +9,7 @@ import { journalHost, memoryHost } from "../host/host-port.ts";
 import { memoryJournal } from "../host/memory-journal.ts";
 import { sqliteHost } from "../sqlite.ts";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
+import { watchDeadline } from "./deadlines.ts";
 
 const locate = { name: "locate", description: "Where.", parameters: { type: "object" } } as const;
 const asks = { toolCalls: [{ name: "locate", id: "a" }] };
@@ -106,4 +107,23 @@ test("a deadline holds across a restart [API-053]", async () => {
 	time.pass(1_000);
 	await expect.poll(async () => (await session.state()).messages.at(-1)).toMatchObject({ text: "done" });
 	await other.close();
+});
+
+test("a deadline further away than a timer reaches is waited for in parts", () => {
+	const weeks = 60 * 24 * 60 * 60 * 1_000;
+	const waits: number[] = [];
+	const later = { callOff() {}, set: (...given: unknown[]) => void waits.push(given[3] as number) };
+	const run = { status: "waiting", wait: { tag: "review", until: weeks } };
+	for (const now of [0, weeks - 1_000, weeks + 1_000])
+		watchDeadline(
+			{ run } as never,
+			{
+				later,
+				clock: { now: () => now },
+				purpose: "deadline",
+				expire: async () => {},
+				isUsable: () => true,
+			} as never,
+		);
+	expect(waits).toEqual([2 ** 31 - 1, 1_000, 0]);
 });

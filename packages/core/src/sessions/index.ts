@@ -20,3 +20,4 @@ export type {
 	SessionHome,
 	TurnRequest,
 } from "./turn-agent.ts";
+export type { Unread } from "./unread-runs.ts";

@@ -289,6 +289,9 @@ export function readInput(input: StoredInput): RunInput {
 
 /** A notice as a turn. */
 function noticeTurn(notice: StoredInput): Omit<QueuedTurn, "run"> {
-	const input = { ...storedMessage(notice), origin: { runKind: "notification" as const } };
+	const said = storedMessage(notice);
+	const { caller } = said.origin ?? {};
+	const by = caller === undefined ? {} : { caller };
+	const input = { ...said, origin: { runKind: "notification" as const, ...by } };
 	return { input, inputId: notice.id, stage: "stored" };
 }

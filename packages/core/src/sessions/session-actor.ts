@@ -138,6 +138,9 @@ export class SessionActor {
 	queueLeftOver({ inputId, input }: Turn["steered"][number]): AgentRun {
 		const run = this.handle();
 		this.mailbox.push({ run, input, inputId, stage: "stored", isLeftOver: true });
+		// Who has ended the session may have left the queue already, and nobody looks at it again.
+		if (this.#isKillOver) this.#leaveQueued("killed", sessionKilled());
+		else if (this.#end === "closed") this.#leaveQueued("suspended", agentClosed());
 		return run;
 	}
 

@@ -1,5 +1,6 @@
 // Opening a session: its lease is acquired, its queue brought in line with the inbox, and then a turn begun or the open run
 // resumed. Who opens it drives what comes of it (keeps I4).
+import type { Caller } from "../caller/index.ts";
 import { type EngineAgent, waitFor, withinCall } from "../engine/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import { AgentRun } from "./agent-run.ts";
@@ -69,7 +70,7 @@ export class SessionOpening {
 				steer,
 				queued.storing?.catch(() => {}),
 			);
-		const agent = this.#resolve();
+		const agent = this.#resolve(queued.input.origin?.caller);
 		return agent instanceof Promise
 			? this.#begin(queued, steer, agent)
 			: this.#beginWith(agent, queued, steer);
@@ -81,7 +82,7 @@ export class SessionOpening {
 		first: Promise<unknown> | undefined,
 	): Promise<Turn | undefined> {
 		await first;
-		return this.#beginWith(await this.#resolve(), queued, steer);
+		return this.#beginWith(await this.#resolve(queued.input.origin?.caller), queued, steer);
 	}
 
 	#beginWith(
@@ -104,7 +105,7 @@ export class SessionOpening {
 		const refusal = (): Error => awaitsItself(this.sessionKey);
 		return resumeTurn(this.#turnSession(steer), open, {
 			...how,
-			resolve: () => this.#resolve(),
+			resolve: () => this.#resolve(open.started.caller),
 			// Nobody else gets to the session meanwhile.
 			whileOpening: (hooks) => withinCall(exclusive, () => waitFor(this.processKey, hooks, refusal)),
 		});
@@ -116,16 +117,16 @@ export class SessionOpening {
 	}
 
 	/** The agent of the next turn, as far as it is known. */
-	#resolve(): MaybePromise<EngineAgent> {
+	#resolve(caller?: Caller): MaybePromise<EngineAgent> {
 		const { agent } = this.#scope;
 		const { sessionKey } = this;
-		const resolved = agent.resolve?.({ sessionKey, namespace: agent.namespace });
+		const resolved = agent.resolve?.({ sessionKey, namespace: agent.namespace, caller });
 		if (resolved instanceof Promise) return resolved.then((engine) => engine ?? agent.engine);
 		return resolved ?? agent.engine;
 	}
 
 	#turnSession(steer: FrameSession["steer"]): TurnSession {
-		const { agent, records, mayWait, journal } = this.#scope;
+		const { agent, records, mayWait, modelWait, unread, journal, observe } = this.#scope;
 		const { sessionKey, processKey, lease, mailbox } = this;
 		return {
 			sessionKey,
@@ -136,9 +137,12 @@ export class SessionOpening {
 			state: lease.state,
 			records,
 			mayWait,
+			modelWait,
+			unread,
 			keepsDeltas: journal.readChunks !== undefined,
 			lease,
 			notices: mailbox.notices,
+			observe,
 		};
 	}
 }

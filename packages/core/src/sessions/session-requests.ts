@@ -1,5 +1,6 @@
 // What callers ask of a session: functions over its actor, which alone changes state. A turn is durable before whoever sent
 // it hears of it (keeps I3, I4).
+import type { Caller } from "../caller/index.ts";
 import { type AcceptedInput, inputFact, type SessionState, type Watcher } from "../facts/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import type { QueuedTurn } from "./mailbox.ts";
@@ -20,6 +21,8 @@ export interface StartOptions {
 	readonly beforeBegin?: (() => Promise<void>) | undefined;
 	/** Looks on from the very beginning. */
 	readonly watcher?: Watcher | undefined;
+	/** Who asks. Default: that is not known. */
+	readonly caller?: Caller | undefined;
 }
 
 /** Accepts a turn. It begins when the turns before it have ended. */

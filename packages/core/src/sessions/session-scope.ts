@@ -1,4 +1,5 @@
 // What the sessions of one table share in this process.
+import type { ModelWait, ObserveRun } from "../engine/index.ts";
 import type { AcceptedInput } from "../facts/index.ts";
 import type { Journal, Timers } from "../host/index.ts";
 import type { AgentRun } from "./agent-run.ts";
@@ -7,6 +8,7 @@ import type { LocalStore } from "./local-store.ts";
 import type { SessionActor } from "./session-actor.ts";
 import type { SessionRecords } from "./session-records.ts";
 import type { SessionAgent } from "./turn-agent.ts";
+import type { UnreadRuns } from "./unread-runs.ts";
 
 export interface SessionScope {
 	readonly agent: SessionAgent;
@@ -15,8 +17,14 @@ export interface SessionScope {
 	readonly later: Later;
 	readonly timers: Timers;
 	readonly records: SessionRecords | undefined;
+	/** Looks on at what is driven. */
+	readonly observe: ObserveRun | undefined;
 	/** Whether runs may wait for somebody outside. */
 	readonly mayWait: boolean;
+	/** How runs wait for the provider of their model; undefined: they fail. */
+	readonly modelWait: ModelWait | undefined;
+	/** Sees to runs that nobody reads. */
+	readonly unread: UnreadRuns;
 	/** Whether more than one session is at work. */
 	readonly othersWork: boolean;
 	/** Says something to the active run of a session. */

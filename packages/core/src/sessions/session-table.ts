@@ -1,5 +1,6 @@
 // The sessions of one agent in this process: one actor a session, kept while it works and a while after (keeps I7).
 
+import { type ModelWait, modelWaitDefaults, type ObserveRun } from "../engine/index.ts";
 import type { AcceptedInput } from "../facts/index.ts";
 import type { ExecutionCapabilities, Journal, Timers } from "../host/index.ts";
 import { readChildStoreKey } from "../host/index.ts";
@@ -12,6 +13,7 @@ import type { SessionRecords } from "./session-records.ts";
 import { steer } from "./session-requests.ts";
 import type { SessionScope } from "./session-scope.ts";
 import type { SessionAgent } from "./turn-agent.ts";
+import { UnreadRuns } from "./unread-runs.ts";
 
 /** How many idle sessions keep their folded state in memory; older ones are read again from the journal when used. */
 const idleSessions = 1_000;
@@ -28,6 +30,8 @@ export interface SessionTableOptions {
 	readonly store?: object | undefined;
 	/** The journal of the sessions that ask for the work of these. Default: their own. */
 	readonly askers?: Journal | undefined;
+	/** Looks on at each run that is driven here. */
+	readonly observe?: ObserveRun | undefined;
 }
 
 export class SessionTable implements SessionScope {
@@ -40,6 +44,8 @@ export class SessionTable implements SessionScope {
 	readonly records: SessionRecords | undefined;
 	readonly store: object;
 	readonly askers: Journal;
+	readonly observe: ObserveRun | undefined;
+	readonly unread: UnreadRuns;
 	readonly #keys: "session-keys" | "store-keys";
 	/** By store key. */
 	readonly #actors = new Map<string, SessionActor>();
@@ -57,7 +63,18 @@ export class SessionTable implements SessionScope {
 		this.records = options.records;
 		this.store = options.store ?? journal;
 		this.askers = options.askers ?? journal;
+		this.observe = options.observe;
 		this.#keys = options.keys ?? "session-keys";
+		const { clock, eventLoop, lifetime } = agent.engine.ports;
+		this.unread = new UnreadRuns({
+			unread: agent.unread,
+			clock,
+			timers: this.timers,
+			eventLoop,
+			lifetime,
+			isVolatile: () => journal.volatile === true,
+			warn: agent.warn,
+		});
 		this.agent = agent.inTable?.(this) ?? agent;
 	}
 
@@ -92,6 +109,11 @@ export class SessionTable implements SessionScope {
 	/** Who asked for the work of a sub-agent is its parent, and nobody else can answer it. */
 	get mayWait(): boolean {
 		return this.#keys === "session-keys";
+	}
+
+	get modelWait(): ModelWait | undefined {
+		const { modelWait = this.journal.volatile === true ? "never" : modelWaitDefaults } = this.agent;
+		return modelWait === "never" ? undefined : modelWait;
 	}
 
 	get othersWork(): boolean {
@@ -159,9 +181,10 @@ export class SessionTable implements SessionScope {
 		if (this.#actors.get(storeKey)?.isIdle === true) this.rested(storeKey);
 	}
 
-	/** Suspends all runs under way and waits until they are left. */
-	async close(): Promise<void> {
+	/** Suspends all runs under way and waits until they are left. `what`: whether they can be resumed after that. */
+	async close(what: "kept" | "lost" = "kept"): Promise<void> {
 		this.#isClosed = true;
+		this.unread.close(what);
 		this.later.close();
 		await Promise.all([...this.#actors.values()].map((actor) => actor.close()));
 		this.#actors.clear();

@@ -1,7 +1,8 @@
 // The handle of a durable conversation. Light: handles of one key share one actor.
 
+import { type Caller, readCaller } from "../caller/index.ts";
 import type { AgentEvent, PendingToolCall, RunEvent, ToolAnswer } from "../facts/index.ts";
-import { acceptInput, type SendInput } from "../facts/index.ts";
+import { acceptInput, type SendInput, saidBy } from "../facts/index.ts";
 import { type FollowedEvent, type FollowOptions, followStoreKey } from "../following/index.ts";
 import type { AgentState } from "../state/index.ts";
 import type { AgentRun } from "./agent-run.ts";
@@ -32,10 +33,14 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	/**
 	 * Accepts a turn. Resolves once it is durable; turns of one session run one after the other, in order.
 	 *
-	 * Rejects with TypeError for an unknown input shape, `session_killed`, `journal_failed`, `disk_full`, `agent_closed`.
+	 * Rejects with TypeError for an unknown input shape, `invalid_caller`, `session_killed`, `journal_failed`, `disk_full`,
+	 * `agent_closed`.
 	 */
-	async send(input: SendInput): Promise<AgentRun<Event, Output, Watched>> {
-		return typed(requests.send(this.#actor(), acceptInput(input)));
+	async send(
+		input: SendInput,
+		{ caller }: Pick<requests.StartOptions, "caller"> = {},
+	): Promise<AgentRun<Event, Output, Watched>> {
+		return typed(requests.send(this.#actor(), saidBy(acceptInput(input), readBy(caller))));
 	}
 
 	/**
@@ -45,7 +50,8 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	 * while one waits for answers.
 	 */
 	async start(input: SendInput, options?: requests.StartOptions): Promise<AgentRun<Event, Output, Watched>> {
-		return typed(requests.start(this.#actor(), acceptInput(input), options));
+		const by = readBy(options?.caller);
+		return typed(requests.start(this.#actor(), saidBy(acceptInput(input), by), options));
 	}
 
 	/**
@@ -194,4 +200,8 @@ function typed<Run extends AgentRun<unknown, unknown, unknown> | null>(
 	run: Promise<AgentRun | null>,
 ): Promise<Run> {
 	return run as Promise<unknown> as Promise<Run>;
+}
+
+function readBy(caller: Caller | undefined): Caller | undefined {
+	return caller === undefined ? undefined : readCaller(caller);
 }

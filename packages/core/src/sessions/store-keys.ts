@@ -2,8 +2,11 @@
 import { never } from "../facts/index.ts";
 import { type Clock, childPrefix, type Journal } from "../host/index.ts";
 import { localStore } from "./local-store.ts";
+import type { Supervised } from "./supervised.ts";
 
 const pageSize = 100;
+/** A store in memory looks at all its sessions for each page. */
+const orphansAtOnce = 1_000;
 /** Milliseconds before its deadline in which a session is found by those who look again and again. */
 const ahead = 60_000;
 
@@ -24,21 +27,37 @@ export async function* storeKeysWith(
 }
 
 /**
- * Sessions that nobody works on, though there is something to do: what the store says, and what this process could not
- * release because the store failed. Others take it for the owner of those as long as it lives.
+ * Sessions that nobody works on, a page at a time, though there is something to do: what the store says, and what this
+ * process could not release because the store failed. Others take it for the owner of those as long as it lives.
  */
-export async function orphanedKeys(journal: Journal, prefix = ""): Promise<readonly string[]> {
-	const listed = (await journal.list({ state: "orphaned", prefix })).map(({ key }) => key);
-	const unreleased = [...localStore(journal).unreleased].filter((key) => key.startsWith(prefix));
-	return [...new Set([...listed, ...unreleased])];
+async function* orphanedKeys(journal: Journal, prefix = ""): AsyncGenerator<string, void, void> {
+	const unreleased = new Set([...localStore(journal).unreleased].filter((key) => key.startsWith(prefix)));
+	yield* unreleased;
+	for (let after = ""; ; ) {
+		const heads = await journal.list({ state: "orphaned", prefix, after, limit: orphansAtOnce });
+		for (const { key } of heads) {
+			if (!unreleased.has(key)) yield key;
+			after = key;
+		}
+		if (heads.length < orphansAtOnce) return;
+	}
 }
 
-/** Sessions of sub-agents in other stores that nobody works on, though there is something to do. */
-export async function orphansElsewhere(journals: readonly Journal[]): Promise<readonly string[]> {
-	const keys = new Set<string>();
-	for (const journal of new Set(journals))
-		for (const key of await orphanedKeys(journal, childPrefix())) keys.add(key);
-	return [...keys];
+/** Those, and sessions of sub-agents in other stores that nobody works on, though there is something to do. */
+export async function* orphans({
+	journal,
+	prefix,
+	elsewhere,
+}: Pick<Supervised, "journal" | "prefix" | "elsewhere">): AsyncGenerator<string, void, void> {
+	yield* orphanedKeys(journal, prefix);
+	// Two sub-agents may have a journal each over one store.
+	const seen = new Set<string>();
+	for (const other of new Set(elsewhere?.())) {
+		for await (const key of orphanedKeys(other, childPrefix())) {
+			if (!seen.has(key)) yield key;
+			seen.add(key);
+		}
+	}
 }
 
 /** Finds sessions whose calls have deadlines, each wait of one once: the process that watched it may have died. */

@@ -1,10 +1,12 @@
 // What sessions need to know of their agent. With plugins, the engine's view of it is complete once they are set up.
-import type { EngineAgent, Run } from "../engine/index.ts";
-import type { Host, Journal, MaybePromise, SessionKeys } from "../host/index.ts";
+import type { Caller } from "../caller/index.ts";
+import type { EngineAgent, ModelWait, Run } from "../engine/index.ts";
+import type { Host, Journal, MaybePromise, SessionKeys, Warn } from "../host/index.ts";
 import type { AgentPolicy } from "../policy/index.ts";
 import type { AnyTool } from "../tools/index.ts";
 import type { SessionRecords } from "./session-records.ts";
 import type { SessionTable } from "./session-table.ts";
+import type { Unread } from "./unread-runs.ts";
 
 /** Where an agent's sessions are. */
 export interface SessionHome {
@@ -54,6 +56,8 @@ export interface TurnRequest {
 	readonly sessionKey: string;
 	/** Keeps sessions of agents that share a store apart. */
 	readonly namespace: string | undefined;
+	/** Who asks for the turn, where that is known. */
+	readonly caller?: Caller | undefined;
 }
 
 export interface SessionAgent {
@@ -74,6 +78,12 @@ export interface SessionAgent {
 	readonly keys: SessionKeys;
 	/** When runs that were cut off are not resumed by themselves. */
 	readonly restarts: RestartPolicy;
+	/** What becomes of runs that nobody reads. */
+	readonly unread: Unread;
+	/** How runs wait for the provider of their model; undefined: as usual where the journal is durable, else not. */
+	readonly modelWait: ModelWait | "never" | undefined;
+	/** Gets warnings. */
+	readonly warn: Warn;
 	/** Where sessions are kept when the agent was given no host: plugins may say so. */
 	readonly host?: Host | undefined;
 	/** Where it was given to keep its sessions; those it has as a sub-agent, too. Absent: where its parent's are. */

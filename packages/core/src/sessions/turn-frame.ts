@@ -1,5 +1,6 @@
 // What is about one turn and not of its history: its policy, and what is overlaid on it.
 import type { Message } from "@holdfast/upp";
+import type { Caller } from "../caller/index.ts";
 import { type DriveOutcome, type Run, withinCall } from "../engine/index.ts";
 import { type AcceptedInput, acceptInput, type SendInput, type SessionState } from "../facts/index.ts";
 import { memoryValues, type SessionValues } from "../host/index.ts";
@@ -20,8 +21,17 @@ export interface FrameSession {
 	steer(input: AcceptedInput): Promise<AgentRun>;
 }
 
+/** What a turn is about. */
+export interface About {
+	readonly inputId: string;
+	readonly origin: AcceptedInput["origin"];
+	readonly begin: TurnBegin;
+	readonly message?: Message;
+}
+
 export class TurnFrame implements PolicyRun {
 	readonly kind = "session";
+	readonly caller: Caller | undefined;
 	/** Set as soon as the run is made; the frame is asked nothing before. */
 	run!: Run;
 	/** The policy of the run. */
@@ -31,7 +41,8 @@ export class TurnFrame implements PolicyRun {
 	readonly #handle: AgentRun;
 	#context: RunContext | undefined;
 
-	constructor(session: FrameSession, inputId: string, handle: AgentRun, begin: TurnBegin, input?: Message) {
+	constructor(session: FrameSession, handle: AgentRun, { inputId, origin, begin, message: input }: About) {
+		this.caller = origin?.caller;
 		this.#session = session;
 		this.#handle = handle;
 		this.#agentPolicy = begin === "parked" ? undefined : session.policy;
@@ -46,7 +57,9 @@ export class TurnFrame implements PolicyRun {
 		const agent = this.#agentPolicy?.agent;
 		if (agent !== undefined) {
 			const said = input ?? state.agent.messages.find(({ id }) => id === inputId);
-			this.#context = { agent, input: said as Message, state: before(), metadata: {} };
+			const { caller } = this;
+			const by = caller === undefined ? {} : { caller };
+			this.#context = { agent, input: said as Message, state: before(), metadata: {}, ...by };
 		}
 		// What the run waits for belongs to it while it works.
 		const within = <T>(call: () => T): T => withinCall(this.run.processKey, call);

@@ -1,11 +1,12 @@
 // A turn: a run of one session, made of what the session has come to, begun on record and driven (keeps I3, I4). What it is
 // made with is handed in; nothing here knows of queues or of the states of the session.
-import type { Message } from "@holdfast/upp";
 import {
 	CommitFailed,
 	type DriveOutcome,
 	drive,
 	type EngineAgent,
+	type ModelWait,
+	type ObserveRun,
 	Run,
 	refusedEnd,
 	withinCall,
@@ -18,7 +19,8 @@ import { recordingOf } from "./recording.ts";
 import type { SessionLease } from "./session-lease.ts";
 import type { SessionRecords } from "./session-records.ts";
 import type { SessionAgent } from "./turn-agent.ts";
-import { type FrameSession, type TurnBegin, TurnFrame } from "./turn-frame.ts";
+import { type About, type FrameSession, TurnFrame } from "./turn-frame.ts";
+import type { UnreadRuns } from "./unread-runs.ts";
 
 /** A run under way in this process. */
 export interface Turn {
@@ -44,21 +46,18 @@ export interface TurnSession extends FrameSession {
 	/** Whether the journal keeps deltas. */
 	readonly keepsDeltas: boolean;
 	readonly mayWait: boolean;
+	/** How runs wait for the provider of their model; undefined: they do not. */
+	readonly modelWait: ModelWait | undefined;
+	readonly unread: UnreadRuns;
 	readonly lease: SessionLease;
 	/** Notices that wait for the next run. */
 	readonly notices: readonly StoredInput[];
+	/** Looks on at what is driven. */
+	readonly observe?: ObserveRun | undefined;
 }
 
 /** What became of the first commit. `taken`: somebody else has taken the session. */
 export type FirstCommit = "committed" | "taken" | { readonly refusal: unknown };
-
-/** What a turn is about. */
-interface About {
-	readonly inputId: string;
-	readonly origin: AcceptedInput["origin"];
-	readonly begin: TurnBegin;
-	readonly message?: Message;
-}
 
 /** Begins a turn on record, which calls `begun`. Undefined when another worker was faster. */
 export function beginTurn(
@@ -124,13 +123,14 @@ export function makeRun(
 	session: TurnSession,
 	agent: EngineAgent,
 	handle: AgentRun,
-	{ inputId, origin, begin, message }: About,
+	about: About,
 ): { readonly run: Run; readonly frame: TurnFrame } {
-	const { lease, records, processKey, sessionKey, mayWait, policy } = session;
+	const { lease, records, processKey, sessionKey, mayWait, modelWait, policy } = session;
+	const { origin } = about;
 	const recorder = lease.current as Lease;
 	// Nobody could read them where the journal keeps none.
 	const keepDeltasMs = session.keepsDeltas ? agent.keepDeltasMs : undefined;
-	const frame = new TurnFrame(session, inputId, handle, begin, message);
+	const frame = new TurnFrame(session, handle, about);
 	const run = new Run({
 		agent,
 		runId: handle.runId,
@@ -143,14 +143,16 @@ export function makeRun(
 		interceptors: frame.policy.stages,
 		admitting: frame.policy.admitting,
 		mayWait,
+		modelWait,
 		readInput,
+		observer: session.observe?.({ sessionKey, runId: handle.runId, caller: origin?.caller }),
 		...(keepDeltasMs === undefined ? {} : { keepDeltasMs }),
 	});
 	frame.run = run;
 	for (const notice of session.notices) run.offer(readInput(notice));
 	// The run waits for whoever looks on.
 	const lookOn = (event: AgentEvent): unknown => withinCall(processKey, () => policy?.notify(event, frame));
-	handle.attach(run, policy?.looksOn === true ? lookOn : undefined);
+	handle.attach(run, session.unread, policy?.looksOn === true ? lookOn : undefined);
 	return { run, frame };
 }
 

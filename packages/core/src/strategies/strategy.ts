@@ -39,6 +39,7 @@ export function strategy<Own = unknown>(decider: Decider<Own>): DecidingStrategy
 	const own = decider as Decider;
 	const made: DecidingStrategy = {
 		name: decider.name,
+		...(decider.limitsSteps === true ? { limitsSteps: true } : {}),
 		decide: (situation) => own.decide(situation),
 		...(initial === undefined ? {} : { initial: () => own.initial?.() }),
 		...(evolve === undefined ? {} : { evolve: evolve.bind(own) as NonNullable<Decider["evolve"]> }),

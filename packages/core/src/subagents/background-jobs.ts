@@ -203,7 +203,7 @@ export class BackgroundJobs {
 
 	async #remindOfFailure(task: BackgroundTask): Promise<void> {
 		const text = reminderText([await this.#describe(task)], "failed");
-		await this.#remind(task.parentKey, `reminder.${task.taskId}`, text);
+		await this.#remind(task.parentKey, `reminder.${task.taskId}`, text, task);
 	}
 
 	/** Gives the reminder of the successes of a group, if none of it is under way any more. */
@@ -214,16 +214,18 @@ export class BackgroundJobs {
 		const { journal } = this.#table;
 		if ((await journal.head(parentKey))?.openRunId === groupId) return;
 		const successes: FinishedTask[] = [];
+		let last: BackgroundTask | undefined;
 		for (const task of await this.#tasksOf(parentKey, groupId)) {
 			const known = group?.ended.get(task.storeKey);
 			const state = known ?? (await readTask(this.#journalOf(task), task.storeKey, task.runId));
 			if (!isSettled(state)) return;
-			if (state.status === "completed")
-				successes.push(known === undefined ? await this.#describe(task) : finished(task, known.description));
+			if (state.status !== "completed") continue;
+			last = task;
+			successes.push(known === undefined ? await this.#describe(task) : finished(task, known.description));
 		}
 		if (!isUnderWay()) this.#groups.delete(groupId);
-		if (successes.length === 0) return;
-		await this.#remind(parentKey, `reminder.${groupId}`, reminderText(successes, "completed"));
+		if (last === undefined) return;
+		await this.#remind(parentKey, `reminder.${groupId}`, reminderText(successes, "completed"), last);
 	}
 
 	/** All tasks of a group that are not forgotten. */
@@ -242,8 +244,10 @@ export class BackgroundJobs {
 		});
 	}
 
-	#remind(parentKey: string, id: string, text: string): Promise<void> {
-		return remind(this.#table, parentKey, id, text, this.#runs.get(parentKey));
+	async #remind(parentKey: string, id: string, text: string, task: BackgroundTask): Promise<void> {
+		const [first] = await this.#journalOf(task).read(task.storeKey, { limit: 1 });
+		const caller = first?.fact.kind === "run.started" ? first.fact.caller : undefined;
+		await remind(this.#table, parentKey, id, text, { run: this.#runs.get(parentKey), caller });
 	}
 
 	async #describe(task: BackgroundTask): Promise<FinishedTask> {

@@ -17,7 +17,7 @@ export interface ChildTask {
 	/** Id of the run that does it: the same in every attempt at it. */
 	readonly runId: string;
 	readonly prompt: string;
-	readonly origin: Pick<RunStarted, "runKind" | "parent">;
+	readonly origin: Pick<RunStarted, "runKind" | "parent" | "caller">;
 }
 
 /** Work as it is followed; with its origin where its parent waits for it. */

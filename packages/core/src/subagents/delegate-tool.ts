@@ -57,6 +57,7 @@ export function delegateTool(
 		prompt: given.prompt,
 		origin: {
 			runKind,
+			...(context.caller === undefined ? {} : { caller: context.caller }),
 			parent: {
 				sessionKey: context.sessionKey ?? "",
 				runId: context.runId,

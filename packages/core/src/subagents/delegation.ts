@@ -1,6 +1,6 @@
 // The sub-agents of an agent within one table of its sessions: their sessions, on the same journal, and the tools that
 // give them work. Made anew for each table, for a sub-agent's own sub-agents work where its parent's sessions are.
-import type { EngineAgent, Run } from "../engine/index.ts";
+import type { EngineAgent, ObserveRun, Run } from "../engine/index.ts";
 import { readChildStoreKey } from "../host/index.ts";
 import {
 	type SessionAgent,
@@ -43,6 +43,9 @@ export function delegatingAgent(
 		namespace: agent.namespace,
 		keys: agent.keys,
 		restarts: agent.restarts,
+		unread: agent.unread,
+		modelWait: agent.modelWait,
+		warn: agent.warn,
 		children: delegation,
 	};
 }
@@ -104,9 +107,17 @@ class Delegation implements SessionChildren {
 	#makeTable({ agent }: Subagent, parent: SessionTable): SessionTable {
 		const { home } = agent;
 		const { journal, records, store } = home !== undefined && keepsApart(agent, parent) ? home : parent;
-		const { background, journal: askers } = parent;
-		const options = { background, records, store, askers, keys: "store-keys" } as const;
-		const table = new SessionTable(agent, journal, options);
+		const { background, journal: askers, observe } = parent;
+		const ofRoot: ObserveRun = (run) =>
+			observe?.({ ...run, sessionKey: parent.rootKeyOf(run.sessionKey) ?? run.sessionKey });
+		const table = new SessionTable(agent, journal, {
+			background,
+			records,
+			store,
+			askers,
+			keys: "store-keys",
+			...(observe === undefined ? {} : { observe: ofRoot }),
+		});
 		this.#made.push(table);
 		return table;
 	}

@@ -1,4 +1,5 @@
 // The state of a sub-agent's work, read from the end of its session's journal: short, however long the session is.
+import { failureText } from "@holdfast/upp";
 import { type Entry, entriesBack, type JobStatus } from "../facts/index.ts";
 import type { Journal } from "../host/index.ts";
 
@@ -23,7 +24,9 @@ export async function readTask(journal: Journal, storeKey: string, runId: string
 		const { fact } = entry;
 		if (fact.kind === "run.ended") {
 			if (fact.outcome === "error") {
-				return { status: "error", text: "", error: fact.error?.message ?? "It failed." };
+				const { code = "", message = "It failed." } = fact.error ?? {};
+				// What a provider said is for logs: it may name keys and accounts.
+				return { status: "error", text: "", error: failureText(code) ?? message };
 			}
 			if (fact.outcome !== "completed") return { status: "cancelled", text: "" };
 			ended = entry;

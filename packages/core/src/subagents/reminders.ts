@@ -1,8 +1,9 @@
 // What a session learns of work in the background that is over: a notice in its inbox, with a key of its own, so that it
 // comes once, however often and by however many workers the end is noticed (keeps I4). It enters the active run, or waits for the next.
 import { type Message, UserMessage } from "@holdfast/upp";
+import type { Caller } from "../caller/index.ts";
 import type { Run } from "../engine/index.ts";
-import { inputFact, storedInput } from "../facts/index.ts";
+import { inputFact, saidBy, storedInput } from "../facts/index.ts";
 import { noticeIdentity, type SessionTable } from "../sessions/index.ts";
 
 /** A task that is over. */
@@ -44,14 +45,14 @@ export function readReminder(message: Message): readonly RemindedTask[] {
 
 /**
  * Puts a reminder into the inbox of a session; the same key a second time does nothing. `run` is its run that is under
- * way in this process.
+ * way in this process, `caller` who asked for the work.
  */
 export async function remind(
 	table: SessionTable,
 	storeKey: string,
 	key: string,
 	text: string,
-	run: Run | undefined,
+	{ run, caller }: { readonly run: Run | undefined; readonly caller: Caller | undefined },
 ): Promise<void> {
 	const { journal, records } = table;
 	// A session that was deleted is not to come back.
@@ -61,7 +62,8 @@ export async function remind(
 	if (sessionKey !== undefined) await records?.children.notify({ key, sessionKey, text });
 	const { id, dedupeKey } = noticeIdentity(key);
 	const input = { shape: "text", message: new UserMessage(text, { id }) } as const;
-	const body = storedInput(input);
+	// A run that it begins is for whoever asked for the work.
+	const body = storedInput(saidBy(input, caller));
 	const askedBy = { key: storeKey };
 	try {
 		const { duplicate } = await journal.submit(storeKey, { id, kind: "notice", dedupeKey, askedBy, body });

@@ -16,6 +16,7 @@ export type { InferToolInput, InferToolOutput, KnownTool, KnownTools, Plain } fr
 export type {
 	AnyTool,
 	Approval,
+	ApprovalContext,
 	EngineTool,
 	RetryPolicy,
 	ToolContext,

@@ -105,7 +105,7 @@ describe("a tool of UPP's", () => {
 		});
 		expect(engineTool.readOn?.("four")).toBe("Read on after 4.");
 		expect(await engineTool.reconcile?.({ idempotencyKey: "k", input: {} })).toEqual({ result: "k" });
-		expect(await engineTool.approval?.({ city: "Ulm" })).toBe(false);
+		expect(await engineTool.approval?.({ city: "Ulm" }, { toolCallId: "c" })).toBe(false);
 		expect(normaliseTool(uppTool).approval).toBeUndefined();
 	});
 
@@ -219,8 +219,8 @@ describe("a tool of the AI SDK's", () => {
 			needsApproval: ({ city }: { city: string }) => city === "Ulm",
 		};
 		const { needsApproval } = normaliseTools({ ask: ask as AnyTool }).get("ask") as EngineTool;
-		expect(await needsApproval?.({ city: "Ulm" })).toBe(true);
-		expect(await needsApproval?.({ city: "Bern" })).toBe(false);
+		expect(await needsApproval?.({ city: "Ulm" }, { toolCallId: "c" })).toBe(true);
+		expect(await needsApproval?.({ city: "Bern" }, { toolCallId: "c" })).toBe(false);
 	});
 });
 

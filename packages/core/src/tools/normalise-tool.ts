@@ -133,7 +133,7 @@ function call(source: AnyTool, ...parameters: unknown[]): unknown {
 
 function approvalOf(source: AnyTool): EngineTool["approval"] {
 	if (typeof source.approval === "function")
-		return (params) => source.approval?.(params) as boolean | Promise<boolean>;
+		return (params, context) => source.approval?.(params, context) as boolean | Promise<boolean>;
 	return undefined;
 }
 
@@ -141,7 +141,7 @@ function needsApprovalOf(source: AnyTool): EngineTool["needsApproval"] {
 	const { needsApproval } = source;
 	if (needsApproval === true) return () => true;
 	if (typeof needsApproval !== "function") return undefined;
-	return async (params) => (await needsApproval.call(source, params, {})) === true;
+	return async (params, context) => (await needsApproval.call(source, params, context)) === true;
 }
 
 function descriptionOf({ description, label }: AnyTool): string {

@@ -1,6 +1,7 @@
+import { UPPError } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { normaliseTool, normaliseTools } from "./normalise-tool.ts";
-import { runTool } from "./run-tool.ts";
+import { describeError, runTool } from "./run-tool.ts";
 import { contextOf } from "./tool-context.fixture.ts";
 import type { AnyTool, EngineTool, ToolOutcome } from "./types.ts";
 
@@ -246,6 +247,17 @@ describe("a streaming tool", () => {
 });
 
 describe("a tool that fails", () => {
+	test("with an error of the model layer says what it means, and not what the provider said", () => {
+		const own = new UPPError("Incorrect API key: sk-1", "AUTHENTICATION_FAILED", "acme", "llm", 401);
+		const meant = "The model cannot be used at the moment.";
+		for (const [error, said] of [
+			[own, meant],
+			[new Error("No summary", { cause: own }), "No summary"],
+			[new Error(`No summary: ${own.message}`, { cause: own }), meant],
+		] as const)
+			expect(describeError(error)).toBe(said);
+	});
+
 	test("by throwing or rejecting has the error as its outcome, cause included", async () => {
 		const error = new Error("fetch failed", { cause: new Error("ECONNREFUSED") });
 		const failures = [

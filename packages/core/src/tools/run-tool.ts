@@ -1,6 +1,7 @@
 // Carries a started tool to its outcome: a value, a promise, document 3's `{output, details}`, or an async
 // iterable of deltas. A tool that fails has an outcome too; nothing is thrown from here.
 
+import { failureText, isUPPError } from "@holdfast/upp";
 import { aiSdkOutcome } from "./ai-sdk-tool.ts";
 import { plainDetails, plainJson } from "./plain-json.ts";
 import type { EngineTool, ToolContext, ToolExecutionEvent, ToolOutcome } from "./types.ts";
@@ -44,8 +45,12 @@ function messageOf(error: unknown): string {
 	if (!(error instanceof Error)) {
 		return error === undefined ? "The tool failed without saying why." : String(plainText(error));
 	}
+	// What a provider said is for logs: it may name keys and accounts.
+	if (isUPPError(error)) return failureText(error.code) ?? error.code;
 	const message = error.message === "" ? error.name : error.message;
 	const { cause } = error;
+	if (isUPPError(cause))
+		return message.includes(cause.message) ? (failureText(cause.code) ?? message) : message;
 	if (!(cause instanceof Error) || cause.message === "" || message.includes(cause.message)) return message;
 	return `${message}: ${cause.message}`;
 }

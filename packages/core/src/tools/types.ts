@@ -2,6 +2,7 @@
 // what a running tool is given (ToolContext) and what comes out of it (ToolOutcome).
 
 import type { JSONSchema } from "@holdfast/upp";
+import type { Caller } from "../caller/index.ts";
 import type { Issue } from "../schema/index.ts";
 
 /**
@@ -24,6 +25,8 @@ export interface Approval {
 	readonly reason?: string;
 	/** What the decision rests on, such as the version of what was looked at. */
 	readonly basis?: unknown;
+	/** Who let it run, where that is known. */
+	readonly by?: Caller;
 }
 
 /** What a tool is given of the call it serves: the second argument of `run`, the third of document 3's `execute`. */
@@ -46,6 +49,8 @@ export interface ToolContext {
 	readonly stateId: string;
 	/** The key of the durable session, when there is one. */
 	readonly sessionKey?: string;
+	/** Who asked for the run, where that is known: what a server's `authenticate` said. The same after a restart. */
+	readonly caller?: Caller;
 	readonly runId: string;
 	/** The model of the calling agent, for sub-agents that have none. @see UAP 8.4 */
 	// biome-ignore lint/suspicious/noExplicitAny: handed to agent({ model }) as it is, whatever kind of model it is
@@ -60,6 +65,15 @@ export interface ToolContext {
 	onSubagentEvent(event: unknown): void;
 	/** The conversation up to this call; read lazily. */
 	readonly messages: readonly unknown[];
+}
+
+/** What those are given who say whether a call may run. */
+export interface ApprovalContext {
+	readonly toolCallId: string;
+	/** The key of the durable session, when there is one. */
+	readonly sessionKey?: string;
+	/** Who asked for the run, where that is known. */
+	readonly caller?: Caller;
 }
 
 /** What `reconcile` found out: undefined when it cannot know, else what became of the call. */
@@ -109,9 +123,9 @@ export interface EngineTool {
 	readonly readOn?: (result: unknown) => string | undefined;
 	readonly reconcile?: (call: UnknownCall) => Reconciliation | Promise<Reconciliation>;
 	/** Whether the call may be run. Absent when it always may. */
-	readonly approval?: (params: unknown) => boolean | Promise<boolean>;
+	readonly approval?: (params: unknown, context: ApprovalContext) => boolean | Promise<boolean>;
 	/** Whether somebody has to let the call run. Where nobody can be asked, it is not run. */
-	readonly needsApproval?: (params: unknown) => boolean | Promise<boolean>;
+	readonly needsApproval?: (params: unknown, context: ApprovalContext) => boolean | Promise<boolean>;
 	/** Milliseconds that somebody outside has for a call of a remote tool. */
 	readonly timeoutMs?: number;
 	/** What the model is shown of an output, where a tool of the AI SDK's says so; `runTool` asks it. */
@@ -134,7 +148,7 @@ export interface ToolOutcome {
 /** Whether a call with these arguments needs approval. */
 export type NeedsApproval =
 	| boolean
-	// biome-ignore lint/suspicious/noExplicitAny: the arguments' type is the tool author's
+	// biome-ignore lint/suspicious/noExplicitAny: the arguments' type is the tool author's; the context is an ApprovalContext
 	| ((params: any, context?: any) => boolean | PromiseLike<boolean>)
 	| undefined;
 
@@ -189,7 +203,7 @@ export interface AnyTool extends ToolOptions {
 	// biome-ignore lint/suspicious/noExplicitAny: see run
 	readonly execute?: ((...parameters: any[]) => unknown) | string | null | undefined;
 	// biome-ignore lint/suspicious/noExplicitAny: see run
-	approval?(params: any): boolean | Promise<boolean>;
+	approval?(params: any, context?: any): boolean | Promise<boolean>;
 	readonly generate?: never;
 	readonly stream?: never;
 }

@@ -124,6 +124,64 @@ describe("where it comes from", () => {
 	});
 });
 
+describe("which pages may read", () => {
+	const app = "https://app.example.com";
+	const foreign = [
+		"https://evil.example",
+		"http://app.example.com",
+		"https://app.example.com:444",
+		"https://app.example.com.evil.example",
+		"https://sub.app.example.com",
+		"null",
+		"*",
+	];
+	const readable = (response: Response): readonly (string | null)[] =>
+		["access-control-allow-origin", "access-control-allow-credentials", "access-control-expose-headers"].map(
+			(name) => response.headers.get(name),
+		);
+
+	test.each([{ cors: [app] }, { cors: [] }, {}])(
+		"no answer lets a page of another origin read it, refused or not, with %j [API-062]",
+		async (options) => {
+			const { handler, post } = setUp(undefined, { ...options, allowedHosts: ["localhost"] });
+			await (await post("/api/agent/execute", { ...hello, sessionId: "s" })).text();
+			for (const origin of [...foreign, ...("cors" in options && options.cors.length > 0 ? [] : [app])])
+				for (const [method, path] of [
+					["GET", "/healthz"],
+					["GET", "/api/agent/session/s"],
+					["GET", "/api/agent/session/none"],
+					["GET", "/nowhere"],
+					["POST", "/api/agent/execute"],
+					["OPTIONS", "/api/agent/execute"],
+				] as const) {
+					const headers = { origin, "access-control-request-method": "POST" };
+					const response = await handler.fetch(new Request(`http://localhost${path}`, { method, headers }));
+					expect([origin, method, path, response.status]).toEqual([origin, method, path, 403]);
+					expect([origin, method, path, ...readable(response)]).toEqual([
+						origin,
+						method,
+						path,
+						...[null, null, null],
+					]);
+				}
+			// Nor an answer to a page of the server's own, or to no page at all: a cache may show it to others.
+			for (const headers of [{ origin: "http://localhost" }, {}] as Record<string, string>[]) {
+				const response = await handler.fetch(new Request("http://localhost/healthz", { headers }));
+				expect([response.status, ...readable(response)]).toEqual([200, null, null, null]);
+			}
+		},
+	);
+
+	test("an answer to a page that was named is for that page alone [API-062]", async () => {
+		const { get } = setUp(undefined, { cors: [app, "https://other.example"] });
+		for (const origin of [app, "https://other.example"]) {
+			const response = await get("/healthz", { origin });
+			expect(readable(response)).toEqual([origin, null, "X-Session-Id, Retry-After"]);
+			expect(response.headers.get("vary")).toBe("Origin");
+		}
+	});
+});
+
 describe("how often", () => {
 	test("a tenant over its requests gets 429 and when to come back, before any run; others do not [API-061]", async () => {
 		const { get, post, service } = setUp(undefined, {

@@ -1,11 +1,10 @@
 // Who callers are: by their keys, or by what a hook says. Keys are kept as digests only, and every comparison looks at all
 // of them for the same time, so neither memory nor timing reveals a key.
 import { HoldfastError } from "holdfast";
+import type { ServedCaller } from "../service/index.ts";
 
-/** Finds the tenant of a request. */
-export type Authenticate = (
-	request: Request,
-) => { readonly tenant: string } | undefined | Promise<{ readonly tenant: string } | undefined>;
+/** Finds out who makes a request; undefined: nobody who is let in. */
+export type Authenticate = (request: Request) => ServedCaller | undefined | Promise<ServedCaller | undefined>;
 
 /** Looks at the credentials of requests. */
 export interface Authenticator {
@@ -14,8 +13,8 @@ export interface Authenticator {
 	 * only the hook knows what it looks at.
 	 */
 	readonly shownIn: (headers: Headers) => Promise<string | undefined>;
-	/** The tenant of a request that shows this. */
-	readonly tenantOf: (request: Request, shown: string) => ReturnType<Authenticate>;
+	/** Who makes a request that shows this. */
+	readonly callerOf: (request: Request, shown: string) => ReturnType<Authenticate>;
 }
 
 interface KnownKey {
@@ -41,7 +40,7 @@ export function authenticateByKey(keys: Readonly<Record<string, string>>): Authe
 			const key = keyOf(headers);
 			return key === undefined ? undefined : digestOf(key);
 		},
-		async tenantOf(_, shown) {
+		async callerOf(_, shown) {
 			let tenant: string | undefined;
 			for (const candidate of known) {
 				if (isSame(await candidate.digest, shown)) tenant = candidate.tenant;
@@ -58,7 +57,7 @@ export function authenticateByHook(hook: Authenticate): Authenticator {
 			const shown = ["authorization", "x-api-key", "cookie"].map((name) => headers.get(name));
 			return shown.every((value) => value === null) ? "" : digestOf(JSON.stringify(shown));
 		},
-		tenantOf: (request) => hook(request),
+		callerOf: (request) => hook(request),
 	};
 }
 

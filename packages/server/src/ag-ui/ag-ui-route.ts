@@ -1,7 +1,7 @@
 // The route for front ends that speak AG-UI: a thread is a session, under the thread's id.
 import { HoldfastError } from "holdfast";
 import type { DescribedAnswer, Route } from "../http/index.ts";
-import { executeErrors, submitToKnown } from "../routes/index.ts";
+import { executeErrors, fieldErrors, submitToKnown } from "../routes/index.ts";
 import { projectedRun } from "../streams/index.ts";
 import type { AgUiEvent } from "./ag-ui-event.ts";
 import { AgUiProjection } from "./ag-ui-projection.ts";
@@ -31,7 +31,7 @@ export const agUi: Route = {
 		},
 	},
 	answers: { 200: events },
-	errors: [...executeErrors, "tool_name_conflict", "session_not_found"],
+	errors: [...executeErrors, ...fieldErrors, "tool_name_conflict", "session_not_found"],
 	async handle(exchange) {
 		const request = readAgUiRequest(await exchange.readJson());
 		const { threadId, runId, message, context } = request;
@@ -49,7 +49,7 @@ export const agUi: Route = {
 			const project = projection.add.bind(projection);
 			return exchange.streamAs(projectedRun({ ...stream, after, from: after, project }));
 		}
-		const info = await exchange.service.get(exchange.tenant, threadId);
+		const info = await exchange.service.get(exchange.caller, threadId);
 		if (info === undefined) throw new HoldfastError("session_not_found", "Session not found");
 		const input = awaitedOf(request, info.pendingToolCalls);
 		if (input.length === 0)

@@ -2,8 +2,16 @@
 import { type BaseEvent, HttpAgent, type RunAgentParameters } from "@ag-ui/client";
 import { tool } from "holdfast";
 import { expect, test } from "vitest";
-import { type Served, serveScript } from "../served.fixture.ts";
+import { type Served, type ServedOptions, serveScript } from "../served.fixture.ts";
 import { refusal } from "../setup.fixture.ts";
+
+/** A server whose pages may bring tools and a system prompt. */
+function serve(
+	script: Parameters<typeof serveScript>[0],
+	{ serving, ...options }: ServedOptions = {},
+): Served {
+	return serveScript(script, { ...options, serving: { clientsMaySet: ["prompt", "tools"], ...serving } });
+}
 
 interface Ran {
 	readonly events: readonly (BaseEvent & { readonly [member: string]: unknown })[];
@@ -65,7 +73,7 @@ const erase = tool({
 });
 
 test("a run streams reasoning, text, a tool call and its result, and the next run continues the thread", async () => {
-	const served = serveScript(
+	const served = serve(
 		[
 			{ reasoning: "I look.", text: "One moment.", toolCalls: [{ name: "look", arguments: { at: "sofa" } }] },
 			"It is a cat.",
@@ -114,7 +122,7 @@ test("a run streams reasoning, text, a tool call and its result, and the next ru
 });
 
 test("a tool of the front end ends the run, and its tool message in the next run resumes the call", async () => {
-	const served = serveScript([{ toolCalls: [{ name: "ask", arguments: { q: "?" } }] }, "Thanks."]);
+	const served = serve([{ toolCalls: [{ name: "ask", arguments: { q: "?" } }] }, "Thanks."]);
 	const agent = agentFor(served);
 	say(agent, "Go");
 	const first = await run(agent, { tools: [ask] });
@@ -139,7 +147,7 @@ test.each([
 	[{ status: "resolved", payload: { approved: false, reason: "too much" } }, "too much"],
 	[{ status: "cancelled" }, "not approved"],
 ] as const)("an approval is an interrupt, and %j answers it", async (answer, result) => {
-	const served = serveScript([{ toolCalls: [{ name: "erase" }] }, "Well."], { tools: [erase] });
+	const served = serve([{ toolCalls: [{ name: "erase" }] }, "Well."], { tools: [erase] });
 	const agent = agentFor(served);
 	say(agent, "Erase");
 	const first = await run(agent);
@@ -157,7 +165,7 @@ test.each([
 });
 
 test("a tool of the front end and an approval in one step are answered in one run", async () => {
-	const served = serveScript([{ toolCalls: [{ name: "ask" }, { name: "erase" }] }, "Both."], {
+	const served = serve([{ toolCalls: [{ name: "ask" }, { name: "erase" }] }, "Both."], {
 		tools: [erase],
 	});
 	const agent = agentFor(served);
@@ -180,13 +188,13 @@ test("a tool of the front end and an approval in one step are answered in one ru
 });
 
 test("a failed run ends with its error, and the thread continues", async () => {
-	const served = serveScript([{ text: "I will", error: new Error("The provider is down.") }, "Again."]);
+	const served = serve([{ text: "I will", error: new Error("The provider is down.") }, "Again."]);
 	const agent = agentFor(served);
 	say(agent, "Go");
 	const first = await run(agent);
 	expect(first.events.at(-1)).toMatchObject({
 		type: "RUN_ERROR",
-		message: expect.stringContaining("The provider is down."),
+		message: "The run failed. The server's log says why.",
 	});
 	say(agent, "Again");
 	expect((await run(agent)).error).toBeUndefined();
@@ -195,9 +203,7 @@ test("a failed run ends with its error, and the thread continues", async () => {
 });
 
 test("a run that is stopped is cancelled", async () => {
-	const served = serveScript([
-		{ text: "one two", beforeDelta: (at) => (at === 1 ? new Promise(() => {}) : 0) },
-	]);
+	const served = serve([{ text: "one two", beforeDelta: (at) => (at === 1 ? new Promise(() => {}) : 0) }]);
 	const agent = agentFor(served);
 	say(agent, "Go");
 	const events: BaseEvent[] = [];
@@ -213,7 +219,7 @@ test("a run that is stopped is cancelled", async () => {
 });
 
 test("what cannot be run is refused, and a repeated run is joined", async () => {
-	const served = serveScript(["Hello.", "Never."]);
+	const served = serve(["Hello.", "Never."]);
 	const input = {
 		threadId: "t",
 		runId: "r",
@@ -243,7 +249,7 @@ test("what cannot be run is refused, and a repeated run is joined", async () => 
 });
 
 test("parts of a message reach the model, and those that are not sent along are refused", async () => {
-	const served = serveScript(["A dot."]);
+	const served = serve(["A dot."]);
 	const send = (content: unknown) =>
 		served.post("/api/ag-ui", { threadId: "t", runId: "r", messages: [{ id: "1", role: "user", content }] });
 	const file = { type: "document", source: { type: "file", value: "file-1" } };
@@ -264,7 +270,7 @@ test("parts of a message reach the model, and those that are not sent along are 
 });
 
 test("an interrupt takes no answer but yes and no", async () => {
-	const served = serveScript([{ toolCalls: [{ name: "erase" }] }], { tools: [erase] });
+	const served = serve([{ toolCalls: [{ name: "erase" }] }], { tools: [erase] });
 	const agent = agentFor(served);
 	say(agent, "Erase");
 	await run(agent);

@@ -9,9 +9,20 @@ import {
 } from "ai";
 import { tool } from "holdfast";
 import { expect, test } from "vitest";
-import { type Served, serveScript } from "../served.fixture.ts";
+import { type Served, type ServedOptions, serveScript } from "../served.fixture.ts";
 import { refusal } from "../setup.fixture.ts";
 import { until } from "../sse.fixture.ts";
+
+/** A server whose pages may bring tools, a system prompt and a history. */
+function serve(
+	script: Parameters<typeof serveScript>[0],
+	{ serving, ...options }: ServedOptions = {},
+): Served {
+	return serveScript(script, {
+		...options,
+		serving: { clientsMaySet: ["prompt", "history", "tools"], ...serving },
+	});
+}
 
 type Sent = { readonly url: string; readonly headers: Headers; readonly body: unknown };
 
@@ -74,7 +85,7 @@ const erase = tool({
 });
 
 test("a message streams text, reasoning, a tool's input and its output into one message", async () => {
-	const served = serveScript(
+	const served = serve(
 		[
 			{ reasoning: "Let me add.", text: "I add:", toolCalls: [{ name: "add", arguments: { a: 1, b: 2 } }] },
 			"It is three.",
@@ -110,7 +121,7 @@ test("a message streams text, reasoning, a tool's input and its output into one 
 });
 
 test("the stream has the protocol's header, an id for each chunk, and ends with [DONE]", async () => {
-	const served = serveScript(["Hello there"]);
+	const served = serve(["Hello there"]);
 	const response = await served.post("/api/chat", {
 		id: "chat-1",
 		messages: [{ id: "m", role: "user", parts: [{ type: "text", text: "Hi" }] }],
@@ -131,7 +142,7 @@ test("the stream has the protocol's header, an id for each chunk, and ends with 
 });
 
 test("the second message of a chat sends the history in vain: the server keeps its own", async () => {
-	const served = serveScript(["one", "two"]);
+	const served = serve(["one", "two"]);
 	const chat = chatWith(served);
 	await chat.sendMessage({ text: "First" });
 	chat.messages = [
@@ -145,7 +156,7 @@ test("the second message of a chat sends the history in vain: the server keeps i
 });
 
 test("a tool of the page is called once the run waits, and its result continues the same message", async () => {
-	const served = serveScript([{ toolCalls: [{ name: "ask", arguments: { q: "?" } }] }, "Thanks."], {
+	const served = serve([{ toolCalls: [{ name: "ask", arguments: { q: "?" } }] }, "Thanks."], {
 		tools: [askPage],
 	});
 	let calls = 0;
@@ -179,7 +190,7 @@ test("a tool of the page is called once the run waits, and its result continues 
 });
 
 test("a tool of the page that fails reports its error to the model", async () => {
-	const served = serveScript([{ toolCalls: [{ name: "ask" }] }, "I see."], { tools: [askPage] });
+	const served = serve([{ toolCalls: [{ name: "ask" }] }, "I see."], { tools: [askPage] });
 	const chat: Chat<UIMessage> = chatWith(served, {
 		sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
 		onToolCall({ toolCall: { toolCallId } }) {
@@ -197,7 +208,7 @@ test.each([
 	[true, { state: "output-available", output: "erased", approval: { approved: true } }, "erased"],
 	[false, { state: "output-denied", approval: { approved: false, reason: "too much" } }, "too much"],
 ])("an approval is asked for and answered: %s", async (approved, part, said) => {
-	const served = serveScript([{ toolCalls: [{ name: "erase" }] }, "Well."], { tools: [erase] });
+	const served = serve([{ toolCalls: [{ name: "erase" }] }, "Well."], { tools: [erase] });
 	const chat = chatWith(served, {
 		sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
 	});
@@ -216,7 +227,7 @@ test.each([
 });
 
 test("a page's tool and an approval in one step are answered together", async () => {
-	const served = serveScript([{ toolCalls: [{ name: "ask" }, { name: "erase" }] }, "Both."], {
+	const served = serve([{ toolCalls: [{ name: "ask" }, { name: "erase" }] }, "Both."], {
 		tools: [askPage, erase],
 	});
 	const sent: Sent[] = [];
@@ -247,7 +258,7 @@ test("a page's tool and an approval in one step are answered together", async ()
 });
 
 test("one answer of two is accepted, and the run keeps waiting for the other without asking again", async () => {
-	const served = serveScript([{ toolCalls: [{ name: "ask" }, { name: "erase" }] }, "Both."], {
+	const served = serve([{ toolCalls: [{ name: "ask" }, { name: "erase" }] }, "Both."], {
 		tools: [askPage, erase],
 	});
 	const chat = chatWith(served);
@@ -267,7 +278,7 @@ test("a page that is opened again in the middle of a message gets all of it, onc
 	const gate = new Promise<void>((resolve) => {
 		go = resolve;
 	});
-	const served = serveScript(
+	const served = serve(
 		[
 			{ toolCalls: [{ name: "ask" }] },
 			{ text: "one two three four", beforeDelta: (number) => (number === 2 ? gate : undefined) },
@@ -303,7 +314,7 @@ test("a page that is opened again in the middle of a message gets all of it, onc
 });
 
 test("a page that is opened again while the run waits is asked again, and may answer", async () => {
-	const served = serveScript([{ toolCalls: [{ name: "ask" }] }, "Thanks."], { tools: [askPage] });
+	const served = serve([{ toolCalls: [{ name: "ask" }] }, "Thanks."], { tools: [askPage] });
 	await chatWith(served).sendMessage({ text: "Go" });
 	const loaded = await (await served.get("/api/chat/chat-1")).json();
 	const chat: Chat<UIMessage> = chatWith(served, {
@@ -321,7 +332,7 @@ test("a page that is opened again while the run waits is asked again, and may an
 });
 
 test("there is nothing to resume for a chat that is not known or at rest", async () => {
-	const served = serveScript(["done"]);
+	const served = serve(["done"]);
 	expect((await served.get("/api/chat/nobody/stream")).status).toBe(204);
 	expect(await (await served.get("/api/chat/nobody")).json()).toEqual({
 		id: "nobody",
@@ -337,11 +348,11 @@ test("there is nothing to resume for a chat that is not known or at rest", async
 });
 
 test("an error of the model is the chat's error, and the chat continues after it", async () => {
-	const served = serveScript([{ text: "I will", error: new Error("The provider is down.") }, "Again."]);
+	const served = serve([{ text: "I will", error: new Error("The provider is down.") }, "Again."]);
 	const chat = chatWith(served);
 	await chat.sendMessage({ text: "Go" });
 	expect(chat.status).toBe("error");
-	expect(chat.error?.message).toContain("The provider is down.");
+	expect(chat.error?.message).toBe("The run failed. The server's log says why.");
 	expect(partsOf(chat)).toMatchObject([{ type: "text", text: "I will" }]);
 	await chat.sendMessage({ text: "Once more" });
 	expect(partsOf(chat)).toMatchObject([{ type: "text", text: "Again." }]);
@@ -349,7 +360,7 @@ test("an error of the model is the chat's error, and the chat continues after it
 });
 
 test("a stopped answer ends as interrupted, and nothing is sent by itself", async () => {
-	const served = serveScript([
+	const served = serve([
 		{ text: "one two", beforeDelta: (number) => (number === 1 ? new Promise(() => {}) : 0) },
 	]);
 	const chat = chatWith(served, { sendAutomaticallyWhen: () => true });
@@ -367,7 +378,7 @@ test("a stopped answer ends as interrupted, and nothing is sent by itself", asyn
 });
 
 test("files of a message reach the model", async () => {
-	const served = serveScript(["A dot."]);
+	const served = serve(["A dot."]);
 	const chat = chatWith(served);
 	await chat.sendMessage({
 		text: "What is it?",
@@ -407,13 +418,13 @@ test.each([
 		"session_not_found",
 	],
 ])("%s is refused before any stream", async (_, body, status, code) => {
-	const served = serveScript([]);
+	const served = serve([]);
 	expect(await refusal(await served.post("/api/chat", body))).toEqual([status, code]);
 	await served.close();
 });
 
 test("the context of a new chat may come with its first message, and a repeat under its key joins", async () => {
-	const served = serveScript(["Hello.", "Never."]);
+	const served = serve(["Hello.", "Never."]);
 	const body = { id: "c", messages: [user], context: { systemPrompt: "Be brief." } };
 	const first = await (await served.post("/api/chat", body, { "idempotency-key": "k" })).text();
 	const second = await (await served.post("/api/chat", body, { "idempotency-key": "k" })).text();
@@ -434,7 +445,7 @@ async function askAgain(
 }
 
 test("another answer is refused with what to do instead, and the chat stays as it is", async () => {
-	const served = serveScript(["One.", "Two."]);
+	const served = serve(["One.", "Two."]);
 	const chat = chatWith(served);
 	await chat.sendMessage({ text: "Count." });
 	const before = await (await served.get("/api/chat/chat-1")).json();
@@ -448,7 +459,7 @@ test("another answer is refused with what to do instead, and the chat stays as i
 });
 
 test("a second chat that begins with the same messages gets another answer; each continues on its own", async () => {
-	const served = serveScript(
+	const served = serve(
 		[
 			"Hello.",
 			{ text: "I add:", toolCalls: [{ name: "add", arguments: { a: 1 } }] },

@@ -4,7 +4,13 @@ import type { Exchange } from "../exchange.ts";
 import type { DescribedAnswer, Route } from "../http/index.ts";
 import { answerJson, idempotencyKeyOf, isSessionId, sessionIdOfPath } from "../http/index.ts";
 import { json } from "../openapi/index.ts";
-import { executeErrors, idempotencyKey, stop as stopSession, submitToKnown } from "../routes/index.ts";
+import {
+	executeErrors,
+	fieldErrors,
+	idempotencyKey,
+	stop as stopSession,
+	submitToKnown,
+} from "../routes/index.ts";
 import type { SessionInfo, Submitted } from "../service/index.ts";
 import { compareEventIds, projectedRun } from "../streams/index.ts";
 import { chatHistory } from "./chat-history.ts";
@@ -37,7 +43,14 @@ export const chat: Route = {
 		},
 	},
 	answers: { 200: chunks },
-	errors: [...executeErrors, "unknown_model", "forbidden_option", "tool_name_conflict", "session_not_found"],
+	errors: [
+		...executeErrors,
+		...fieldErrors,
+		"unknown_model",
+		"forbidden_option",
+		"tool_name_conflict",
+		"session_not_found",
+	],
 	async handle(exchange) {
 		const { sessionId, input, context, options } = readChatRequest(await exchange.readJson());
 		const key = idempotencyKeyOf(exchange.request.headers);
@@ -79,7 +92,7 @@ export const resumeChat: Route = {
 			});
 		const sessionId = sessionIdOfPath(exchange.parameter("id"));
 		const from = exchange.lastEventId();
-		const info = await exchange.service.get(exchange.tenant, sessionId);
+		const info = await exchange.service.get(exchange.caller, sessionId);
 		// A page asks before it knows whether there is anything.
 		const isWanted = from !== undefined || exchange.query("again") === "1";
 		if (info?.lastRun === undefined || !(isWanted || isOpen(info)))
@@ -106,7 +119,7 @@ export const stopChat: Route = {
 	name: "stopChat",
 	summary: "Stops the answer that is being made; a page that only disconnects does not.",
 	answers: stopSession.answers,
-	errors: ["session_not_found"],
+	errors: stopSession.errors ?? [],
 	handle: stopSession.handle,
 };
 
@@ -129,7 +142,7 @@ export const loadChat: Route = {
 	},
 	async handle(exchange) {
 		const id = exchange.parameter("id");
-		const info = isSessionId(id) ? await exchange.service.get(exchange.tenant, id) : undefined;
+		const info = isSessionId(id) ? await exchange.service.get(exchange.caller, id) : undefined;
 		return answerJson({
 			id,
 			messages: info === undefined ? [] : chatHistory(info.messages, info.pendingToolCalls),
@@ -149,7 +162,7 @@ async function answerCalls(
 	key: string | undefined,
 	chosen: { readonly options?: unknown },
 ): Promise<Response> {
-	const info = await exchange.service.get(exchange.tenant, sessionId);
+	const info = await exchange.service.get(exchange.caller, sessionId);
 	if (info === undefined) throw new HoldfastError("session_not_found", "Session not found");
 	const answers = awaitedAnswers(given, info.pendingToolCalls);
 	if (answers.length === 0)

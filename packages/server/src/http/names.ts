@@ -1,6 +1,7 @@
 // What callers name: session ids and idempotency keys. Both go into headers, logs and keys of the store, so they are
 // short and of plain characters; a line end or a path cannot be smuggled in.
 import { HoldfastError } from "holdfast";
+import type { SessionOwner } from "../service/index.ts";
 
 const sessionIdPattern = /^(?!\.{1,2}$)[\w.:~@-]{1,128}$/;
 const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/;
@@ -47,9 +48,12 @@ export function idempotencyKeyOf(headers: Headers): string | undefined {
 }
 
 /** A new session's id: the same one for the same idempotency key, so that a repeat finds its session. */
-export async function newSessionId(tenant: string, idempotencyKey: string | undefined): Promise<string> {
+export async function newSessionId(
+	{ tenant, user }: SessionOwner,
+	idempotencyKey: string | undefined,
+): Promise<string> {
 	if (idempotencyKey === undefined) return crypto.randomUUID();
-	const named = new TextEncoder().encode(JSON.stringify([tenant, idempotencyKey]));
+	const named = new TextEncoder().encode(JSON.stringify([tenant, idempotencyKey, user]));
 	const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", named)).subarray(0, 16);
 	return [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -14,7 +14,11 @@ export type JsonObject = Readonly<Record<string, unknown>>;
  */
 export async function readJsonObject(request: Request, limit: number): Promise<JsonObject> {
 	checkMediaType(request.headers);
-	const text = decode(await readBytes(request, limit));
+	return readObject(await readBytes(request, limit));
+}
+
+function readObject(bytes: Uint8Array): JsonObject {
+	const text = decode(bytes);
 	checkDepth(text);
 	const value = parse(text);
 	if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as JsonObject;
@@ -24,6 +28,28 @@ export async function readJsonObject(request: Request, limit: number): Promise<J
 		{
 			data: { field: "body" },
 		},
+	);
+}
+
+/**
+ * Reads the body of a request that needs none: there is none, or an empty JSON object.
+ * @throws HoldfastError as `readJsonObject` does; `invalid_input` for an object that has members.
+ */
+export async function readNothing(request: Request, limit: number): Promise<void> {
+	const { headers } = request;
+	const length = headers.get("content-length");
+	if (request.body === null || length === "0") return;
+	if (length !== null || headers.has("transfer-encoding")) checkMediaType(headers);
+	const bytes = await readBytes(request, limit);
+	if (bytes.byteLength === 0) return;
+	checkMediaType(headers);
+	const given = readObject(bytes);
+	const [name] = Object.keys(given);
+	if (name === undefined) return;
+	throw new HoldfastError(
+		"invalid_input",
+		`The body has a member ${JSON.stringify(name.slice(0, 40))}, and this request takes none. Send no body.`,
+		{ data: { field: name.slice(0, 40) } },
 	);
 }
 

@@ -82,7 +82,7 @@ test("events, sessions and pages are as the document says, in every way a run ca
 			{ text: "Half", error: new Error("The model broke.") },
 			{ text: "never", gate: new Promise(() => {}) },
 		],
-		{ tools: [look, fails, pay], serving: { remoteToolTimeoutMs: 60_000 } },
+		{ tools: [look, fails, pay], serving: { remoteToolTimeoutMs: 60_000, clientsMaySet: ["tools"] } },
 	);
 	const received: unknown[] = [];
 	const keep = (events: readonly { readonly event: unknown }[]): void =>

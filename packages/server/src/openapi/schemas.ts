@@ -48,16 +48,24 @@ export const schemas: Readonly<Record<string, Schema>> = {
 		sessionId: { ...text, pattern: "^[\\w.:~@-]{1,128}$" },
 		input: {
 			oneOf: [
+				text,
 				reference("UserMessage"),
 				{ ...list({ oneOf: [reference("ToolResult"), reference("Approval")] }), minItems: 1 },
 			],
 		},
-		context: shape([], {
-			systemPrompt: text,
-			messages: list(reference("Message")),
-			tools: list(reference("RemoteTool")),
-		}),
-		options: shape([], { model: text, temperature: number, maxTokens: { type: "integer" } }),
+		context: {
+			...shape([], {
+				systemPrompt: text,
+				messages: list(reference("Message")),
+				tools: list(reference("RemoteTool")),
+			}),
+			description:
+				"Of a new session under an id of the client's. Which of its members clients may set is the server's to say.",
+		},
+		options: {
+			...shape([], { model: text, temperature: number, maxTokens: { type: "integer" } }),
+			description: "Which of them clients may set is the server's to say.",
+		},
 	}),
 	ApprovalRequest: shape(["toolCallId"], { toolCallId: text, runId: text, reason: text }),
 	RemoteTool: shape(["name"], {

@@ -31,6 +31,9 @@ export const executeErrors = [
 	"idempotency_key_reused",
 ] as const;
 
+/** The codes of what clients may not set, or not so much of. */
+export const fieldErrors = ["field_not_allowed", "too_many_messages", "too_many_tools"] as const;
+
 const members: ReadonlySet<string> = new Set(["sessionId", "input", "context", "options"]);
 
 /** Sends an input to a session, new or known, and streams the execution. */
@@ -44,6 +47,7 @@ export const execute: Route = {
 	answers: { 200: runStream },
 	errors: [
 		...executeErrors,
+		...fieldErrors,
 		"invalid_schema",
 		"context_required",
 		"unknown_model",
@@ -58,8 +62,10 @@ export const execute: Route = {
 				data: { field: "input" },
 			});
 		const key = idempotencyKeyOf(exchange.request.headers);
-		const sessionId = sessionIdOfBody(body.sessionId) ?? (await newSessionId(exchange.tenant, key));
-		const { input, context, options } = body;
+		const sessionId = sessionIdOfBody(body.sessionId) ?? (await newSessionId(exchange.caller, key));
+		const { input, options } = body;
+		// Without an id it is a new session, which needs nothing; with one it may be a session that is gone.
+		const context = body.context ?? (body.sessionId === undefined ? {} : undefined);
 		return exchange.streamRun(
 			await exchange.submit(
 				sessionId,

@@ -1,4 +1,12 @@
 // Door of the routes of sessions and executions, and of those for operators.
-export { approve, deny, execute, executeErrors, idempotencyKey, submitToKnown } from "./execute.ts";
+export {
+	approve,
+	deny,
+	execute,
+	executeErrors,
+	fieldErrors,
+	idempotencyKey,
+	submitToKnown,
+} from "./execute.ts";
 export { description, health, metrics } from "./operation.ts";
 export { events, remove, session, sessions, stop } from "./sessions.ts";

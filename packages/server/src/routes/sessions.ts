@@ -6,6 +6,8 @@ import { answerJson, isSessionId, sessionIdOfPath } from "../http/index.ts";
 import { eventStream, json, reference } from "../openapi/index.ts";
 
 const mostSessions = 100;
+/** The codes of what is wrong with a body where none is needed. */
+const bodyErrors = ["unsupported_media_type", "body_too_large", "invalid_json", "invalid_input"] as const;
 
 /** A session with its messages. */
 export const session: Route = {
@@ -17,7 +19,7 @@ export const session: Route = {
 	errors: ["session_not_found"],
 	async handle(exchange) {
 		const sessionId = named(exchange);
-		const found = await exchange.service.get(exchange.tenant, sessionId);
+		const found = await exchange.service.get(exchange.caller, sessionId);
 		if (found === undefined) throw new HoldfastError("session_not_found", "Session not found");
 		return answerJson(found);
 	},
@@ -76,10 +78,11 @@ export const stop: Route = {
 			properties: { sessionId: { type: "string" }, stopped: { type: "boolean" } },
 		}),
 	},
-	errors: ["session_not_found"],
+	errors: ["session_not_found", ...bodyErrors],
 	async handle(exchange) {
 		const sessionId = named(exchange);
-		const { stopped } = await exchange.service.stop(exchange.tenant, sessionId);
+		await exchange.readNothing();
+		const { stopped } = await exchange.service.stop(exchange.caller, sessionId);
 		return answerJson({ sessionId, stopped });
 	},
 };
@@ -97,20 +100,21 @@ export const remove: Route = {
 			properties: { sessionId: { type: "string" }, deleted: { const: true } },
 		}),
 	},
-	errors: ["session_not_found"],
+	errors: ["session_not_found", ...bodyErrors],
 	async handle(exchange) {
 		const sessionId = named(exchange);
-		await exchange.service.delete(exchange.tenant, sessionId);
+		await exchange.readNothing();
+		await exchange.service.delete(exchange.caller, sessionId);
 		return answerJson({ sessionId, deleted: true });
 	},
 };
 
-/** The sessions of the tenant. */
+/** The sessions of the caller. */
 export const sessions: Route = {
 	method: "GET",
 	path: "/api/agent/sessions",
 	name: "listSessions",
-	summary: "The tenant's sessions, a page at a time.",
+	summary: "The sessions of the caller, a page at a time: the user's, or the tenant's.",
 	parameters: [
 		{ in: "query", name: "after", description: "`next` of the page before.", schema: { type: "string" } },
 		{
@@ -129,7 +133,7 @@ export const sessions: Route = {
 				data: { field: "after" },
 			});
 		const limit = limitOf(exchange);
-		const page = await exchange.service.list(exchange.tenant, {
+		const page = await exchange.service.list(exchange.caller, {
 			limit,
 			...(after === undefined ? {} : { after }),
 		});

@@ -2,6 +2,7 @@
 import type { Host } from "holdfast";
 import type { ChosenOptions, ExecuteInput, ExecuteSession, SessionSetup } from "holdfast/execute";
 import { type Accepted, AcceptedBefore, SeenRequests } from "./seen-requests.ts";
+import type { ServedCaller } from "./service-types.ts";
 
 /** What is to be executed. */
 export interface WantedExecution {
@@ -10,6 +11,7 @@ export interface WantedExecution {
 	/** What the session keeps, as it was just read. */
 	readonly setup: SessionSetup;
 	readonly idempotencyKey: string | undefined;
+	readonly caller: ServedCaller;
 }
 
 /** Accepts an execution; durable when it resolves. Rejects as `session.execute()` does, and with `idempotency_key_reused`. */

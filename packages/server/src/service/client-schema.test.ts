@@ -97,7 +97,7 @@ test("a tool whose schema would stop the server stops nobody, and what the model
 		arguments: given as Record<string, unknown>,
 	});
 	const model = scriptedModel([{ toolCalls: [call("a", { text: slow }), call("b", { count: "no" })] }]);
-	const service = sessionService({ host: memoryHost(), agent: { model } });
+	const service = sessionService({ host: memoryHost(), agent: { model }, clientsMaySet: ["tools"] });
 	const tools = [{ name: "match", description: "Matches.", parameters }];
 	const { after } = await service.submit("t", "s", { input: "go", context: { tools } });
 	for await (const batch of service.follow("t", "s", { after, until: "complete" })) void batch;
@@ -110,7 +110,11 @@ test("a tool whose schema would stop the server stops nobody, and what the model
 
 test("a schema that is nested without end is refused", async () => {
 	const deep = JSON.parse(`${'{"items":'.repeat(5_000)}{}${"}".repeat(5_000)}`) as Record<string, unknown>;
-	const service = sessionService({ host: memoryHost(), agent: { model: scriptedModel([]) } });
+	const service = sessionService({
+		host: memoryHost(),
+		agent: { model: scriptedModel([]) },
+		clientsMaySet: ["tools"],
+	});
 	const context = { tools: [{ name: "deep", description: "", parameters: deep }] };
 	await expect(service.submit("t", "s", { input: "go", context })).rejects.toMatchObject({
 		code: "invalid_input",

@@ -1,6 +1,10 @@
 // Door of the session service.
+
+export { type SessionOwner, sessionKeyOf } from "./served-key.ts";
 export type {
 	ExecuteRequest,
+	ServedCaller,
+	ServedRun,
 	SessionInfo,
 	SessionPage,
 	SessionService,

@@ -6,7 +6,7 @@ import { memoryJournal } from "holdfast/host";
 import { definePlugin } from "holdfast/plugins";
 import { expect, test } from "vitest";
 import { forCaller } from "./client-errors.ts";
-import { readServedKey, readSessionKey, servedKeys, sessionKeyOf } from "./served-key.ts";
+import { readServedKey, readSessionKey, servedKey, servedKeys, sessionKeyOf } from "./served-key.ts";
 import type { SessionService } from "./service-types.ts";
 import { sessionService } from "./session-service.ts";
 
@@ -57,15 +57,32 @@ test("a tool finds out whom it works for", async () => {
 	await service.close();
 });
 
-test("a session key names one tenant and one session, and is in the journal under one key", () => {
-	const text = fc.oneof(fc.string(), fc.constantFrom("a/b", "%2F", "%", "/", "\u0000", "a%00", ""));
+test("a session key names one tenant, user and session, and is in the journal under one key", () => {
+	const text = fc.oneof(
+		fc.string(),
+		fc.constantFrom(
+			"a/b",
+			"%2F",
+			"%",
+			"/",
+			"\u0000",
+			"a%00",
+			"",
+			"%40",
+			"\u0000user\u00001\u0000ab",
+			"\u0000tenant\u0000a",
+		),
+	);
 	fc.assert(
-		fc.property(text, text, (tenant, sessionId) => {
-			const key = sessionKeyOf(tenant, sessionId);
-			expect(readSessionKey(key)).toEqual({ tenant, sessionId });
+		fc.property(text, fc.option(text, { nil: undefined }), text, (tenant, user, sessionId) => {
+			const owner = { tenant, ...(user === undefined ? {} : { user }) };
+			const key = sessionKeyOf(owner, sessionId);
+			expect(readSessionKey(key)).toEqual({ ...owner, sessionId });
 			expect(key.startsWith("\u0000")).toBe(false);
 			const storeKey = servedKeys.storeKeyOf(key);
-			expect(readServedKey(storeKey)).toEqual({ tenant, sessionId });
+			expect(readServedKey(storeKey)).toEqual({ ...owner, sessionId });
+			expect(storeKey).toBe(servedKey(owner, sessionId));
+			if (user === undefined) expect(storeKey).toBe(servedKey(tenant, sessionId));
 			expect(servedKeys.keyOf(storeKey)).toBe(key);
 		}),
 	);

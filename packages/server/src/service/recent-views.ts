@@ -1,16 +1,22 @@
 // Sessions as they were last looked at, so that looking again costs what is new. Those looked at longest ago make way, and
 // are then read anew (keeps I7).
-import type { ExecuteSession, SessionView } from "holdfast/execute";
+import type { ExecuteSession, SessionView, ShownError } from "holdfast/execute";
 
 /** How many are kept. */
 const most = 1_000;
 
 export class RecentViews {
 	readonly #views = new Map<string, SessionView>();
+	readonly #shown: ShownError;
+
+	/** `shown`: an error of a run as clients are shown it. */
+	constructor(shown: ShownError) {
+		this.#shown = shown;
+	}
 
 	/** The view of a session. */
 	of(session: ExecuteSession): SessionView {
-		const view = this.#views.get(session.key) ?? session.view();
+		const view = this.#views.get(session.key) ?? session.view(this.#shown);
 		this.#views.delete(session.key);
 		this.#views.set(session.key, view);
 		for (const oldest of this.#views.keys()) {

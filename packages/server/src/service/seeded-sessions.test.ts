@@ -11,7 +11,11 @@ const history = [
 
 test("a session that was never made whole is made anew; one that was made otherwise is left alone", async () => {
 	const host = memoryHost();
-	const service = sessionService({ host, agent: { model: scriptedModel(["one", "two"]) } });
+	const service = sessionService({
+		host,
+		agent: { model: scriptedModel(["one", "two"]) },
+		clientsMaySet: ["history"],
+	});
 	const create = (id: string) => service.submit("t", id, { input: "Hi", context: { messages: history } });
 	const { journal } = host;
 	// The first entry of a process that died before it had kept the rest.

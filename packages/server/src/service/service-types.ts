@@ -7,7 +7,9 @@ import type {
 	SessionMessage,
 	SessionStatus,
 } from "holdfast";
-import type { LoggedEvent } from "holdfast/execute";
+import type { LoggedEvent, RunObserver, TurnOptions } from "holdfast/execute";
+import type { ClientOptions } from "./client-fields.ts";
+import type { SessionOwner } from "./served-key.ts";
 
 /** A request to execute something, as a client sends it. Nothing of it is trusted. @see document 3, "HTTP Transport Layer" */
 export interface ExecuteRequest {
@@ -18,12 +20,45 @@ export interface ExecuteRequest {
 	readonly options?: unknown;
 }
 
+/** Who asks: what `authenticate` says of a request. */
+export interface ServedCaller extends SessionOwner {
+	/** What else is known of the user, as JSON of at most 16 KiB. On record with each run: no place for tokens. */
+	readonly claims?: Readonly<Record<string, unknown>>;
+}
+
+/** A session whose turn is about to begin, and who asks for it. */
+export interface TurnOfSession extends ServedCaller {
+	readonly sessionId: string;
+}
+
+/** A run of a session. */
+export interface ServedRun extends SessionOwner {
+	readonly sessionId: string;
+	readonly runId: string;
+}
+
 /** Options of `sessionService`. */
-export interface SessionServiceOptions {
+export interface SessionServiceOptions extends ClientOptions {
 	/** Where the sessions live: `sqliteHost(path)`, or `memoryHost()` for those that need not survive. */
 	readonly host: Host;
 	/** What the agents of all sessions are made with: model, system prompt, tools, prices and so on. */
 	readonly agent: AgentOptions;
+	/**
+	 * What the agent of a turn has in place of the options of `agent`: by tenant, user or claims. Asked when a session is made,
+	 * before each turn and when a run is resumed, then with the caller that is on record; to read what is there, without claims.
+	 * Give the same object for the same agent, for each new one is prepared anew. Default: all have the same agent.
+	 */
+	readonly agentFor?: (turn: TurnOfSession) => TurnOptions | undefined | Promise<TurnOptions | undefined>;
+	/**
+	 * Whose a session is. `user` (the default): who made it; for other users of the tenant it is not there, and its id is free.
+	 * `tenant`: all users of a tenant share its sessions. A change finds none of the sessions that were made before.
+	 */
+	readonly sessionsOf?: "user" | "tenant";
+	/**
+	 * Words for clients for an error of a run, by its code: for errors that your own tools' policy or hooks end runs with. What
+	 * providers and others have said is never shown, unless this returns it. Default: the server's own words.
+	 */
+	readonly shownError?: (error: { readonly code: string; readonly message: string }) => string | undefined;
 	/** The model that clients mean by a name. Default: only the agent's own model, by its id. */
 	readonly models?: (name: string) => AgentOptions["model"] | Promise<AgentOptions["model"]>;
 	/** How many steps an execution may take, over all its suspensions. Default: no limit. */
@@ -83,37 +118,52 @@ export interface SessionPage {
 	readonly next?: string;
 }
 
-/** Sessions served to others. */
+/**
+ * Sessions served to others. Each is asked for by whom it belongs to; a name alone is that of a tenant, and finds the sessions
+ * that are no user's.
+ */
 export interface SessionService {
 	/**
 	 * Accepts an execution; durable when it resolves.
 	 *
-	 * Rejects with `invalid_input`, `forbidden_option`, `unknown_model`, `context_required`, `tool_name_conflict`,
+	 * Rejects with `field_not_allowed`, `too_many_messages`, `too_many_tools`, `invalid_input`, `forbidden_option`, `unknown_model`, `context_required`, `tool_name_conflict`,
 	 * `session_busy`, `pending_tool_calls`, `no_pending_tool_calls`, `unknown_tool_call_id`, `tool_call_settled`,
 	 * `duplicate_tool_result`, `tool_result_conflict`, `tool_result_expired`, `idempotency_key_reused`, `shutting_down`.
 	 */
 	submit(
-		tenant: string,
+		caller: string | ServedCaller,
 		sessionId: string,
 		request: ExecuteRequest,
 		options?: { readonly idempotencyKey?: string },
 	): Promise<Submitted>;
-	/** Undefined when there is no such session of this tenant. */
-	get(tenant: string, sessionId: string): Promise<SessionInfo | undefined>;
-	/** Sessions of a tenant in the order of their ids. At most 100 at a time, 50 by default. */
-	list(tenant: string, options?: { readonly after?: string; readonly limit?: number }): Promise<SessionPage>;
+	/** Undefined when there is no such session of this owner. */
+	get(owner: string | SessionOwner, sessionId: string): Promise<SessionInfo | undefined>;
+	/** Sessions of an owner in the order of their ids. At most 100 at a time, 50 by default. */
+	list(
+		owner: string | SessionOwner,
+		options?: { readonly after?: string; readonly limit?: number },
+	): Promise<SessionPage>;
 	/**
 	 * Events of a session in bounded batches; an empty one says, once, that what comes is live. Its iterator rejects with
 	 * `session_not_found`, `invalid_event_id`, `events_expired`, and ends at once when it is left or the signal fires.
 	 */
-	follow(tenant: string, sessionId: string, options?: FollowOptions): AsyncIterable<readonly LoggedEvent[]>;
+	follow(
+		owner: string | SessionOwner,
+		sessionId: string,
+		options?: FollowOptions,
+	): AsyncIterable<readonly LoggedEvent[]>;
 	/** Ends the run that is under way or waits. Rejects with `session_not_found`. */
-	stop(tenant: string, sessionId: string): Promise<{ readonly stopped: boolean }>;
+	stop(owner: string | SessionOwner, sessionId: string): Promise<{ readonly stopped: boolean }>;
 	/**
 	 * Ends what a session does and removes all of it, the sessions of its sub-agents included. Its followers get
 	 * nothing more. Rejects with `session_not_found`.
 	 */
-	delete(tenant: string, sessionId: string): Promise<void>;
+	delete(owner: string | SessionOwner, sessionId: string): Promise<void>;
+	/**
+	 * Has each run looked at that this process works on from now on, those of sub-agents among them. Returns the way to stop.
+	 * Absent: nothing is logged and counted of runs.
+	 */
+	observe?(begin: (run: ServedRun) => RunObserver): () => void;
 	/** Resumes what dead processes left, now and whenever there is more of it. Resolves when it has looked once. */
 	recover(): Promise<void>;
 	/** Accepts no more; runs may finish for so many milliseconds (default 0), then they are left to be resumed. */

@@ -92,7 +92,7 @@ test("a client's tool may have its schema as `inputSchema`, as tools of MCP do, 
 		{ toolCalls: [{ name: "look", arguments: { at: 7 } }] },
 		{ toolCalls: [{ name: "look", arguments: { at: "the door" } }] },
 	]);
-	const service = sessionService({ host: memoryHost(), agent: { model } });
+	const service = sessionService({ host: memoryHost(), agent: { model }, clientsMaySet: ["tools"] });
 	const inputSchema = { type: "object", properties: { at: { type: "string" } }, required: ["at"] };
 	const tools = [{ name: "look", description: "Looks.", inputSchema }];
 	await service.submit("t", "s", { input: "Hi", context: { tools } });

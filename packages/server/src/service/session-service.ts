@@ -1,36 +1,52 @@
-// Sessions served to others, by tenant and id, over one host (keeps I1, I7): one table of sessions for all tenants; a tenant
-// sees its own only. What a dead process left is resumed.
+// Sessions served to others, by owner and id, over one host (keeps I1, I7): one table of sessions for all tenants; a tenant, and
+// a user of a tenant, sees its own only. What a dead process left is resumed.
 //
 // open: executions are accepted. closing: no more are, and runs may end. closed: runs are suspended, streams have ended;
 // sessions can still be looked at.
 import type { FollowOptions, Host } from "holdfast";
 import {
+	type AgentFor,
 	type ChosenOptions,
 	type ExecuteInput,
 	type ExecuteSession,
 	ExecuteSessions,
 	followLog,
 	type LoggedEvent,
+	type ObservedRun,
+	type RunObserver,
+	readCaller,
 	readInput,
 	readOptions,
 	type SessionSetup,
+	type ShownError,
 } from "holdfast/execute";
 import { acceptExecution } from "./accept-execution.ts";
 import { contextRequired, forCaller, sessionNotFound, shuttingDown } from "./client-errors.ts";
+import { type ClientRules, checkFields, clientRules } from "./client-fields.ts";
 import { withoutPatterns } from "./client-schema.ts";
 import { OneAtATime } from "./one-at-a-time.ts";
 import { readContext } from "./read-context.ts";
 import { RecentViews } from "./recent-views.ts";
 import type { Accepted } from "./seen-requests.ts";
-import { readServedKey, servedKey, servedKeys, sessionKeyOf } from "./served-key.ts";
+import {
+	readServedKey,
+	readSessionKey,
+	type SessionOwner,
+	servedKey,
+	servedKeys,
+	sessionKeyOf,
+} from "./served-key.ts";
 import type {
 	ExecuteRequest,
+	ServedCaller,
+	ServedRun,
 	SessionInfo,
 	SessionPage,
 	SessionService,
 	SessionServiceOptions,
 	Submitted,
 } from "./service-types.ts";
+import { shownError } from "./shown-errors.ts";
 
 /**
  * Serves sessions over a host: what `createHandler`, `createServer` and `listen` put on HTTP.
@@ -45,7 +61,11 @@ export function sessionService(options: SessionServiceOptions): SessionService {
 class Service implements SessionService {
 	readonly #host: Host;
 	readonly #sessions: ExecuteSessions;
-	readonly #views = new RecentViews();
+	readonly #views: RecentViews;
+	readonly #shown: ShownError;
+	readonly #rules: ClientRules;
+	readonly #sessionsOf: "user" | "tenant";
+	readonly #observers = new Set<(run: ServedRun) => RunObserver>();
 	readonly #lookEveryMs: number | undefined;
 	readonly #following = new Set<() => void>();
 	/** Executions are accepted one after the other in each session. */
@@ -54,10 +74,16 @@ class Service implements SessionService {
 	readonly #asked = new Set<Promise<unknown>>();
 	#isClosing = false;
 
-	constructor({ host, agent, models, ...options }: SessionServiceOptions) {
+	constructor({ host, agent, models, agentFor, ...options }: SessionServiceOptions) {
 		if (typeof agent !== "object" || agent === null)
 			throw new TypeError("The option `agent` must be an agent, or the options of one.");
-		const { maxSteps, remoteToolTimeoutMs, deltaFlushMs = 20, recoverEveryMs } = options;
+		const { maxSteps, remoteToolTimeoutMs, deltaFlushMs = 20, recoverEveryMs, sessionsOf = "user" } = options;
+		if (sessionsOf !== "user" && sessionsOf !== "tenant")
+			throw new TypeError('The option `sessionsOf` must be "user" or "tenant".');
+		this.#rules = clientRules(options);
+		this.#sessionsOf = sessionsOf;
+		this.#shown = shownError(options.shownError);
+		this.#views = new RecentViews(this.#shown);
 		this.#host = host;
 		this.#lookEveryMs = recoverEveryMs;
 		this.#sessions = new ExecuteSessions({
@@ -70,21 +96,25 @@ class Service implements SessionService {
 				...(remoteToolTimeoutMs === undefined ? {} : { remoteToolTimeoutMs }),
 			},
 			models,
+			...(agentFor === undefined ? {} : { agentFor: agentOf(agentFor) }),
+			observe: (run) => this.#observed(run),
 			checkedSchema: ({ name, parameters }) => withoutPatterns(parameters, `the parameters of ${name}`),
 		});
 	}
 
 	async submit(
-		tenant: string,
+		given: string | ServedCaller,
 		sessionId: string,
 		request: ExecuteRequest,
 		{ idempotencyKey }: { readonly idempotencyKey?: string } = {},
 	): Promise<Submitted> {
 		if (this.#isClosing) throw shuttingDown();
-		const session = this.#session(tenant, sessionId);
+		const caller = readCaller(ownerOf(given)) as ServedCaller;
+		checkFields(request, this.#rules);
+		const session = this.#session(caller, sessionId);
 		return this.#answer(session, sessionId, () =>
 			this.#accepting.do(session.key, async () => {
-				const { created, ...accepted } = await this.#accept(session, request, idempotencyKey);
+				const { created, ...accepted } = await this.#accept(session, caller, request, idempotencyKey);
 				return { sessionId, created, ...accepted };
 			}),
 		);
@@ -92,6 +122,7 @@ class Service implements SessionService {
 
 	async #accept(
 		session: ExecuteSession,
+		caller: ServedCaller,
 		request: ExecuteRequest,
 		idempotencyKey: string | undefined,
 	): Promise<Accepted & { readonly created: boolean }> {
@@ -100,17 +131,22 @@ class Service implements SessionService {
 		const found = await session.setup();
 		const { setup, created } =
 			found === undefined
-				? await this.#create(session, request.context, input, options)
+				? await this.#create(session, caller, { ...request, input, options })
 				: { setup: found, created: false };
-		const accepted = await acceptExecution(this.#host, session, { input, options, setup, idempotencyKey });
+		const accepted = await acceptExecution(this.#host, session, {
+			input,
+			options,
+			setup,
+			idempotencyKey,
+			caller,
+		});
 		return { ...accepted, created };
 	}
 
 	async #create(
 		session: ExecuteSession,
-		given: unknown,
-		input: ExecuteInput,
-		{ model }: ChosenOptions,
+		caller: ServedCaller,
+		{ context: given, input, options: { model } }: NewSession,
 	): Promise<{ readonly setup: SessionSetup; readonly created: boolean }> {
 		if (given === undefined || given === null) throw contextRequired();
 		const context = readContext(given);
@@ -118,7 +154,7 @@ class Service implements SessionService {
 		// An invalid first execution is refused before a session is created.
 		if (model !== undefined) await this.#sessions.agents.model(model);
 		try {
-			return { setup: await session.create(context), created: true };
+			return { setup: await session.create(context, { caller }), created: true };
 		} catch (error) {
 			// Another server may have created it meanwhile, and begun.
 			const setup = codeOf(error) === "session_exists" ? await session.setup() : undefined;
@@ -127,8 +163,8 @@ class Service implements SessionService {
 		}
 	}
 
-	async get(tenant: string, sessionId: string): Promise<SessionInfo | undefined> {
-		const session = this.#session(tenant, sessionId);
+	async get(owner: string | SessionOwner, sessionId: string): Promise<SessionInfo | undefined> {
+		const session = this.#session(owner, sessionId);
 		const setup = await session.setup();
 		if (setup === undefined) return undefined;
 		const view = this.#views.of(session);
@@ -148,14 +184,15 @@ class Service implements SessionService {
 	}
 
 	async list(
-		tenant: string,
+		owner: string | SessionOwner,
 		options: { readonly after?: string; readonly limit?: number } = {},
 	): Promise<SessionPage> {
 		const limit = Math.min(100, Math.max(1, options.limit ?? 50));
+		const whose = this.#ownerOf(owner);
 		const heads = await this.#host.journal.list({
-			prefix: servedKey(tenant, ""),
+			prefix: servedKey(whose, ""),
 			limit: limit + 1,
-			...(options.after === undefined ? {} : { after: servedKey(tenant, options.after) }),
+			...(options.after === undefined ? {} : { after: servedKey(whose, options.after) }),
 		});
 		const sessions = heads.slice(0, limit).map(({ key, createdAt, updatedAt, openRunId }) => {
 			const { sessionId = "" } = readServedKey(key) ?? {};
@@ -166,7 +203,7 @@ class Service implements SessionService {
 	}
 
 	follow(
-		tenant: string,
+		owner: string | SessionOwner,
 		sessionId: string,
 		{ signal, ...options }: FollowOptions = {},
 	): AsyncIterableIterator<readonly LoggedEvent[]> {
@@ -182,7 +219,7 @@ class Service implements SessionService {
 		this.#following.add(leave);
 		signal?.addEventListener("abort", leave);
 		if (this.#isClosing || signal?.aborted) leave();
-		const events = this.#events(tenant, sessionId, { ...options, signal: left.signal });
+		const events = this.#events(owner, sessionId, { ...options, signal: left.signal });
 		return {
 			async next() {
 				try {
@@ -206,23 +243,28 @@ class Service implements SessionService {
 	}
 
 	async *#events(
-		tenant: string,
+		owner: string | SessionOwner,
 		sessionId: string,
 		options: FollowOptions,
 	): AsyncGenerator<readonly LoggedEvent[], void, void> {
-		const { storeKey } = await this.#found(tenant, sessionId);
-		yield* followLog(this.#host.journal, storeKey, sessionId, options);
+		const { storeKey } = await this.#found(owner, sessionId);
+		yield* followLog(this.#host.journal, storeKey, sessionId, { ...options, shown: this.#shown });
 	}
 
-	async stop(tenant: string, sessionId: string): Promise<{ readonly stopped: boolean }> {
-		const session = await this.#found(tenant, sessionId);
+	async stop(owner: string | SessionOwner, sessionId: string): Promise<{ readonly stopped: boolean }> {
+		const session = await this.#found(owner, sessionId);
 		return this.#answer(session, sessionId, async () => ({ stopped: await session.stop() }));
 	}
 
-	async delete(tenant: string, sessionId: string): Promise<void> {
-		const session = await this.#found(tenant, sessionId);
+	async delete(owner: string | SessionOwner, sessionId: string): Promise<void> {
+		const session = await this.#found(owner, sessionId);
 		await this.#answer(session, sessionId, () => session.delete());
 		this.#views.forget(session);
+	}
+
+	observe(begin: (run: ServedRun) => RunObserver): () => void {
+		this.#observers.add(begin);
+		return () => this.#observers.delete(begin);
 	}
 
 	recover(): Promise<void> {
@@ -258,15 +300,54 @@ class Service implements SessionService {
 		}
 	}
 
-	#session(tenant: string, sessionId: string): ExecuteSession {
-		return this.#sessions.session(sessionKeyOf(tenant, sessionId));
+	#observed({ sessionKey, runId, caller }: ObservedRun): RunObserver | undefined {
+		if (this.#observers.size === 0) return undefined;
+		const run = {
+			...(caller?.user === undefined ? {} : { user: caller.user }),
+			...readSessionKey(sessionKey),
+			runId,
+		};
+		const seeing = [...this.#observers].map((begin) => begin(run));
+		return {
+			notify(event) {
+				for (const observer of seeing) observer.notify(event);
+			},
+			modelFailed(call) {
+				for (const observer of seeing) observer.modelFailed(call);
+			},
+		};
 	}
 
-	async #found(tenant: string, sessionId: string): Promise<ExecuteSession> {
-		const session = this.#session(tenant, sessionId);
+	#ownerOf(given: string | SessionOwner): SessionOwner {
+		const { tenant, user } = ownerOf(given);
+		return this.#sessionsOf === "tenant" || user === undefined ? { tenant } : { tenant, user };
+	}
+
+	#session(owner: string | SessionOwner, sessionId: string): ExecuteSession {
+		return this.#sessions.session(sessionKeyOf(this.#ownerOf(owner), sessionId));
+	}
+
+	async #found(owner: string | SessionOwner, sessionId: string): Promise<ExecuteSession> {
+		const session = this.#session(owner, sessionId);
 		if ((await session.setup()) === undefined) throw sessionNotFound();
 		return session;
 	}
+}
+
+/** What a session is made of. */
+interface NewSession {
+	readonly context?: unknown;
+	readonly input: ExecuteInput;
+	readonly options: ChosenOptions;
+}
+
+/** The application's function as the sessions ask it: who made a session is in its key, and who asks is on record. */
+function agentOf(agentFor: NonNullable<SessionServiceOptions["agentFor"]>): AgentFor {
+	return ({ sessionKey, caller }) => agentFor({ ...caller, ...readSessionKey(sessionKey) });
+}
+
+function ownerOf<Owner extends SessionOwner>(given: string | Owner): SessionOwner | Owner {
+	return typeof given === "string" ? { tenant: given } : given;
 }
 
 function codeOf(error: unknown): unknown {

@@ -4,6 +4,7 @@ import { memoryHost } from "holdfast";
 import type { LoggedEvent } from "holdfast/execute";
 import { memoryJournal } from "holdfast/host";
 import { expect, test } from "vitest";
+import { everyField } from "../every-field.fixture.ts";
 import type { ExecuteRequest, SessionService } from "./service-types.ts";
 import { sessionService } from "./session-service.ts";
 
@@ -35,7 +36,7 @@ function serve(
 		await waits.model?.();
 		return scriptedModel(() => `by ${name}`);
 	};
-	return sessionService({ host, agent: { model }, models });
+	return sessionService({ host, agent: { model }, models, clientsMaySet: everyField });
 }
 
 const answer = { role: "tool" as const, toolCallId: "call", output: "1" };

@@ -2,7 +2,7 @@
 // `chunkBytes`, so that a watcher can stop at an end and what is under way to a reader stays small.
 import type { LoggedEvent } from "holdfast/execute";
 import { compareEventIds } from "./event-id.ts";
-import { encode, isComplete, recordOf } from "./record.ts";
+import { encode, hasFailed, isComplete, recordOf } from "./record.ts";
 
 /** How many characters a chunk takes before it is cut; one larger record is a chunk of its own. */
 const chunkLength = 64 * 1024;
@@ -13,8 +13,9 @@ export interface Chunk {
 	readonly events: number;
 	readonly firstId: string;
 	readonly lastId: string;
-	/** Whether its last record ends an execution. */
+	/** Whether its last record ends an execution, and whether that has failed. */
 	readonly ends: boolean;
+	readonly failed: boolean;
 }
 
 /** The events as chunks, in order. Each is made when it is asked for: what waits for a reader waits as events. */
@@ -34,6 +35,7 @@ export function* chunksOf(events: readonly LoggedEvent[]): Generator<Chunk, unde
 			firstId: (events[from] as LoggedEvent).id,
 			lastId: event.id,
 			ends,
+			failed: hasFailed(event),
 		};
 		from = at + 1;
 	}

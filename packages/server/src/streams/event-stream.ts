@@ -9,6 +9,8 @@ export interface Source {
 	take(): Uint8Array | "end" | "none";
 	/** Whether its reader lags by more than is kept for it. Default: it does not. */
 	readonly isBehind?: boolean;
+	/** Whether the execution that it sent last has failed. Default: it has not. */
+	readonly hasFailed?: boolean;
 	/** Lets go of what it watches. */
 	close(): void;
 }
@@ -16,8 +18,11 @@ export interface Source {
 /** Starts a source. It calls `wake` when there is something to take, and `fail` when its reader must be let go. */
 export type StartSource = (wake: () => void, fail: (reason: StreamEnd) => void) => Source;
 
-/** Why a stream ended: its source did, the reader left or was too slow, the server closed, or the source failed. */
-export type StreamEnd = "complete" | "left" | "slow" | "closed" | "failed";
+/**
+ * Why a stream ended: its source did, and the execution had not failed (`complete`) or had (`error`); the reader left or was
+ * too slow, the server closed, or the source failed.
+ */
+export type StreamEnd = "complete" | "error" | "left" | "slow" | "closed" | "failed";
 
 /** Where the pieces go: the reader's side of a stream. */
 export interface Sink {
@@ -98,7 +103,7 @@ export class EventStream {
 	end(reason: StreamEnd): void {
 		const rest = this.#rest;
 		if (!this.#finish(reason)) return;
-		if (reason !== "complete" && reason !== "closed") this.#sink.cut();
+		if (reason !== "complete" && reason !== "error" && reason !== "closed") this.#sink.cut();
 		else {
 			if (rest !== undefined) this.#sink.write(rest);
 			this.#sink.end();
@@ -109,7 +114,7 @@ export class EventStream {
 		while (this.#isOpen && this.#isWanted && this.#source !== undefined) {
 			const piece = this.#rest ?? this.#source.take();
 			if (piece === "none") return;
-			if (piece === "end") this.end("complete");
+			if (piece === "end") this.end(this.#source.hasFailed === true ? "error" : "complete");
 			else this.#send(piece);
 		}
 	}

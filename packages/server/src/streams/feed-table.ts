@@ -1,5 +1,5 @@
 // The feeds of a handler: one for each session that is watched or at work, opened on first use and gone when unused.
-import type { SessionService } from "../service/index.ts";
+import { type ServedCaller, type SessionService, sessionKeyOf } from "../service/index.ts";
 import { Feed } from "./feed.ts";
 
 /** What feeds need. */
@@ -27,18 +27,18 @@ export class FeedTable {
 	}
 
 	/** The feed of a session, if it has one. */
-	find(tenant: string, sessionId: string): Feed | undefined {
-		return this.#feeds.get(keyOf(tenant, sessionId));
+	find(caller: ServedCaller, sessionId: string): Feed | undefined {
+		return this.#feeds.get(sessionKeyOf(caller, sessionId));
 	}
 
 	/** The feed of a session; a new one begins after `after`. */
-	open(tenant: string, sessionId: string, after: string | undefined): Feed {
-		const key = keyOf(tenant, sessionId);
+	open(caller: ServedCaller, sessionId: string, after: string | undefined): Feed {
+		const key = sessionKeyOf(caller, sessionId);
 		const found = this.#feeds.get(key);
 		if (found !== undefined) return found;
 		const { service, maxBufferedBytes, failed } = this.#options;
 		const feed = new Feed({
-			follow: (signal) => service.follow(tenant, sessionId, { after, until: "never", signal }),
+			follow: (signal) => service.follow(caller, sessionId, { after, until: "never", signal }),
 			after,
 			maxBufferedBytes,
 			failed,
@@ -58,8 +58,4 @@ export class FeedTable {
 	close(): void {
 		for (const feed of [...this.#feeds.values()]) feed.close();
 	}
-}
-
-function keyOf(tenant: string, sessionId: string): string {
-	return `${tenant}\n${sessionId}`;
 }

@@ -1,14 +1,14 @@
 // A stream of a session's events in another shape: a route for another protocol says how a batch is written. It reads
 // from the service at the pace of its reader and shares nothing, for what it writes may depend on what it wrote before.
 import type { LoggedEvent } from "holdfast/execute";
-import type { SessionService } from "../service/index.ts";
+import type { ServedCaller, SessionService } from "../service/index.ts";
 import type { Source, StartSource } from "./event-stream.ts";
-import { encode } from "./record.ts";
+import { encode, hasFailed, isComplete } from "./record.ts";
 import type { Until } from "./watch.ts";
 
 /** Which events are written, and how. */
 export interface ProjectionOptions {
-	readonly tenant: string;
+	readonly caller: ServedCaller;
 	readonly sessionId: string;
 	/** Id of the event after which it begins; undefined: at the first that is kept. */
 	readonly after: string | undefined;
@@ -31,13 +31,14 @@ export interface ProjectionOptions {
  * @throws what the service says: `session_not_found`, `invalid_event_id`, `events_expired`.
  */
 export async function project(service: SessionService, options: ProjectionOptions): Promise<StartSource> {
-	const { tenant, sessionId, after, until, write, isLast = () => false, sent, failed } = options;
+	const { caller, sessionId, after, until, write, isLast = () => false, sent, failed } = options;
 	const finish = options.finish ?? (() => "");
 	const abort = new AbortController();
-	const batches = service.follow(tenant, sessionId, { after, until, signal: abort.signal });
+	const batches = service.follow(caller, sessionId, { after, until, signal: abort.signal });
 	const iterator = batches[Symbol.asyncIterator]();
 	let next: IteratorResult<readonly LoggedEvent[]> | undefined = await iterator.next();
 	let hasEnded = false;
+	let isFailure = false;
 	return (wake, fail): Source => {
 		let isReading = false;
 		const read = (): void => {
@@ -57,6 +58,9 @@ export async function project(service: SessionService, options: ProjectionOption
 			);
 		};
 		return {
+			get hasFailed() {
+				return isFailure;
+			},
 			take() {
 				while (next !== undefined && !hasEnded) {
 					const { done, value } = next;
@@ -64,6 +68,7 @@ export async function project(service: SessionService, options: ProjectionOption
 					const end = done === true ? -1 : value.findIndex(isLast);
 					const events = done === true ? [] : end < 0 ? value : value.slice(0, end + 1);
 					if (events.length > 0) sent(events.length);
+					for (const event of events) if (isComplete(event)) isFailure = hasFailed(event);
 					let text = events.length === 0 ? "" : write(events);
 					if (done === true || end >= 0) {
 						const last = finish();

@@ -20,3 +20,8 @@ export function encode(text: string): Uint8Array {
 export function isComplete({ event }: LoggedEvent): boolean {
 	return event.type === "execute_complete";
 }
+
+/** Whether an event ends an execution that has failed. */
+export function hasFailed({ event }: LoggedEvent): boolean {
+	return event.type === "execute_complete" && event.status === "error";
+}

@@ -3,7 +3,7 @@
 // no reader off, and one that has stopped reading is let go by its stream. Every event is sent once, in order, whichever of the
 // two it came from.
 import type { LoggedEvent } from "holdfast/execute";
-import type { SessionService } from "../service/index.ts";
+import type { ServedCaller, SessionService } from "../service/index.ts";
 import { type Chunk, chunkBehind, chunksOf } from "./chunk.ts";
 import type { Source, StartSource, StreamEnd } from "./event-stream.ts";
 import type { Feed, FeedWatcher } from "./feed.ts";
@@ -14,7 +14,7 @@ export type Until = "complete" | "idle" | "never";
 
 /** What is watched, and from where. */
 export interface WatchOptions {
-	readonly tenant: string;
+	readonly caller: ServedCaller;
 	readonly sessionId: string;
 	/** The id the watcher has already; undefined: from the session's beginning. */
 	readonly after: string | undefined;
@@ -38,7 +38,7 @@ type Batch = IteratorResult<readonly LoggedEvent[]>;
  */
 export function watchNew(ports: WatchPorts, options: WatchOptions): StartSource {
 	return (wake, fail) => {
-		const feed = ports.feeds.open(options.tenant, options.sessionId, options.after);
+		const feed = ports.feeds.open(options.caller, options.sessionId, options.after);
 		return new Watcher(ports, options, wake, fail, feed.covers(options.after) ? feed : undefined);
 	};
 }
@@ -48,7 +48,7 @@ export function watchNew(ports: WatchPorts, options: WatchOptions): StartSource 
  * @throws what the service says: `session_not_found`, `invalid_event_id`, `events_expired`.
  */
 export async function watchFrom(ports: WatchPorts, options: WatchOptions): Promise<StartSource> {
-	const feed = ports.feeds.find(options.tenant, options.sessionId);
+	const feed = ports.feeds.find(options.caller, options.sessionId);
 	// Where nothing is under way, only the service knows that this is the end.
 	const mayJoin = options.until !== "idle" || feed?.isAtRest === false;
 	if (mayJoin && feed?.holds(options.after) === true) {
@@ -69,11 +69,11 @@ interface Reading {
 
 function readFrom(
 	service: SessionService,
-	{ tenant, sessionId, until }: WatchOptions,
+	{ caller, sessionId, until }: WatchOptions,
 	after: string | undefined,
 ): Reading {
 	const abort = new AbortController();
-	const batches = service.follow(tenant, sessionId, {
+	const batches = service.follow(caller, sessionId, {
 		after,
 		until,
 		signal: abort.signal,
@@ -88,6 +88,8 @@ class Watcher implements Source, FeedWatcher {
 	readonly #fail: (reason: StreamEnd) => void;
 	next = 0;
 	isBehind = false;
+	/** Whether the execution that ended last has failed. */
+	hasFailed = false;
 	/** The id of the last event that was taken. */
 	#after: string | undefined;
 	#feed: Feed | undefined;
@@ -124,6 +126,7 @@ class Watcher implements Source, FeedWatcher {
 			return "none";
 		}
 		this.#after = chunk.lastId;
+		if (chunk.ends) this.hasFailed = chunk.failed;
 		this.#options.sent(chunk.events);
 		return chunk.bytes;
 	}
@@ -225,7 +228,7 @@ class Watcher implements Source, FeedWatcher {
 			return;
 		}
 		// Caught up. Where the feed has moved on meanwhile, what lies between is read first.
-		const feed = this.#ports.feeds.open(this.#options.tenant, this.#options.sessionId, this.#after);
+		const feed = this.#ports.feeds.open(this.#options.caller, this.#options.sessionId, this.#after);
 		if (feed.covers(this.#after)) this.#join(feed);
 		else this.#leaveReading();
 	}

@@ -1,5 +1,5 @@
-// What is logged of a request: which route, how it ended, how long it took. Never a body, a key, a header, a query or a
-// text of the conversation.
+// What is logged of a request: which route, how it ended, how long it took; and of runs what they cost and what failed. Never
+// a body, a key, a header or a query.
 import type { StreamEnd } from "../streams/index.ts";
 
 /** One request, when it is answered; of a stream, when it has ended. */
@@ -15,6 +15,7 @@ export interface RequestLog {
 	readonly code?: string;
 	readonly durationMs: number;
 	readonly tenant?: string;
+	readonly user?: string;
 	readonly sessionId?: string;
 	/** Why the stream ended. */
 	readonly stream?: StreamEnd;
@@ -33,8 +34,54 @@ export interface ErrorLog {
 	readonly at: readonly string[];
 }
 
+/** Whose run it is. */
+interface OfRun {
+	/** ISO 8601. */
+	readonly time: string;
+	readonly tenant: string;
+	readonly user?: string;
+	/** Of a sub-agent's run, the session that its work is for. */
+	readonly sessionId: string;
+	readonly runId: string;
+}
+
+/** A run has ended in this process, or waits. The sums are those of this process's part of it. */
+export interface RunLog extends OfRun {
+	readonly type: "run";
+	/** How it ended, or why it is left open. */
+	readonly outcome: string;
+	/** Code of the error that it ended with, and what that says. */
+	readonly code?: string;
+	readonly error?: string;
+	/** Answers of models, and how often a model was asked again. */
+	readonly answers: number;
+	readonly retries: number;
+	readonly inputTokens: number;
+	readonly outputTokens: number;
+	/** US dollars; absent where the price of any answer is not known. */
+	readonly cost?: number;
+}
+
+/** A call of a model failed. What the provider said of it is here, and nowhere where clients see it. */
+export interface ModelErrorLog extends OfRun {
+	readonly type: "model_error";
+	/** Id of the model. */
+	readonly model: string;
+	/** `retried`: it is asked again after `delayMs`. */
+	readonly outcome: "failed" | "retried";
+	readonly attempt?: number;
+	readonly delayMs?: number;
+	readonly code: string;
+	/** What the provider said, without what looks like a key; at most 1,000 characters. */
+	readonly error: string;
+	/** HTTP status of its answer. */
+	readonly status?: number;
+	/** By what the provider knows the request. */
+	readonly requestId?: string;
+}
+
 /** A line of the log. `JSON.stringify(entry)` makes it one line. */
-export type LogEntry = RequestLog | ErrorLog;
+export type LogEntry = RequestLog | RunLog | ModelErrorLog | ErrorLog;
 
 /** The entry for an error: what it is and where it came from, not what it says. */
 export function errorEntry(error: unknown): ErrorLog {

@@ -1,6 +1,8 @@
 // Counts what happens and writes it as Prometheus reads it. Labels are routes, methods, statuses and reasons: never a
 // tenant, a session or anything a caller made up, so their number is bounded (keeps I7).
 
+import { failureText } from "holdfast/execute";
+
 /** Values that are looked up when they are asked for. */
 export type Gauges = Readonly<Record<"openStreams" | "activeRuns" | "bufferedBytes", () => number>>;
 
@@ -8,6 +10,15 @@ const help = {
 	holdfast_http_requests_total: ["counter", "Requests answered."],
 	holdfast_streams_ended_total: ["counter", "Event streams ended, by reason."],
 	holdfast_events_sent_total: ["counter", "Events sent to watchers."],
+	holdfast_runs_ended_total: ["counter", "Runs ended or left open in this process, by outcome."],
+	holdfast_model_answers_total: ["counter", "Answers of models."],
+	holdfast_model_errors_total: [
+		"counter",
+		"Calls of models that failed, by code and whether they were retried.",
+	],
+	holdfast_model_tokens_total: ["counter", "Tokens of models' answers, by direction."],
+	holdfast_model_cost_dollars_total: ["counter", "US dollars of answers whose price is known."],
+	holdfast_model_unpriced_answers_total: ["counter", "Answers whose price is not known."],
 	holdfast_open_streams: ["gauge", "Event streams open."],
 	holdfast_active_runs: ["gauge", "Runs under way that came in over HTTP."],
 	holdfast_buffered_bytes: ["gauge", "Bytes of events kept for watchers."],
@@ -22,7 +33,13 @@ export class Metrics {
 	readonly #gauges: Gauges;
 	readonly #requests = new Map<string, number>();
 	readonly #ended = new Map<string, number>();
+	readonly #runs = new Map<string, number>();
+	readonly #modelErrors = new Map<string, number>();
+	readonly #tokens = new Map<string, number>();
 	#events = 0;
+	#answers = 0;
+	#cost = 0;
+	#unpriced = 0;
 
 	constructor(gauges: Gauges) {
 		this.#gauges = gauges;
@@ -40,6 +57,25 @@ export class Metrics {
 		this.#events += count;
 	}
 
+	countRunEnd(outcome: string): void {
+		add(this.#runs, `{outcome="${outcome}"}`);
+	}
+
+	/** An answer of a model; `cost` in US dollars, undefined where it is not known. */
+	countAnswer(inputTokens: number, outputTokens: number, cost: number | undefined): void {
+		this.#answers++;
+		add(this.#tokens, '{direction="input"}', inputTokens);
+		add(this.#tokens, '{direction="output"}', outputTokens);
+		if (cost === undefined) this.#unpriced++;
+		else this.#cost += cost;
+	}
+
+	/** A call of a model failed. Codes that are none of the model layer's count as one. */
+	countModelError(code: string, outcome: "failed" | "retried"): void {
+		const known = failureText(code) === undefined ? "other" : code;
+		add(this.#modelErrors, `{code="${known}",outcome="${outcome}"}`);
+	}
+
 	/** All of them, in Prometheus' text format. */
 	text(): string {
 		const memory = globalThis.process?.memoryUsage?.();
@@ -47,6 +83,12 @@ export class Metrics {
 			...family("holdfast_http_requests_total", this.#requests),
 			...family("holdfast_streams_ended_total", this.#ended),
 			...family("holdfast_events_sent_total", this.#events),
+			...family("holdfast_runs_ended_total", this.#runs),
+			...family("holdfast_model_answers_total", this.#answers),
+			...family("holdfast_model_errors_total", this.#modelErrors),
+			...family("holdfast_model_tokens_total", this.#tokens),
+			...family("holdfast_model_cost_dollars_total", this.#cost),
+			...family("holdfast_model_unpriced_answers_total", this.#unpriced),
 			...family("holdfast_open_streams", this.#gauges.openStreams()),
 			...family("holdfast_active_runs", this.#gauges.activeRuns()),
 			...family("holdfast_buffered_bytes", this.#gauges.bufferedBytes()),
@@ -66,8 +108,8 @@ function family(name: MetricName, values: number | ReadonlyMap<string, number>):
 	return [`# HELP ${name} ${text}`, `# TYPE ${name} ${type}`, ...lines];
 }
 
-function add(counts: Map<string, number>, labels: string): void {
-	counts.set(labels, (counts.get(labels) ?? 0) + 1);
+function add(counts: Map<string, number>, labels: string, count = 1): void {
+	counts.set(labels, (counts.get(labels) ?? 0) + count);
 }
 
 function knownMethod(method: string): string {

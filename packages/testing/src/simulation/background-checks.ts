@@ -31,7 +31,10 @@ export function checkBackground(world: World, { endings }: Users): void {
 			if (count > 1) ledger.wrong(`${life.key} was notified of ${taskId} ${count} times`);
 		// A kill ends tasks, and takes what waits to be reported.
 		if (ledger.current(life.key) !== life || endings.some(({ key }) => key === life.key)) continue;
-		for (const taskId of launchedIn(life, world)) {
+		const launched = launchedIn(life, world);
+		// Of a group with a task that is parked nothing is reported before that one has ended.
+		if (launched.some((taskId) => endOf(taskId, life, world) === "parked")) continue;
+		for (const taskId of launched) {
 			const end = endOf(taskId, life, world);
 			if (end === "lost") ledger.wrong(`nothing came of ${taskId}, which ${life.key} began`);
 			const word = end === "completed" ? "completed" : end === "error" ? "failed" : undefined;
@@ -77,9 +80,10 @@ function endOf(
 	taskId: string,
 	{ key }: SessionLife,
 	{ ledger }: World,
-): "completed" | "error" | "aborted" | "killed" | "lost" {
+): "completed" | "error" | "aborted" | "killed" | "lost" | "parked" {
 	const runId = taskId.slice("bg_".length);
 	const entries = ledger.current(taskKey(key, "helper", taskId))?.entries ?? [];
+	if (entries.at(-1)?.fact.kind === "run.parked") return "parked";
 	const ended = entries.find((entry) => entry.runId === runId && entry.fact.kind === "run.ended")?.fact;
 	return ended?.kind === "run.ended" ? ended.outcome : "lost";
 }

@@ -27,7 +27,7 @@ export function checkChildren({ ledger }: World, { endings }: Users): void {
 }
 
 /** The session at the top. */
-function rootOf(place: string): string {
+export function rootOf(place: string): string {
 	const child = readChildStoreKey(place);
 	return child === undefined ? place : rootOf(child.parentStoreKey);
 }

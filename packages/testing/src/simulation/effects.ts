@@ -1,5 +1,6 @@
 // What the outside world saw: every effect of every tool, with its key. A receiver of idempotent effects deduplicates.
 import type { RetryPolicy } from "holdfast";
+import { rootOf } from "./child-checks.ts";
 import type { Ledger } from "./ledger.ts";
 
 /** An attempt at an effect, as the receiver sees it. */
@@ -27,7 +28,8 @@ export class Effects {
 	/** A tool begins to run: that must have been recorded, under a key of its own. */
 	begin({ subject: about, idempotencyKey, attempt, retryPolicy, sessionKey }: Attempt): void {
 		// What a host has scheduled may be delivered once more to the session that has the key after a deletion.
-		const lives = this.#ledger.allLives.filter(({ key }) => key === sessionKey).length;
+		const root = rootOf(sessionKey);
+		const lives = this.#ledger.allLives.filter(({ key }) => key === root).length;
 		const subject = about.startsWith("notified of") ? `${about} in life ${lives}` : about;
 		const wrong = (problem: string): void => this.#ledger.wrong(problem);
 		if (!this.#ledger.attempts.has(`${idempotencyKey} ${attempt}`))

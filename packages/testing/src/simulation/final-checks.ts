@@ -1,6 +1,7 @@
 // What must hold once all faults have ended and the workers have finished what was open.
 import { checkBackground } from "./background-checks.ts";
 import { checkChildren } from "./child-checks.ts";
+import { type SaidMessage, said, sameConversation } from "./conversation.ts";
 import type { GivenInput, Users } from "./users.ts";
 import type { World } from "./world.ts";
 
@@ -8,14 +9,14 @@ import type { World } from "./world.ts";
 const yieldsFor = 2_000;
 
 /** Every accepted input is in its journal once and in its place, and nothing else does. */
-export function checkOutcome(world: World, users: Users): void {
+export async function checkOutcome(world: World, users: Users): Promise<void> {
 	const { ledger } = world;
-	ledger.checkAll();
+	await ledger.checkAll((key) => world.store.read(key));
 	for (const input of users.inputs) {
 		const lives = ledger.allLives.filter((life) => life.key === input.key && life.inputs.has(input.text));
 		if (lives.length > 1) ledger.wrong(`"${input.text}" was taken in by two lives of ${input.key}`);
 		if (input.accepted === undefined || lives.length === 1) continue;
-		if (!mayHaveEnded(users, input))
+		if (!wasRefused(world, users, input) && !mayHaveEnded(users, input))
 			ledger.wrong(`"${input.text}" was accepted by ${input.key} and never taken in`);
 	}
 	checkOrder(world, users);
@@ -24,24 +25,31 @@ export function checkOutcome(world: World, users: Users): void {
 	checkBackground(world, users);
 }
 
+/** Whether the store refused the run that was to take an input in: its user knows, or never asked before the process died. */
+function wasRefused({ ledger }: World, { runs }: Users, input: GivenInput): boolean {
+	const watched = runs.find(({ run }) => run === input.run);
+	if (watched === undefined || !ledger.mayRefuse) return false;
+	return watched.wasRefused || (watched.outcome === undefined && watched.process.dead);
+}
+
 /** What each living process shows of a session is what its journal holds. */
 export async function checkView(world: World): Promise<void> {
 	const { ledger, schedule } = world;
 	for (const process of world.serving) {
 		for (const key of world.sessions) {
-			let shown: readonly { readonly id: string }[] | undefined;
+			let shown: readonly SaidMessage[] | undefined;
 			const reading = process.agent.session(key).state();
 			reading.then(
 				(state) => {
-					shown = state.messages;
+					shown = state.messages.map(said);
 				},
 				(error: Error) => ledger.wrong(`${process.name} cannot show ${key}: ${error.message}`),
 			);
 			await schedule.rest();
 			while (shown === undefined && (await schedule.step()));
-			const held = ledger.life(key).state.agent.messages;
-			const same = shown?.length === held.length && held.every(({ id }, at) => shown?.[at]?.id === id);
-			if (!same) ledger.wrong(`${process.name} shows another ${key} than its journal holds`);
+			const held = ledger.life(key).conversation.messages;
+			if (shown === undefined || !sameConversation(shown, held))
+				ledger.wrong(`${process.name} shows another ${key} than its journal holds`);
 		}
 	}
 }

@@ -1,7 +1,9 @@
 // What is really in the store, followed append by append, and what must hold of it at every moment (checks I2, I3, I4).
 
-import type { Append, Entry } from "holdfast";
-import { emptySession, foldEntries, type MemoryJournal, type SessionState } from "holdfast/host";
+import type { Append, Entry, SessionHead, StoredInput } from "holdfast";
+import type { MaybePromise } from "holdfast/host";
+import { Conversation, sameConversation } from "./conversation.ts";
+import { expectedErrors } from "./expected-errors.ts";
 import { printable } from "./schedule.ts";
 
 /** One life of a session: from its first entry until it is deleted. */
@@ -11,14 +13,15 @@ export interface SessionLife {
 	readonly entries: Entry[];
 	/** The entry that replaces all up to it. */
 	folded?: Entry;
-	state: SessionState;
+	conversation: Conversation;
 	/** The text of each input, with the seq of its fact and the world's time. */
 	readonly inputs: Map<string, { readonly seq: number; readonly at: number }>;
 }
 
 export class Ledger {
-	readonly #store: MemoryJournal;
 	readonly #now: () => number;
+	/** Codes of errors of this store alone. */
+	readonly #refusals: readonly string[];
 	readonly #lives: Map<string, SessionLife> = new Map();
 	/** Also of sessions that were deleted. */
 	readonly allLives: SessionLife[] = [];
@@ -35,9 +38,23 @@ export class Ledger {
 	problem: string | undefined;
 
 	/** `now` gives the time of the world, which no process's clock can be trusted with. */
-	constructor(store: MemoryJournal, now: () => number) {
-		this.#store = store;
+	constructor(now: () => number, refusals: readonly string[] = []) {
+		this.#refusals = refusals;
 		this.#now = now;
+	}
+
+	/** Whether something may fail with this code. */
+	expects(code: string): boolean {
+		return expectedErrors.has(code) || this.refuses(code);
+	}
+
+	get mayRefuse(): boolean {
+		return this.#refusals.length > 0;
+	}
+
+	/** Whether it is an error of this store alone. */
+	refuses(code: string | undefined): boolean {
+		return code !== undefined && this.#refusals.includes(code);
 	}
 
 	wrong(problem: string): void {
@@ -47,8 +64,7 @@ export class Ledger {
 	life(key: string): SessionLife {
 		const known = this.#lives.get(key);
 		if (known !== undefined) return known;
-		const state = emptySession();
-		const life: SessionLife = { key, entries: [], state, inputs: new Map() };
+		const life: SessionLife = { key, entries: [], conversation: new Conversation(), inputs: new Map() };
 		this.#lives.set(key, life);
 		this.allLives.push(life);
 		return life;
@@ -63,63 +79,63 @@ export class Ledger {
 		return this.#lifeOfRun.get(runId);
 	}
 
-	/** An append has come through. */
-	appended(key: string, writer: string, epoch: number, batch: Append): void {
+	/** An append has come through. `seen` is what the store holds after it: what has been added, and the inbox. */
+	appended(
+		key: string,
+		writer: string,
+		epoch: number,
+		batch: Append,
+		{ added, waiting }: { readonly added: readonly Entry[]; readonly waiting: readonly StoredInput[] },
+	): void {
 		this.#checkWriter(key, writer, epoch);
 		const life = this.life(key);
-		if (batch.replaces !== undefined) {
-			this.#folded(life, batch.replaces);
-			return;
-		}
-		const added = this.#store.read(key, { after: life.entries.length }) as readonly Entry[];
 		if (added.length !== batch.facts.length)
 			this.wrong(`${writer} appended ${batch.facts.length} facts to ${key}, and ${added.length} came`);
 		for (const entry of added) this.#follow(life, entry);
 		const ended = batch.facts.at(-1);
 		if (ended?.kind === "run.ended" && ended.outcome === "completed")
-			this.#checkNothingWaits(key, batch.runId);
-	}
-
-	/** A session was copied, up to some entry. */
-	forked(from: string, to: string): void {
-		const fork = this.life(to);
-		const source = this.life(from);
-		const until = this.#store.head(to)?.seq ?? 0;
-		fork.entries.push(...source.entries.slice(0, until));
-		fork.state = foldEntries(fork.entries);
-		if (source.folded !== undefined) fork.folded = source.folded;
-		this.#checkKept(fork, `${to}, a fork of ${from},`);
-	}
-
-	deleted(key: string): void {
-		this.#lives.delete(key);
-		if (this.#store.head(key) !== undefined) this.wrong(`something of ${key} is left after its deletion`);
-	}
-
-	/** Nothing that was committed is gone or was changed. */
-	checkAll(): void {
-		for (const [key, life] of this.#lives) this.#checkKept(life, `the journal of ${key}`);
+			this.#checkNothingWaits(key, batch.runId, waiting);
 	}
 
 	/** The past of a session has become one entry. It says the same of the conversation, and what comes after it stays. */
-	#folded(life: SessionLife, seq: number): void {
-		const [first] = this.#store.read(life.key, { limit: 1 }) as readonly Entry[];
-		if (first?.fact.kind !== "folded" || first.seq !== seq) {
-			this.wrong(`${life.key} was folded up to ${seq} and begins with ${first?.fact.kind} ${first?.seq}`);
+	folded(key: string, writer: string, epoch: number, { replaces }: Append, kept: readonly Entry[]): void {
+		this.#checkWriter(key, writer, epoch);
+		const life = this.life(key);
+		const [first] = kept;
+		if (first?.fact.kind !== "folded" || first.seq !== replaces) {
+			this.wrong(`${key} was folded up to ${replaces} and begins with ${first?.fact.kind} ${first?.seq}`);
 			return;
 		}
 		life.folded = first;
-		this.#checkKept(life, `the journal of ${life.key}, which was folded,`);
-		const [before, after] = [life.entries.slice(0, seq), [first]].map((entries) => {
-			return JSON.stringify(foldEntries(entries).agent.messages);
-		});
-		if (before !== after) this.wrong(`${life.key} has another conversation since it was folded`);
+		this.#checkKept(life, kept, `the journal of ${key}, which was folded,`);
+		const before = conversationOf(life.entries.slice(0, replaces));
+		if (!sameConversation(before.messages, conversationOf([first]).messages))
+			this.wrong(`${key} has another conversation since it was folded`);
 	}
 
-	#checkKept({ key, entries, folded }: SessionLife, what: string): void {
-		const kept = this.#store.read(key) as readonly Entry[];
+	/** A session was copied, up to some entry. */
+	forked(from: string, to: string, kept: readonly Entry[]): void {
+		const fork = this.life(to);
+		const source = this.life(from);
+		fork.entries.push(...source.entries.slice(0, kept.at(-1)?.seq ?? 0));
+		if (source.folded !== undefined) fork.folded = source.folded;
+		fork.conversation = conversationOf(fork.entries);
+		this.#checkKept(fork, kept, `${to}, a fork of ${from},`);
+	}
+
+	deleted(key: string, left: SessionHead | undefined): void {
+		this.#lives.delete(key);
+		if (left !== undefined) this.wrong(`something of ${key} is left after its deletion`);
+	}
+
+	/** Nothing that was committed is gone or was changed. */
+	async checkAll(read: (key: string) => MaybePromise<readonly Entry[]>): Promise<void> {
+		for (const [key, life] of this.#lives) this.#checkKept(life, await read(key), `the journal of ${key}`);
+	}
+
+	#checkKept({ entries, folded }: SessionLife, kept: readonly Entry[], what: string): void {
 		const expected = folded === undefined ? entries : [folded, ...entries.slice(folded.seq)];
-		const same = kept.length === expected.length && kept.every((entry, at) => entry === expected[at]);
+		const same = kept.length === expected.length && kept.every((entry, at) => isSame(entry, expected[at]));
 		if (!same) this.wrong(`${what} is not what was committed`);
 	}
 
@@ -135,8 +151,7 @@ export class Ledger {
 
 	#follow(life: SessionLife, entry: Entry): void {
 		const { fact, runId, seq } = entry;
-		const { run } = life.state;
-		const open = run?.status === "running" || run?.status === "waiting" ? run.runId : undefined;
+		const open = life.conversation.openRunId;
 		if (fact.kind === "run.started") {
 			if (open !== undefined) this.wrong(`run ${runId} began in ${life.key} while ${open} was open`);
 			if (this.#lifeOfRun.has(runId)) this.wrong(`run ${runId} of ${life.key} began twice`);
@@ -156,18 +171,12 @@ export class Ledger {
 		life.entries.push(entry);
 		if (entry.seq !== life.entries.length)
 			this.wrong(`entry ${seq} of ${life.key} is at ${life.entries.length}`);
-		try {
-			life.state = foldEntries([entry], life.state);
-		} catch (error) {
-			this.wrong(`entry ${seq} of ${life.key} (${fact.kind}) cannot be folded: ${(error as Error).message}`);
-		}
-		if (fact.kind === "run.ended") {
-			if (fact.error?.code === "journal_corrupt")
-				this.wrong(`a run of ${life.key} found its journal corrupt`);
-			const unanswered = callsWithoutResult(life.state.agent.messages);
-			if (unanswered.length > 0)
-				this.wrong(`a call without a result in ${life.key}: ${unanswered.join(", ")}`);
-		}
+		const misplaced = life.conversation.add(entry);
+		if (misplaced !== undefined) this.wrong(`entry ${seq} of ${life.key} (${fact.kind}) ${misplaced}`);
+		if (fact.kind === "run.ended" && fact.error?.code === "journal_corrupt")
+			this.wrong(`a run of ${life.key} found its journal corrupt`);
+		if (fact.kind === "run.ended" && fact.error?.code === "RATE_LIMITED")
+			this.wrong(`a run of ${life.key} was ended because its model was busy`);
 	}
 
 	#tookInput(life: SessionLife, text: string, seq: number): void {
@@ -175,14 +184,24 @@ export class Ledger {
 		life.inputs.set(text, { seq, at: this.#now() });
 	}
 
-	#checkNothingWaits(key: string, runId: string): void {
-		const looked = this.#store.acquire(key, { mode: "seize" });
-		if (!("lease" in looked)) return;
-		const waiting = (looked.lease.inbox() as readonly { kind: string; runId?: string }[]).filter(
+	#checkNothingWaits(key: string, runId: string, waiting: readonly StoredInput[]): void {
+		const left = waiting.filter(
 			(input) => input.kind !== "message" && (input.runId === undefined || input.runId === runId),
 		);
-		if (waiting.length > 0) this.wrong(`a run of ${key} was completed while an input for it waited`);
+		if (left.length > 0) this.wrong(`a run of ${key} was completed while an input for it waited`);
 	}
+}
+
+/** The conversation of a session that begins with these entries. */
+function conversationOf(entries: readonly Entry[]): Conversation {
+	const conversation = new Conversation();
+	for (const entry of entries) conversation.add(entry);
+	return conversation;
+}
+
+/** A store in memory keeps what it was given; others give it back as they read it. */
+function isSame(one: Entry, other: Entry | undefined): boolean {
+	return one === other || JSON.stringify(one) === JSON.stringify(other);
 }
 
 /** The text of a message; empty when it has none. */

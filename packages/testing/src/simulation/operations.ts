@@ -31,7 +31,11 @@ export interface Lanes {
 }
 
 /** Has something carried out, and gives its answer. */
-export type Operation = <T>(what: string, carryOut: () => T, waiting: Waiting) => MaybePromise<T>;
+export type Operation = <T>(
+	what: string,
+	carryOut: () => MaybePromise<T>,
+	waiting: Waiting,
+) => MaybePromise<T>;
 
 /** Steps that write, so that some of a dying process's may still come through. */
 export const writing: WeakSet<object> = new WeakSet();
@@ -40,7 +44,11 @@ export const writing: WeakSet<object> = new WeakSet();
 export function makeOperation(options: OperationsOptions): Operation {
 	const { schedule, owner, planted } = options;
 
-	function operation<T>(what: string, carryOut: () => T, { lane, kind, answered }: Waiting): MaybePromise<T> {
+	function operation<T>(
+		what: string,
+		carryOut: () => MaybePromise<T>,
+		{ lane, kind, answered }: Waiting,
+	): MaybePromise<T> {
 		const label = `${owner.name}: ${what}`;
 		const isSmall = answered === "mostly-at-once";
 		if (options.answers === "at-once" || (isSmall && schedule.random.chance(0.75))) {
@@ -49,16 +57,22 @@ export function makeOperation(options: OperationsOptions): Operation {
 			return carryOut();
 		}
 		return new Promise<T>((resolve, reject) => {
-			const run = (): void => {
-				let answer: () => void;
+			const refused = (error: unknown): void => {
+				schedule.note(`${label}: refused, ${(error as { code?: string }).code}`);
+				answerWith(() => reject(error));
+			};
+			const run = (): MaybePromise<void> => {
 				try {
 					refuseAtTimes(kind);
-					const value = carryOut();
-					answer = () => resolve(value);
+					const carried = carryOut();
+					if (carried instanceof Promise)
+						return carried.then((value) => answerWith(() => resolve(value)), refused);
+					answerWith(() => resolve(carried));
 				} catch (error) {
-					schedule.note(`${label}: refused, ${(error as { code?: string }).code}`);
-					answer = () => reject(error);
+					refused(error);
 				}
+			};
+			const answerWith = (answer: () => void): void => {
 				if (isSmall) {
 					answer();
 					return;

@@ -4,7 +4,7 @@
 import type { Append, Fact, Lease } from "holdfast";
 import type { Ledger } from "./ledger.ts";
 import type { Random } from "./random.ts";
-import type { Holders, StoreAccess, StoreUser } from "./store-access.ts";
+import type { AccessAtOnce, Holders, StoreUser } from "./store-access.ts";
 
 /** What each fault does. */
 export const plantedFaults: Readonly<Record<PlantedFault, string>> = {
@@ -27,6 +27,7 @@ export const plantedFaults: Readonly<Record<PlantedFault, string>> = {
 	"notice-without-key": "a notification of a session is not recognised when it is delivered once more",
 	"forgotten-task": "a task in the background is not found among its parent's",
 	"lost-schedule": "what is scheduled is forgotten",
+	"gives-up-model": "a run is ended although its model is only busy",
 };
 
 /** Name of a planted fault. */
@@ -49,7 +50,8 @@ export type PlantedFault =
 	| "stale-read"
 	| "notice-without-key"
 	| "forgotten-task"
-	| "lost-schedule";
+	| "lost-schedule"
+	| "gives-up-model";
 
 /** What a planted fault may use. */
 export interface Planting {
@@ -62,9 +64,9 @@ export interface Planting {
 /** The store with a fault; those that are not about the store leave it as it is. */
 export function withFault(
 	fault: PlantedFault | undefined,
-	access: StoreAccess,
+	access: AccessAtOnce,
 	{ user, ledger, holders, random }: Planting,
-): StoreAccess {
+): AccessAtOnce {
 	switch (fault) {
 		case "lease-without-epoch":
 			return {
@@ -76,8 +78,12 @@ export function withFault(
 						const seized = access.acquire(lease.key, "seize");
 						if (!seized.ok) throw new Error("a seized lease was refused");
 						const { epoch } = lease;
-						const appended = seized.lease.append(batch) as ReturnType<StoreAccess["append"]>;
-						if (appended.ok) ledger.appended(lease.key, user.name, epoch, batch);
+						const { key } = lease;
+						const known = ledger.life(key).entries.length;
+						const appended = seized.lease.append(batch) as ReturnType<AccessAtOnce["append"]>;
+						if (!appended.ok || batch.replaces !== undefined) return appended;
+						const seen = { added: access.read(key, { after: known }), waiting: access.inbox(key) };
+						ledger.appended(key, user.name, epoch, batch, seen);
 						return appended;
 					}
 				},
@@ -118,7 +124,7 @@ export function withFault(
 					for (const { at, runId, fact } of access.read(from))
 						acquired.lease.append({ at, runId, facts: [fact] });
 					acquired.lease.release();
-					ledger.forked(from, to);
+					ledger.forked(from, to, access.read(to));
 				},
 			};
 		case "attempt-not-recorded":
@@ -180,7 +186,7 @@ export function withFault(
 	}
 }
 
-function appending(access: StoreAccess, change: (batch: Append) => Append): StoreAccess {
+function appending(access: AccessAtOnce, change: (batch: Append) => Append): AccessAtOnce {
 	return { ...access, append: (lease, batch) => access.append(lease, change(batch)) };
 }
 

@@ -1,7 +1,7 @@
 // A process of the world: a worker with an agent. It can be stopped, wake up late, lose its lease while it lives, and die.
-import { Agent, type Host, type Journal, type Ports, type ToolContext } from "holdfast";
+import { Agent, type Entry, type Host, type Journal, type Ports, type ToolContext } from "holdfast";
 import type { OwnExecutionHost } from "holdfast/execution";
-import { journalExecution, journalHost, type MemoryJournal, type RecordingHost } from "holdfast/host";
+import { journalExecution, journalHost, type RecordingHost } from "holdfast/host";
 import { makeOperation, writing } from "./operations.ts";
 import { withFault } from "./planted-faults.ts";
 import type { Owner, Step } from "./schedule.ts";
@@ -16,7 +16,7 @@ import {
 	simulatedTools,
 	type WorkOptions,
 } from "./simulated-work.ts";
-import { plainAccess, type StoreUser } from "./store-access.ts";
+import { type AccessAtOnce, plainAccess, type StoreUser } from "./store-access.ts";
 import type { World } from "./world.ts";
 
 export class Process implements Owner, StoreUser {
@@ -25,7 +25,7 @@ export class Process implements Owner, StoreUser {
 	readonly journal: Journal;
 	/** In worlds where sub-agents work in the background. */
 	readonly execution: OwnExecutionHost | undefined;
-	worker: MemoryJournal;
+	worker: Journal;
 	stopped = false;
 	dead = false;
 	/** Whether others take it for dead although it lives. */
@@ -42,18 +42,18 @@ export class Process implements Owner, StoreUser {
 	constructor(world: World, name: string, answers: "at-once" | "in-time") {
 		this.name = name;
 		this.#world = world;
-		this.worker = world.store.worker(name);
+		this.worker = world.shared.worker(name);
 		const { schedule, ledger, effects, holders, planted } = world;
 		const { random } = schedule;
-		const access = withFault(planted, plainAccess(this, ledger, holders), {
-			user: this,
-			ledger,
-			holders,
-			random,
-		});
+		const { store: observer, news } = world;
+		const plain = plainAccess(this, { ledger, holders, observer, news });
+		const planting = { user: this, ledger, holders, random };
+		const access = planted === undefined ? plain : withFault(planted, plain as AccessAtOnce, planting);
 		const fails = (): boolean => this.#failsNow();
 		const operation = makeOperation({ schedule, owner: this, answers, fails, planted });
-		this.journal = simulatedJournal({ schedule, owner: this, workerId: name, access, operation, planted });
+		const folds = this.worker.folds === true;
+		const parts = { schedule, owner: this, workerId: name, access, operation, folds, planted };
+		this.journal = simulatedJournal(parts);
 		const lateResult =
 			planted === "late-settlement" ? (context: ToolContext) => this.#settleLate(context) : undefined;
 		const trouble: WorkOptions["trouble"] = (of) => world.trouble(of);
@@ -82,16 +82,24 @@ export class Process implements Owner, StoreUser {
 			});
 		const tools = simulatedTools(work);
 		// What hangs in the background nobody would interrupt.
-		const inTime: WorkOptions["trouble"] = (of) => (world.trouble(of) === undefined ? undefined : "fails");
+		const inTime: WorkOptions["trouble"] = (of) => {
+			const how = world.trouble(of);
+			return how === "hangs" ? "fails" : how;
+		};
 		const helperWork = world.background ? { ...work, trouble: inTime } : work;
 		const helperTools = world.background ? simulatedTools(helperWork) : tools;
+		const rest = {
+			maxRestarts: 1,
+			ports,
+			onWarning: ({ code }: { readonly code: string }) => schedule.note(`${name}: warns of ${code}`),
+			...(planted === "gives-up-model" ? { modelWait: "never" as const } : {}),
+		};
 		const helper = new Agent({
 			name: "helper",
 			description: "Helps.",
 			model: simulatedModel(helperWork, ownTools),
 			tools: helperTools.filter(({ name }) => ownTools.includes(String(name))),
-			maxRestarts: 1,
-			ports,
+			...rest,
 		});
 		this.agent = new Agent({
 			model: simulatedModel(work, [
@@ -102,9 +110,8 @@ export class Process implements Owner, StoreUser {
 			]),
 			tools,
 			subagents: world.delegates ? [helper] : [],
-			maxRestarts: 1,
 			host: this.#host(),
-			ports,
+			...rest,
 		});
 	}
 
@@ -131,7 +138,11 @@ export class Process implements Owner, StoreUser {
 			if (step.lane !== undefined) lost.add(step.lane);
 			return false;
 		});
-		this.worker.die();
+		this.#world.shared.takeForDead(this.worker);
+	}
+
+	wrote(): void {
+		if (this.dead || this.lapsed) this.#world.shared.takeForDead(this.worker);
 	}
 
 	/** It does nothing for a while, and others take it for dead. */
@@ -144,7 +155,7 @@ export class Process implements Owner, StoreUser {
 	lapse(): void {
 		this.lapsed = true;
 		this.hasLapsed = true;
-		this.worker.die();
+		this.#world.shared.takeForDead(this.worker);
 	}
 
 	/** It continues where it was, and others see that it lives; what they have taken meanwhile is theirs. */
@@ -152,7 +163,7 @@ export class Process implements Owner, StoreUser {
 		this.stopped = false;
 		if (!this.lapsed) return;
 		this.lapsed = false;
-		this.worker = this.worker.worker(this.name);
+		this.worker = this.#world.shared.worker(this.name);
 	}
 
 	/** Its clock shows another time from now on. */
@@ -184,7 +195,9 @@ export class Process implements Owner, StoreUser {
 			duration: 0,
 		} as const;
 		const batch = { at: schedule.now, runId, facts: [settled] };
+		const known = ledger.life(sessionKey).entries.length;
 		lease.append(batch);
-		ledger.appended(sessionKey, this.name, lease.epoch, batch);
+		const added = this.#world.store.read(sessionKey, { after: known }) as readonly Entry[];
+		ledger.appended(sessionKey, this.name, lease.epoch, batch, { added, waiting: [] });
 	}
 }

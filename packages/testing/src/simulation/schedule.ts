@@ -1,5 +1,6 @@
 // The scheduler: every asynchronous step of the world waits here until the seed picks it, and time passes only here.
 // Between two steps all promises come to rest, so that the same seed gives the same trace (keeps I6).
+import type { MaybePromise } from "holdfast/host";
 import type { Random } from "./random.ts";
 
 /** Whose step it is: a stopped owner takes no steps, a dead one never again. */
@@ -17,7 +18,8 @@ export interface Step {
 	readonly lane?: object;
 	/** On its way to the outside: it may happen although its owner is stopped, or has died. */
 	readonly underWay?: true;
-	run(): void;
+	/** Nothing else happens until it has settled. */
+	run(): MaybePromise<void>;
 }
 
 interface Timer {
@@ -92,7 +94,7 @@ export class Schedule {
 		const step = this.random.pick(possible);
 		this.#steps.splice(this.#steps.indexOf(step), 1);
 		this.note(step.label);
-		step.run();
+		await step.run();
 		await this.rest();
 		return true;
 	}

@@ -1,8 +1,10 @@
 // A schedule from its seed to its verdict: things happen in an order that the seed chooses, then all faults end, the
 // workers recover, and what must hold is checked.
+import { readChildStoreKey } from "holdfast/host";
 import { undelivered } from "./background-checks.ts";
 import { checkOutcome, checkView } from "./final-checks.ts";
 import type { PlantedFault } from "./planted-faults.ts";
+import type { SimulatedStore, WorldClock } from "./simulated-store.ts";
 import { Users } from "./users.ts";
 import { World, type WorldFault, worldFaults } from "./world.ts";
 
@@ -16,6 +18,11 @@ export interface SimulationOptions {
 	readonly faults?: readonly WorldFault[];
 	/** A fault planted on purpose, to see that the checks find it. Default: none. */
 	readonly planted?: PlantedFault;
+	/**
+	 * Makes the store that the workers share, with the time of the schedule. Default: the one in memory. A fault can be
+	 * planted only there.
+	 */
+	readonly store?: (clock: WorldClock) => SimulatedStore;
 }
 
 /** What became of a schedule. */
@@ -35,7 +42,7 @@ const mostRounds = 60;
 /**
  * Runs the engine and its sessions through one schedule: two or three workers over one store, users that send, steer,
  * interrupt, suspend, stop, fork, fold, kill and delete, answer calls or let them run, notify sessions of something at its
- * time, models and tools that fail, a sub-agent that works while its parent waits or in the background, and a scheduler
+ * time, models and tools that fail, providers that are busy, a sub-agent that works while its parent waits or in the background, and a scheduler
  * that delays, reorders, crashes, stops and restarts. Everything follows from the seed; nothing waits for real time.
  *
  * Checked, during and after: nothing committed is lost or doubled, one writer at a time, each effect under one recorded
@@ -52,14 +59,14 @@ const mostRounds = 60;
  * ```
  */
 export async function simulate(options: SimulationOptions): Promise<SimulationResult> {
-	const { seed, steps, faults = worldFaults, planted } = options;
-	const world = new World({ seed, faults: new Set(faults), planted });
+	const { seed, steps, faults = worldFaults, planted, store } = options;
+	const world = new World({ seed, faults: new Set(faults), planted, store });
 	const users = new Users(world);
 	const { ledger, schedule } = world;
 	try {
 		await live(world, users, steps ?? 5 + world.random.below(36));
 		if (ledger.problem === undefined) await comeToRest(world, users);
-		if (ledger.problem === undefined) checkOutcome(world, users);
+		if (ledger.problem === undefined) await checkOutcome(world, users);
 		if (ledger.problem === undefined) await checkView(world);
 	} catch (error) {
 		ledger.wrong(error instanceof Error ? error.message : String(error));
@@ -67,6 +74,7 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
 	const { problem } = ledger;
 	const { trace } = schedule;
 	for (const process of world.living) process.die();
+	await world.shared.end();
 	return problem === undefined ? { seed, ok: true, trace } : { seed, ok: false, problem, trace };
 }
 
@@ -114,12 +122,12 @@ async function comeToRest(world: World, users: Users): Promise<void> {
 	for (let round = 0; round < mostRounds; round++) {
 		while (ledger.problem === undefined && (await schedule.step()));
 		if (ledger.problem !== undefined) return;
-		const unfinished = whatIsOpen(world, users);
+		const unfinished = await whatIsOpen(world, users);
 		if (unfinished === undefined) return;
 		if (round === mostRounds - 1) return ledger.wrong(`stuck: ${unfinished}`);
 		const process = world.serving[0] ?? world.startProcess();
 		if (round % 3 === 0) {
-			for (const each of world.serving) users.settle(each);
+			for (const each of world.serving) await users.settle(each);
 		} else if (round % 3 === 1) {
 			// What was due by a clock that was fast is due in hours.
 			const atLeast = round < mostRounds / 2 ? 1_000 : 3_600_000;
@@ -137,15 +145,20 @@ function interruptHanging(world: World, users: Users): void {
 	}
 }
 
-function whatIsOpen(world: World, users: Users): string | undefined {
-	for (const { key, openRunId, waiting } of world.store.list()) {
-		if (openRunId !== undefined) return `a run of ${key} is open`;
+async function whatIsOpen(world: World, users: Users): Promise<string | undefined> {
+	for (const { key, openRunId, parked, waiting } of await world.store.list()) {
+		// A task in the background that is parked stays so until its parent's session ends.
+		if (openRunId !== undefined && !(parked === true && readChildStoreKey(key) !== undefined))
+			return `a run of ${key} is open`;
 		if (waiting > 0) return `inputs of ${key} wait`;
 	}
 	for (const { what, process } of users.waiting.values()) {
 		if (!process.dead) return `"${what}" does not settle`;
 	}
 	const unended = users.runs.find((each) => !each.process.dead && each.outcome === undefined);
-	if (unended !== undefined) return `a result of ${unended.run.sessionKey} does not settle`;
+	if (unended !== undefined) {
+		const input = users.inputs.find(({ run }) => run === unended.run);
+		return `the result of ${unended.run.sessionKey} does not settle that was to take in "${input?.text}"`;
+	}
 	return undelivered(world, users);
 }

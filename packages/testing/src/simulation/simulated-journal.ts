@@ -1,5 +1,7 @@
 // A journal as a process has it: whatever it asks is carried out and answered when the scheduler says, or never.
 import type { Append, AppendResult, Journal, Lease } from "holdfast";
+import type { MaybePromise } from "holdfast/host";
+import { andThen } from "./maybe-promise.ts";
 import type { Lanes, Operation } from "./operations.ts";
 import type { PlantedFault } from "./planted-faults.ts";
 import type { Owner, Schedule } from "./schedule.ts";
@@ -12,12 +14,14 @@ export interface SimulatedJournalOptions {
 	readonly workerId: string;
 	readonly access: StoreAccess;
 	readonly operation: Operation;
+	/** Whether its store can fold. */
+	readonly folds: boolean;
 	readonly planted: PlantedFault | undefined;
 }
 
 /** A journal whose every answer is a step of the schedule. */
 export function simulatedJournal(options: SimulatedJournalOptions): Journal {
-	const { schedule, owner, access, planted, operation } = options;
+	const { schedule, owner, access, planted, operation, folds } = options;
 
 	function leaseOf(inner: Lease): Lease {
 		let lost = false;
@@ -28,7 +32,7 @@ export function simulatedJournal(options: SimulatedJournalOptions): Journal {
 			lost = true;
 			notify?.();
 		};
-		inner.whenLost(() => {
+		access.whenLost(inner, () => {
 			schedule.add({
 				label: `${owner.name}: hears that its lease on ${inner.key} is lost`,
 				owner,
@@ -36,12 +40,16 @@ export function simulatedJournal(options: SimulatedJournalOptions): Journal {
 			});
 		});
 		let forecast = inner.seq;
-		const append = (batch: Append): AppendResult => {
+		const failed = (error: unknown): never => {
+			lost = true;
+			throw error;
+		};
+		const append = (batch: Append): MaybePromise<AppendResult> => {
 			try {
-				return access.append(inner, batch);
+				const appended = access.append(inner, batch);
+				return appended instanceof Promise ? appended.catch(failed) : appended;
 			} catch (error) {
-				lost = true;
-				throw error;
+				return failed(error);
 			}
 		};
 		return {
@@ -79,15 +87,15 @@ export function simulatedJournal(options: SimulatedJournalOptions): Journal {
 
 	return {
 		name: "simulated",
-		folds: true,
+		...(folds ? { folds } : {}),
 		workerId: options.workerId,
 		acquire(key, { mode = "polite" } = {}) {
 			const acquired = operation(
 				`${mode === "seize" ? "seizes" : "takes"} ${key}`,
-				() => {
-					const result = access.acquire(key, mode);
-					return result.ok ? { ...result, lease: leaseOf(result.lease) } : result;
-				},
+				() =>
+					andThen(access.acquire(key, mode), (result) =>
+						result.ok ? { ...result, lease: leaseOf(result.lease) } : result,
+					),
 				{ kind: "reads" },
 			);
 			return acquired;

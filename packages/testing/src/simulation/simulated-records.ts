@@ -1,8 +1,10 @@
 // The records beside the journal as a process has them: what a host in a file keeps of claims, notifications and what is
 // scheduled. One space for all processes; the state of a run is read from the store.
 
-import type { MemoryJournal, RecordSpace, RecordWrite, RunIndex, RunLocation } from "holdfast/host";
+import type { Entry, Journal } from "holdfast";
+import type { MaybePromise, RecordSpace, RecordWrite, RunIndex, RunLocation } from "holdfast/host";
 import type { Ledger } from "./ledger.ts";
+import { all, andThen } from "./maybe-promise.ts";
 import type { Operation } from "./operations.ts";
 import type { PlantedFault } from "./planted-faults.ts";
 import type { Random } from "./random.ts";
@@ -11,7 +13,7 @@ import type { Random } from "./random.ts";
 export interface SimulatedRecordsOptions {
 	readonly operation: Operation;
 	readonly space: RecordSpace;
-	readonly store: MemoryJournal;
+	readonly store: Journal;
 	readonly ledger: Ledger;
 	readonly random: Random;
 	readonly workerId: string;
@@ -22,20 +24,36 @@ export interface SimulatedRecordsOptions {
 export function simulatedRecords(options: SimulatedRecordsOptions): RecordSpace & RunIndex {
 	const { operation, space, store, ledger, random, workerId, planted } = options;
 	const reads = { kind: "reads", answered: "mostly-at-once" } as const;
+	// Of other stores than the one in memory nothing is known at once.
+	const looks = store.name === "memory" ? reads : ({ kind: "reads" } as const);
 
-	function locate(runId: string): RunLocation | undefined {
+	function locate(runId: string): MaybePromise<RunLocation | undefined> {
 		const place = ledger.lifeOfRun(runId)?.key;
-		const entries = place === undefined ? [] : store.read(place);
+		return andThen(place === undefined ? [] : store.read(place), (entries) =>
+			locateIn(entries, place, runId),
+		);
+	}
+
+	function locateIn(
+		entries: readonly Entry[],
+		place: string | undefined,
+		runId: string,
+	): MaybePromise<RunLocation | undefined> {
 		const own = entries.filter((entry) => entry.runId === runId && entry.fact.kind !== "folded");
 		const first = own[0]?.seq;
 		if (place !== undefined && first !== undefined) {
 			const ended = own.find(({ fact }) => fact.kind === "run.ended")?.seq;
 			return { place, first, ...(ended === undefined ? {} : { ended }) };
 		}
-		const waits = store
-			.list()
-			.find(({ key }) => store.inbox(key).some((input) => input.kind === "message" && input.runId === runId));
-		return waits && { place: waits.key };
+		const inboxes = andThen(store.list(), (heads) =>
+			all(heads.map(({ key }) => andThen(store.inbox(key), (inbox) => ({ place: key, inbox })))),
+		);
+		return andThen(inboxes, (every) => {
+			const waits = every.find(({ inbox }) =>
+				inbox.some((input) => input.kind === "message" && input.runId === runId),
+			);
+			return waits && { place: waits.place };
+		});
 	}
 
 	/** Writes as a planted fault leaves them. */
@@ -53,18 +71,18 @@ export function simulatedRecords(options: SimulatedRecordsOptions): RecordSpace 
 				() => at(space.commit(expected, written(writes))),
 				{ kind: "writes" },
 			),
-		locate: (runId) => operation("looks for a run", () => locate(runId), reads),
+		locate: (runId) => operation("looks for a run", () => locate(runId), looks),
 		unfinishedRuns: () =>
 			operation(
 				"looks for unfinished runs",
-				() => store.list().flatMap(({ openRunId = [] }) => openRunId),
-				reads,
+				() => andThen(store.list(), (heads) => heads.flatMap(({ openRunId = [] }) => openRunId)),
+				looks,
 			),
 		isDead: (other) =>
 			operation(
 				`asks whether ${other} is dead`,
-				() => other !== workerId && store.isAlive(other) !== true,
-				reads,
+				() => other !== workerId && andThen(store.isAlive(other), (alive) => alive !== true),
+				looks,
 			),
 	};
 }

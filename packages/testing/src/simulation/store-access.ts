@@ -6,73 +6,122 @@ import type {
 	AppendResult,
 	Entry,
 	Input,
+	Journal,
 	Lease,
 	ListOptions,
 	ReadOptions,
 	SessionHead,
 	StoredInput,
 } from "holdfast";
-import type { MemoryJournal } from "holdfast/host";
+import type { MaybePromise } from "holdfast/host";
 import type { Ledger } from "./ledger.ts";
+import { andThen } from "./maybe-promise.ts";
+import type { News } from "./news.ts";
+
+type Submitted = { readonly duplicate: boolean; readonly order: number };
 
 /** The store, as far as one process reaches. */
 export interface StoreAccess {
+	acquire(key: string, mode: "polite" | "seize"): MaybePromise<AcquireResult>;
+	append(lease: Lease, batch: Append): MaybePromise<AppendResult>;
+	inbox(key: string): MaybePromise<readonly StoredInput[]>;
+	release(lease: Lease): MaybePromise<void>;
+	submit(key: string, input: Input): MaybePromise<Submitted>;
+	read(key: string, options?: ReadOptions): MaybePromise<readonly Entry[]>;
+	head(key: string): MaybePromise<SessionHead | undefined>;
+	list(options?: ListOptions): MaybePromise<readonly SessionHead[]>;
+	isAlive(workerId: string): MaybePromise<boolean>;
+	watch(key: string, changed: () => void): () => void;
+	whenLost(lease: Lease, lost: () => void): void;
+	fork(from: string, to: string, until: number): MaybePromise<void>;
+	delete(key: string, seen?: Pick<SessionHead, "epoch" | "seq">): MaybePromise<void>;
+}
+
+/** The same over a store that answers at once. */
+export interface AccessAtOnce extends StoreAccess {
 	acquire(key: string, mode: "polite" | "seize"): AcquireResult;
 	append(lease: Lease, batch: Append): AppendResult;
 	inbox(key: string): readonly StoredInput[];
-	release(lease: Lease): void;
-	submit(key: string, input: Input): { readonly duplicate: boolean; readonly order: number };
+	submit(key: string, input: Input): Submitted;
 	read(key: string, options?: ReadOptions): readonly Entry[];
-	head(key: string): SessionHead | undefined;
 	list(options?: ListOptions): readonly SessionHead[];
-	isAlive(workerId: string): boolean;
-	watch(key: string, changed: () => void): () => void;
-	fork(from: string, to: string, until: number): void;
-	delete(key: string, seen?: Pick<SessionHead, "epoch" | "seq">): void;
 }
 
 /** The process that reaches for the store. */
 export interface StoreUser {
 	readonly name: string;
 	/** Its worker in the store; another one after its lease had lapsed. */
-	readonly worker: MemoryJournal;
+	readonly worker: Journal;
+	/** The store has done something in its name: whether it lives is not for the store to say. */
+	wrote(): void;
 }
 
 /** The leases that appended last, by session. */
 export type Holders = Map<string, Lease>;
 
-/** The store in memory answers at once; its port only says that it may. */
-function atOnce<T>(answer: T | Promise<T>): T {
-	return answer as T;
+/** What is seen of the store beside the process. */
+export interface Onlookers {
+	readonly ledger: Ledger;
+	readonly holders: Holders;
+	/** For what the checks must know of the store. */
+	readonly observer: Journal;
+	/** Absent where the store itself notifies at once. */
+	readonly news: News | undefined;
 }
 
 /** The store as it is. */
-export function plainAccess(user: StoreUser, ledger: Ledger, holders: Holders): StoreAccess {
+export function plainAccess(user: StoreUser, { ledger, holders, observer, news }: Onlookers): StoreAccess {
+	function seeAppend(lease: Lease, batch: Append): MaybePromise<void> {
+		const { key, epoch } = lease;
+		if (batch.replaces !== undefined)
+			return andThen(observer.read(key), (kept) => ledger.folded(key, user.name, epoch, batch, kept));
+		const { length } = ledger.life(key).entries;
+		return andThen(observer.read(key, { after: length }), (added) =>
+			andThen(observer.inbox(key), (waiting) =>
+				ledger.appended(key, user.name, epoch, batch, { added, waiting }),
+			),
+		);
+	}
 	return {
-		acquire: (key, mode) => atOnce(user.worker.acquire(key, { mode })),
-		append(lease, batch) {
-			const result = atOnce(lease.append(batch));
-			if (!result.ok) return result;
-			holders.set(lease.key, lease);
-			ledger.appended(lease.key, user.name, lease.epoch, batch);
-			return result;
-		},
-		inbox: (key) => atOnce(user.worker.inbox(key)),
-		release: (lease) => atOnce(lease.release()),
-		submit: (key, input) => atOnce(user.worker.submit(key, input)),
-		read: (key, options) => atOnce(user.worker.read(key, options)),
-		head: (key) => atOnce(user.worker.head(key)),
-		list: (options) => atOnce(user.worker.list(options)),
-		isAlive: (workerId) => atOnce(user.worker.isAlive(workerId)),
-		watch: (key, changed) => user.worker.watch(key, changed),
-		fork(from, to, until) {
-			atOnce(user.worker.fork(from, to, until));
-			ledger.forked(from, to);
-		},
-		delete(key, seen) {
-			atOnce(user.worker.delete(key, seen));
-			holders.delete(key);
-			ledger.deleted(key);
-		},
+		acquire: (key, mode) => user.worker.acquire(key, { mode }),
+		append: (lease, batch) =>
+			andThen(lease.append(batch), (result) => {
+				user.wrote();
+				if (!result.ok) return result;
+				holders.set(lease.key, lease);
+				news?.appended(lease);
+				return andThen(seeAppend(lease, batch), () => result);
+			}),
+		inbox: (key) => user.worker.inbox(key),
+		release: (lease) => lease.release(),
+		submit: (key, input) =>
+			andThen(user.worker.submit(key, input), (submitted) => {
+				user.wrote();
+				if (!submitted.duplicate) news?.changed(key);
+				return submitted;
+			}),
+		read: (key, options) => user.worker.read(key, options),
+		head: (key) => user.worker.head(key),
+		list: (options) => user.worker.list(options),
+		isAlive: (workerId) => user.worker.isAlive(workerId),
+		watch: (key, changed) => (news ?? user.worker).watch(key, changed),
+		whenLost: (lease, lost) => (news === undefined ? lease.whenLost(lost) : news.listen(lease, lost)),
+		fork: (from, to, until) =>
+			andThen(user.worker.fork(from, to, until), () =>
+				andThen(observer.read(to), (kept) => {
+					user.wrote();
+					news?.changed(to);
+					ledger.forked(from, to, kept);
+				}),
+			),
+		delete: (key, seen) =>
+			andThen(user.worker.delete(key, seen), () =>
+				andThen(observer.head(key), (left) => {
+					user.wrote();
+					holders.delete(key);
+					news?.deleted(key);
+					ledger.deleted(key, left);
+				}),
+			),
 	};
 }

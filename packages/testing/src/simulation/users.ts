@@ -1,7 +1,7 @@
 // Users of the world: they send, steer, answer, interrupt, suspend, stop, fork, fold, kill and delete at moments that the seed chooses.
 import { type AgentRun, type Fact, foldHistory, type ToolAnswer } from "holdfast";
 import type { Process } from "./process.ts";
-import { expectedErrors, WatchedRun } from "./watched-run.ts";
+import { type Pace, WatchedRun } from "./watched-run.ts";
 import type { World } from "./world.ts";
 
 /** An input, from when it was given to when it was accepted. */
@@ -13,6 +13,8 @@ export interface GivenInput {
 	readonly given: number;
 	accepted?: number;
 	acceptedAt?: number;
+	/** The run that was to take it in. */
+	run?: AgentRun;
 }
 
 /** The end of a session's runs, from when it was asked for. */
@@ -102,17 +104,17 @@ export class Users {
 	}
 
 	/** Everybody lets the runs continue, looks for what nobody works on, and resumes what was left open here. */
-	settle(process: Process): void {
+	async settle(process: Process): Promise<void> {
 		for (const run of this.runs) run.askForResult();
 		this.#do(process.execution === undefined ? "recover" : "work", process, "");
 		for (const ending of this.endings.filter((each) => each.process === process && each.failed)) {
 			delete ending.failed;
 			this.#do(ending.kind, process, ending.key);
 		}
-		const waiting = this.#world.store.list({ state: "waiting" });
+		const waiting = await this.#world.store.list({ state: "waiting" });
 		for (const { key } of waiting) this.#do("answer", process, key);
-		const parked = this.#world.sessions.filter((key) => this.#world.isParked(key));
-		for (const key of parked) this.#do("release", process, key);
+		for (const key of this.#world.sessions)
+			if (await this.#world.isParked(key)) this.#do("release", process, key);
 		const left = this.runs.filter((each) => each.process === process && each.outcome === "suspended");
 		for (const key of new Set(left.map(({ run }) => run.sessionKey))) this.#do("resume", process, key);
 	}
@@ -262,13 +264,15 @@ export class Users {
 
 	#say(deed: "send" | "steer", process: Process, key: string): void {
 		const text = `${deed} ${++this.#deeds}`;
-		this.#give(text, process, key, async () => {
-			this.#look(await process.agent.session(key)[deed](text), process);
+		const input = this.#give(text, process, key, async () => {
+			const run = await process.agent.session(key)[deed](text);
+			input.run = run;
+			this.#look(run, process);
 		});
 	}
 
 	/** Gives a session an input, and keeps when it was accepted. */
-	#give(text: string, process: Process, key: string, give: () => Promise<unknown>): void {
+	#give(text: string, process: Process, key: string, give: () => Promise<unknown>): GivenInput {
 		const input: GivenInput = { text, key, process, given: ++this.#moments };
 		this.inputs.push(input);
 		const given = give().then(() => {
@@ -276,15 +280,24 @@ export class Users {
 			input.acceptedAt = this.#world.schedule.now;
 		});
 		this.#follow(`${text} to ${key}`, process, given);
+		return input;
 	}
 
 	#look(run: AgentRun, process: Process): void {
-		if (this.runs.some((each) => each.run === run)) return;
 		const { random, schedule, ledger, calm } = this.#world;
-		const watching = random.pick(["watch", "watch", "watch", "events", "leave"] as const);
+		const pace = (): Pace => (random.chance(0.4) ? "slow" : "at-once");
+		const known = this.runs.find((each) => each.run === run);
+		if (known !== undefined) {
+			if (random.chance(0.3)) known.join(pace());
+			return;
+		}
+		const kind = random.pick(["watched", "watched", "watched", "pulled", "both", "left"] as const);
+		const isWatched = kind === "watched" || kind === "both";
+		const watchers = Array.from({ length: isWatched ? 1 + random.below(3) : 0 }, pace);
+		const watching = { watchers, events: kind === "pulled" || kind === "both" };
 		const watched = new WatchedRun(run, process, schedule, ledger, watching);
 		this.runs.push(watched);
-		if (calm || (watching === "watch" && random.chance(0.5))) watched.askForResult();
+		if (calm || (kind === "watched" && random.chance(0.5))) watched.askForResult();
 	}
 
 	#follow(what: string, process: Process, call: Promise<unknown>): void {
@@ -302,7 +315,7 @@ export class Users {
 	#expect(what: string, error: unknown): void {
 		const { code, message } = error as { readonly code?: string; readonly message?: string };
 		this.#world.schedule.note(`${what} failed, ${code}`);
-		if (!expectedErrors.has(String(code)))
+		if (!this.#world.ledger.expects(String(code)))
 			this.#world.ledger.wrong(`${what} failed with ${code}: ${message}`);
 	}
 }

@@ -1,13 +1,19 @@
 // A run as somebody watches it: what is emitted must be in the journal already, in its order, without gaps (checks I3).
 
-import type { AgentEvent, AgentRun, Entry, RunEvent, SubagentJobEvent } from "holdfast";
+import type { AgentEvent, AgentRun, Entry, Fact, RunEvent, SubagentJobEvent } from "holdfast";
 import { type FactKind, isJobEvent } from "holdfast/host";
 import type { Ledger } from "./ledger.ts";
 import type { Process } from "./process.ts";
 import type { Schedule } from "./schedule.ts";
 
-/** How somebody looks at a run: down to the pieces, holding it at its boundaries, or not at all until the end. */
-export type Watching = "watch" | "events" | "leave";
+/** Whether a watcher takes each event at once, or one by one when the schedule says so. */
+export type Pace = "at-once" | "slow";
+
+/** Who looks at a run from its start: those that see all of it down to the pieces, and one that it waits for at its boundaries. */
+export interface Watching {
+	readonly watchers: readonly Pace[];
+	readonly events: boolean;
+}
 
 /** Facts that are emitted, and as which event. */
 const emittedAs: Readonly<Partial<Record<FactKind, RunEvent["type"]>>> = {
@@ -23,70 +29,23 @@ const emittedAs: Readonly<Partial<Record<FactKind, RunEvent["type"]>>> = {
 	"run.ended": "run_end",
 };
 
-export class WatchedRun {
-	readonly run: AgentRun;
-	readonly process: Process;
-	/** How it ended, as its own process said. */
-	outcome: string | undefined;
-	readonly #schedule: Schedule;
+/** One who sees a run down to the pieces: each event once, in order, after it was committed, and none left out. */
+class Watcher {
+	readonly #run: AgentRun;
 	readonly #ledger: Ledger;
 	#last: { readonly seq: number; readonly sub: number } | undefined;
 	#lastEmitted: number | undefined;
-	#ending: AgentEvent["type"] | undefined;
 	readonly #overJobs = new Set<string>();
-	#asked = false;
-	#drained = false;
 
-	constructor(run: AgentRun, process: Process, schedule: Schedule, ledger: Ledger, watching: Watching) {
-		this.run = run;
-		this.process = process;
-		this.#schedule = schedule;
+	constructor(run: AgentRun, ledger: Ledger) {
+		this.#run = run;
 		this.#ledger = ledger;
-		if (watching === "watch") void this.#watch();
-		if (watching === "events") this.#pull(run.events());
 	}
 
-	/** Lets the run continue by itself and waits for its end. */
-	askForResult(): void {
-		if (this.#asked || this.process.dead) return;
-		this.#asked = true;
-		void this.run.result().then((result) => {
-			this.outcome = result.outcome;
-			this.#schedule.note(`${this.process.name}: a run of ${this.run.sessionKey} is over, ${result.outcome}`);
-			this.#checkOutcome(result.outcome, result.error);
-		});
-	}
-
-	async #watch(): Promise<void> {
-		for await (const event of this.run.watch()) this.#saw(event);
-	}
-
-	/** Asks for one event after the other, each time the schedule says so. */
-	#pull(events: AsyncIterator<AgentEvent>): void {
-		const { name } = this.process;
-		const run = (): void => {
-			void events.next().then(({ done, value }) => {
-				if (done === true) {
-					this.#drained = true;
-					this.#checkEnding();
-					this.askForResult();
-					return;
-				}
-				this.#ending = value.type;
-				this.#pull(events);
-			});
-		};
-		this.#schedule.add({
-			label: `${name}: asks for an event of ${this.run.sessionKey}`,
-			owner: this.process,
-			run,
-		});
-	}
-
-	#saw(event: RunEvent): void {
+	saw(event: RunEvent): void {
 		const { seq, sub } = event;
 		if (seq === 0) return; // a run that was never started has no journal
-		const { runId, sessionKey } = this.run;
+		const { runId, sessionKey } = this.#run;
 		const wrong = (what: string): void => this.#ledger.wrong(`a watcher of ${sessionKey} ${what}`);
 		const life = this.#ledger.lifeOfRun(runId);
 		if (life === undefined || seq > life.entries.length) {
@@ -103,17 +62,102 @@ export class WatchedRun {
 		if (entry.runId !== runId || emittedAs[entry.fact.kind] !== event.type)
 			wrong(`saw ${event.type} for ${entry.fact.kind}`);
 		const between = this.#lastEmitted === undefined ? [] : life.entries.slice(this.#lastEmitted, seq - 1);
-		const missed = between.find((each) => emittedAs[each.fact.kind] !== undefined);
+		const missed = between.find((each) => isEmitted(each.fact));
 		if (missed !== undefined) wrong(`did not get entry ${missed.seq}, ${missed.fact.kind}`);
 		this.#lastEmitted = seq;
 	}
 
-	/** Work in the background is over once, and nothing more comes of it then. A call that is carried out again says so. */
+	/** Work in the background is over once, and nothing more comes of it then. A call that is carried out again begins it anew. */
 	#sawJob({ type, task_id: taskId }: SubagentJobEvent): void {
-		if (taskId === undefined || type === "subagent-job-start") return;
+		if (taskId === undefined) return;
+		if (type === "subagent-job-start") {
+			this.#overJobs.delete(taskId);
+			return;
+		}
 		if (this.#overJobs.has(taskId))
-			this.#ledger.wrong(`a watcher of ${this.run.sessionKey} saw ${type} of ${taskId}, which was over`);
+			this.#ledger.wrong(`a watcher of ${this.#run.sessionKey} saw ${type} of ${taskId}, which was over`);
 		if (type === "subagent-job-end") this.#overJobs.add(taskId);
+	}
+}
+
+export class WatchedRun {
+	readonly run: AgentRun;
+	readonly process: Process;
+	/** How it ended, as its own process said. */
+	outcome: string | undefined;
+	/** Whether the store alone was why, and its user knows that. */
+	wasRefused = false;
+	readonly #schedule: Schedule;
+	readonly #ledger: Ledger;
+	#ending: AgentEvent["type"] | undefined;
+	#asked = false;
+	#drained = false;
+
+	constructor(run: AgentRun, process: Process, schedule: Schedule, ledger: Ledger, watching: Watching) {
+		this.run = run;
+		this.process = process;
+		this.#schedule = schedule;
+		this.#ledger = ledger;
+		for (const pace of watching.watchers) this.#watch(new Watcher(run, ledger), pace);
+		if (watching.events) this.#pull(run.events());
+	}
+
+	/** Somebody more looks on, from now. */
+	join(pace: Pace): void {
+		if (!this.process.dead) this.#watch(new Watcher(this.run, this.#ledger), pace);
+	}
+
+	/** Lets the run continue by itself and waits for its end. */
+	askForResult(): void {
+		if (this.#asked || this.process.dead) return;
+		this.#asked = true;
+		void this.run.result().then((result) => {
+			this.outcome = result.outcome;
+			this.wasRefused = this.#ledger.refuses(result.error?.code);
+			this.#schedule.note(`${this.process.name}: a run of ${this.run.sessionKey} is over, ${result.outcome}`);
+			this.#checkOutcome(result.outcome, result.error);
+		});
+	}
+
+	#watch(watcher: Watcher, pace: Pace): void {
+		const events = this.run.watch();
+		if (pace === "at-once") void this.#watchAtOnce(watcher, events);
+		else this.#take(events, "looks at", (event) => watcher.saw(event));
+	}
+
+	async #watchAtOnce(watcher: Watcher, events: AsyncIterable<RunEvent>): Promise<void> {
+		for await (const event of events) watcher.saw(event);
+	}
+
+	/** The run waits for this one at its boundaries. */
+	#pull(events: AsyncIterator<AgentEvent>): void {
+		const ended = (): void => {
+			this.#drained = true;
+			this.#checkEnding();
+			this.askForResult();
+		};
+		const saw = ({ type }: AgentEvent): void => {
+			this.#ending = type;
+		};
+		this.#take(events, "asks for", saw, ended);
+	}
+
+	/** Takes one event after the other, each when the schedule says so. */
+	#take<T>(
+		events: AsyncIterator<T>,
+		does: string,
+		saw: (event: T) => void,
+		ended: () => void = () => {},
+	): void {
+		const label = `${this.process.name}: ${does} an event of ${this.run.sessionKey}`;
+		const run = (): void => {
+			void events.next().then(({ done, value }) => {
+				if (done === true) return ended();
+				saw(value as T);
+				this.#take(events, does, saw, ended);
+			});
+		};
+		this.#schedule.add({ label, owner: this.process, run });
 	}
 
 	/** The last of its events says the same as its result. */
@@ -131,7 +175,7 @@ export class WatchedRun {
 		error: { readonly code: string; readonly message: string } | undefined,
 	): void {
 		const wrong = (what: string): void => this.#ledger.wrong(`a run of ${this.run.sessionKey} ${what}`);
-		if (error !== undefined && !expectedErrors.has(error.code))
+		if (error !== undefined && !this.#ledger.expects(error.code))
 			wrong(`ended with ${error.code}: ${error.message}`);
 		if (outcome === "suspended" || outcome === "waiting" || outcome === "killed") return;
 		const life = this.#ledger.lifeOfRun(this.run.runId);
@@ -144,25 +188,8 @@ export class WatchedRun {
 	}
 }
 
-/** Codes of errors that may come to pass in a world where things go wrong. */
-export const expectedErrors: ReadonlySet<string> = new Set([
-	"agent_closed",
-	"events_expired",
-	"fork_unsettled",
-	"history_unsettled",
-	"journal_failed",
-	"lease_lost",
-	"no_pending_tool_calls",
-	"run_failed",
-	"run_parked",
-	"run_suspended",
-	"session_busy",
-	"session_held",
-	"session_killed",
-	"tool_call_settled",
-	"tool_result_conflict",
-	"tool_result_expired",
-	"unknown_tool_call_id",
-	"PROVIDER_ERROR",
-	"CANCELLED",
-]);
+/** Retries of a model are emitted when they happen, before their note. */
+function isEmitted(fact: Fact): boolean {
+	if (fact.kind === "note" && fact.topic === "model-retry") return false;
+	return emittedAs[fact.kind] !== undefined;
+}

@@ -1,13 +1,16 @@
 // The world of one schedule: a store, processes over it, what the outside saw, and the chances of things going wrong.
 
-import type { Lease } from "holdfast";
-import { type MemoryJournal, memoryJournal, memoryRecords, type RecordSpace } from "holdfast/host";
+import type { Journal, Lease } from "holdfast";
+import { memoryRecords, type RecordSpace } from "holdfast/host";
 import { Effects } from "./effects.ts";
 import { Ledger } from "./ledger.ts";
+import { News } from "./news.ts";
 import type { PlantedFault } from "./planted-faults.ts";
 import { Process } from "./process.ts";
 import { type Random, seededRandom } from "./random.ts";
 import { Schedule } from "./schedule.ts";
+import { memoryStore, type SimulatedStore, type WorldClock } from "./simulated-store.ts";
+import type { Trouble } from "./simulated-work.ts";
 import type { Holders } from "./store-access.ts";
 
 /**
@@ -32,12 +35,18 @@ export interface WorldOptions {
 	readonly seed: number;
 	readonly faults: ReadonlySet<WorldFault>;
 	readonly planted: PlantedFault | undefined;
+	/** Makes the store. Default: the one in memory. */
+	readonly store: ((clock: WorldClock) => SimulatedStore) | undefined;
 }
 
 export class World {
 	readonly random: Random;
 	readonly schedule: Schedule;
-	readonly store: MemoryJournal;
+	/** The store, and a worker of it that only looks on. */
+	readonly shared: SimulatedStore;
+	readonly store: Journal;
+	/** Absent where the store itself notifies at once. */
+	readonly news: News | undefined;
 	readonly ledger: Ledger;
 	readonly effects: Effects;
 	readonly holders: Holders = new Map<string, Lease>();
@@ -50,6 +59,8 @@ export class World {
 	readonly delegates: boolean;
 	/** Whether it may work in the background, and sessions get notifications of things that no user has said. */
 	readonly background: boolean;
+	/** Whether the provider of the models asks to slow down at times. */
+	readonly isBusy: boolean;
 	/** What is kept beside the sessions. */
 	readonly records: RecordSpace = memoryRecords();
 	/** Nothing goes wrong of itself any more. */
@@ -57,16 +68,21 @@ export class World {
 	readonly #answers: "at-once" | "in-time";
 	#lastId: string | undefined;
 
-	constructor({ seed, faults, planted }: WorldOptions) {
+	constructor({ seed, faults, planted, store = memoryStore }: WorldOptions) {
 		this.random = seededRandom(seed);
 		this.schedule = new Schedule(this.random);
 		this.faults = faults;
 		this.planted = planted;
-		this.store = memoryJournal({ workerId: "observer", clock: { now: () => this.schedule.now } });
-		this.ledger = new Ledger(this.store, () => this.schedule.now);
+		this.shared = store({ now: () => this.schedule.now });
+		this.store = this.shared.worker("observer");
+		this.news = this.store.name === "memory" ? undefined : new News();
+		this.ledger = new Ledger(() => this.schedule.now, this.shared.refusals);
 		this.effects = new Effects(this.ledger);
-		this.#answers = this.random.chance(0.15) ? "at-once" : "in-time";
+		const atOnce = this.random.chance(0.15) && this.news === undefined;
+		this.#answers = atOnce ? "at-once" : "in-time";
 		this.delegates = this.random.chance(0.5);
+		// Drawn apart, so that the other worlds stay as they are.
+		this.isBusy = faults.has("model") && seededRandom(`busy ${seed}`).chance(0.3);
 		this.background = this.delegates && this.random.chance(0.3);
 		this.sessions = Array.from({ length: 1 + this.random.below(3) }, (_, at) => `s${at + 1}`);
 		for (let count = 1 + this.random.below(3); count > 0; count--) this.startProcess();
@@ -82,8 +98,8 @@ export class World {
 	}
 
 	/** Whether nobody continues with the open run of a session by themselves. */
-	isParked(key: string): boolean {
-		return this.store.head(key)?.parked === true;
+	async isParked(key: string): Promise<boolean> {
+		return (await this.store.head(key))?.parked === true;
 	}
 
 	startProcess(): Process {
@@ -94,8 +110,9 @@ export class World {
 	}
 
 	/** Whether a call goes wrong. */
-	trouble(of: "model" | "tool"): "fails" | "hangs" | undefined {
+	trouble(of: "model" | "tool"): Trouble | undefined {
 		if (this.calm || !this.faults.has(of)) return undefined;
+		if (of === "model" && this.isBusy && this.random.chance(0.2)) return "is busy";
 		if (this.random.chance(0.08)) return "fails";
 		return this.random.chance(0.05) ? "hangs" : undefined;
 	}

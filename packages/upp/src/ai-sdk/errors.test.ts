@@ -72,6 +72,19 @@ describe("an error of a provider", () => {
 	});
 
 	test.each([
+		["a header of OpenAI", { responseHeaders: { "x-request-id": "req_1" } }, "req_1"],
+		["a header of Anthropic", { responseHeaders: { "request-id": "req_2" } }, "req_2"],
+		["a header of AWS", { responseHeaders: { "x-amzn-requestid": "a-b-3" } }, "a-b-3"],
+		["a header of Azure", { responseHeaders: { "apim-request-id": "4" } }, "4"],
+		["its body", { data: { error: { message: "x" }, request_id: "req_5" } }, "req_5"],
+		["a header that holds no id", { responseHeaders: { "x-request-id": "a\nb" } }, undefined],
+		["nothing", { responseHeaders: {} }, undefined],
+	])("names the request by %s", (_, said, requestId) => {
+		const thrown = Object.assign(new Error("x"), { name: "AI_APICallError", statusCode: 500, ...said });
+		expect(toUPPError(thrown, "acme").requestId).toBe(requestId);
+	});
+
+	test.each([
 		["AI_LoadAPIKeyError", "AUTHENTICATION_FAILED"],
 		["AI_NoSuchModelError", "MODEL_NOT_FOUND"],
 		["AI_InvalidPromptError", "INVALID_REQUEST"],

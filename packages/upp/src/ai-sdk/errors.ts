@@ -28,7 +28,19 @@ export function toUPPError(thrown: unknown, provider: string): UPPError {
 		: fault.message || "The model call failed without a message.";
 	const error = new UPPError(message, code, provider, "llm", statusCode, thrown);
 	if (wait !== undefined) error.retryAfterMs = wait;
+	const requestId = requestIdOf(thrown);
+	if (requestId !== undefined) error.requestId = requestId;
 	return error;
+}
+
+/** The headers in which providers name a request. */
+const requestIdHeaders = ["x-request-id", "request-id", "x-amzn-requestid", "apim-request-id"];
+
+function requestIdOf(thrown: unknown): string | undefined {
+	const { responseHeaders, data } = asRecord(thrown);
+	const headers = asRecord(responseHeaders);
+	const given = [...requestIdHeaders.map((name) => headers[name]), asRecord(data).request_id];
+	return given.map(text).find((id) => /^[\w.:=/+-]{1,200}$/.test(id));
 }
 
 function codeOf(fault: Fault): ErrorCode {

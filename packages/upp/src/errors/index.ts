@@ -1,4 +1,5 @@
 // The door of the errors: the one base class and the errors of the model layer.
 
+export { failureText } from "./failure-text.ts";
 export { HoldfastError, type HoldfastErrorOptions, isHoldfastError } from "./holdfast-error.ts";
 export { ErrorCode, isUPPError, type Modality, UPPError } from "./upp-error.ts";

@@ -32,6 +32,8 @@ export class UPPError extends HoldfastError {
 	declare readonly statusCode?: number;
 	/** How long the provider asked to wait before the next try, in milliseconds. */
 	declare retryAfterMs?: number;
+	/** By what the provider knows the request, where it says so: what its support asks for. */
+	declare requestId?: string;
 
 	constructor(
 		message: string,

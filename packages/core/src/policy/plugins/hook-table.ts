@@ -50,6 +50,7 @@ export function hookContext(turn: TurnFrame): HookContext {
 	return {
 		sessionKey: turn.sessionKey,
 		signal: turn.signal,
+		...(turn.caller === undefined ? {} : { caller: turn.caller }),
 		get history() {
 			history ??= turn.history();
 			return history;

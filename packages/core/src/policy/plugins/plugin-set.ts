@@ -191,10 +191,11 @@ async function call<Name extends Lifecycle>(
 
 async function assemble(
 	{ plugin, handler }: Listener<PluginHooks["assemble"]>,
-	{ sessionKey, signal }: TurnFrame,
+	{ sessionKey, signal, caller }: TurnFrame,
 	messages: readonly Message[],
 ): Promise<readonly Message[]> {
-	const replaced = await guarded(plugin, "assemble", () => handler({ sessionKey, signal, messages }));
+	const context = { sessionKey, signal, messages, ...(caller === undefined ? {} : { caller }) };
+	const replaced = await guarded(plugin, "assemble", () => handler(context));
 	if (replaced === undefined || replaced === null) return messages;
 	if (Array.isArray(replaced) && replaced.every(isMessage)) return replaced;
 	const wrong = new TypeError("It returned no list of messages. Return messages, or nothing.");

@@ -1,6 +1,7 @@
 // What a plugin is: policy that is written once and given to many agents. Its hooks are called at the turns, steps and tool
 // calls of every run of the agent.
 import type { Message } from "@holdfast/upp";
+import type { Caller } from "../../caller/index.ts";
 import type { AgentEvent, SendInput } from "../../facts/index.ts";
 import type { MaybePromise, SessionValues } from "../../host/index.ts";
 import type { AnyTool } from "../../tools/index.ts";
@@ -11,6 +12,8 @@ import type { AskModel } from "./ask-model.ts";
 export interface HookContext {
 	/** In a call `call:` and an id that no other call has. */
 	readonly sessionKey: string;
+	/** Who asked for the run, where that is known: what a server's `authenticate` said. */
+	readonly caller?: Caller;
 	/** The conversation so far; built when it is read, and a copy: changing the list changes nothing. */
 	readonly history: readonly Message[];
 	/** Fires when the run is asked to stop. */
@@ -84,6 +87,7 @@ export type ToolResultReplacement =
 /** What `assemble` handlers get. */
 export interface AssembleContext {
 	readonly sessionKey: string;
+	readonly caller?: Caller;
 	readonly signal: AbortSignal;
 	/** What the model is about to see, as the handlers before this one left it. */
 	readonly messages: readonly Message[];

@@ -1,0 +1,151 @@
+/**
+ * Files and folders of the root as open descriptors. Between the look at a path and its opening somebody may exchange a
+ * folder with a link: what was opened is therefore judged again, and entries are reached through their open folder.
+ * Linux says where a descriptor is. Elsewhere the path is looked up once more, which whoever exchanges it twice can pass.
+ */
+import { constants } from "node:fs";
+import { type FileHandle, lstat, mkdir, open, readlink, realpath, stat } from "node:fs/promises";
+import { dirname, join, relative, sep } from "node:path";
+import { ToolRefusal } from "./assistant-tool.ts";
+
+/** A path whose links were followed, and that was inside the root when it was. */
+export interface JudgedPath {
+	/** Absolute, without links. */
+	readonly absolute: string;
+	/** As the model knows it. */
+	readonly relative: string;
+}
+
+/** What the system says of an open descriptor. */
+export interface Descriptors {
+	/** The folder in which each descriptor is a link to what it has open; undefined where there is no such folder. */
+	readonly folder: string | undefined;
+}
+
+const ofThisSystem: Descriptors = { folder: process.platform === "linux" ? "/proc/self/fd" : undefined };
+
+// What may be a pipe or a terminal is not waited for. Windows knows neither flag.
+const toLook = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
+const toEnter = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
+
+/**
+ * Opens a file or folder for reading; the caller closes it.
+ * @throws ToolRefusal when it is not at its path any more; the errors of the system.
+ */
+export async function openInside(
+	path: JudgedPath,
+	descriptors: Descriptors = ofThisSystem,
+): Promise<FileHandle> {
+	const handle = await open(path.absolute, toLook);
+	try {
+		if (await isAt(handle, path.absolute, descriptors)) return handle;
+	} catch (error) {
+		await handle.close();
+		throw error;
+	}
+	await handle.close();
+	throw exchanged(path);
+}
+
+/** A folder of the root that is held open, so that nobody can put another in its place. */
+export interface OpenFolder {
+	readonly handle: FileHandle;
+	/** A path that leads to an entry of this very folder. */
+	entry(name: string): string;
+	/** Whether it is where it was opened. */
+	isInPlace(): Promise<boolean>;
+}
+
+/** Opens a folder; the caller closes its handle. */
+export async function openFolder(
+	path: JudgedPath,
+	descriptors: Descriptors = ofThisSystem,
+): Promise<OpenFolder> {
+	const folder = openedFolder(await open(path.absolute, toEnter), path, descriptors);
+	try {
+		if (await folder.isInPlace()) return folder;
+	} catch (error) {
+		await folder.handle.close();
+		throw error;
+	}
+	await folder.handle.close();
+	throw exchanged(path);
+}
+
+/**
+ * Opens the folder that a file of the root is to be in, and makes it with those above it when it is missing. No link is
+ * followed on the way.
+ */
+export async function makeFolder(
+	root: string,
+	file: JudgedPath,
+	descriptors: Descriptors = ofThisSystem,
+): Promise<OpenFolder> {
+	const way = relative(root, dirname(file.absolute));
+	let folder = await openFolder({ absolute: root, relative: file.relative }, descriptors);
+	let at = root;
+	for (const name of way === "" ? [] : way.split(sep)) {
+		at = join(at, name);
+		const above = folder;
+		try {
+			const handle = await enter(above.entry(name), file);
+			folder = openedFolder(handle, { absolute: at, relative: file.relative }, descriptors);
+		} finally {
+			await above.handle.close();
+		}
+	}
+	return folder;
+}
+
+async function enter(path: string, file: JudgedPath): Promise<FileHandle> {
+	for (;;) {
+		try {
+			return await open(path, toEnter);
+		} catch (error) {
+			const { code } = error as NodeJS.ErrnoException;
+			if (code === "ENOENT") {
+				// Whoever makes it at the same time makes it for all.
+				await mkdir(path).catch((failure: NodeJS.ErrnoException) => {
+					if (failure.code !== "EEXIST") throw failure;
+				});
+				continue;
+			}
+			if (await isLink(path)) throw exchanged(file);
+			throw error;
+		}
+	}
+}
+
+function openedFolder(handle: FileHandle, path: JudgedPath, descriptors: Descriptors): OpenFolder {
+	const { folder } = descriptors;
+	return {
+		handle,
+		entry: (name) => join(folder === undefined ? path.absolute : `${folder}/${handle.fd}`, name),
+		isInPlace: () => isAt(handle, path.absolute, descriptors),
+	};
+}
+
+/** Whether what is open is what the path led to when it was judged. */
+async function isAt(handle: FileHandle, absolute: string, { folder }: Descriptors): Promise<boolean> {
+	if (folder !== undefined) {
+		const place = await readlink(`${folder}/${handle.fd}`).catch(() => undefined);
+		// What was removed or replaced since is still what was asked for.
+		if (place !== undefined) return place === absolute || place === `${absolute} (deleted)`;
+	}
+	const path = await realpath(absolute);
+	if (path !== absolute) return false;
+	const [opened, found] = [await handle.stat({ bigint: true }), await stat(path, { bigint: true })];
+	return opened.ino === found.ino && opened.dev === found.dev;
+}
+
+function isLink(path: string): Promise<boolean> {
+	return lstat(path).then(
+		(found) => found.isSymbolicLink(),
+		() => false,
+	);
+}
+
+/** The refusal of a path that leads elsewhere than a moment before. */
+export function exchanged({ relative: path }: JudgedPath): ToolRefusal {
+	return new ToolRefusal("path_invalid", `"${path}" was moved or exchanged while it was opened. Look again.`);
+}

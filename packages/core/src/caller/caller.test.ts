@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { readCaller } from "./caller.ts";
+
+test("a caller is copied as JSON, and nobody can change it afterwards", () => {
+	const claims = { roles: ["clerk"], since: new Date(0), undefined: undefined };
+	const caller = readCaller({ tenant: "t", user: "u", claims, password: "x" });
+	claims.roles.push("admin");
+	expect(caller).toEqual({
+		tenant: "t",
+		user: "u",
+		claims: { roles: ["clerk"], since: "1970-01-01T00:00:00.000Z" },
+	});
+	const { roles } = caller.claims as { roles: string[] };
+	expect(() => roles.push("admin")).toThrow(TypeError);
+	expect(() => Object.assign(caller, { user: "other" })).toThrow(TypeError);
+});
+
+test("what is no caller is refused by what is wrong with it", () => {
+	const circular: Record<string, unknown> = {};
+	circular.self = circular;
+	for (const [given, what] of [
+		[undefined, "no object"],
+		["t", "no object"],
+		[{ tenant: "" }, "`tenant`"],
+		[{ user: 7 }, "`user`"],
+		[{ user: "u".repeat(1_001) }, "`user`"],
+		[{ claims: ["x"] }, "`claims` that are no object"],
+		[{ claims: circular }, "JSON"],
+		[{ claims: { id: 7n } }, "JSON"],
+		[{ claims: { text: "x".repeat(16 * 1024) } }, "16384 are the most"],
+	] as const)
+		expect(() => readCaller(given)).toThrow(
+			expect.objectContaining({ code: "invalid_caller", message: expect.stringContaining(what) }),
+		);
+});

@@ -1,0 +1,60 @@
+// Who asks for a run, as whoever knows its users says it, such as a server. It is on record with the run: every worker that
+// has the run knows it, also after a restart.
+import { HoldfastError } from "@holdfast/upp";
+
+/** Who asks for a run. */
+export interface Caller {
+	/** Whose sessions are meant. */
+	readonly tenant?: string;
+	/** Who it is, within the tenant. */
+	readonly user?: string;
+	/** What else is known of the user, as JSON. It is on record with each run: no place for tokens. */
+	readonly claims?: Readonly<Record<string, unknown>>;
+}
+
+/** Characters of JSON that claims may have: they are written with every run. */
+const mostClaims = 16 * 1024;
+
+/**
+ * Checks and copies a caller.
+ * @throws HoldfastError `invalid_caller` naming what is wrong.
+ */
+export function readCaller(given: unknown): Caller {
+	if (!isRecord(given)) throw invalidCaller("is no object");
+	const { tenant, user, claims } = given;
+	return Object.freeze({
+		...readName("tenant", tenant),
+		...readName("user", user),
+		...(claims === undefined ? {} : { claims: readClaims(claims) }),
+	});
+}
+
+function readName(name: "tenant" | "user", given: unknown): Partial<Record<"tenant" | "user", string>> {
+	if (given === undefined) return {};
+	if (typeof given === "string" && given !== "" && given.length <= 1_000) return { [name]: given };
+	throw invalidCaller(`has a \`${name}\` that is no text of 1 to 1,000 characters`);
+}
+
+function readClaims(given: unknown): Readonly<Record<string, unknown>> {
+	if (!isRecord(given)) throw invalidCaller("has `claims` that are no object");
+	let text: string | undefined;
+	try {
+		text = JSON.stringify(given);
+	} catch {}
+	if (text === undefined) throw invalidCaller("has `claims` that cannot be written as JSON");
+	if (text.length > mostClaims)
+		throw invalidCaller(`has \`claims\` of ${text.length} characters of JSON; ${mostClaims} are the most`);
+	// Tools share it: none may change it for another.
+	return JSON.parse(text, (_, value) => Object.freeze(value));
+}
+
+function isRecord(given: unknown): given is Readonly<Record<string, unknown>> {
+	return typeof given === "object" && given !== null && !Array.isArray(given);
+}
+
+function invalidCaller(why: string): HoldfastError {
+	return new HoldfastError(
+		"invalid_caller",
+		`The caller ${why}. Give {tenant, user?, claims?}, where claims are plain JSON.`,
+	);
+}

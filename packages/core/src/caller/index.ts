@@ -1,0 +1,2 @@
+// Door of callers.
+export { type Caller, readCaller } from "./caller.ts";

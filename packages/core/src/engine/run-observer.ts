@@ -1,0 +1,29 @@
+// What those who look after runs see of each: its events, and what models threw, as it was thrown.
+import type { Caller } from "../caller/index.ts";
+import type { RunEvent } from "../facts/index.ts";
+
+/** A call of a model that failed. */
+export interface FailedModelCall {
+	readonly modelId: string;
+	/** What was thrown. */
+	readonly error: unknown;
+	/** Set where the model is asked again: the number of the attempt that failed, and the milliseconds until the next. */
+	readonly retry?: { readonly attempt: number; readonly delayMs: number };
+}
+
+/** Sees one run. Must not throw. */
+export interface RunObserver {
+	notify(event: RunEvent): void;
+	modelFailed(call: FailedModelCall): void;
+}
+
+/** A run that is about to be driven. */
+export interface ObservedRun {
+	/** Of its session; of a sub-agent's, that of the session that its work is for. */
+	readonly sessionKey: string;
+	readonly runId: string;
+	readonly caller: Caller | undefined;
+}
+
+/** Called for each run that is driven in this process; undefined: nobody looks on. */
+export type ObserveRun = (run: ObservedRun) => RunObserver | undefined;

@@ -1,0 +1,90 @@
+// Patterns of schemas (keeps I7). A regular expression can take time that doubles with each character, and both it and the
+// text may be a stranger's. One that can go back and forth is only tested where the engine stops it: in a script with a
+// time limit, which a validation enters once. Where there are no such scripts, outside of Node, it is tested as it is.
+import { TooMuchEffort } from "./effort.ts";
+
+/** A pattern as checks test it. */
+export interface Pattern {
+	readonly source: string;
+	test(text: string): boolean;
+}
+
+/** Milliseconds of a validation whose patterns may go back and forth: nothing else happens meanwhile. */
+const mostTime = 500;
+
+/** Thrown where a pattern is met that needs a time limit. */
+class NeedsLimit extends Error {}
+
+let isLimited = false;
+
+/** Makes the pattern of an expression. */
+export function patternOf(expression: RegExp): Pattern {
+	if (!canGoBack(expression.source)) return expression;
+	const { source } = expression;
+	return {
+		source,
+		test(text) {
+			if (!isLimited) throw new NeedsLimit();
+			return expression.test(text);
+		},
+	};
+}
+
+/** Runs a validation, and runs it again with a time limit if a pattern needs one. @throws TooMuchEffort at the limit. */
+export function withPatterns<T>(validation: () => T): T {
+	try {
+		return validation();
+	} catch (error) {
+		if (!(error instanceof NeedsLimit)) throw error;
+	}
+	isLimited = true;
+	try {
+		return inTime(validation) as T;
+	} catch (error) {
+		if ((error as { code?: unknown }).code === "ERR_SCRIPT_EXECUTION_TIMEOUT") throw new TooMuchEffort();
+		throw error;
+	} finally {
+		isLimited = false;
+	}
+}
+
+/**
+ * Whether the time of an expression can grow faster than the text: where it repeats more than one thing, repeats a group,
+ * refers back, or may begin anywhere and repeats.
+ */
+function canGoBack(source: string): boolean {
+	const bare = source
+		.replace(/\\[1-9k]/g, "**")
+		.replace(/\\./gs, "x")
+		.replace(/\[[^\]]*\]/g, "x");
+	const repeats = bare.replace(/\(\?/g, "(").match(/[*+?{]/g)?.length ?? 0;
+	if (repeats === 0) return false;
+	return repeats > 1 || !bare.startsWith("^") || /\)[*+?{]/.test(bare) || bare.includes("|");
+}
+
+type Limited = (validation: () => unknown) => unknown;
+type VirtualMachine = typeof import("node:vm");
+type Builtins = { process?: { getBuiltinModule?: (name: string) => unknown } };
+
+let limited: Limited | undefined;
+
+function inTime(validation: () => unknown): unknown {
+	limited ??= makeLimited();
+	return limited(validation);
+}
+
+function makeLimited(): Limited {
+	const vm = (globalThis as Builtins).process?.getBuiltinModule?.("node:vm") as VirtualMachine | undefined;
+	if (vm === undefined) return (validation) => validation();
+	const place: { validation: (() => unknown) | undefined } = { validation: undefined };
+	const context = vm.createContext(place);
+	const script = new vm.Script("validation()");
+	return (validation) => {
+		place.validation = validation;
+		try {
+			return script.runInContext(context, { timeout: mostTime });
+		} finally {
+			place.validation = undefined;
+		}
+	};
+}

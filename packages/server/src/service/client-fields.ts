@@ -1,0 +1,104 @@
+// What clients may set of a session and its runs, field by field: nothing, unless the service says so, for whoever sets the
+// system prompt or the history speaks in the place of the agent's owner. Looked at before anything of a request is done.
+import { HoldfastError } from "holdfast";
+import type { ExecuteRequest } from "./service-types.ts";
+
+/**
+ * A field that clients may be let set. `prompt`: the system prompt of a new session. `history`: the messages it begins with.
+ * `tools`: tools that the client carries out. `model`: the model, by a name that the service knows. `options`: temperature and
+ * maxTokens.
+ */
+export type ClientField = "prompt" | "history" | "tools" | "model" | "options";
+
+/** Options of what clients may send. */
+export interface ClientOptions {
+	/** What clients may set beside their input. Each lets everybody who may call set it. Default: nothing. */
+	readonly clientsMaySet?: readonly ClientField[];
+	/** Messages that the history of a new session may have, and answers that an input may. Default 1,000. */
+	readonly maxMessages?: number;
+	/** Tools that a client may give a session. Default 100. */
+	readonly maxTools?: number;
+}
+
+/** Those options as they are looked at. */
+export interface ClientRules {
+	readonly may: ReadonlySet<string>;
+	readonly maxMessages: number;
+	readonly maxTools: number;
+}
+
+const fields: readonly ClientField[] = ["prompt", "history", "tools", "model", "options"];
+
+/** Where a request sets a field. */
+const places: readonly (readonly [ClientField, "context" | "options", string])[] = [
+	["prompt", "context", "systemPrompt"],
+	["history", "context", "messages"],
+	["tools", "context", "tools"],
+	["model", "options", "model"],
+	["options", "options", "temperature"],
+	["options", "options", "maxTokens"],
+];
+
+/** @throws TypeError naming the option that is wrong. */
+export function clientRules({
+	clientsMaySet = [],
+	maxMessages = 1_000,
+	maxTools = 100,
+}: ClientOptions): ClientRules {
+	if (!Array.isArray(clientsMaySet) || clientsMaySet.some((field) => !fields.includes(field)))
+		throw new TypeError(`The option \`clientsMaySet\` must be a list of ${fields.join(", ")}.`);
+	for (const [name, limit] of Object.entries({ maxMessages, maxTools }))
+		if (!Number.isInteger(limit) || limit < 0)
+			throw new TypeError(`The option \`${name}\` must be a whole number from 0.`);
+	return { may: new Set(clientsMaySet), maxMessages, maxTools };
+}
+
+/**
+ * Looks at what a request sets, and at how much there is of it.
+ * @throws HoldfastError `field_not_allowed`, `too_many_messages`, `too_many_tools`.
+ */
+export function checkFields({ input, context, options }: ExecuteRequest, rules: ClientRules): void {
+	const given = { context: membersOf(context), options: membersOf(options) };
+	for (const [field, member, name] of places) {
+		const value = given[member][name];
+		// A list of nothing sets nothing: clients send the shape of document 3 with what they have.
+		const isSet = value !== undefined && !(Array.isArray(value) && value.length === 0);
+		if (isSet && !rules.may.has(field)) throw notAllowed(field, `${member}.${name}`);
+	}
+	const { messages, tools } = given.context;
+	for (const [field, list] of [
+		["context.messages", messages],
+		["input", input],
+	] as const)
+		if (isOver(list, rules.maxMessages))
+			throw new HoldfastError("too_many_messages", ...tooMany(field, list.length, rules.maxMessages));
+	if (isOver(tools, rules.maxTools))
+		throw new HoldfastError("too_many_tools", ...tooMany("context.tools", tools.length, rules.maxTools));
+}
+
+function isOver(given: unknown, limit: number): given is readonly unknown[] {
+	return Array.isArray(given) && given.length > limit;
+}
+
+function tooMany(
+	field: string,
+	count: number,
+	limit: number,
+): [message: string, options: { readonly data: { readonly field: string; readonly limit: number } }] {
+	return [
+		`\`${field}\` has ${count} entries, and this server takes ${limit}. Send fewer.`,
+		{ data: { field, limit } },
+	];
+}
+
+function notAllowed(field: ClientField, place: string): HoldfastError {
+	return new HoldfastError(
+		"field_not_allowed",
+		`Clients of this server may not set \`${place}\`. Leave it out; who runs the server may allow it by \`clientsMaySet: ["${field}"]\`.`,
+		{ data: { field: place } },
+	);
+}
+
+function membersOf(given: unknown): Readonly<Record<string, unknown>> {
+	return typeof given === "object" && given !== null ? (given as Record<string, unknown>) : {};
+}

@@ -1,0 +1,160 @@
+// What a session's conversation must be, by its facts: a fold of the checks' own, which shares no code with the engine's.
+// It knows less: which run is open, which calls have no result yet, and what each message says.
+import { AgentState, type Entry } from "holdfast";
+
+/** A message, as far as it is compared. */
+export interface SaidMessage {
+	readonly id: string;
+	readonly type: string;
+	/** What it says, its calls and its results, as JSON. */
+	readonly says: string;
+}
+
+interface OpenRun {
+	readonly runId: string;
+	/** The calls of its step without a result, by id; and of each that has one, the result. */
+	calls: Map<string, Result | undefined>;
+	/** Under which id the results become a message; undefined for calls that no model made. */
+	resultsId: string | undefined;
+}
+
+interface Result {
+	readonly toolCallId: string;
+	readonly result: unknown;
+	readonly isError: boolean;
+}
+
+/** What is said of calls that a run has left without a result. */
+const leftOver = "The run ended before this call had a result.";
+
+export class Conversation {
+	#messages: SaidMessage[] = [];
+	#run: OpenRun | undefined;
+
+	get messages(): readonly SaidMessage[] {
+		return this.#messages;
+	}
+
+	get openRunId(): string | undefined {
+		return this.#run?.runId;
+	}
+
+	/** Ids of the calls of the open run that have no result. */
+	get unanswered(): readonly string[] {
+		return [...(this.#run?.calls ?? [])].flatMap(([id, result]) => (result === undefined ? [id] : []));
+	}
+
+	/** Takes in the next entry; gives what cannot be where it is. */
+	add({ runId, fact }: Entry): string | undefined {
+		switch (fact.kind) {
+			case "folded":
+				this.#messages = messagesOf(fact);
+				this.#run = undefined;
+				return undefined;
+			case "run.started":
+				this.#run = { runId, calls: new Map(), resultsId: undefined };
+				return undefined;
+			case "message.updated":
+				this.#messages = this.#messages.map((each) =>
+					each.id === fact.messageId ? said(fact.message) : each,
+				);
+				return undefined;
+			case "message.deleted":
+				this.#messages = this.#messages.filter(({ id }) => id !== fact.messageId);
+				return undefined;
+			default:
+				return this.#run === undefined ? "belongs to no open run" : this.#within(this.#run, fact);
+		}
+	}
+
+	#within(run: OpenRun, fact: Entry["fact"]): string | undefined {
+		switch (fact.kind) {
+			case "input":
+				this.#messages.push(said(fact.message));
+				return undefined;
+			case "assistant":
+				this.#messages.push(said(fact.message));
+				return this.#begin(run, fact.message.toolCalls ?? [], fact.resultsId);
+			case "tools.requested":
+				return this.#begin(run, fact.calls, undefined);
+			case "tool.started":
+				return run.calls.has(fact.callId) ? undefined : `is of the call ${fact.callId}, which nobody made`;
+			case "tool.settled": {
+				if (!run.calls.has(fact.callId)) return `is of the call ${fact.callId}, which nobody made`;
+				const { callId: toolCallId, result, outcome } = fact;
+				run.calls.set(toolCallId, { toolCallId, result, isError: outcome !== "done" });
+				if (this.unanswered.length === 0) this.#close(run);
+				return undefined;
+			}
+			case "run.ended": {
+				const left = this.unanswered;
+				for (const toolCallId of left)
+					run.calls.set(toolCallId, { toolCallId, result: leftOver, isError: true });
+				if (left.length > 0) this.#close(run);
+				this.#run = undefined;
+				// Who ends a run from outside has no results of calls that are under way elsewhere.
+				return left.length > 0 && fact.outcome !== "killed" && fact.outcome !== "aborted"
+					? `leaves calls without a result: ${left.join(", ")}`
+					: undefined;
+			}
+			default:
+				return undefined;
+		}
+	}
+
+	/** The calls of a step; those of the one before have their results. */
+	#begin(
+		run: OpenRun,
+		calls: readonly { readonly toolCallId: string }[],
+		resultsId: string | undefined,
+	): string | undefined {
+		const left = this.unanswered;
+		run.calls = new Map(calls.map(({ toolCallId }) => [toolCallId, undefined]));
+		run.resultsId = resultsId;
+		return left.length === 0 ? undefined : `comes before the results of ${left.join(", ")}`;
+	}
+
+	#close(run: OpenRun): void {
+		if (run.resultsId === undefined) return;
+		const results = [...run.calls.values()] as Result[];
+		this.#messages.push({ id: run.resultsId, type: "tool_result", says: JSON.stringify({ results }) });
+	}
+}
+
+/** The conversation that a folded fact stands for. */
+function messagesOf({ state }: Extract<Entry["fact"], { kind: "folded" }>): SaidMessage[] {
+	return AgentState.fromJSON(state).messages.map(said);
+}
+
+interface AnyMessage {
+	readonly id: string;
+	readonly type: string;
+	readonly text?: string;
+	readonly toolCalls?: readonly { readonly toolCallId: string; readonly toolName: string }[];
+	readonly results?: readonly {
+		readonly toolCallId: string;
+		readonly result: unknown;
+		readonly isError?: boolean;
+	}[];
+}
+
+/** A message as it is compared. */
+export function said(message: object): SaidMessage {
+	const { id, type, text, toolCalls = [], results } = message as AnyMessage;
+	const says =
+		results === undefined
+			? { text, calls: toolCalls.map(({ toolCallId, toolName }) => [toolCallId, toolName]) }
+			: {
+					results: results.map(({ toolCallId, result, isError = false }) => ({
+						toolCallId,
+						result,
+						isError,
+					})),
+				};
+	return { id, type, says: JSON.stringify(says) };
+}
+
+/** Whether two conversations say the same. */
+export function sameConversation(one: readonly SaidMessage[], other: readonly SaidMessage[]): boolean {
+	return JSON.stringify(one) === JSON.stringify(other);
+}

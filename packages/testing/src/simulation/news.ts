@@ -1,0 +1,41 @@
+// Who hears of what changes in a store that is not in memory: such a store notices other processes in its own time, and a
+// schedule has none but that of its seed. So the world says at once what a process has done.
+import type { Lease } from "holdfast";
+
+export class News {
+	readonly #watchers = new Map<string, Set<() => void>>();
+	readonly #holders = new Map<string, { readonly lease: Lease; readonly lost: (() => void) | undefined }>();
+	readonly #listening = new Map<Lease, () => void>();
+
+	/** Calls `changed` after each change of a session; returns the way to stop. */
+	watch(key: string, changed: () => void): () => void {
+		const watchers = this.#watchers.get(key) ?? new Set();
+		this.#watchers.set(key, watchers.add(changed));
+		return () => watchers.delete(changed);
+	}
+
+	/** Calls `lost` when another lease takes the session, or it is deleted. */
+	listen(lease: Lease, lost: () => void): void {
+		this.#listening.set(lease, lost);
+	}
+
+	/** A lease has appended: it has the session. */
+	appended(lease: Lease): void {
+		const before = this.#holders.get(lease.key);
+		if (before?.lease !== lease) {
+			this.#holders.set(lease.key, { lease, lost: this.#listening.get(lease) });
+			before?.lost?.();
+		}
+		this.changed(lease.key);
+	}
+
+	changed(key: string): void {
+		for (const changed of [...(this.#watchers.get(key) ?? [])]) changed();
+	}
+
+	deleted(key: string): void {
+		this.#holders.get(key)?.lost?.();
+		this.#holders.delete(key);
+		this.changed(key);
+	}
+}

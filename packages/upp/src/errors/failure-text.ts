@@ -1,0 +1,22 @@
+// What a failed model call means to those who are not to see what its provider said: that may name keys, accounts, addresses.
+import type { ErrorCode } from "./upp-error.ts";
+
+const texts: Readonly<Record<ErrorCode, string>> = {
+	AUTHENTICATION_FAILED: "The model cannot be used at the moment.",
+	RATE_LIMITED: "The model has too much to do. Try again later.",
+	CONTEXT_LENGTH_EXCEEDED: "The conversation is longer than the model can read.",
+	MODEL_NOT_FOUND: "The model cannot be used at the moment.",
+	INVALID_REQUEST: "The model does not take this request.",
+	INVALID_RESPONSE: "The model's answer could not be understood.",
+	CONTENT_FILTERED: "The model's provider refused the content.",
+	QUOTA_EXCEEDED: "The model cannot be used at the moment.",
+	PROVIDER_ERROR: "The model failed.",
+	NETWORK_ERROR: "The model could not be reached. Try again later.",
+	TIMEOUT: "The model did not answer in time. Try again later.",
+	CANCELLED: "The call was cancelled.",
+};
+
+/** What may be said to anybody of an error of the model layer, by its code; undefined for other codes. */
+export function failureText(code: string): string | undefined {
+	return Object.hasOwn(texts, code) ? texts[code as ErrorCode] : undefined;
+}

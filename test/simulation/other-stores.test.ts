@@ -1,0 +1,24 @@
+// The engine and its sessions under a seeded scheduler over the stores that are not in memory.
+import { expect, test } from "vitest";
+import { runSchedule, runSchedules } from "./schedules.fixture.ts";
+
+const minutes = 60_000;
+
+test.each([
+	["a SQLite file", "sqlite", 100],
+	["a bare session store", "bare", 200],
+] as const)(
+	"nothing is lost, doubled, stuck or emitted too early over %s",
+	async (_store, world, count) => {
+		await runSchedules(world, count);
+	},
+	10 * minutes,
+);
+
+test.each(["sqlite", "bare"] as const)("a seed replays exactly: %s", async (world) => {
+	for (const seed of [1, 2, 3, 4, 5]) {
+		const [first, again] = [await runSchedule(world, seed), await runSchedule(world, seed)];
+		expect(again.trace).toEqual(first.trace);
+		expect(first.trace.length).toBeGreaterThan(1);
+	}
+});
