@@ -25,8 +25,6 @@ export interface SessionScope {
 	readonly modelWait: ModelWait | undefined;
 	/** Sees to runs that nobody reads. */
 	readonly unread: UnreadRuns;
-	/** Whether more than one session is at work. */
-	readonly othersWork: boolean;
 	/** Says something to the active run of a session. */
 	steer(actor: SessionActor, input: AcceptedInput): Promise<AgentRun>;
 	/** The calls of a run that waits for somebody outside are out of time. */

@@ -51,6 +51,8 @@ export class SessionTable implements SessionScope {
 	readonly #actors = new Map<string, SessionActor>();
 	/** Store keys of sessions with nothing to do, the oldest first. */
 	readonly #idle = new Set<string>();
+	/** What was sent to sessions at rest waits for others that begin: until when, by store key. */
+	readonly #entering = new Map<string, Promise<void>>();
 	readonly #listeners = new Set<(run: AgentRun) => void>();
 	#isClosed = false;
 
@@ -116,8 +118,30 @@ export class SessionTable implements SessionScope {
 		return modelWait === "never" ? undefined : modelWait;
 	}
 
-	get othersWork(): boolean {
-		return this.#actors.size - this.#idle.size > 1;
+	/**
+	 * Asked before something is sent to the session of a key. Where many begin at once, a session at rest waits for those before
+	 * it, and nothing is made of it meanwhile: what they all need would be alive together, and most of the time would go
+	 * into collecting garbage. Who waits has `entered` when it continues.
+	 */
+	enter(key: string): Promise<void> | undefined {
+		const storeKey = this.storeKeyOf(key);
+		const waiting = this.#entering.get(storeKey);
+		if (waiting !== undefined) return waiting;
+		if (this.#actors.get(storeKey)?.isIdle === false) return undefined;
+		const { fairness } = this.agent.engine;
+		const othersWork = this.#actors.size > this.#idle.size;
+		const moment = othersWork ? fairness.turn() : fairness.begin();
+		if (moment !== undefined) this.#entering.set(storeKey, moment);
+		return moment;
+	}
+
+	/** Until when that waits which was sent to the session of a key before; undefined if absent. */
+	entering(key: string): Promise<void> | undefined {
+		return this.#entering.size === 0 ? undefined : this.#entering.get(this.storeKeyOf(key));
+	}
+
+	entered(key: string): void {
+		this.#entering.delete(this.storeKeyOf(key));
 	}
 
 	steer(actor: SessionActor, input: AcceptedInput): Promise<AgentRun> {
