@@ -1,8 +1,18 @@
 // Document 5's hosts, taken as they were written for the package they describe, and what clients of that package ask of ours.
-import { scriptedModel } from "@holdfast/testing";
+import { type Script, scriptedModel } from "@holdfast/testing";
+import { UPPError } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
-import { agentOn, allOf, drain, handClock, reminder, settled } from "./execution-host.fixture.ts";
+import type { ToolContext } from "../tools/types.ts";
+import {
+	agentOn,
+	allOf,
+	drain,
+	handClock,
+	otherProcess,
+	reminder,
+	settled,
+} from "./execution-host.fixture.ts";
 import { createInMemoryExecutionHost } from "./in-memory.ts";
 import { publishedHost } from "./published-host.fixture.ts";
 
@@ -149,6 +159,69 @@ describe("a host of the published port", () => {
 			task_id: child?.publicTaskId,
 		});
 		expect(events.at(-1)).toEqual({ type: "turn-end" });
+	});
+
+	test.each(["the process that began it", "another process"])(
+		"keeps a run that waits for its model without a claim, and %s continues it in time",
+		async (who) => {
+			const clock = handClock();
+			const { host, tables } = publishedHost();
+			const about = { ports: { clock, timers: clock.timers() }, tools: [add] };
+			const busy = new UPPError("It is busy.", "RATE_LIMITED", "scripted", "llm", 429);
+			busy.retryAfterMs = 60_000;
+			const script = [{ toolCalls: [{ name: "add" }] }, { error: busy }, "It is 3."];
+			const before = agentOn(host, script, about);
+			const run = await before.session("s").send("1 + 2?");
+			const until = clock.now() + 60_000;
+			expect((await drain(run)).at(-1)).toMatchObject({ type: "turn-waiting", wait: { until } });
+			const record = tables.runs.get(run.runId);
+			expect([record?.status, record?.lease?.leaseUntilMs]).toEqual(["suspended", 0]);
+			expect(tables.checkpoints.get(run.runId)?.at(-1)?.phase).toBe("suspended");
+			let one = before;
+			if (who === "another process") {
+				await before.close();
+				one = agentOn(otherProcess(host), ["It is 3."], {
+					...about,
+					ports: { clock, timers: clock.timers() },
+				});
+				expect(await one.resume(run.runId)).toBeNull();
+			}
+			clock.advance(59_999);
+			await settled();
+			expect(tables.runs.get(run.runId)?.status).toBe("suspended");
+			clock.advance(1);
+			await expect
+				.poll(() => tables.runs.get(run.runId))
+				.toMatchObject({ status: "completed", output: "It is 3." });
+			expect(tables.events.get(run.runId)?.at(-1)).toEqual({ type: "turn-end" });
+			expect(await one.resume(run.runId)).toBeNull();
+			await one.close();
+		},
+	);
+
+	test("knows who asked, down to the reminder of work in the background", async () => {
+		const { host, scheduled } = publishedHost();
+		const seen: unknown[] = [];
+		const look = {
+			...add,
+			name: "look",
+			run: (_: unknown, { caller }: ToolContext) => void seen.push(caller),
+		};
+		const looks = { toolCalls: [{ name: "look" }] };
+		const looking: Script = ({ messages }) => (messages.at(-1)?.type === "user" ? looks : "Seen.");
+		const helper = () =>
+			new Agent({ name: "helper", description: "Helps.", model: scriptedModel(looking), tools: [look] });
+		const start = { name: "delegate_to_helper", arguments: { prompt: "a", run_in_background: true } };
+		const parent = (script: Script) =>
+			new Agent({ model: scriptedModel(script), subagents: [helper()], host, tools: [look] });
+		const caller = { tenant: "acme", user: "alice" };
+		const first = parent((_, call) => (call === 0 ? { toolCalls: [start] } : "Launched."));
+		await drain(await first.session("s").send("go", { caller }));
+		const later = parent(looking);
+		await drain(await later.resume(scheduled[0] ?? ""));
+		await expect.poll(() => scheduled).toHaveLength(2);
+		await drain(await later.resume(scheduled[1] ?? ""));
+		expect(seen).toEqual([caller, caller]);
 	});
 
 	test("keeps a worker that was paused from writing, once its run was taken over [SES-100] [SES-101]", async () => {

@@ -84,28 +84,31 @@ const answer = (): Record<string, unknown> => ({
 
 describe("garbage", () => {
 	test.each(["complete", "stream"])("from a model that answers by %s", (how) =>
-		property(fc.tuple(fc.constantFrom(...pathsOf(answer())), garbage), async ([path, value]) => {
-			let call = 0;
-			const odd = (): never => {
-				const plain = { ...answer(), message: { ...(answer().message as object), type: "assistant" } };
-				if (call++ === 0) return changed(plain, path, value) as never;
-				return { ...answer(), message: new AssistantMessage("Done.") } as never;
-			};
-			const capabilities = { streaming: how === "stream", tools: true } as never;
-			const bind = (modelId: string) => ({
-				modelId,
-				capabilities,
-				complete: async () => odd(),
-				stream: () => ({
-					response: Promise.resolve().then(odd),
-					async *[Symbol.asyncIterator]() {
-						yield value as never;
-					},
-				}),
-			});
-			const provider = createProvider({ name: "odd", version: "1", modalities: { llm: { bind } } });
-			await survives({ model: provider("m") });
-		}),
+		property(
+			fc.tuple(fc.constantFrom(...pathsOf(answer())), garbage, fc.boolean()),
+			async ([path, value, isTyped]) => {
+				let call = 0;
+				const odd = (): never => {
+					const plain = { ...answer(), message: { ...(answer().message as object), type: "assistant" } };
+					if (call++ === 0) return changed(plain, path, value) as never;
+					return { ...answer(), message: new AssistantMessage("Done.") } as never;
+				};
+				const capabilities = { streaming: how === "stream", tools: true } as never;
+				const bind = (modelId: string) => ({
+					modelId,
+					capabilities,
+					complete: async () => odd(),
+					stream: () => ({
+						response: Promise.resolve().then(odd),
+						async *[Symbol.asyncIterator]() {
+							yield value as never;
+						},
+					}),
+				});
+				const provider = createProvider({ name: "odd", version: "1", modalities: { llm: { bind } } });
+				await survives({ model: provider("m"), ...(isTyped ? { output: { type: "object" } } : {}) });
+			},
+		),
 	);
 
 	test.each<[string, (value: unknown) => object]>([
@@ -153,6 +156,21 @@ describe("garbage", () => {
 	])("that a tool %s", (_, tool) =>
 		property(garbage, async (value) => {
 			await survives({ tools: [{ ...look, ...tool(value) } as never] });
+		}),
+	);
+
+	test.each<[string, (value: unknown) => unknown]>([
+		["is", (value) => value],
+		["has as a keyword", (value) => ({ type: "object", properties: value })],
+		["has as a member's schema", (value) => ({ type: "object", properties: { a: value } })],
+		["shows the model", (value) => standardSchema({ jsonSchema: { input: () => value } })],
+		["validates to", (value) => standardSchema({ validate: () => value })],
+		["makes of an answer", (value) => standardSchema({ validate: () => ({ value }) })],
+		["finds wrong", (value) => standardSchema({ validate: () => ({ issues: [value] }) })],
+	])("that an `output` schema %s", (_, output) =>
+		property(garbage, async (value) => {
+			const answers: Script = (_, call) => (call === 0 ? { toolCalls: [{ name: "look" }] } : '{"a":1}');
+			await survives({ model: scriptedModel(answers), output: output(value) as never });
 		}),
 	);
 
@@ -312,6 +330,13 @@ function answering<T extends object>(of: T, instead: () => { readonly value: unk
 			};
 		},
 	});
+}
+
+function standardSchema(odd: object): unknown {
+	const jsonSchema = { input: () => ({ type: "object" }), output: () => ({ type: "object" }) };
+	return {
+		"~standard": { version: 1, vendor: "odd", validate: (value: unknown) => ({ value }), jsonSchema, ...odd },
+	};
 }
 
 function history(): unknown[] {
