@@ -60,13 +60,16 @@ async function removeEntries(table: SessionTable, storeKey: string): Promise<boo
 async function recordKill(table: SessionTable, storeKey: string): Promise<void> {
 	const { journal, agent, records } = table;
 	try {
-		// The end of the run that is open is on its record before anything stops.
-		const head = await readable(() => journal.head(storeKey));
+		// The end of the run that is open is on its record before anything stops. What is sent from now on is not ended.
+		const head = records === undefined ? undefined : await readable(() => journal.head(storeKey));
 		// Nobody can continue it, and nothing can be recorded in it.
 		if (head === "unreadable") return;
-		const openRunId = records === undefined ? undefined : head?.openRunId;
+		const openRunId = head?.openRunId;
 		if (openRunId !== undefined) await records?.cancelled([openRunId], storeKey);
-		const ended = await killSession(journal, storeKey, agent.engine.ports);
+		const ended = await killSession(journal, storeKey, agent.engine.ports).catch(async (error: unknown) => {
+			if (isUnreadable(error) && (await readable(() => journal.head(storeKey))) === "unreadable") return [];
+			throw error;
+		});
 		await records?.cancelled(ended, storeKey);
 	} finally {
 		await eachChild(table, storeKey, kill);
