@@ -11,6 +11,7 @@ import type { ExecuteSession } from "./execute-session.ts";
 import { ExecuteSessions, type ExecuteSessionsOptions } from "./execute-sessions.ts";
 import { ExecuteEvents, type ExecuteStream } from "./execute-stream.ts";
 import { readInput, readOptions } from "./read-input.ts";
+import { followLog } from "./session-log.ts";
 import type { SessionMessage, UserSessionMessage } from "./session-message.ts";
 import { storedTool } from "./session-tools.ts";
 import type { SessionView } from "./session-view.ts";
@@ -163,6 +164,9 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
 	execute(input: unknown, options: ExecuteOptions): ExecuteStream {
 		const events = new ExecuteEvents(this.id, {
 			limit: this.#options.bufferLimit,
+			timers: this.#options.ports?.timers,
+			readOn: (after, signal) =>
+				followLog(this.#host.journal, this.#session.storeKey, this.id, { after, until: "complete", signal }),
 			processKey: processKey(localStore(this.#host.journal), this.#session.storeKey),
 			begun: () => {
 				this.#model = options.model ?? this.#model;

@@ -47,6 +47,11 @@ export interface InputEvent extends At {
 	readonly wrapped?: InputTaken["wrapped"];
 	readonly message: Message;
 }
+/** A message of the user and all that followed it were taken out of the history: the run takes their place. */
+export interface HistoryCutEvent extends At {
+	readonly type: "history_cut";
+	readonly messageId: string;
+}
 /** The turn may be steered before its first step. */
 export interface TurnStartEvent extends At {
 	readonly type: "turn_start";
@@ -207,6 +212,7 @@ type EndOf<Tool extends KnownTool> = Tool extends KnownTool
 export type RunEvent<Tools = unknown> =
 	| RunStartEvent
 	| InputEvent
+	| HistoryCutEvent
 	| TurnStartEvent
 	| StepStartEvent
 	| ModelStartEvent

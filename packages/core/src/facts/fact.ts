@@ -227,6 +227,12 @@ export interface MessageDeleted {
 	readonly messageId: string;
 }
 
+/** A message of the user and all that followed it were taken out of the history: the run takes their place. */
+export interface HistoryCut {
+	readonly kind: "history.cut";
+	readonly messageId: string;
+}
+
 /** A run ended; exactly one a run, always its last fact. */
 export interface RunEnded {
 	readonly kind: "run.ended";
@@ -276,6 +282,7 @@ export type Fact = Marked &
 		| WaitEnded
 		| MessageUpdated
 		| MessageDeleted
+		| HistoryCut
 		| RunEnded
 		| Folded
 	);

@@ -2,6 +2,7 @@
 export type { AgentEvent } from "./agent-event.ts";
 export type { Chunk, ChunkEvent, KeptEvent, StoredChunk } from "./chunk.ts";
 export { decodeFact, type EncodedFact, encodeFact } from "./codec.ts";
+export { cutHistory } from "./edit-message.ts";
 export { chunksAfter, entriesAfter, entriesBack, isExpired } from "./entry-pages.ts";
 export { errorData } from "./error-data.ts";
 export { afterEntry, beginning, type EventPlace, eventId, isAfter, readEventId } from "./event-id.ts";
@@ -60,7 +61,7 @@ export {
 	nothingToFork,
 	sessionExists,
 } from "./journal-errors.ts";
-export { emptySession, eventsOf, type PlacedEvent } from "./journal-fold.ts";
+export { emptySession, eventsOf, JournalFold, type PlacedEvent } from "./journal-fold.ts";
 export { type JournalItem, JournalReader, type JournalSource } from "./journal-reader.ts";
 export { lookAt, never } from "./look-at.ts";
 export { PendingMarks, withMarks } from "./marks.ts";

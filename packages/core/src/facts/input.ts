@@ -22,19 +22,25 @@ export interface AcceptedInput {
 }
 
 /**
- * Copies and checks an input.
+ * Copies and checks an input. `id` is that of its message; default: a new one.
  * @throws TypeError when it is of no known shape.
  */
-export function acceptInput(input: SendInput): AcceptedInput {
+export function acceptInput(input: SendInput, id?: string): AcceptedInput {
+	const accepted = readable(input);
+	if (id === undefined) return accepted;
+	return { ...accepted, message: new UserMessage(accepted.message.content, { id }) };
+}
+
+function readable(input: SendInput): AcceptedInput {
 	try {
-		return accepted(input);
+		return readInput(input);
 	} catch (error) {
 		if (error instanceof TypeError) throw error;
 		throw new TypeError("The input cannot be read.", { cause: error });
 	}
 }
 
-function accepted(input: SendInput): AcceptedInput {
+function readInput(input: SendInput): AcceptedInput {
 	if (typeof input === "string") return { shape: "text", message: new UserMessage(input) };
 	if (Array.isArray(input)) return fromArray(input);
 	if (typeof input === "object" && input !== null && "type" in input) {

@@ -107,6 +107,8 @@ export function project(
 				...(wait === undefined ? {} : { wait }),
 			};
 		}
+		case "history.cut":
+			return { type: "history_cut", seq, sub, messageId: fact.messageId };
 		case "run.parked":
 			return { type: "run_suspended", seq, sub, runId: entry.runId, reason: "parked" };
 		case "run.ended":

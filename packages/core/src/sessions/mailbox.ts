@@ -17,6 +17,10 @@ export interface QueuedTurn {
 	readonly inputId: string;
 	/** A turn that was accepted under the same key before is not accepted again. */
 	readonly dedupeKey?: string;
+	/** Whether the caller chose the id of its message: one that the history has already is not taken. */
+	readonly isNamed?: true;
+	/** The message of the user whose place it takes, with all that followed. */
+	readonly insteadOf?: string;
 	/** Whether it was accepted by a process that died. */
 	readonly isAdopted?: true;
 	/** Whether it was said to a run that ended without it, so that nobody has the handle of this turn. */
