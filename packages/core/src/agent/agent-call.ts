@@ -217,5 +217,9 @@ function attach(frame: CallFrame, run: Run, policy: AgentPolicy | undefined): vo
 	const events = new SessionEvents();
 	void events.return(); // nobody consumes them here, and none is kept
 	events.onEvent = (event) => policy.notify(event, frame);
-	run.watch({ notify: (event) => events.notify(event) });
+	run.watch({
+		notify: (event) => events.notify(event),
+		settled: () => events.settled(),
+		passed: (event) => events.passed(event),
+	});
 }

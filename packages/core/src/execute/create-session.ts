@@ -5,6 +5,7 @@ import { type Host, memoryHost } from "../host/index.ts";
 import type { OutputOf, OutputSchema } from "../output/index.ts";
 import { localStore, processKey } from "../sessions/index.ts";
 import { normaliseTools, type Plain, type ToolSet } from "../tools/index.ts";
+import { invalidInput } from "./execute-errors.ts";
 import type { ExecuteEvent, PendingSessionCall, SessionStatus } from "./execute-event.ts";
 import type { ExecuteSession } from "./execute-session.ts";
 import { ExecuteSessions, type ExecuteSessionsOptions } from "./execute-sessions.ts";
@@ -113,7 +114,7 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
 		const { bufferLimit = 1 } = options;
 		if (!Number.isInteger(bufferLimit) || bufferLimit < 1) throw invalidBufferLimit();
 		this.id = id;
-		this.#messages = structuredClone(context.messages ?? []);
+		this.#messages = copied(context.messages ?? []);
 		this.#context = { ...context, messages: this.#messages };
 		this.#options = options;
 		const sessions = sessionsOf(context, options);
@@ -315,6 +316,15 @@ export function execute<Output, Event>(
 	options: ExecuteOptions = {},
 ): ExecuteStream<Output, Event> {
 	return session.execute(input, options) as ExecuteStream<Output, Event>;
+}
+
+/** @throws HoldfastError `invalid_input` for what is no plain data. */
+function copied(messages: readonly SessionMessage[]): readonly SessionMessage[] {
+	try {
+		return structuredClone(messages);
+	} catch {
+		throw invalidInput("context.messages", "must be plain data");
+	}
 }
 
 function invalidBufferLimit(): HoldfastError {

@@ -37,7 +37,7 @@ test("a notification that was delivered in entries folded since counts as delive
 	expect(JSON.stringify((await session.state()).messages)).toContain("It is done.");
 	await foldHistory(host.journal, "s", { before: Number.POSITIVE_INFINITY });
 	expect(await agent.resume(runId)).toBeNull();
-	expect(await states()).toEqual({ notification: "acknowledged", run: "completed" });
+	expect(await states()).toEqual({ notification: "acked", run: "completed" });
 	await close();
 });
 
@@ -95,6 +95,6 @@ test("a notification that a kill took out of the inbox is delivered no more", as
 	const { agent, session, runId, states, close } = await withNotice();
 	await session.kill();
 	expect(await agent.resume(runId)).toBeNull();
-	expect(await states()).toEqual({ notification: "acknowledged", run: "cancelled" });
+	expect(await states()).toEqual({ notification: "acked", run: "cancelled" });
 	await close();
 });

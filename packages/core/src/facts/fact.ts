@@ -80,6 +80,8 @@ export interface InputTaken {
 	readonly placement: Placement;
 	/** The shape it was given in, so that events can show it as it came. */
 	readonly shape: "text" | "texts" | "message";
+	/** Positions of the parts whose data was given as an object that says what it is. Absent: none. */
+	readonly wrapped?: readonly number[];
 	readonly message: Message;
 }
 

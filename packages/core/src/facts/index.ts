@@ -47,12 +47,14 @@ export {
 	saidBy,
 	storedInput,
 } from "./input.ts";
-export { isJobEvent, type JobStatus, type SubagentJobEvent } from "./job-events.ts";
+export { anyImage, type InputPart, type WrappedData } from "./input-part.ts";
+export { isJobEvent, type JobStatus, type SubagentJobEnd, type SubagentJobEvent } from "./job-events.ts";
 export { joinModelEvents, joinStreamEvents } from "./join-stream-events.ts";
 export {
 	eventsExpired,
 	forkUnsettled,
 	historyUnsettled,
+	isUnreadable,
 	journalClosed,
 	journalCorrupt,
 	leaseLost,

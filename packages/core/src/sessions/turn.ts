@@ -10,8 +10,16 @@ import {
 	type ObserveRun,
 	Run,
 	refusedEnd,
+	withinCall,
 } from "../engine/index.ts";
-import { type AcceptedInput, cutHistory, type Fact, inputFact, type SessionState } from "../facts/index.ts";
+import {
+	type AcceptedInput,
+	type AgentEvent,
+	cutHistory,
+	type Fact,
+	inputFact,
+	type SessionState,
+} from "../facts/index.ts";
 import type { Lease, MaybePromise, StoredInput } from "../host/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { type QueuedTurn, readInput } from "./mailbox.ts";
@@ -146,7 +154,9 @@ export function makeRun(
 		sessionKey,
 		processKey,
 		state: lease.state,
-		...(records === undefined ? { recorder } : recordingOf(records, recorder, handle, origin)),
+		...(records === undefined
+			? { recorder }
+			: recordingOf(records, recorder, handle, origin, lease.state.run)),
 		interceptors: frame.policy.stages,
 		admitting: frame.policy.admitting,
 		mayWait,
@@ -157,11 +167,9 @@ export function makeRun(
 	});
 	frame.run = run;
 	for (const notice of session.notices) run.offer(readInput(notice));
-	handle.attach(
-		run,
-		session.unread,
-		policy?.looksOn === true ? (event) => policy.notify(event, frame) : undefined,
-	);
+	// The run waits for whoever looks on.
+	const lookOn = (event: AgentEvent): unknown => withinCall(processKey, () => policy?.notify(event, frame));
+	handle.attach(run, session.unread, policy?.looksOn === true ? lookOn : undefined);
 	return { run, frame };
 }
 
