@@ -11,7 +11,7 @@ import {
 	setupPlugins,
 	withCallValues,
 } from "../policy/index.ts";
-import type { SessionAgent, TurnRequest } from "../sessions/index.ts";
+import type { SessionAgent, SessionHome, TurnRequest } from "../sessions/index.ts";
 import { awaitsOwnSetup } from "../sessions/index.ts";
 import { delegatingAgent, type Subagent } from "../subagents/index.ts";
 import type { AnyTool } from "../tools/index.ts";
@@ -46,6 +46,7 @@ export interface SessionAgentParts {
 	readonly subagents?: readonly Subagent[];
 	readonly agentFor?: AgentFor | undefined;
 	readonly keys: SessionKeys;
+	readonly home?: SessionHome | undefined;
 }
 
 const noTools: readonly AnyTool[] = [];
@@ -63,6 +64,7 @@ export function sessionAgentOf({
 	subagents = [],
 	agentFor,
 	keys,
+	home,
 }: SessionAgentParts): SessionAgent {
 	const {
 		plugins = [],
@@ -93,6 +95,7 @@ export function sessionAgentOf({
 		namespace,
 		keys,
 		restarts: { maxRestarts, onAgentChange },
+		home,
 		unread,
 		modelWait: typeof modelWait === "object" ? { ...modelWaitDefaults, ...modelWait } : modelWait,
 		warn: onWarning,
