@@ -84,7 +84,7 @@ async function callTool(
 	);
 	const context = {
 		...identity,
-		rng: run.rng,
+		rng: run.random(`call ${iteration}`),
 		clock: run.clock,
 		step: iteration,
 		idempotencyKey,

@@ -17,6 +17,8 @@ const asItIs = { push: (piece: string): string => piece, flush: (): string => ""
 /** A run under way in this process. */
 export interface OpenRun extends LiveRun {
 	readonly events: RunEvents;
+	/** Of its random numbers; undefined where they are the system's. */
+	seed: number | undefined;
 	/** The iteration under way, from 1. */
 	step: number;
 	/** Of the facts so far. */
@@ -103,12 +105,12 @@ export class LiveRuns {
 		const identity = { agentId: config.id, sessionId };
 		const options = this.#options.get(sessionId);
 		const working = new Set<Promise<unknown>>();
-		const seed = options?.seed ?? (options?.deterministic === true ? 0 : undefined);
 		const memoryOf = (): MemoryClient => this.#agent.memory();
 		const run: OpenRun = {
 			runId,
 			sessionId,
-			rng: seed === undefined ? Math.random : seededRandom(seed),
+			seed: seedOf(options),
+			random: (purpose) => (run.seed === undefined ? Math.random : seededRandom(run.seed, purpose)),
 			clock: ports.clock,
 			events,
 			step: 0,
@@ -177,6 +179,7 @@ export class LiveRuns {
 		const head = await host.journal.head(run.sessionId);
 		if (isAnswered && head?.seq === run.committed) return;
 		await run.events.stored();
+		run.seed ??= seedOf(await run.options());
 		const about = { runId: run.runId, sessionId: run.sessionId, agentId: config.id };
 		run.left = await readLeftRun(host, about, config.eventStore);
 	}
@@ -199,4 +202,8 @@ export class LiveRuns {
 		this.#open.delete(run.runId);
 		if (this.#options.has(run.sessionId)) this.#over.set(run.runId, run);
 	}
+}
+
+function seedOf(options: RunOptions | undefined): number | undefined {
+	return options?.seed ?? (options?.deterministic === true ? 0 : undefined);
 }

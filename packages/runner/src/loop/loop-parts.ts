@@ -17,7 +17,8 @@ import type {
 export interface LiveRun {
 	readonly runId: string;
 	readonly sessionId: string;
-	readonly rng: () => number;
+	/** Random numbers for one planning, reflecting or call: with a seed the same ones, also after a crash. */
+	random(purpose: string): () => number;
 	readonly clock: { now(): number };
 	/** The memory of the run. */
 	readonly memory: MemoryClient;

@@ -81,7 +81,7 @@ function planning(parts: LoopParts, progress: Progress, known: KnownTools): Acti
 		const live = parts.live(runId, sessionKey);
 		live.stepStarts(progress.steps + 1);
 		const began = live.clock.now();
-		const { context, used } = plannerContext(live, signal);
+		const { context, used } = plannerContext(live, signal, `plan ${progress.steps + 1}`);
 		const over = (): Omit<PlanAnswer, "step"> => ({
 			...used(),
 			duration: Math.max(0, live.clock.now() - began),
@@ -118,7 +118,7 @@ function reflecting(parts: LoopParts, progress: Progress, known: KnownTools): Ac
 		const { runId, sessionKey, signal } = given;
 		const live = parts.live(runId, sessionKey);
 		const result = progress.actions.at(-1);
-		const { context, used } = plannerContext(live, signal);
+		const { context, used } = plannerContext(live, signal, `reflect ${progress.steps}`);
 		const key = progress.begin?.contextKey ?? live.sessionId;
 		const { output } = result ?? {};
 		const isWritten = parts.remembers && result?.ok === true && output !== undefined;
