@@ -16,8 +16,7 @@ export function makeEngineAgent(agent: ResolvedAgent, live: LiveRuns): EngineAge
 		id: config.id,
 		model: noModel,
 		tools: engineTools(agent, live),
-		execution: planActReflectLoop(loopParts(agent, live)),
-		middleware: [safety.interceptor, live.interceptor],
+		execution: planActReflectLoop(loopParts(agent, live), [safety.interceptor, live.interceptor]),
 		host,
 		ports,
 	});
@@ -41,6 +40,7 @@ function loopParts(agent: ResolvedAgent, live: LiveRuns): LoopParts {
 		maxSteps: config.maxSteps,
 		storeReasoning: config.storeReasoning === true,
 		safetyBudget: config.safety?.safetyBudget ?? 3,
+		maskSecrets: (text) => agent.redactor.maskSecrets(text),
 		remembers: true,
 		tools: () => shown,
 		callOf(step, iteration, ask) {

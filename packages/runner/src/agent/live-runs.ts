@@ -125,6 +125,7 @@ export class LiveRuns {
 			options: async () => options ?? (await this.#readOptions(sessionId)),
 			stepStarts(step) {
 				run.step = step;
+				run.facts.plans(step);
 				events.emit("step.start", { step });
 				events.guarded("onStepStart", () => config.onStepStart?.({ sessionId, step }));
 			},

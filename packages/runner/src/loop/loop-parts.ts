@@ -49,6 +49,8 @@ export interface LoopParts {
 	readonly maxSteps?: number | undefined;
 	readonly storeReasoning: boolean;
 	readonly safetyBudget: number;
+	/** Masks what must not be seen in what is said at the end. */
+	maskSecrets(text: string): string;
 	/** Whether outputs go to a memory of the caller's; else they are kept with the run. */
 	readonly remembers: boolean;
 	/** Tools that the planner may choose from. */

@@ -10,8 +10,10 @@ import {
 	type PlanStep,
 	type ReflectAnswer,
 	type ResultError,
+	textOf,
 	topics,
 } from "../contract/index.ts";
+import type { Interceptor } from "holdfast/middleware";
 import type { KnownTools, LoopParts } from "./loop-parts.ts";
 import { plannerContext } from "./planner-context.ts";
 import { plannerState } from "./planner-state.ts";
@@ -19,10 +21,14 @@ import { noProgress, type Progress, progressAfter } from "./progress.ts";
 import { readStep } from "./read-step.ts";
 import { runnerError } from "./runner-error.ts";
 
-/** Plans, acts and reflects until a step of the type `finish`, or until the goal is met. @see Agent runtime */
-export function planActReflectLoop(parts: LoopParts): DecidingStrategy {
+/**
+ * Plans, acts and reflects until a step of the type `finish`, or until the goal is met. What it comes to is said in the
+ * session, too. @see Agent runtime
+ */
+export function planActReflectLoop(parts: LoopParts, policy?: readonly Interceptor[]): DecidingStrategy {
 	return strategy<Progress>({
 		name: "plan-act-reflect",
+		...(policy === undefined ? {} : { policy }),
 		initial: () => noProgress,
 		evolve: progressAfter,
 		decide: ({ own, tools }) => next(parts, own, tools),
@@ -36,12 +42,18 @@ function next(parts: LoopParts, progress: Progress, known: KnownTools): Action {
 	if (phase === "act") return acting(parts, progress, planned?.step as PlanStep, known);
 	if (phase === "reflect" && reflects(parts)) return reflecting(parts, progress, known);
 	if (phase === "remember") return remembering(progress);
-	if (result !== undefined) return { kind: "finish" };
-	if (progress.blocks > parts.safetyBudget) return { kind: "finish", error: tooManyBlocks(progress) };
 	const maxSteps = progress.begin?.maxSteps ?? parts.maxSteps;
-	if (maxSteps !== undefined && progress.steps >= maxSteps)
-		return { kind: "finish", error: stepsExhausted(maxSteps) };
+	const mayPlan = maxSteps === undefined || progress.steps < maxSteps;
+	if (result !== undefined && !(result.isSteered && mayPlan)) return finishing(parts, result.value);
+	if (progress.blocks > parts.safetyBudget) return { kind: "finish", error: tooManyBlocks(progress) };
+	if (!mayPlan) return { kind: "finish", error: stepsExhausted(maxSteps as number) };
 	return planning(parts, progress, known);
+}
+
+/** The end of a run that came to something: what is said of it holds no secret. */
+function finishing({ maskSecrets }: LoopParts, value: unknown): Action {
+	if (value === undefined) return { kind: "finish" };
+	return { kind: "finish", text: maskSecrets(textOf(value)) };
 }
 
 /** Whether anything is made of results beyond what the fold does. */

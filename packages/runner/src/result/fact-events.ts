@@ -28,6 +28,11 @@ export class FactEvents {
 		return this.#step;
 	}
 
+	/** The next plan is that of this iteration, also where the facts before were not seen. */
+	plans(step: number): void {
+		this.#step = step - 1;
+	}
+
 	/** The events of the next fact, in order. */
 	next(fact: Fact): readonly EventData[] {
 		if (fact.kind === "decision" && fact.topic === topics.plan) {
