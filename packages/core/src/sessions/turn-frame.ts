@@ -2,11 +2,12 @@
 import type { Message } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import { type DriveOutcome, type Run, withinCall } from "../engine/index.ts";
-import { type AcceptedInput, acceptInput, type SendInput, type SessionState } from "../facts/index.ts";
+import { type AcceptedInput, acceptInput, type Entry, type SendInput, type SessionState } from "../facts/index.ts";
 import { memoryValues, type SessionValues } from "../host/index.ts";
 import { type AgentPolicy, type PolicyRun, type RunContext, RunPolicy } from "../policy/index.ts";
 import type { GenerateResult } from "../state/index.ts";
 import type { AgentRun } from "./agent-run.ts";
+import type { SessionLease } from "./session-lease.ts";
 
 /** How a turn comes to be driven here. `parked`: it does not, and nothing of the caller's is called. */
 export type TurnBegin = "begun" | "resumed" | "parked";
@@ -17,6 +18,7 @@ export interface FrameSession {
 	/** What the session has come to before the turn. */
 	readonly state: SessionState;
 	readonly policy: AgentPolicy | undefined;
+	readonly lease: Pick<SessionLease, "entries">;
 	/** Says something to the active run. */
 	steer(input: AcceptedInput): Promise<AgentRun>;
 }
@@ -89,6 +91,10 @@ export class TurnFrame implements PolicyRun {
 
 	values(owner: string): SessionValues {
 		return (this.#agentPolicy ?? memoryValues()).values(this.sessionKey, owner);
+	}
+
+	entries(after?: number): Promise<readonly Entry[]> {
+		return this.#session.lease.entries(this.runId, after);
 	}
 
 	history(): readonly Message[] {

@@ -1,7 +1,7 @@
 // A run that was left, here or in another process, as its journal and the record of its events have it: what is needed to
 // continue it as if it had never been left.
 import { inMemoryClient, type MemoryClient } from "@holdfast/memory";
-import type { Entry, Host } from "holdfast";
+import type { Entry } from "holdfast";
 import type { CallAnswer, EventStore, StoredEvent } from "../contract/index.ts";
 import { type FactEvents, type PastEvent, pastEvents } from "../result/index.ts";
 
@@ -18,14 +18,12 @@ export interface LeftRun {
 	readonly storeError?: unknown;
 }
 
-/** Reads what was left of a run. */
+/** Reads what was left of a run, whose facts are these. */
 export async function readLeftRun(
-	{ journal }: Host,
-	run: { readonly runId: string; readonly sessionId: string; readonly agentId: string },
+	entries: readonly Entry[],
+	run: { readonly runId: string; readonly agentId: string },
 	store: EventStore | undefined,
 ): Promise<LeftRun> {
-	const all = await journal.read(run.sessionId);
-	const entries = all.filter(({ runId }) => runId === run.runId);
 	const left = { memory: await rebuiltMemory(entries), ...pastEvents(run.agentId, entries) };
 	try {
 		return { ...left, stored: await store?.read(run.runId) };

@@ -3,7 +3,7 @@
 import type { MemoryClient } from "@holdfast/memory";
 import { HoldfastError } from "@holdfast/upp";
 import type { Entry } from "holdfast";
-import type { Interceptor } from "holdfast/middleware";
+import type { Interceptor, PolicyRun } from "holdfast/middleware";
 import type { RoutedCall, RunOptions } from "../contract/index.ts";
 import type { LiveRun } from "../loop/index.ts";
 import { FactEvents } from "../result/index.ts";
@@ -50,14 +50,18 @@ export class LiveRuns {
 	get interceptor(): Interceptor {
 		return {
 			name: "runner",
-			begin: ({ runId, sessionKey }) => ({
-				deltas: "as-is",
-				admit: (fact) =>
-					fact.kind === "run.resumed"
-						? this.#resumes(this.get(runId, sessionKey), fact.reason === "answered")
-						: undefined,
-				committed: (entry) => this.#committed(this.get(runId, sessionKey), entry),
-			}),
+			begin: (policyRun) => {
+				const { runId, sessionKey } = policyRun;
+				const entries = (after?: number): Promise<readonly Entry[]> => policyRun.entries(after);
+				return {
+					deltas: "as-is",
+					admit: (fact) =>
+						fact.kind === "run.resumed"
+							? this.#resumes(this.get(runId, sessionKey), { entries }, fact.reason === "answered")
+							: undefined,
+					committed: (entry) => this.#committed(this.get(runId, sessionKey), entry),
+				};
+			},
 		};
 	}
 
@@ -175,14 +179,17 @@ export class LiveRuns {
 	}
 
 	/** Reads what the run was, unless nobody else has had it meanwhile and nothing of it was cut off. */
-	async #resumes(run: OpenRun, isAnswered: boolean): Promise<void> {
-		const { host, config } = this.#agent;
-		const head = await host.journal.head(run.sessionId);
-		if (isAnswered && head?.seq === run.committed) return;
-		await run.events.stored();
+	async #resumes(run: OpenRun, { entries }: Pick<PolicyRun, "entries">, isAnswered: boolean): Promise<void> {
+		const { config } = this.#agent;
+		const isKnown = isAnswered && run.committed > 0 && (await entries(run.committed)).length === 0;
+		if (isKnown) return;
 		run.seed ??= seedOf(await run.options());
-		const about = { runId: run.runId, sessionId: run.sessionId, agentId: config.id };
-		run.left = await readLeftRun(host, about, config.eventStore);
+		await run.events.stored();
+		run.left = await readLeftRun(
+			await entries(),
+			{ runId: run.runId, agentId: config.id },
+			config.eventStore,
+		);
 	}
 
 	/** Continues a run as it was left. */
