@@ -24,6 +24,7 @@ const rows: ReadonlyMap<string, readonly string[]> = new Map([
 	["durable-sessions", []],
 	["session-turns", []],
 	["open-sessions", ["--expose-gc"]],
+	["long-session", []],
 	["peers", []],
 	["recovery", []],
 	["background-jobs", []],

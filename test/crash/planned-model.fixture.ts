@@ -12,6 +12,7 @@ import {
 	messageToJSON,
 	type StreamEvent,
 	type ToolCall,
+	UPPError,
 } from "@holdfast/upp";
 
 /** What a user asks for: rounds of calls, each `tool:subject`. Calls of one round come in one answer. */
@@ -34,8 +35,15 @@ export interface SeenMessage {
 	readonly results?: readonly { readonly id: string; readonly result: unknown; readonly isError: boolean }[];
 }
 
-/** Makes the model. `reach` gets each moment of an answer: asked, half said, said. */
-export function plannedModel(requestsFile: string, reach: (moment: string) => void): ModelReference {
+/**
+ * Makes the model. `reach` gets each moment of an answer: asked, half said, said. With `busyMs` its provider asks to come
+ * back after so many milliseconds, half way through an answer.
+ */
+export function plannedModel(
+	requestsFile: string,
+	reach: (moment: string) => void,
+	busyMs?: number,
+): ModelReference {
 	const answer = (request: LLMRequest): LLMResponse => {
 		const seen = see(request);
 		appendFileSync(requestsFile, `${JSON.stringify(seen)}\n`);
@@ -47,6 +55,11 @@ export function plannedModel(requestsFile: string, reach: (moment: string) => vo
 		await new Promise((resolve) => setImmediate(resolve));
 		reach(`model ${step} half said`);
 		yield { type: "text_delta", index: 0, delta: { text: text.slice(5) } };
+	}
+	async function* cutOff(step: number): AsyncGenerator<StreamEvent, void, void> {
+		yield { type: "text_delta", index: 0, delta: { text: "It is" } };
+		reach(`model ${step} busy`);
+		throw busy(busyMs);
 	}
 	const provider = createProvider({
 		name: "planned",
@@ -63,11 +76,20 @@ export function plannedModel(requestsFile: string, reach: (moment: string) => vo
 						videoInput: false,
 						audioInput: false,
 					},
-					complete: async (request: LLMRequest) => answer(request),
+					complete: async (request: LLMRequest) => {
+						if (busyMs !== undefined) throw busy(busyMs);
+						return answer(request);
+					},
 					stream(request: LLMRequest): LLMStreamResult {
 						const response = answer(request);
 						const step = roundsDone(see(request)) + 1;
 						reach(`model ${step} asked`);
+						if (busyMs !== undefined) {
+							const failed = Promise.reject(busy(busyMs));
+							failed.catch(() => {});
+							const pieces = cutOff(step);
+							return { response: failed, [Symbol.asyncIterator]: () => pieces };
+						}
 						const iterable = events(response, step);
 						return { response: Promise.resolve(response), [Symbol.asyncIterator]: () => iterable };
 					},
@@ -76,6 +98,11 @@ export function plannedModel(requestsFile: string, reach: (moment: string) => vo
 		},
 	});
 	return provider("planned-1");
+}
+
+function busy(retryAfterMs: number | undefined): UPPError {
+	const error = new UPPError("Slow down.", "RATE_LIMITED", "planned", "llm", 429);
+	return retryAfterMs === undefined ? error : Object.assign(error, { retryAfterMs });
 }
 
 function see(request: LLMRequest): SeenRequest {

@@ -26,6 +26,7 @@ export interface WorkerOptions {
 		  }
 		| { readonly resume: true }
 		| { readonly release: true }
+		| { readonly stop: true }
 		/** From when a line comes on. */
 		| { readonly recover: true; readonly atLine?: true }
 		/** Whatever is due, until a line comes. */
@@ -40,6 +41,8 @@ export interface WorkerOptions {
 	readonly closeAt?: string;
 	/** The process, its agent and its host stay after all is done, until a line comes. */
 	readonly keepAlive?: true;
+	/** The provider of its model asks to come back after so many milliseconds. */
+	readonly busyMs?: number;
 	/** Calls of one round end as they like, and may share a commit. */
 	readonly unordered?: true;
 }
@@ -57,7 +60,7 @@ const reach: typeof reported.reach = (moment, details) => {
 
 const host = watchedHost(sqliteHost(options.host), { reach }, order);
 const worker = agent({
-	model: plannedModel(options.requests, reach),
+	model: plannedModel(options.requests, reach, options.busyMs),
 	system: "Follow the plan.",
 	tools: plannedTools({
 		receiver: options.receiver,
@@ -118,6 +121,8 @@ try {
 			results.push(report(run));
 		}
 		await Promise.all(results);
+	} else if ("stop" in work) {
+		reach("stopped", { stopped: await session.stop() });
 	} else if ("release" in work) {
 		const run = await session.release();
 		if (run !== null) await report(run);

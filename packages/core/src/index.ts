@@ -15,6 +15,7 @@ export type { Caller } from "./caller/caller.ts";
 export type { CheckpointData, CheckpointMetadata, CheckpointStore } from "./checkpoint/checkpoint-store.ts";
 export type { AgentStreamResult } from "./engine/agent-stream-result.ts";
 export type { AgentStrategy, Observation } from "./engine/engine-agent.ts";
+export type { ModelWaitOptions } from "./engine/model-wait.ts";
 export type { AgentStreamEvent, UAPEvent, UAPEventType } from "./engine/uap-events.ts";
 export {
 	type AgentContext,
@@ -66,6 +67,7 @@ export type {
 	SessionHead,
 	StoredInput,
 } from "./host/journal.ts";
+export type { Lifetime } from "./host/lifetime.ts";
 export { memoryHost } from "./host/memory-host.ts";
 export type { Clock, EventLoop, Ids, Ports, Timers } from "./host/ports.ts";
 export type { RecordSpace } from "./host/records.ts";

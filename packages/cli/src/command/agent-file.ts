@@ -27,11 +27,10 @@ export async function loadAgent(file: string, openHost: () => Host): Promise<Loa
 		);
 	// The spread of an agent is its options, also of one from another installation of the package.
 	const { host, ...options }: AgentOptions = { ...exported };
-	for (const name of ["middleware", "checkpoints"] as const)
-		if (options[name] !== undefined)
-			throw new UsageError(
-				`The agent of ${file} has \`${name}\`, which sessions pass by. Leave it out; what is to hold in sessions is a plugin.`,
-			);
+	if (options.checkpoints !== undefined)
+		throw new UsageError(
+			`The agent of ${file} has \`checkpoints\`, which are of calls: sessions keep their own. Leave them out.`,
+		);
 	// Options are held to what the constructor knows: one that is misspelt would be left out silently.
 	const make = (all: AgentOptions): Agent => (exported instanceof Agent ? agent({ ...all }) : new Agent(all));
 	try {
@@ -43,7 +42,12 @@ export async function loadAgent(file: string, openHost: () => Host): Promise<Loa
 	}
 }
 
-async function importDefault(file: string): Promise<unknown> {
+/**
+ * The default export of a module.
+ * @throws UsageError when there is no such file, or it cannot be imported.
+ */
+export async function importDefault(file: string): Promise<unknown> {
+	if (!existsSync(file) || !statSync(file).isFile()) throw new UsageError(`There is no file ${file}.`);
 	try {
 		const { default: exported } = (await import(pathToFileURL(file).href)) as { default?: unknown };
 		return exported;

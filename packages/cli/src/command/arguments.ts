@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { CommandIo } from "../terminal/index.ts";
 import { type DatabaseTask, type DatabaseValues, readDatabaseTask } from "./database-task.ts";
+import { type EvalValues, readEvalOptions } from "./eval-options.ts";
 import { readServeOptions, type ServeOptions } from "./serve-options.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -67,6 +68,19 @@ export type Command =
 			/** Id of the run at whose end it is forked; undefined for the last that ended. */
 			readonly at: string | undefined;
 	  } & Common)
+	| ({
+			readonly name: "eval";
+			/** Absolute path of a module that exports scenarios. */
+			readonly file: string;
+			readonly repetitions: number;
+			readonly concurrency: number;
+			/** Absolute path of an earlier report to hold the figures against. */
+			readonly baseline: string | undefined;
+			/** How much worse a figure may be, as a part of what it was. */
+			readonly tolerance: number;
+			/** Absolute path of a file for the report. */
+			readonly save: string | undefined;
+	  } & Common)
 	| ({ readonly name: "sessions" } & Common)
 	| ({ readonly name: "show"; readonly session: string } & Common)
 	| { readonly name: "help"; readonly topic: string | undefined }
@@ -102,6 +116,11 @@ const options = {
 	"peer-header": { type: "string" },
 	"max-streams": { type: "string" },
 	"clients-may-set": { type: "string", multiple: true },
+	repetitions: { type: "string" },
+	concurrency: { type: "string" },
+	baseline: { type: "string" },
+	tolerance: { type: "string" },
+	save: { type: "string" },
 	help: { type: "boolean", short: "h" },
 	version: { type: "boolean", short: "v" },
 } as const;
@@ -131,6 +150,7 @@ const known: Readonly<Record<string, readonly OptionName[]>> = {
 		"clients-may-set",
 	],
 	fork: ["db", "json", "at"],
+	eval: ["json", "repetitions", "concurrency", "baseline", "tolerance", "save"],
 	sessions: ["db", "json"],
 	show: ["db", "json"],
 	db: ["db", "json", "full", "force", "older-than", "fold-older-than", "keep", "dry-run"],
@@ -156,7 +176,7 @@ export function parseCommand(
 	const allowed = known[name];
 	if (allowed === undefined)
 		throw new UsageError(
-			`There is no command "${name}". Commands: run, resume, release, fork, worker, serve, sessions, show, db. To ask something: holdfast run "${name.includes(" ") ? name : "your task"}".`,
+			`There is no command "${name}". Commands: run, resume, release, fork, worker, serve, eval, sessions, show, db. To ask something: holdfast run "${name.includes(" ") ? name : "your task"}".`,
 		);
 	for (const option of Object.keys(values) as OptionName[])
 		if (!allowed.includes(option))
@@ -182,6 +202,7 @@ export function parseCommand(
 		return { name, task, session: values.session, ...common, ...how, ...mayWrite };
 	}
 	if (name === "db") return { name, task: readDatabaseTask(rest, values, base), ...common };
+	if (name === "eval") return { name, ...readEvalOptions(rest, values, base), ...common };
 	if (name === "fork") {
 		const [session, to] = rest;
 		if (!session || !to || rest.length > 2)
@@ -226,6 +247,7 @@ export function parseCommand(
 }
 
 type Values = DatabaseValues &
+	EvalValues &
 	Partial<Record<"dir" | "session" | "db" | "model" | "agent" | "drain" | "at" | "port" | "host", string>> &
 	Partial<Record<"reason" | "peer-header" | "max-streams", string>> &
 	Partial<Record<"cors" | "api-key" | "clients-may-set" | "approve" | "deny", string[]>> &

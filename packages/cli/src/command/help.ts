@@ -7,6 +7,7 @@ const general = `holdfast: an assistant that works on a folder of files, durably
   holdfast worker [--agent FILE]    work on what is due, as long as it is not stopped
   holdfast release KEY              resume a session that is parked
   holdfast serve [--agent FILE]     serve an agent over HTTP
+  holdfast eval FILE                run scenarios, and say what got worse
   holdfast fork KEY NEWKEY          a new session that begins with the past of this one
   holdfast sessions                 list the sessions
   holdfast show KEY                 the timeline of a session
@@ -76,6 +77,21 @@ may share one database; each run is worked on by one of them.
   --json             one event a line as JSON; the last line is of type "end"
 
 Stopped, it exits with 0.
+`,
+	eval: `holdfast eval FILE [--repetitions N] [--concurrency N] [--baseline FILE] [--tolerance T] [--save FILE] [--json]
+
+Runs scenarios and prints their figures: success, steps, times, failed calls of tools, tokens and scores. FILE is a
+module whose default export is a list of scenarios: { name, agent, input, scorers }. Scorers are in
+@holdfast/runner/evaluation: exact, contains, matchesSchema, scoredBy, judge.
+
+  --repetitions N    runs of each scenario (default 1)
+  --concurrency N    runs at a time (default 1)
+  --baseline FILE    an earlier report: exits with 1 when a figure is worse, and names it
+  --tolerance T      how much worse it may be, as a part of what it was (default 0.1)
+  --save FILE        keeps the report, as a baseline for later
+  --json             prints the report as JSON
+
+Exits with 0, or with 1 when something got worse or a scenario never succeeded.
 `,
 	fork: `holdfast fork KEY NEWKEY [--at RUN] [--db PATH] [--json]
 

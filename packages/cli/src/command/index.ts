@@ -39,6 +39,10 @@ export async function runCommandLine(argv: readonly string[], io: CommandIo = pr
 				const { serveAgent } = await import("./serve.ts");
 				return await serveAgent(command, io);
 			}
+			case "eval": {
+				const { evaluateFile } = await import("./evaluate-file.ts");
+				return await evaluateFile(command, io);
+			}
 			case "sessions":
 				return await listSessions(command, io);
 			case "show":

@@ -70,6 +70,7 @@ function firstTexts(fact: Fact): readonly string[] {
 
 function stateOf(head: SessionHead, last: Entry | undefined): ListedSession["state"] {
 	if (head.parked === true) return "parked";
+	if (last?.fact.kind === "waiting" && last.fact.wait !== undefined) return "waiting";
 	if (last?.fact.kind === "waiting")
 		return last.fact.calls.some(({ awaits }) => awaits === "approval")
 			? "waiting_for_approval"

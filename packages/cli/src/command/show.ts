@@ -192,9 +192,10 @@ function describe(
 				line("waiting", oneLine(text, width));
 			}
 			if (fact.wait !== undefined) {
-				const { tag, until } = fact.wait;
+				const { tag, until, model } = fact.wait;
 				const time = until === undefined ? "an input" : new Date(until).toISOString();
-				line("waiting", oneLine(`for ${time} (${tag})`, width));
+				const what = model === undefined ? tag : `${tag}: ${model.code}, ${formatCount(model.attempt)} times`;
+				line("waiting", oneLine(`for ${time} (${what})`, width));
 			}
 			break;
 		case "run.ended": {

@@ -127,6 +127,7 @@ export function startWork(setup: Setup, host: Host, command: WorkCommand, io: Co
 			header,
 			duration: performance.now() - started,
 			resumeCommand: `${program} resume ${key}${db}`,
+			workCommand: `${program} worker${db}`,
 			showCommand: `${program} show ${key}${db}`,
 			waiting,
 			continueCommand: `${program} run "…" --session ${key}${db}`,

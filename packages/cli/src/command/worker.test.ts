@@ -163,7 +163,7 @@ describe("a worker that cannot work", () => {
 		[["--agent", "throws.mjs"], /throws\.mjs cannot be imported\. No key was given\. \(.*deep\.mjs:2\)/],
 		[["--agent", "empty.mjs"], /empty\.mjs exports no agent: there is no `model` in it\./],
 		[["--agent", "typo.mjs"], /The agent of .*typo\.mjs cannot be made\. Unknown option `systm`/],
-		[["--agent", "limits.mjs"], /limits\.mjs has `middleware`, which sessions pass by/],
+		[["--agent", "limits.mjs"], /limits\.mjs has `checkpoints`, which are of calls/],
 		[["--drain", "soon"], /--drain takes a number of seconds, not "soon"/],
 		[["--dir", "."], /"holdfast worker" has no option --dir/],
 		[["key"], /takes no arguments; "key" is too much/],
@@ -173,10 +173,7 @@ describe("a worker that cannot work", () => {
 		writeFileSync(join(folder, "throws.mjs"), 'import "./deep.mjs";\nexport default {};\n');
 		writeFileSync(join(folder, "deep.mjs"), '\nthrow new Error("No key was given.");\n');
 		writeFileSync(join(folder, "empty.mjs"), "export default { modle: 3 };");
-		writeFileSync(
-			join(folder, "limits.mjs"),
-			'export default { model: { modelId: "m" }, middleware: [{ name: "a" }] };',
-		);
+		writeFileSync(join(folder, "limits.mjs"), 'export default { model: { modelId: "m" }, checkpoints: {} };');
 		writeFileSync(join(folder, "typo.mjs"), 'export default { model: { modelId: "m" }, systm: "x" };');
 		const { code, stdout, stderr } = await run(["worker", ...argv], { folder });
 		expect([code, stdout]).toEqual([2, ""]);

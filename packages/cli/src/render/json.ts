@@ -54,6 +54,7 @@ export function jsonRenderer(output: Output): Renderer {
 				...(result.error === undefined ? {} : { error: result.error }),
 				...(result.outcome === "suspended" || result.outcome === "waiting" ? { resume: resumeCommand } : {}),
 				...(result.outcome === "waiting" ? { waiting } : {}),
+				...(result.wait === undefined ? {} : { wait: result.wait }),
 			});
 		},
 	};

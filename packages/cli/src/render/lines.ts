@@ -50,6 +50,7 @@ export function endLines(summary: RunSummary): string[] {
 	];
 	const lines = [parts.join(" · ")];
 	if (result.outcome === "suspended") lines.push(`resume it:      ${summary.resumeCommand}`);
+	else if (result.wait !== undefined) lines.push(`continue it:  ${summary.workCommand}`);
 	else if (result.outcome === "waiting") lines.push(...waitingLines(summary));
 	else lines.push(`ask further:  ${summary.continueCommand}`);
 	lines.push(`look back:    ${summary.showCommand}`);
@@ -80,6 +81,11 @@ export function proposalLines({ title, word, change, refusal }: Proposal): Chang
 }
 
 function endWord({ result, waiting }: RunSummary): string {
+	if (result.wait !== undefined) {
+		const { tag, until, model } = result.wait;
+		const time = until === undefined ? "an input" : new Date(until).toISOString();
+		return `waiting for ${time} (${model?.code ?? tag})`;
+	}
 	if (result.outcome === "waiting")
 		return `waiting for approval of ${waiting.length === 1 ? "a call" : `${waiting.length} calls`}`;
 	if (result.outcome === "suspended") return "interrupted";

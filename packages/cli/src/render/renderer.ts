@@ -22,6 +22,8 @@ export interface RunSummary {
 	readonly resumeCommand: string;
 	readonly showCommand: string;
 	readonly continueCommand: string;
+	/** What continues a run that waits for a time, or for its model. */
+	readonly workCommand: string;
 	/** The words that approve the calls that wait. */
 	readonly waiting: readonly string[];
 }

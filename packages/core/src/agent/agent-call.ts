@@ -57,8 +57,11 @@ export interface StartedCall {
 	readonly result: Promise<GenerateResult>;
 	/** Cancels it. Harmless when it is over. */
 	stop(): void;
-	/** Whether it was cancelled before it was over. */
-	readonly stopped: boolean;
+	/**
+	 * Whether it was cancelled before it was over. Not a getter: each object made with one has a hidden class of its own, by
+	 * which all that the getter sees outlives the quick collections of garbage.
+	 */
+	wasStopped(): boolean;
 }
 
 /**
@@ -79,7 +82,9 @@ export function startCall(
 	let checkpoints = setup.checkpoints?.session(state);
 	const started = checkpoints === undefined ? state : checkpoints.identify(state);
 	const runId = engine.ports.ids.uuid();
-	const work: { stop?: () => void; completed?: (result: GenerateResult) => Promise<unknown> } = {};
+	/** Variables: a function assigned to a member is allocated among old objects, and all that it sees stays with it. */
+	let stopWork: (() => void) | undefined;
+	let whenCompleted: ((result: GenerateResult) => Promise<unknown>) | undefined;
 	let stopped = false;
 	let over = false;
 	let cut: ((error: unknown) => void) | undefined;
@@ -93,8 +98,8 @@ export function startCall(
 			const { agent } = setup;
 			const push = observer?.push;
 			const call = runOpaque({ agent, engine, opaque, call: context, options, checkpoints, frame, push });
-			work.stop = call.stop;
-			work.completed = call.completed;
+			stopWork = call.stop;
+			whenCompleted = call.completed;
 			return call.result;
 		}
 		const run = new Run({
@@ -110,7 +115,7 @@ export function startCall(
 				? {}
 				: { interceptors: frame.policy.stages, admitting: frame.policy.admitting }),
 		});
-		work.stop = () => run.stop("interrupt");
+		stopWork = () => run.stop("interrupt");
 		if (frame !== undefined) attach(frame, run, policed.policy);
 		const message = context.input;
 		const committed = run.commit([
@@ -122,7 +127,7 @@ export function startCall(
 		if (frame !== undefined && outcome.kind === "ended") void policed.policy?.ended(frame, outcome.outcome);
 		// Cancelled in the very moment of its end: nobody was notified of the end yet, so it counts as cancelled.
 		if (stopped && outcome.kind === "ended" && outcome.outcome === "completed") throw cancelled();
-		work.completed = (result) => notifyComplete(run, outcome, result);
+		whenCompleted = (result) => notifyComplete(run, outcome, result);
 		return resultOf(run, outcome);
 	};
 
@@ -165,7 +170,7 @@ export function startCall(
 		});
 
 	async function completed(given: GenerateResult): Promise<GenerateResult> {
-		if (engine.hooks.onComplete !== undefined) await work.completed?.(given);
+		if (engine.hooks.onComplete !== undefined) await whenCompleted?.(given);
 		return given;
 	}
 
@@ -173,20 +178,14 @@ export function startCall(
 		if (over || stopped) return;
 		stopped = true;
 		controller?.abort(cancelled());
-		if (work.stop !== undefined) work.stop();
+		if (stopWork !== undefined) stopWork();
 		else cut?.(cancelled());
 	}
 
 	const { signal } = options;
 	if (signal?.aborted) stop();
 	else signal?.addEventListener("abort", stop, { once: true });
-	return {
-		result,
-		stop,
-		get stopped() {
-			return stopped;
-		},
-	};
+	return { result, stop, wasStopped: () => stopped };
 }
 
 function checkOptions(options: unknown): void {

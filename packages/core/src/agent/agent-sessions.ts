@@ -146,9 +146,10 @@ export class AgentSessions {
 	async close(before?: () => Promise<void>): Promise<void> {
 		this.agent.setup?.check();
 		this.#closing?.abort();
-		await this.#table?.close();
+		const isOwn = this.#host !== this.#options.host;
+		await this.#table?.close(isOwn && this.#host?.journal.volatile === true ? "lost" : "kept");
 		await before?.();
-		if (this.#host !== this.#options.host) await this.#host?.close();
+		if (isOwn) await this.#host?.close();
 	}
 
 	/** For what a plugin's setup must not do, for the agent waits for it. */

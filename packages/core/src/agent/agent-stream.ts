@@ -20,7 +20,7 @@ export function streamCall(
 	});
 	call.result.then(
 		() => queue.end(),
-		(error) => queue.end(call.stopped && isCancelled(error) ? {} : { error }),
+		(error) => queue.end(call.wasStopped() && isCancelled(error) ? {} : { error }),
 	);
 	return {
 		result: call.result,

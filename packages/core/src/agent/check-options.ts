@@ -1,5 +1,6 @@
 // Options of an agent that would fail late or silently when they are of the wrong kind: looked at when it is made.
 import { isHoldfastError, resolveModel } from "@holdfast/upp";
+import { modelWaitDefaults } from "../engine/index.ts";
 import { hookNames } from "../strategies/index.ts";
 import { meantBy } from "./misspelt-options.ts";
 import { type AgentOptions, knownOptions } from "./options.ts";
@@ -18,6 +19,9 @@ interface CheckedOptions {
 	readonly onAgentChange?: unknown;
 	readonly keepDeltasMs?: unknown;
 	readonly maxSteps?: unknown;
+	readonly unread?: unknown;
+	readonly modelWait?: unknown;
+	readonly onWarning?: unknown;
 }
 
 /** @throws TypeError naming the option that is not known. */
@@ -70,9 +74,15 @@ export function checkOptions(options: CheckedOptions): void {
 		if (given !== undefined && !(typeof given === "number" && given > 0))
 			throw new TypeError(`The option \`${name}\` must be a number of milliseconds above 0.`);
 	}
-	const { maxSteps } = options;
-	if (maxSteps !== undefined && !(Number.isInteger(maxSteps) && (maxSteps as number) > 0))
-		throw new TypeError("The option `maxSteps` must be a whole number above 0.");
+	const { maxSteps, unread = "continue", modelWait = "never", onWarning } = options;
+	const isNoCount = maxSteps !== Number.POSITIVE_INFINITY && !Number.isInteger(maxSteps);
+	if (maxSteps !== undefined && (isNoCount || (maxSteps as number) <= 0))
+		throw new TypeError("The option `maxSteps` must be a whole number above 0, or Infinity.");
+	if (unread !== "continue" && unread !== "wait")
+		throw new TypeError('The option `unread` must be "continue" or "wait".');
+	if (modelWait !== "never") checkModelWait(modelWait);
+	if (onWarning !== undefined && typeof onWarning !== "function")
+		throw new TypeError("The option `onWarning` must be a function.");
 	if (strategy !== undefined)
 		checkFunctions("strategy", readObject(strategy, "strategy", "of hooks"), hookNames);
 	if (middleware !== undefined) checkMiddleware(middleware);
@@ -83,6 +93,17 @@ export function checkOptions(options: CheckedOptions): void {
 		throw new TypeError("The option `maxRestarts` must be a whole number from 0, or Infinity.");
 	if (onAgentChange !== "go-on" && onAgentChange !== "park")
 		throw new TypeError('The option `onAgentChange` must be "go-on" or "park".');
+}
+
+function checkModelWait(given: unknown): void {
+	if (typeof given !== "object" || given === null)
+		throw new TypeError('The option `modelWait` must be "never" or an object.');
+	for (const [name, value] of Object.entries(given)) {
+		if (!Object.hasOwn(modelWaitDefaults, name))
+			throw new TypeError(`The option \`modelWait.${name}\` is not known.`);
+		if (value !== undefined && !(typeof value === "number" && value > 0))
+			throw new TypeError(`The option \`modelWait.${name}\` must be a number above 0.`);
+	}
 }
 
 function checkMiddleware(given: unknown): void {

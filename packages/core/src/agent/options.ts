@@ -1,14 +1,22 @@
 // The options of an agent, and their one resolution into what the engine drives.
 import { bindModel, HoldfastError, type LLMOptions, type ModelBinding } from "@holdfast/upp";
 import type { CheckpointStore } from "../checkpoint/index.ts";
-import type { AgentStrategy, Decider, EngineAgent, EngineModel, EngineOutput } from "../engine/index.ts";
+import type {
+	AgentStrategy,
+	Decider,
+	EngineAgent,
+	EngineModel,
+	EngineOutput,
+	ModelWaitOptions,
+} from "../engine/index.ts";
 import { fairnessOf, fingerprintOf } from "../engine/index.ts";
 import type { ExecutionHost } from "../execution-host/index.ts";
 import type { ModelPrice } from "../facts/index.ts";
 import type { Host, Ports } from "../host/index.ts";
-import { systemPorts } from "../host/index.ts";
+import { systemPorts, systemWarn } from "../host/index.ts";
 import { type OutputSchema, readOutput } from "../output/index.ts";
 import type { MiddlewareEntry, Plugin } from "../policy/index.ts";
+import type { Unread } from "../sessions/index.ts";
 import { type ExecutionStrategy, isDecider, limitSteps, loop, requireOutput } from "../strategies/index.ts";
 import { type AnyTool, normaliseTools, type ToolSet } from "../tools/index.ts";
 import type { Agent } from "./agent.ts";
@@ -82,7 +90,10 @@ export interface AgentOptions<Tools extends ToolSet = ToolSet, Schema extends Ou
 	 * to watchers in this process and not kept, and so they are over a bare session store.
 	 */
 	readonly keepDeltasMs?: number;
-	/** How many steps a run may take, over all its suspensions; then it fails with `max_steps_exceeded`. Default: no limit. */
+	/**
+	 * How many steps a run may take, over all its suspensions; then it fails with `max_steps_exceeded`. Default: no limit,
+	 * and a warning, `many_steps`, of a run that passes 100. `Infinity`: no limit and no warning.
+	 */
 	readonly maxSteps?: number;
 	/**
 	 * What the answer must be: a Standard Schema (zod, valibot, …), `jsonSchema()` of the AI SDK, or JSON Schema. The answer is
@@ -95,6 +106,24 @@ export interface AgentOptions<Tools extends ToolSet = ToolSet, Schema extends Ou
 	 * `output_invalid`. Each costs a model call. Default 2; 0 never asks again.
 	 */
 	readonly outputRepairs?: number;
+	/**
+	 * What becomes of a run of a session that nobody has asked for its events or its result for a second: `continue` (the
+	 * default) lets it continue by itself, and warns once with `run_unread`; `wait` leaves it where it is until somebody
+	 * does, and the turns after it too. Once `events()` is called, its consumer drives the run either way.
+	 */
+	readonly unread?: Unread;
+	/**
+	 * How runs of sessions wait when the provider of the model asks to slow down or cannot be reached, and the model's own
+	 * retries are used up: a run then waits without a process and asks again by itself. `never`: it fails with the
+	 * provider's error. Default: on a durable host up to a day, first 30 seconds, at last every ten minutes, or when the
+	 * provider says; in memory `never`. Calls without a session always fail.
+	 */
+	readonly modelWait?: ModelWaitOptions | "never";
+	/**
+	 * Gets warnings: errors that nothing threw, each with a `code`. Default: warnings of the process, which Node writes to
+	 * stderr. Must not throw.
+	 */
+	readonly onWarning?: (warning: HoldfastError) => void;
 	/** Time, ids and the event loop. Default: the system's. */
 	readonly ports?: Partial<Ports>;
 }
@@ -123,6 +152,9 @@ const ownOptions: ReadonlySet<string> = new Set([
 	"maxSteps",
 	"output",
 	"outputRepairs",
+	"unread",
+	"modelWait",
+	"onWarning",
 	"id",
 ]);
 
@@ -170,6 +202,8 @@ export function resolveAgent(id: string, options: AgentOptions): EngineAgent {
 		hooks: options.strategy ?? {},
 		toolStrategy: options.toolStrategy ?? {},
 		ports,
+		warn: options.onWarning ?? systemWarn,
+		stepsAre: isLimited(options) ? "limited" : "unlimited",
 		fairness: fairnessOf(ports),
 		fingerprint: () => (fingerprint ??= fingerprintOf(modelIdOf(options.model) ?? "", system, toolList)),
 		toolContext: { parentModel: options.model, parentConfig: options.config },
@@ -255,7 +289,14 @@ const defaultStrategy = loop();
 function deciderOf({ execution, maxSteps }: AgentOptions, output: EngineOutput | undefined): Decider {
 	const given = execution !== undefined && isDecider(execution) ? execution : defaultStrategy;
 	const decider = output === undefined ? given : requireOutput(given, output);
-	return maxSteps === undefined ? decider : limitSteps(decider, maxSteps);
+	return maxSteps === undefined || maxSteps === Number.POSITIVE_INFINITY
+		? decider
+		: limitSteps(decider, maxSteps);
+}
+
+/** Whether somebody said how many steps a run may take. */
+function isLimited({ execution, maxSteps }: AgentOptions): boolean {
+	return maxSteps !== undefined || (execution as Partial<Decider> | undefined)?.limitsSteps === true;
 }
 
 /** The options of the model layer: all that are not the agent's own. */

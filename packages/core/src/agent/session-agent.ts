@@ -1,7 +1,7 @@
 // The agent as its sessions see it: with the tools and hooks of its plugins, once they are set up.
-import { type EngineAgent, isAwaitedBy, waitFor, withinCall } from "../engine/index.ts";
+import { type EngineAgent, isAwaitedBy, modelWaitDefaults, waitFor, withinCall } from "../engine/index.ts";
 import type { MaybePromise, SessionKeys, SessionStore } from "../host/index.ts";
-import { awaitedHost, memoryJournal, memoryValues, type ValueStore } from "../host/index.ts";
+import { awaitedHost, memoryJournal, memoryValues, systemWarn, type ValueStore } from "../host/index.ts";
 import {
 	AgentPolicy,
 	askModel,
@@ -71,6 +71,9 @@ export function sessionAgentOf({
 		namespace,
 		maxRestarts = defaultRestarts,
 		onAgentChange = "go-on",
+		unread = "continue",
+		modelWait,
+		onWarning = systemWarn,
 	} = options;
 	const { id } = agentItself;
 	const middleware = [...policyOf(options), ...(options.middleware ?? [])];
@@ -92,6 +95,9 @@ export function sessionAgentOf({
 		namespace,
 		keys,
 		restarts: { maxRestarts, onAgentChange },
+		unread,
+		modelWait: typeof modelWait === "object" ? { ...modelWaitDefaults, ...modelWait } : modelWait,
+		warn: onWarning,
 	};
 	if (agentFor !== undefined) agent.resolve = resolved(agentFor, engineWith, () => agent.setup === undefined);
 	if (subagents.length > 0) agent.inTable = (table) => delegatingAgent(agent, subagents, table, engineWith);

@@ -47,6 +47,13 @@ export async function waitStep(run: Run, { tag = "wait", until }: WaitAction): P
 }
 
 async function waitInPlace(run: Run, tag: string, until: number): Promise<false> {
+	await waitUntil(run, until);
+	await commit(run, [{ kind: "wait.ended", step: stepOf(run), tag, until }]);
+	return false;
+}
+
+/** Waits without leaving the run; a stop ends it. */
+export async function waitUntil(run: Run, until: number): Promise<void> {
 	const { clock, timers } = run.agent.ports;
 	for (let left = until - clock.now(); left > 0; left = until - clock.now()) {
 		let callOff = (): void => {};
@@ -55,8 +62,6 @@ async function waitInPlace(run: Run, tag: string, until: number): Promise<false>
 		});
 		await run.untilStopped(due).finally(callOff);
 	}
-	await commit(run, [{ kind: "wait.ended", step: stepOf(run), tag, until }]);
-	return false;
 }
 
 function callsOf(run: Run, { calls }: ToolsAction): readonly ToolCall[] {

@@ -141,6 +141,8 @@ export interface Situation<Own = unknown> {
  */
 export interface Decider<Own = unknown> {
 	readonly name: string;
+	/** Set where it ends runs after a number of steps by itself. */
+	readonly limitsSteps?: true;
 	decide(situation: Situation<Own>): Action;
 	/** What it knows before the first fact. Default: undefined. */
 	initial?(): Own;

@@ -29,14 +29,37 @@ export class CallContext implements ToolContext {
 	declare readonly parentContext?: ToolContext;
 	readonly parentModel: unknown;
 	readonly parentConfig: unknown;
-	readonly emit: (delta: string) => Promise<unknown> | undefined;
-	readonly onSubagentEvent: (event: unknown) => void;
 	/** Read when asked for. */
 	declare readonly stateId: string;
 	/** Read when asked for. */
 	declare readonly messages: readonly unknown[];
 	readonly #run: Run;
 	#over = false;
+	// As initialisers: a function that is assigned to a member is allocated among old objects, and then all that it sees
+	// outlives the quick collections of garbage.
+	readonly emit = (delta: string): Promise<unknown> | undefined => {
+		const { toolCallId, step } = this;
+		const run = this.#run;
+		if (this.#over || run.stopReason !== undefined) return undefined;
+		// What may be replaced is not emitted before it was.
+		if (!run.watched || run.interceptors.toolResult !== undefined) return run.agent.fairness.pause();
+		const event = { type: "tool_delta", step, toolCallId, delta } as const;
+		const emitted =
+			run.admission === undefined ? run.emit({ ...event, ...run.at }) : run.admission.emit(event);
+		const heard = emitted instanceof Promise ? emitted.then(() => run.ready("heard")) : run.ready("heard");
+		return heard ?? run.agent.fairness.pause();
+	};
+	readonly onSubagentEvent = (event: unknown): void => {
+		const { toolCallId, step } = this;
+		const run = this.#run;
+		if (this.#over) return;
+		if (isSubagentEvent(event)) run.traces.notify(event);
+		if (!run.watched) return;
+		const nested = { type: "nested", step, toolCallId, event } as const;
+		const emitted =
+			run.admission === undefined ? run.emit({ ...nested, ...run.at }) : run.admission.emit(nested);
+		if (emitted instanceof Promise) emitted.catch(() => {}); // it is not emitted, and the tool is not asked
+	};
 
 	static readonly #stateId: PropertyDescriptor & ThisType<CallContext> = {
 		get() {
@@ -74,25 +97,6 @@ export class CallContext implements ToolContext {
 		// Members of its own, not of the class: a tool may hand on a copy, `{ ...context }`.
 		Object.defineProperty(this, "stateId", CallContext.#stateId);
 		Object.defineProperty(this, "messages", CallContext.#messages);
-		this.emit = (delta) => {
-			if (this.#over || run.stopReason !== undefined) return undefined;
-			// What may be replaced is not emitted before it was.
-			if (!run.watched || run.interceptors.toolResult !== undefined) return run.agent.fairness.pause();
-			const event = { type: "tool_delta", step, toolCallId, delta } as const;
-			const emitted =
-				run.admission === undefined ? run.emit({ ...event, ...run.at }) : run.admission.emit(event);
-			const heard = emitted instanceof Promise ? emitted.then(() => run.ready("heard")) : run.ready("heard");
-			return heard ?? run.agent.fairness.pause();
-		};
-		this.onSubagentEvent = (event) => {
-			if (this.#over) return;
-			if (isSubagentEvent(event)) run.traces.notify(event);
-			if (!run.watched) return;
-			const nested = { type: "nested", step, toolCallId, event } as const;
-			if (run.admission === undefined) return run.emit({ ...nested, ...run.at });
-			const emitted = run.admission.emit(nested);
-			if (emitted instanceof Promise) emitted.catch(() => {}); // it is not emitted, and the tool is not asked
-		};
 	}
 
 	/** The call has its result: what its tool still says is dropped. */

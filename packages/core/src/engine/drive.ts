@@ -9,6 +9,7 @@ import { carryOutCalls, recordCarriedOut } from "./carry-out-calls.ts";
 import { checkOutput, owesOutput } from "./check-output.ts";
 import { commit, type DriveOutcome, stepOf, stopOrFail } from "./end-run.ts";
 import { callModel, type ModelFailure } from "./model-call.ts";
+import { waitForModel } from "./model-wait.ts";
 import type { Run } from "./run.ts";
 import { beginStep, beginTurn, endStep } from "./step.ts";
 import { CommitFailed, CutShort, Stopped } from "./stopped.ts";
@@ -160,14 +161,16 @@ async function recordRetries(run: Run, retries: readonly Fact[]): Promise<void> 
 	if (run.stopReason === undefined || run.stopReason === "interrupt") await commit(run, retries);
 }
 
-/** The run fails with the error, or it is noted for the decider to look at. */
+/** The run waits for its model, fails with the error, or it is noted for the decider to look at. */
 async function modelFailed(
 	run: Run,
 	action: ModelAction,
 	step: number,
 	{ error, partial }: ModelFailure,
 ): Promise<false> {
-	if (action.failure !== "decides" || error instanceof Stopped || error instanceof CommitFailed)
+	const isOurs = error instanceof Stopped || error instanceof CommitFailed;
+	if (!isOurs && (await waitForModel(run, step, error))) return false;
+	if (action.failure !== "decides" || isOurs)
 		throw partial === undefined ? error : new CutShort(error, { partial });
 	await commit(run, [{ kind: "note", step, topic: "model-failed", value: errorData(error) }]);
 	return false;

@@ -13,7 +13,7 @@ import type {
 	Turn,
 } from "@holdfast/upp";
 import type { AssistantSaid, ModelPrice, OutputVerdict } from "../facts/index.ts";
-import type { MaybePromise, Ports } from "../host/index.ts";
+import type { MaybePromise, Ports, Warn } from "../host/index.ts";
 import type { AgentState, GenerateResult } from "../state/index.ts";
 import type { EngineTool, ToolContext } from "../tools/index.ts";
 import type { Decider } from "./action.ts";
@@ -103,6 +103,10 @@ export interface EngineAgent {
 	/** Milliseconds for which deltas are gathered before they are kept; undefined: they are not kept. */
 	readonly keepDeltasMs?: number;
 	readonly ports: Ports;
+	/** Gets warnings. */
+	readonly warn: Warn;
+	/** Whether somebody limited the steps of its runs. */
+	readonly stepsAre: "limited" | "unlimited";
 	/** Has its runs wait for the event loop now and then. */
 	readonly fairness: Fairness;
 	/** Names model, instructions and tools, so that a resumed run can know whether they changed. */

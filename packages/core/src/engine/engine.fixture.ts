@@ -25,6 +25,7 @@ function stillPorts(): Ports {
 		ids: { uuid: () => `00000000-0000-4000-8000-${String(++count).padStart(12, "0")}` },
 		timers: systemPorts.timers,
 		eventLoop: systemPorts.eventLoop,
+		lifetime: systemPorts.lifetime,
 	};
 }
 

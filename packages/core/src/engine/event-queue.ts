@@ -61,24 +61,23 @@ export class EventQueue<T> implements AsyncIterableIterator<T> {
 		this.#dismiss();
 	}
 
+	/** How many items wait. */
+	get length(): number {
+		return this.#items.length - this.#head;
+	}
+
+	/** Takes the first of those that wait away. */
+	dropFirst(): void {
+		if (this.length > 0) this.#take();
+	}
+
 	/** Whether the next of them is not there yet. */
 	get isWaiting(): boolean {
 		return this.#head >= this.#items.length && this.#end === undefined && !this.#left;
 	}
 
 	next(): Promise<IteratorResult<T>> {
-		if (this.#head < this.#items.length) {
-			const value = this.#items[this.#head] as T;
-			this.#items[this.#head++] = undefined as T;
-			if (this.#head === this.#items.length) {
-				this.#items.length = 0;
-				this.#head = 0;
-			} else if (this.#head >= 1024 && this.#head * 2 >= this.#items.length) {
-				this.#items = this.#items.slice(this.#head);
-				this.#head = 0;
-			}
-			return Promise.resolve({ value, done: false });
-		}
+		if (this.#head < this.#items.length) return Promise.resolve({ value: this.#take(), done: false });
 		if (this.#left) return Promise.resolve({ value: undefined, done: true });
 		if (this.#end !== undefined) {
 			const end = this.#end;
@@ -98,6 +97,19 @@ export class EventQueue<T> implements AsyncIterableIterator<T> {
 
 	[Symbol.asyncIterator](): this {
 		return this;
+	}
+
+	#take(): T {
+		const value = this.#items[this.#head] as T;
+		this.#items[this.#head++] = undefined as T;
+		if (this.#head === this.#items.length) {
+			this.#items.length = 0;
+			this.#head = 0;
+		} else if (this.#head >= 1024 && this.#head * 2 >= this.#items.length) {
+			this.#items = this.#items.slice(this.#head);
+			this.#head = 0;
+		}
+		return value;
 	}
 
 	/** The consumer leaves; what comes later is dropped. */

@@ -20,6 +20,7 @@ export { fairnessOf } from "./fairness.ts";
 export { agentChange, fingerprintOf } from "./fingerprint.ts";
 export { foldOptions } from "./fold-options.ts";
 export type { CommittedFact, Ledger, Mark } from "./ledger.ts";
+export { type ModelWait, type ModelWaitOptions, modelWaitDefaults } from "./model-wait.ts";
 export { Run } from "./run.ts";
 export type { FailedModelCall, ObservedRun, ObserveRun, RunObserver } from "./run-observer.ts";
 export type { Recorder, RunInput } from "./run-options.ts";

@@ -6,6 +6,7 @@ import type { AgentState } from "../state/index.ts";
 import type { ToolContext } from "../tools/index.ts";
 import type { EngineAgent } from "./engine-agent.ts";
 import type { Ledger } from "./ledger.ts";
+import type { ModelWait } from "./model-wait.ts";
 import type { RunObserver } from "./run-observer.ts";
 
 /** Where a run's facts go: a session's lease, or nowhere for a pure call. */
@@ -58,6 +59,8 @@ export interface RunOptions {
 	readonly asks?: "whole" | "streamed";
 	/** Sees its events, and what its model throws. */
 	readonly observer?: RunObserver | undefined;
+	/** How it waits where the provider of its model cannot be reached. Default: it does not, and fails. */
+	readonly modelWait?: ModelWait | undefined;
 }
 
 /** What an append may ask for beside its facts. */

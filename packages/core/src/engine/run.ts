@@ -20,6 +20,7 @@ import { ChunkRecorder } from "./chunk-recorder.ts";
 import type { EngineAgent } from "./engine-agent.ts";
 import { foldOptions } from "./fold-options.ts";
 import type { CommittedFact, Ledger, Mark } from "./ledger.ts";
+import type { ModelFailures, ModelWait } from "./model-wait.ts";
 import { RunAdmission } from "./run-admission.ts";
 import type { RunObserver } from "./run-observer.ts";
 import type { CommitOptions, Recorder, RunInput, RunOptions } from "./run-options.ts";
@@ -40,6 +41,9 @@ export class Run {
 	readonly mayWait: boolean;
 	/** Whether the model is asked to stream its answers, where it can. */
 	readonly streams: boolean;
+	readonly modelWait: ModelWait | undefined;
+	/** Failures of its model in a row, and after how many answers; only where it waits in place. */
+	modelFailures: (ModelFailures & { readonly cycles: number | undefined }) | undefined;
 	readonly parentContext: ToolContext | undefined;
 	/** Records kept beside the journal. */
 	readonly ledger: Ledger | undefined;
@@ -76,6 +80,7 @@ export class Run {
 		this.processKey = options.processKey;
 		this.mayWait = options.mayWait === true;
 		this.streams = options.asks !== "whole";
+		this.modelWait = options.modelWait;
 		this.state = options.state;
 		this.parentContext = options.parentContext;
 		this.afterStep = options.afterStep;

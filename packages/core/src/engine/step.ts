@@ -1,5 +1,5 @@
 // The boundaries of a turn and its steps: who may step in there is asked, and what was said meanwhile is taken in.
-import { AssistantMessage, createTurn, type Turn } from "@holdfast/upp";
+import { AssistantMessage, createTurn, HoldfastError, type Turn } from "@holdfast/upp";
 import {
 	type AssistantSaid,
 	cycleUsage,
@@ -13,6 +13,9 @@ import type { GenerateResult } from "../state/index.ts";
 import { stepOf } from "./end-run.ts";
 import type { Run } from "./run.ts";
 import { untilAnswered } from "./until-answered.ts";
+
+/** A run that passes so many steps without a limit is reported: it may never end. */
+const manySteps = 100;
 
 /** Opens the turn, or closes the step that a crash left without its end. True when the run shall end. */
 export function beginTurn(run: Run): MaybePromise<boolean> {
@@ -53,6 +56,7 @@ export async function beginStep(run: Run): Promise<number> {
 	if (hooks.onStepStart !== undefined)
 		await untilAnswered(run, () => hooks.onStepStart?.(step, run.state.agent.withStep(step)));
 	if (run.interceptors.stepBefore !== undefined) await run.untilStopped(run.interceptors.stepBefore(step));
+	if (step === manySteps + 1) warnOfSteps(run);
 	run.checkStopped();
 	if (run.watched) {
 		const { seq, sub } = run.at;
@@ -61,6 +65,18 @@ export async function beginStep(run: Run): Promise<number> {
 	}
 	if (run.hasInputs) await run.takeInputs("step-start");
 	return step;
+}
+
+function warnOfSteps({ agent, runId, sessionKey }: Run): void {
+	if (agent.stepsAre === "limited") return;
+	const of = sessionKey === undefined ? "" : ` of session ${JSON.stringify(sessionKey)}`;
+	agent.warn(
+		new HoldfastError(
+			"many_steps",
+			`A run${of} has taken ${manySteps} steps and nothing limits it. Give \`maxSteps\`; Infinity says that it may go as far as it likes.`,
+			{ data: { runId, ...(sessionKey === undefined ? {} : { sessionKey }), steps: manySteps } },
+		),
+	);
 }
 
 /** Tells the end of the step and asks whether to stop. True when the run shall end. */

@@ -90,7 +90,8 @@ export class ToolRound {
 				started: fact === undefined ? started : undefined,
 				phase: fact === undefined ? "waiting" : "settled",
 				attempt: (started?.attempt ?? 0) + 1,
-				idempotencyKey: started?.idempotencyKey ?? `${run.runId}.${name}.${index}`,
+				// Joined it is one string; a template would be kept as a tree of its pieces.
+				idempotencyKey: started?.idempotencyKey ?? [run.runId, name, index].join("."),
 				startedAt: 0,
 				...(approval === undefined ? {} : { approval, approved: true }),
 			};

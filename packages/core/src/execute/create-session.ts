@@ -52,10 +52,14 @@ export interface PromptOptions<Schema extends OutputSchema = OutputSchema>
 	readonly output?: Schema;
 	/** How often in a row a wrong answer goes back to the model. Default 2. */
 	readonly outputRepairs?: number;
-	/** How many steps an execution may take, over all its suspensions. Default: no limit. */
+	/** How many steps an execution may take, over all its suspensions. Default: no limit; `Infinity`: no warning either. */
 	readonly maxSteps?: number;
 	/** Milliseconds that a call of a remote tool may wait for its result. Default: no limit. */
 	readonly remoteToolTimeoutMs?: number;
+	/** How an execution waits where the model cannot be reached, as in the options of an agent. */
+	readonly modelWait?: AgentOptions["modelWait"];
+	/** Gets warnings, as in the options of an agent. */
+	readonly onWarning?: AgentOptions["onWarning"];
 	/** How many events may wait unread before the model's stream waits. Default 1,000. */
 	readonly bufferLimit?: number;
 	/** Time and ids. Default: the system's. */

@@ -1,4 +1,4 @@
-import { type ScriptedModel, scriptedModel } from "@holdfast/testing";
+import { manualTime, type ScriptedModel, scriptedModel } from "@holdfast/testing";
 import { type AssistantMessage, type Message, type StreamEvent, UPPError } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import type { AnyTool, ToolContext } from "../tools/types.ts";
@@ -53,6 +53,19 @@ async function expectContinues(
 		expect(JSON.stringify(messages)).not.toContain(lost);
 	}
 }
+
+test("an answer that is cut off where its run waits for the model is ended, and made anew", async () => {
+	const time = manualTime();
+	const model = scriptedModel([{ text: "I was about to", error: broken }, "Done."]);
+	const session = createSession("s", {}, { model, modelWait: {}, ports: time.ports });
+	const { events, result } = await played(execute(session, says("go")));
+	expect(result.status).toBe("awaiting_tool_execution");
+	expect(messagesIn(events).at(-1)).toMatchObject({ role: "error", code: "interrupted" });
+	const ends = types(events).filter((type) => type === "message_start" || type === "message_end");
+	expect(ends.filter((type) => type === "message_start")).toHaveLength(ends.length / 2);
+	time.pass(36_000);
+	await expect.poll(() => session.messages.at(-1)).toMatchObject({ role: "assistant" });
+});
 
 test("a model that fails in the middle of an answer ends it as an error with what it said [API-046, API-048]", async () => {
 	const model = scriptedModel([{ reasoning: "Hm, well", text: "I was about to", error: broken }]);

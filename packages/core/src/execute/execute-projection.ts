@@ -131,6 +131,8 @@ export class ExecuteProjection {
 	}
 
 	#waits({ runId, calls }: Extract<RunEvent, { type: "waiting" }>): void {
+		// The provider failed in the middle of it: when the run continues, the model is asked anew.
+		if (this.#answer !== undefined) this.#failed(brokenOff, undefined);
 		const toolCalls = calls.map(({ call, awaits, deadline }): PendingSessionCall => {
 			const approval = awaits === "approval" ? { approval: true as const, runId } : {};
 			return { ...sessionCall(call), ...approval, ...(deadline === undefined ? {} : { deadline }) };
@@ -242,6 +244,11 @@ function failureOf(
 ): ErrorText {
 	return { code: code === "CONTENT_FILTERED" ? "content_filtered" : code, message };
 }
+
+const brokenOff: ErrorText = {
+	code: "interrupted",
+	message: "This reply was cut off: the provider failed. It is made anew.",
+};
 
 const cutOff: ErrorText = {
 	code: "interrupted",

@@ -1,7 +1,7 @@
 // The events of keyed sessions: what a run emits to its consumer (keyed sessions, AgentEvent).
 import type { UserContent } from "@holdfast/upp";
 import type { KnownTool, KnownTools } from "../tools/index.ts";
-import type { Placement } from "./fact.ts";
+import type { PendingWait, Placement } from "./fact.ts";
 import type { SubagentJobEvent } from "./job-events.ts";
 import type { PendingToolCall } from "./outside-answers.ts";
 
@@ -47,8 +47,14 @@ export type AgentEvent<Tools = unknown, Output = unknown> =
 	/** `output`: what the answer says, of an agent with the option `output`. */
 	| { readonly type: "turn-end"; readonly output?: Output }
 	| { readonly type: "turn-abort" }
-	/** The turn waits for answers to tool calls. */
-	| { readonly type: "turn-waiting"; readonly toolCalls: readonly PendingToolCall[] }
+	/** The turn waits for answers to tool calls; for a time, or its model, where `wait` says so. */
+	| {
+			readonly type: "turn-waiting";
+			readonly toolCalls: readonly PendingToolCall[];
+			readonly wait?: PendingWait;
+	  }
+	/** So many events before this were not kept, for nobody read them; the journal has what happened. */
+	| { readonly type: "events-dropped"; readonly count: number }
 	| { readonly type: "turn-error"; readonly message: string; readonly code: string }
 	| { readonly type: "step-start" }
 	| { readonly type: "step-end" }

@@ -50,7 +50,8 @@ export const factFormats: Readonly<Record<FactKind, FactFormat>> = {
 	decision: format({ values: ["answer"] }),
 	note: format({ values: ["value"] }),
 	// Version 1 had no `wait`: a release that knows only that one would wait for ever.
-	waiting: format({ upcasters: [(body) => body] }),
+	// Version 2 had no `wait.model`: a release that knows only that one would show the wait to the strategy.
+	waiting: format({ upcasters: [(body) => body, (body) => body] }),
 	"wait.ended": format({}),
 	"message.updated": format({ messages: ["message"] }),
 	"message.deleted": format({}),
@@ -88,13 +89,14 @@ export function decodeFact(
 	if (known === undefined || version > known.version) throw newer(kind, version);
 	try {
 		let members = JSON.parse(body) as Body;
-		for (const lift of known.upcasters.slice(version - 1)) members = lift(members);
-		const fact: Body = { kind };
-		for (const [name, value] of Object.entries(members)) {
-			if (known.messages.includes(name)) fact[name] = messageFromJSON(value as never);
-			else if (name === "marks") fact[name] = decodeMarks(value as string);
-			else fact[name] = known.values.includes(name) ? decodeValue(value as never) : value;
-		}
+		for (let from = version - 1; from < known.upcasters.length; from++)
+			members = (known.upcasters[from] as Upcaster)(members);
+		const fact: Body = { kind, ...members };
+		for (const name of known.messages)
+			if (fact[name] !== undefined) fact[name] = messageFromJSON(fact[name] as never);
+		for (const name of known.values)
+			if (fact[name] !== undefined) fact[name] = decodeValue(fact[name] as never);
+		if (fact.marks !== undefined) fact.marks = decodeMarks(fact.marks as string);
 		return fact as unknown as Fact;
 	} catch (cause) {
 		throw journalCorrupt(`a fact of kind "${kind}" cannot be read`, cause);

@@ -146,7 +146,7 @@ export interface WaitingEvent extends At {
 	readonly type: "waiting";
 	readonly runId: string;
 	readonly calls: readonly (PendingCall & { readonly call: ToolCall })[];
-	/** What the strategy waits for; then there are no calls. */
+	/** What the strategy waits for, or the run for its model; then there are no calls. */
 	readonly wait?: PendingWait;
 }
 export interface NoteEvent extends At {

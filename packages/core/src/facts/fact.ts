@@ -178,12 +178,21 @@ export interface PendingCall {
 	readonly deadline?: number;
 }
 
-/** A strategy waits for a time or an input, whichever comes first. */
+/** A run waits for a time or an input, whichever comes first. */
 export interface PendingWait {
-	/** What it waits for: a word of the strategy's own. */
+	/** What it waits for: a word of the strategy's own; `model` for the provider of its model. */
 	readonly tag: string;
 	/** Milliseconds since the epoch. Absent: it waits for an input alone. */
 	readonly until?: number;
+	/** Set where not the strategy waits, but the run for its model, whose provider is busy or cannot be reached. */
+	readonly model?: {
+		/** Milliseconds since the epoch when the model failed first, with no answer since. */
+		readonly since: number;
+		/** How often it has failed since. */
+		readonly attempt: number;
+		/** Code of the provider's last error. */
+		readonly code: string;
+	};
 }
 
 /** The run waits for somebody outside; it holds no process while it does. */

@@ -74,6 +74,7 @@ export {
 	stoppedFacts,
 	type ToolAnswer,
 } from "./outside-answers.ts";
+export { OwnFoldFailed } from "./own-fold.ts";
 export { PartialAnswer } from "./partial-answer.ts";
 export { project } from "./project.ts";
 export { type OutputVerdict, outputTopic, type RunOutput, readVerdict } from "./run-output.ts";
@@ -83,7 +84,6 @@ export {
 	evolve,
 	type FoldOptions,
 	initialSession,
-	OwnFoldFailed,
 	runMessages,
 	type SessionState,
 } from "./session-state.ts";

@@ -42,12 +42,14 @@ export class PendingMarks {
 	}
 }
 
+/** Lists of so many marks at most are shared: there are few of them, and hardly a fact has more. */
+const mostShared = 3;
 /** The few lists of marks there are: facts are kept, and most steps have the same. */
 const shared = new Map<string, readonly BoundaryMark[]>();
 
 /** The same marks as one list for all who have them. */
 function sharedMarks(marks: readonly BoundaryMark[]): readonly BoundaryMark[] {
-	if (marks.length > 3) return marks.slice();
+	if (marks.length > mostShared) return marks.slice();
 	const text = marks.join();
 	const known = shared.get(text) ?? Object.freeze(marks.slice());
 	if (!shared.has(text)) shared.set(text, known);
@@ -72,6 +74,8 @@ export function beginsMarks({ kind }: Fact): boolean {
 }
 
 const letters: Readonly<Record<BoundaryMark, string>> = { turn_start: "t", step_start: "s", step_end: "e" };
+/** The same lists by their stored text. */
+const decoded = new Map<string, readonly BoundaryMark[]>();
 const byLetter = new Map(Object.entries(letters).map(([mark, letter]) => [letter, mark as BoundaryMark]));
 
 /** Marks as they are stored with a fact: there are some in every step, so they are short. */
@@ -83,5 +87,9 @@ export function encodeMarks(marks: readonly BoundaryMark[]): string {
 
 /** Marks as they were stored; those of later releases that this one does not know are left out. */
 export function decodeMarks(text: string): readonly BoundaryMark[] {
-	return [...text].flatMap((letter) => byLetter.get(letter) ?? []);
+	const known = decoded.get(text);
+	if (known !== undefined) return known;
+	const marks = [...text].flatMap((letter) => byLetter.get(letter) ?? []);
+	if (marks.length === text.length && marks.length <= mostShared) decoded.set(text, sharedMarks(marks));
+	return sharedMarks(marks);
 }

@@ -71,7 +71,7 @@ export interface RunState {
 	readonly assistant?: AssistantSaid;
 	/** What the strategy requested since then: the calls of the step are these. */
 	readonly requested?: ToolsRequested | undefined;
-	/** What the strategy waits for, until the run does something else. */
+	/** What the strategy waits for, or the run for its model, until the run does something else. */
 	readonly wait?: PendingWait | undefined;
 	readonly executions: List<ToolExecution>;
 	/** How many of them were run before the current step. */

@@ -18,6 +18,7 @@ import {
 import { editMessage } from "./edit-message.ts";
 import type { Entry, Noted, ToolCallOutcome, ToolSettled } from "./fact.ts";
 import { unfold } from "./folded-state.ts";
+import { isHidden, type OwnFold, OwnFoldFailed } from "./own-fold.ts";
 import { uncheckedOutput } from "./run-output.ts";
 import {
 	type CallState,
@@ -47,20 +48,6 @@ export interface FoldOptions {
 	readonly own?: OwnFold | undefined;
 }
 
-/** What a strategy knows of a run: a fold of its own over the facts of it, pure and constant in cost (keeps I2, I5, I6). */
-export interface OwnFold {
-	initial(): unknown;
-	evolve(own: unknown, entry: Entry): unknown;
-}
-
-/** In the place of what a strategy knows, where its own fold threw. */
-export class OwnFoldFailed {
-	readonly error: unknown;
-	constructor(error: unknown) {
-		this.error = error;
-	}
-}
-
 /** A session that begins with a given state. */
 export function initialSession(agent: AgentState): SessionState {
 	return { seq: 0, agent, context: AgentState.partsOf(agent).messages, run: undefined };
@@ -85,7 +72,8 @@ function withOwn(
 	entry: Entry,
 	fold: OwnFold,
 ): SessionState {
-	if (run === undefined || run.runId !== entry.runId || isHidden(entry.fact)) return { ...next, run };
+	if (run === undefined || run.runId !== entry.runId || isHidden(entry.fact, before.run))
+		return { ...next, run };
 	try {
 		const own = entry.fact.kind === "run.started" ? fold.initial() : before.run?.own;
 		if (own instanceof OwnFoldFailed) return { ...next, run };
@@ -93,12 +81,6 @@ function withOwn(
 	} catch (error) {
 		return { ...next, run: { ...run, own: new OwnFoldFailed(error) } };
 	}
-}
-
-/** Whether a fact says nothing of the work: strategies do not see it. */
-function isHidden(fact: Entry["fact"]): boolean {
-	if (fact.kind !== "note") return false;
-	return fact.aside === true || fact.topic === "model-retry" || fact.topic === "suspended";
 }
 
 function withFact(state: SessionState, entry: Entry, options: FoldOptions): SessionState {
@@ -225,6 +207,8 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 		case "waiting":
 			return { ...state, seq, run: { ...run, status: "waiting", pending: fact.calls, wait: fact.wait } };
 		case "wait.ended": {
+			// Strategies do not see that their model could not be reached. Until it answers, `wait` counts its failures.
+			if (run.wait?.model !== undefined) return { ...state, seq, run: { ...run, status: "running" } };
 			const last: LastFact = { kind: "wait", tag: fact.tag, value: fact.until };
 			return { ...state, seq, run: { ...run, status: "running", wait: undefined, last } };
 		}

@@ -32,6 +32,9 @@ export function awaitedHost(
 	const awaited: Journal = {
 		name,
 		workerId,
+		get volatile() {
+			return journal?.volatile as true;
+		},
 		acquire: (key, options) => once((found) => found.acquire(key, options)),
 		submit: (key, input) => once((found) => found.submit(key, input)),
 		inbox: (key) => once((found) => found.inbox(key)),

@@ -34,10 +34,11 @@ export type {
 	SessionHead,
 	StoredInput,
 } from "./journal.ts";
+export { type Lifetime, systemWarn, type Warn } from "./lifetime.ts";
 export { memoryHost } from "./memory-host.ts";
 export { memoryJournal } from "./memory-journal.ts";
 export { memoryRecords } from "./memory-records.ts";
-export { type Clock, type Ids, type Ports, systemPorts, type Timers } from "./ports.ts";
+export { type Clock, type EventLoop, type Ids, type Ports, systemPorts, type Timers } from "./ports.ts";
 export { numbered, onDraft, RecordDraft, type RecordSpace, type StoredRecord } from "./records.ts";
 export type { RunIndex, RunLocation } from "./run-index.ts";
 export {

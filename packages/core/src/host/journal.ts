@@ -159,6 +159,8 @@ export interface ListOptions {
 export interface Journal {
 	/** A word for messages: `memory`, `sqlite`. */
 	readonly name: string;
+	/** Set where nothing of it outlives the process. */
+	readonly volatile?: true;
 	/** Whether settled entries can be folded into one (`Append.replaces`). Absent: they cannot. */
 	readonly folds?: boolean;
 	/** Names this holder among all that share the store; one a journal object. */

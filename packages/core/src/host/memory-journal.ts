@@ -60,6 +60,7 @@ export function workerOf(store: Store, workerId: string): MemoryJournal {
 	};
 	return {
 		name: "memory",
+		volatile: true,
 		folds: true,
 		workerId,
 		acquire(key, options): AcquireResult {

@@ -71,7 +71,8 @@ export function ensureSession(store: Store, key: string): Session {
 function makeIncarnations(): () => string {
 	const store = uuid().slice(0, 18);
 	let count = 0;
-	return () => `${store}-${++count}`;
+	// Joined it is one string; a template would be kept as a tree of its pieces.
+	return () => [store, ++count].join("-");
 }
 
 /** Seq of the last entry; 0 if absent. */

@@ -1,5 +1,6 @@
 // Time, timers, ids and the event loop as ports: the engine reads none of them from the world itself (keeps I6).
 import { uuid } from "@holdfast/upp";
+import { type Lifetime, systemLifetime } from "./lifetime.ts";
 
 /** Where time comes from. */
 export interface Clock {
@@ -29,12 +30,13 @@ export interface EventLoop {
 	whenTurned(passed: () => void): void;
 }
 
-/** What the runtime takes from its surroundings: clock, ids, timers, event loop. */
+/** What the runtime takes from its surroundings: clock, ids, timers, event loop, the end of the process. */
 export interface Ports {
 	readonly clock: Clock;
 	readonly ids: Ids;
 	readonly timers: Timers;
 	readonly eventLoop: EventLoop;
+	readonly lifetime: Lifetime;
 }
 
 export const systemPorts: Ports = {
@@ -50,6 +52,7 @@ export const systemPorts: Ports = {
 		nextTurn: (passed) => void soon(passed),
 		whenTurned: (passed) => soon(passed)?.unref?.(),
 	},
+	lifetime: systemLifetime,
 };
 
 interface Immediate {

@@ -17,14 +17,17 @@ import {
 	errorData,
 	joinModelEvents,
 	type PendingToolCall,
+	type PendingWait,
 	pendingCalls,
 	type RunEvent,
+	type SessionState,
 	type Watcher,
 } from "../facts/index.ts";
 import type { AgentState, GenerateResult } from "../state/index.ts";
 import { awaitsItself } from "./session-errors.ts";
 import { SessionEvents } from "./session-events.ts";
 import type { TurnFrame } from "./turn-frame.ts";
+import type { UnreadRuns } from "./unread-runs.ts";
 
 /** How a run ended, as seen from this process. */
 export interface RunResult<Output = unknown> {
@@ -33,6 +36,8 @@ export interface RunResult<Output = unknown> {
 	readonly outcome: "completed" | "aborted" | "error" | "killed" | "suspended" | "waiting";
 	/** The tool calls that somebody outside has to answer; present when it waits. */
 	readonly pending?: readonly PendingToolCall[];
+	/** What else it waits for, and until when: a time its strategy set, or a model whose provider cannot be reached. */
+	readonly wait?: PendingWait;
 	/** Text of the last answer; empty when there was none. */
 	readonly text: string;
 	/** Absent when the model never answered. */
@@ -50,7 +55,8 @@ export interface RunResult<Output = unknown> {
 
 /**
  * A turn that was accepted. It waits at each boundary for the consumer of `events()`; `watch()` and `result()` let it
- * continue by itself. Leaving the events detaches and never stops the run.
+ * continue by itself. Leaving the events detaches and never stops the run. One that nobody asks anything for a second
+ * continues by itself, too, until `events()` is called; see the option `unread`.
  *
  * @see keyed sessions, AgentRun
  */
@@ -95,6 +101,7 @@ export class AgentRun<Event = AgentEvent, Output = unknown, Watched = RunEvent> 
 		}
 		this.#consumed = true;
 		const events = this.#events;
+		events.take();
 		const iterator: AsyncIterableIterator<AgentEvent> = {
 			next: () => this.#next(events),
 			return: () => events.return(),
@@ -183,11 +190,13 @@ export class AgentRun<Event = AgentEvent, Output = unknown, Watched = RunEvent> 
 	}
 
 	/** Ties this handle to the run that is about to be driven. @internal */
-	attach(run: Run, onEvent?: (event: AgentEvent) => void): void {
+	attach(run: Run, unread: UnreadRuns, onEvent?: (event: AgentEvent) => void): void {
 		this.#run = run;
 		this.#from = run.state.seq;
 		if (this.#observer !== undefined) run.watch(this.#observer);
 		this.#processKey ??= run.processKey;
+		this.#events.unread = unread;
+		this.#events.handle = this;
 		this.#events.onEvent = onEvent;
 		run.watch({
 			notify: (event) => this.#emit(event),
@@ -275,7 +284,7 @@ async function endOf(run: Run, outcome: DriveOutcome, frame: TurnFrame): Promise
 		runId: run.runId,
 		outcome:
 			outcome.kind === "ended" ? outcome.outcome : outcome.reason === "waiting" ? "waiting" : "suspended",
-		...(outcome.kind === "left" && outcome.reason === "waiting" ? { pending: pendingCalls(run.state) } : {}),
+		...(outcome.kind === "left" && outcome.reason === "waiting" ? waitOf(run.state) : {}),
 		text: turn?.response.text ?? "",
 		...(turn === undefined ? {} : { turn }),
 		...(output === undefined ? {} : { output }),
@@ -285,6 +294,12 @@ async function endOf(run: Run, outcome: DriveOutcome, frame: TurnFrame): Promise
 		steps: state?.step ?? 0,
 		...(state === undefined || state.unpriced > 0 ? {} : { cost: state.cost }),
 	};
+}
+
+function waitOf(state: SessionState): Pick<RunResult, "pending" | "wait"> {
+	const { wait } = state.run ?? {};
+	const pending = pendingCalls(state);
+	return wait === undefined ? { pending } : { pending, wait };
 }
 
 function joinEvents(last: RunEvent, next: RunEvent): RunEvent | undefined {

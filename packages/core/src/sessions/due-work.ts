@@ -181,10 +181,12 @@ export class DueWork {
 	/** What nobody alive works on. */
 	async #orphaned(): Promise<readonly Piece[]> {
 		const { journal, prefix, takeOver } = this.#supervised;
-		return (await orphanedKeys(journal, prefix)).flatMap((storeKey) => {
-			if (!this.#isOurs(storeKey)) return [];
-			return [{ storeKey, name: `session ${storeKey}`, take: () => takeOver(storeKey) }];
-		});
+		const pieces: Piece[] = [];
+		for await (const storeKey of orphanedKeys(journal, prefix)) {
+			if (!this.#isOurs(storeKey)) continue;
+			pieces.push({ storeKey, name: `session ${storeKey}`, take: () => takeOver(storeKey) });
+		}
+		return pieces;
 	}
 
 	/** What the scheduler has for us. */

@@ -1,16 +1,21 @@
 // One thing at a time: while one piece of work is under way, nobody else acquires the session, begins or resumes a run.
 
+/** Whose work is done here. */
+export interface ExclusiveOwner {
+	/** Called after each piece of work, before those who wait for it wake. */
+	workIsDone(): void;
+	/** Called when they did. */
+	workIsFree(): void;
+}
+
 export class Exclusive {
-	readonly #done: () => unknown;
-	readonly #free: () => unknown;
+	readonly #owner: ExclusiveOwner;
 	#sleepers: (() => void)[] | undefined;
 	#work: Promise<unknown> | undefined;
 	#isBlocked = false;
 
-	/** `done` is called after each piece of work, before those who wait for it wake; `free` when they did. */
-	constructor(done: () => unknown, free: () => unknown) {
-		this.#done = done;
-		this.#free = free;
+	constructor(owner: ExclusiveOwner) {
+		this.#owner = owner;
 	}
 
 	get isBusy(): boolean {
@@ -37,9 +42,9 @@ export class Exclusive {
 		} finally {
 			this.#work = undefined;
 			this.#isBlocked = false;
-			this.#done();
+			this.#owner.workIsDone();
 			this.#wakeAll();
-			this.#free();
+			this.#owner.workIsFree();
 		}
 	}
 

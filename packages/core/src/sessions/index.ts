@@ -14,3 +14,4 @@ export { storeKeysWith } from "./store-keys.ts";
 export type { RecoverOptions, WorkHooks, WorkOptions } from "./supervised.ts";
 export { Supervisor } from "./supervisor.ts";
 export type { AgentSetup, SessionAgent, SessionChildren, TurnRequest } from "./turn-agent.ts";
+export type { Unread } from "./unread-runs.ts";

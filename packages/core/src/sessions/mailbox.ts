@@ -128,6 +128,8 @@ export class Mailbox {
 	remove(turn: QueuedTurn): void {
 		this.#turns = this.#turns.filter((each) => each !== turn);
 		this.#local.queued.delete(turn.inputId);
+		// It was begun, which is its acceptance, or refused.
+		if (this.#accepting?.inputId === turn.inputId) this.#accepting = undefined;
 	}
 
 	/** Takes all turns out; those in the inbox stay there. */

@@ -81,12 +81,13 @@ export async function take(
 export async function expire(actor: SessionActor): Promise<void> {
 	const { clock } = actor.scope.agent.engine.ports;
 	try {
-		void (
-			await settle(
-				actor,
-				timedOut(() => clock.now()),
-			)
-		).result();
+		const run = await settle(
+			actor,
+			timedOut(() => clock.now()),
+		);
+		// Nobody asked for it: who works in the background learns that it continues.
+		run.detach();
+		actor.scope.resumed(run);
 	} catch (error) {
 		if (!isNotWaiting(error)) throw error;
 	}

@@ -18,7 +18,7 @@ import { type DriveOutcome, type ProcessKey, sessionKilled, waitFor } from "../e
 import type { AcceptedInput, SessionState } from "../facts/index.ts";
 import { AgentRun } from "./agent-run.ts";
 import { watchDeadline } from "./deadlines.ts";
-import { Exclusive } from "./exclusive.ts";
+import { Exclusive, type ExclusiveOwner } from "./exclusive.ts";
 import type { Mailbox, QueuedTurn } from "./mailbox.ts";
 import type { Resumption } from "./resume-turn.ts";
 import {
@@ -40,7 +40,7 @@ export interface Seat {
 	actor: SessionActor | undefined;
 }
 
-export class SessionActor {
+export class SessionActor implements ExclusiveOwner {
 	readonly seat: Seat = { actor: this };
 	readonly scope: SessionScope;
 	readonly exclusive: Exclusive;
@@ -55,11 +55,7 @@ export class SessionActor {
 	constructor(scope: SessionScope, storeKey: string, sessionKey: string) {
 		this.scope = scope;
 		this.#opening = new SessionOpening(scope, storeKey, sessionKey);
-		this.exclusive = new Exclusive(
-			// What was adopted while the session was killed is for the next actor of this session.
-			() => this.#isKillOver && this.#leaveQueued("killed", sessionKilled()),
-			() => this.mailbox.length > 0 && queueMicrotask(() => this.pump()),
-		);
+		this.exclusive = new Exclusive(this);
 	}
 
 	/** Under what key the session is in the store. */
@@ -168,6 +164,15 @@ export class SessionActor {
 				this.#leaveQueued(isParked(error) ? "parked" : "journal_failed", error);
 			}
 		});
+	}
+
+	workIsDone(): void {
+		// What was adopted while the session was killed is for the next actor of this session.
+		if (this.#isKillOver) this.#leaveQueued("killed", sessionKilled());
+	}
+
+	workIsFree(): void {
+		if (this.mailbox.length > 0) queueMicrotask(() => this.pump());
 	}
 
 	/** Makes room for others, unless there is something to do or to remember. */

@@ -5,16 +5,37 @@ import { EventQueue } from "../engine/index.ts";
 import type { AgentEvent, BoundaryEvent, RunEvent, Watcher } from "../facts/index.ts";
 import { isJobEvent } from "../facts/index.ts";
 import { plainDetails, plainJson } from "../tools/index.ts";
+import type { UnreadRuns } from "./unread-runs.ts";
 
-/** A watcher whose single consumer holds the run at its boundaries. */
+/** How many events are kept for a consumer that has not come yet: the last ones. */
+const keptUnread = 1_000;
+
+/**
+ * A watcher whose single consumer holds the run at its boundaries.
+ *
+ *   awaited   boundaries wait for a consumer to come; so many events are kept for it
+ *   unread    no consumer came: boundaries pass
+ *   read      the consumer came: boundaries wait for it
+ *   left      boundaries pass: the consumer left, or the run is watched, or waited for
+ *
+ *   awaited → unread   `continueUnread`, by who watches unread runs
+ *   awaited, unread → read   `take`
+ *   any → left   `detach`, `return`
+ */
 export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 	readonly #queue = new EventQueue<AgentEvent>();
 	#started: Set<string> | undefined;
 	/** How many there were so far. */
 	count = 0;
 	#asked = 0;
-	#attached = true;
+	#consumer: "awaited" | "unread" | "read" | "left" = "awaited";
+	#isTaken = false;
+	/** How many events were not kept. */
+	#dropped = 0;
 	#overlays = 0;
+	/** Watches it as long as nobody reads it, under the handle that nobody uses. */
+	unread: UnreadRuns | undefined;
+	handle: { readonly sessionKey: string; readonly runId: string } | undefined;
 	/** Called with each event when it happens, whether or not anybody consumes it. */
 	onEvent: ((event: AgentEvent) => void) | undefined;
 	#gate: { readonly at: number; open(): void } | undefined;
@@ -68,9 +89,11 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 						awaits,
 						...(deadline === undefined ? {} : { deadline }),
 					})),
+					...(event.wait === undefined ? {} : { wait: event.wait }),
 				});
 				break;
 			case "run_suspended":
+				this.#notAwaited();
 				this.#expireOverlays();
 				if (event.reason === "waiting") {
 					this.#queue.end();
@@ -84,6 +107,7 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 				this.#queue.end();
 				break;
 			case "run_end":
+				this.#notAwaited();
 				this.#expireOverlays();
 				this.#push(endEvent(event));
 				this.#queue.end();
@@ -112,17 +136,44 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 	}
 
 	passed(_event: BoundaryEvent): Promise<void> | undefined {
-		if (!this.#attached || this.#asked > this.count) return undefined;
+		const isHeld = this.#consumer === "awaited" || this.#consumer === "read";
+		if (!isHeld || this.#asked > this.count) return undefined;
+		if (this.#consumer === "awaited") this.unread?.awaits(this);
 		return new Promise((open) => {
 			this.#gate = { at: this.count, open };
 		});
 	}
 
+	/** The consumer has come. */
+	take(): void {
+		this.#notAwaited();
+		this.#isTaken = true;
+		// Those it will never see are as good as asked for.
+		this.#asked = this.#dropped;
+		if (this.#consumer !== "left") this.#consumer = "read";
+	}
+
+	/** No consumer came: boundaries pass until one does. */
+	continueUnread(): void {
+		if (this.#consumer !== "awaited") return;
+		this.#consumer = "unread";
+		this.#openGate();
+	}
+
+	#notAwaited(): void {
+		this.unread?.forget(this);
+	}
+
 	get isWaiting(): boolean {
-		return this.#queue.isWaiting;
+		return this.#dropped === 0 && this.#queue.isWaiting;
 	}
 
 	next(): Promise<IteratorResult<AgentEvent>> {
+		if (this.#dropped > 0) {
+			const count = this.#dropped;
+			this.#dropped = 0;
+			return Promise.resolve({ value: { type: "events-dropped", count }, done: false });
+		}
 		this.#asked++;
 		if (this.#gate !== undefined && this.#asked > this.#gate.at) this.#openGate();
 		return this.#queue.next();
@@ -136,7 +187,8 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 
 	/** Boundaries no longer wait; events stay readable. */
 	detach(): void {
-		this.#attached = false;
+		this.#notAwaited();
+		this.#consumer = "left";
 		this.#openGate();
 	}
 
@@ -148,6 +200,10 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 
 	#push(event: AgentEvent): void {
 		this.count++;
+		if (!this.#isTaken && this.#queue.length >= keptUnread) {
+			this.#queue.dropFirst();
+			this.#dropped++;
+		}
 		this.#queue.push(event);
 		this.onEvent?.(event);
 	}

@@ -19,21 +19,28 @@ export interface LeaseStore {
 	readonly timers: Timers;
 }
 
+/** For whom a session is read. */
+export interface LeaseReader {
+	/** The agent whose tools say how results are cut for the model. */
+	resolve(): MaybePromise<EngineAgent>;
+}
+
 export class SessionLease {
 	readonly #store: LeaseStore;
 	readonly #storeKey: string;
-	/** The agent whose tools say how results are cut for the model. */
-	readonly #agent: () => MaybePromise<EngineAgent>;
+	readonly #reader: LeaseReader;
 	#known: KnownSession | undefined;
+	/** What was read while the session was not held: it is read on from there. */
+	#seen: KnownSession | undefined;
 	#lease: Lease | undefined;
 	/** Settles when the lease released last is out of the way. */
 	#releasing: Promise<void> | undefined;
 	#wake: (() => void) | undefined;
 
-	constructor(store: LeaseStore, storeKey: string, agent: () => MaybePromise<EngineAgent>) {
+	constructor(store: LeaseStore, storeKey: string, reader: LeaseReader) {
 		this.#store = store;
 		this.#storeKey = storeKey;
-		this.#agent = agent;
+		this.#reader = reader;
 	}
 
 	/** The journal's lease, while the session is held. */
@@ -85,6 +92,7 @@ export class SessionLease {
 		const { lease } = acquired;
 		const known = (session: KnownSession): Lease => {
 			this.#known = session;
+			this.#seen = undefined;
 			this.#lease = lease;
 			return lease;
 		};
@@ -138,7 +146,9 @@ export class SessionLease {
 
 	/** The state with all that anybody has added. */
 	async read(): Promise<SessionState> {
-		return (await this.#readOn()).state;
+		const read = await this.#readOn();
+		if (this.#known === undefined) this.#seen = read;
+		return read.state;
 	}
 
 	/** What the model had said of an answer that never finished; undefined when it was not kept. */
@@ -147,8 +157,8 @@ export class SessionLease {
 	}
 
 	async #readOn(): Promise<KnownSession> {
-		const agent = this.#agent();
-		const known = this.#known ?? { state: emptySession() };
+		const agent = this.#reader.resolve();
+		const known = this.#known ?? this.#seen ?? { state: emptySession() };
 		const engine = agent instanceof Promise ? await agent : agent;
 		return readOn(this.#store.journal, this.#storeKey, engine, known);
 	}

@@ -25,7 +25,7 @@ export class SessionOpening {
 		this.#scope = scope;
 		this.storeKey = storeKey;
 		this.sessionKey = sessionKey;
-		this.lease = new SessionLease(scope, storeKey, () => this.#resolve());
+		this.lease = new SessionLease(scope, storeKey, this);
 		this.mailbox = new Mailbox(scope.journal, storeKey, scope.local);
 	}
 
@@ -70,7 +70,7 @@ export class SessionOpening {
 				steer,
 				queued.storing?.catch(() => {}),
 			);
-		const agent = this.#resolve(queued.input.origin?.caller);
+		const agent = this.resolve(queued.input.origin?.caller);
 		return agent instanceof Promise
 			? this.#begin(queued, steer, agent)
 			: this.#beginWith(agent, queued, steer);
@@ -82,7 +82,7 @@ export class SessionOpening {
 		first: Promise<unknown> | undefined,
 	): Promise<Turn | undefined> {
 		await first;
-		return this.#beginWith(await this.#resolve(queued.input.origin?.caller), queued, steer);
+		return this.#beginWith(await this.resolve(queued.input.origin?.caller), queued, steer);
 	}
 
 	#beginWith(
@@ -105,7 +105,7 @@ export class SessionOpening {
 		const refusal = (): Error => awaitsItself(this.sessionKey);
 		return resumeTurn(this.#turnSession(steer), open, {
 			...how,
-			resolve: () => this.#resolve(open.started.caller),
+			resolve: () => this.resolve(open.started.caller),
 			// Nobody else gets to the session meanwhile.
 			whileOpening: (hooks) => withinCall(exclusive, () => waitFor(this.processKey, hooks, refusal)),
 		});
@@ -117,7 +117,7 @@ export class SessionOpening {
 	}
 
 	/** The agent of the next turn, as far as it is known. */
-	#resolve(caller?: Caller): MaybePromise<EngineAgent> {
+	resolve(caller?: Caller): MaybePromise<EngineAgent> {
 		const { agent } = this.#scope;
 		const { sessionKey } = this;
 		const resolved = agent.resolve?.({ sessionKey, namespace: agent.namespace, caller });
@@ -126,7 +126,7 @@ export class SessionOpening {
 	}
 
 	#turnSession(steer: FrameSession["steer"]): TurnSession {
-		const { agent, records, mayWait, journal, observe } = this.#scope;
+		const { agent, records, mayWait, modelWait, unread, journal, observe } = this.#scope;
 		const { sessionKey, processKey, lease, mailbox } = this;
 		return {
 			sessionKey,
@@ -137,6 +137,8 @@ export class SessionOpening {
 			state: lease.state,
 			records,
 			mayWait,
+			modelWait,
+			unread,
 			keepsDeltas: journal.readChunks !== undefined,
 			lease,
 			notices: mailbox.notices,

@@ -54,9 +54,6 @@ async function beginOrStore(actor: SessionActor, turn: QueuedTurn): Promise<void
 	try {
 		const { setup } = scope.agent;
 		if (setup !== undefined) await setup.over();
-		const { fairness } = scope.agent.engine;
-		const moment = scope.othersWork ? fairness.turn() : fairness.begin();
-		if (moment !== undefined) await moment;
 		const isOurs = (await actor.open()) === "ours";
 		actor.ensureNotKilled();
 		const isFirst = isOurs && lease.openRunId === undefined && mailbox.first === turn;
@@ -194,7 +191,12 @@ export async function resume(
 /** All that was committed, with what other processes added. */
 export async function readState(actor: SessionActor): Promise<SessionState> {
 	actor.ensureUsable();
-	return actor.turn?.run.state ?? actor.lease.read();
+	if (actor.turn !== undefined) return actor.turn.run.state;
+	try {
+		return await actor.lease.read();
+	} finally {
+		actor.restIfIdle();
+	}
 }
 
 /**

@@ -1,5 +1,5 @@
 // What the sessions of one table share in this process.
-import type { ObserveRun } from "../engine/index.ts";
+import type { ModelWait, ObserveRun } from "../engine/index.ts";
 import type { AcceptedInput } from "../facts/index.ts";
 import type { Journal, Timers } from "../host/index.ts";
 import type { AgentRun } from "./agent-run.ts";
@@ -8,6 +8,7 @@ import type { LocalStore } from "./local-store.ts";
 import type { SessionActor } from "./session-actor.ts";
 import type { SessionRecords } from "./session-records.ts";
 import type { SessionAgent } from "./turn-agent.ts";
+import type { UnreadRuns } from "./unread-runs.ts";
 
 export interface SessionScope {
 	readonly agent: SessionAgent;
@@ -20,8 +21,10 @@ export interface SessionScope {
 	readonly observe: ObserveRun | undefined;
 	/** Whether runs may wait for somebody outside. */
 	readonly mayWait: boolean;
-	/** Whether more than one session is at work. */
-	readonly othersWork: boolean;
+	/** How runs wait for the provider of their model; undefined: they fail. */
+	readonly modelWait: ModelWait | undefined;
+	/** Sees to runs that nobody reads. */
+	readonly unread: UnreadRuns;
 	/** Says something to the active run of a session. */
 	steer(actor: SessionActor, input: AcceptedInput): Promise<AgentRun>;
 	/** The calls of a run that waits for somebody outside are out of time. */

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import { journalHost } from "../host/host-port.ts";
 import type { Journal, Lease } from "../host/journal.ts";
-import { memoryJournal } from "../host/memory-journal.ts";
+import { type MemoryJournal, memoryJournal } from "../host/memory-journal.ts";
 import { echo, play, shown } from "./sessions.fixture.ts";
 
 test("of a thousand idle sessions and one, the oldest lets go of its lease, and its handle continues", async () => {
@@ -35,4 +35,45 @@ test("a session with an overlay for its next turn keeps it, however many others 
 	for (let at = 0; at <= 1_000; at++) await (await agent.session(`other ${at}`).send("go")).result();
 	await (await session.send("two")).result();
 	expect(shown(model).at(-1)).toEqual(["user: one", "assistant: re: one", "user: beside", "user: two"]);
+});
+
+/** A journal over the sessions of another, and the places of the entries that were read from it. */
+function readingOf(inner: MemoryJournal): { readonly journal: Journal; readonly read: number[] } {
+	const read: number[] = [];
+	const other = inner.worker("other");
+	const journal: Journal = {
+		...other,
+		read(key, options) {
+			const entries = other.read(key, options);
+			read.push(...entries.map(({ seq }) => seq));
+			return entries;
+		},
+	};
+	return { journal, read };
+}
+
+test("a state that was asked for is read on from, by the next who asks and by the turn after it", async () => {
+	const store = memoryJournal();
+	const { journal, read } = readingOf(store);
+	const first = new Agent({ model: scriptedModel(echo), host: journalHost(store) });
+	const session = new Agent({ model: scriptedModel(echo), host: journalHost(journal) }).session("s");
+	await (await first.session("s").send("one")).result();
+	expect((await session.state()).messages).toHaveLength(2);
+	await (await first.session("s").send("two")).result();
+	expect((await session.state()).messages).toHaveLength(4);
+	expect((await (await session.send("three")).result()).state.messages).toHaveLength(6);
+	expect(read).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+});
+
+test("a session whose state was asked for makes room for others", async () => {
+	const store = memoryJournal();
+	const { journal, read } = readingOf(store);
+	const first = new Agent({ model: scriptedModel(echo), host: journalHost(store) });
+	const agent = new Agent({ model: scriptedModel(echo), host: journalHost(journal) });
+	await (await first.session("s").send("one")).result();
+	const session = agent.session("s");
+	await session.state();
+	for (let at = 0; at < 1_000; at++) await agent.session(`other ${at}`).state();
+	await session.state();
+	expect(read).toEqual([1, 2, 3, 4, 1, 2, 3, 4]);
 });

@@ -1,6 +1,6 @@
 // The sessions of one agent in this process: one actor a session, kept while it works and a while after (keeps I7).
 
-import type { ObserveRun } from "../engine/index.ts";
+import { type ModelWait, modelWaitDefaults, type ObserveRun } from "../engine/index.ts";
 import type { AcceptedInput } from "../facts/index.ts";
 import type { ExecutionCapabilities, Journal, Timers } from "../host/index.ts";
 import { readChildStoreKey } from "../host/index.ts";
@@ -13,6 +13,7 @@ import type { SessionRecords } from "./session-records.ts";
 import { steer } from "./session-requests.ts";
 import type { SessionScope } from "./session-scope.ts";
 import type { SessionAgent } from "./turn-agent.ts";
+import { UnreadRuns } from "./unread-runs.ts";
 
 /** How many idle sessions keep their folded state in memory; older ones are read again from the journal when used. */
 const idleSessions = 1_000;
@@ -38,11 +39,14 @@ export class SessionTable implements SessionScope {
 	readonly background: ExecutionCapabilities["backgroundSubagents"];
 	readonly records: SessionRecords | undefined;
 	readonly observe: ObserveRun | undefined;
+	readonly unread: UnreadRuns;
 	readonly #keys: "session-keys" | "store-keys";
 	/** By store key. */
 	readonly #actors = new Map<string, SessionActor>();
 	/** Store keys of sessions with nothing to do, the oldest first. */
 	readonly #idle = new Set<string>();
+	/** What was sent to sessions at rest waits for others that begin: until when, by store key. */
+	readonly #entering = new Map<string, Promise<void>>();
 	readonly #listeners = new Set<(run: AgentRun) => void>();
 	#isClosed = false;
 
@@ -55,6 +59,16 @@ export class SessionTable implements SessionScope {
 		this.records = options.records;
 		this.observe = options.observe;
 		this.#keys = options.keys ?? "session-keys";
+		const { clock, eventLoop, lifetime } = agent.engine.ports;
+		this.unread = new UnreadRuns({
+			unread: agent.unread,
+			clock,
+			timers: this.timers,
+			eventLoop,
+			lifetime,
+			isVolatile: () => journal.volatile === true,
+			warn: agent.warn,
+		});
 		this.agent = agent.inTable?.(this) ?? agent;
 	}
 
@@ -91,8 +105,35 @@ export class SessionTable implements SessionScope {
 		return this.#keys === "session-keys";
 	}
 
-	get othersWork(): boolean {
-		return this.#actors.size - this.#idle.size > 1;
+	get modelWait(): ModelWait | undefined {
+		const { modelWait = this.journal.volatile === true ? "never" : modelWaitDefaults } = this.agent;
+		return modelWait === "never" ? undefined : modelWait;
+	}
+
+	/**
+	 * Asked before something is sent to the session of a key. Where many begin at once, a session at rest waits for those before
+	 * it, and nothing is made of it meanwhile: what they all need would be alive together, and most of the time would go
+	 * into collecting garbage. Who waits has `entered` when it continues.
+	 */
+	enter(key: string): Promise<void> | undefined {
+		const storeKey = this.storeKeyOf(key);
+		const waiting = this.#entering.get(storeKey);
+		if (waiting !== undefined) return waiting;
+		if (this.#actors.get(storeKey)?.isIdle === false) return undefined;
+		const { fairness } = this.agent.engine;
+		const othersWork = this.#actors.size > this.#idle.size;
+		const moment = othersWork ? fairness.turn() : fairness.begin();
+		if (moment !== undefined) this.#entering.set(storeKey, moment);
+		return moment;
+	}
+
+	/** Until when that waits which was sent to the session of a key before; undefined if absent. */
+	entering(key: string): Promise<void> | undefined {
+		return this.#entering.size === 0 ? undefined : this.#entering.get(this.storeKeyOf(key));
+	}
+
+	entered(key: string): void {
+		this.#entering.delete(this.storeKeyOf(key));
 	}
 
 	steer(actor: SessionActor, input: AcceptedInput): Promise<AgentRun> {
@@ -156,9 +197,10 @@ export class SessionTable implements SessionScope {
 		if (this.#actors.get(storeKey)?.isIdle === true) this.rested(storeKey);
 	}
 
-	/** Suspends all runs under way and waits until they are left. */
-	async close(): Promise<void> {
+	/** Suspends all runs under way and waits until they are left. `what`: whether they can be resumed after that. */
+	async close(what: "kept" | "lost" = "kept"): Promise<void> {
 		this.#isClosed = true;
+		this.unread.close(what);
 		this.later.close();
 		await Promise.all([...this.#actors.values()].map((actor) => actor.close()));
 		this.#actors.clear();

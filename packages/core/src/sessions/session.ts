@@ -40,7 +40,13 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 		input: SendInput,
 		{ caller }: Pick<requests.StartOptions, "caller"> = {},
 	): Promise<AgentRun<Event, Output, Watched>> {
-		return typed(requests.send(this.#actor(), saidBy(acceptInput(input), readBy(caller))));
+		const accepted = saidBy(acceptInput(input), readBy(caller));
+		const moment = this.#table.enter(this.key);
+		if (moment !== undefined) {
+			await moment;
+			this.#table.entered(this.key);
+		}
+		return typed(requests.send(this.#actor(), accepted));
 	}
 
 	/**
@@ -50,8 +56,8 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	 * while one waits for answers.
 	 */
 	async start(input: SendInput, options?: requests.StartOptions): Promise<AgentRun<Event, Output, Watched>> {
-		const by = readBy(options?.caller);
-		return typed(requests.start(this.#actor(), saidBy(acceptInput(input), by), options));
+		const accepted = saidBy(acceptInput(input), readBy(options?.caller));
+		return typed(this.#ask((actor) => requests.start(actor, accepted, options)));
 	}
 
 	/**
@@ -59,7 +65,8 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	 * another step where it would end. Resolves on acceptance with that run. Without an active run it is a `send`.
 	 */
 	async steer(input: SendInput): Promise<AgentRun<Event, Output, Watched>> {
-		return typed(requests.steer(this.#actor(), acceptInput(input)));
+		const accepted = acceptInput(input);
+		return typed(this.#ask((actor) => requests.steer(actor, accepted)));
 	}
 
 	/**
@@ -78,7 +85,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	 * parked.
 	 */
 	async resume(): Promise<AgentRun<Event, Output, Watched> | null> {
-		return typed(requests.resume(this.#actor()));
+		return typed(this.#ask((actor) => requests.resume(actor)));
 	}
 
 	/**
@@ -95,7 +102,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 		answers: readonly ToolAnswer[],
 		options: Pick<requests.StartOptions, "watcher"> = {},
 	): Promise<AgentRun<Event, Output, Watched>> {
-		return typed(outside.answer(this.#actor(), answers, options.watcher));
+		return typed(this.#ask((actor) => outside.answer(actor, answers, options.watcher)));
 	}
 
 	/** The tool calls that wait for somebody outside. */
@@ -108,7 +115,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	 * record: true when there was one. Queued turns still run.
 	 */
 	async stop(): Promise<boolean> {
-		return outside.stop(this.#actor());
+		return this.#ask(outside.stop);
 	}
 
 	/**
@@ -117,7 +124,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	 * Rejects with `session_held` while another living worker works on the session.
 	 */
 	async release(): Promise<AgentRun<Event, Output, Watched> | null> {
-		return typed(requests.resume(this.#actor(), "released"));
+		return typed(this.#ask((actor) => requests.resume(actor, "released")));
 	}
 
 	/** Ends the active run; queued turns still run. Nothing happens when the session is idle. */
@@ -132,7 +139,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	 * Rejects with the store's error when it could not be recorded; the work of this process is stopped all the same.
 	 */
 	async kill(): Promise<void> {
-		return kill(this.#table, this.#actor());
+		return this.#ask((actor) => kill(this.#table, actor));
 	}
 
 	/**
@@ -153,7 +160,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 
 	/** Kills the session and removes all of it and of its child sessions from the store. Unknown keys are fine. */
 	async delete(): Promise<void> {
-		return remove(this.#table, this.#actor());
+		return this.#ask((actor) => remove(this.#table, actor));
 	}
 
 	/**
@@ -185,6 +192,12 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	/** The conversation as committed so far. */
 	async state(): Promise<AgentState> {
 		return (await requests.readState(this.#actor())).agent;
+	}
+
+	/** Asks for something after what was sent to the session before. */
+	#ask<T>(ask: (actor: SessionActor) => Promise<T>): Promise<T> {
+		const entering = this.#table.entering(this.key);
+		return entering === undefined ? ask(this.#actor()) : entering.then(() => ask(this.#actor()));
 	}
 
 	#actor(): SessionActor {

@@ -4,6 +4,8 @@ import type { Clock, Journal } from "../host/index.ts";
 import { localStore } from "./local-store.ts";
 
 const pageSize = 100;
+/** A store in memory looks at all its sessions for each page. */
+const orphansAtOnce = 1_000;
 /** Milliseconds before its deadline in which a session is found by those who look again and again. */
 const ahead = 60_000;
 
@@ -24,13 +26,20 @@ export async function* storeKeysWith(
 }
 
 /**
- * Sessions that nobody works on, though there is something to do: what the store says, and what this process could not
+ * Sessions that nobody works on, a page at a time, though there is something to do: what the store says, and what this process could not
  * release because the store failed. Others take it for the owner of those as long as it lives.
  */
-export async function orphanedKeys(journal: Journal, prefix = ""): Promise<readonly string[]> {
-	const listed = (await journal.list({ state: "orphaned", prefix })).map(({ key }) => key);
-	const unreleased = [...localStore(journal).unreleased].filter((key) => key.startsWith(prefix));
-	return [...new Set([...listed, ...unreleased])];
+export async function* orphanedKeys(journal: Journal, prefix = ""): AsyncGenerator<string, void, void> {
+	const unreleased = new Set([...localStore(journal).unreleased].filter((key) => key.startsWith(prefix)));
+	yield* unreleased;
+	for (let after = ""; ; ) {
+		const heads = await journal.list({ state: "orphaned", prefix, after, limit: orphansAtOnce });
+		for (const { key } of heads) {
+			if (!unreleased.has(key)) yield key;
+			after = key;
+		}
+		if (heads.length < orphansAtOnce) return;
+	}
 }
 
 /** Finds sessions whose calls have deadlines, each wait of one once: the process that watched it may have died. */

@@ -123,6 +123,24 @@ test.each([
 	},
 );
 
+test("who works on a store is given the run whose wait is over", async () => {
+	const time = manualTime();
+	const { one } = make(time, memoryHost());
+	const run = await one.session("s").send("go");
+	await run.result();
+	const stop = new AbortController();
+	const working = one.work({ signal: stop.signal });
+	const next = working.next();
+	await expect.poll(() => [...time.timers].some(({ at }) => at === due)).toBe(true);
+	time.pass(60_000);
+	const { value } = await next;
+	expect(value?.runId).toBe(run.runId);
+	expect(await value?.result()).toMatchObject({ outcome: "completed", text: "done" });
+	stop.abort();
+	await collect(working);
+	await one.close();
+});
+
 test("a steer ends the wait, and the strategy sees it", async () => {
 	const time = manualTime();
 	const { one, model } = make(time, memoryHost());

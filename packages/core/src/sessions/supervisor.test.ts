@@ -57,3 +57,23 @@ test("what could not be recovered is thrown when all others were, where nobody a
 	await expect(recovering).rejects.toMatchObject({ code: "journal_corrupt" });
 	expect(seen).toEqual(["completed"]);
 });
+
+test("many sessions are recovered a page at a time, each once", async () => {
+	const dead = memoryJournal({ workerId: "dead" });
+	const before = new Agent({ model: scriptedModel(echo), host: journalHost(dead), unread: "wait" });
+	const keys = Array.from({ length: 1_002 }, (_, at) => `s${String(at).padStart(4, "0")}`);
+	for (const key of keys) await before.session(key).send("go");
+	dead.die();
+	const living = dead.worker("living");
+	const pages: (number | undefined)[] = [];
+	const journal: Journal = {
+		...living,
+		list(options) {
+			if (options?.state === "orphaned") pages.push(options.limit);
+			return living.list(options);
+		},
+	};
+	const agent = new Agent({ model: scriptedModel(echo), host: journalHost(journal) });
+	expect(await recovered(agent)).toEqual(keys);
+	expect(pages).toEqual([1_000, 1_000]);
+});

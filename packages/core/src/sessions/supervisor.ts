@@ -25,7 +25,7 @@ export class Supervisor {
 			if (onProblem !== undefined) onProblem(problem);
 			else failure ??= problem;
 		};
-		for (const storeKey of await orphanedKeys(journal, prefix)) {
+		for await (const storeKey of orphanedKeys(journal, prefix)) {
 			const run = await takeOver(storeKey).catch((error) => report(problemOf(error, keyOf(storeKey))));
 			if (run) yield run;
 		}

@@ -1,10 +1,11 @@
 // What sessions need to know of their agent. With plugins, the engine's view of it is complete once they are set up.
 import type { Caller } from "../caller/index.ts";
-import type { EngineAgent, Run } from "../engine/index.ts";
-import type { Host, MaybePromise, SessionKeys } from "../host/index.ts";
+import type { EngineAgent, ModelWait, Run } from "../engine/index.ts";
+import type { Host, MaybePromise, SessionKeys, Warn } from "../host/index.ts";
 import type { AgentPolicy } from "../policy/index.ts";
 import type { AnyTool } from "../tools/index.ts";
 import type { SessionTable } from "./session-table.ts";
+import type { Unread } from "./unread-runs.ts";
 
 /** What the sessions of one table start in sessions of sub-agents. */
 export interface SessionChildren {
@@ -66,6 +67,12 @@ export interface SessionAgent {
 	readonly keys: SessionKeys;
 	/** When runs that were cut off are not resumed by themselves. */
 	readonly restarts: RestartPolicy;
+	/** What becomes of runs that nobody reads. */
+	readonly unread: Unread;
+	/** How runs wait for the provider of their model; undefined: as usual where the journal is durable, else not. */
+	readonly modelWait: ModelWait | "never" | undefined;
+	/** Gets warnings. */
+	readonly warn: Warn;
 	/** Where sessions are kept when the agent was given no host: plugins may say so. */
 	readonly host?: Host | undefined;
 	/** The agent as it is in one table of sessions; absent when it is the same in all. */

@@ -5,6 +5,7 @@ import {
 	type DriveOutcome,
 	drive,
 	type EngineAgent,
+	type ModelWait,
 	type ObserveRun,
 	Run,
 	refusedEnd,
@@ -18,6 +19,7 @@ import type { SessionLease } from "./session-lease.ts";
 import type { SessionRecords } from "./session-records.ts";
 import type { SessionAgent } from "./turn-agent.ts";
 import { type About, type FrameSession, TurnFrame } from "./turn-frame.ts";
+import type { UnreadRuns } from "./unread-runs.ts";
 
 /** A run under way in this process. */
 export interface Turn {
@@ -43,6 +45,9 @@ export interface TurnSession extends FrameSession {
 	/** Whether the journal keeps deltas. */
 	readonly keepsDeltas: boolean;
 	readonly mayWait: boolean;
+	/** How runs wait for the provider of their model; undefined: they do not. */
+	readonly modelWait: ModelWait | undefined;
+	readonly unread: UnreadRuns;
 	readonly lease: SessionLease;
 	/** Notices that wait for the next run. */
 	readonly notices: readonly StoredInput[];
@@ -119,7 +124,7 @@ export function makeRun(
 	handle: AgentRun,
 	about: About,
 ): { readonly run: Run; readonly frame: TurnFrame } {
-	const { lease, records, processKey, sessionKey, mayWait, policy } = session;
+	const { lease, records, processKey, sessionKey, mayWait, modelWait, policy } = session;
 	const { origin } = about;
 	const recorder = lease.current as Lease;
 	// Nobody could read them where the journal keeps none.
@@ -135,13 +140,18 @@ export function makeRun(
 		interceptors: frame.policy.stages,
 		admitting: frame.policy.admitting,
 		mayWait,
+		modelWait,
 		readInput,
 		observer: session.observe?.({ sessionKey, runId: handle.runId, caller: origin?.caller }),
 		...(keepDeltasMs === undefined ? {} : { keepDeltasMs }),
 	});
 	frame.run = run;
 	for (const notice of session.notices) run.offer(readInput(notice));
-	handle.attach(run, policy?.looksOn === true ? (event) => policy.notify(event, frame) : undefined);
+	handle.attach(
+		run,
+		session.unread,
+		policy?.looksOn === true ? (event) => policy.notify(event, frame) : undefined,
+	);
 	return { run, frame };
 }
 

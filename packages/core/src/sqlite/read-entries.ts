@@ -3,7 +3,7 @@
 import type { Entry } from "../facts/index.ts";
 import { decodeFact, eventsExpired, journalCorrupt } from "../facts/index.ts";
 import type { Input, ReadOptions, SessionHead, StoredInput } from "../host/index.ts";
-import type { EntryRow, InputRow, SessionView, Statements } from "./statements.ts";
+import type { EntryColumns, InputRow, SessionView, Statements } from "./statements.ts";
 import { fromStored } from "./stored-text.ts";
 import type { WorkerRegistration } from "./worker-row.ts";
 
@@ -21,20 +21,21 @@ export function readEntries(
 	{ id: session, folded }: ReadableSession,
 	{ after = 0, limit = -1 }: ReadOptions,
 ): Entry[] {
-	const rows = statements.readEntries.all(
-		session,
-		Math.max(after, folded - 1),
-		limit,
-	) as unknown as EntryRow[];
+	const given = statements.readEntries.all(session, Math.max(after, folded - 1), limit);
+	const rows = given.map(columnsOf);
 	const runs = new Map<number, string>();
 	const [first] = rows;
-	if (after > 0 && first?.kind === "folded" && first.seq > after + 1)
-		throw eventsExpired(key, after, first.seq);
-	return rows.map(({ id, seq, run, run_id: name, kind, version, at, body }) => {
+	if (after > 0 && first?.[4] === "folded" && first[1] > after + 1) throw eventsExpired(key, after, first[1]);
+	return rows.map(([id, seq, run, name, kind, version, at, body]) => {
 		if (name !== null) runs.set(id, fromStored(name));
 		const runId = runs.get(run ?? id) ?? findRun(statements, runs, run ?? id);
 		return { seq, at, runId, fact: decodeFact(kind, version, body) };
 	});
+}
+
+/** A row as a list; before Node 24 it comes as an object with the columns in their order. */
+function columnsOf(row: unknown): EntryColumns {
+	return (Array.isArray(row) ? row : Object.values(row as object)) as unknown as EntryColumns;
 }
 
 /** The name of a run whose first row was not read. */

@@ -22,17 +22,17 @@ export interface SessionView extends SessionRow {
 	readonly waiting: number;
 }
 
-/** An entry's row. */
-export interface EntryRow {
-	readonly id: number;
-	readonly seq: number;
-	readonly run: number | null;
-	readonly run_id: string | null;
-	readonly kind: string;
-	readonly version: number;
-	readonly at: number;
-	readonly body: string;
-}
+/** An entry's row, column by column: histories are long, and a list is read in half the time of an object. */
+export type EntryColumns = readonly [
+	id: number,
+	seq: number,
+	run: number | null,
+	runId: string | null,
+	kind: string,
+	version: number,
+	at: number,
+	body: string,
+];
 
 /** A chunk's row. */
 export interface ChunkRow {
@@ -277,5 +277,8 @@ export type Statements = Readonly<Record<keyof typeof texts, StatementSync>>;
 /** Prepares all statements. */
 export function prepareStatements(database: DatabaseSync): Statements {
 	const prepared = Object.entries(texts).map(([name, text]) => [name, database.prepare(text)]);
-	return Object.fromEntries(prepared) as Statements;
+	const statements = Object.fromEntries(prepared) as Statements;
+	// Node 22 gives objects only.
+	(statements.readEntries as Partial<StatementSync>).setReturnArrays?.(true);
+	return statements;
 }

@@ -125,6 +125,8 @@ export function registerWorker(options: WorkerOptions): WorkerRegistration {
 			startWhenHeldLong();
 		},
 		find(id) {
+			// Most leases that a worker asks about are its own.
+			if (id === row) return { workerId: name, alive: true };
 			const worker = statements.workerById.get(id) as unknown as (WorkerRow & { name: string }) | undefined;
 			return worker === undefined ? undefined : { workerId: worker.name, alive: lives(worker) };
 		},

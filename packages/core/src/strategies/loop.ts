@@ -19,6 +19,7 @@ export function loop(options: LoopOptions = {}): DecidingStrategy {
 	const limit = readLimit(options.maxIterations, "maxIterations");
 	return strategy({
 		name: "loop",
+		...(options.maxIterations === undefined ? {} : { limitsSteps: true }),
 		decide({ last, rounds }) {
 			if (last.kind === "assistant") return { kind: "finish" };
 			if (last.kind === "results" && rounds >= limit) return { kind: "finish" };

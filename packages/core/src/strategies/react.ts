@@ -26,6 +26,7 @@ export function react(options: ReactOptions = {}): DecidingStrategy {
 	const prompt = options.reasoningPrompt ?? defaultReasoningPrompt;
 	return strategy({
 		name: "react",
+		...(options.maxSteps === undefined ? {} : { limitsSteps: true }),
 		decide({ last, step, answer }) {
 			if (last.kind === "assistant" && last.tag === "reason") {
 				return { kind: "note", topic: "reasoning", value: answer?.message.text ?? "" };

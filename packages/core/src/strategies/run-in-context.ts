@@ -15,6 +15,7 @@ import {
 	uapProjection,
 } from "../engine/index.ts";
 import { initialSession, type Watcher } from "../facts/index.ts";
+import { systemWarn } from "../host/index.ts";
 import { normaliseTools, type ToolSet } from "../tools/index.ts";
 import { boundHooks } from "./bound-hooks.ts";
 import type { ExecutionContext, ExecutionResult } from "./execution-strategy.ts";
@@ -82,6 +83,9 @@ function engineAgentOf(decider: Decider, context: ExecutionContext, backing: Ins
 		hooks,
 		toolStrategy,
 		ports,
+		warn: systemWarn,
+		// Who calls a strategy by itself watches over it.
+		stepsAre: "limited",
 		fairness: fairnessOf(ports),
 		fingerprint: () => "",
 		toolContext: { parentModel: agent.model, parentConfig: agent.config },

@@ -39,6 +39,7 @@ export function strategy<Own = unknown>(decider: Decider<Own>): DecidingStrategy
 	const own = decider as Decider;
 	const made: DecidingStrategy = {
 		name: decider.name,
+		...(decider.limitsSteps === true ? { limitsSteps: true } : {}),
 		decide: (situation) => own.decide(situation),
 		...(policy === undefined ? {} : { policy }),
 		...(initial === undefined ? {} : { initial: () => own.initial?.() }),

@@ -43,6 +43,9 @@ export function delegatingAgent(
 		namespace: agent.namespace,
 		keys: agent.keys,
 		restarts: agent.restarts,
+		unread: agent.unread,
+		modelWait: agent.modelWait,
+		warn: agent.warn,
 		children: delegation,
 	};
 }

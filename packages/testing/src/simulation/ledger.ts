@@ -175,6 +175,8 @@ export class Ledger {
 		if (misplaced !== undefined) this.wrong(`entry ${seq} of ${life.key} (${fact.kind}) ${misplaced}`);
 		if (fact.kind === "run.ended" && fact.error?.code === "journal_corrupt")
 			this.wrong(`a run of ${life.key} found its journal corrupt`);
+		if (fact.kind === "run.ended" && fact.error?.code === "RATE_LIMITED")
+			this.wrong(`a run of ${life.key} was ended because its model was busy`);
 	}
 
 	#tookInput(life: SessionLife, text: string, seq: number): void {

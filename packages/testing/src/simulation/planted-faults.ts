@@ -27,6 +27,7 @@ export const plantedFaults: Readonly<Record<PlantedFault, string>> = {
 	"notice-without-key": "a notification of a session is not recognised when it is delivered once more",
 	"forgotten-task": "a task in the background is not found among its parent's",
 	"lost-schedule": "what is scheduled is forgotten",
+	"gives-up-model": "a run is ended although its model is only busy",
 };
 
 /** Name of a planted fault. */
@@ -49,7 +50,8 @@ export type PlantedFault =
 	| "stale-read"
 	| "notice-without-key"
 	| "forgotten-task"
-	| "lost-schedule";
+	| "lost-schedule"
+	| "gives-up-model";
 
 /** What a planted fault may use. */
 export interface Planting {

@@ -82,16 +82,24 @@ export class Process implements Owner, StoreUser {
 			});
 		const tools = simulatedTools(work);
 		// What hangs in the background nobody would interrupt.
-		const inTime: WorkOptions["trouble"] = (of) => (world.trouble(of) === undefined ? undefined : "fails");
+		const inTime: WorkOptions["trouble"] = (of) => {
+			const how = world.trouble(of);
+			return how === "hangs" ? "fails" : how;
+		};
 		const helperWork = world.background ? { ...work, trouble: inTime } : work;
 		const helperTools = world.background ? simulatedTools(helperWork) : tools;
+		const rest = {
+			maxRestarts: 1,
+			ports,
+			onWarning: ({ code }: { readonly code: string }) => schedule.note(`${name}: warns of ${code}`),
+			...(planted === "gives-up-model" ? { modelWait: "never" as const } : {}),
+		};
 		const helper = new Agent({
 			name: "helper",
 			description: "Helps.",
 			model: simulatedModel(helperWork, ownTools),
 			tools: helperTools.filter(({ name }) => ownTools.includes(String(name))),
-			maxRestarts: 1,
-			ports,
+			...rest,
 		});
 		this.agent = new Agent({
 			model: simulatedModel(work, [
@@ -102,9 +110,8 @@ export class Process implements Owner, StoreUser {
 			]),
 			tools,
 			subagents: world.delegates ? [helper] : [],
-			maxRestarts: 1,
 			host: this.#host(),
-			ports,
+			...rest,
 		});
 	}
 

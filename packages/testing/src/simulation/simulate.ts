@@ -42,7 +42,7 @@ const mostRounds = 60;
 /**
  * Runs the engine and its sessions through one schedule: two or three workers over one store, users that send, steer,
  * interrupt, suspend, stop, fork, fold, kill and delete, answer calls or let them run, notify sessions of something at its
- * time, models and tools that fail, a sub-agent that works while its parent waits or in the background, and a scheduler
+ * time, models and tools that fail, providers that are busy, a sub-agent that works while its parent waits or in the background, and a scheduler
  * that delays, reorders, crashes, stops and restarts. Everything follows from the seed; nothing waits for real time.
  *
  * Checked, during and after: nothing committed is lost or doubled, one writer at a time, each effect under one recorded

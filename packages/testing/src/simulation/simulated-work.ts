@@ -1,12 +1,15 @@
 // Models and tools of the world: what they do follows from what was said, when they do it and whether they fail from the
 // schedule. The same question gets the same calls, whoever asks it after a crash.
-import type { LLMRequest } from "@holdfast/upp";
+import { type LLMRequest, UPPError } from "@holdfast/upp";
 import type { AnyTool, RetryPolicy, ToolContext } from "holdfast";
 import { type ScriptedModel, type ScriptedReply, scriptedModel } from "../model/index.ts";
 import type { Effects } from "./effects.ts";
 import { callsWithoutResult, type Ledger, textOf } from "./ledger.ts";
 import { seededRandom } from "./random.ts";
 import type { Owner, Schedule } from "./schedule.ts";
+
+/** How a call goes wrong. `is busy`: its provider asks to come back later. */
+export type Trouble = "fails" | "hangs" | "is busy";
 
 /** What a process needs to work. */
 export interface WorkOptions {
@@ -15,7 +18,7 @@ export interface WorkOptions {
 	readonly ledger: Ledger;
 	readonly effects: Effects;
 	/** Whether this model call, or this tool, goes wrong. */
-	readonly trouble: (of: "model" | "tool") => "fails" | "hangs" | undefined;
+	readonly trouble: (of: "model" | "tool") => Trouble | undefined;
 	/** Called for results that come after their run was asked to stop. */
 	readonly lateResult: ((context: ToolContext) => void) | undefined;
 }
@@ -35,15 +38,21 @@ export function simulatedModel(
 		const how = trouble("model");
 		return new Promise<ScriptedReply>((resolve) => {
 			if (how === "hangs") return;
-			const label = `${owner.name}: the model ${how === "fails" ? "fails" : "answers"} ${said}, round ${round}`;
-			const failing = { text: "It is", error: new Error("The simulated model failed.") };
-			schedule.add({
-				label,
-				owner,
-				run: () => resolve(how === "fails" ? failing : replyTo(now, calls)),
-			});
+			const label = `${owner.name}: the model ${how ?? "answers"} ${said}, round ${round}`;
+			const reply = (): ScriptedReply => {
+				if (how === "fails") return { text: "It is", error: new Error("The simulated model failed.") };
+				return how === "is busy" ? busy(schedule) : replyTo(now, calls);
+			};
+			schedule.add({ label, owner, run: () => resolve(reply()) });
 		});
 	});
+}
+
+/** Asks to come back later, or says nothing of when, sometimes in the middle of an answer. */
+function busy({ random }: Schedule): ScriptedReply {
+	const error = new UPPError("The simulated provider is busy.", "RATE_LIMITED", "simulated", "llm", 429);
+	if (random.chance(0.7)) error.retryAfterMs = random.pick([0, 50, 2_000, 20_000]);
+	return random.chance(0.3) ? { text: "It is", error } : { error };
 }
 
 /** What a model goes by. */

@@ -10,6 +10,7 @@ import { Process } from "./process.ts";
 import { type Random, seededRandom } from "./random.ts";
 import { Schedule } from "./schedule.ts";
 import { memoryStore, type SimulatedStore, type WorldClock } from "./simulated-store.ts";
+import type { Trouble } from "./simulated-work.ts";
 import type { Holders } from "./store-access.ts";
 
 /**
@@ -58,6 +59,8 @@ export class World {
 	readonly delegates: boolean;
 	/** Whether it may work in the background, and sessions get notifications of things that no user has said. */
 	readonly background: boolean;
+	/** Whether the provider of the models asks to slow down at times. */
+	readonly isBusy: boolean;
 	/** What is kept beside the sessions. */
 	readonly records: RecordSpace = memoryRecords();
 	/** Nothing goes wrong of itself any more. */
@@ -78,6 +81,8 @@ export class World {
 		const atOnce = this.random.chance(0.15) && this.news === undefined;
 		this.#answers = atOnce ? "at-once" : "in-time";
 		this.delegates = this.random.chance(0.5);
+		// Drawn apart, so that the other worlds stay as they are.
+		this.isBusy = faults.has("model") && seededRandom(`busy ${seed}`).chance(0.3);
 		this.background = this.delegates && this.random.chance(0.3);
 		this.sessions = Array.from({ length: 1 + this.random.below(3) }, (_, at) => `s${at + 1}`);
 		for (let count = 1 + this.random.below(3); count > 0; count--) this.startProcess();
@@ -105,8 +110,9 @@ export class World {
 	}
 
 	/** Whether a call goes wrong. */
-	trouble(of: "model" | "tool"): "fails" | "hangs" | undefined {
+	trouble(of: "model" | "tool"): Trouble | undefined {
 		if (this.calm || !this.faults.has(of)) return undefined;
+		if (of === "model" && this.isBusy && this.random.chance(0.2)) return "is busy";
 		if (this.random.chance(0.08)) return "fails";
 		return this.random.chance(0.05) ? "hangs" : undefined;
 	}

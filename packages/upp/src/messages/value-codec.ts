@@ -136,11 +136,14 @@ function decodeArray(value: readonly JSONValue[]): unknown[] {
 }
 
 function decodeMembers(record: Record<string, JSONValue>): unknown {
+	const keys = Object.keys(record);
 	let changed: [string, unknown][] | undefined;
-	const entries = Object.entries(record);
-	for (const [index, [key, member]] of entries.entries()) {
+	for (let index = 0; index < keys.length; index++) {
+		const key = keys[index] as string;
+		const member = record[key] as JSONValue;
 		const decoded = decodeValue(member);
-		if (changed === undefined && decoded !== member) changed = entries.slice(0, index);
+		if (changed === undefined && decoded !== member)
+			changed = keys.slice(0, index).map((before) => [before, record[before]]);
 		changed?.push([key, decoded]);
 	}
 	return changed === undefined ? record : fromEntries(changed);

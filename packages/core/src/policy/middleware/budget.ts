@@ -7,7 +7,14 @@ import type { Admission, Interceptor, Stages } from "../interceptor.ts";
 import type { PolicyAgent, PolicyRun } from "../policy-run.ts";
 import type { Middleware, MiddlewareContext } from "./middleware-face.ts";
 import { readNumber } from "./read-options.ts";
-import { addSpending, type Spending, spendingKey, spendingOf, spendingOfCall } from "./spending.ts";
+import {
+	addSpending,
+	type Spending,
+	spendingKey,
+	spendingOf,
+	spendingOfCall,
+	spendingOfRun,
+} from "./spending.ts";
 
 /** Options of `budget`: at least one limit. */
 export interface BudgetOptions {
@@ -106,7 +113,7 @@ function sessionBudget(run: PolicyRun, { limits, scope, clock, price: given }: S
 	const price = given ?? priceOf(agent);
 	const counts = limits.maxCost !== undefined || price !== undefined;
 	let total = spendingOf(state, price ?? (counts ? unpriced : undefined));
-	let ofRun: Spending = { tokens: 0, duration: 0 };
+	let ofRun = spendingOfRun(state, run.runId);
 	let since = clock.monotonic();
 	let exceededBy: Limit | undefined;
 	const left = scope === "call" ? undefined : reached(limits, total);
@@ -126,7 +133,9 @@ function sessionBudget(run: PolicyRun, { limits, scope, clock, price: given }: S
 		ofRun = addSpending(ofRun, known);
 	};
 	const notes = (): Admission => {
-		const value = exceededBy === undefined ? total : { ...total, exceeded: exceededBy };
+		const said = exceededBy === undefined ? total : { ...total, exceeded: exceededBy };
+		// What the turn alone has used up is there again after a restart.
+		const value = scope === "call" ? { ...said, run: { id: run.runId, ...ofRun } } : said;
 		return { notes: [{ topic: "metadata", value: { key: spendingKey, value } }] };
 	};
 	return {

@@ -5,7 +5,8 @@ import { UserMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { Agent } from "../../agent/agent.ts";
 import type { AgentOptions } from "../../agent/options.ts";
-import { type Host, memoryHost } from "../../host/host-port.ts";
+import { type Host, journalHost, memoryHost } from "../../host/host-port.ts";
+import { memoryJournal } from "../../host/memory-journal.ts";
 import { sqliteHost } from "../../sqlite.ts";
 import { temporaryFolder } from "../../temporary-folder.fixture.ts";
 import { watched } from "../interceptor.fixture.ts";
@@ -180,6 +181,31 @@ describe("logging in a session", () => {
 	});
 });
 
+describe("logging over a restart", () => {
+	test("says how a turn ended that began in a process that died, and its beginning once", async () => {
+		const lines: string[] = [];
+		const log = (who: string) => logging({ level: "debug", logger: (line) => lines.push(`${who} ${line}`) });
+		const journal = memoryJournal({ workerId: "dead" });
+		const script: Script = [call, { text: "never", gate: new Promise(() => {}) }];
+		const first = talking(script, [log("first")], { host: journalHost(journal) });
+		const run = await first.agent.session("s").send("go");
+		for await (const event of run.watch()) if (event.type === "model_start" && event.step === 2) break;
+		journal.die();
+		lines.length = 0;
+		const host = journalHost(journal.worker("next"));
+		const second = talking(["done", { error: new Error("broken") }], [log("second")], { host });
+		await (await second.agent.session("s").resume())?.result();
+		expect(lines).toEqual([
+			// The end of the step before, of which nobody had heard.
+			"second [debug] agent clerk step, step 1, 15 tokens",
+			"second [debug] agent clerk step, step 2, 30 tokens",
+			"second [info] agent clerk completed, step 2, 30 tokens",
+		]);
+		await second.ask("again");
+		expect(lines.at(-1)).toMatch(/^second \[error\] agent clerk failed in \d+ ms: broken$/);
+	});
+});
+
 describe("a budget of a session", () => {
 	const onFile = (): (() => Host) => {
 		const path = join(temporaryFolder(), "s.db");
@@ -219,6 +245,55 @@ describe("a budget of a session", () => {
 		expect(resumed?.outcome).toBe("completed");
 		expect(second.model.requests).toHaveLength(2);
 		expect(resumed?.state.metadata.budget).toMatchObject({ tokens: 45, exceeded: "maxTokens" });
+	});
+
+	test("counts over a crash in the middle of a turn, tokens, cost and time alike", async () => {
+		const prices = { scripted: { input: 1000, output: 2000 } };
+		const journal = memoryJournal({ workerId: "dead" });
+		const clock = { monotonic: () => 0 };
+		const limit = () => [budget({ maxTokens: 40, maxCost: 1, maxDuration: 1000, clock })];
+		const script: Script = [call, call, { text: "never", gate: new Promise(() => {}) }];
+		const first = talking(script, limit(), { host: journalHost(journal), prices });
+		const run = await first.agent.session("s").send("go");
+		let now = 0;
+		clock.monotonic = () => (now += 100);
+		for await (const event of run.watch()) if (event.type === "model_start" && event.step === 3) break;
+		journal.die();
+		const host = journalHost(journal.worker("next"));
+		const second = talking([call, "never"], limit(), { host, prices });
+		const before = (await second.agent.session("s").state()).metadata.budget as { duration: number };
+		expect(before).toMatchObject({ tokens: 30, cost: expect.closeTo(0.04) });
+		expect(before.duration).toBeGreaterThan(0);
+		const resumed = await (await second.agent.session("s").resume())?.result();
+		expect(resumed).toMatchObject({ outcome: "completed", steps: 3 });
+		expect(second.model.requests).toHaveLength(1);
+		const after = resumed?.state.metadata.budget as { duration: number };
+		expect(after).toMatchObject({ tokens: 45, exceeded: "maxTokens", cost: expect.closeTo(0.06) });
+		expect(after.duration).toBeGreaterThan(before.duration);
+		const { result } = await second.ask("more");
+		expect(result.error?.code).toBe("budget_exceeded");
+		expect(second.model.requests).toHaveLength(1);
+	});
+
+	test("for each turn by itself counts the time before a restart, too", async () => {
+		const journal = memoryJournal({ workerId: "dead" });
+		let now = 0;
+		const clock = { monotonic: () => (now += 100) };
+		const limit = () => [budget({ maxDuration: 350, scope: "call", clock })];
+		const script: Script = [call, { text: "never", gate: new Promise(() => {}) }];
+		const first = talking(script, limit(), { host: journalHost(journal) });
+		const run = await first.agent.session("s").send("go");
+		for await (const event of run.watch()) if (event.type === "model_start" && event.step === 2) break;
+		const spent = (await first.agent.session("s").state()).metadata.budget as { duration: number };
+		journal.die();
+		now = 0;
+		const second = talking(() => call, limit(), { host: journalHost(journal.worker("next")) });
+		const resumed = await (await second.agent.session("s").resume())?.result();
+		expect(resumed?.state.metadata.budget).toMatchObject({ exceeded: "maxDuration" });
+		const { duration = 0 } = (resumed?.state.metadata.budget ?? {}) as { duration?: number };
+		expect(spent.duration).toBeGreaterThan(0);
+		// The step that reaches the limit is the last one.
+		expect(duration - 350).toBeLessThanOrEqual(200);
 	});
 
 	test("counts what a turn used up that failed, and by the turn where it is for each by itself", async () => {

@@ -28,6 +28,17 @@ export function spendingOf(state: AgentState, price: ModelPrice | undefined): Sp
 	};
 }
 
+/** What a run had used up when it was left, where that is noted. */
+export function spendingOfRun({ metadata }: AgentState, runId: string): Spending {
+	const { run } = (metadata[spendingKey] ?? {}) as {
+		readonly run?: Partial<Spending> & { readonly id?: unknown };
+	};
+	if (run?.id !== runId) return { tokens: 0, duration: 0 };
+	const { tokens, cost, duration } = run;
+	const known = { tokens: numberOf(tokens), duration: numberOf(duration) };
+	return cost === undefined ? known : { ...known, cost: numberOf(cost) };
+}
+
 /** What one call uses up. */
 export function spendingOfCall(
 	usage: TokenUsage | undefined,

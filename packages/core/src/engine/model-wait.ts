@@ -1,0 +1,122 @@
+// A run waits where the provider of its model asks to slow down or cannot be reached, in place of failing (keeps I3, I8).
+// The wait is a fact: a session holds no process meanwhile, and any worker asks the model again when it is due.
+import { isUPPError, type UPPError } from "@holdfast/upp";
+import { errorData, modelRetryNote, type PendingWait } from "../facts/index.ts";
+import { waitUntil } from "./act-without-model.ts";
+import { commit, stepOf } from "./end-run.ts";
+import type { Run } from "./run.ts";
+import { Waits } from "./stopped.ts";
+
+/** How long, and how often, runs wait for the provider of their model. */
+export interface ModelWaitOptions {
+	/** Milliseconds from the first failure on, after which a run fails with the provider's error. Default: a day. */
+	readonly atMostMs?: number;
+	/** How often the model is asked again before a run fails. Default: no limit. */
+	readonly attempts?: number;
+	/**
+	 * Milliseconds of the first wait; each further one is twice as long. Where the provider says when to come back, that
+	 * counts. Default 30,000.
+	 */
+	readonly firstMs?: number;
+	/** Milliseconds of the longest wait that is our own. Default 600,000. */
+	readonly longestMs?: number;
+}
+
+/** The same with every default. */
+export type ModelWait = Required<ModelWaitOptions>;
+
+/** The failures of a model in a row, none of its answers between. */
+export interface ModelFailures {
+	/** When the first was, in milliseconds since the epoch. */
+	readonly since: number;
+	readonly attempt: number;
+}
+
+/** The tag of such a wait. */
+const tag = "model";
+/** Milliseconds of the shortest wait that a provider may ask for, at first. */
+const shortest = 1_000;
+/** Waits of our own are longer by up to this part, so that not all runs come back at once. */
+const spread = 0.2;
+/** Answers of what is before the provider, or of one that is overloaded. */
+const unreachable: ReadonlySet<number | undefined> = new Set([502, 503, 504, 521, 522, 523, 524, 529]);
+
+export const modelWaitDefaults: ModelWait = {
+	atMostMs: 86_400_000,
+	attempts: Number.POSITIVE_INFINITY,
+	firstMs: 30_000,
+	longestMs: 600_000,
+};
+
+/**
+ * Leaves the run until its model is to be asked again, or waits in place where nobody could continue it. True: the model is
+ * to be asked now. False: the run does not wait for this.
+ */
+export async function waitForModel(run: Run, step: number, error: unknown): Promise<boolean> {
+	const { modelWait } = run;
+	if (modelWait === undefined || !isUnavailable(error)) return false;
+	const now = run.agent.ports.clock.now();
+	const { since, attempt } = failuresOf(run) ?? { since: now, attempt: 0 };
+	const delay = delayOf(error, attempt, modelWait, run.runId);
+	const until = now + delay;
+	if (attempt >= modelWait.attempts || until - since > modelWait.atMostMs) return false;
+	const failures: ModelFailures = { since, attempt: attempt + 1 };
+	const retry = { step, attempt: attempt + 1, delay, error: errorData(error) };
+	if (run.watched && run.admission === undefined) run.emit({ type: "model_retry", ...run.at, ...retry });
+	const note = modelRetryNote(retry);
+	if (!run.mayWait) {
+		await commit(run, [note]);
+		run.modelFailures = { ...failures, cycles: run.state.run?.cycles };
+		await waitUntil(run, until);
+		return true;
+	}
+	const wait: PendingWait = { tag, until, model: { ...failures, code: error.code } };
+	const waiting = { kind: "waiting", step: stepOf(run), calls: [], wait } as const;
+	// What was said in the last moment is shown to the model at once.
+	if (!(await run.commit([note, waiting], { onlyIfNothingWaits: true }))) {
+		await run.fetchInputs();
+		if (await run.takeInputs("step-end")) return true;
+		await commit(run, [note, waiting]);
+	}
+	throw new Waits([]);
+}
+
+function failuresOf(run: Run): ModelFailures | undefined {
+	const { state, modelFailures } = run;
+	if (run.mayWait) return state.run?.wait?.model;
+	return modelFailures?.cycles === state.run?.cycles ? modelFailures : undefined;
+}
+
+/** Whether the model may answer the same request later: its provider is busy, or nothing of it can be reached. */
+function isUnavailable(error: unknown): error is UPPError {
+	if (!isUPPError(error)) return false;
+	switch (error.code) {
+		case "RATE_LIMITED":
+		case "NETWORK_ERROR":
+			return true;
+		case "PROVIDER_ERROR":
+		case "TIMEOUT":
+			return unreachable.has(error.statusCode);
+		default:
+			return false;
+	}
+}
+
+function delayOf(
+	{ retryAfterMs }: UPPError,
+	attempt: number,
+	{ firstMs, longestMs }: ModelWait,
+	runId: string,
+): number {
+	const isAsked = typeof retryAfterMs === "number" && retryAfterMs >= 0;
+	// A provider that asks for a moment again and again is asked less and less often all the same.
+	if (isAsked) return Math.ceil(Math.max(retryAfterMs, Math.min(longestMs, shortest * 2 ** attempt)));
+	return Math.ceil(Math.min(longestMs, firstMs * 2 ** attempt) * (1 + spread * partOf(runId)));
+}
+
+/** A number from 0 to 1 that is the same for the same run. */
+function partOf(runId: string): number {
+	let sum = 0;
+	for (let at = 0; at < runId.length; at++) sum = (sum * 31 + runId.charCodeAt(at)) % 1_000;
+	return sum / 1_000;
+}

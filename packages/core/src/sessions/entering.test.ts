@@ -1,0 +1,76 @@
+// Many sessions that begin at once: those that wait for the others keep the order of what is asked of them.
+import { scriptedModel } from "@holdfast/testing";
+import { expect, test } from "vitest";
+import { Agent } from "../agent/agent.ts";
+import { journalHost } from "../host/host-port.ts";
+import { memoryJournal } from "../host/memory-journal.ts";
+import { echo } from "./sessions.fixture.ts";
+
+/** An agent whose sessions wait for others that begin: so many that one which is asked now has to. */
+function crowded() {
+	const journal = memoryJournal();
+	const agent = new Agent({ model: scriptedModel(echo), host: journalHost(journal) });
+	const others = Array.from({ length: 50 }, async (_, at) =>
+		(await agent.session(`other ${at}`).send("go")).result(),
+	);
+	return { agent, journal, over: () => Promise.all(others) };
+}
+
+/** What was asked of the session "s" and answered, as it is on record. */
+function texts(journal: ReturnType<typeof memoryJournal>): readonly string[] {
+	return journal
+		.read("s")
+		.flatMap(({ fact }) => (fact.kind === "input" || fact.kind === "assistant" ? [fact.message.text] : []));
+}
+
+test("what is sent in one tick, through several handles, is said in that order, and a steer belongs to the turn before it", async () => {
+	const { agent, journal, over } = crowded();
+	const [one, other] = [agent.session("s"), agent.session("s")];
+	const asked = [one.send("one"), other.steer("two"), one.send("three"), other.send("four")];
+	const runs = await Promise.all(asked);
+	await Promise.all(runs.map((run) => run.result()));
+	expect(texts(journal)).toEqual(["one", "two", "re: two", "three", "re: three", "four", "re: four"]);
+	expect(runs[1]?.runId).toBe(runs[0]?.runId);
+	await over();
+});
+
+test("a turn that begins at once or not at all does not overtake what was sent before it", async () => {
+	const { agent, journal, over } = crowded();
+	const session = agent.session("s");
+	const sent = session.send("one");
+	await expect(session.start("two")).rejects.toMatchObject({ code: "session_busy" });
+	await (await sent).result();
+	expect(texts(journal)).toEqual(["one", "re: one"]);
+	await over();
+});
+
+test("a kill ends what was sent before it, and nothing of what is sent after it", async () => {
+	const { agent, journal, over } = crowded();
+	const session = agent.session("s");
+	const sent = session.send("one").then(
+		async (run) => (await run.result()).outcome,
+		(error: { code: string }) => error.code,
+	);
+	const killed = session.kill();
+	const next = agent.session("s").send("two");
+	expect(["killed", "session_killed"]).toContain(await sent);
+	await killed;
+	expect((await (await next).result()).text).toBe("re: two");
+	expect(texts(journal)).not.toContain("re: one");
+	await over();
+});
+
+test("what waits while the agent is closed is refused or left to be resumed", async () => {
+	const { agent, over } = crowded();
+	const sent = agent
+		.session("s")
+		.send("one")
+		.then(
+			async (run) => (await run.result()).outcome,
+			(error: { code: string }) => error.code,
+		);
+	const others = over().catch(() => {});
+	await agent.close();
+	expect(["agent_closed", "suspended"]).toContain(await sent);
+	await others;
+});

@@ -1,0 +1,146 @@
+// Runs that nobody reads (keeps I7, I10). A run waits for its consumer at its boundaries; one of which nobody has asked
+// anything for a second would wait for ever, and the turns after it too.
+//
+//   awaited    it waits at a boundary, and nobody has asked for it
+//   continues  nobody did for a second: it continues by itself, which is said once
+//
+//   awaited → continues   its second is over, unless `unread` is "wait"
+//   any → not known here  somebody asks for its events or its result, or it is over
+import { HoldfastError } from "@holdfast/upp";
+import type { Clock, EventLoop, Lifetime, Timers } from "../host/index.ts";
+import type { SessionEvents } from "./session-events.ts";
+
+/** What becomes of runs that nobody reads: they continue by themselves, or wait until somebody does. */
+export type Unread = "continue" | "wait";
+
+/** Milliseconds for which a run waits for somebody to ask for it. */
+const patience = 1_000;
+/** How many runs a warning names. */
+const named = 10;
+
+/** What unread runs are watched with. */
+export interface UnreadRunsOptions {
+	readonly unread: Unread;
+	readonly clock: Pick<Clock, "monotonic">;
+	readonly timers: Timers;
+	readonly eventLoop: Pick<EventLoop, "nextTurn">;
+	readonly lifetime: Lifetime;
+	/** Whether what is not done when the process ends is lost. */
+	readonly isVolatile: () => boolean;
+	readonly warn: (warning: HoldfastError) => void;
+}
+
+export class UnreadRuns {
+	readonly #options: UnreadRunsOptions;
+	/** Since when each waits, the first ones first. */
+	readonly #awaited = new Map<SessionEvents, number>();
+	readonly #continuing = new Set<SessionEvents>();
+	#callOff: (() => void) | undefined;
+	/** Whether it looks at those that wait in the next turn of the event loop. */
+	#isLooking = false;
+	readonly #look = (): void => {
+		this.#isLooking = false;
+		if (this.#callOff === undefined) this.#continue();
+	};
+	#hasWarned = false;
+	#isClosed = false;
+
+	constructor(options: UnreadRunsOptions) {
+		this.#options = options;
+	}
+
+	/** A run waits at a boundary, and nobody has asked for it yet. */
+	awaits(run: SessionEvents): void {
+		if (this.#isClosed) return;
+		const { unread, clock, eventLoop, lifetime } = this.#options;
+		if (this.#isEmpty) lifetime.watchEnd(this.#ending);
+		this.#awaited.set(run, clock.monotonic());
+		if (unread !== "continue" || this.#callOff !== undefined || this.#isLooking) return;
+		// Most are asked for at once: those need no timer.
+		this.#isLooking = true;
+		eventLoop.nextTurn(this.#look);
+	}
+
+	/** Somebody has asked for the run, or it is over. */
+	forget(run: SessionEvents): void {
+		if (!this.#awaited.delete(run) && !this.#continuing.delete(run)) return;
+		if (this.#awaited.size === 0) this.#stopWatching();
+		if (this.#isEmpty) this.#options.lifetime.ignoreEnd(this.#ending);
+	}
+
+	/** No run continues any more. `lost`: what they were about goes with their host. */
+	close(what: "kept" | "lost"): void {
+		if (what === "lost") this.#warnOfLoss("the agent was closed");
+		this.#isClosed = true;
+		this.#stopWatching();
+		this.#awaited.clear();
+		this.#continuing.clear();
+		this.#options.lifetime.ignoreEnd(this.#ending);
+	}
+
+	get #isEmpty(): boolean {
+		return this.#awaited.size === 0 && this.#continuing.size === 0;
+	}
+
+	#watch(milliseconds: number): void {
+		this.#callOff = this.#options.timers.after(milliseconds, () => {
+			this.#callOff = undefined;
+			this.#continue();
+		});
+	}
+
+	#stopWatching(): void {
+		this.#callOff?.();
+		this.#callOff = undefined;
+	}
+
+	/** Lets those continue whose time is over. */
+	#continue(): void {
+		const now = this.#options.clock.monotonic();
+		for (const [run, since] of this.#awaited) {
+			const left = since + patience - now;
+			if (left > 0) {
+				this.#watch(left);
+				return;
+			}
+			this.#awaited.delete(run);
+			this.#continuing.add(run);
+			this.#warn(run);
+			run.continueUnread();
+		}
+	}
+
+	#warn({ handle }: SessionEvents): void {
+		if (this.#hasWarned) return;
+		this.#hasWarned = true;
+		const { sessionKey = "", runId = "" } = handle ?? {};
+		this.#options.warn(
+			new HoldfastError(
+				"run_unread",
+				`A run of session ${JSON.stringify(sessionKey)} continues by itself: nobody has asked for its events or its result for ${patience} ms. ` +
+					'Call result(), watch() or events() on it; with `unread: "wait"` it waits. Further runs do so without a warning.',
+				{ data: { sessionKey, runId } },
+			),
+		);
+	}
+
+	readonly #ending = (): void => {
+		if (this.#options.isVolatile()) this.#warnOfLoss("the process ends");
+	};
+
+	#warnOfLoss(why: string): void {
+		const lost = [...this.#awaited.keys(), ...this.#continuing].flatMap(({ handle }) => handle ?? []);
+		if (lost.length === 0) return;
+		const runs = lost.map(({ sessionKey, runId }) => ({ sessionKey, runId }));
+		const sessions = runs.slice(0, named).map(({ sessionKey }) => JSON.stringify(sessionKey));
+		const others = lost.length > named ? ` and ${lost.length - named} more` : "";
+		this.#options.warn(
+			new HoldfastError(
+				"runs_lost",
+				`${lost.length} ${lost.length === 1 ? "run was" : "runs were"} not done when ${why}, and nothing of it is kept in memory: session ${sessions.join(", ")}${others}. ` +
+					"Await result(), or give a durable `host`.",
+				{ data: { runs } },
+			),
+		);
+	}
+}

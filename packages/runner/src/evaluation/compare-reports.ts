@@ -1,0 +1,74 @@
+// Whether something got worse: the figures of an evaluation held against those of an earlier one.
+import { HoldfastError } from "@holdfast/upp";
+import type { EvaluationReport, ScenarioReport } from "./evaluate.ts";
+
+/** A figure that got worse. */
+export interface Regression {
+	readonly scenario: string;
+	/** A member of `ScenarioReport`, or `scores.NAME`, or `missing` for a scenario that is not there any more. */
+	readonly metric: string;
+	readonly before: number;
+	readonly after: number;
+}
+
+/** How much worse a figure may be, as a part of what it was: 0.1 is a tenth. */
+export interface Tolerance {
+	/** Of all figures that have none of their own. Default: 0.1. */
+	readonly all?: number;
+	/** Of single ones, by name. */
+	readonly of?: Readonly<Record<string, number>>;
+}
+
+/** What is better when it is less. */
+const costs = ["meanSteps", "p50", "p95", "toolErrors", "tokens"] as const;
+
+/** What got worse beyond the tolerance, in the order of the scenarios. */
+export function compareReports(
+	report: EvaluationReport,
+	baseline: EvaluationReport,
+	{ all = 0.1, of = {} }: Tolerance = {},
+): readonly Regression[] {
+	const regressions: Regression[] = [];
+	const now = new Map(report.scenarios.map((each) => [each.name, each]));
+	for (const before of baseline.scenarios) {
+		const after = now.get(before.name);
+		if (after === undefined) {
+			regressions.push({ scenario: before.name, metric: "missing", before: 1, after: 0 });
+			continue;
+		}
+		const figures: [string, number, number, "less" | "more"][] = [
+			["successRate", before.successRate, after.successRate, "more"],
+			...costs.map((name): [string, number, number, "less"] => [name, before[name], after[name], "less"]),
+			...Object.entries(before.scores).map(([name, score]): [string, number, number, "more"] => [
+				`scores.${name}`,
+				score,
+				after.scores[name] ?? 0,
+				"more",
+			]),
+		];
+		for (const [metric, was, is, better] of figures) {
+			const tolerance = of[metric] ?? all;
+			const isWorse = better === "more" ? is < was * (1 - tolerance) : is > was * (1 + tolerance);
+			if (isWorse) regressions.push({ scenario: before.name, metric, before: was, after: is });
+		}
+	}
+	return regressions;
+}
+
+/**
+ * Reads a report that was kept as JSON.
+ * @throws HoldfastError `BASELINE_INVALID`.
+ */
+export function readReport(text: string): EvaluationReport {
+	try {
+		const report = JSON.parse(text) as EvaluationReport;
+		if (Array.isArray(report.scenarios) && report.scenarios.every(isScenario)) return report;
+	} catch {}
+	throw new HoldfastError("BASELINE_INVALID", "The baseline is no report of an evaluation. Save one anew.");
+}
+
+function isScenario(given: ScenarioReport): boolean {
+	const figures = [given?.successRate, ...costs.map((name) => given?.[name])];
+	const hasScores = typeof given?.scores === "object" && given.scores !== null;
+	return typeof given?.name === "string" && figures.every((each) => typeof each === "number") && hasScores;
+}

@@ -1,0 +1,29 @@
+// Cases from what was said before: the turns of a recorded session.
+import type { Host } from "holdfast";
+
+/** One turn of a session. */
+export interface RecordedCase {
+	readonly input: string;
+	/** What the agent answered. */
+	readonly output: string;
+}
+
+/** The completed turns of a session that said something, in order: inputs for scenarios, and what is expected of them. */
+export async function recordedCases(host: Host, sessionKey: string): Promise<readonly RecordedCase[]> {
+	const cases: RecordedCase[] = [];
+	let input: string | undefined;
+	let output = "";
+	for (const { fact } of await host.journal.read(sessionKey)) {
+		if (fact.kind === "run.started") [input, output] = [undefined, ""];
+		else if (fact.kind === "input") input ??= fact.message.text;
+		else if (fact.kind === "assistant" && fact.message.text !== "") output = fact.message.text;
+		else if (
+			fact.kind === "run.ended" &&
+			fact.outcome === "completed" &&
+			input !== undefined &&
+			output !== ""
+		)
+			cases.push({ input, output });
+	}
+	return cases;
+}
