@@ -16,7 +16,7 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 	["stores", ["@holdfast/upp", "holdfast"]],
 	["testing", ["@holdfast/upp", "holdfast"]],
 	["server", ["@holdfast/upp", "holdfast"]],
-	["cli", ["@holdfast/upp", "holdfast", "@holdfast/server"]],
+	["cli", ["@holdfast/upp", "holdfast", "@holdfast/server", "@holdfast/runner"]],
 	["client", []],
 	["memory", ["@holdfast/upp", "holdfast"]],
 	["runner", ["@holdfast/upp", "holdfast", "@holdfast/memory"]],

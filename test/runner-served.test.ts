@@ -144,7 +144,10 @@ test("a step that policy leaves to a person waits for the approval, also over a 
 
 	const second = open();
 	const events: RunnerEvent[] = [];
-	const after = clerk(second, [pay(100)], { ...asking, eventBus: { emit: (event) => void events.push(event) } });
+	const after = clerk(second, [pay(100)], {
+		...asking,
+		eventBus: { emit: (event) => void events.push(event) },
+	});
 	const two = await serve(second, { ...after.made.engine });
 	const answered = await two.read(await two.post("session/s/approve", { toolCallId: call?.id }));
 	expect(answered.at(-1)).toMatchObject({ type: "execute_complete", status: "completed" });
@@ -236,7 +239,12 @@ test("planActReflect() makes any agent plan under its rules, with its own tools,
 		parameters: { type: "object" },
 		run: ({ a, b }: { a: number; b: number }) => (ran.push("add"), a + b),
 	} as Parameters<typeof tool>[0]);
-	const drop = tool({ name: "drop", description: "Drops.", parameters: { type: "object" }, run: () => ran.push("drop") });
+	const drop = tool({
+		name: "drop",
+		description: "Drops.",
+		parameters: { type: "object" },
+		run: () => ran.push("drop"),
+	});
 	const plans: readonly PlanStep[] = [
 		{ type: "tool", toolId: "drop" },
 		{ type: "tool", toolId: "add", input: { a: 1, b: 2 } },

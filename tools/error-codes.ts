@@ -77,7 +77,9 @@ export function findErrorCodes(root: string): ErrorCodes {
 	const uppCodes = new Set(
 		[...read(listsItsCodes).matchAll(/^\t([A-Z_]+): "\1",$/gm)].map(([, code]) => code ?? ""),
 	);
-	const dataCodes = new Set([...read(listsCodesOfData).matchAll(/^\t"([A-Z_]+)",$/gm)].map(([, code]) => code ?? ""));
+	const dataCodes = new Set(
+		[...read(listsCodesOfData).matchAll(/^\t"([A-Z_]+)",$/gm)].map(([, code]) => code ?? ""),
+	);
 	const found = shipped.map((file) => readErrorCodes(file, read(file), uppCodes, dataCodes));
 	return {
 		raised: found.flatMap(({ raised }) => raised),

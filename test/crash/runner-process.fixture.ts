@@ -4,7 +4,13 @@ import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs
 import { flushCompileCache } from "node:module";
 import { dirname, join } from "node:path";
 import type { MemoryClient } from "@holdfast/memory";
-import { Agent, fileEventStore, type PlannerState, type PlanStep, type ToolDefinition } from "@holdfast/runner";
+import {
+	Agent,
+	fileEventStore,
+	type PlannerState,
+	type PlanStep,
+	type ToolDefinition,
+} from "@holdfast/runner";
 import type { AgentRun } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
 import { moments, Order, watchedHost } from "./moments.fixture.ts";

@@ -42,7 +42,12 @@ async function leftOf(world: World, session: Memory): Promise<Left> {
 	}
 }
 
-const work = (world: World, session: Memory, work: "send" | "resume" | "recover" | "whatever", killAt?: string) =>
+const work = (
+	world: World,
+	session: Memory,
+	work: "send" | "resume" | "recover" | "whatever",
+	killAt?: string,
+) =>
 	world.start(
 		{
 			session,
@@ -72,7 +77,9 @@ function plain(value: unknown): unknown {
 /** Whether the call that must not be repeated was cut off: then nobody knows what became of it. */
 function isCutOff({ entries }: Left): boolean {
 	const settled = new Set(factsOf(entries, "tool.settled").map(({ callId }) => callId));
-	return factsOf(entries, "tool.started").some(({ name, callId }) => name === "record" && !settled.has(callId));
+	return factsOf(entries, "tool.started").some(
+		({ name, callId }) => name === "record" && !settled.has(callId),
+	);
 }
 
 /** Each effect at most once or under one key, and none without what policy had to say of it on record before. */

@@ -2,7 +2,13 @@
 import type { Message } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import { type DriveOutcome, type Run, withinCall } from "../engine/index.ts";
-import { type AcceptedInput, acceptInput, type Entry, type SendInput, type SessionState } from "../facts/index.ts";
+import {
+	type AcceptedInput,
+	acceptInput,
+	type Entry,
+	type SendInput,
+	type SessionState,
+} from "../facts/index.ts";
 import { memoryValues, type SessionValues } from "../host/index.ts";
 import { type AgentPolicy, type PolicyRun, type RunContext, RunPolicy } from "../policy/index.ts";
 import type { GenerateResult } from "../state/index.ts";
