@@ -17,6 +17,7 @@ function runnerOf(steps: number, host?: ReturnType<typeof sqliteHost>): Runner {
 		id: "runner",
 		taskPrompt: "Look at everything.",
 		modelProviders: [],
+		maxSteps: 10_000,
 		tools: [{ id: "look", run: () => result }],
 		...(host === undefined ? {} : { host }),
 		planner: {
@@ -49,7 +50,7 @@ async function runnerStep(steps: number): Promise<number> {
 }
 
 async function loopStep(steps: number): Promise<number> {
-	const looker = agent({ model: steppingModel(steps, "whole"), tools: [lookTool(() => {})] });
+	const looker = agent({ model: steppingModel(steps, "whole"), maxSteps: Number.POSITIVE_INFINITY, tools: [lookTool(() => {})] });
 	const spent = await spend(async () => (await looker.session("s").send("Look.")).result());
 	mustBe("the outcome", spent.result.outcome, "completed");
 	return spent.cpu / steps;

@@ -19,6 +19,8 @@ export function makeEngineAgent(agent: ResolvedAgent, live: LiveRuns): EngineAge
 		execution: planActReflectLoop(loopParts(agent, live), [safety.interceptor, live.interceptor]),
 		host,
 		ports,
+		// Iterations have their own limit, which is asked for here; the engine need not warn that it has none.
+		...(config.maxSteps === undefined ? {} : { maxSteps: Number.POSITIVE_INFINITY }),
 	});
 }
 
