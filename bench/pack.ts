@@ -11,6 +11,8 @@ const packed: ReadonlyMap<string, string> = new Map([
 	["upp", "@holdfast/upp"],
 	["core", "holdfast"],
 	["server", "@holdfast/server"],
+	["memory", "@holdfast/memory"],
+	["runner", "@holdfast/runner"],
 ]);
 
 /**

@@ -18,6 +18,7 @@ const rows: ReadonlyMap<string, readonly string[]> = new Map([
 	["ai-sdk", []],
 	["strategies", []],
 	["deltas", []],
+	["runner", []],
 	["sessions", ["--expose-gc"]],
 	["durable-step", []],
 	["journal-size", []],

@@ -16,8 +16,10 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 	["stores", ["@holdfast/upp", "holdfast"]],
 	["testing", ["@holdfast/upp", "holdfast"]],
 	["server", ["@holdfast/upp", "holdfast"]],
-	["cli", ["@holdfast/upp", "holdfast", "@holdfast/server"]],
+	["cli", ["@holdfast/upp", "holdfast", "@holdfast/server", "@holdfast/runner"]],
 	["client", []],
+	["memory", ["@holdfast/upp", "holdfast"]],
+	["runner", ["@holdfast/upp", "holdfast", "@holdfast/memory"]],
 ]);
 
 /** What tests and fixtures of a package are written with, which is no dependency of what it ships. */
@@ -26,6 +28,8 @@ const testedWith: ReadonlyMap<string, readonly string[]> = new Map([
 	["stores", ["@holdfast/testing"]],
 	["server", ["@holdfast/testing"]],
 	["cli", ["@holdfast/testing"]],
+	["memory", ["@holdfast/testing"]],
+	["runner", ["@holdfast/testing"]],
 ]);
 
 /** Packages that may have no dependency but these. */

@@ -52,8 +52,14 @@ test("codes are read from calls over several lines, from choices and from subcla
 		"throw new HoldfastError(error.code, message);",
 		'throw new UPPError("Too slow.", ErrorCode.TIMEOUT, "stub", "llm");',
 		'return isLate ? "CANCELLED" : "STRANGE";',
+		'return { ok: false, error: { code: "TOOL_LATE", message }, flag: "TOOL_FLAG" };',
 	];
-	const found = readErrorCodes("a.ts", source.join("\n"), new Set(["TIMEOUT", "CANCELLED"]));
+	const found = readErrorCodes(
+		"a.ts",
+		source.join("\n"),
+		new Set(["TIMEOUT", "CANCELLED"]),
+		new Set(["TOOL_LATE"]),
+	);
 	expect(found.raised.map(({ code, place, retryable }) => [code, place, retryable])).toEqual([
 		["one", "a.ts:1", "yes"],
 		["two", "a.ts:4", "no"],
@@ -61,6 +67,7 @@ test("codes are read from calls over several lines, from choices and from subcla
 		["four", "a.ts:5", "depends"],
 		["TIMEOUT", "a.ts:9", "depends"],
 		["CANCELLED", "a.ts:10", "depends"],
+		["TOOL_LATE", "a.ts:11", "no"],
 	]);
 	expect(found.unreadable).toEqual(["a.ts:7"]);
 });

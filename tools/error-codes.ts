@@ -1,6 +1,7 @@
 // Finds the codes of the errors that the packages raise by reading their sources: the first parameter of
 // `new HoldfastError(…)`, of `super(…)` in classes that extend it, and of `new ClientError(…)`, which has its shape,
-// and the UPP codes that are in them. An error raised again with the `code` of another one raises nothing new.
+// the UPP codes that are in them, and the codes that a run of the runner reports as data. An error raised again with the
+// `code` of another one raises nothing new.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { listSources } from "./list-sources.ts";
@@ -22,6 +23,8 @@ export interface ErrorCodes {
 
 /** UPPError takes its code as a parameter; its codes are those of this list that some other source names. */
 const listsItsCodes = "packages/upp/src/errors/upp-error.ts";
+/** A run reports these as data; each is one that some other source names. */
+const listsCodesOfData = "packages/runner/src/contract/error-codes.ts";
 const uppCode = /\bErrorCode\.([A-Z_]+)\b|"([A-Z]{4,}(?:_[A-Z]+)*)"/g;
 
 /** The codes that one source raises. */
@@ -29,6 +32,7 @@ export function readErrorCodes(
 	file: string,
 	source: string,
 	uppCodes: ReadonlySet<string> = new Set(),
+	dataCodes: ReadonlySet<string> = new Set(),
 ): ErrorCodes {
 	const text = source.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, (comment) =>
 		comment.replaceAll(/[^\n]/g, " "),
@@ -51,6 +55,12 @@ export function readErrorCodes(
 		if (!uppCodes.has(code)) continue;
 		raised.push({ code, place: `${file}:${lineAt(text, use.index)}`, retryable: "depends" });
 	}
+	const known = new Set(raised.map(({ code }) => code));
+	for (const { 0: literal, index } of text.matchAll(/"[A-Z]{3,}(?:_[A-Z]+)+"/g)) {
+		const code = literal.slice(1, -1);
+		if (dataCodes.has(code) && !known.has(code))
+			raised.push({ code, place: `${file}:${lineAt(text, index)}`, retryable: "no" });
+	}
 	return { raised, unreadable };
 }
 
@@ -60,13 +70,17 @@ export function findErrorCodes(root: string): ErrorCodes {
 		(file) =>
 			/^packages\/.*\.ts$/.test(file) &&
 			!/\.(?:test|test-d|fixture)\.ts$/.test(file) &&
-			file !== listsItsCodes,
+			file !== listsItsCodes &&
+			file !== listsCodesOfData,
 	);
 	const read = (file: string): string => readFileSync(join(root, file), "utf8");
 	const uppCodes = new Set(
 		[...read(listsItsCodes).matchAll(/^\t([A-Z_]+): "\1",$/gm)].map(([, code]) => code ?? ""),
 	);
-	const found = shipped.map((file) => readErrorCodes(file, read(file), uppCodes));
+	const dataCodes = new Set(
+		[...read(listsCodesOfData).matchAll(/^\t"([A-Z_]+)",$/gm)].map(([, code]) => code ?? ""),
+	);
+	const found = shipped.map((file) => readErrorCodes(file, read(file), uppCodes, dataCodes));
 	return {
 		raised: found.flatMap(({ raised }) => raised),
 		unreadable: found.flatMap(({ unreadable }) => unreadable),

@@ -30,8 +30,15 @@ export interface WorkerProcess {
 	say(line: string): void;
 }
 
-/** The programs that can be started: one that sends and resumes, and one that works at what a host has scheduled. */
-const programs = { sends: "worker-process.fixture.ts", works: "scheduled-process.fixture.ts" } as const;
+/**
+ * The programs that can be started: one that sends and resumes, one that works at what a host has scheduled, and one whose
+ * agent plans, acts and reflects.
+ */
+const programs = {
+	sends: "worker-process.fixture.ts",
+	works: "scheduled-process.fixture.ts",
+	plans: "runner-process.fixture.ts",
+} as const;
 
 type Start = Omit<WorkerOptions, "host" | "receiver" | "effects" | "requests"> & {
 	readonly host?: Partial<WorkerOptions["host"]>;
@@ -39,6 +46,8 @@ type Start = Omit<WorkerOptions, "host" | "receiver" | "effects" | "requests"> &
 
 export interface World {
 	readonly path: string;
+	/** The folder of all files but the journal. */
+	readonly home: string;
 	start(options: Start, program?: keyof typeof programs): WorkerProcess;
 	/** Starts a worker and waits until its process is gone. */
 	run(options: Start): Promise<Ended>;
@@ -86,6 +95,7 @@ export async function makeWorld(folder?: string): Promise<World> {
 
 	return {
 		path,
+		home,
 		start,
 		run: (options) => start(options).ended,
 		async entries(session = "s") {

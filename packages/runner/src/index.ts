@@ -35,6 +35,7 @@ export type {
 	Provenance,
 	TokenUsage,
 } from "./contract/agent-result.ts";
+export { type ResultCode, resultCodes } from "./contract/error-codes.ts";
 export type {
 	EventBus,
 	EventStore,

@@ -1,7 +1,7 @@
 // One pure call as its policy sees it: a run without a session, whose key lasts as long as the call.
 import type { Message } from "@holdfast/upp";
 import type { Run } from "../engine/index.ts";
-import { acceptInput, inputFact, type SendInput } from "../facts/index.ts";
+import { acceptInput, type Entry, inputFact, type SendInput } from "../facts/index.ts";
 import type { SessionValues } from "../host/index.ts";
 import { type AgentPolicy, callKey, type PolicyRun, type RunContext, RunPolicy } from "../policy/index.ts";
 
@@ -32,6 +32,10 @@ export class CallFrame implements PolicyRun {
 
 	values(owner: string): SessionValues {
 		return this.#agentPolicy.values(this.sessionKey, owner);
+	}
+
+	async entries(): Promise<readonly Entry[]> {
+		return [];
 	}
 
 	history(): readonly Message[] {

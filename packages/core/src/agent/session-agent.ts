@@ -6,6 +6,7 @@ import {
 	AgentPolicy,
 	askModel,
 	checkPlugins,
+	type Interceptor,
 	type PluginSet,
 	type PolicyAgent,
 	setupPlugins,
@@ -13,6 +14,7 @@ import {
 } from "../policy/index.ts";
 import type { SessionAgent, SessionHome, TurnRequest } from "../sessions/index.ts";
 import { awaitsOwnSetup } from "../sessions/index.ts";
+import { isDecider } from "../strategies/index.ts";
 import { delegatingAgent, type Subagent } from "../subagents/index.ts";
 import type { AnyTool } from "../tools/index.ts";
 import { journalOfStore, valuesOfStore } from "./foreign-host.ts";
@@ -68,7 +70,6 @@ export function sessionAgentOf({
 }: SessionAgentParts): SessionAgent {
 	const {
 		plugins = [],
-		middleware = [],
 		namespace,
 		maxRestarts = defaultRestarts,
 		onAgentChange = "go-on",
@@ -77,6 +78,7 @@ export function sessionAgentOf({
 		onWarning = systemWarn,
 	} = options;
 	const { id } = agentItself;
+	const middleware = [...policyOf(options), ...(options.middleware ?? [])];
 	checkPlugins(plugins);
 	let ofPlugins: readonly AnyTool[] = [];
 	const engineWith = (tools: readonly AnyTool[], given?: TurnOptions): EngineAgent => {
@@ -187,4 +189,9 @@ function valuesBeside(
 function toolList(tools: AgentOptions["tools"]): readonly AnyTool[] {
 	if (tools === undefined || Array.isArray(tools)) return tools ?? [];
 	return Object.entries(tools).map(([name, tool]) => ({ ...tool, name }));
+}
+
+/** The policy of the strategy, where it is one that the engine drives. */
+function policyOf({ execution }: AgentOptions): readonly Interceptor[] {
+	return execution !== undefined && isDecider(execution) ? (execution.policy ?? []) : [];
 }

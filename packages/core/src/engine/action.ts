@@ -1,6 +1,7 @@
 // What a decider may answer: the next thing to do. Deciders are pure (keeps I1, I6); the engine carries actions out.
 import type { JSONSchema, ToolDefinition, ToolExecution } from "@holdfast/upp";
 import type { AssistantSaid, Entry, LastFact, RunOutput } from "../facts/index.ts";
+import type { Interceptor } from "../policy/index.ts";
 import type { AgentState } from "../state/index.ts";
 
 /** Ask the model. */
@@ -102,6 +103,11 @@ export interface QuestionContext {
 export interface FinishAction {
 	readonly kind: "finish";
 	readonly error?: unknown;
+	/**
+	 * What the run came to, for those who read or watch it: it is committed with the end, all or nothing, as an assistant
+	 * message that no model was asked for. Not with `error`. Default: no message.
+	 */
+	readonly text?: string;
 }
 
 /** What a decider may ask for next. */
@@ -140,6 +146,8 @@ export interface Decider<Own = unknown> {
 	decide(situation: Situation<Own>): Action;
 	/** What it knows before the first fact. Default: undefined. */
 	initial?(): Own;
+	/** Policy of its own: first in the list of every agent that it is given to, before the agent's `middleware`. */
+	readonly policy?: readonly Interceptor[];
 	/** What it knows after one more fact, without changing what it is given. What it throws fails the run. */
 	evolve?(own: Own, entry: Entry): Own;
 }

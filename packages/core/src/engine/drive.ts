@@ -1,6 +1,6 @@
 // The one loop (keeps I1): look at the state, decide, act, commit, go on, until the run ends or is told to stop.
 // A run that crashed comes through the same door: the state says what is open, and the loop goes on from there.
-import type { HoldfastError } from "@holdfast/upp";
+import { AssistantMessage, emptyUsage, type HoldfastError } from "@holdfast/upp";
 import { errorData, type Fact, OwnFoldFailed, type RunState, stepContinues } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import { invalidAction, toolsStep, waitStep } from "./act-without-model.ts";
@@ -61,6 +61,7 @@ function advance(run: Run): MaybePromise<boolean> {
 			return askStep(run, action);
 		case "finish":
 			if (action.error !== undefined) throw action.error;
+			run.lastWords = action.text;
 			// Something was said for one more look of the model, though its work seemed done.
 			return run.interceptors.continues?.() === true ? modelStep(run, oneMoreStep(run)) : true;
 		default:
@@ -178,20 +179,41 @@ async function modelFailed(
 /** Ends the run; undefined when an input came in at the last moment and was taken: the run goes on. */
 function finish(run: Run): MaybePromise<DriveOutcome | undefined> {
 	run.checkStopped();
-	const committed = run.commit([completed], { onlyIfNothingWaits: true });
-	return committed === true ? { kind: "ended", outcome: "completed" } : finishUnlessInputs(run, committed);
+	const ending = run.lastWords === undefined ? onlyCompleted : [saidAtTheEnd(run, run.lastWords), completed];
+	const committed = run.commit(ending, { onlyIfNothingWaits: true });
+	return committed === true
+		? { kind: "ended", outcome: "completed" }
+		: finishUnlessInputs(run, ending, committed);
 }
 
 const completed: Fact = { kind: "run.ended", outcome: "completed" };
+const onlyCompleted: readonly Fact[] = [completed];
+
+/** What a strategy says for itself. No model was asked, so it costs nothing. */
+function saidAtTheEnd(run: Run, text: string): Fact {
+	const { clock, ids } = run.agent.ports;
+	return {
+		kind: "assistant",
+		step: stepOf(run),
+		tag: "answer",
+		message: new AssistantMessage(text, undefined, { id: ids.uuid(), timestamp: new Date(clock.now()) }),
+		usage: emptyUsage(),
+		stopReason: "stop",
+		modelId: run.agent.decider.name,
+		duration: 0,
+		cost: 0,
+	};
+}
 
 async function finishUnlessInputs(
 	run: Run,
+	ending: readonly Fact[],
 	committed: MaybePromise<boolean>,
 ): Promise<DriveOutcome | undefined> {
 	if (!(await committed)) {
 		await run.fetchInputs();
 		if (await run.takeInputs("step-end")) return undefined;
-		await commit(run, [completed]);
+		await commit(run, ending);
 	}
 	return { kind: "ended", outcome: "completed" };
 }

@@ -67,6 +67,8 @@ export class Run {
 	#sub = 0;
 	/** Events that wait for the ledger to have what was committed last, and when they are emitted. */
 	#recording: { readonly pending: RunEvent[]; readonly emitted: Promise<unknown> } | undefined;
+	/** What the strategy says when the run ends now. */
+	lastWords: string | undefined;
 	#offered: RunInput[] = [];
 	#taken: Set<string> | undefined;
 	#traces: TraceCollector | undefined;

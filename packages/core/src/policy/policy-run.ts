@@ -1,7 +1,7 @@
 // A run as policy sees it: one object for all stages of one run, in a call as in a session.
 import type { Message } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
-import type { SendInput } from "../facts/index.ts";
+import type { Entry, SendInput } from "../facts/index.ts";
 import type { SessionValues } from "../host/index.ts";
 import type { AgentState } from "../state/index.ts";
 
@@ -52,6 +52,8 @@ export interface PolicyRun extends PluginTurn {
 	readonly runId: string;
 	/** What the `before` stages have made of it so far. Of a run that was resumed: what it began with. */
 	readonly context: RunContext;
+	/** What is committed of the run so far, after a position; of a call nothing. */
+	entries(after?: number): Promise<readonly Entry[]>;
 	/** What an owner keeps beside the session; in a call, until the call is over. */
 	values(owner: string): SessionValues;
 }

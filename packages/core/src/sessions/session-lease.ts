@@ -1,7 +1,7 @@
 // The lease of one session in this process: acquired, kept between turns with the folded state, released (keeps I4).
 import type { AssistantMessage } from "@holdfast/upp";
 import type { EngineAgent } from "../engine/index.ts";
-import { emptySession, type SessionState } from "../facts/index.ts";
+import { type Entry, emptySession, type SessionState } from "../facts/index.ts";
 import type { AcquireResult, Journal, Lease, MaybePromise, Timers } from "../host/index.ts";
 import { cutOff, type KnownSession, readOn } from "./fold-session.ts";
 import type { LocalStore } from "./local-store.ts";
@@ -51,6 +51,13 @@ export class SessionLease {
 	/** The state as it was when the session was acquired, or as the last run left it. */
 	get state(): SessionState {
 		return this.#known?.state ?? emptySession();
+	}
+
+	/** What is committed of a run, after a position. */
+	async entries(runId: string, after?: number): Promise<readonly Entry[]> {
+		const options = after === undefined ? {} : { after };
+		const entries = await this.#store.journal.read(this.#storeKey, options);
+		return entries.filter((entry) => entry.runId === runId);
 	}
 
 	/** The run that was begun and has not ended. */

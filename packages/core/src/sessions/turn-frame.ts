@@ -5,6 +5,7 @@ import { type DriveOutcome, type Run, withinCall } from "../engine/index.ts";
 import {
 	type AcceptedInput,
 	acceptInput,
+	type Entry,
 	type SendInput,
 	type SessionState,
 	saidBy,
@@ -13,6 +14,7 @@ import { memoryValues, type SessionValues } from "../host/index.ts";
 import { type AgentPolicy, type PolicyRun, type RunContext, RunPolicy } from "../policy/index.ts";
 import type { GenerateResult } from "../state/index.ts";
 import type { AgentRun } from "./agent-run.ts";
+import type { SessionLease } from "./session-lease.ts";
 
 /** How a turn comes to be driven here. `parked`: it does not, and nothing of the caller's is called. */
 export type TurnBegin = "begun" | "resumed" | "parked";
@@ -23,6 +25,7 @@ export interface FrameSession {
 	/** What the session has come to before the turn. */
 	readonly state: SessionState;
 	readonly policy: AgentPolicy | undefined;
+	readonly lease: Pick<SessionLease, "entries">;
 	/** Says something to the active run. */
 	steer(input: AcceptedInput): Promise<AgentRun>;
 }
@@ -95,6 +98,10 @@ export class TurnFrame implements PolicyRun {
 
 	values(owner: string): SessionValues {
 		return (this.#agentPolicy ?? memoryValues()).values(this.sessionKey, owner);
+	}
+
+	entries(after?: number): Promise<readonly Entry[]> {
+		return this.#session.lease.entries(this.runId, after);
 	}
 
 	history(): readonly Message[] {

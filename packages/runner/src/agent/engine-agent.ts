@@ -16,10 +16,11 @@ export function makeEngineAgent(agent: ResolvedAgent, live: LiveRuns): EngineAge
 		id: config.id,
 		model: noModel,
 		tools: engineTools(agent, live),
-		execution: planActReflectLoop(loopParts(agent, live)),
-		middleware: [safety.interceptor, live.interceptor],
+		execution: planActReflectLoop(loopParts(agent, live), [safety.interceptor, live.interceptor]),
 		host,
 		ports,
+		// Iterations have their own limit, which is asked for here; the engine need not warn that it has none.
+		...(config.maxSteps === undefined ? {} : { maxSteps: Number.POSITIVE_INFINITY }),
 	});
 }
 
@@ -41,6 +42,7 @@ function loopParts(agent: ResolvedAgent, live: LiveRuns): LoopParts {
 		maxSteps: config.maxSteps,
 		storeReasoning: config.storeReasoning === true,
 		safetyBudget: config.safety?.safetyBudget ?? 3,
+		maskSecrets: (text) => agent.redactor.maskSecrets(text),
 		remembers: true,
 		tools: () => shown,
 		callOf(step, iteration, ask) {

@@ -75,10 +75,16 @@ async function callTool(
 	const { config, safety, ports, redactor, flags } = agent;
 	const run = live.get(runId, sessionKey);
 	const identity = { agentId: config.id, sessionId: run.sessionId };
-	const { memory, database, changes } = watchedStores(run.memory, config.databaseClient, safety, identity);
+	const { memory, database, changes } = watchedStores(
+		run.memory,
+		config.databaseClient,
+		safety,
+		identity,
+		idempotencyKey,
+	);
 	const context = {
 		...identity,
-		rng: run.rng,
+		rng: run.random(`call ${iteration}`),
 		clock: run.clock,
 		step: iteration,
 		idempotencyKey,

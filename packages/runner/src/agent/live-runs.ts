@@ -3,10 +3,11 @@
 import type { MemoryClient } from "@holdfast/memory";
 import { HoldfastError } from "@holdfast/upp";
 import type { Entry } from "holdfast";
-import type { Interceptor } from "holdfast/middleware";
-import { memoryTool, type RoutedCall, type RunOptions, topics } from "../contract/index.ts";
+import type { Interceptor, PolicyRun } from "holdfast/middleware";
+import type { RoutedCall, RunOptions } from "../contract/index.ts";
 import type { LiveRun } from "../loop/index.ts";
-import { eventOf } from "../result/index.ts";
+import { FactEvents } from "../result/index.ts";
+import { type LeftRun, readLeftRun } from "./left-run.ts";
 import type { ResolvedAgent } from "./resolved-agent.ts";
 import { RunEvents } from "./run-events.ts";
 import { seededRandom } from "./seeded.ts";
@@ -16,10 +17,18 @@ const asItIs = { push: (piece: string): string => piece, flush: (): string => ""
 /** A run under way in this process. */
 export interface OpenRun extends LiveRun {
 	readonly events: RunEvents;
-	/** The tool of the iteration, for events. */
-	toolId: string | undefined;
+	/** Of its random numbers; undefined where they are the system's. */
+	seed: number | undefined;
 	/** The iteration under way, from 1. */
 	step: number;
+	/** Of the facts so far. */
+	facts: FactEvents;
+	/** Position of the last entry that this process committed. */
+	committed: number;
+	/** Found when the run is resumed, until that is on record. */
+	left: LeftRun | undefined;
+	/** Memory of the run's own; absent before its first use, and where the caller gave one. */
+	ownMemory: MemoryClient | undefined;
 	/** Settles when tools that were abandoned have ended; rejects never. */
 	idle(): Promise<unknown>;
 	track(work: Promise<unknown>): void;
@@ -37,13 +46,22 @@ export class LiveRuns {
 		this.#agent = agent;
 	}
 
-	/** Hears of facts as they are committed, and emits what follows of them. */
+	/** Hears of facts as they are committed, and emits what follows of them. Before a run is resumed, what it was is read. */
 	get interceptor(): Interceptor {
 		return {
 			name: "runner",
-			begin: ({ runId, sessionKey }) => ({
-				committed: (entry) => this.#committed(this.get(runId, sessionKey), entry),
-			}),
+			begin: (policyRun) => {
+				const { runId, sessionKey } = policyRun;
+				const entries = (after?: number): Promise<readonly Entry[]> => policyRun.entries(after);
+				return {
+					deltas: "as-is",
+					admit: (fact) =>
+						fact.kind === "run.resumed"
+							? this.#resumes(this.get(runId, sessionKey), { entries }, fact.reason === "answered")
+							: undefined,
+					committed: (entry) => this.#committed(this.get(runId, sessionKey), entry),
+				};
+			},
 		};
 	}
 
@@ -91,24 +109,27 @@ export class LiveRuns {
 		const identity = { agentId: config.id, sessionId };
 		const options = this.#options.get(sessionId);
 		const working = new Set<Promise<unknown>>();
-		const seed = options?.seed ?? (options?.deterministic === true ? 0 : undefined);
-		let memory: MemoryClient | undefined;
 		const memoryOf = (): MemoryClient => this.#agent.memory();
 		const run: OpenRun = {
 			runId,
 			sessionId,
-			rng: seed === undefined ? Math.random : seededRandom(seed),
+			seed: seedOf(options),
+			random: (purpose) => (run.seed === undefined ? Math.random : seededRandom(run.seed, purpose)),
 			clock: ports.clock,
 			events,
-			toolId: undefined,
 			step: 0,
+			facts: new FactEvents(config.id),
+			committed: 0,
+			left: undefined,
+			ownMemory: undefined,
 			get memory() {
-				memory ??= memoryOf();
-				return memory;
+				run.ownMemory ??= memoryOf();
+				return run.ownMemory;
 			},
 			options: async () => options ?? (await this.#readOptions(sessionId)),
 			stepStarts(step) {
 				run.step = step;
+				run.facts.plans(step);
 				events.emit("step.start", { step });
 				events.guarded("onStepStart", () => config.onStepStart?.({ sessionId, step }));
 			},
@@ -157,25 +178,40 @@ export class LiveRuns {
 		return (kept ?? {}) as RunOptions;
 	}
 
-	#committed(run: OpenRun, { fact }: Entry): void {
-		if (fact.kind === "decision" && fact.topic === topics.plan) {
-			const { step } = fact.answer as { step?: { toolId?: string } };
-			run.toolId = step?.toolId;
-		}
-		const remembers = fact.kind === "tool.settled" && run.toolId === memoryTool;
-		for (const { type, data } of eventOf(fact, {
-			agentId: this.#agent.config.id,
-			step: run.step,
-			toolId: run.toolId,
-			remembers,
-		}))
-			run.events.emit(type, data);
-		if (fact.kind === "tools.requested") {
-			const [call] = fact.calls;
-			if (call?.toolName === memoryTool) run.toolId = memoryTool;
-		}
+	/** Reads what the run was, unless nobody else has had it meanwhile and nothing of it was cut off. */
+	async #resumes(run: OpenRun, { entries }: Pick<PolicyRun, "entries">, isAnswered: boolean): Promise<void> {
+		const { config } = this.#agent;
+		const isKnown = isAnswered && run.committed > 0 && (await entries(run.committed)).length === 0;
+		if (isKnown) return;
+		run.seed ??= seedOf(await run.options());
+		await run.events.stored();
+		run.left = await readLeftRun(
+			await entries(),
+			{ runId: run.runId, agentId: config.id },
+			config.eventStore,
+		);
+	}
+
+	/** Continues a run as it was left. */
+	#resumed(run: OpenRun, left: LeftRun, reason: string): void {
+		const isSameProcess = run.committed > 0;
+		run.left = undefined;
+		run.facts = left.facts;
+		run.step = left.facts.step;
+		if (this.#agent.config.memoryClient === undefined) run.ownMemory = left.memory;
+		run.events.resumed(left, reason, isSameProcess ? "here" : "elsewhere");
+	}
+
+	#committed(run: OpenRun, { seq, fact }: Entry): void {
+		if (fact.kind === "run.resumed" && run.left !== undefined) this.#resumed(run, run.left, fact.reason);
+		run.committed = seq;
+		for (const { type, data } of run.facts.next(fact)) run.events.emit(type, data);
 		if (fact.kind !== "run.ended") return;
 		this.#open.delete(run.runId);
 		if (this.#options.has(run.sessionId)) this.#over.set(run.runId, run);
 	}
+}
+
+function seedOf(options: RunOptions | undefined): number | undefined {
+	return options?.seed ?? (options?.deterministic === true ? 0 : undefined);
 }

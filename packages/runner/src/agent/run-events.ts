@@ -8,6 +8,8 @@ import type {
 	RunnerEvent,
 	RunnerEventType,
 } from "../contract/index.ts";
+import { countOfFacts } from "../result/index.ts";
+import type { LeftRun } from "./left-run.ts";
 
 /** Who hears of events. */
 export interface EventListeners {
@@ -54,13 +56,38 @@ export class RunEvents {
 
 	/** Emits an event. Never throws. */
 	emit(type: RunnerEventType, data?: unknown): void {
-		const { redactor, clock, bus, store, handlers } = this.#listeners;
+		this.#emitAt(this.#listeners.clock.now(), type, data);
+	}
+
+	/**
+	 * Continues the events of a run that was left. The record of a store is continued at its next number, with the events
+	 * of facts that it lacks; without one the events of the facts are numbered anew. What was cut off between two facts is
+	 * nowhere: then an event says that the run was resumed, and the record is marked as incomplete.
+	 */
+	resumed({ events, stored, storeError }: LeftRun, reason: string, left: "here" | "elsewhere"): void {
+		const { store } = this.#listeners;
+		const known = stored === undefined ? (left === "here" ? events.length : 0) : countOfFacts(stored);
+		const isWhole = reason === "answered" && stored !== undefined && known === events.length;
+		if (stored !== undefined) this.#seq = stored.at(-1)?.seq ?? 0;
+		else if (left === "elsewhere") this.#seq = 0;
+		if (storeError !== undefined) this.#storeFailed(storeError);
+		for (const { at, type, data } of events.slice(known)) this.#emitAt(at, type, data);
+		if (isWhole) return;
+		this.emit("run.resume", { reason });
+		this.#warnings.add(
+			`the run was resumed (${reason}): events between its last fact and then may be missing. The record is incomplete`,
+		);
+		if (store !== undefined) this.#stored = this.#stored.then(() => this.#markIncomplete(store));
+	}
+
+	#emitAt(at: number, type: RunnerEventType, data: unknown): void {
+		const { redactor, bus, store, handlers } = this.#listeners;
 		const event: RunnerEvent = {
 			seq: ++this.#seq,
 			runId: this.#runId,
 			sessionId: this.#sessionId,
 			type,
-			time: new Date(clock.now()).toISOString(),
+			time: new Date(at).toISOString(),
 			...(data === undefined ? {} : { data: redactor.redact(plain(data)) }),
 		};
 		if (store === undefined) this.#events.push(event);
@@ -100,11 +127,19 @@ export class RunEvents {
 			try {
 				await store.append(event);
 			} catch (error) {
-				this.#isIncomplete = true;
-				this.#warnings.add(`the event store failed: ${(error as Error).message}. The record is incomplete`);
-				await store.markIncomplete?.(this.#runId).catch(() => {});
+				this.#storeFailed(error);
+				await this.#markIncomplete(store);
 			}
 		});
+	}
+
+	#storeFailed(error: unknown): void {
+		this.#isIncomplete = true;
+		this.#warnings.add(`the event store failed: ${(error as Error).message}. The record is incomplete`);
+	}
+
+	async #markIncomplete(store: EventStore): Promise<void> {
+		await store.markIncomplete?.(this.#runId).catch(() => {});
 	}
 }
 

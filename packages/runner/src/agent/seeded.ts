@@ -1,9 +1,10 @@
 // Random numbers, ids and times that come from a seed alone.
 import type { Clock, Ids } from "holdfast";
 
-/** Numbers from 0 up to 1, the same for the same seed. */
-export function seededRandom(seed: number): () => number {
+/** Numbers from 0 up to 1, the same for the same seed and purpose. */
+export function seededRandom(seed: number, purpose: string = ""): () => number {
 	let state = seed >>> 0;
+	for (let at = 0; at < purpose.length; at++) state = Math.imul(state ^ purpose.charCodeAt(at), 0x01000193);
 	return () => {
 		state = (state + 0x6d2b79f5) >>> 0;
 		let mixed = Math.imul(state ^ (state >>> 15), state | 1);

@@ -10,19 +10,23 @@ export interface WatchedStores {
 	readonly changes: readonly MemoryChange[];
 }
 
-/** Stores whose writes pass policy. */
+/** Stores whose writes pass policy. `idempotencyKey`: of the call that writes. */
 export function watchedStores(
 	memory: MemoryClient,
 	database: DatabaseClient | undefined,
 	safety: SafetyLayer,
 	run: RunIdentity,
+	idempotencyKey: string,
 ): WatchedStores {
 	const changes: MemoryChange[] = [];
+	let appends = 0;
 	const watched: MemoryClient = {
 		async append(streamKey, entry, options) {
 			const admitted = await safety.checkWrite("memory-write", streamKey, entry, run);
 			if (admitted === undefined) return;
-			await memory.append(streamKey, admitted.value, options);
+			// A call that is made again after a crash writes its entries under the same ids.
+			const id = options?.id ?? `${idempotencyKey}:${++appends}`;
+			await memory.append(streamKey, admitted.value, { ...options, id });
 			changes.push({ store: "memory", operation: "append", key: streamKey, value: admitted.value });
 		},
 		read: (streamKey, options) => memory.read(streamKey, options),

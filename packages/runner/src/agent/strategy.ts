@@ -31,7 +31,8 @@ export type PlanActReflectOptions = Partial<
 
 /**
  * Plans, acts and reflects with the tools of the agent it is given to. What the user says is the task. Planning asks the
- * given planner, or a model of `modelProviders`; every answer is on record before it is used.
+ * given planner, or a model of `modelProviders`; every answer is on record before it is used. The rules of `safety` are asked
+ * before each plan is committed, and their audit records share its append; give `auditSink` to have those of prompts, too.
  *
  * @throws HoldfastError `CONFIG_INVALID` without a planner and without providers.
  * @see Agent runtime, "Plan → Act → Reflect loop architecture"
@@ -50,7 +51,7 @@ export type PlanActReflectOptions = Partial<
  * 	),
  * });
  * const run = await agent({ model: scriptedModel([]), tools: [add], execution }).session("sum").send("1 + 2?");
- * console.log((await run.result()).outcome); // completed
+ * console.log((await run.result()).text); // 3
  * ```
  */
 export function planActReflect(options: PlanActReflectOptions = {}): DecidingStrategy {
@@ -68,6 +69,7 @@ export function planActReflect(options: PlanActReflectOptions = {}): DecidingStr
 		maxSteps,
 		storeReasoning: storeReasoning === true,
 		safetyBudget: safety?.safetyBudget ?? 3,
+		maskSecrets: (text) => agent.redactor.maskSecrets(text),
 		remembers: false,
 		tools: (known) => known.map(({ name, description }) => ({ id: name, description })),
 		callOf(step, _iteration, _ask, known) {
@@ -76,7 +78,7 @@ export function planActReflect(options: PlanActReflectOptions = {}): DecidingStr
 		},
 		live: (runId, sessionKey) => live.get(runId, sessionKey),
 	};
-	return planActReflectLoop(parts);
+	return planActReflectLoop(parts, [agent.safety.interceptor, live.interceptor]);
 }
 
 function argumentsOf({ input }: PlanStep): Record<string, unknown> {

@@ -16,6 +16,8 @@ export type RunnerEventType =
 	| "memory"
 	| "warning"
 	| "error"
+	/** The run was left and is resumed: what was under way between two facts is not on record. */
+	| "run.resume"
 	| "run.end";
 
 /** Something that happened in a run, redacted. `seq` begins with 1 and has no gaps. */

@@ -26,6 +26,7 @@ export type {
 	RoutedCall,
 	TokenUsage,
 } from "./agent-result.ts";
+export { type ResultCode, resultCodes } from "./error-codes.ts";
 export type {
 	EventBus,
 	EventStore,

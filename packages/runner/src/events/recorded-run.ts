@@ -33,7 +33,7 @@ export interface RecordedRun {
 /**
  * Reads a record.
  *
- * Rejects with `RUN_NOT_FOUND`, `RECORD_INCOMPLETE` where an event could not be appended, `RECORD_ALTERED` where an event is
+ * Rejects with `RUN_NOT_FOUND`, `RECORD_INCOMPLETE` where an event could not be appended or the run was resumed, `RECORD_ALTERED` where an event is
  * not as it was appended.
  */
 export async function readRecordedRun(store: EventStore, runId: string): Promise<RecordedRun> {
@@ -46,6 +46,7 @@ export async function readRecordedRun(store: EventStore, runId: string): Promise
 	if ((await store.isIncomplete?.(runId)) === true) throw incomplete();
 	if (events.length === 0) throw new HoldfastError("RUN_NOT_FOUND", `There is no record of a run ${runId}.`);
 	if (events.at(-1)?.type !== "run.end") throw incomplete();
+	if (events.some(({ type }) => type === "run.resume")) throw incomplete();
 	const verified = await store.verify(runId);
 	if (!verified.ok) {
 		const message = `The record of the run ${runId} was altered at event ${verified.seq}.`;

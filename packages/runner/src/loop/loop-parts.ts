@@ -17,7 +17,8 @@ import type {
 export interface LiveRun {
 	readonly runId: string;
 	readonly sessionId: string;
-	readonly rng: () => number;
+	/** Random numbers for one planning, reflecting or call: with a seed the same ones, also after a crash. */
+	random(purpose: string): () => number;
 	readonly clock: { now(): number };
 	/** The memory of the run. */
 	readonly memory: MemoryClient;
@@ -48,6 +49,8 @@ export interface LoopParts {
 	readonly maxSteps?: number | undefined;
 	readonly storeReasoning: boolean;
 	readonly safetyBudget: number;
+	/** Masks what must not be seen in what is said at the end. */
+	maskSecrets(text: string): string;
 	/** Whether outputs go to a memory of the caller's; else they are kept with the run. */
 	readonly remembers: boolean;
 	/** Tools that the planner may choose from. */

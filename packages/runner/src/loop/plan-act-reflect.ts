@@ -3,6 +3,7 @@
 
 import { HoldfastError } from "@holdfast/upp";
 import { type Action, type DecidingStrategy, type QuestionContext, strategy } from "holdfast/execution";
+import type { Interceptor } from "holdfast/middleware";
 import {
 	type BeginAnswer,
 	memoryTool,
@@ -10,6 +11,7 @@ import {
 	type PlanStep,
 	type ReflectAnswer,
 	type ResultError,
+	textOf,
 	topics,
 } from "../contract/index.ts";
 import type { KnownTools, LoopParts } from "./loop-parts.ts";
@@ -19,10 +21,14 @@ import { noProgress, type Progress, progressAfter } from "./progress.ts";
 import { readStep } from "./read-step.ts";
 import { runnerError } from "./runner-error.ts";
 
-/** Plans, acts and reflects until a step of the type `finish`, or until the goal is met. @see Agent runtime */
-export function planActReflectLoop(parts: LoopParts): DecidingStrategy {
+/**
+ * Plans, acts and reflects until a step of the type `finish`, or until the goal is met. What it comes to is said in the
+ * session, too. @see Agent runtime
+ */
+export function planActReflectLoop(parts: LoopParts, policy?: readonly Interceptor[]): DecidingStrategy {
 	return strategy<Progress>({
 		name: "plan-act-reflect",
+		...(policy === undefined ? {} : { policy }),
 		initial: () => noProgress,
 		evolve: progressAfter,
 		decide: ({ own, tools }) => next(parts, own, tools),
@@ -36,12 +42,18 @@ function next(parts: LoopParts, progress: Progress, known: KnownTools): Action {
 	if (phase === "act") return acting(parts, progress, planned?.step as PlanStep, known);
 	if (phase === "reflect" && reflects(parts)) return reflecting(parts, progress, known);
 	if (phase === "remember") return remembering(progress);
-	if (result !== undefined) return { kind: "finish" };
-	if (progress.blocks > parts.safetyBudget) return { kind: "finish", error: tooManyBlocks(progress) };
 	const maxSteps = progress.begin?.maxSteps ?? parts.maxSteps;
-	if (maxSteps !== undefined && progress.steps >= maxSteps)
-		return { kind: "finish", error: stepsExhausted(maxSteps) };
+	const mayPlan = maxSteps === undefined || progress.steps < maxSteps;
+	if (result !== undefined && !(result.isSteered && mayPlan)) return finishing(parts, result.value);
+	if (progress.blocks > parts.safetyBudget) return { kind: "finish", error: tooManyBlocks(progress) };
+	if (!mayPlan) return { kind: "finish", error: stepsExhausted(maxSteps as number) };
 	return planning(parts, progress, known);
+}
+
+/** The end of a run that came to something: what is said of it holds no secret. */
+function finishing({ maskSecrets }: LoopParts, value: unknown): Action {
+	if (value === undefined) return { kind: "finish" };
+	return { kind: "finish", text: maskSecrets(textOf(value)) };
 }
 
 /** Whether anything is made of results beyond what the fold does. */
@@ -81,7 +93,7 @@ function planning(parts: LoopParts, progress: Progress, known: KnownTools): Acti
 		const live = parts.live(runId, sessionKey);
 		live.stepStarts(progress.steps + 1);
 		const began = live.clock.now();
-		const { context, used } = plannerContext(live, signal);
+		const { context, used } = plannerContext(live, signal, `plan ${progress.steps + 1}`);
 		const over = (): Omit<PlanAnswer, "step"> => ({
 			...used(),
 			duration: Math.max(0, live.clock.now() - began),
@@ -118,7 +130,7 @@ function reflecting(parts: LoopParts, progress: Progress, known: KnownTools): Ac
 		const { runId, sessionKey, signal } = given;
 		const live = parts.live(runId, sessionKey);
 		const result = progress.actions.at(-1);
-		const { context, used } = plannerContext(live, signal);
+		const { context, used } = plannerContext(live, signal, `reflect ${progress.steps}`);
 		const key = progress.begin?.contextKey ?? live.sessionId;
 		const { output } = result ?? {};
 		const isWritten = parts.remembers && result?.ok === true && output !== undefined;

@@ -11,10 +11,11 @@ export interface Used {
 	readonly lastRetryError?: string;
 }
 
-/** A context of one question. */
+/** A context of one question; its purpose is its own within the run. */
 export function plannerContext(
 	live: LiveRun,
 	signal: AbortSignal,
+	purpose: string,
 ): { readonly context: PlannerContext; used(): Used } {
 	const calls: ModelCall[] = [];
 	const templates: { id: string; version: string }[] = [];
@@ -22,7 +23,7 @@ export function plannerContext(
 	let lastRetryError: string | undefined;
 	const context: PlannerContext = {
 		signal,
-		rng: live.rng,
+		rng: live.random(purpose),
 		clock: live.clock,
 		async callModel(request) {
 			const routed = await live.callModel(request, signal);

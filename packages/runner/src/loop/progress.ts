@@ -54,7 +54,13 @@ export interface Progress {
 	/** What the run shall end with. */
 	readonly failure: ResultError | undefined;
 	/** What the run came to. */
-	readonly result: { readonly value: unknown } | undefined;
+	readonly result:
+		| {
+				readonly value: unknown;
+				/** Somebody said something since: it is planned with once more. */
+				readonly isSteered?: true;
+		  }
+		| undefined;
 	readonly outcome: "completed" | "error" | "aborted" | "killed" | undefined;
 }
 
@@ -91,7 +97,12 @@ export function progressAfter(progress: Progress, { at, runId, fact }: Entry): P
 		case "input": {
 			const text = fact.message.text;
 			if (progress.input === "") return { ...progress, input: text };
-			return { ...progress, transcript: progress.transcript.append({ role: "user", content: text }) };
+			const { result, transcript } = progress;
+			return {
+				...progress,
+				transcript: transcript.append({ role: "user", content: text }),
+				result: result && { ...result, isSteered: true },
+			};
 		}
 		case "decision":
 			return afterDecision(progress, fact.topic, fact.answer);
@@ -138,6 +149,7 @@ function afterPlan(given: Progress, planned: PlanAnswer): Progress {
 	const progress: Progress = {
 		...given,
 		planned,
+		result: undefined,
 		reflected: undefined,
 		steps: given.steps + 1,
 		calls: given.calls.appendAll(planned.calls),

@@ -3,7 +3,9 @@ import { HoldfastError } from "@holdfast/upp";
 import type { ResultError } from "../contract/index.ts";
 
 /** What a run ends with. */
-export function runnerError({ message, code = "RUN_FAILED", info }: ResultError): HoldfastError {
+export function runnerError(given: ResultError): HoldfastError {
+	const { message, info } = given;
+	const failure = { code: "RUN_FAILED", ...given };
 	const data = typeof info === "object" && info !== null ? { data: info as Record<string, unknown> } : {};
-	return new HoldfastError(code, message, data);
+	return new HoldfastError(failure.code, message, data);
 }

@@ -180,7 +180,8 @@ export function createSafety(parts: SafetyParts): SafetyLayer {
 				await audit.keep(
 					audit.record(run, { point: "model-prompt", rule, action: "blocked", subject: messages }),
 				);
-				throw new HoldfastError(code, reason);
+				const blocked = { code };
+				throw new HoldfastError(blocked.code, reason);
 			};
 			if (firstMatch(config.contentFilter ?? [], messages) !== undefined)
 				await block(
@@ -213,8 +214,8 @@ export function createSafety(parts: SafetyParts): SafetyLayer {
 			try {
 				await audit.keep(recordOf(run, point, intervention, { target, value }));
 			} catch (error) {
-				const { code, message } = auditFailed(error);
-				throw new HoldfastError(code, message, { cause: error });
+				const failed = auditFailed(error);
+				throw new HoldfastError(failed.code, failed.message, { cause: error });
 			}
 			if (intervention.code !== undefined)
 				throw new HoldfastError(

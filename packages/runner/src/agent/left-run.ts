@@ -1,0 +1,47 @@
+// A run that was left, here or in another process, as its journal and the record of its events have it: what is needed to
+// continue it as if it had never been left.
+import { inMemoryClient, type MemoryClient } from "@holdfast/memory";
+import type { Entry } from "holdfast";
+import type { CallAnswer, EventStore, StoredEvent } from "../contract/index.ts";
+import { type FactEvents, type PastEvent, pastEvents } from "../result/index.ts";
+
+/** What was found of a run. */
+export interface LeftRun {
+	/** The memory of a run that has none of the caller's own. */
+	readonly memory: MemoryClient;
+	readonly facts: FactEvents;
+	/** The events of its facts. */
+	readonly events: readonly PastEvent[];
+	/** What an event store has of it; undefined without one. */
+	readonly stored: readonly StoredEvent[] | undefined;
+	/** Why the store could not be read. */
+	readonly storeError?: unknown;
+}
+
+/** Reads what was left of a run, whose facts are these. */
+export async function readLeftRun(
+	entries: readonly Entry[],
+	run: { readonly runId: string; readonly agentId: string },
+	store: EventStore | undefined,
+): Promise<LeftRun> {
+	const left = { memory: await rebuiltMemory(entries), ...pastEvents(run.agentId, entries) };
+	try {
+		return { ...left, stored: await store?.read(run.runId) };
+	} catch (storeError) {
+		return { ...left, stored: [], storeError };
+	}
+}
+
+/** Memory that was kept with the process, made anew from what the calls of the run say that they changed. */
+async function rebuiltMemory(entries: readonly Entry[]): Promise<MemoryClient> {
+	const memory = inMemoryClient();
+	for (const { fact } of entries) {
+		if (fact.kind !== "tool.settled") continue;
+		for (const { store, operation, key, value } of (fact.result as Partial<CallAnswer>)?.changes ?? []) {
+			if (store !== "memory") continue;
+			if (operation === "clear") await memory.clear?.(key);
+			else await memory.append(key, value);
+		}
+	}
+	return memory;
+}

@@ -1,0 +1,248 @@
+// A process whose agent plans, acts and reflects is killed at every append, and between plan, audit and act. Another one
+// resumes the run, which then is held against the run that was left alone.
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type AgentResult, type AuditRecord, fileEventStore, readResult } from "@holdfast/runner";
+import type { Entry } from "holdfast";
+import { sqliteHost } from "holdfast/sqlite";
+import { beforeAll, describe, expect, test } from "vitest";
+import { expectWellFormed, factsOf } from "./comparison.fixture.ts";
+import { type Ended, makeWorld, named, pool, type World } from "./world.fixture.ts";
+
+const appends = 38;
+const numbers = Array.from({ length: appends }, (_, index) => index + 1);
+const twoAtOnce = pool(2);
+
+interface SeenState {
+	readonly step: number;
+	readonly [member: string]: unknown;
+}
+
+/** What the processes of a world left. */
+interface Left {
+	readonly entries: readonly Entry[];
+	readonly states: readonly SeenState[];
+	readonly result: AgentResult | undefined;
+	readonly audit: readonly AuditRecord[];
+}
+
+type Memory = "own" | "remembered";
+
+async function leftOf(world: World, session: Memory): Promise<Left> {
+	const host = sqliteHost(world.path);
+	try {
+		const entries = await host.journal.read(session);
+		const audit = factsOf(entries, "note").flatMap(({ topic, value }) =>
+			topic === "runner.audit" ? [value as AuditRecord] : [],
+		);
+		const states = world.requests() as unknown as readonly SeenState[];
+		return { entries, states, audit, result: await readResult(host, session) };
+	} finally {
+		await host.close();
+	}
+}
+
+const work = (
+	world: World,
+	session: Memory,
+	work: "send" | "resume" | "recover" | "whatever",
+	killAt?: string,
+) =>
+	world.start(
+		{
+			session,
+			...(killAt === undefined ? {} : { killAt }),
+			work:
+				work === "send"
+					? { send: ["Report on all."] }
+					: work === "resume"
+						? { resume: true }
+						: work === "recover"
+							? { recover: true }
+							: { whatever: true },
+		},
+		"plans",
+	).ended;
+
+const alone = new Map<Memory, Left>();
+
+/** Ids and times differ from run to run. */
+function plain(value: unknown): unknown {
+	const passing = ["id", "startedAt", "finishedAt", "timestamp", "duration", "metrics", "sessionId"];
+	return JSON.parse(JSON.stringify(value ?? null), (name, member) =>
+		passing.includes(name) ? undefined : member,
+	);
+}
+
+/** Whether the call that must not be repeated was cut off: then nobody knows what became of it. */
+function isCutOff({ entries }: Left): boolean {
+	const settled = new Set(factsOf(entries, "tool.settled").map(({ callId }) => callId));
+	return factsOf(entries, "tool.started").some(
+		({ name, callId }) => name === "record" && !settled.has(callId),
+	);
+}
+
+/** Each effect at most once or under one key, and none without what policy had to say of it on record before. */
+function expectAccountable(world: World, { entries }: Left): void {
+	expect(world.received().size).toBeLessThanOrEqual(1);
+	expect(world.effects().length).toBeLessThanOrEqual(1);
+	for (const effect of world.effects()) expect(effect).toMatch(/ \{"subject":"beta"\}$/);
+	const started = entries.find(({ fact }) => fact.kind === "tool.started" && fact.name === "record");
+	const audited = entries.find(
+		({ fact }) => fact.kind === "note" && (fact.value as AuditRecord).rule === "sanitizers",
+	);
+	if (started !== undefined) expect(audited?.seq).toBeLessThan(started.seq);
+	if (world.effects().length > 0) expect(started).toBeDefined();
+	const sink = join(world.home, "audit.jsonl");
+	if (audited !== undefined) expect(readFileSync(sink, "utf8")).toContain('"rule":"sanitizers"');
+	expect(factsOf(entries, "tool.started").map(({ name }) => name)).not.toContain("forbidden");
+}
+
+/** The record of events has no gap, and says so where something was cut off. */
+async function expectRecord(world: World, { result, entries }: Left): Promise<void> {
+	const store = fileEventStore(join(world.home, "events"));
+	const runId = result?.id as string;
+	const events = await store.read(runId);
+	expect(events.map(({ seq }) => seq)).toEqual(events.map((_, at) => at + 1));
+	expect(await store.verify(runId)).toEqual({ ok: true });
+	const isResumed = entries.some(({ fact }) => fact.kind === "run.resumed");
+	expect(events.some(({ type }) => type === "run.resume")).toBe(isResumed);
+	expect(await store.isIncomplete?.(runId)).toBe(isResumed);
+	const count = (type: string) => events.filter((event) => event.type === type).length;
+	expect([count("run.start"), count("run.begin"), count("plan"), count("policy"), count("run.end")]).toEqual([
+		1, 1, 7, 2, 1,
+	]);
+	expect([count("tool.result"), count("reflect")]).toEqual([4, 4]);
+}
+
+/** Holds a run that was killed and resumed against the one left alone. */
+async function expectSameEnd(world: World, session: Memory, killed: Left): Promise<void> {
+	const left = await leftOf(world, session);
+	const reference = alone.get(session) as Left;
+	expectWellFormed(left.entries);
+	expectAccountable(world, left);
+	await expectRecord(world, left);
+	expect(plain(left.audit)).toEqual(plain(reference.audit));
+	const asked = left.states.map(({ step }) => step);
+	expect(asked).toEqual(asked.toSorted((one, other) => one - other));
+	expect(factsOf(left.entries, "decision").filter(({ topic }) => topic === "runner.plan")).toHaveLength(7);
+	if (isCutOff(killed)) {
+		expect(left.result).toMatchObject({ success: true, result: "All is reported.", steps: 7 });
+		expect(left.result?.actions?.[1]).toMatchObject({ ok: false, error: { code: "TOOL_OUTCOME_UNKNOWN" } });
+		return;
+	}
+	expect(plain(left.result)).toEqual(plain(reference.result));
+	expect(world.effects()).toHaveLength(1);
+	expect(world.received().size).toBe(1);
+	// Each question was asked as it was asked alone, and none after it was answered.
+	for (const state of left.states) expect(state).toEqual(reference.states[state.step - 1]);
+	expect(new Set(asked).size).toBe(7);
+	const answered = factsOf(killed.entries, "decision").filter(({ topic }) => topic === "runner.plan").length;
+	const again = left.states.slice(killed.states.length).map(({ step }) => step);
+	expect(again[0] ?? answered + 1).toBe(answered + 1);
+	if (session === "remembered") expectOnceInMemory(world);
+}
+
+function expectOnceInMemory(world: World): void {
+	const lines = readFileSync(join(world.home, "memory.jsonl"), "utf8").trimEnd().split("\n");
+	expect(lines.map((line) => JSON.parse(line).key)).toEqual([
+		"before",
+		"before",
+		"notes",
+		"before",
+		"notes",
+		"before",
+	]);
+}
+
+async function killAndResume(
+	session: Memory,
+	killAt: string,
+	how: "resume" | "recover" | "whatever" = "resume",
+	again?: string,
+): Promise<void> {
+	await twoAtOnce(async () => {
+		const world = await makeWorld();
+		try {
+			expectKilled(await work(world, session, "send", killAt), killAt);
+			let killed = await leftOf(world, session);
+			expectAccountable(world, killed);
+			if (again !== undefined) {
+				expectKilled(await work(world, session, how, again), again);
+				killed = await leftOf(world, session);
+			}
+			const ended = await work(world, session, how);
+			expect(named(ended, "failed")).toEqual([]);
+			expect(named(ended, "result")).toMatchObject([{ outcome: "completed" }]);
+			await expectSameEnd(world, session, killed);
+		} finally {
+			await world.end();
+		}
+	});
+}
+
+function expectKilled(ended: Ended, moment: string): void {
+	expect(ended.signal).toBe("SIGKILL");
+	expect(ended.moments.at(-1)?.moment).toBe(moment);
+}
+
+beforeAll(async () => {
+	for (const session of ["own", "remembered"] as const) {
+		const world = await makeWorld();
+		const ended = await work(world, session, "send");
+		expect(named(ended, "failed")).toEqual([]);
+		expect(ended.moments.filter(({ moment }) => /^append \d+ after$/.test(moment))).toHaveLength(appends);
+		const left = await leftOf(world, session);
+		alone.set(session, left);
+		expectAccountable(world, left);
+		await expectRecord(world, left);
+		expect(left.audit.map(({ rule, action }) => [rule, action])).toEqual([
+			["sanitizers", "modified"],
+			["toolDenylist", "blocked"],
+		]);
+		expect(left.states.map(({ task }) => task)).toEqual(Array(7).fill("Report on all."));
+		expect(existsSync(join(world.home, "result.json"))).toBe(true);
+		const { eventStream: _, ...own } = JSON.parse(readFileSync(join(world.home, "result.json"), "utf8"));
+		expect(plain(left.result)).toEqual(plain(own));
+		await world.end();
+	}
+});
+
+describe("a process killed around an append", () => {
+	test.concurrent.for(numbers.slice(0, -1))(
+		"after number %i: the run continues to the same end, its memory made anew [RUN-034]",
+		(number) => killAndResume("own", `append ${number} after`),
+	);
+
+	test.concurrent.for(numbers.slice(1))(
+		"before number %i: the run continues to the same end, and nothing is in memory twice [RUN-040]",
+		(number) => killAndResume("remembered", `append ${number} before`),
+	);
+});
+
+describe("a process killed between plan, audit and act", () => {
+	test.concurrent.for([
+		["plan 1 entered", "own"],
+		["plan 4 entered", "remembered"],
+		["audit of sanitizers written", "own"],
+		["audit of toolDenylist written", "remembered"],
+		["post entered", "remembered"],
+		["post effected", "own"],
+		["record entered", "own"],
+		["record effected", "remembered"],
+		["memory written", "own"],
+		["memory written", "remembered"],
+	] as const)('at "%s", memory: %s', ([moment, session]) => killAndResume(session, moment));
+
+	test.concurrent.for(["recover", "whatever"] as const)("is found by %s()", (how) =>
+		killAndResume("own", "append 20 after", how),
+	);
+
+	test.concurrent.for([
+		[11, "append 1 before"],
+		[16, "append 1 after"],
+		[27, "append 2 after"],
+	] as const)("after append %i, and again at %s while it recovers", ([number, again]) =>
+		killAndResume("own", `append ${number} after`, "resume", again),
+	);
+});

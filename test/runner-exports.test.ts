@@ -1,0 +1,41 @@
+// The public names of the runner: those of the checked-in lists, and what is gone since a release is in the migration guide.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { listPublicExports } from "../tools/public-exports.ts";
+
+const root = join(import.meta.dirname, "..");
+const read = (path: string): string => readFileSync(join(root, path), "utf8");
+const released = read("test/runner-released-names.txt").split("\n").filter(Boolean);
+
+/** Released names that are gone and of which a guide says nothing. */
+function unmentioned(
+	names: readonly string[],
+	current: ReadonlySet<string>,
+	guide: string,
+): readonly string[] {
+	return names.filter((name) => !current.has(name) && !guide.includes(`\`${name.split(" ").at(-1)}\``));
+}
+
+test("the exports of every entry equal their checked-in list [RUN-160]", () => {
+	const lists = [...listPublicExports(root)].filter(([file]) => file.startsWith("@holdfast.runner"));
+	expect(lists.map(([file]) => file).toSorted()).toEqual(
+		readdirSync(join(root, "docs/api"))
+			.filter((file) => file.startsWith("@holdfast.runner"))
+			.toSorted(),
+	);
+	for (const [file, list] of lists) expect(list, file).toBe(read(`docs/api/${file}`));
+});
+
+test("the migration guide mentions every released name that is gone [RUN-160]", () => {
+	const current = new Set(
+		read("docs/api/@holdfast.runner.txt")
+			.split("\n")
+			.flatMap((line) => line.split(" ").slice(1)),
+	);
+	expect(released.length).toBeGreaterThan(50);
+	const guide = read("docs/guide/runner-migration.md");
+	expect(unmentioned(released, current, guide)).toEqual([]);
+	expect(unmentioned([...released, "goneByNow"], current, guide)).toEqual(["goneByNow"]);
+	expect(unmentioned(["goneByNow"], current, "| `goneByNow` | use another |")).toEqual([]);
+});
