@@ -255,15 +255,19 @@ export class Run {
 		for (const fact of batch.facts) {
 			seq++;
 			const entry: Entry = { seq, at: batch.at, runId: this.runId, fact };
-			this.state = evolve(this.state, entry, this.#fold);
-			this.#sub = 0;
-			this.interceptors.committed?.(entry);
+			this.#evolve(entry);
 			if (this.#watchers.length > 0) {
 				const event = project(this.state, entry, this.sessionKey);
 				if (event !== undefined) this.#emit(event);
 			}
 		}
 		return true;
+	}
+
+	#evolve(entry: Entry): void {
+		this.state = evolve(this.state, entry, this.#fold);
+		this.#sub = 0;
+		this.interceptors.committed?.(entry);
 	}
 
 	/** Folds what was committed, and emits it when the ledger has it too. */
@@ -274,9 +278,7 @@ export class Run {
 		for (const fact of batch.facts) {
 			seq++;
 			const entry: Entry = { seq, at: batch.at, runId: this.runId, fact };
-			this.state = evolve(this.state, entry, this.#fold);
-			this.#sub = 0;
-			this.interceptors.committed?.(entry);
+			this.#evolve(entry);
 			facts.push({ seq, fact });
 			const event = project(this.state, entry, this.sessionKey);
 			if (event !== undefined) pending.push(event);
