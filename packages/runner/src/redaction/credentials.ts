@@ -12,6 +12,9 @@ interface KeyFormat {
 	readonly max?: number;
 }
 
+/** What begins like many other words: the rest of it has to look random. */
+const common = "sk-";
+
 const format = (prefix: string, characters: string, min: number, max?: number): KeyFormat => ({
 	prefix,
 	characters,
@@ -25,7 +28,7 @@ const hex = "[0-9a-f]";
 
 /** By vendor. What two vendors share is in one line. */
 const formats: Readonly<Record<string, KeyFormat>> = {
-	"OpenAI, Anthropic, OpenRouter, DeepSeek": format("sk-", url, 20),
+	"OpenAI, Anthropic, OpenRouter, DeepSeek": format(common, url, 20),
 	Stripe: format("[rs]k_(?:live|test)_", word, 16),
 	"AWS access key": format("A(?:KI|SI)A", "[A-Z0-9]", 16, 16),
 	GitHub: format("gh[oprsu]_", word, 30),
@@ -59,19 +62,20 @@ const known = Object.values(formats).map(({ prefix, characters, min, max }) => (
 	pattern: new RegExp(`${prefix}(${characters}{${min}})`, "y"),
 	run: new RegExp(`${characters}+`, "y"),
 	isExact: max !== undefined,
+	isCommon: prefix === common,
 }));
 
 const restOfKey: Rest = { part: /[A-Za-z0-9_-]+/y };
 
-/** A vendor's key. After its prefix it has to look random: a word with hyphens is no key. */
+/** A vendor's key. What begins like a word has to look random: a word with hyphens is no key. */
 export function keyAt({ text, at, isWhole }: Place): Answer {
-	for (const { pattern, run, isExact } of known) {
+	for (const { pattern, run, isExact, isCommon } of known) {
 		pattern.lastIndex = at;
 		const [found, key = ""] = pattern.exec(text) ?? [];
 		if (found === undefined) continue;
 		const end = at + found.length;
 		if (isExact && end === text.length && !isWhole) return "more";
-		if (!looksRandom(key) || (isExact && endOfRun(run, text, end) > end)) continue;
+		if ((isCommon && !looksRandom(key)) || (isExact && endOfRun(run, text, end) > end)) continue;
 		return { start: at, end, type: "api-key", ...(isExact ? {} : { rest: restOfKey }) };
 	}
 	return undefined;
@@ -91,6 +95,12 @@ export function jwtAt({ text, at, isWhole }: Place): Answer {
 	if (end > at) return { start: at, end, type: "jwt", rest: restOfToken };
 	return !isWhole && endOfRun(jwtSoFar, text, at) === text.length ? "more" : undefined;
 }
+
+/** The source of a pattern for the word that a token follows, as far as that is known. */
+export const bearerStart =
+	"(?:[Bb]earer|BEARER)(?=[ \\t]{0,4}(?:[A-Za-z0-9_.~+/=-]{16}|[A-Za-z0-9_.~+/=-]{0,15}$))";
+/** The source of a pattern for the beginning of a JWT. */
+export const jwtStart = "(?<![A-Za-z0-9_-])eyJ(?=[A-Za-z0-9_-]{8})";
 
 const bearer = /bearer[ \t]{1,4}/iy;
 const tokenStart = /[A-Za-z0-9_.~+/=-]{1,16}/y;

@@ -8,7 +8,9 @@ const domainRun = /[A-Za-z0-9\u00a1-\uffff.-]{1,256}/y;
 const domain =
 	/(?:[A-Za-z0-9\u00a1-\uffff](?:[A-Za-z0-9\u00a1-\uffff-]{0,61}[A-Za-z0-9\u00a1-\uffff])?\.){1,8}(?:[Xx][Nn]--[A-Za-z0-9-]{2,59}|[A-Za-z]{2,24}|[\u00a1-\uffff]{2,24})(?![A-Za-z0-9\u00a1-\uffff_])/y;
 /** What ends like the name of a file is one. */
-const file = /\.(?:png|jpe?g|gif|svg|webp|avif|ico|css|html?|js|mjs|cjs|ts|tsx|jsx|json|ya?ml|txt)$/i;
+const files: ReadonlySet<string> = new Set(
+	"png jpg jpeg gif svg webp avif ico css htm html js mjs cjs ts tsx jsx json yml yaml txt".split(" "),
+);
 
 /** The source of a pattern for the `@` of what may be an address. */
 export const emailSign = "(?<=[A-Za-z0-9_%+-])@(?=[A-Za-z0-9\\u00a1-\\uffff-]{0,63}(?:\\.|$))";
@@ -34,12 +36,13 @@ export function emailAt({ text, at, floor, isWhole }: Place): Answer {
 	if (at - start > longestLocal) return undefined;
 	while (start < at && /[.%+-]/.test(text[start] as string)) start++;
 	if (start === at || text[at - 1] === ".") return undefined;
-	const run = endOfRun(domainRun, text, at + 1);
-	if (run - at > longestDomain) return undefined;
-	if (run === text.length && !isWhole) return "more";
-	if (run === at + 1) return undefined;
+	if (!isWhole) {
+		const run = endOfRun(domainRun, text, at + 1);
+		if (run === text.length && run - at <= longestDomain) return "more";
+	}
 	const end = endOfRun(domain, text, at + 1);
-	if (end === at + 1 || file.test(text.slice(at, end))) return undefined;
+	if (end === at + 1 || end - at > longestDomain) return undefined;
+	if (files.has(text.slice(text.lastIndexOf(".", end) + 1, end).toLowerCase())) return undefined;
 	// The address of a repository names no person.
-	return text.slice(start, at) === "git" ? undefined : { start, end, type: "email" };
+	return at - start === 3 && text.startsWith("git", start) ? undefined : { start, end, type: "email" };
 }

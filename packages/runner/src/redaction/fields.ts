@@ -10,6 +10,9 @@ const names: readonly (readonly [name: string, type: MaskType])[] = [
 	["secret|credential", "secret"],
 ];
 
+/** What may follow a name, at once. */
+export const afterName = "(?=[-_hHsS\\d\"'\\\\ \\t:=]|$)";
+
 /** The source of a pattern of all names. Whatever comes before in a name, as in `dbPassword`, belongs to it. */
 export const fieldNames: string = names.map(([name]) => name).join("|");
 
@@ -83,13 +86,18 @@ export function fieldAt({ text, at, isWhole }: Place): Answer {
 	if (isTight) {
 		// `password=read(` is a program, and so is `password=this.`; what has been seen of a value is enough to say so.
 		if (end === text.length && !isWhole && end - start < longestWord) return "more";
-		return text[end] === "(" ? undefined : { start, end: start + 1, type, rest: restOfBare };
+		return isCode(text, end) ? undefined : { start, end: start + 1, type, rest: restOfBare };
 	}
 	if (end === text.length && !isWhole && end - start < longestWord) return "more";
 	const value = text.slice(start, end);
 	const isNumber = quote !== undefined && /^-?\d/.test(value);
-	const isSaid = text[end] !== "(" && /\d|[!#$%^*~?@+]./.test(value) && !/^\$|^\w+\.\w+/.test(value);
+	const isSaid = !isCode(text, end) && /\d|[!#$%^*~?@+]./.test(value) && !value.startsWith("$");
 	return isNumber || isSaid ? { start, end: start + 1, type, rest: restOfBare } : undefined;
+}
+
+/** Whether what was read so far is called or indexed; what was masked at once after it looks the same. */
+function isCode(text: string, end: number): boolean {
+	return text[end] === "(" || text[end] === "[";
 }
 
 /** So much of a bare value is looked at. */

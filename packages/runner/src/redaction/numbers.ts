@@ -5,24 +5,24 @@ import type { Answer, Hit, Place } from "./rule.ts";
 import { endOfRun } from "./rule.ts";
 
 /** The source of a pattern for what is shaped like the beginning of a card's or a phone's number. */
-export const numberStart = `(?<![A-Za-z0-9_])(?:${[
+export const numberStart = `(?<![A-Za-z0-9_]|\\d[.\\-/:])(?:${[
 	"\\d{13}",
-	"\\d{4}([ -])\\d{4}\\k<gap>\\d{4}".replace("([ -])", "(?<gap>[ -])"),
+	"\\d{4}(?: \\d{4} \\d{4} |-\\d{4}-\\d{4}-)\\d{4}",
 	"3\\d{3}[ -]\\d{6}[ -]\\d{4}",
 	"(?:\\+|00)[1-9](?:[ .\\-/()\\u00a0]{0,3}\\d){6}",
 	"(?:1[ .-])?(?:\\([2-9]\\d\\d\\) ?|[2-9]\\d\\d[ .-])[2-9]\\d\\d[ .-]\\d{4}",
-	"\\(?0\\d{1,5}\\)?(?:[ .\\-/\\u00a0]\\d{1,8}){1,5}",
+	"\\(?0\\d(?:[ .\\-/)\\u00a0]{0,3}\\d){7}",
 	"(?:8 ?)?\\(\\d{2,5}\\) ?\\d{3,5}[ -]?\\d{2}",
 	"1[3-9]\\d[ -]\\d{4}[ -]\\d{4}",
 ].join("|")})`;
 
 /** The source of a pattern for a word that says that a phone's number follows. */
-export const phoneLabel =
-	"\\b(?:[Tt]el|TEL|[Pp]hone|PHONE|[Mm]obile|[Cc]ell|[Ff]ax|FAX|[Cc]all|[Ww]hats[Aa]pp|[Ss]ms|SMS|[Tt]elefon|[Hh]andy|[Mm][oó]vil)\\b";
+export const phoneLabel: string =
+	"\\b(?:[Tt]el|TEL|[Pp]hone|PHONE|[Mm]obile|[Cc]ell|[Ff]ax|FAX|[Cc]all|[Ww]hats[Aa]pp|[Ss]ms|SMS|[Tt]elefon|[Hh]andy|[Mm][oó]vil)\\b(?=[^\\d+(]{0,22}(?:[\\d+(]|$))";
 
-/** The longest number with all that may part its digits. */
-const longest = 48;
-const run = /[\d+(][\d .\-()/\u00a0]{0,48}/y;
+/** The longest number with all that may part its digits; what the scanner holds is more. */
+const longest = 72;
+const run = /[\d+(][\d .\-()/\u00a0]{0,72}/y;
 
 /** So often one text may ask the library: it takes 20 microseconds. Afterwards what is shaped like a phone counts as one. */
 const mostQuestions = 1_000;
@@ -34,19 +34,22 @@ export interface Asked {
 
 /** A card's or a phone's number. */
 export function numberAt({ text, at, floor, isWhole }: Place, asked: Asked, isLabelled = false): Answer {
-	const before = at > floor ? text[at - 1] : undefined;
-	const isPart = before !== undefined && /[.,\-/:]/.test(before) && at - 1 > floor && /[\dA-Za-z]/.test(text[at - 2] as string);
-	const end = endOfRun(run, text, at);
-	// One more is looked at: a letter that follows says that it is no number.
-	if (end === text.length && !isWhole && end - at < longest) return "more";
-	const window = text.slice(at, Math.min(end, at + longest));
-	const next = end < text.length ? (text[end] as string) : "";
-	if (!isPart) {
-		const card = cardIn(window, next);
+	if (!isWhole) {
+		const end = endOfRun(run, text, at);
+		// One more is looked at: a letter that follows says that it is no number.
+		if (end === text.length && end - at < longest) return "more";
+	}
+	const before = at > floor ? (text[at - 1] as string) : "";
+	const earlier = at - 1 > floor ? (text[at - 2] as string) : "";
+	const isPart = /[.,/:-]/.test(before) && (before === "-" ? /[\dA-Za-z]/ : /\d/).test(earlier);
+	if (!isPart && isDigit(text, at + 3)) {
+		const card = cardIn(text, at);
 		if (card > 0) return { start: at, end: at + card, type: "card" };
 	}
 	if (isPart && !isLabelled) return undefined;
-	const phone = phoneIn(window, next, isLabelled, asked);
+	// One group of many is no number of its own.
+	if (before === " " && text[at] !== "+" && /\d/.test(earlier)) return undefined;
+	const phone = phoneIn(text, at, isLabelled, asked);
 	return phone > 0 ? ({ start: at, end: at + phone, type: "phone" } satisfies Hit) : undefined;
 }
 
@@ -62,22 +65,26 @@ export function labelledAt(place: Place, asked: Asked): Answer {
 }
 
 const cardShapes: readonly RegExp[] = [
-	/^\d{4}([ -])\d{4}\1\d{4}\1\d{4}(?:\1\d{3})?(?![\d-])/,
-	/^3\d{3}([ -])\d{6}\1\d{4,5}(?![\d-])/,
-	/^\d{13,19}(?![\d-])/,
+	/\d{4}([ -])\d{4}\1\d{4}\1\d{4}(?:\1\d{3})?(?!-?\d|[A-Za-z_])/y,
+	/3\d{3}([ -])\d{6}\1\d{4,5}(?!-?\d|[A-Za-z_])/y,
+	/\d{13,19}(?!-?\d|[A-Za-z_])/y,
 ];
 const issuers = /^(?:4(?:\d{12}|\d{15}|\d{18})|(?:5[1-5]\d\d|222[1-9]|22[3-9]\d|2[3-6]\d\d|27[01]\d|2720)\d{12}|3[47]\d{13}|3(?:0[0-5]|[689]\d)\d{11}|(?:6011|65\d\d|64[4-9]\d)\d{12}|35(?:2[89]|[3-8]\d)\d{12}|62\d{14,17}|(?:5018|5020|5038|6304|6759|676[1-3])\d{8,15})$/;
 
-/** How long the card's number is that the text begins with, or 0. */
-function cardIn(window: string, next: string): number {
+/** How long the card's number is that is at a place, or 0. */
+function cardIn(text: string, at: number): number {
 	for (const shape of cardShapes) {
-		const found = shape.exec(window)?.[0];
-		if (found === undefined) continue;
-		if (found.length === window.length && /[A-Za-z_]/.test(next)) continue;
-		const digits = found.replace(/\D/g, "");
-		if (issuers.test(digits) && passesLuhn(digits)) return found.length;
+		const end = endOfRun(shape, text, at);
+		if (end === at) continue;
+		const digits = text.slice(at, end).replace(/[ -]/g, "");
+		if (issuers.test(digits) && passesLuhn(digits)) return end - at;
 	}
 	return 0;
+}
+
+function isDigit(text: string, at: number): boolean {
+	const code = text.charCodeAt(at);
+	return code >= 48 && code <= 57;
 }
 
 /** Whether a number is one of a card. */
@@ -96,48 +103,53 @@ function passesLuhn(digits: string): boolean {
 }
 
 const gap = "[ .\\-/\\u00a0]";
-const international = new RegExp(`^(?:\\+|00)[1-9](?:${gap}?\\(?\\d|\\)${gap}?\\d|\\(0\\)${gap}?\\d){6,16}`);
-const northAmerican = new RegExp(`^(?:1[ .-])?(?:\\([2-9]\\d\\d\\) ?|[2-9]\\d\\d([ .-]))[2-9]\\d\\d(?:\\1|[-. ])\\d{4}(?![\\d-])`);
-const trunk = new RegExp(`^\\(?0\\d{1,5}\\)?(?:${gap}\\d{1,8}){1,5}(?!\\d)`);
-const area = /^\(\d{2,5}\) ?\d{3,5}[ -]?\d{2,4}(?:[ -]\d{2})?(?!\d)/;
-const chinese = /^1[3-9]\d([ -])\d{4}\1\d{4}(?![\d-])/;
-const russian = /^8 ?\(\d{3}\) ?\d{3}-\d\d-\d\d(?!\d)/;
-const anyPhone = /^\(?\d(?:[ .\-()/]{0,2}\d){6,12}(?!\d)/;
-const date = /^(?:\d{1,2}([./-])\d{1,2}\1(?:\d{4}|\d{2})(?![./-]?\d)|\d{4}([./-])\d{1,2}\2\d{1,2}(?!\d))/;
+/** No number goes on, and no word begins. */
+const over = "(?![.\\-/]?\\d|[A-Za-z_@])";
+const shape = (source: string): RegExp => new RegExp(`${source}${over}`, "y");
+const international = shape(`(?:\\+|00)[1-9](?:${gap}?\\(?\\d|\\)${gap}?\\d|${gap}?\\(0\\)${gap}?\\d){6,16}`);
+const northAmerican = shape(
+	"(?:1[ .-])?(?:\\([2-9]\\d\\d\\) ?|[2-9]\\d\\d([ .-]))[2-9]\\d\\d(?:\\1|[-. ])\\d{4}",
+);
+const trunk = shape(`(?:\\(0\\d{1,5}\\)${gap}{0,3}\\d{2,8}|0\\d{1,5})(?:${gap}{1,3}\\d{1,8}){0,5}`);
+const area = shape("\\(\\d{2,5}\\) ?\\d{3,5}[ -]?\\d{2,4}(?:[ -]\\d{2})?");
+const chinese = shape("1[3-9]\\d([ -])\\d{4}\\1\\d{4}");
+const russian = shape("8 ?\\(\\d{3}\\) ?\\d{3}-\\d\\d-\\d\\d");
+const anyPhone = shape("\\(?\\d(?:[ .\\-()/]{0,2}\\d){6,12}");
+const date =
+	/\(?(?:\d{1,2}([./-])\d{1,2}\1(?:\d{4}|\d{2})(?![./-]?\d)|\d{4}([./-])\d{1,2}\2\d{1,2}(?!\d))/y;
 /** Countries whose numbers begin with 0 at home. */
 const homes: readonly CountryCode[] = ["GB", "FR", "DE", "IT", "NL", "AU", "JP", "KR", "CH", "SE"];
 
-/** How long the phone's number is that the text begins with, or 0. */
-function phoneIn(window: string, next: string, labelled: boolean, asked: Asked): number {
-	const fits = (shape: RegExp): string | undefined => {
-		const found = shape.exec(window)?.[0];
-		return found === undefined || (found.length === window.length && /[A-Za-z_@]/.test(next)) ? undefined : found;
-	};
-	if (window[0] === "+" || window.startsWith("00")) {
+/** How long the phone's number is that is at a place, or 0. */
+function phoneIn(text: string, at: number, isLabelled: boolean, asked: Asked): number {
+	const fits = (pattern: RegExp): string => text.slice(at, endOfRun(pattern, text, at));
+	const first = text[at] as string;
+	if (first === "+" || text.startsWith("00", at)) {
 		const found = fits(international);
-		if (found === undefined) return 0;
+		if (found === "") return 0;
 		const digits = found.replace(/^00/, "+").replace("(0)", "");
-		return isValid(digits, undefined, asked) ? found.length : 0;
+		return isOneOf(digits, asked, first === "+" ? "possible" : "valid") ? found.length : 0;
 	}
-	if (date.test(window)) return 0;
-	const american = fits(northAmerican);
-	if (american !== undefined && isValid(american, "US", asked)) return american.length;
-	const sure = fits(russian) ?? fits(chinese) ?? fits(area);
-	if (sure !== undefined) {
-		const count = sure.replace(/\D/g, "").length;
-		if (count >= 8 && count <= 12) return sure.length;
-	}
-	const home = fits(trunk);
-	if (home !== undefined) {
-		const count = home.replace(/\D/g, "").length;
-		if (count >= 9 && count <= 12 && homes.some((country) => isValid(home, country, asked))) return home.length;
-	}
-	if (!labelled) return 0;
-	return fits(anyPhone)?.length ?? 0;
+	if (endOfRun(date, text, at) > at) return 0;
+	const american = /[1-9(]/.test(first) ? fits(northAmerican) : "";
+	if (american !== "" && isOneOf(american, asked, "valid", "US")) return american.length;
+	const sure =
+		first === "8" ? fits(russian) : first === "1" ? fits(chinese) : first === "(" ? fits(area) : "";
+	if (countOfDigits(sure) >= 8 && countOfDigits(sure) <= 12) return sure.length;
+	const home = /[0(]/.test(first) ? fits(trunk) : "";
+	if (countOfDigits(home) >= 9 && countOfDigits(home) <= 12)
+		if (homes.some((country) => isOneOf(home, asked, "valid", country))) return home.length;
+	return isLabelled ? fits(anyPhone).length : 0;
 }
 
-function isValid(text: string, country: CountryCode | undefined, asked: Asked): boolean {
+function countOfDigits(text: string): number {
+	return text.replace(/\D/g, "").length;
+}
+
+/** Whether the library knows it: by the length of numbers of its country, or by its first digits as well. */
+function isOneOf(text: string, asked: Asked, how: "possible" | "valid", country?: CountryCode): boolean {
 	if (asked.questions >= mostQuestions) return true;
 	asked.questions++;
-	return parsePhoneNumberFromString(text, country)?.isValid() ?? false;
+	const number = parsePhoneNumberFromString(text, country);
+	return (how === "valid" ? number?.isValid() : number?.isPossible()) ?? false;
 }

@@ -1,8 +1,8 @@
 // The scanner: one pass from left to right over a text, whole or in pieces, with the same outcome wherever it is cut.
 // searching → (a rule says hit) → masking the rest of it → searching; a rule that says `more` holds the text from there on.
-import { bearerAt, jwtAt, keyAt, keyStart, pemAt } from "./credentials.ts";
+import { bearerAt, bearerStart, jwtAt, jwtStart, keyAt, keyStart, pemAt } from "./credentials.ts";
 import { emailAt, emailSign, isLocal } from "./emails.ts";
-import { fieldAt, fieldNames } from "./fields.ts";
+import { afterName, fieldAt, fieldNames } from "./fields.ts";
 import { maskOf } from "./mask.ts";
 import { type Asked, labelledAt, numberAt, numberStart, phoneLabel } from "./numbers.ts";
 import { type Answer, endOfRun, type Place, type Rest } from "./rule.ts";
@@ -10,18 +10,24 @@ import { type Answer, endOfRun, type Place, type Rest } from "./rule.ts";
 /** Which rules are asked. */
 export type Kinds = "all" | "credentials";
 
+/** One group each, in the order of `#ask`. */
 const credentials = [
-	"(?<pem>-----BEGIN )",
-	"(?<jwt>(?<![A-Za-z0-9_-])eyJ)",
-	"(?<bearer>[Bb]earer|BEARER)",
-	`(?<key>${keyStart})`,
-	`(?<field>${insensitive(fieldNames)})`,
+	"(-----BEGIN )",
+	`(${jwtStart})`,
+	`(${bearerStart})`,
+	`(${keyStart})`,
+	`((?:${insensitive(fieldNames)})${afterName})`,
 ];
-const personal = [`(?<number>${numberStart})`, `(?<label>${phoneLabel})`, `(?<email>${emailSign})`];
+const personal = [`(${numberStart})`, `(${phoneLabel})`, `(${emailSign})`];
 const triggers: Readonly<Record<Kinds, string>> = {
 	all: [...credentials, ...personal].join("|"),
 	credentials: credentials.join("|"),
 };
+
+/** The same at a place that something masked ends at: that is a border, whatever it was. */
+function atBorder(trigger: string): string {
+	return trigger.replace(/\(\?<![^)]*\)/g, "").replace("(\\b", "(");
+}
 
 /** So much is kept of what was emitted, for rules that look back. */
 const lookBack = 96;
@@ -30,6 +36,7 @@ const lookAhead = 80;
 
 export class Scanner {
 	readonly #trigger: RegExp;
+	readonly #border: RegExp;
 	readonly #asked: Asked = { questions: 0 };
 	/** What was emitted last, then what is held. */
 	#text = "";
@@ -41,6 +48,7 @@ export class Scanner {
 
 	constructor(kinds: Kinds) {
 		this.#trigger = new RegExp(triggers[kinds], "g");
+		this.#border = new RegExp(atBorder(triggers[kinds]), "y");
 	}
 
 	/** Takes a piece; gives what is sure by now. */
@@ -75,8 +83,7 @@ export class Scanner {
 		if (this.#rest !== undefined) done = from = this.#drop(this.#rest, done, isWhole);
 		let until = isWhole || this.#rest !== undefined ? text.length : Math.max(done, this.#sure(done));
 		while (this.#rest === undefined) {
-			this.#trigger.lastIndex = from;
-			const found = this.#trigger.exec(text);
+			const found = this.#next(from);
 			if (found === null) break;
 			const at = found.index;
 			const answer = this.#ask(found, { text, at, floor: this.#floor, isWhole });
@@ -97,6 +104,24 @@ export class Scanner {
 		if (until > done) out += text.slice(done, until);
 		this.#held = Math.max(done, until);
 		return out;
+	}
+
+	#next(from: number): RegExpExecArray | null {
+		const text = this.#text;
+		const floor = this.#floor;
+		const at = (place: number): RegExpExecArray | null => {
+			this.#border.lastIndex = place;
+			return this.#border.exec(text);
+		};
+		if (floor > 0 && from <= floor + 1) {
+			const found = from === floor ? at(floor) : null;
+			if (found !== null) return found;
+			// What parts two numbers makes one of them only where both are still to be seen.
+			const number = /[./:,-]/.test(text[floor] ?? "") ? at(floor + 1) : null;
+			if (number?.[6] !== undefined) return number;
+		}
+		this.#trigger.lastIndex = from;
+		return this.#trigger.exec(text);
 	}
 
 	/** Drops what belongs to something that is masked; gives where that ends. */
@@ -128,15 +153,14 @@ export class Scanner {
 		return Math.min(words, digits);
 	}
 
-	#ask({ groups = {} }: RegExpExecArray, place: Place): Answer {
-		if (groups.email !== undefined) return emailAt(place);
-		if (groups.number !== undefined) return numberAt(place, this.#asked);
-		if (groups.field !== undefined) return fieldAt(place);
-		if (groups.key !== undefined) return keyAt(place);
-		if (groups.jwt !== undefined) return jwtAt(place);
-		if (groups.bearer !== undefined) return bearerAt(place);
-		if (groups.label !== undefined) return labelledAt(place, this.#asked);
-		return pemAt(place);
+	#ask(found: RegExpExecArray, place: Place): Answer {
+		if (found[8] !== undefined) return emailAt(place);
+		if (found[7] !== undefined) return labelledAt(place, this.#asked);
+		if (found[6] !== undefined) return numberAt(place, this.#asked);
+		if (found[5] !== undefined) return fieldAt(place);
+		if (found[4] !== undefined) return keyAt(place);
+		if (found[3] !== undefined) return bearerAt(place);
+		return found[2] === undefined ? pemAt(place) : jwtAt(place);
 	}
 }
 

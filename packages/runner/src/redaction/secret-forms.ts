@@ -103,11 +103,11 @@ function isWritten(text: string, at: number, way: string): boolean {
 }
 
 /** So many units are in the pattern that finds where a form may begin. */
-const told = 8;
+const leading = 24;
 
 /** The source of a pattern for where one of these forms may begin. */
 export function beginnings(forms: readonly SecretForm[]): string {
-	const sources = forms.map(({ units }) => units.slice(0, told).map(sourceOf).join(""));
+	const sources = forms.map(({ units }) => units.slice(0, leading).map(sourceOf).join(""));
 	return [...new Set(sources)].join("|");
 }
 
