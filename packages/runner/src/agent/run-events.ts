@@ -8,7 +8,7 @@ import type {
 	RunnerEvent,
 	RunnerEventType,
 } from "../contract/index.ts";
-import { countOfFacts } from "../result/index.ts";
+import { countOfFacts, shownData } from "../result/index.ts";
 import type { LeftRun } from "./left-run.ts";
 
 /** Who hears of events. */
@@ -16,6 +16,7 @@ export interface EventListeners {
 	readonly bus?: EventBus | undefined;
 	readonly store?: EventStore | undefined;
 	readonly redactor: Redactor;
+	readonly logToolInputs: "redacted" | "exclude" | "raw";
 	readonly clock: { now(): number };
 	/** Handlers given to `on`, by name. */
 	handlers(name: AgentEventName): readonly ((data: unknown) => void)[];
@@ -81,14 +82,14 @@ export class RunEvents {
 	}
 
 	#emitAt(at: number, type: RunnerEventType, data: unknown): void {
-		const { redactor, bus, store, handlers } = this.#listeners;
+		const { redactor, logToolInputs, bus, store, handlers } = this.#listeners;
 		const event: RunnerEvent = {
 			seq: ++this.#seq,
 			runId: this.#runId,
 			sessionId: this.#sessionId,
 			type,
 			time: new Date(at).toISOString(),
-			...(data === undefined ? {} : { data: redactor.redact(plain(data)) }),
+			...(data === undefined ? {} : { data: shownData(type, plain(data), redactor, logToolInputs) }),
 		};
 		if (store === undefined) this.#events.push(event);
 		else this.#store(store, event);

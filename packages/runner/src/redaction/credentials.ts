@@ -54,7 +54,7 @@ const formats: Readonly<Record<string, KeyFormat>> = {
 };
 
 /** The source of a pattern of all keys, as far as they have to be seen. */
-export const keyStart = `(?<![A-Za-z0-9_-])(?:${Object.values(formats)
+export const keyStart: string = `(?<![A-Za-z0-9_-])(?:${Object.values(formats)
 	.map(({ prefix, characters, min }) => `${prefix}${characters}{${min}}`)
 	.join("|")})`;
 
@@ -118,7 +118,8 @@ export function bearerAt(place: Place): Answer {
 	return { start: from, end, type: "bearer-token", rest: restOfToken };
 }
 
-const pemHead = /-----BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr]){0,4}[A-Za-z0-9+/=:]{8}/y;
+const pemHead =
+	/-----BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr]){0,4}[A-Za-z0-9+/=:]{8}/y;
 const pemHeadSoFar = /-----BEGIN [A-Z0-9 ]{0,60}-{0,5}(?:\s|\\[nr]?){0,4}[A-Za-z0-9+/=:]{0,8}/y;
 const pemLast = /-----END [A-Z0-9 ]{1,60}-----/y;
 const restOfPem: Rest = {

@@ -76,7 +76,8 @@ export function fieldAt({ text, at, isWhole }: Place): Answer {
 	const isHeader = /authorization$/i.test(name);
 	if (isHeader) {
 		const value = endOfRun(scheme, text, start);
-		if (!isWhole && (value === text.length || endOfRun(schemeSoFar, text, start) === text.length)) return "more";
+		if (!isWhole && (value === text.length || endOfRun(schemeSoFar, text, start) === text.length))
+			return "more";
 		const end = endOfRun(bare, text, value);
 		return end > value ? { start: value, end: value + 1, type, rest: restOfBare } : undefined;
 	}

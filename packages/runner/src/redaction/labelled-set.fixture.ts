@@ -25,7 +25,14 @@ const hex = "0123456789abcdef";
 
 /** Mobile or landline numbers of twenty countries, as they are written abroad and, where that is unmistakable, at home. `#` is a digit. */
 const phones: Readonly<Record<string, readonly string[]>> = {
-	US: ["+1 202 555 0###", "+1-415-55#-2###", "(212) 55#-2###", "415-55#-2###", "312.55#.2###", "+1415552####"],
+	US: [
+		"+1 202 555 0###",
+		"+1-415-55#-2###",
+		"(212) 55#-2###",
+		"415-55#-2###",
+		"312.55#.2###",
+		"+1415552####",
+	],
 	GB: ["+44 20 7946 0###", "+44 7700 900###", "020 7946 0###", "07700 900###"],
 	DE: ["+49 30 12345##", "+49 (0)30 12345##", "030 / 12345##", "+49 151 2345####"],
 	FR: ["+33 6 12 34 5# ##", "06 12 34 5# ##", "01.42.68.5#.##", "0033 6 12 34 5# ##"],
@@ -71,7 +78,13 @@ const keys: readonly (readonly [vendor: string, prefix: string, alphabet: string
 	["HashiCorp Vault", "hvs.", word, 90],
 ];
 
-const cards = ["4###############", "51##############", "2221############", "34#############", "37#############"];
+const cards = [
+	"4###############",
+	"51##############",
+	"2221############",
+	"34#############",
+	"37#############",
+];
 const otherCards = ["6011############", "3530############", "36############", "62##############"];
 
 /** At least 2,000 strings, half of them look-alikes. */
@@ -84,7 +97,16 @@ export function labelledSet(seed: number): readonly Labelled[] {
 	const filled = (pattern: string): string => pattern.replace(/#/g, () => some(digits, 1));
 	const base64url = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 	const name = (): string => some(lower, 3 + below(7));
-	const sentences = ["Write to % today.", "%", "It is %, and no other.", 'value: "%"', "(%)", "see %\nand more", "<%>", "a,%,b"];
+	const sentences = [
+		"Write to % today.",
+		"%",
+		"It is %, and no other.",
+		'value: "%"',
+		"(%)",
+		"see %\nand more",
+		"<%>",
+		"a,%,b",
+	];
 	const set: Labelled[] = [];
 	const secret = (kind: string, hidden: string, sentence = pick(sentences)): void => {
 		set.push({ kind, hidden, text: sentence.replace("%", () => hidden) });
@@ -94,12 +116,26 @@ export function labelledSet(seed: number): readonly Labelled[] {
 	};
 
 	for (let count = 0; count < 200; count++) {
-		const local = pick([name(), `${name()}.${name()}`, `${name()}+${name()}`, `${name()}_${below(99)}`, `${some(lower, 1)}.${name()}`]);
-		const domain = pick([`${name()}.com`, `${name()}.co.uk`, `mail.${name()}.org`, `${name()}-${name()}.io`, "bücher.de", `${name()}.museum`]);
+		const local = pick([
+			name(),
+			`${name()}.${name()}`,
+			`${name()}+${name()}`,
+			`${name()}_${below(99)}`,
+			`${some(lower, 1)}.${name()}`,
+		]);
+		const domain = pick([
+			`${name()}.com`,
+			`${name()}.co.uk`,
+			`mail.${name()}.org`,
+			`${name()}-${name()}.io`,
+			"bücher.de",
+			`${name()}.museum`,
+		]);
 		secret("email", `${local}@${domain}`);
 	}
 	for (const [country, patterns] of Object.entries(phones))
-		for (let count = 0; count < 12; count++) secret(`phone ${country}`, filled(pick(patterns)).replace(/^tel: /, ""), "Call %, please.");
+		for (let count = 0; count < 12; count++)
+			secret(`phone ${country}`, filled(pick(patterns)).replace(/^tel: /, ""), "Call %, please.");
 	for (let count = 0; count < 150; count++) {
 		const plain = withLuhn(filled(pick([...cards, ...otherCards])));
 		const parted = plain.length === 16 ? plain.replace(/(\d{4})(?=\d)/g, `$1${pick([" ", "-"])}`) : plain;
@@ -107,36 +143,158 @@ export function labelledSet(seed: number): readonly Labelled[] {
 	}
 	for (const [vendor, prefix, alphabet, length] of keys)
 		for (let count = 0; count < 15; count++) {
-			const tail = vendor === "Slack" ? `-${some(digits, 12)}-${some(word, 24)}` : vendor === "SendGrid" ? `.${some(word, 43)}` : "";
+			const tail =
+				vendor === "Slack"
+					? `-${some(digits, 12)}-${some(word, 24)}`
+					: vendor === "SendGrid"
+						? `.${some(word, 43)}`
+						: "";
 			secret(`key ${vendor}`, prefix + some(alphabet, length) + tail);
 		}
 	for (let count = 0; count < 80; count++) {
 		const head = base64url({ alg: pick(["HS256", "RS256", "ES256"]), typ: "JWT", kid: name() });
-		secret("jwt", `${head}.${base64url({ sub: name(), iat: 1_700_000_000 + count })}.${some(`${word}-_`, 43)}`);
+		secret(
+			"jwt",
+			`${head}.${base64url({ sub: name(), iat: 1_700_000_000 + count })}.${some(`${word}-_`, 43)}`,
+		);
 	}
 	for (let count = 0; count < 40; count++) {
 		const type = pick(["RSA ", "EC ", "", "OPENSSH ", "ENCRYPTED "]);
 		const lines = Array.from({ length: 4 + below(20) }, () => some(`${word}+/`, 64));
 		const gap = pick(["\n", "\r\n", "\\n"]);
-		secret("private key", [`-----BEGIN ${type}PRIVATE KEY-----`, ...lines, `-----END ${type}PRIVATE KEY-----`].join(gap));
+		secret(
+			"private key",
+			[`-----BEGIN ${type}PRIVATE KEY-----`, ...lines, `-----END ${type}PRIVATE KEY-----`].join(gap),
+		);
 	}
-	for (let count = 0; count < 60; count++) secret("bearer", some(word, 40), pick(["Authorization: Bearer %", "curl -H 'authorization: bearer %'", "bearer %"]));
+	for (let count = 0; count < 60; count++)
+		secret(
+			"bearer",
+			some(word, 40),
+			pick(["Authorization: Bearer %", "curl -H 'authorization: bearer %'", "bearer %"]),
+		);
 	for (let count = 0; count < 80; count++) {
 		const value = `${name()}${below(999)}`;
-		secret("password", value, pick(['{"password":"%"}', "password=%&x=1", '"db_password": "%"', "DB_PASSWORD=%", "userPassword: %", '{\\"passwd\\":\\"%\\"}', "pwd=%;", "clientSecret: '%'"]));
+		secret(
+			"password",
+			value,
+			pick([
+				'{"password":"%"}',
+				"password=%&x=1",
+				'"db_password": "%"',
+				"DB_PASSWORD=%",
+				"userPassword: %",
+				'{\\"passwd\\":\\"%\\"}',
+				"pwd=%;",
+				"clientSecret: '%'",
+			]),
+		);
 	}
 
 	for (let count = 0; count < 110; count++) {
 		alike("uuid", `${some(hex, 8)}-${some(hex, 4)}-4${some(hex, 3)}-a${some(hex, 3)}-${some(hex, 12)}`);
-		alike("order number", pick([`ORD-${some(digits, 10)}`, `#${some(digits, 7)}`, `INV-2024-${some(digits, 6)}`, some(digits, 10), some(digits, 12), `${some(digits, 3)}-${some(digits, 7)}-${some(digits, 7)}`]));
-		alike("date", pick(["2024-01-02T03:04:05.678Z", `0${1 + below(9)}.0${1 + below(9)}.20${some(digits, 2)} 10:3${below(9)}`, `20${some(digits, 2)}-0${1 + below(9)}-1${below(9)}`, `17${some(digits, 11)}`, `0${1 + below(9)}/1${below(9)}/20${some(digits, 2)}`]));
-		alike("version", pick([`${below(20)}.${below(40)}.${below(99)}`, `v${below(9)}.${below(9)}.${below(9)}-rc.${below(9)}`, `lib@${below(9)}.${below(9)}.${below(9)}`, `10.${below(255)}.${below(255)}.${below(255)}`, `@scope/${name()}@^${below(9)}.0.0`]));
-		alike("hash", pick([some(hex, 40), some(hex, 64), some(hex, 7), `sha256:${some(hex, 64)}`, `sha512-${some(`${word}+/`, 86)}==`]));
-		alike("iban", `DE${some(digits, 2)} ${some(digits, 4)} ${some(digits, 4)} ${some(digits, 4)} ${some(digits, 4)} ${some(digits, 2)}`);
-		alike("code", pick(["const password = readPassword();", "function login(password: string, token?: string) {}", "if (token === undefined) return;", "tokens: 512, maxTokens: 1024", "import { secret } from './secret.ts';", "git@github.com:owner/repo.git", "logo@2x.png", "password: required", "let total = items[3] + 0.1234567890123456;", "type Keys = { apiKey: string };", "await login(user, password);", "process.env.API_KEY", "token = next();"]));
-		alike("prose", pick(["The bearer of this letter is welcome here.", "My password is too long to type.", "A token of gratitude: flowers.", "It starts with -----BEGIN PRIVATE KEY----- and so on.", "sk-this-is-a-long-name-of-a-theme", "The secret: work hard.", "Use AKIA as the prefix.", "eyJ is how it starts.", "Mention @ann and @bob.", "between 100 200 300 400 and 500", "call it 12 or 13 times", "10 000 000 people in 2 400 towns", "a task-force-of-many-people-here"]));
-		alike("long number", pick([`0.${some(digits, 16)}`, some(digits, 20), `${some(digits, 24)}`, notLuhn(filled("4###############")), `${below(99)},${some(digits, 3)},${some(digits, 3)}`, `${some(digits, 6)}-${some(digits, 2)}`]));
-		alike("measure", pick([`${below(999)}x${below(999)} px`, `${below(90)}.${some(digits, 6)}, -${below(90)}.${some(digits, 6)}`, `${below(12)}:${some(digits, 2)}:${some(digits, 2)}.${some(digits, 6)}`, `row ${below(99)} of ${below(9999)}`, `ISBN 978-3-16-${some(digits, 6)}-${below(9)}`]));
+		alike(
+			"order number",
+			pick([
+				`ORD-${some(digits, 10)}`,
+				`#${some(digits, 7)}`,
+				`INV-2024-${some(digits, 6)}`,
+				some(digits, 10),
+				some(digits, 12),
+				`${some(digits, 3)}-${some(digits, 7)}-${some(digits, 7)}`,
+			]),
+		);
+		alike(
+			"date",
+			pick([
+				"2024-01-02T03:04:05.678Z",
+				`0${1 + below(9)}.0${1 + below(9)}.20${some(digits, 2)} 10:3${below(9)}`,
+				`20${some(digits, 2)}-0${1 + below(9)}-1${below(9)}`,
+				`17${some(digits, 11)}`,
+				`0${1 + below(9)}/1${below(9)}/20${some(digits, 2)}`,
+			]),
+		);
+		alike(
+			"version",
+			pick([
+				`${below(20)}.${below(40)}.${below(99)}`,
+				`v${below(9)}.${below(9)}.${below(9)}-rc.${below(9)}`,
+				`lib@${below(9)}.${below(9)}.${below(9)}`,
+				`10.${below(255)}.${below(255)}.${below(255)}`,
+				`@scope/${name()}@^${below(9)}.0.0`,
+			]),
+		);
+		alike(
+			"hash",
+			pick([
+				some(hex, 40),
+				some(hex, 64),
+				some(hex, 7),
+				`sha256:${some(hex, 64)}`,
+				`sha512-${some(`${word}+/`, 86)}==`,
+			]),
+		);
+		alike(
+			"iban",
+			`DE${some(digits, 2)} ${some(digits, 4)} ${some(digits, 4)} ${some(digits, 4)} ${some(digits, 4)} ${some(digits, 2)}`,
+		);
+		alike(
+			"code",
+			pick([
+				"const password = readPassword();",
+				"function login(password: string, token?: string) {}",
+				"if (token === undefined) return;",
+				"tokens: 512, maxTokens: 1024",
+				"import { secret } from './secret.ts';",
+				"git@github.com:owner/repo.git",
+				"logo@2x.png",
+				"password: required",
+				"let total = items[3] + 0.1234567890123456;",
+				"type Keys = { apiKey: string };",
+				"await login(user, password);",
+				"process.env.API_KEY",
+				"token = next();",
+			]),
+		);
+		alike(
+			"prose",
+			pick([
+				"The bearer of this letter is welcome here.",
+				"My password is too long to type.",
+				"A token of gratitude: flowers.",
+				"It starts with -----BEGIN PRIVATE KEY----- and so on.",
+				"sk-this-is-a-long-name-of-a-theme",
+				"The secret: work hard.",
+				"Use AKIA as the prefix.",
+				"eyJ is how it starts.",
+				"Mention @ann and @bob.",
+				"between 100 200 300 400 and 500",
+				"call it 12 or 13 times",
+				"10 000 000 people in 2 400 towns",
+				"a task-force-of-many-people-here",
+			]),
+		);
+		alike(
+			"long number",
+			pick([
+				`0.${some(digits, 16)}`,
+				some(digits, 20),
+				`${some(digits, 24)}`,
+				notLuhn(filled("4###############")),
+				`${below(99)},${some(digits, 3)},${some(digits, 3)}`,
+				`${some(digits, 6)}-${some(digits, 2)}`,
+			]),
+		);
+		alike(
+			"measure",
+			pick([
+				`${below(999)}x${below(999)} px`,
+				`${below(90)}.${some(digits, 6)}, -${below(90)}.${some(digits, 6)}`,
+				`${below(12)}:${some(digits, 2)}:${some(digits, 2)}.${some(digits, 6)}`,
+				`row ${below(99)} of ${below(9999)}`,
+				`ISBN 978-3-16-${some(digits, 6)}-${below(9)}`,
+			]),
+		);
 	}
 	return set;
 }

@@ -5,7 +5,7 @@ import type { Answer, Hit, Place } from "./rule.ts";
 import { endOfRun } from "./rule.ts";
 
 /** The source of a pattern for what is shaped like the beginning of a card's or a phone's number. */
-export const numberStart = `(?<![A-Za-z0-9_]|\\d[.\\-/:])(?:${[
+export const numberStart: string = `(?<![A-Za-z0-9_]|\\d[.\\-/:])(?:${[
 	"\\d{13}",
 	"\\d{4}(?: \\d{4} \\d{4} |-\\d{4}-\\d{4}-)\\d{4}",
 	"3\\d{3}[ -]\\d{6}[ -]\\d{4}",
@@ -53,7 +53,8 @@ export function numberAt({ text, at, floor, isWhole }: Place, asked: Asked, isLa
 	return phone > 0 ? ({ start: at, end: at + phone, type: "phone" } satisfies Hit) : undefined;
 }
 
-const afterLabel = /[a-zó]+(?: (?:me|us))?(?: (?:at|on))?(?: ?(?:number|no\.?))?[.:=]{0,2}["']?[:=]? {0,2}["']?/iy;
+const afterLabel =
+	/[a-zó]+(?: (?:me|us))?(?: (?:at|on))?(?: ?(?:number|no\.?))?[.:=]{0,2}["']?[:=]? {0,2}["']?/iy;
 const maybeLabel = /[a-zó]+[a-z .:="']{0,24}$/iy;
 
 /** A phone's number after a word that announces one: then it may look like any number. */
@@ -69,7 +70,8 @@ const cardShapes: readonly RegExp[] = [
 	/3\d{3}([ -])\d{6}\1\d{4,5}(?!-?\d|[A-Za-z_])/y,
 	/\d{13,19}(?!-?\d|[A-Za-z_])/y,
 ];
-const issuers = /^(?:4(?:\d{12}|\d{15}|\d{18})|(?:5[1-5]\d\d|222[1-9]|22[3-9]\d|2[3-6]\d\d|27[01]\d|2720)\d{12}|3[47]\d{13}|3(?:0[0-5]|[689]\d)\d{11}|(?:6011|65\d\d|64[4-9]\d)\d{12}|35(?:2[89]|[3-8]\d)\d{12}|62\d{14,17}|(?:5018|5020|5038|6304|6759|676[1-3])\d{8,15})$/;
+const issuers =
+	/^(?:4(?:\d{12}|\d{15}|\d{18})|(?:5[1-5]\d\d|222[1-9]|22[3-9]\d|2[3-6]\d\d|27[01]\d|2720)\d{12}|3[47]\d{13}|3(?:0[0-5]|[689]\d)\d{11}|(?:6011|65\d\d|64[4-9]\d)\d{12}|35(?:2[89]|[3-8]\d)\d{12}|62\d{14,17}|(?:5018|5020|5038|6304|6759|676[1-3])\d{8,15})$/;
 
 /** How long the card's number is that is at a place, or 0. */
 function cardIn(text: string, at: number): number {
@@ -115,8 +117,7 @@ const area = shape("\\(\\d{2,5}\\) ?\\d{3,5}[ -]?\\d{2,4}(?:[ -]\\d{2})?");
 const chinese = shape("1[3-9]\\d([ -])\\d{4}\\1\\d{4}");
 const russian = shape("8 ?\\(\\d{3}\\) ?\\d{3}-\\d\\d-\\d\\d");
 const anyPhone = shape("\\(?\\d(?:[ .\\-()/]{0,2}\\d){6,12}");
-const date =
-	/\(?(?:\d{1,2}([./-])\d{1,2}\1(?:\d{4}|\d{2})(?![./-]?\d)|\d{4}([./-])\d{1,2}\2\d{1,2}(?!\d))/y;
+const date = /\(?(?:\d{1,2}([./-])\d{1,2}\1(?:\d{4}|\d{2})(?![./-]?\d)|\d{4}([./-])\d{1,2}\2\d{1,2}(?!\d))/y;
 /** Countries whose numbers begin with 0 at home. */
 const homes: readonly CountryCode[] = ["GB", "FR", "DE", "IT", "NL", "AU", "JP", "KR", "CH", "SE"];
 

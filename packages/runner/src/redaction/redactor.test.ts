@@ -26,8 +26,16 @@ describe("by default [RUN-127]", () => {
 		["a PEM key", `${pem.join("\n")}\nnext`, "[REDACTED:private-key]\nnext"],
 		["a PEM key in one line", `"${pem.join("\\n")}"`, '"[REDACTED:private-key]"'],
 		["a PEM key without its end", `${pem.slice(0, 3).join("\n")}`, "[REDACTED:private-key]"],
-		["a password in JSON", '{"dbPassword" : "a\\"b c","n":1}', '{"dbPassword" : "[REDACTED:password]","n":1}'],
-		["a password in JSON in JSON", '"{\\"pwd\\":\\"a\\\\\\"b\\"}"', '"{\\"pwd\\":\\"[REDACTED:password]\\"}"'],
+		[
+			"a password in JSON",
+			'{"dbPassword" : "a\\"b c","n":1}',
+			'{"dbPassword" : "[REDACTED:password]","n":1}',
+		],
+		[
+			"a password in JSON in JSON",
+			'"{\\"pwd\\":\\"a\\\\\\"b\\"}"',
+			'"{\\"pwd\\":\\"[REDACTED:password]\\"}"',
+		],
 		["a password in a query", "?user=a&password=b%20c&x=1", "?user=a&password=[REDACTED:password]&x=1"],
 		["a secret in settings", "CLIENT_SECRET=abc\nX=1", "CLIENT_SECRET=[REDACTED:secret]\nX=1"],
 	];
@@ -37,16 +45,34 @@ describe("by default [RUN-127]", () => {
 		});
 
 	test("fields are known by their names, however these are written", () => {
-		const names = ["password", "PASSWORD", "user_password", "userPassword", "user-passwd", "Pwd", "passphrase"];
+		const names = [
+			"password",
+			"PASSWORD",
+			"user_password",
+			"userPassword",
+			"user-passwd",
+			"Pwd",
+			"passphrase",
+		];
 		for (const name of names)
 			expect(redactor.redact({ a: [{ [name]: "x" }] })).toEqual({ a: [{ [name]: "[REDACTED:password]" }] });
-		expect(redactor.redact({ apiKey: "x", "x-api-key": 5, client_secret: ["y"], token: { is: "z" } })).toEqual({
+		expect(
+			redactor.redact({ apiKey: "x", "x-api-key": 5, client_secret: ["y"], token: { is: "z" } }),
+		).toEqual({
 			apiKey: "[REDACTED:api-key]",
 			"x-api-key": "[REDACTED:api-key]",
 			client_secret: ["[REDACTED:secret]"],
 			token: { is: "[REDACTED:token]" },
 		});
-		const others = { tokens: 5, maxTokens: 6, passed: true, secretary: "Bob", monkey: "x", compass: "y", key: "z" };
+		const others = {
+			tokens: 5,
+			maxTokens: 6,
+			passed: true,
+			secretary: "Bob",
+			monkey: "x",
+			compass: "y",
+			key: "z",
+		};
 		expect(redactor.redact(others)).toBe(others);
 	});
 
@@ -55,7 +81,10 @@ describe("by default [RUN-127]", () => {
 			"[REDACTED:email]": 1,
 			"[REDACTED:email] 2": 2,
 		});
-		expect(redactor.redact([4111111111111111, 1_700_000_000_000])).toEqual(["[REDACTED:card]", 1_700_000_000_000]);
+		expect(redactor.redact([4111111111111111, 1_700_000_000_000])).toEqual([
+			"[REDACTED:card]",
+			1_700_000_000_000,
+		]);
 		const error = Object.assign(new TypeError("a@b.com failed"), { code: "X" });
 		const masked = redactor.redact(error);
 		expect(masked).toBeInstanceOf(TypeError);
@@ -80,9 +109,17 @@ describe("by default [RUN-127]", () => {
 });
 
 test("PII is kept on demand, credentials and secrets never [RUN-128]", () => {
-	const given = { to: "a@b.com +1 212 555 2368 4111111111111111", password: "x", text: `${jwt} top-secret-1` };
+	const given = {
+		to: "a@b.com +1 212 555 2368 4111111111111111",
+		password: "x",
+		text: `${jwt} top-secret-1`,
+	};
 	const kept = createRedactor({ secrets: ["top-secret-1"] }).redact(given, { keep: "pii" });
-	expect(kept).toEqual({ to: given.to, password: "[REDACTED:password]", text: "[REDACTED:jwt] [REDACTED:secret]" });
+	expect(kept).toEqual({
+		to: given.to,
+		password: "[REDACTED:password]",
+		text: "[REDACTED:jwt] [REDACTED:secret]",
+	});
 });
 
 describe("a labelled set", () => {
@@ -115,7 +152,8 @@ describe("a registered secret [RUN-129]", () => {
 	const secret = 'pä$$ w0rd/+"x"\n%41~end';
 	const own = createRedactor({ secrets: [secret, "918273645", "short1"] });
 	const percent = (text: string) => encodeURIComponent(text);
-	const every = (text: string) => [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
+	const every = (text: string) =>
+		[...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
 	const forms: [string, string][] = [
 		["as it is", secret],
 		["URL-encoded", percent(secret)],
@@ -125,7 +163,10 @@ describe("a registered secret [RUN-129]", () => {
 		["partly escaped", percent(secret.slice(0, 4)) + secret.slice(4)],
 		["in JSON", JSON.stringify(secret).slice(1, -1)],
 		["in JSON in JSON", JSON.stringify(JSON.stringify(secret)).slice(3, -3)],
-		["in JSON with escapes", secret.replace(/[^ -~]/g, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, "0")}`)],
+		[
+			"in JSON with escapes",
+			secret.replace(/[^ -~]/g, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, "0")}`),
+		],
 		...[0, 1, 2].flatMap((before): [string, string][] =>
 			(["base64", "base64url"] as const).flatMap((encoding) =>
 				["", "y", "yy"].map((after): [string, string] => [
@@ -141,7 +182,9 @@ describe("a registered secret [RUN-129]", () => {
 			const masked = own.maskSecrets(`<${form}>`);
 			expect(masked).toContain("[REDACTED:secret]");
 			// Of base64 a character of each border may remain: it holds bits of what is beside the secret too.
-			expect(masked.replace("[REDACTED:secret]", "").length).toBeLessThanOrEqual(how.includes("after") ? 10 : 2);
+			expect(masked.replace("[REDACTED:secret]", "").length).toBeLessThanOrEqual(
+				how.includes("after") ? 10 : 2,
+			);
 			expect(own.redact(masked)).toBe(masked);
 		});
 
@@ -173,11 +216,80 @@ describe("a registered secret [RUN-129]", () => {
 
 /** Texts that are made of what rules look for, whole and in part. */
 const fragments = [
-	...["a@b.com", "ann", "@", ".", "-", "_", "+", "%", " ", "  ", "\n", "\\n", '"', "'", '\\"', "\\", ":", "=", ": ", "{", "(", ")", "[", "/"],
-	...["1", "12", "0", "555", "2024-01-02", "+1 212 555 2368", "06 12 34 56 78", "4111 1111 1111 1111", "4111111111111111"],
-	...["sk-", `sk-${madeUp(24)}`, "AKIA", madeUp(16, "AB3CD5"), "ghp_", "eyJ", jwt, "Bearer ", "bearer", madeUp(18)],
-	...["password", "pass", "word", "token", "Authorization: ", "api_key", "tel: ", "phone", "[REDACTED:email]", "[REDACTED", ":secret]"],
-	...["-----BEGIN ", "PRIVATE KEY-----", "-----END ", "-----", pem.join("\n"), "MIIEabcd", "é", "bücher.de", "a".repeat(70), "7".repeat(30)],
+	...[
+		"a@b.com",
+		"ann",
+		"@",
+		".",
+		"-",
+		"_",
+		"+",
+		"%",
+		" ",
+		"  ",
+		"\n",
+		"\\n",
+		'"',
+		"'",
+		'\\"',
+		"\\",
+		":",
+		"=",
+		": ",
+		"{",
+		"(",
+		")",
+		"[",
+		"/",
+	],
+	...[
+		"1",
+		"12",
+		"0",
+		"555",
+		"2024-01-02",
+		"+1 212 555 2368",
+		"06 12 34 56 78",
+		"4111 1111 1111 1111",
+		"4111111111111111",
+	],
+	...[
+		"sk-",
+		`sk-${madeUp(24)}`,
+		"AKIA",
+		madeUp(16, "AB3CD5"),
+		"ghp_",
+		"eyJ",
+		jwt,
+		"Bearer ",
+		"bearer",
+		madeUp(18),
+	],
+	...[
+		"password",
+		"pass",
+		"word",
+		"token",
+		"Authorization: ",
+		"api_key",
+		"tel: ",
+		"phone",
+		"[REDACTED:email]",
+		"[REDACTED",
+		":secret]",
+	],
+	...[
+		"-----BEGIN ",
+		"PRIVATE KEY-----",
+		"-----END ",
+		"-----",
+		pem.join("\n"),
+		"MIIEabcd",
+		"é",
+		"bücher.de",
+		"a".repeat(70),
+		"7".repeat(30),
+	],
 	...["s3cr3t/Vä1ue", "s3cr3t", "%73", "3cr3t%2fV", "czNjcjN0L1bDpDF1", "ZQ==", "czNj"],
 ];
 const texts = fc.array(fc.constantFrom(...fragments), { maxLength: 14 }).map((parts) => parts.join(""));
@@ -203,7 +315,12 @@ describe("over pieces [RUN-130]", () => {
 	});
 
 	test("every way to cut a text in two, or into characters, gives the same", () => {
-		const all = [jwt, pem.join("\n"), 'a {"password": "x\\"y"} b', "s3cr3t/Vä1ue ann@example.com. +1 212 555 2368!"];
+		const all = [
+			jwt,
+			pem.join("\n"),
+			'a {"password": "x\\"y"} b',
+			"s3cr3t/Vä1ue ann@example.com. +1 212 555 2368!",
+		];
 		for (const own of both)
 			for (const text of all) {
 				const whole = own.redact(text);
@@ -219,7 +336,21 @@ describe("over pieces [RUN-130]", () => {
 	test("little is held of what means nothing, and never much", () => {
 		const stream = both[1]?.stream() as ReturnType<typeof redactor.stream>;
 		expect(stream.push("Hello there, this is ")).toBe("Hello there, this is ");
-		for (const unit of ["a", "1 ", "-", "a.b@", "eyJ", "password ", "-----BEGIN ", "s3cr3t/V", "[", '"', "\\", "bearer ", "aa"]) {
+		for (const unit of [
+			"a",
+			"1 ",
+			"-",
+			"a.b@",
+			"eyJ",
+			"password ",
+			"-----BEGIN ",
+			"s3cr3t/V",
+			"[",
+			'"',
+			"\\",
+			"bearer ",
+			"aa",
+		]) {
 			const own = both[1]?.stream() as typeof stream;
 			let [given, got] = [0, 0];
 			for (let at = 0; at < 3_000; at++) {
@@ -246,8 +377,40 @@ test("what was redacted stays as it is", () => {
 
 test("no text takes more than linear time", () => {
 	const own = createRedactor({ secrets: ["s3cr3t/Value", "aaaaaaaaab"] });
-	const units = ["a", "@", "a@", "a@b.", "1", "1 ", "01 ", "202 ", "(", "+1", "4111 ", "4111111111111112 ", "eyJ", "eyJ ", "eyJaaaaaaaa.", "sk-"];
-	const more = ["bearer ", "password", "password:", 'pwd":"', "token: ", "-----BEGIN ", "-", "tel ", "s3cr3t/", "\\", "%73", "[REDACTED", "AKIA", "a@b.co "];
+	const units = [
+		"a",
+		"@",
+		"a@",
+		"a@b.",
+		"1",
+		"1 ",
+		"01 ",
+		"202 ",
+		"(",
+		"+1",
+		"4111 ",
+		"4111111111111112 ",
+		"eyJ",
+		"eyJ ",
+		"eyJaaaaaaaa.",
+		"sk-",
+	];
+	const more = [
+		"bearer ",
+		"password",
+		"password:",
+		'pwd":"',
+		"token: ",
+		"-----BEGIN ",
+		"-",
+		"tel ",
+		"s3cr3t/",
+		"\\",
+		"%73",
+		"[REDACTED",
+		"AKIA",
+		"a@b.co ",
+	];
 	const cpu = (text: string): number => {
 		const before = process.cpuUsage();
 		own.redact(text);
@@ -259,6 +422,8 @@ test("no text takes more than linear time", () => {
 		expect(cpu(unit.repeat(Math.ceil(1e6 / unit.length)).slice(0, 1e6)), unit).toBeLessThan(1_000);
 	}
 	const random = randomOf(5);
-	const noise = Array.from({ length: 40_000 }, () => fragments[Math.floor(random() * fragments.length)]).join("");
+	const noise = Array.from({ length: 40_000 }, () => fragments[Math.floor(random() * fragments.length)]).join(
+		"",
+	);
 	expect(cpu(noise.slice(0, 300_000))).toBeLessThan(1_000);
 });

@@ -111,12 +111,7 @@ function maskedItems(
 	return changed ?? items;
 }
 
-function maskedFields(
-	value: object,
-	masking: Masking,
-	field: MaskType | undefined,
-	depth: number,
-): unknown {
+function maskedFields(value: object, masking: Masking, field: MaskType | undefined, depth: number): unknown {
 	let isChanged = false;
 	const names = new Set<string>();
 	const entries: [string, unknown][] = [];
@@ -141,6 +136,11 @@ function maskedError(error: Error, masking: Masking, depth: number): Error {
 	const copy = Object.create(Object.getPrototypeOf(error)) as Error;
 	for (const [name, value] of Object.entries(next))
 		if (value !== undefined)
-			Object.defineProperty(copy, name, { value, enumerable: Object.hasOwn(error, name) && !(name in texts), configurable: true, writable: true });
+			Object.defineProperty(copy, name, {
+				value,
+				enumerable: Object.hasOwn(error, name) && !(name in texts),
+				configurable: true,
+				writable: true,
+			});
 	return copy;
 }

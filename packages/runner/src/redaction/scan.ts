@@ -134,7 +134,9 @@ export class Scanner {
 			at = end;
 		}
 		const last = rest.last === undefined ? at : endOfRun(rest.last, text, at);
-		const isOpen = last === at && (at === text.length || (rest.unsure !== undefined && endOfRun(rest.unsure, text, at) === text.length));
+		const isOpen =
+			last === at &&
+			(at === text.length || (rest.unsure !== undefined && endOfRun(rest.unsure, text, at) === text.length));
 		this.#rest = isOpen && !isWhole ? rest : undefined;
 		if (isOpen && isWhole && at < text.length) at = text.length;
 		this.#floor = Math.max(at, last);
@@ -172,7 +174,12 @@ function startOf(text: string, at: number, least: number): number {
 }
 
 function isOfNumber(code: number): boolean {
-	return (code >= 48 && code <= 57) || code === 32 || (code >= 40 && code <= 47 && code !== 42 && code !== 44) || code === 160;
+	return (
+		(code >= 48 && code <= 57) ||
+		code === 32 ||
+		(code >= 40 && code <= 47 && code !== 42 && code !== 44) ||
+		code === 160
+	);
 }
 
 function startsNumber(code: number): boolean {

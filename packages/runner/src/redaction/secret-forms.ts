@@ -16,7 +16,10 @@ const shortestPiece = 6;
 
 /** All forms of a value. */
 export function formsOf(value: string): readonly SecretForm[] {
-	return [{ units: Array.from(value, written), isOpen: false }, ...base64Forms(new TextEncoder().encode(value))];
+	return [
+		{ units: Array.from(value, written), isOpen: false },
+		...base64Forms(new TextEncoder().encode(value)),
+	];
 }
 
 function written(character: string): Unit {
@@ -73,7 +76,8 @@ export function reachOf({ units, isOpen }: SecretForm, text: string, from: numbe
 			for (const way of unit) {
 				if (isWritten(text, at, way)) {
 					if (!next.includes(at + way.length)) next.push(at + way.length);
-				} else if (at + way.length > text.length && isWritten(text, at, way.slice(0, text.length - at))) isCut = true;
+				} else if (at + way.length > text.length && isWritten(text, at, way.slice(0, text.length - at)))
+					isCut = true;
 			}
 		}
 		if (next.length === 0) return { end: -1, isCut };
