@@ -11,6 +11,7 @@ import type {
 	AgentResult,
 	AuditRecord,
 	LLMClient,
+	Planner,
 	RunnerEvent,
 	ToolDefinition,
 } from "../contract/index.ts";
@@ -277,6 +278,42 @@ describe("a registered secret", () => {
 		const everything = JSON.stringify([result, await host.journal.read("s"), await agent.audit("s")]);
 		expect(result.actions?.[0]?.input).toEqual({ subject: "x", secret: "[REDACTED:secret]" });
 		expect(formsIn(everything)).toEqual([]);
+	});
+
+	test("that policy brings into a write of a tool is not written [RUN-129]", async () => {
+		const memoryClient = inMemoryClient();
+		const policyEngine = {
+			check: ({ point }: { point: string }) =>
+				point === "memory-write"
+					? ({ action: "modify", rule: "r", subject: { secret } } as const)
+					: ({ action: "allow" } as const),
+		};
+		const tool: ToolDefinition = { id: "write", run: (_, { memory }) => memory.append("notes", "x") };
+		const safety = { secrets: [secret], policyEngine };
+		await made([use("write"), finish], { tools: [tool], memoryClient, safety }).runOnce();
+		expect(await memoryClient.read("notes")).toEqual([{ secret: "[REDACTED:secret]" }]);
+	});
+
+	test("is in no prompt, whatever a planner puts into it [RUN-129]", async () => {
+		const client = stubClient(["ok"]);
+		const content = `Use ${secret}.`;
+		const planner: Planner = {
+			plan: async (_, { callModel }) => {
+				await callModel({ messages: [{ role: "user", content }] });
+				return finish;
+			},
+		};
+		const modelProviders = [{ id: "p", client }];
+		await made([], { planner, modelProviders, safety: { secrets: [secret] } }).runOnce();
+		expect(client.prompts[0]?.messages).toEqual([{ role: "user", content: "Use [REDACTED:secret]." }]);
+	});
+
+	test("is masked in a result that is read of a run before it was registered [RUN-129]", async () => {
+		const host = memoryHost();
+		const input = { answer: secret, [secret]: 1 };
+		await made([{ type: "finish", input }], { host }).runOnce({ sessionId: "s" });
+		const result = await readResult(host, "s", { secrets: [secret] });
+		expect(result?.result).toEqual({ answer: "[REDACTED:secret]", "[REDACTED:secret]": 1 });
 	});
 });
 

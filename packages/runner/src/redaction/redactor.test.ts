@@ -293,7 +293,10 @@ const fragments = [
 	...["s3cr3t/Vä1ue", "s3cr3t", "%73", "3cr3t%2fV", "czNjcjN0L1bDpDF1", "ZQ==", "czNj"],
 ];
 const texts = fc.array(fc.constantFrom(...fragments), { maxLength: 14 }).map((parts) => parts.join(""));
-const both = [createRedactor(), createRedactor({ secrets: ["s3cr3t/Vä1ue", "aaab"] })];
+const both = [
+	createRedactor(),
+	createRedactor({ secrets: ["s3cr3t/Vä1ue", "aaab", "s3cr3t", "s3cr3t/Vä1ue ann 12 555 12 555 @@"] }),
+];
 
 describe("over pieces [RUN-130]", () => {
 	test("the outcome is that of the whole text, wherever it is cut", () => {
@@ -330,6 +333,16 @@ describe("over pieces [RUN-130]", () => {
 				}
 				const stream = own.stream();
 				expect([...text].map((each) => stream.push(each)).join("") + stream.flush()).toBe(whole);
+			}
+	});
+
+	test("the longest of two secrets that begin alike is masked, wherever it is cut", () => {
+		const own = createRedactor({ secrets: ["one-secret", "one-secret-and-more"] });
+		for (const text of ["<one-secret-and-more>", "<one-secret-and-less>"])
+			for (let at = 0; at <= text.length; at++) {
+				const stream = own.stream();
+				const out = stream.push(text.slice(0, at)) + stream.push(text.slice(at)) + stream.flush();
+				expect(out).toBe(text.includes("more") ? "<[REDACTED:secret]>" : "<[REDACTED:secret]-and-less>");
 			}
 	});
 
