@@ -9,11 +9,15 @@ export const numberStart: string = `(?<![A-Za-z0-9_]|\\d[.\\-/:])(?:${[
 	"\\d{13}",
 	"\\d{4}(?: \\d{4} \\d{4} |-\\d{4}-\\d{4}-)\\d{4}",
 	"3\\d{3}[ -]\\d{6}[ -]\\d{4}",
-	"(?:\\+|00)[1-9](?:[ .\\-/()\\u00a0]{0,3}\\d){6}",
-	"(?:1[ .-])?(?:\\([2-9]\\d\\d\\) ?|[2-9]\\d\\d[ .-])[2-9]\\d\\d[ .-]\\d{4}",
-	"\\(?0\\d(?:[ .\\-/)\\u00a0]{0,3}\\d){7}",
-	"(?:8 ?)?\\(\\d{2,5}\\) ?\\d{3,5}[ -]?\\d{2}",
-	"1[3-9]\\d[ -]\\d{4}[ -]\\d{4}",
+	"\\+[1-9](?:[ .\\-/()\\u00a0]{0,3}\\d){6}",
+	// One group of many is no number of its own.
+	`(?<!\\d )(?:${[
+		"00[1-9](?:[ .\\-/()\\u00a0]{0,3}\\d){6}",
+		"(?:1[ .-])?(?:\\([2-9]\\d\\d\\) ?|[2-9]\\d\\d[ .-])[2-9]\\d\\d[ .-]\\d{4}",
+		"\\(?0\\d(?:[ .\\-/)\\u00a0]{0,3}\\d){7}",
+		"(?:8 ?)?\\(\\d{2,5}\\) ?\\d{3,5}[ -]?\\d{2}",
+		"1[3-9]\\d[ -]\\d{4}[ -]\\d{4}",
+	].join("|")})`,
 ].join("|")})`;
 
 /** The source of a pattern for a word that says that a phone's number follows. */
@@ -25,7 +29,7 @@ const longest = 72;
 const run = /[\d+(][\d .\-()/\u00a0]{0,72}/y;
 
 /** So often one text may ask the library: it takes 20 microseconds. Afterwards what is shaped like a phone counts as one. */
-const mostQuestions = 1_000;
+const mostQuestions = 500;
 
 /** What a text has asked so far. */
 export interface Asked {
@@ -47,7 +51,6 @@ export function numberAt({ text, at, floor, isWhole }: Place, asked: Asked, isLa
 		if (card > 0) return { start: at, end: at + card, type: "card" };
 	}
 	if (isPart && !isLabelled) return undefined;
-	// One group of many is no number of its own.
 	if (before === " " && text[at] !== "+" && /\d/.test(earlier)) return undefined;
 	const phone = phoneIn(text, at, isLabelled, asked);
 	return phone > 0 ? ({ start: at, end: at + phone, type: "phone" } satisfies Hit) : undefined;
@@ -78,8 +81,7 @@ function cardIn(text: string, at: number): number {
 	for (const shape of cardShapes) {
 		const end = endOfRun(shape, text, at);
 		if (end === at) continue;
-		const digits = text.slice(at, end).replace(/[ -]/g, "");
-		if (issuers.test(digits) && passesLuhn(digits)) return end - at;
+		if (passesLuhn(text, at, end) && issuers.test(text.slice(at, end).replace(/[ -]/g, ""))) return end - at;
 	}
 	return 0;
 }
@@ -91,15 +93,19 @@ function isDigit(text: string, at: number): boolean {
 
 /** Whether a number is one of a card. */
 export function isCard(digits: string): boolean {
-	return digits.length > 13 && issuers.test(digits) && passesLuhn(digits);
+	return digits.length > 13 && issuers.test(digits) && passesLuhn(digits, 0, digits.length);
 }
 
-function passesLuhn(digits: string): boolean {
+/** The checksum of the digits between two places, whatever parts them. */
+function passesLuhn(text: string, from: number, to: number): boolean {
 	let sum = 0;
-	for (let at = 0; at < digits.length; at++) {
-		const digit = digits.charCodeAt(digits.length - 1 - at) - 48;
-		const doubled = at % 2 === 0 ? digit : digit * 2;
-		sum += doubled > 9 ? doubled - 9 : doubled;
+	let isDoubled = false;
+	for (let at = to - 1; at >= from; at--) {
+		const digit = text.charCodeAt(at) - 48;
+		if (digit < 0) continue;
+		const counted = isDoubled ? digit * 2 : digit;
+		sum += counted > 9 ? counted - 9 : counted;
+		isDoubled = !isDoubled;
 	}
 	return sum % 10 === 0;
 }
@@ -113,6 +119,7 @@ const northAmerican = shape(
 	"(?:1[ .-])?(?:\\([2-9]\\d\\d\\) ?|[2-9]\\d\\d([ .-]))[2-9]\\d\\d(?:\\1|[-. ])\\d{4}",
 );
 const trunk = shape(`(?:\\(0\\d{1,5}\\)${gap}{0,3}\\d{2,8}|0\\d{1,5})(?:${gap}{1,3}\\d{1,8}){0,5}`);
+const french = shape("0[1-9](?:([ .-])\\d\\d)(?:\\1\\d\\d){3}");
 const area = shape("\\(\\d{2,5}\\) ?\\d{3,5}[ -]?\\d{2,4}(?:[ -]\\d{2})?");
 const chinese = shape("1[3-9]\\d([ -])\\d{4}\\1\\d{4}");
 const russian = shape("8 ?\\(\\d{3}\\) ?\\d{3}-\\d\\d-\\d\\d");
@@ -137,6 +144,8 @@ function phoneIn(text: string, at: number, isLabelled: boolean, asked: Asked): n
 	const sure =
 		first === "8" ? fits(russian) : first === "1" ? fits(chinese) : first === "(" ? fits(area) : "";
 	if (countOfDigits(sure) >= 8 && countOfDigits(sure) <= 12) return sure.length;
+	const pairs = first === "0" ? fits(french) : "";
+	if (pairs !== "" && isOneOf(pairs, asked, "valid", "FR")) return pairs.length;
 	const home = /[0(]/.test(first) ? fits(trunk) : "";
 	if (countOfDigits(home) >= 9 && countOfDigits(home) <= 12)
 		if (homes.some((country) => isOneOf(home, asked, "valid", country))) return home.length;

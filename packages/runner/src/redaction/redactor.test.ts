@@ -19,6 +19,7 @@ describe("by default [RUN-127]", () => {
 		["an email", "to ann.lee+x@mail.example.co.uk.", "to [REDACTED:email]."],
 		["a phone", "call (212) 555-2368 or +44 20 7946 0958", "call [REDACTED:phone] or [REDACTED:phone]"],
 		["a card", "4111 1111 1111 1111, 378282246310005", "[REDACTED:card], [REDACTED:card]"],
+		["one phone after the other", "06 12 34 56 78 06 12 34 56 79", "[REDACTED:phone] [REDACTED:phone]"],
 		["a key", `key sk-${madeUp(40)}!`, "key [REDACTED:api-key]!"],
 		["a bearer token", `bearer ${madeUp(30)}.`, "bearer [REDACTED:bearer-token]"],
 		["a header", "Authorization: Basic dXNlcjpw\nnext", "Authorization: Basic [REDACTED:token]\nnext"],

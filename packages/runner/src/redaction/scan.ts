@@ -117,7 +117,7 @@ export class Scanner {
 			const found = from === floor ? at(floor) : null;
 			if (found !== null) return found;
 			// What parts two numbers makes one of them only where both are still to be seen.
-			const number = /[./:,-]/.test(text[floor] ?? "") ? at(floor + 1) : null;
+			const number = /[ ./:,-]/.test(text[floor] ?? "") ? at(floor + 1) : null;
 			if (number?.[6] !== undefined) return number;
 		}
 		this.#trigger.lastIndex = from;

@@ -126,6 +126,13 @@ function sourceOf(unit: Unit): string {
 	return ways.length === 1 ? (ways[0] as string) : `(?:${ways.join("|")})`;
 }
 
+/** The same forms as they are in a text without `%` and `\`: there no character is coded. */
+export function plainForms(forms: readonly SecretForm[]): readonly SecretForm[] {
+	return forms
+		.map((form) => ({ ...form, units: form.units.map((unit) => unit.filter((way) => !/[%\\]/.test(way))) }))
+		.filter(({ units }) => units.every(({ length }) => length > 0));
+}
+
 /** The characters that a form may begin with. */
 export function firstCharacters(forms: readonly SecretForm[]): ReadonlySet<string> {
 	return new Set(forms.flatMap(({ units }) => (units[0] ?? []).map((way) => way[0] as string)));

@@ -1,7 +1,15 @@
 // Masks registered secrets, in whole texts and in pieces with the same outcome. What may be the beginning of one is held.
 import { maskOf, maskPattern } from "./mask.ts";
 import { endOfRun } from "./rule.ts";
-import { beginnings, firstCharacters, formsOf, longestOf, reachOf, type SecretForm } from "./secret-forms.ts";
+import {
+	beginnings,
+	firstCharacters,
+	formsOf,
+	longestOf,
+	plainForms,
+	reachOf,
+	type SecretForm,
+} from "./secret-forms.ts";
 
 /** What a set of secrets is looked for with. */
 export class SecretSet {
@@ -10,7 +18,9 @@ export class SecretSet {
 	readonly source: string;
 	readonly first: ReadonlySet<string>;
 	readonly longest: number;
-	readonly #find: RegExp;
+	readonly #coded: RegExp;
+	/** Much faster; undefined where every secret holds a character that codes. */
+	readonly #plain: RegExp | undefined;
 
 	/** Empty values are none. */
 	constructor(values: readonly string[]) {
@@ -18,11 +28,16 @@ export class SecretSet {
 		this.source = `${maskPattern}|${beginnings(this.forms)}`;
 		this.first = firstCharacters(this.forms);
 		this.longest = longestOf(this.forms);
-		this.#find = new RegExp(beginnings(this.forms));
+		this.#coded = new RegExp(beginnings(this.forms));
+		const plain = plainForms(this.forms);
+		this.#plain = plain.length === 0 ? undefined : new RegExp(beginnings(plain));
 	}
 
 	mask(text: string): string {
-		return this.#find.test(text) ? new SecretStream(this).whole(text) : text;
+		const isCoded = text.includes("%") || text.includes("\\");
+		return (isCoded ? this.#coded : this.#plain)?.test(text) === true
+			? new SecretStream(this).whole(text)
+			: text;
 	}
 }
 
