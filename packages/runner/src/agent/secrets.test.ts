@@ -29,7 +29,7 @@ const encoded = [
 	secret,
 	JSON.stringify(secret).slice(1, -1),
 	encodeURIComponent(secret),
-	encodeURIComponent(secret).replace(/%../g, (escape) => escape.toLowerCase()),
+	encodeURIComponent(secret).replace(/%../g, (code) => code.toLowerCase()),
 	bytes.toString("base64"),
 	bytes.toString("base64url"),
 	Buffer.concat([Buffer.from("x"), bytes])
@@ -96,7 +96,7 @@ function inSqlite(): World {
 
 /** A client that streams a plan in pieces of a few characters. */
 function inPieces(text: string): LLMClient {
-	const pieces = text.match(/[^]{1,5}/g) ?? [];
+	const pieces = text.match(/[\s\S]{1,5}/g) ?? [];
 	return {
 		deterministic: true,
 		call: async () => ({ text }),
@@ -147,7 +147,10 @@ describe.each([
 		];
 		const prompts: unknown[] = [];
 		const client: LLMClient = {
-			call: async (prompt) => (prompts.push(prompt), { text: plans[turn++] as string }),
+			async call(prompt) {
+				prompts.push(prompt);
+				return { text: plans[turn++] as string };
+			},
 			async *stream(prompt) {
 				prompts.push(prompt);
 				yield* inPieces(plans[turn++] as string).stream?.("") as AsyncIterable<{ text: string }>;
@@ -333,8 +336,8 @@ describe("PII", () => {
 		});
 		const result = await agent.runOnce();
 		const dataOf = (type: string) =>
-			events.find((event) => event.type === type)?.data as Record<string, never>;
-		const planned = dataOf("plan").planned as Record<string, unknown>;
+			events.find((event) => event.type === type)?.data as Record<string, unknown>;
+		const planned = dataOf("plan").planned as { readonly input?: unknown };
 		return {
 			result,
 			inputs: [calls[0], dataOf("tool.call").input, planned.input, result.actions?.[0]?.input],

@@ -58,7 +58,7 @@ const phones: Readonly<Record<string, readonly string[]>> = {
 const keys: readonly (readonly [vendor: string, prefix: string, alphabet: string, length: number])[] = [
 	["OpenAI", "sk-proj-", word, 48],
 	["Anthropic", "sk-ant-api03-", `${word}-_`, 93],
-	["AWS", "AKIA", lower.toUpperCase() + "234567", 16],
+	["AWS", "AKIA", `${lower.toUpperCase()}234567`, 16],
 	["GitHub", "ghp_", word, 36],
 	["GitHub, fine-grained", "github_pat_", word, 82],
 	["GitLab", "glpat-", word, 20],

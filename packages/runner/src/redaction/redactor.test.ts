@@ -158,7 +158,7 @@ describe("a registered secret [RUN-129]", () => {
 	const forms: [string, string][] = [
 		["as it is", secret],
 		["URL-encoded", percent(secret)],
-		["with lower-case escapes", percent(secret).replace(/%../g, (escape) => escape.toLowerCase())],
+		["with lower-case escapes", percent(secret).replace(/%../g, (code) => code.toLowerCase())],
 		["as a form", new URLSearchParams({ a: secret }).toString().slice(2)],
 		["with every byte escaped", every(secret)],
 		["partly escaped", percent(secret.slice(0, 4)) + secret.slice(4)],
