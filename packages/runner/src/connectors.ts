@@ -1,2 +1,20 @@
 // Entry `@holdfast/runner/connectors`: tools that reach outside: HTTP, key-value, SQL, shell.
-export {};
+export {
+	type Connector,
+	type HttpConnectorOptions,
+	type HttpMethod,
+	httpConnector,
+	type KvConnectorOptions,
+	kvConnector,
+	type ShellConnectorOptions,
+	type SqlConnectorOptions,
+	type SqlDriver,
+	type SqliteDriverOptions,
+	type SqlRows,
+	type SqlStatement,
+	type SqlValue,
+	shellConnector,
+	sqlConnector,
+	sqliteDriver,
+} from "./connectors/index.ts";
+export type { ExecutionContext, ToolMeta, ToolOutput } from "./contract/index.ts";

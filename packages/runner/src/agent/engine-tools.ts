@@ -89,6 +89,7 @@ async function callTool(
 		clock: run.clock,
 		step: iteration,
 		idempotencyKey,
+		allowDbWrites: flags.allowDbWrites,
 		...(database === undefined ? {} : { database }),
 	};
 	const toolId = step.toolId as string;

@@ -22,6 +22,8 @@ export interface ExecutionContext {
 	readonly attempt: number;
 	/** The same for every attempt at this call, across restarts. */
 	readonly idempotencyKey: string;
+	/** Whether the agent may change databases: its flag `allowDbWrites`. */
+	readonly allowDbWrites: boolean;
 }
 
 /** What a tool may return in place of a plain value. Codes are in `meta.code`. */

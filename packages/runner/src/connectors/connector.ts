@@ -1,0 +1,64 @@
+// What the connectors share: input is checked before anything else, and every failure is an answer with a code.
+import { HoldfastError, isHoldfastError } from "@holdfast/upp";
+import { compileSchema, formatIssues } from "holdfast/execution";
+import type { ExecutionContext, ToolDefinition, ToolOutput } from "../contract/index.ts";
+
+/** A tool that reaches outside of the agent. @see Agent runtime, "Tools and Connectors" */
+export interface Connector extends ToolDefinition {
+	readonly description: string;
+	readonly safeByDefault: boolean;
+	/** Always resolves; where it failed, with `ok: false` and a code in `meta.code`. */
+	run(input: unknown, context: ExecutionContext): Promise<ToolOutput>;
+}
+
+interface ConnectorParts extends Omit<Connector, "run"> {
+	readonly schema: Readonly<Record<string, unknown>>;
+	/** Gets input that the schema allows; errors of the house become failed answers. */
+	carryOut(input: never, context: ExecutionContext): ToolOutput | Promise<ToolOutput>;
+}
+
+export function connector({ carryOut, ...parts }: ConnectorParts): Connector {
+	const validate = compileSchema(parts.schema);
+	return {
+		...parts,
+		async run(input, context) {
+			try {
+				const issues = validate(input ?? {});
+				if (issues.length > 0) {
+					const message = `The input of the tool ${JSON.stringify(parts.id)} is invalid: ${formatIssues(issues)}`;
+					return failed("TOOL_INPUT_INVALID", message, { paths: issues.map(({ path }) => path) });
+				}
+				return await carryOut(input as never, context);
+			} catch (error) {
+				if (context.signal.aborted) return failed("ABORTED", "The call was aborted.");
+				if (isHoldfastError(error)) return failed(error.code, error.message);
+				throw error;
+			}
+		},
+	};
+}
+
+/** A failed answer; `output` may hold what there is nevertheless. */
+export function failed(
+	code: string,
+	message: string,
+	{ output, ...meta }: { readonly output?: unknown; readonly [name: string]: unknown } = {},
+): ToolOutput {
+	return { ok: false, ...(output === undefined ? {} : { output }), meta: { code, message, ...meta } };
+}
+
+/** Input that the schema cannot judge. */
+export function inputInvalid(message: string): HoldfastError {
+	return new HoldfastError("TOOL_INPUT_INVALID", message);
+}
+
+/** A limit of a connector's options. @throws HoldfastError `CONFIG_INVALID`. */
+export function limit(name: string, given: number | undefined, otherwise: number): number {
+	if (given === undefined) return otherwise;
+	if (Number.isSafeInteger(given) && given >= 1) return given;
+	throw configInvalid(`\`${name}\` is no whole number from 1`);
+}
+
+export function configInvalid(why: string): HoldfastError {
+	return new HoldfastError("CONFIG_INVALID", `The connector cannot be made: ${why}.`);
+}

@@ -1,0 +1,200 @@
+// The connector for HTTP: one guarded request, with what the runner needs to know whether trying again may help.
+import { validateHeaderName, validateHeaderValue } from "node:http";
+import { type OutboundOptions, type OutboundResponse, outbound } from "@holdfast/outbound";
+import { isHoldfastError } from "@holdfast/upp";
+import type { ExecutionContext, ToolOutput } from "../contract/index.ts";
+import { type Connector, configInvalid, connector, failed, inputInvalid, limit } from "./connector.ts";
+import { bodyOf, retryAfter } from "./http-response.ts";
+
+const allMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
+/** What the connection decides; set by hand these would say two things about one request. */
+const ownHeaders: ReadonlySet<string> = new Set([
+	"accept-encoding",
+	"connection",
+	"content-length",
+	"expect",
+	"host",
+	"idempotency-key",
+	"keep-alive",
+	"te",
+	"trailer",
+	"transfer-encoding",
+	"upgrade",
+]);
+const passing: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+/** Methods that the connector may use. */
+export type HttpMethod = (typeof allMethods)[number];
+
+/** Options of `httpConnector()`. */
+export interface HttpConnectorOptions extends OutboundOptions {
+	/** Default: `http`. */
+	readonly id?: string;
+	/** Default: all. With GET and HEAD only, a call that a crash interrupted is made again. */
+	readonly methods?: readonly HttpMethod[];
+	/** Milliseconds for one attempt: look-up, connection, redirects and the whole body. Default: 10000. */
+	readonly timeoutMs?: number;
+	/** Bytes of a body after decompression. Default: 1048576. */
+	readonly maxResponseBytes?: number;
+	/** Headers for requests to an origin, such as its key. The model does not see them; a redirect elsewhere drops them. */
+	readonly credentials?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+	/** More headers of the input that, like Authorization and Cookie, a redirect to another origin drops. */
+	readonly credentialHeaders?: readonly string[];
+}
+
+interface HttpInput {
+	readonly url: string;
+	readonly method?: HttpMethod;
+	readonly headers?: Readonly<Record<string, string>>;
+	readonly body?: unknown;
+	readonly idempotencyKey?: string;
+}
+
+/**
+ * A tool for requests to public addresses; it runs where the agent has `allowNetwork`. Its output is
+ * `{ url, status, headers, body }`.
+ *
+ * Codes of failures: `HTTP_STATUS`, `HTTP_TIMEOUT`, `CONNECTION_FAILED`, `SSRF_BLOCKED`, `URL_REFUSED`,
+ * `TOO_MANY_REDIRECTS`, `RESPONSE_TOO_LARGE`, `RESPONSE_INVALID`, `TOOL_INPUT_INVALID`. GET and HEAD are tried again after
+ * a timeout, a failed connection, 429 and 502 to 504; other methods only with an `idempotencyKey`.
+ * @throws HoldfastError `CONFIG_INVALID`, `DESTINATION_INVALID`.
+ * @see Agent runtime, "Tools and Connectors"
+ */
+export function httpConnector(options: HttpConnectorOptions = {}): Connector {
+	const { id = "http", methods = allMethods, credentialHeaders = [] } = options;
+	const timeoutMs = limit("timeoutMs", options.timeoutMs, 10_000);
+	const maxResponseBytes = limit("maxResponseBytes", options.maxResponseBytes, 1_048_576);
+	const credentials = readCredentials(options.credentials ?? {});
+	if (methods.length === 0 || !methods.every((method) => allMethods.includes(method)))
+		throw configInvalid(`\`methods\` may hold ${allMethods.join(", ")}`);
+	const send = outbound(options);
+	const changesNothing = methods.every((method) => method === "GET" || method === "HEAD");
+	return connector({
+		id,
+		description: `Requests a public http or https address (${methods.join(", ")}) and gives status, headers and body.`,
+		safeByDefault: false,
+		requires: "network",
+		// The time of the attempt itself is up before that.
+		timeoutMs: timeoutMs + 2_000,
+		...(changesNothing ? { idempotent: true } : {}),
+		schema: {
+			type: "object",
+			properties: {
+				url: { type: "string" },
+				method: { enum: [...methods] },
+				headers: { type: "object", additionalProperties: { type: "string" } },
+				body: { description: "A text, or data that is sent as JSON." },
+				idempotencyKey: {
+					type: "string",
+					minLength: 1,
+					maxLength: 255,
+					description: "The same for each attempt at one change; allows that a change is tried again.",
+				},
+			},
+			required: ["url"],
+			additionalProperties: false,
+		},
+		async carryOut(input: HttpInput, context): Promise<ToolOutput> {
+			const method = input.method ?? (methods.includes("GET") ? "GET" : (methods[0] as HttpMethod));
+			const mayRepeat = method === "GET" || method === "HEAD" || input.idempotencyKey !== undefined;
+			const time = AbortSignal.timeout(timeoutMs);
+			const signal = AbortSignal.any([context.signal, time]);
+			const own = URL.canParse(input.url) ? (credentials.get(new URL(input.url).origin) ?? {}) : {};
+			const { body, type } = bodyToSend(input.body, method);
+			const headers = { ...type, ...headersOf(input), ...own };
+			try {
+				const response = await send({
+					url: input.url,
+					method,
+					headers,
+					...(body === undefined ? {} : { body }),
+					signal,
+					credentialHeaders: [...credentialHeaders, ...Object.keys(own)],
+				});
+				return await answer(response, { maxResponseBytes, mayRepeat, context });
+			} catch (error) {
+				if (context.signal.aborted) throw error;
+				if (time.aborted)
+					return failed("HTTP_TIMEOUT", `There was no whole answer within ${timeoutMs} ms.`, {
+						retriable: mayRepeat,
+					});
+				if (!isHoldfastError(error)) throw error;
+				return failed(error.code, error.message, { retriable: error.retryable && mayRepeat });
+			}
+		},
+	});
+}
+
+async function answer(
+	response: OutboundResponse,
+	{
+		maxResponseBytes,
+		mayRepeat,
+		context,
+	}: {
+		readonly maxResponseBytes: number;
+		readonly mayRepeat: boolean;
+		readonly context: ExecutionContext;
+	},
+): Promise<ToolOutput> {
+	const { url, status, headers } = response;
+	const { bytes, complete } = await response.read(maxResponseBytes);
+	const isGood = status >= 200 && status < 300;
+	if (isGood && !complete)
+		return failed("RESPONSE_TOO_LARGE", `The body is larger than ${maxResponseBytes} bytes.`, { status });
+	const output = { url, status, headers, ...bodyOf(bytes, headers) };
+	if (isGood) return { ok: true, output, meta: { status } };
+	const wait = retryAfter(headers["retry-after"], context.clock.now());
+	return failed("HTTP_STATUS", `The server answered with ${status}.`, {
+		output,
+		status,
+		retriable: mayRepeat && passing.has(status),
+		...(wait === undefined ? {} : { retryAfterMs: wait }),
+		...(complete ? {} : { truncated: true }),
+	});
+}
+
+function headersOf({ headers = {}, idempotencyKey }: HttpInput): Readonly<Record<string, string>> {
+	const kept = Object.entries(headers).map(([given, value]) => {
+		const name = given.toLowerCase();
+		if (ownHeaders.has(name)) throw inputInvalid(`The header ${JSON.stringify(given)} cannot be set.`);
+		return checkedHeader(name, value);
+	});
+	const key = idempotencyKey === undefined ? [] : [checkedHeader("idempotency-key", idempotencyKey)];
+	return Object.fromEntries([...kept, ...key]);
+}
+
+function checkedHeader(name: string, value: string): readonly [string, string] {
+	try {
+		validateHeaderName(name);
+		validateHeaderValue(name, value);
+	} catch {
+		throw inputInvalid(`The header ${JSON.stringify(name)} holds what no header may.`);
+	}
+	return [name, value];
+}
+
+function bodyToSend(
+	body: unknown,
+	method: HttpMethod,
+): { readonly body?: string; readonly type?: { readonly "content-type": string } } {
+	if (body === undefined) return {};
+	if (method === "GET" || method === "HEAD") throw inputInvalid(`A ${method} has no body.`);
+	if (typeof body === "string") return { body, type: { "content-type": "text/plain;charset=utf-8" } };
+	return { body: JSON.stringify(body), type: { "content-type": "application/json" } };
+}
+
+function readCredentials(
+	given: NonNullable<HttpConnectorOptions["credentials"]>,
+): ReadonlyMap<string, Readonly<Record<string, string>>> {
+	const read = Object.entries(given).map(([key, headers]) => {
+		const url = URL.parse(key);
+		if (url === null || url.origin === "null" || url.href !== `${url.origin}/`)
+			throw configInvalid(
+				`${JSON.stringify(key)} in \`credentials\` is no origin such as "https://example.com"`,
+			);
+		const named = Object.entries(headers).map(([name, value]) => checkedHeader(name.toLowerCase(), value));
+		return [url.origin, Object.fromEntries(named)] as const;
+	});
+	return new Map(read);
+}

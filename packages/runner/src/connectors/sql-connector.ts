@@ -1,0 +1,79 @@
+// The connector for SQL: one statement with bound parameters, read-only unless the agent may change databases.
+import { HoldfastError, isHoldfastError } from "@holdfast/upp";
+import type { ToolOutput } from "../contract/index.ts";
+import { type Connector, connector, failed, limit } from "./connector.ts";
+import type { SqlDriver, SqlValue } from "./sql-driver.ts";
+import { parseStatement, sqlRefused } from "./sql-statement.ts";
+
+/** Options of `sqlConnector()`. */
+export interface SqlConnectorOptions {
+	readonly driver: SqlDriver;
+	/** Default: `sql`. */
+	readonly id?: string;
+	/** Milliseconds. Default: 10000. */
+	readonly timeoutMs?: number;
+	/** Rows at most; `meta.truncated` says that there were more. Default: 1000. */
+	readonly maxRows?: number;
+	/** Characters of all rows as JSON, about. Default: 1048576. */
+	readonly maxCharacters?: number;
+}
+
+/**
+ * A tool for one SQL statement with its parameters; it runs where its id is in the agent's `enableTools`, and writes where
+ * the agent has `allowDbWrites`. Its output is `{ rows, changes? }`.
+ *
+ * Codes of failures: `SQL_REFUSED`, `SQL_READONLY`, `SQL_TIMEOUT`, `SQL_FAILED`, `TOOL_INPUT_INVALID`.
+ * @throws HoldfastError `CONFIG_INVALID`.
+ * @see Agent runtime, "Tools and Connectors"
+ */
+export function sqlConnector(options: SqlConnectorOptions): Connector {
+	const { driver, id = "sql" } = options;
+	const timeoutMs = limit("timeoutMs", options.timeoutMs, 10_000);
+	const maxRows = limit("maxRows", options.maxRows, 1_000);
+	const maxCharacters = limit("maxCharacters", options.maxCharacters, 1_048_576);
+	return connector({
+		id,
+		description: "Executes one SQL statement. Write ? for each value, and give the values in params.",
+		safeByDefault: false,
+		timeoutMs: timeoutMs + 2_000,
+		schema: {
+			type: "object",
+			properties: {
+				sql: { type: "string" },
+				params: { type: "array", items: { type: ["null", "boolean", "number", "string"] } },
+			},
+			required: ["sql"],
+			additionalProperties: false,
+		},
+		async carryOut(
+			{ sql, params = [] }: { readonly sql: string; readonly params?: readonly SqlValue[] },
+			{ signal, allowDbWrites },
+		): Promise<ToolOutput> {
+			const { writes, placeholders } = parseStatement(sql);
+			if (placeholders.length !== params.length)
+				throw sqlRefused(`it has ${placeholders.length} placeholders for ${params.length} parameters`);
+			const readOnly = allowDbWrites !== true;
+			if (writes && readOnly) throw sqlReadOnly();
+			const time = AbortSignal.timeout(timeoutMs);
+			try {
+				const { truncated = false, ...output } = await driver.query(
+					{ sql, placeholders, params, readOnly, maxRows, maxCharacters },
+					AbortSignal.any([signal, time]),
+				);
+				return { ok: true, output, ...(truncated ? { meta: { truncated } } : {}) };
+			} catch (error) {
+				if (signal.aborted) throw error;
+				if (time.aborted) return failed("SQL_TIMEOUT", `The statement took longer than ${timeoutMs} ms.`);
+				if (isHoldfastError(error)) return failed(error.code, error.message, { retriable: error.retryable });
+				return failed("SQL_FAILED", `The statement failed: ${(error as Error).message}.`);
+			}
+		},
+	});
+}
+
+export function sqlReadOnly(): HoldfastError {
+	return new HoldfastError(
+		"SQL_READONLY",
+		"The statement writes, and the agent may only read. Set `allowDbWrites` to allow it.",
+	);
+}

@@ -1,0 +1,100 @@
+// SQLite for the SQL connector. A database in a file is queried in a process of its own, because no statement can be
+// interrupted inside this one: idle → busy → idle; one that does not answer in time is killed and forgotten.
+import { type ChildProcess, fork } from "node:child_process";
+import { extname } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
+import { HoldfastError } from "@holdfast/upp";
+import { configInvalid } from "./connector.ts";
+import { sqlReadOnly } from "./sql-connector.ts";
+import type { SqlDriver, SqlRows } from "./sql-driver.ts";
+import { sqlRefused } from "./sql-statement.ts";
+import { querySqlite, type SqliteFailure } from "./sqlite-query.ts";
+
+/** Where the database is. */
+export type SqliteDriverOptions =
+	| {
+			/** A file. It is opened in a process of its own, for reading unless a statement may write. */
+			readonly path: string;
+	  }
+	| {
+			/** An open database. A statement blocks this process for as long as it takes: for tests and trusted plans. */
+			readonly database: DatabaseSync;
+	  };
+
+/** The answer of the process. */
+export type SqliteAnswer = ReturnType<typeof querySqlite>;
+
+const program = fileURLToPath(new URL(`sqlite-process${extname(import.meta.url)}`, import.meta.url));
+
+/**
+ * SQLite for `sqlConnector()`.
+ * @throws HoldfastError `CONFIG_INVALID`.
+ */
+export function sqliteDriver(options: SqliteDriverOptions): SqlDriver {
+	if ("database" in options) {
+		const { database } = options;
+		return { query: async (statement) => rowsOf(querySqlite(database, statement)) };
+	}
+	const { path } = options;
+	if (typeof path !== "string" || path === "" || path.startsWith(":"))
+		throw configInvalid("`path` is no file; give a database in memory as `database`");
+	let idle: ChildProcess | undefined;
+	const release = (child: ChildProcess): void => {
+		if (idle !== undefined || !child.connected) {
+			child.kill("SIGKILL");
+			return;
+		}
+		idle = child;
+		child.unref();
+		child.channel?.unref();
+	};
+	return {
+		async query(statement, signal) {
+			signal.throwIfAborted();
+			const child = idle?.connected === true ? idle : started(path);
+			if (child === idle) idle = undefined;
+			child.ref();
+			child.channel?.ref();
+			try {
+				const answer = await new Promise<SqliteAnswer>((resolve, reject) => {
+					child.once("message", (message) => resolve(message as SqliteAnswer));
+					child.once("exit", () => reject(new Error("its process ended")));
+					child.once("error", reject);
+					signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+					child.send(statement, (error) => error && reject(error));
+				});
+				child.removeAllListeners();
+				release(child);
+				return rowsOf(answer);
+			} catch (error) {
+				child.kill("SIGKILL");
+				throw error;
+			}
+		},
+		async close() {
+			idle?.kill("SIGKILL");
+			idle = undefined;
+		},
+	};
+}
+
+function started(path: string): ChildProcess {
+	// The variables of this process are no business of a query.
+	return fork(program, [path], {
+		stdio: ["ignore", "ignore", "ignore", "ipc"],
+		env: {},
+		serialization: "advanced",
+	});
+}
+
+function rowsOf(answer: SqliteAnswer): SqlRows {
+	if (answer.ok) return answer.rows;
+	throw errorOf(answer.failure);
+}
+
+function errorOf({ code, message, isBusy }: SqliteFailure): HoldfastError {
+	if (code === "SQL_READONLY") return sqlReadOnly();
+	if (code === "SQL_REFUSED") return sqlRefused("it holds several statements");
+	return new HoldfastError("SQL_FAILED", message, { retryable: isBusy === true });
+}
