@@ -3,12 +3,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
+import { ProcessFamily } from "./process-family.ts";
 
 /** Milliseconds between being asked to end and being killed. */
 const grace = 2_000;
 /** Milliseconds for what was killed to be gone. */
 const afterKill = 2_000;
-const pollEvery = 20;
+const pollEvery = 40;
 
 export interface ProcessGroup {
 	/** Rejects where no process could be started. */
@@ -38,7 +39,9 @@ export function startGroup({ argv, cwd, env, onOutput }: Program): ProcessGroup 
 	});
 	child.stdout.on("data", (chunk) => onOutput("stdout", chunk));
 	child.stderr.on("data", (chunk) => onOutput("stderr", chunk));
-	const killAll = (): void => void signalGroup(child, "SIGKILL");
+	// Without a process there is nothing to end; the first signal would go to this group.
+	const family = child.pid === undefined ? undefined : new ProcessFamily(child.pid);
+	const killAll = (): void => family?.signal("SIGKILL");
 	// A group of its own would outlive this process.
 	process.on("exit", killAll);
 	const exited = once(child, "exit").then(([exitCode, signal]) => ({ exitCode, signal }));
@@ -55,39 +58,35 @@ export function startGroup({ argv, cwd, env, onOutput }: Program): ProcessGroup 
 		),
 		exited,
 		end() {
-			ending ??= endGroup(child, closed).finally(() => process.off("exit", killAll));
+			ending ??= endGroup(child, family, closed).finally(() => process.off("exit", killAll));
 			return ending;
 		},
 	};
 }
 
-async function endGroup(child: ChildProcess, closed: Promise<unknown>): Promise<void> {
-	signalGroup(child, "SIGTERM");
-	if (!(await isGoneWithin(child, grace))) {
-		signalGroup(child, "SIGKILL");
-		await isGoneWithin(child, afterKill);
+async function endGroup(
+	child: ChildProcess,
+	family: ProcessFamily | undefined,
+	closed: Promise<unknown>,
+): Promise<void> {
+	if (family?.isAlive() === true) {
+		family.signal("SIGTERM");
+		if (!(await isGoneWithin(family, grace))) {
+			family.signal("SIGKILL");
+			await isGoneWithin(family, afterKill);
+		}
 	}
-	// What left the group may hold the pipes open for ever.
+	// What could not be found may hold the pipes open for ever.
 	await Promise.race([closed, sleep(afterKill, undefined, { ref: false })]);
 	child.stdout?.destroy();
 	child.stderr?.destroy();
 }
 
-async function isGoneWithin(child: ChildProcess, milliseconds: number): Promise<boolean> {
+async function isGoneWithin(family: ProcessFamily, milliseconds: number): Promise<boolean> {
 	const until = performance.now() + milliseconds;
-	while (signalGroup(child, 0)) {
+	while (family.isAlive()) {
 		if (performance.now() >= until) return false;
 		await sleep(pollEvery);
 	}
 	return true;
-}
-
-/** Whether there was anyone to get the signal. */
-function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean {
-	if (pid === undefined) return false;
-	try {
-		return process.kill(-pid, signal);
-	} catch {
-		return false;
-	}
 }

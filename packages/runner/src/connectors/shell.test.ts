@@ -1,19 +1,11 @@
 // The connector for programs: what reaches them, where they run, and that nothing of them is left.
 import childProcess from "node:child_process";
-import {
-	mkdirSync,
-	mkdtempSync,
-	readdirSync,
-	readFileSync,
-	realpathSync,
-	symlinkSync,
-	writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { finish, made, use } from "../agent/agent.fixture.ts";
 import type { ToolOutput } from "../contract/index.ts";
+import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { contextOf } from "./connectors.fixture.ts";
 import { type ShellConnectorOptions, shellConnector } from "./index.ts";
 
@@ -22,7 +14,7 @@ afterEach(() => {
 	vi.unstubAllEnvs();
 });
 
-const folder = (): string => realpathSync(mkdtempSync(join(tmpdir(), "shell-")));
+const folder = (): string => realpathSync(temporaryFolder());
 
 interface Output {
 	readonly exitCode: number | null;
@@ -235,6 +227,16 @@ describe("nothing is left", () => {
 		expect(took).toBeGreaterThanOrEqual(3_490);
 		expect(pids(result)).toHaveLength(2);
 		expect(pids(result).map(isAlive)).toEqual([false, false]);
+	});
+
+	test("after a timeout, of what left the group with a session of its own [RUN-090]", async () => {
+		const result = await run(
+			{ argv: ["sh", "-c", "setsid sh -c 'echo $$; exec sleep 100' & wait"] },
+			{ timeoutMs: 1_000 },
+		);
+		expect(result).toMatchObject({ ok: false, meta: { code: "SHELL_TIMEOUT" } });
+		expect(pids(result)).toHaveLength(1);
+		expect(pids(result).map(isAlive)).toEqual([false]);
 	});
 
 	test("after an abort [RUN-090]", async () => {

@@ -52,6 +52,9 @@ export function sqlConnector(options: SqlConnectorOptions): Connector {
 			const { writes, placeholders } = parseStatement(sql);
 			if (placeholders.length !== params.length)
 				throw sqlRefused(`it has ${placeholders.length} placeholders for ${params.length} parameters`);
+			// Databases in C end a text there.
+			if (params.some((value) => typeof value === "string" && value.includes("\0")))
+				throw sqlRefused("a parameter holds a NUL character");
 			const readOnly = allowDbWrites !== true;
 			if (writes && readOnly) throw sqlReadOnly();
 			const time = AbortSignal.timeout(timeoutMs);

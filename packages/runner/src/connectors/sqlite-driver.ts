@@ -4,10 +4,10 @@ import { type ChildProcess, fork } from "node:child_process";
 import { extname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
-import { HoldfastError } from "@holdfast/upp";
+import { HoldfastError, isHoldfastError } from "@holdfast/upp";
 import { configInvalid } from "./connector.ts";
 import { sqlReadOnly } from "./sql-connector.ts";
-import type { SqlDriver, SqlRows } from "./sql-driver.ts";
+import type { SqlDriver, SqlRows, SqlStatement } from "./sql-driver.ts";
 import { sqlRefused } from "./sql-statement.ts";
 import { querySqlite, type SqliteFailure } from "./sqlite-query.ts";
 
@@ -57,18 +57,11 @@ export function sqliteDriver(options: SqliteDriverOptions): SqlDriver {
 			child.ref();
 			child.channel?.ref();
 			try {
-				const answer = await new Promise<SqliteAnswer>((resolve, reject) => {
-					child.once("message", (message) => resolve(message as SqliteAnswer));
-					child.once("exit", () => reject(new Error("its process ended")));
-					child.once("error", reject);
-					signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-					child.send(statement, (error) => error && reject(error));
-				});
-				child.removeAllListeners();
+				const answer = await answerOf(child, statement, signal);
 				release(child);
 				return rowsOf(answer);
 			} catch (error) {
-				child.kill("SIGKILL");
+				if (!isHoldfastError(error)) child.kill("SIGKILL");
 				throw error;
 			}
 		},
@@ -85,6 +78,23 @@ function started(path: string): ChildProcess {
 		stdio: ["ignore", "ignore", "ignore", "ipc"],
 		env: {},
 		serialization: "advanced",
+	});
+}
+
+function answerOf(child: ChildProcess, statement: SqlStatement, signal: AbortSignal): Promise<SqliteAnswer> {
+	return new Promise((resolve, reject) => {
+		const over = (settle: () => void): void => {
+			child.off("message", onMessage).off("exit", onExit).off("error", onError);
+			signal.removeEventListener("abort", onAbort);
+			settle();
+		};
+		const onMessage = (message: unknown): void => over(() => resolve(message as SqliteAnswer));
+		const onError = (error: unknown): void => over(() => reject(error));
+		const onExit = (): void => onError(new Error("its process ended"));
+		const onAbort = (): void => onError(signal.reason);
+		child.on("message", onMessage).on("exit", onExit).on("error", onError);
+		signal.addEventListener("abort", onAbort);
+		child.send(statement, (error) => error !== null && onError(error));
 	});
 }
 

@@ -1,10 +1,16 @@
 // The process that queries one SQLite file. It ends with the process that started it.
+import { writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import type { SqlStatement } from "./sql-driver.ts";
 import { querySqlite } from "./sqlite-query.ts";
 
 const path = process.argv[2] as string;
 const open = new Map<boolean, DatabaseSync>();
+
+try {
+	// Where memory runs out, a statement that took it all is ended first.
+	writeFileSync("/proc/self/oom_score_adj", "1000");
+} catch {}
 
 process.on("disconnect", () => process.exit());
 process.on("message", (statement: SqlStatement) => {
@@ -20,8 +26,6 @@ function databaseFor({ readOnly }: SqlStatement): DatabaseSync {
 	const known = open.get(readOnly);
 	if (known !== undefined) return known;
 	const database = new DatabaseSync(path, { readOnly, timeout: 2_000 });
-	// A hostile statement must not take the memory of the machine.
-	database.exec("PRAGMA hard_heap_limit = 268435456");
 	open.set(readOnly, database);
 	return database;
 }
