@@ -1,6 +1,7 @@
 // The connector for HTTP: what it gives, what it tries again, and what it never reaches.
 import dns from "node:dns";
 import type { RequestListener } from "node:http";
+import { syncBuiltinESMExports } from "node:module";
 import { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test, vi } from "vitest";
@@ -9,7 +10,10 @@ import type { ActionResult, AgentConfig } from "../contract/index.ts";
 import { contextOf, serving } from "./connectors.fixture.ts";
 import { type HttpConnectorOptions, httpConnector } from "./index.ts";
 
-afterEach(() => void vi.restoreAllMocks());
+afterEach(() => {
+	vi.restoreAllMocks();
+	syncBuiltinESMExports();
+});
 
 const local = { allowPrivate: ["127.0.0.1"] } as const;
 
@@ -249,17 +253,17 @@ describe("through a runner", () => {
 	});
 
 	test("without allowNetwork nothing is looked up and no socket is made [RUN-158]", async () => {
-		const resolve = vi.fn(async () => ["93.184.215.14"]);
-		const [connect, lookup, lookups] = [
-			vi.spyOn(Socket.prototype, "connect"),
-			vi.spyOn(dns, "lookup"),
-			vi.spyOn(dns.promises, "lookup"),
-		];
-		for (const url of ["http://a.example/", "http://127.0.0.1:1/"]) {
-			const { action } = await running({ url }, { ...local, resolve }, { allowNetwork: false });
+		const connect = vi.spyOn(Socket.prototype, "connect");
+		const lookup = vi.spyOn(dns.promises, "lookup");
+		syncBuiltinESMExports();
+		for (const url of ["http://a.invalid/", "http://127.0.0.1:1/"]) {
+			const { action } = await running({ url }, local, { allowNetwork: false });
 			expect(action).toMatchObject({ ok: false, error: { code: "NETWORK_DISABLED" } });
 		}
-		for (const spy of [resolve, connect, lookup, lookups]) expect(spy).not.toHaveBeenCalled();
+		for (const spy of [connect, lookup]) expect(spy).not.toHaveBeenCalled();
+		const tools = [{ ...httpConnector(local), retry: { maxAttempts: 1 } }];
+		await made([use("http", { url: "http://a.invalid/" }), finish], { tools, allowNetwork: true }).runOnce();
+		for (const spy of [connect, lookup]) expect(spy).toHaveBeenCalledTimes(1);
 	});
 });
 

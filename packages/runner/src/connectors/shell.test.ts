@@ -1,6 +1,7 @@
 // The connector for programs: what reaches them, where they run, and that nothing of them is left.
 import childProcess from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { finish, made, use } from "../agent/agent.fixture.ts";
@@ -11,8 +12,16 @@ import { type ShellConnectorOptions, shellConnector } from "./index.ts";
 
 afterEach(() => {
 	vi.restoreAllMocks();
+	syncBuiltinESMExports();
 	vi.unstubAllEnvs();
 });
+
+/** Counts the processes that are started from here on. */
+function watchedSpawn() {
+	const spawn = vi.spyOn(childProcess, "spawn");
+	syncBuiltinESMExports();
+	return spawn;
+}
 
 const folder = (): string => realpathSync(temporaryFolder());
 
@@ -65,7 +74,7 @@ describe("its arguments", () => {
 		[{}],
 		[{ command: "ls" }],
 	])("as %j are TOOL_INPUT_INVALID, and nothing is started [RUN-088]", async (input) => {
-		const spawn = vi.spyOn(childProcess, "spawn");
+		const spawn = watchedSpawn();
 		expect(await run(input)).toMatchObject({ ok: false, meta: { code: "TOOL_INPUT_INVALID" } });
 		expect(spawn).not.toHaveBeenCalled();
 	});
@@ -119,7 +128,7 @@ describe("its folder", () => {
 		writeFileSync(join(root, "file"), "");
 		symlinkSync(outside, join(root, "up"));
 		symlinkSync("/", join(root, "top"));
-		const spawn = vi.spyOn(childProcess, "spawn");
+		const spawn = watchedSpawn();
 		for (const cwd of [
 			"..",
 			"../root-2",
@@ -289,7 +298,7 @@ describe("its output", () => {
 });
 
 test("without allowShell a runner starts no process; with it, it does [RUN-158]", async () => {
-	const spawn = vi.spyOn(childProcess, "spawn");
+	const spawn = watchedSpawn();
 	const action = async (allowShell: boolean) => {
 		const tools = [shellConnector({ root: folder() })];
 		return (await made([use("shell", { argv: ["true"] }), finish], { tools, allowShell }).runOnce())
@@ -298,6 +307,7 @@ test("without allowShell a runner starts no process; with it, it does [RUN-158]"
 	expect(await action(false)).toMatchObject({ ok: false, error: { code: "SHELL_DISABLED" } });
 	expect(spawn).not.toHaveBeenCalled();
 	expect(await action(true)).toMatchObject({ ok: true });
+	expect(spawn).toHaveBeenCalledTimes(1);
 });
 
 test("options that cannot be meant are refused", () => {

@@ -221,7 +221,7 @@ function afterCall(progress: Progress, outcome: string, result: unknown, duratio
 		...progress,
 		phase: "reflect",
 		actions: progress.actions.append(action),
-		transcript: progress.transcript.append(resultMessage(step, ok ? output : (error ?? output))),
+		transcript: progress.transcript.append(resultMessage(step, ok ? output : failureOf(error, output))),
 		changes: progress.changes.appendAll(answer.changes),
 		latency: { ...progress.latency, [id]: (progress.latency[id] ?? 0) + latency },
 		attachments:
@@ -287,6 +287,12 @@ function shown({ type, toolId, input }: PlanStep): Pick<ActionResult, "type" | "
 		...(toolId === undefined ? {} : { toolId }),
 		...(input === undefined ? {} : { input }),
 	};
+}
+
+/** What a planner sees of a failure: what went wrong, and what the tool gave nevertheless. */
+function failureOf(error: ResultError | undefined, output: unknown): unknown {
+	if (error === undefined || output === undefined) return error ?? output;
+	return { error, output };
 }
 
 function resultMessage({ toolId }: PlanStep, output: unknown): ChatMessage {
