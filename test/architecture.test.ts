@@ -16,10 +16,11 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 	["stores", ["@holdfast/upp", "holdfast"]],
 	["testing", ["@holdfast/upp", "holdfast"]],
 	["server", ["@holdfast/upp", "holdfast"]],
-	["cli", ["@holdfast/upp", "holdfast", "@holdfast/server", "@holdfast/runner"]],
+	["outbound", ["@holdfast/upp"]],
+	["cli", ["@holdfast/upp", "holdfast", "@holdfast/server", "@holdfast/outbound", "@holdfast/runner"]],
 	["client", []],
 	["memory", ["@holdfast/upp", "holdfast"]],
-	["runner", ["@holdfast/upp", "holdfast", "@holdfast/memory"]],
+	["runner", ["@holdfast/upp", "holdfast", "@holdfast/memory", "@holdfast/outbound"]],
 ]);
 
 /** What tests and fixtures of a package are written with, which is no dependency of what it ships. */
@@ -38,6 +39,7 @@ const mayDependOn: ReadonlyMap<string, readonly string[]> = new Map([
 	["core", ["@holdfast/upp"]],
 	["stores", ["@holdfast/upp", "holdfast"]],
 	["testing", ["@holdfast/upp", "holdfast"]],
+	["outbound", ["@holdfast/upp", "ipaddr.js"]],
 	["client", ["eventsource-parser"]],
 ]);
 

@@ -1,0 +1,36 @@
+// The agent: what it is to do, with which tools, and what it may.
+import { join } from "node:path";
+import { Agent, type AgentConfig } from "@holdfast/runner";
+import { httpConnector, shellConnector } from "@holdfast/runner/connectors";
+import { searchTool } from "./search.ts";
+import type { Tracker } from "./tracker.ts";
+
+const repository = join(import.meta.dirname, "repository");
+
+interface Options {
+	readonly tracker: Tracker;
+	readonly model: AgentConfig["modelProviders"][number];
+	readonly allowShell: boolean;
+}
+
+export function issueAgent({ tracker, model, allowShell }: Options): Agent {
+	return new Agent({
+		id: "issue-automation",
+		taskPrompt: `Find the test of "slugify", run it with node, and if it fails post an issue with its output to ${tracker.url}/issues.`,
+		tools: [
+			searchTool(repository),
+			shellConnector({ root: repository, timeoutMs: 20_000 }),
+			httpConnector({
+				methods: ["POST"],
+				allowPrivate: [new URL(tracker.url).host],
+				credentials: { [tracker.url]: { authorization: `Bearer ${tracker.key}` } },
+			}),
+		],
+		modelProviders: [model],
+		allowNetwork: true,
+		allowShell,
+		// Whatever happens, the key appears in no event, log or result.
+		safety: { secrets: [tracker.key] },
+		retry: { baseDelayMs: 50 },
+	});
+}

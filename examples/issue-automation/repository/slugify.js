@@ -1,0 +1,4 @@
+// Turns a title into a name for an address.
+export function slugify(title) {
+	return title.toLowerCase().replace(" ", "-");
+}

@@ -1,0 +1,27 @@
+// A model that needs no key: it plans by what the tools gave so far, in the words a real model would use.
+import type { ChatMessage, LLMClient, PlanStep } from "@holdfast/runner";
+
+export const standInModel: LLMClient = {
+	deterministic: true,
+	async call(prompt) {
+		return { text: JSON.stringify(nextStep(typeof prompt === "string" ? [] : prompt)) };
+	},
+};
+
+function nextStep(messages: readonly ChatMessage[]): PlanStep {
+	const task = String(messages.find(({ role }) => role === "user")?.content);
+	const gave = messages
+		.filter(({ role }) => role === "tool")
+		.map(({ content }) => JSON.parse(String(content)));
+	const [page, kept] = gave;
+	if (page === undefined)
+		return { type: "tool", toolId: "http", input: { url: /http:\S+(?=,)/.exec(task)?.[0] } };
+	if (page.body === undefined) return { type: "finish", message: `There are no notes: ${page.code}.` };
+	if (kept === undefined) {
+		const input = { operation: "set", key: "release-notes", value: page.body };
+		return { type: "tool", toolId: "cache", input };
+	}
+	const [title, ...lines] = String(page.body).split("\n");
+	const changes = lines.filter((line) => line.includes("API")).map((line) => line.replace("- API: ", ""));
+	return { type: "finish", message: `${title}: ${changes.join("; ")}.` };
+}
