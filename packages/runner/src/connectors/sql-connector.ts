@@ -55,12 +55,11 @@ export function sqlConnector(options: SqlConnectorOptions): Connector {
 			// Databases in C end a text there.
 			if (params.some((value) => typeof value === "string" && value.includes("\0")))
 				throw sqlRefused("a parameter holds a NUL character");
-			const readOnly = allowDbWrites !== true;
-			if (writes && readOnly) throw sqlReadOnly();
+			if (writes && allowDbWrites !== true) throw sqlReadOnly();
 			const time = AbortSignal.timeout(timeoutMs);
 			try {
 				const { truncated = false, ...output } = await driver.query(
-					{ sql, placeholders, params, readOnly, maxRows, maxCharacters },
+					{ sql, placeholders, params, readOnly: !writes, maxRows, maxCharacters },
 					AbortSignal.any([signal, time]),
 				);
 				return { ok: true, output, ...(truncated ? { meta: { truncated } } : {}) };

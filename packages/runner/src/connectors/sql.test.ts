@@ -224,6 +224,9 @@ describe("writing", () => {
 	test.each(statements)("is SQL_READONLY by default: %s [RUN-087]", async (sql) => {
 		expect(await run(sql)).toMatchObject({ ok: false, meta: { code: "SQL_READONLY" } });
 		unchanged();
+		const query = vi.fn();
+		await sqlConnector({ driver: { query } }).run({ sql }, contextOf());
+		expect(query).not.toHaveBeenCalled();
 	});
 
 	test.each(statements)("is refused by the connection itself, too: %s [RUN-087]", async (sql) => {
@@ -239,6 +242,12 @@ describe("writing", () => {
 		for (const [, driver] of drivers)
 			await expect(driver.query(statement, signal)).rejects.toMatchObject({ code: "SQL_READONLY" });
 		unchanged();
+	});
+
+	test("is kept from a statement that begins by reading where writes are allowed, too [RUN-087]", async () => {
+		const query = vi.fn(async () => ({ rows: [] }));
+		await sqlConnector({ driver: { query } }).run({ sql: "SELECT 1" }, contextOf({ allowDbWrites: true }));
+		expect(query).toHaveBeenCalledWith(expect.objectContaining({ readOnly: true }), expect.anything());
 	});
 
 	test("is done where the agent has allowDbWrites, and only there [RUN-087]", async () => {
