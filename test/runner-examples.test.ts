@@ -54,10 +54,10 @@ describe("issue-automation", () => {
 		expectActions(result, [
 			{ type: "tool", toolId: "search", ok: true },
 			{ type: "tool", toolId: "shell", ok: false },
-			{ type: "tool", toolId: "http", ok: true, attempts: 2 },
+			{ type: "tool", toolId: "http", ok: true },
 			{ type: "finish", ok: true },
 		]);
-		expect(tracker.requests()).toBe(2);
+		expect([tracker.requests(), result.actions?.[2]?.attempts]).toEqual([2, 2]);
 		expect([...tracker.issues.values()]).toEqual([
 			{ title: "slugify: its test fails", text: expect.stringContaining("keep-the light on") },
 		]);
@@ -84,7 +84,12 @@ test("every command that the pages show runs, and every file that they name is t
 		);
 		expect(commands.length).toBeGreaterThan(0);
 		for (const command of commands) {
-			const argv = [process.execPath, "--conditions=holdfast-source", "--no-warnings", ...command.split(" ")];
+			const argv = [
+				process.execPath,
+				"--conditions=holdfast-source",
+				"--no-warnings",
+				...command.split(" "),
+			] as const;
 			const { code, output } = await runCommand(argv, { folder: join(folder, ".."), timeout: 60_000 });
 			expect([command, code, output]).toEqual([
 				command,
