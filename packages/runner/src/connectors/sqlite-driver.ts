@@ -1,14 +1,13 @@
 // SQLite for the SQL connector. A database in a file is queried in a process of its own, because no statement can be
 // interrupted inside this one: idle → busy → idle; one that does not answer in time is killed and forgotten.
 import { type ChildProcess, fork } from "node:child_process";
-import { extname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { fileURLToPath } from "node:url";
 import { HoldfastError, isHoldfastError } from "@holdfast/upp";
 import { configInvalid } from "./connector.ts";
 import { sqlReadOnly } from "./sql-connector.ts";
 import type { SqlDriver, SqlRows, SqlStatement } from "./sql-driver.ts";
 import { sqlRefused } from "./sql-statement.ts";
+import { sqliteProgram } from "./sqlite-process.ts";
 import { querySqlite, type SqliteFailure } from "./sqlite-query.ts";
 
 /** Where the database is. */
@@ -24,8 +23,6 @@ export type SqliteDriverOptions =
 
 /** The answer of the process. */
 export type SqliteAnswer = ReturnType<typeof querySqlite>;
-
-const program = fileURLToPath(new URL(`sqlite-process${extname(import.meta.url)}`, import.meta.url));
 
 /**
  * SQLite for `sqlConnector()`.
@@ -74,7 +71,8 @@ export function sqliteDriver(options: SqliteDriverOptions): SqlDriver {
 
 function started(path: string): ChildProcess {
 	// The variables of this process are no business of a query.
-	return fork(program, [path], {
+	const [program, argv] = sqliteProgram(path);
+	return fork(program, argv, {
 		stdio: ["ignore", "ignore", "ignore", "ipc"],
 		env: {},
 		serialization: "advanced",
