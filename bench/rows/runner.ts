@@ -50,7 +50,11 @@ async function runnerStep(steps: number): Promise<number> {
 }
 
 async function loopStep(steps: number): Promise<number> {
-	const looker = agent({ model: steppingModel(steps, "whole"), maxSteps: Number.POSITIVE_INFINITY, tools: [lookTool(() => {})] });
+	const looker = agent({
+		model: steppingModel(steps, "whole"),
+		maxSteps: Number.POSITIVE_INFINITY,
+		tools: [lookTool(() => {})],
+	});
 	const spent = await spend(async () => (await looker.session("s").send("Look.")).result());
 	mustBe("the outcome", spent.result.outcome, "completed");
 	return spent.cpu / steps;

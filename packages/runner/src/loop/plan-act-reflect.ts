@@ -3,6 +3,7 @@
 
 import { HoldfastError } from "@holdfast/upp";
 import { type Action, type DecidingStrategy, type QuestionContext, strategy } from "holdfast/execution";
+import type { Interceptor } from "holdfast/middleware";
 import {
 	type BeginAnswer,
 	memoryTool,
@@ -13,7 +14,6 @@ import {
 	textOf,
 	topics,
 } from "../contract/index.ts";
-import type { Interceptor } from "holdfast/middleware";
 import type { KnownTools, LoopParts } from "./loop-parts.ts";
 import { plannerContext } from "./planner-context.ts";
 import { plannerState } from "./planner-state.ts";
@@ -58,7 +58,7 @@ function finishing({ maskSecrets }: LoopParts, value: unknown): Action {
 
 /** Whether anything is made of results beyond what the fold does. */
 function reflects({ reflector, goalMet, remembers }: LoopParts): boolean {
-	return remembers || reflector !== undefined || goalMet !== undefined;
+	return remembers !== false || reflector !== undefined || goalMet !== undefined;
 }
 
 function beginning(parts: LoopParts, { input }: Progress): Action {
@@ -133,7 +133,7 @@ function reflecting(parts: LoopParts, progress: Progress, known: KnownTools): Ac
 		const { context, used } = plannerContext(live, signal, `reflect ${progress.steps}`);
 		const key = progress.begin?.contextKey ?? live.sessionId;
 		const { output } = result ?? {};
-		const isWritten = parts.remembers && result?.ok === true && output !== undefined;
+		const isWritten = parts.remembers !== false && result?.ok === true && output !== undefined;
 		const writes = isWritten ? [{ key, id: `${runId}:${progress.steps}`, entry: output }] : [];
 		try {
 			const state = plannerState(parts, live, progress, known);
@@ -144,6 +144,7 @@ function reflecting(parts: LoopParts, progress: Progress, known: KnownTools): Ac
 				calls,
 				templates,
 				writes,
+				...(isWritten && parts.remembers === "with-run" ? { isKept: true } : {}),
 				...(goalMet ? { goalMet: true } : {}),
 				...(found?.note === undefined ? {} : { note: String(found.note) }),
 			};

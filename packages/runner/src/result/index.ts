@@ -1,4 +1,4 @@
 // Door of the results: what a run came to, and what is emitted of it.
 export { type ResultExtras, resultOf } from "./agent-result.ts";
-export type { EventData } from "./event-of.ts";
+export { type EventData, keptWrites } from "./event-of.ts";
 export { countOfFacts, FactEvents, type PastEvent, pastEvents } from "./fact-events.ts";
