@@ -216,3 +216,28 @@ test("a server that refuses is heard, and one that cannot be reached is tried ag
 	expect(await world.transport().reconnectToStream({ chatId: "nobody" })).toBeNull();
 	expect(await world.transport().load("nobody")).toEqual([]);
 });
+
+test("an answer is made anew and a message edited, and a page that is opened later sees the same under the same ids", async () => {
+	const { chat: open, model, transport } = serve(["One.", "Two.", "Zwei.", "Drei."]);
+	const chat = open();
+	const said = (messages: readonly UIMessage[]): readonly string[] =>
+		messages.map(
+			({ id, parts }) => `${id} ${parts.flatMap((part) => (part.type === "text" ? part.text : []))}`,
+		);
+	await chat.sendMessage({ text: "Count." });
+	await chat.sendMessage({ text: "More." });
+	const [first, answer, second, other] = chat.messages.map(({ id }) => id);
+	await chat.regenerate();
+	expect(chat.error).toBeUndefined();
+	expect(said(chat.messages)).toEqual([
+		`${first} Count.`,
+		`${answer} One.`,
+		`${second} More.`,
+		`${other} Zwei.`,
+	]);
+	expect(said(await transport().load(chat.id))).toEqual(said(chat.messages));
+	await chat.sendMessage({ text: "Again.", messageId: first as string });
+	expect(said(chat.messages)).toEqual([`${first} Again.`, `${answer} Drei.`]);
+	expect(said(await transport().load(chat.id))).toEqual(said(chat.messages));
+	expect(JSON.stringify(model.requests.at(-1)?.messages)).not.toMatch(/Count|One|More|Two|Zwei/);
+});

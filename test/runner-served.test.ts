@@ -237,7 +237,10 @@ test("planActReflect() makes any agent plan under its rules, with its own tools,
 		name: "add",
 		description: "Adds.",
 		parameters: { type: "object" },
-		run: ({ a, b }: { a: number; b: number }) => (ran.push("add"), a + b),
+		run: ({ a, b }: { a: number; b: number }) => {
+			ran.push("add");
+			return a + b;
+		},
 	} as Parameters<typeof tool>[0]);
 	const drop = tool({
 		name: "drop",

@@ -84,18 +84,25 @@ function line(minutes: number, { rss, heap, latencies }: Sample): string {
 }
 
 /** How many times as much something was in the last third as in the middle one. */
-function growth(samples: readonly Sample[], of: (sample: Sample) => number): number {
+function growth(
+	samples: readonly Sample[],
+	of: (sample: Sample) => number,
+	typical: (values: number[]) => number = median,
+): number {
 	const third = Math.floor(samples.length / 3);
 	const last = samples.slice(-third).map(of);
-	return median(last) / median(samples.slice(-2 * third, -third).map(of));
+	return typical(last) / typical(samples.slice(-2 * third, -third).map(of));
 }
+
+/** What is left right after garbage was collected: all above it comes and goes. */
+const lowest = (values: number[]): number => Math.min(...values);
 
 function verdict(samples: readonly Sample[]): boolean {
 	if (samples.length < 6)
 		throw new Error(`Too short to tell: let it run for ${(6 * everyMs) / 60_000} minutes.`);
 	const found = [
 		["resident memory", growth(samples, ({ rss }) => rss), tolerance.memory],
-		["heap", growth(samples, ({ heap }) => heap), tolerance.memory],
+		["lowest heap", growth(samples, ({ heap }) => heap, lowest), tolerance.memory],
 		["latency of short sessions", growth(samples, (each) => median(each.latencies.short)), tolerance.latency],
 		["latency of long sessions", growth(samples, (each) => median(each.latencies.long)), tolerance.latency],
 	] as const;

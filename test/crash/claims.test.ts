@@ -71,7 +71,7 @@ async function expectToldOnce(): Promise<void> {
 	expect(factsOf(entries, "input")).toHaveLength(1);
 	expect(factsOf(entries, "run.started")).toMatchObject([{ runKind: "notification" }]);
 	expect(factsOf(entries, "run.ended")).toMatchObject([{ outcome: "completed" }]);
-	expect(await states()).toMatchObject({ run: "completed", notification: "acknowledged" });
+	expect(await states()).toMatchObject({ run: "completed", notification: "acked" });
 }
 
 describe.skipIf(process.platform !== "linux")(

@@ -31,6 +31,7 @@ export { createInMemoryExecutionHost } from "./execution-host/in-memory.ts";
 export type {
 	ClaimNotificationOptions,
 	ClaimNotificationResult,
+	EnqueueNotificationResult,
 	HeldNotification,
 	NewNotification,
 	NotificationRecord,
@@ -42,6 +43,7 @@ export type {
 	ListRunsOptions,
 	OwnCheckpointStore,
 	OwnExecutionStore,
+	OwnNotificationStore,
 	OwnRunStore,
 	OwnTransaction,
 } from "./execution-host/record-store.ts";
@@ -51,20 +53,17 @@ export type {
 	CheckpointPhase,
 	CheckpointStore,
 	NewCheckpoint,
+	RunPlace,
 } from "./execution-host/run-checkpoint.ts";
 export type { EventCursor, RunEventStore, StoredRunEvent } from "./execution-host/run-events.ts";
 export type {
 	ClaimRunOptions,
 	ClaimRunResult,
-	CreateRunResult,
 	NewRun,
-	RunChange,
 	RunLease,
 	RunRecord,
 	RunStatus,
 	RunStore,
-	UpdateRunOptions,
-	UpdateRunResult,
 } from "./execution-host/run-record.ts";
 export type { ExecutionCapabilities } from "./host/host-port.ts";
 export { compileSchema } from "./schema/compile-schema.ts";

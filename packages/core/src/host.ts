@@ -18,6 +18,7 @@ export { isJobEvent } from "./facts/job-events.ts";
 export {
 	foldUnsupported,
 	forkUnsettled,
+	isUnreadable,
 	journalClosed,
 	journalCorrupt,
 	leaseLost,

@@ -4,13 +4,18 @@ export { HoldfastError, isHoldfastError } from "@holdfast/upp";
 export { Agent, agent } from "./agent/agent.ts";
 export type { CallOptions } from "./agent/agent-call.ts";
 export type { AgentTypes, InferOutput, InferTools } from "./agent/agent-types.ts";
+export { createLlm, type RuntimeCreateLlmOptions } from "./agent/create-llm.ts";
 export {
 	type CreateSubAgentToolOptions,
 	createSubAgentTool,
 	type SubAgentTool,
 	type SubAgentToolRun,
 } from "./agent/create-sub-agent-tool.ts";
+export type { ModelMessage, ModelMessagePart } from "./agent/model-messages.ts";
 export type { AgentOptions } from "./agent/options.ts";
+export type { AgentHost, SessionStoreHost } from "./agent/resolve-host.ts";
+export type { RuntimeLlm, RuntimeLlmContext, RuntimeLlmOutput } from "./agent/runtime-llm.ts";
+export type { AgentToolChoice } from "./agent/tool-choice.ts";
 export type { Caller } from "./caller/caller.ts";
 export type { CheckpointData, CheckpointMetadata, CheckpointStore } from "./checkpoint/checkpoint-store.ts";
 export type { AgentStreamResult } from "./engine/agent-stream-result.ts";
@@ -40,7 +45,8 @@ export type {
 	RunOutcome,
 	ToolCallOutcome,
 } from "./facts/fact.ts";
-export type { InputPart, SendInput } from "./facts/input.ts";
+export type { SendInput } from "./facts/input.ts";
+export type { InputPart, WrappedData } from "./facts/input-part.ts";
 export type {
 	JobStatus,
 	SubagentJobEnd,

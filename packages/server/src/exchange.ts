@@ -13,6 +13,7 @@ import {
 	project,
 	type StartSource,
 	type StreamEnd,
+	sourceLater,
 	type Until,
 	watchFrom,
 	watchNew,
@@ -124,6 +125,7 @@ export class Exchange {
 			throw error;
 		}
 		if (submitted.attached) release();
+		else if (submitted.begun !== undefined) this.#releaseLater(submitted, submitted.begun, release);
 		else
 			this.#parts.feeds
 				.open(this.caller, submitted.sessionId, submitted.after)
@@ -132,9 +134,39 @@ export class Exchange {
 	}
 
 	/** Streams the execution that was submitted, up to its end. */
-	async streamRun({ sessionId, after, attached }: Submitted): Promise<Response> {
-		const watch = this.#watch(sessionId, after, "complete");
-		return this.stream(sessionId, attached ? await watchFrom(...watch) : watchNew(...watch));
+	async streamRun({ sessionId, after, attached, begun }: Submitted): Promise<Response> {
+		const watch = (from: string) => this.#watch(sessionId, from, "complete");
+		if (begun === undefined)
+			return this.stream(sessionId, attached ? await watchFrom(...watch(after)) : watchNew(...watch(after)));
+		return this.stream(
+			sessionId,
+			sourceLater(async (signal) => {
+				const from = await begun(signal);
+				return from === undefined ? undefined : watchFrom(...watch(from));
+			}, this.#parts.report),
+		);
+	}
+
+	/**
+	 * Streams the execution that was submitted in the shape of another protocol: `projectionOf` makes it of the id after which
+	 * the execution begins. While its message waits for another run, the stream is silent.
+	 * @throws HoldfastError `rate_limited`, and what `streamAs` says.
+	 */
+	async streamRunAs(
+		{ sessionId, after, begun }: Submitted,
+		projectionOf: (after: string) => Projection,
+		headers: Readonly<Record<string, string>> = {},
+	): Promise<Response> {
+		if (begun === undefined) return this.streamAs({ ...projectionOf(after), headers });
+		this.#takePlace();
+		return this.stream(
+			sessionId,
+			sourceLater(async (signal) => {
+				const from = await begun(signal);
+				return from === undefined ? undefined : this.#project(projectionOf(from));
+			}, this.#parts.report),
+			headers,
+		);
 	}
 
 	/**
@@ -152,15 +184,7 @@ export class Exchange {
 	 */
 	async streamAs(projection: Projection): Promise<Response> {
 		this.#takePlace();
-		const { metrics, report } = this.#parts;
-		const { headers = {}, ...projected } = projection;
-		const start = await project(this.service, {
-			...projected,
-			caller: this.caller,
-			sent: (events) => metrics.countEvents(events),
-			failed: report,
-		});
-		return this.stream(projection.sessionId, start, headers);
+		return this.stream(projection.sessionId, await this.#project(projection), projection.headers);
 	}
 
 	/**
@@ -217,6 +241,29 @@ export class Exchange {
 	/** The request is answered without a stream: gives back what was kept for one. */
 	answered(): void {
 		this.#leave?.();
+	}
+
+	#project({ headers: _, ...projected }: Projection): Promise<StartSource> {
+		const { metrics, report } = this.#parts;
+		return project(this.service, {
+			...projected,
+			caller: this.caller,
+			sent: (events) => metrics.countEvents(events),
+			failed: report,
+		});
+	}
+
+	/** A run that waits for another one counts until it has ended. */
+	#releaseLater(
+		{ sessionId }: Submitted,
+		begun: NonNullable<Submitted["begun"]>,
+		release: ReleaseSlot,
+	): void {
+		const { feeds } = this.#parts;
+		begun(new AbortController().signal).then((after) => {
+			if (after === undefined) release();
+			else feeds.open(this.caller, sessionId, after).whenComplete(after, release);
+		}, release);
 	}
 
 	#takePlace(): ReleaseSlot {

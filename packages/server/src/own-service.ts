@@ -23,6 +23,7 @@ export const servedAgentOptions: Readonly<Record<keyof ServedAgent, true>> = {
 	maxTools: true,
 	maxSteps: true,
 	remoteToolTimeoutMs: true,
+	whileRunning: true,
 	deltaFlushMs: true,
 	recoverEveryMs: true,
 	host: true,

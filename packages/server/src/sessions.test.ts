@@ -346,7 +346,9 @@ test("stopping a session that waits settles its calls, and a message is accepted
 });
 
 test("of two POSTs at once one streams and the other is refused; history is that of the one [API-081]", async () => {
-	const { run, post, session } = serve(["Before.", { text: "Only one." }]);
+	const { run, post, session } = serve(["Before.", { text: "Only one." }], {
+		serving: { whileRunning: "refuse" },
+	});
 	await run({ sessionId: "s", input: say("zero"), context: {} });
 	const both = await Promise.all(
 		["one", "two"].map((text) => post("/api/agent/execute", { sessionId: "s", input: say(text) })),

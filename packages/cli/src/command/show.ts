@@ -133,6 +133,9 @@ function describe(
 					: `the agent changed: its ${(fact.agentChanged ?? ["agent"]).join(", ")}`,
 			);
 			break;
+		case "history.cut":
+			line("cut", "a message and all that followed it were taken out of the history");
+			break;
 		case "input":
 			line("you", oneLine(fact.message.text, width));
 			break;

@@ -30,6 +30,8 @@ export type ExecuteEvent<Tools = ToolTypes> =
 			readonly sessionId: string;
 			readonly toolCalls: readonly PendingToolCall[];
 	  }
+	/** The message of the user of this id and all that followed it are no part of the conversation any more. */
+	| { readonly type: "history_cut"; readonly messageId: string }
 	| { readonly type: "message_start"; readonly role: SessionMessage["role"] }
 	| { readonly type: "message_end"; readonly message: SessionMessage }
 	| { readonly type: "text_start" }

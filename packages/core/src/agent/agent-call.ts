@@ -22,6 +22,7 @@ import { CallFrame } from "./call-frame.ts";
 import type { Checkpoints, SessionCheckpoints } from "./checkpoints.ts";
 import { type OpaqueStrategy, runOpaque } from "./opaque-strategy.ts";
 import { hasNoOutput } from "./options.ts";
+import type { CommittedFacts } from "./stream-events.ts";
 
 /** What a single call may be given beside its input and state. */
 export interface CallOptions<Schema extends OutputSchema = OutputSchema> {
@@ -49,6 +50,8 @@ export interface CallSetup {
 /** Who looks on: at a run of the engine, or at the stream of a custom strategy. */
 export interface CallObserver {
 	readonly watcher: Watcher;
+	/** Called with what a run of the engine committed, before it is folded. */
+	committed?(facts: CommittedFacts): void;
 	push(event: AgentStreamEvent): void;
 }
 
@@ -102,11 +105,13 @@ export function startCall(
 			whenCompleted = call.completed;
 			return call.result;
 		}
-		const run = new Run({
+		const run: Run = new Run({
 			agent: engine,
 			runId,
 			state: initialSession(context.state),
-			recorder: ephemeralRecorder(),
+			recorder: ephemeralRecorder(
+				observer?.committed && ((batch) => observer.committed?.({ ...batch, before: run.state })),
+			),
 			asks: observer === undefined ? "whole" : "streamed",
 			...(observer === undefined ? {} : { watchers: [observer.watcher] }),
 			...(options.parentContext === undefined ? {} : { parentContext: options.parentContext }),
@@ -212,5 +217,9 @@ function attach(frame: CallFrame, run: Run, policy: AgentPolicy | undefined): vo
 	const events = new SessionEvents();
 	void events.return(); // nobody consumes them here, and none is kept
 	events.onEvent = (event) => policy.notify(event, frame);
-	run.watch({ notify: (event) => events.notify(event) });
+	run.watch({
+		notify: (event) => events.notify(event),
+		settled: () => events.settled(),
+		passed: (event) => events.passed(event),
+	});
 }

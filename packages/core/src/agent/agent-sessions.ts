@@ -3,7 +3,7 @@
 import { HoldfastError } from "@holdfast/upp";
 import type { EngineAgent, ObserveRun } from "../engine/index.ts";
 import { type AgentExecution, agentExecution } from "../execution-host/index.ts";
-import { type Host, keysOf, memoryHost, type SessionKeys } from "../host/index.ts";
+import { type Host, type Journal, keysOf, memoryHost, type SessionKeys } from "../host/index.ts";
 import type { PolicyAgent } from "../policy/index.ts";
 import {
 	type AgentRun,
@@ -20,7 +20,7 @@ import {
 import { checkSubagents } from "../subagents/index.ts";
 import { adaptExecutionHost } from "./foreign-host.ts";
 import { type AgentOptions, opaqueOf, resolveAgent } from "./options.ts";
-import { resolveHost } from "./resolve-host.ts";
+import { resolveHost, withoutEmptyHost } from "./resolve-host.ts";
 import { type AgentFor, sessionAgentOf } from "./session-agent.ts";
 
 /** How the sessions of an agent differ from the agent. */
@@ -60,10 +60,11 @@ export class AgentSessions {
 	/** @throws TypeError naming the option that is wrong; what `resolveAgent` throws. */
 	constructor(
 		id: string,
-		options: AgentOptions,
-		{ owner, agentFor, keys = keysOf(options.namespace), observe }: AgentSessionsOptions = {},
-		engine: EngineAgent = resolveAgent(id, options),
+		given: AgentOptions,
+		{ owner, agentFor, keys = keysOf(given.namespace), observe }: AgentSessionsOptions = {},
+		engine: EngineAgent = resolveAgent(id, given),
 	) {
+		const options = withoutEmptyHost(given);
 		this.#options = options;
 		this.#observe = observe;
 		this.#engine = engine;
@@ -76,7 +77,8 @@ export class AgentSessions {
 		);
 		this.#execution = this.#host && agentExecution(this.#host, engine.ports, keys);
 		const agent = owner ?? { ...options, id };
-		this.agent = sessionAgentOf({ agent, options, engine, subagents, agentFor, keys });
+		const home = this.#host && { ...this.#home(this.#host), records: this.#execution?.records };
+		this.agent = sessionAgentOf({ agent, options, engine, subagents, agentFor, keys, home });
 	}
 
 	/** Resolves when the plugins are set up. */
@@ -165,6 +167,7 @@ export class AgentSessions {
 		const execution = this.#execution;
 		this.#supervises = new Supervisor({
 			journal: table.journal,
+			elsewhere: () => (table.agent.children?.elsewhere() ?? []).map(({ journal }) => journal),
 			ports: this.#engine.ports,
 			keyOf: (storeKey) => table.rootKeyOf(storeKey),
 			takeOver: (storeKey) => takeOver(table, storeKey),
@@ -181,6 +184,12 @@ export class AgentSessions {
 		return this.#supervises;
 	}
 
+	/** Two agents that were given one session store have a journal each. */
+	#home({ journal }: Host): { readonly journal: Journal; readonly store: object } {
+		const { sessionStore } = (this.#options.host ?? {}) as { readonly sessionStore?: object };
+		return { journal, store: sessionStore ?? journal };
+	}
+
 	#open(): SessionTable {
 		if (opaqueOf(this.#options) !== undefined) {
 			throw new HoldfastError(
@@ -194,6 +203,7 @@ export class AgentSessions {
 		this.#table ??= new SessionTable(this.agent, journal, {
 			background: capabilities.backgroundSubagents,
 			records: this.#execution?.records,
+			store: this.#home(this.#host).store,
 			observe: this.#observe,
 		});
 		return this.#table;

@@ -1,7 +1,9 @@
 import { execFile } from "node:child_process";
 import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { AssistantMessage, type StreamEvent, UPPError } from "@holdfast/upp";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import { EventQueue } from "../engine/event-queue.ts";
+import type { AgentStreamEvent } from "../engine/uap-events.ts";
 import { AgentState } from "../state/agent-state.ts";
 import {
 	answer,
@@ -259,6 +261,75 @@ describe("who reads a stream, and who does not", () => {
 		const text = events.map((event) => (event.source === "upp" ? (event.upp.delta.text ?? "") : "")).join("");
 		expect(text).toBe(Array.from({ length: count }, (_, at) => `${at} `).join(""));
 		expect(kinds(events).slice(-1)).toEqual(["step_end"]);
+	});
+});
+
+describe("a stream of many steps that nobody reads", () => {
+	const rounds = 400;
+	const answers: readonly (string | ScriptedReply)[] = [
+		...Array.from({ length: rounds }, (_, at) => ({
+			reasoning: `I look ${at}.`,
+			text: `step ${at}`,
+			toolCalls: [{ name: "echo", arguments: { text: `${at}` } }],
+		})),
+		"All done.",
+	];
+	const start = (given = answers) =>
+		agent({ model: scriptedModel(given), tools: [echo] }).stream("go", initial);
+	/** What a stream says, however finely it was streamed. */
+	const said = (events: readonly AgentStreamEvent[]): readonly unknown[] => {
+		const rows: unknown[] = [];
+		let text = "";
+		for (const { source, uap, upp } of events) {
+			if (source === "upp") text += `${upp.delta.text ?? ""}${upp.delta.argumentsJson ?? ""}`;
+			if (source === "upp" && !upp.type.startsWith("tool_execution")) continue;
+			const data = JSON.parse(
+				JSON.stringify(uap?.data ?? {}, (name, value) => (name === "duration" ? 0 : value)),
+			);
+			rows.push([text, uap?.type ?? upp?.type, uap?.step, data]);
+			text = "";
+		}
+		return rows;
+	};
+
+	test("keeps no more events than its limit, and gives all of them from what was committed [UAP-116]", async () => {
+		const read = await collect(start());
+		const kept = vi.spyOn(EventQueue.prototype, "push");
+		const stream = start();
+		await stream.result;
+		expect(kept.mock.calls.length).toBeGreaterThan(900);
+		expect(kept.mock.calls.length).toBeLessThan(1_050);
+		kept.mockRestore();
+		expect(said(await collect(stream))).toEqual(said(read));
+	});
+
+	test.each(Array.from({ length: 12 }, (_, words) => words))(
+		"gives all of them wherever its limit is reached: after %i words",
+		async (words) => {
+			const given = [
+				{ ...(answers[0] as ScriptedReply), text: "a ".repeat(words) },
+				...answers.slice(1, 150),
+				"done",
+			];
+			const stream = start(given);
+			await stream.result;
+			expect(said(await collect(stream))).toEqual(said(await collect(start(given))));
+		},
+	);
+
+	test("may be read while it continues, and ends with the error it failed with", async () => {
+		const failing = [...answers.slice(0, rounds), { text: "No", error: new Error("The provider is down.") }];
+		const stream = start(failing);
+		stream.result.catch(() => {});
+		const events: AgentStreamEvent[] = [];
+		const reading = (async () => {
+			for await (const event of stream) {
+				events.push(event);
+				if (events.length === 1) await stream.result.catch(() => {});
+			}
+		})();
+		await expect(reading).rejects.toThrow("The provider is down.");
+		expect(kinds(events).filter((kind) => kind === "step_start")).toHaveLength(rounds + 1);
 	});
 });
 

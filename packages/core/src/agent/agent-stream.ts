@@ -1,9 +1,9 @@
 // agent.stream(): the run is driven at once; the stream is a watcher of it (keeps I1, I7, I8).
 import type { Message } from "@holdfast/upp";
 import type { AgentStreamResult } from "../engine/index.ts";
-import { type AgentStreamEvent, EventQueue, joinDeltas, uapProjection } from "../engine/index.ts";
 import type { AgentState } from "../state/index.ts";
 import { type CallOptions, type CallSetup, startCall } from "./agent-call.ts";
+import { StreamEvents } from "./stream-events.ts";
 
 /** Starts a call and gives its stream. */
 export function streamCall(
@@ -12,20 +12,20 @@ export function streamCall(
 	state: AgentState,
 	options: CallOptions,
 ): AgentStreamResult {
-	const queue = new EventQueue<AgentStreamEvent>({ join: joinDeltas });
-	const push = (event: AgentStreamEvent): void => queue.push(event);
+	const events = new StreamEvents(setup.engine.id);
 	const call = startCall(setup, input, state, options, {
-		watcher: { notify: uapProjection(setup.engine.id, push) },
-		push,
+		watcher: { notify: (event) => events.notify(event) },
+		committed: (facts) => events.committed(facts),
+		push: (event) => events.push(event),
 	});
 	call.result.then(
-		() => queue.end(),
-		(error) => queue.end(call.wasStopped() && isCancelled(error) ? {} : { error }),
+		() => events.end(),
+		(error) => events.end(call.wasStopped() && isCancelled(error) ? {} : { error }),
 	);
 	return {
 		result: call.result,
 		abort: call.stop,
-		[Symbol.asyncIterator]: () => queue,
+		[Symbol.asyncIterator]: () => events,
 	};
 }
 

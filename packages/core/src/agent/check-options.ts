@@ -5,6 +5,7 @@ import { hookNames } from "../strategies/index.ts";
 import { meantBy } from "./misspelt-options.ts";
 import { type AgentOptions, knownOptions } from "./options.ts";
 import { isRuntimeLlm } from "./runtime-llm.ts";
+import { checkToolChoice } from "./tool-choice.ts";
 
 const middlewareFunctions = ["before", "after", "onError", "stop", "begin"] as const;
 
@@ -12,6 +13,7 @@ const middlewareFunctions = ["before", "after", "onError", "stop", "begin"] as c
 interface CheckedOptions {
 	readonly strategy?: unknown;
 	readonly middleware?: unknown;
+	readonly toolChoice?: unknown;
 	readonly checkpoints?: unknown;
 	readonly prices?: unknown;
 	readonly remoteToolTimeoutMs?: unknown;
@@ -46,7 +48,7 @@ export function checkModel(options: AgentOptions): void {
 			`The option \`model\` must be a model: a reference of a provider, a LanguageModel of the AI SDK, or a function that is one.${whyNoModel(model)}`,
 		);
 	if (!isRuntimeLlm(model)) return;
-	for (const name of ["tools", "subagents"] as const) {
+	for (const name of ["tools", "toolChoice", "subagents"] as const) {
 		if (options[name] === undefined) continue;
 		throw new TypeError(
 			`The option \`${name}\` does not go with a function as \`model\`: the function has tools of its own.`,
@@ -74,7 +76,8 @@ export function checkOptions(options: CheckedOptions): void {
 		if (given !== undefined && !(typeof given === "number" && given > 0))
 			throw new TypeError(`The option \`${name}\` must be a number of milliseconds above 0.`);
 	}
-	const { maxSteps, unread = "continue", modelWait = "never", onWarning } = options;
+	const { maxSteps, toolChoice, unread = "continue", modelWait = "never", onWarning } = options;
+	if (toolChoice !== undefined) checkToolChoice(toolChoice);
 	const isNoCount = maxSteps !== Number.POSITIVE_INFINITY && !Number.isInteger(maxSteps);
 	if (maxSteps !== undefined && (isNoCount || (maxSteps as number) <= 0))
 		throw new TypeError("The option `maxSteps` must be a whole number above 0, or Infinity.");

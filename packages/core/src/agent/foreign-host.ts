@@ -26,13 +26,7 @@ const methods = {
 	runs: ["claim", "create", "get", "getByDedupeKey", "listByParentRunId", "update"],
 	checkpoints: ["append", "latest"],
 	events: ["append", "read"],
-	notifications: [
-		"enqueue",
-		"getByIdempotencyKey",
-		"claimByIdempotencyKey",
-		"releaseByIdempotencyKey",
-		"acknowledge",
-	],
+	notifications: ["enqueue", "getByIdempotencyKey", "claimByIdempotencyKey", "releaseByIdempotencyKey"],
 	sessions: ["load", "commit", "delete"],
 } as const;
 

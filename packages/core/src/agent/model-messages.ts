@@ -104,6 +104,7 @@ function partOf(block: ContentBlock): ModelMessagePart {
 function dataOf(source: Extract<ContentBlock, { type: "image" | "document" }>["source"]): unknown {
 	if (source.type === "bytes") return source.data.slice();
 	if (source.type === "url") return URL.canParse(source.url) ? new URL(source.url) : source.url;
+	if (source.type === "reference") return { type: "reference", reference: { ...source.reference } };
 	return source.type === "text" ? new TextEncoder().encode(source.data) : source.data;
 }
 

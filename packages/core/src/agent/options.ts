@@ -10,7 +10,6 @@ import type {
 	ModelWaitOptions,
 } from "../engine/index.ts";
 import { fairnessOf, fingerprintOf } from "../engine/index.ts";
-import type { ExecutionHost } from "../execution-host/index.ts";
 import type { ModelPrice } from "../facts/index.ts";
 import type { Host, Ports } from "../host/index.ts";
 import { systemPorts, systemWarn } from "../host/index.ts";
@@ -21,8 +20,9 @@ import { type ExecutionStrategy, isDecider, limitSteps, loop, requireOutput } fr
 import { type AnyTool, normaliseTools, type ToolSet } from "../tools/index.ts";
 import type { Agent } from "./agent.ts";
 import type { OpaqueStrategy } from "./opaque-strategy.ts";
-import type { SessionStoreHost } from "./resolve-host.ts";
+import type { AgentHost } from "./resolve-host.ts";
 import { isRuntimeLlm, type RuntimeLlm, runtimeLlmModel } from "./runtime-llm.ts";
+import { type AgentToolChoice, withToolChoice } from "./tool-choice.ts";
 
 /**
  * Options of `agent()` and `new Agent()`. Everything that `llm()` takes is passed on to the model layer.
@@ -37,6 +37,11 @@ export interface AgentOptions<Tools extends ToolSet = ToolSet, Schema extends Ou
 	readonly system?: string | undefined;
 	/** Tools of any of the known shapes. Default: none. */
 	readonly tools?: Tools;
+	/**
+	 * Whether the model may, must or must not call tools, in every step. Default: as its provider does, which is `auto`.
+	 * With `required`, or a tool by name, it calls one in every step: a limit such as `maxSteps` ends that.
+	 */
+	readonly toolChoice?: AgentToolChoice;
 	/** The system prompt; another name for `system`. It goes into every request and never into the history. */
 	readonly instructions?: string;
 	/** How the agent works: `loop()`, `react()`, `plan()`, one made by `strategy()`, or a custom one. Default: `loop()`. */
@@ -53,7 +58,7 @@ export interface AgentOptions<Tools extends ToolSet = ToolSet, Schema extends Ou
 	/** Names the session in checkpoints. Default: the one of the restored state, else a new UUIDv4. */
 	readonly sessionId?: string;
 	/** Where sessions live. Default: in memory, for the life of this agent. */
-	readonly host?: Host | SessionStoreHost | ExecutionHost;
+	readonly host?: Host | AgentHost;
 	/** US dollars for a million tokens, by model id. Default: none; costs are then said to be unknown. */
 	readonly prices?: Readonly<Record<string, ModelPrice>>;
 	/** Policy at turns, steps and tool calls, and tools for sessions, in this order. Default: none. */
@@ -131,6 +136,7 @@ export interface AgentOptions<Tools extends ToolSet = ToolSet, Schema extends Ou
 /** Options that are the agent's own; all others go to the model layer. */
 const ownOptions: ReadonlySet<string> = new Set([
 	"tools",
+	"toolChoice",
 	"instructions",
 	"execution",
 	"strategy",
@@ -304,6 +310,8 @@ function llmOptionsOf(options: AgentOptions, system: string | undefined): LLMOpt
 	const passed: Record<string, unknown> = {};
 	for (const [name, value] of Object.entries(options)) if (!ownOptions.has(name)) passed[name] = value;
 	if (system !== undefined) passed.system = system;
+	const params = withToolChoice(options.params, options.toolChoice);
+	if (params !== undefined) passed.params = params;
 	return passed as unknown as LLMOptions;
 }
 

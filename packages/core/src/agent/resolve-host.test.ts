@@ -2,8 +2,9 @@ import { MemorySessionStore } from "@holdfast/stores";
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { memoryHost } from "../host/host-port.ts";
+import type { PluginHost } from "../policy/plugins/plugin.ts";
 import { Agent } from "./agent.ts";
-import { resolveHost } from "./resolve-host.ts";
+import { type AgentHost, resolveHost } from "./resolve-host.ts";
 
 const sessionStore = new MemorySessionStore();
 const execution = { capabilities: {}, scheduler: {}, store: {} };
@@ -27,14 +28,14 @@ describe("a host", () => {
 		[null, "`host`"],
 		["memory", "`host`"],
 		["./my.db", '`sqliteHost("./my.db")`'],
-		[{}, "`host.sessionStore`"],
+		[{ what: 1 }, "`host.sessionStore`"],
 		[{ sessionStore: null }, "`host.sessionStore`"],
 		[{ sessionStore: { load() {}, delete() {} } }, "`host.sessionStore.commit`"],
 		[{ sessionStore, journal: memoryHost().journal }, "`host.journal`"],
 		[{ sessionStore, store: {} }, "`host.store`"],
 		[{ sessionStore, ...execution }, "`host.sessionStore`"],
 		[{ sessionStore, scheduler: {} }, "`host.scheduler`"],
-		[{ sessionStore, capabilities: {} }, "`host.capabilities`"],
+		[{ sessionStore, capabilities: "durable" }, "`host.capabilities`"],
 		[{ journal: memoryHost().journal, store: {} }, "`host.store`"],
 		[{ journal: {} }, "`host.journal.acquire`"],
 		[{ journal: memoryHost().journal }, "`host.close`"],
@@ -44,6 +45,35 @@ describe("a host", () => {
 		const resolve = (): unknown => resolveHost(given, () => memoryHost());
 		expect(resolve).toThrow(TypeError);
 		expect(resolve).toThrow(field);
+	});
+
+	test.each([{}, { sessionStore: undefined }, { capabilities: undefined }])(
+		"that says nothing is the default one: %j",
+		async (host) => {
+			const given = scriptedModel(() => "Hi.");
+			const setup = (to: PluginHost): void => to.sessionStore(new MemorySessionStore());
+			const agent = await Agent.create({ model: given, host, plugins: [{ name: "store", setup }] });
+			expect((await (await agent.send("hi")).result()).text).toBe("Hi.");
+			await agent.close();
+		},
+	);
+
+	test.each<[string, AgentHost]>([
+		["in memory", {}],
+		["over a session store", { sessionStore }],
+	])("%s may say what it can do", async (_, host) => {
+		const asked = async (capabilities: AgentHost["capabilities"]): Promise<readonly string[]> => {
+			const model = scriptedModel(() => "Hi.");
+			const helper = new Agent({ name: "helper", description: "Helps.", model });
+			const given = { ...host, ...(capabilities === undefined ? {} : { capabilities }) } as AgentHost;
+			const agent = new Agent({ model, subagents: [helper], host: given });
+			await (await agent.send("hi")).result();
+			return (model.requests.at(-1)?.tools ?? []).map(({ name }) => name);
+		};
+		const inBackground = ["delegate_to_helper", "background_output", "background_cancel"];
+		expect(await asked({})).toEqual(["delegate_to_helper"]);
+		expect(await asked({ backgroundSubagents: "in-process" })).toEqual(inBackground);
+		expect(await asked(undefined)).toEqual(inBackground);
 	});
 
 	test("is checked when the agent is made", () => {

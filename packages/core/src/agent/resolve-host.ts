@@ -1,16 +1,32 @@
 // What may be given as `host`, told apart by its members and turned into the one kind of host that agents use.
 
-import { type Host, memoryValues, type SessionStore } from "../host/index.ts";
+import type { ExecutionHost } from "../execution-host/index.ts";
+import {
+	type ExecutionCapabilities,
+	type Host,
+	memoryHost,
+	memoryValues,
+	type SessionStore,
+} from "../host/index.ts";
 import { storeHost } from "./foreign-host.ts";
 
-/** A bare session store as a host: it keeps sessions, and has neither leases nor news of other processes. */
+/**
+ * A bare session store as a host: it keeps sessions, and has neither leases nor news of other processes. Without one,
+ * sessions live in memory.
+ */
 export interface SessionStoreHost {
-	readonly sessionStore: SessionStore;
+	readonly sessionStore?: SessionStore | undefined;
+	/** Default: background work that lives as long as the process. */
+	readonly capabilities?: ExecutionCapabilities | undefined;
 }
+
+/** What may be given as `host` beside a host of ours. @see keyed sessions, Host */
+export type AgentHost = SessionStoreHost | ExecutionHost;
 
 /** Makes a host of an `ExecutionHost`: an object with `capabilities`, `scheduler` and `store`. */
 export type ExecutionHostAdapter = (given: Readonly<Record<string, unknown>>) => Host;
 
+const ofStoreHost: ReadonlySet<string> = new Set(["capabilities", "sessionStore"]);
 const executionParts = ["capabilities", "scheduler", "store"] as const;
 const storeMethods = ["load", "commit", "delete"] as const;
 const journalMethods = ["acquire", "submit", "read", "head", "list", "watch", "delete", "close"] as const;
@@ -29,6 +45,7 @@ export function resolveHost(given: unknown, adapt?: ExecutionHostAdapter): Host 
 	if (typeof given !== "object" || given === null)
 		throw new TypeError("The option `host` must be an object: a host, or `{ sessionStore }`.");
 	const host = given as Readonly<Record<string, unknown>>;
+	if (isStoreHost(host)) return resolveStoreHost(host as SessionStoreHost);
 	// A host of ours may be an execution host, too, with its sessions in its own journal.
 	const isOurs = host.journal !== undefined && (host.store === undefined || host.execution !== undefined);
 	const execution = executionParts.filter((part) => host[part] !== undefined && !isOurs);
@@ -64,6 +81,32 @@ export function resolveHost(given: unknown, adapt?: ExecutionHostAdapter): Host 
 			"The option `host` has `host.store`, an execution store, which is not supported here.",
 		);
 	return adapt(host);
+}
+
+/** The options without a host that says nothing: the default is meant. */
+export function withoutEmptyHost<Options extends { readonly host?: unknown }>(options: Options): Options {
+	const { host, ...others } = options;
+	const isEmpty =
+		typeof host === "object" &&
+		host !== null &&
+		isStoreHost(host as Readonly<Record<string, unknown>>) &&
+		Object.values(host).every((part) => part === undefined);
+	return isEmpty ? (others as Options) : options;
+}
+
+function isStoreHost(host: Readonly<Record<string, unknown>>): boolean {
+	const isOther = host.journal !== undefined || host.store !== undefined || host.scheduler !== undefined;
+	return !isOther && Object.keys(host).every((name) => ofStoreHost.has(name));
+}
+
+function resolveStoreHost({ sessionStore, capabilities }: SessionStoreHost): Host {
+	if (capabilities !== undefined && (typeof capabilities !== "object" || capabilities === null))
+		throw new TypeError("The option `host.capabilities` must be an object.");
+	if (sessionStore !== undefined) checkMethods("host.sessionStore", sessionStore, storeMethods);
+	const host = sessionStore === undefined ? memoryHost() : storeHost(sessionStore);
+	if (capabilities === undefined) return host;
+	// Most agents need the journal alone: the ports beside it stay unmade until they are asked for.
+	return Object.create(host, { capabilities: { value: capabilities, enumerable: true } }) as Host;
 }
 
 function checkMethods(name: string, value: unknown, methods: readonly string[]): void {

@@ -13,6 +13,18 @@ import type { EngineModel, EngineResponse } from "../engine/index.ts";
 import { type ModelMessage, toModelMessages } from "./model-messages.ts";
 import { type ReadAnswer, readModelOutput } from "./read-model-output.ts";
 
+/** What a model function is given. */
+export interface RuntimeLlmContext {
+	readonly history: ModelMessage[];
+	/** Fires when the run is asked to stop. */
+	readonly signal: AbortSignal;
+	/** For functions that are called by hand: what their own tools are to know of the call. Not set by an agent. */
+	readonly toolExecution?: unknown;
+}
+
+/** Assistant messages and, after those with tool calls, tool messages with the results. */
+export type RuntimeLlmOutput = readonly ModelMessage[];
+
 /**
  * A function in place of a model, for who wants to own the calls of the model and of its tools. It returns assistant
  * messages and, after those with tool calls, tool messages with the results. After an output that ends with tool calls
@@ -20,11 +32,7 @@ import { type ReadAnswer, readModelOutput } from "./read-model-output.ts";
  *
  * @see keyed sessions, RuntimeLlm
  */
-export type RuntimeLlm = (input: {
-	readonly history: ModelMessage[];
-	/** Fires when the run is asked to stop. */
-	readonly signal: AbortSignal;
-}) => Promise<readonly ModelMessage[]> | readonly ModelMessage[];
+export type RuntimeLlm = (context: RuntimeLlmContext) => Promise<RuntimeLlmOutput> | RuntimeLlmOutput;
 
 /** Whether a model is such a function; a provider, which is a function too, is not. */
 export function isRuntimeLlm(model: unknown): model is RuntimeLlm {

@@ -12,7 +12,7 @@ import {
 	setupPlugins,
 	withCallValues,
 } from "../policy/index.ts";
-import type { SessionAgent, TurnRequest } from "../sessions/index.ts";
+import type { SessionAgent, SessionHome, TurnRequest } from "../sessions/index.ts";
 import { awaitsOwnSetup } from "../sessions/index.ts";
 import { isDecider } from "../strategies/index.ts";
 import { delegatingAgent, type Subagent } from "../subagents/index.ts";
@@ -48,6 +48,7 @@ export interface SessionAgentParts {
 	readonly subagents?: readonly Subagent[];
 	readonly agentFor?: AgentFor | undefined;
 	readonly keys: SessionKeys;
+	readonly home?: SessionHome | undefined;
 }
 
 const noTools: readonly AnyTool[] = [];
@@ -65,6 +66,7 @@ export function sessionAgentOf({
 	subagents = [],
 	agentFor,
 	keys,
+	home,
 }: SessionAgentParts): SessionAgent {
 	const {
 		plugins = [],
@@ -95,6 +97,7 @@ export function sessionAgentOf({
 		namespace,
 		keys,
 		restarts: { maxRestarts, onAgentChange },
+		home,
 		unread,
 		modelWait: typeof modelWait === "object" ? { ...modelWaitDefaults, ...modelWait } : modelWait,
 		warn: onWarning,

@@ -29,6 +29,12 @@ export function readCaller(given: unknown): Caller {
 	});
 }
 
+/** Whether it is the same one, with the same claims. */
+export function isSameCaller(one: Caller | undefined, other: Caller | undefined): boolean {
+	const claims = (caller: Caller | undefined): string | undefined => JSON.stringify(caller?.claims);
+	return one?.tenant === other?.tenant && one?.user === other?.user && claims(one) === claims(other);
+}
+
 function readName(name: "tenant" | "user", given: unknown): Partial<Record<"tenant" | "user", string>> {
 	if (given === undefined) return {};
 	if (typeof given === "string" && given !== "" && given.length <= 1_000) return { [name]: given };

@@ -1,2 +1,2 @@
 // Door of callers.
-export { type Caller, readCaller } from "./caller.ts";
+export { type Caller, isSameCaller, readCaller } from "./caller.ts";

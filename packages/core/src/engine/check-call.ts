@@ -186,7 +186,7 @@ async function asked(
 			if (typeof decision === "object" && decision.params !== undefined) input = decision.params;
 		}
 		if (tool.approval !== undefined) {
-			approved = await tool.approval(input, context);
+			approved = Boolean(await tool.approval(input, context));
 			if (!approved) return notApproved(tool);
 		}
 		if (approved !== true && (await tool.needsApproval?.(input, context)) === true)

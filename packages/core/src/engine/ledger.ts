@@ -3,7 +3,7 @@ import type { Fact, RunEvent } from "../facts/index.ts";
 
 /** A point of a run worth remembering that has no fact of its own. */
 export interface Mark {
-	readonly phase: "before-model" | "before-child-run" | "child-run-linked";
+	readonly phase: "before-model" | "before-child-run" | "child-linked";
 	readonly toolCallId?: string;
 	readonly childRunId?: string;
 }

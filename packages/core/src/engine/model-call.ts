@@ -141,6 +141,9 @@ function requestFor(
 			if (run.watched && run.admission === undefined) run.emit({ type: "model_retry", ...run.at, ...retry });
 		},
 	});
+	// What the model is to choose among the tools says nothing where it is shown none.
+	if (action.tools === "withheld" && request.params?.toolChoice !== undefined)
+		request.params = { ...request.params, toolChoice: undefined };
 	if (action.structure === "none" && request.structure !== undefined) delete request.structure;
 	return request;
 }

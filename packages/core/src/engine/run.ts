@@ -26,6 +26,7 @@ import type { RunObserver } from "./run-observer.ts";
 import type { CommitOptions, Recorder, RunInput, RunOptions } from "./run-options.ts";
 import { CommitFailed, Stopped, type StopReason } from "./stopped.ts";
 import { TraceCollector } from "./subagent-events.ts";
+import { refusedCommit } from "./unwritable.ts";
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
@@ -58,6 +59,8 @@ export class Run {
 	readonly #watchers: Watcher[];
 	/** How many of them may be full. */
 	#bounded = 0;
+	/** How many of them may have something to do about events. */
+	#settling = 0;
 	readonly #controller = new AbortController();
 	#stopReason: StopReason | undefined;
 	#cut: ((error: Stopped) => void) | undefined;
@@ -134,11 +137,13 @@ export class Run {
 	watch(watcher: Watcher): () => void {
 		this.#watchers.push(watcher);
 		if (watcher.full !== undefined) this.#bounded++;
+		if (watcher.settled !== undefined) this.#settling++;
 		return () => {
 			const at = this.#watchers.indexOf(watcher);
 			if (at < 0) return;
 			this.#watchers.splice(at, 1);
 			if (watcher.full !== undefined) this.#bounded--;
+			if (watcher.settled !== undefined) this.#settling--;
 		};
 	}
 
@@ -218,10 +223,13 @@ export class Run {
 		try {
 			appended = this.#recorder.append(batch);
 		} catch (error) {
-			throw new CommitFailed(error);
+			return refusedCommit(batch, error);
 		}
 		if (appended instanceof Promise) {
-			return appended.then((result) => this.#committed(batch, result), commitFailed);
+			return appended.then(
+				(result) => this.#committed(batch, result),
+				(error) => refusedCommit(batch, error),
+			);
 		}
 		return this.#committed(batch, appended);
 	}
@@ -322,6 +330,8 @@ export class Run {
 	/** Emits a boundary; a promise while a synchronised watcher has not asked for what comes after it. */
 	boundary(event: BoundaryEvent): Promise<unknown> | undefined {
 		if (this.#recording !== undefined) return this.#recording.emitted.then(() => this.boundary(event));
+		const settling = this.#settling === 0 ? undefined : this.#unsettled();
+		if (settling !== undefined) return this.untilStopped(settling).then(() => this.boundary(event));
 		let waiting: Promise<unknown> | undefined;
 		this.#marks?.add(event.type);
 		this.ledger?.notify(event);
@@ -331,6 +341,12 @@ export class Run {
 			if (passed !== undefined) waiting = waiting === undefined ? passed : Promise.all([waiting, passed]);
 		}
 		return waiting === undefined ? undefined : this.untilStopped(waiting);
+	}
+
+	/** Settles when watchers are done with what was emitted; undefined when they are. */
+	#unsettled(): Promise<unknown> | undefined {
+		const settling = this.#watchers.flatMap((watcher) => watcher.settled?.() ?? []);
+		return settling.length === 0 ? undefined : Promise.all(settling);
 	}
 
 	/** Whether inputs were offered and not taken yet. */

@@ -5,11 +5,13 @@ import { type Host, memoryHost } from "../host/index.ts";
 import type { OutputOf, OutputSchema } from "../output/index.ts";
 import { localStore, processKey } from "../sessions/index.ts";
 import { normaliseTools, type Plain, type ToolSet } from "../tools/index.ts";
+import { invalidInput } from "./execute-errors.ts";
 import type { ExecuteEvent, PendingSessionCall, SessionStatus } from "./execute-event.ts";
 import type { ExecuteSession } from "./execute-session.ts";
 import { ExecuteSessions, type ExecuteSessionsOptions } from "./execute-sessions.ts";
 import { ExecuteEvents, type ExecuteStream } from "./execute-stream.ts";
 import { readInput, readOptions } from "./read-input.ts";
+import { followLog } from "./session-log.ts";
 import type { SessionMessage, UserSessionMessage } from "./session-message.ts";
 import { storedTool } from "./session-tools.ts";
 import type { SessionView } from "./session-view.ts";
@@ -112,7 +114,7 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
 		const { bufferLimit = 1 } = options;
 		if (!Number.isInteger(bufferLimit) || bufferLimit < 1) throw invalidBufferLimit();
 		this.id = id;
-		this.#messages = structuredClone(context.messages ?? []);
+		this.#messages = copied(context.messages ?? []);
 		this.#context = { ...context, messages: this.#messages };
 		this.#options = options;
 		const sessions = sessionsOf(context, options);
@@ -162,6 +164,9 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
 	execute(input: unknown, options: ExecuteOptions): ExecuteStream {
 		const events = new ExecuteEvents(this.id, {
 			limit: this.#options.bufferLimit,
+			timers: this.#options.ports?.timers,
+			readOn: (after, signal) =>
+				followLog(this.#host.journal, this.#session.storeKey, this.id, { after, until: "complete", signal }),
 			processKey: processKey(localStore(this.#host.journal), this.#session.storeKey),
 			begun: () => {
 				this.#model = options.model ?? this.#model;
@@ -311,6 +316,15 @@ export function execute<Output, Event>(
 	options: ExecuteOptions = {},
 ): ExecuteStream<Output, Event> {
 	return session.execute(input, options) as ExecuteStream<Output, Event>;
+}
+
+/** @throws HoldfastError `invalid_input` for what is no plain data. */
+function copied(messages: readonly SessionMessage[]): readonly SessionMessage[] {
+	try {
+		return structuredClone(messages);
+	} catch {
+		throw invalidInput("context.messages", "must be plain data");
+	}
 }
 
 function invalidBufferLimit(): HoldfastError {

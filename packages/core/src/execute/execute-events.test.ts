@@ -246,6 +246,56 @@ describe("the tool calls of an answer", () => {
 		]);
 	});
 
+	test("are emitted by their position, whichever the model begins first [API-007]", async () => {
+		const three = ["a", "b", "c"].map((id, at) => ({ id, arguments: { of: `${at}` } }));
+		const { events } = await streamed(
+			[
+				calls(1, "b", '{"of"'),
+				calls(2, "c", '{"of":"2"}'),
+				calls(1, "b", ':"1'),
+				calls(0, "a", '{"of":'),
+				calls(1, "b", '"}'),
+				calls(0, "a", '"0"}'),
+			],
+			whole([], three),
+		);
+		expect(faultsOf(events)).toEqual([]);
+		expect(only(events, "toolcall_start").map(({ index, id }) => [index, id])).toEqual([
+			[0, "a"],
+			[1, "b"],
+			[2, "c"],
+		]);
+		// What was known of them is emitted as soon as their position is.
+		expect(only(events, "toolcall_delta").map(({ index, delta }) => [index, delta])).toEqual([
+			[0, '{"of":'],
+			[1, '{"of":"1'],
+			[2, '{"of":"2"}'],
+			[1, '"}'],
+			[0, '"0"}'],
+		]);
+		expect(only(events, "toolcall_end").map(({ index, toolCall }) => [index, toolCall.id])).toEqual([
+			[0, "a"],
+			[1, "b"],
+			[2, "c"],
+		]);
+	});
+
+	test("that are numbered with the blocks of the answer are emitted as they come [API-007]", async () => {
+		const { events } = await streamed(
+			[text(0, "Both."), calls(1, "a", '{"of":"0"}'), calls(2, "b", '{"of":"1"}'), calls(9, "c", '{"of"')],
+			whole(
+				[{ type: "text", text: "Both." }],
+				["a", "b", "c"].map((id, at) => ({ id, arguments: { of: `${at}` } })),
+			),
+		);
+		expect(faultsOf(events)).toEqual([]);
+		expect(only(events, "toolcall_delta").map(({ index, delta }) => [index, delta])).toEqual([
+			[0, '{"of":"0"}'],
+			[1, '{"of":"1"}'],
+			[2, '{"of":"2"}'],
+		]);
+	});
+
 	test("without arguments have {} [API-008]", async () => {
 		const { events } = await streamed([calls(0, "a", ""), calls(0, "a", "")], whole([], [{ id: "a" }]));
 		expect(faultsOf(events)).toEqual([]);

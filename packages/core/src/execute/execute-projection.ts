@@ -34,6 +34,11 @@ export class ExecuteProjection {
 		this.#shown = shown;
 	}
 
+	/** Whether an answer is being emitted. */
+	get isAnswering(): boolean {
+		return this.#answer !== undefined;
+	}
+
 	/** The events of one run event. */
 	project(event: RunEvent): readonly (ExecuteEvent | ExecuteComplete)[] {
 		this.#events = [];
@@ -41,6 +46,9 @@ export class ExecuteProjection {
 		switch (event.type) {
 			case "run_start":
 				this.#started(event);
+				break;
+			case "history_cut":
+				this.#emit({ type: "history_cut", messageId: event.messageId });
 				break;
 			case "input":
 				if (event.message.type === "user") this.#message(userMessage(event.message as UserMessage));

@@ -219,6 +219,14 @@ test("an identical result may be sent again while others are pending, another ma
 		pendingToolCalls: pendingOf("b"),
 	});
 	expect(session.messages).toHaveLength(before);
+	const said = { at: "Rome", on: { day: 1, month: 2 } };
+	const other = { on: { month: 2, day: 1 }, at: "Rome" };
+	const both = await begun([two, "done"]);
+	await execute(both.session, [toolResult("a", said)]).result();
+	expect((await execute(both.session, [toolResult("a", other)]).result()).messages).toEqual([]);
+	expect(await refusal(execute(both.session, [toolResult("a", { ...other, at: "Oslo" })]))).toBe(
+		"tool_result_conflict",
+	);
 	expect(await refusal(execute(session, [toolResult("a", "Oslo")]))).toBe("tool_result_conflict");
 	expect(await refusal(execute(session, [{ ...toolResult("a", "Rome"), isError: true }]))).toBe(
 		"tool_result_conflict",

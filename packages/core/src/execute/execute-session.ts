@@ -2,7 +2,7 @@
 // that waits. What it was made with and its options are kept beside its journal, and read there before each turn.
 import type { AgentOptions, AgentSessions, TurnOptions } from "../agent/index.ts";
 import type { Caller } from "../caller/index.ts";
-import { afterEntry, type ToolAnswer, type Watcher } from "../facts/index.ts";
+import { afterEntry, type SendInput, type ToolAnswer, type Watcher } from "../facts/index.ts";
 import type { Host, MaybePromise, SessionValues } from "../host/index.ts";
 import type { AgentRun } from "../sessions/index.ts";
 import { sessionNotFound } from "./execute-errors.ts";
@@ -53,6 +53,13 @@ export interface ExecuteSettings {
 	readonly beforeBegin?: (() => Promise<void>) | undefined;
 	/** Sees all events of the run, from the first one on. */
 	readonly watcher?: Watcher | undefined;
+	/** Id of the message. Default: a new one. */
+	readonly messageId?: string | undefined;
+	/**
+	 * Id of a message of the user, whose place a message takes: that one and all that followed are taken out of the
+	 * conversation. Its id stays. Default: the message follows what was said last.
+	 */
+	readonly insteadOf?: string | undefined;
 	/** Who asks; of answers, who gives them. Default: that is not known. */
 	readonly caller?: Caller | undefined;
 }
@@ -126,17 +133,65 @@ export class ExecuteSession {
 	 * Accepts an execution: it is durable when this resolves. Executions of one session are asked for one after the other.
 	 *
 	 * Rejects with `session_not_found`, `session_busy`, `pending_tool_calls`, `no_pending_tool_calls` and the other codes of
-	 * `session.answer()`, `unknown_model`.
+	 * `session.answer()`, `unknown_model`, `unknown_message`.
 	 */
 	async execute(input: ExecuteInput, settings: ExecuteSettings = {}): Promise<Execution> {
 		const withdraw = await this.#choose(settings);
 		try {
 			const run = await this.#begin(input, settings);
-			void run.result(); // it waits for nobody
+			void run.events().return?.(); // it waits for nobody, and keeps no events for anybody: watchers have them
+			void run.result();
 			return { run, after: afterEntry(run.from ?? 0) };
 		} catch (error) {
 			await withdraw();
 			throw (error as { code?: unknown }).code === "session_killed" ? sessionNotFound() : error;
+		}
+	}
+
+	/**
+	 * Accepts a message to be executed when the run that is under way has ended, and those that were accepted before: it is
+	 * durable when this resolves. What has the same `runId` is executed once. Events after `after` are those of the execution,
+	 * once it has begun, and what comes before it.
+	 *
+	 * Rejects with `session_not_found`, `unknown_model`.
+	 */
+	async enqueue(
+		input: SendInput,
+		settings: Pick<ExecuteSettings, "options" | "runId" | "messageId" | "caller"> = {},
+	): Promise<{ readonly runId: string; readonly after: string }> {
+		const { runId = this.#parts.newId(), messageId, caller } = settings;
+		const { seq = 0 } = (await this.#parts.host.journal.head(this.storeKey)) ?? {};
+		await this.#keep(settings.options ?? {}, caller);
+		const keyed = this.#parts.keyed();
+		try {
+			const run = await keyed.session(this.key).deliver(input, { runId, messageId, caller });
+			void run?.events().return?.(); // nobody has its handle
+			void run?.result();
+		} finally {
+			keyed.unused(this.key);
+		}
+		return { runId, after: afterEntry(seq) };
+	}
+
+	/**
+	 * Says something to the run that is under way: durable when this resolves. Where that run is for another caller, it is a
+	 * turn of its own after it. Events after `after` are those that follow.
+	 *
+	 * Rejects with `session_not_found`.
+	 */
+	async steer(
+		input: SendInput,
+		{ messageId, caller }: Pick<ExecuteSettings, "messageId" | "caller"> = {},
+	): Promise<{ readonly runId: string; readonly after: string }> {
+		await this.#mustBe();
+		const { seq = 0 } = (await this.#parts.host.journal.head(this.storeKey)) ?? {};
+		const keyed = this.#parts.keyed();
+		try {
+			const run = await keyed.session(this.key).steer(input, { messageId, caller });
+			void run.result(); // it waits for nobody
+			return { runId: run.runId, after: afterEntry(seq) };
+		} finally {
+			keyed.unused(this.key);
 		}
 	}
 
@@ -166,7 +221,7 @@ export class ExecuteSession {
 		const { key } = this;
 		const { setups, newId } = this.#parts;
 		const keyed = this.#parts.keyed();
-		const { watcher, runId = newId(), setup, caller } = settings;
+		const { watcher, runId = newId(), setup, messageId, insteadOf, caller } = settings;
 		try {
 			if (input.kind === "answers") {
 				setups.set(key, await this.#mustBe());
@@ -178,11 +233,28 @@ export class ExecuteSession {
 				setups.set(key, await this.#mustBe());
 				await settings.beforeBegin?.();
 			};
-			return await keyed.session(key).start(input.input, { runId, beforeBegin, watcher, caller });
+			return await keyed.session(key).start(input.input, {
+				runId,
+				beforeBegin,
+				watcher,
+				messageId,
+				insteadOf,
+				caller,
+			});
 		} finally {
 			setups.forget(key);
 			keyed.unused(key);
 		}
+	}
+
+	/** Keeps options for the turns to come. */
+	async #keep(options: ChosenOptions, caller: Caller | undefined): Promise<void> {
+		const kept = await this.#mustBe();
+		if (Object.keys(options).length === 0) return;
+		const chosen = { ...kept, ...options };
+		const own = await this.#parts.agentOf(this.key, caller);
+		await this.#parts.agents.of(chosen, { model: this.#parts.setups.modelOf(this.key), own });
+		if (!sameOptions(kept, chosen)) await this.values.set("session", chosen);
 	}
 
 	/** Options of an execution apply from it on, so they are kept before it begins. Returns the way to take them back. */

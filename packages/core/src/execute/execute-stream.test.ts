@@ -1,8 +1,10 @@
 import { scriptedModel } from "@holdfast/testing";
 import type { StreamEvent } from "@holdfast/upp";
 import { AssistantMessage } from "@holdfast/upp";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { answer, modelOf } from "../agent/agent.fixture.ts";
+import { EventQueue } from "../engine/event-queue.ts";
+import { systemPorts, type Timers } from "../host/ports.ts";
 import { settled } from "../sessions/sessions.fixture.ts";
 import type { AnyTool } from "../tools/types.ts";
 import { createSession, execute } from "./create-session.ts";
@@ -90,6 +92,43 @@ describe("the result", () => {
 			expect(faultsOf(events)).toEqual([]);
 		}
 		expect(whole.length).toBeGreaterThan(100_000);
+	});
+
+	test("keeps no event beyond the limit where nobody reads; who comes late finds all of them in the journal [API-039]", async () => {
+		const rounds = 200;
+		const look: AnyTool = {
+			name: "look",
+			description: "Looks.",
+			parameters: { type: "object" },
+			execute: async (id: string) => ({ output: `seen ${id}` }),
+		};
+		const answers = Array.from({ length: rounds }, (_, at) => ({
+			text: `step ${at}`,
+			toolCalls: [{ name: "look", id: `l${at}` }],
+		}));
+		const make = (bufferLimit: number) =>
+			execute(
+				createSession("s", { tools: [look] }, { model: scriptedModel([...answers, "done"]), bufferLimit }),
+				says("go"),
+			);
+		const timeless = (events: readonly ExecuteEvent[]) =>
+			JSON.parse(
+				JSON.stringify(joined(events), (name, value) =>
+					["timestamp", "id", "duration"].includes(name) ? undefined : value,
+				),
+			);
+		const read = timeless(await all(make(10_000)));
+		const kept = vi.spyOn(EventQueue.prototype, "push");
+		const stream = make(10);
+		expect((await stream.result()).messages).toHaveLength(2 * rounds + 2);
+		// Its queue, not that of the keyed session.
+		const held = kept.mock.calls.filter(([event]) => (event as ExecuteEvent).type.includes("_"));
+		expect(held.length).toBeGreaterThan(5);
+		expect(held.length).toBeLessThan(20);
+		kept.mockRestore();
+		const events = await all(stream);
+		expect(faultsOf(events)).toEqual([]);
+		expect(timeless(events)).toEqual(read);
 	});
 
 	test("may be asked for before, while and after the events are read [API-040]", async () => {
@@ -189,14 +228,22 @@ describe("a consumer that pauses", () => {
 			},
 			"done",
 		]);
-		const session = createSession("s", { tools: [chatty] }, { model, bufferLimit: 20 });
+		// Whose patience with a consumer that asks for nothing is over at once.
+		const timers: Timers = {
+			after(_, wake) {
+				const timer = setTimeout(wake);
+				return () => clearTimeout(timer);
+			},
+		};
+		const ports = { ...systemPorts, timers };
+		const session = createSession("s", { tools: [chatty] }, { model, bufferLimit: 20, ports });
 		const stream = execute(session, says("go"));
 		const events: ExecuteEvent[] = [];
 		for await (const event of stream) {
 			events.push(event);
 			if (events.length > 1) continue;
+			await expect.poll(() => yielded).toBeGreaterThan(0);
 			await settled();
-			expect(yielded).toBeGreaterThan(0);
 			expect(yielded).toBeLessThan(25);
 		}
 		expect(faultsOf(events)).toEqual([]);

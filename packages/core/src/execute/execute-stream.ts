@@ -1,13 +1,17 @@
 // The events of one execution in this process, for one consumer (keeps I7): when they wait unread up to the limit, the
-// model's stream and the tools wait too. Once the result is asked for nothing waits any more, and adjacent deltas become
-// one. The last event is emitted when the session shows what it says.
+// model's stream and the tools wait too. Once the result is asked for nothing waits any more: adjacent deltas become one, and
+// at the limit no more events are kept, for the consumer finds them in the journal. The last event is emitted when the
+// session shows what it says.
 import { HoldfastError } from "@holdfast/upp";
 import { EventQueue, waitFor } from "../engine/index.ts";
 import type { BoundaryEvent, ErrorData, RunEvent, Watcher } from "../facts/index.ts";
-import { flat, flatFrom } from "../facts/index.ts";
+import { afterEntry, flat, flatFrom } from "../facts/index.ts";
+import { systemPorts, type Timers } from "../host/index.ts";
 import { awaitsItself } from "../sessions/index.ts";
 import type { ExecuteComplete, ExecuteEvent, PendingSessionCall } from "./execute-event.ts";
 import { ExecuteProjection } from "./execute-projection.ts";
+import { RestOfEvents } from "./rest-of-events.ts";
+import type { LoggedEvent } from "./session-log.ts";
 import type { SessionMessage } from "./session-message.ts";
 
 /** How an execution went. @see document 3, "New API Design" */
@@ -31,14 +35,23 @@ export interface ExecuteStream<Output = unknown, Event = ExecuteEvent> extends A
 
 /** How many events may wait unread. */
 const defaultBufferLimit = 1_000;
-/** For how many turns of the promise queue a tool waits for a consumer who reads, and no longer for one who pauses. */
-const patience = 100;
+/**
+ * How long a tool waits for a consumer who reads: for so many turns of the promise queue without a timer, then for so many
+ * milliseconds without being asked for the next event. Who asks for nothing for longer pauses.
+ */
+const patience = { turns: 100, milliseconds: 1_000 };
 
 /** What an execution emits, and for whom. */
 export interface ExecuteEventsOptions {
 	/** Names the session among all of this process. */
 	readonly processKey?: string;
 	readonly limit?: number | undefined;
+	/** Default: the system's. */
+	readonly timers?: Timers | undefined;
+	/** The events after an id, up to the end of the execution, as the journal has them. Default: all are kept here. */
+	readonly readOn?:
+		| ((after: string, signal: AbortSignal) => AsyncIterable<readonly LoggedEvent[]>)
+		| undefined;
 	/** Called with the first event, before anybody hears of it. */
 	begun?(): void;
 }
@@ -58,6 +71,13 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 	#unread = 0;
 	#asked = 0;
 	#room: PromiseWithResolvers<void> | undefined;
+	/** Set while a tool waits for the reader, and what calls its patience off. */
+	#taking: PromiseWithResolvers<void> | undefined;
+	#callOff: () => void = () => {};
+	/** Whether the reader has asked for nothing for so long that nobody waits for it before it asks again. */
+	#pauses = false;
+	/** What is read from the journal, set once no more is kept. */
+	#rest: RestOfEvents | undefined;
 	/** The last event, until the session shows what it says. */
 	#last: ExecuteEvent | undefined;
 	#outcome: ExecuteResult | undefined;
@@ -78,10 +98,12 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 	}
 
 	notify(event: RunEvent): void {
+		if (this.#isFullBefore(event)) this.#leaveRest(event.seq);
 		for (const each of this.#projection.project(event)) {
 			if (each.type === "session_start") this.#options.begun?.();
 			if (each.type === "message_end") this.#messages.push(each.message);
 			if (each.type === "execute_complete") this.#complete(each);
+			else if (this.#rest !== undefined) continue;
 			else if (each.type === "session_end" || each.type === "awaiting_tool_execution") this.#last = each;
 			else this.#push(each);
 		}
@@ -99,16 +121,55 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 	}
 
 	heard(): Promise<void> | undefined {
-		return this.#reader !== "reads" || this.#over ? undefined : this.keptUp().then(() => this.full());
+		if (this.#reader !== "reads" || this.#over || this.#pauses) return this.full();
+		return this.keptUp()
+			.then(() => this.#taken())
+			.then(() => this.full());
 	}
 
 	/** Settles when the reader has all that was emitted, or pauses. */
 	async keptUp(): Promise<void> {
-		for (let turns = 0, unread = this.#unread; this.#reader === "reads" && turns < patience; turns++) {
+		for (let turns = 0, unread = this.#unread; this.#reader === "reads" && turns < patience.turns; turns++) {
 			if (this.#unread === 0 && this.#asked > 0) return;
 			await undefined;
 			if (this.#unread < unread) [unread, turns] = [this.#unread, 0];
 		}
+	}
+
+	/** Settles when the reader has asked for what comes after all that was emitted, pauses, or is waited for no longer. */
+	#taken(): Promise<void> {
+		if (this.#hasAll || this.#reader !== "reads" || this.#over || this.#pauses) return Promise.resolve();
+		this.#taking ??= Promise.withResolvers<void>();
+		this.#beginPatience();
+		return this.#taking.promise;
+	}
+
+	/** Whether the reader has all that was emitted, and asks for more. */
+	get #hasAll(): boolean {
+		return this.#unread === 0 && this.#asked > 0;
+	}
+
+	#beginPatience(): void {
+		this.#callOff();
+		this.#callOff = (this.#options.timers ?? systemPorts.timers).after(patience.milliseconds, () => {
+			this.#pauses = true;
+			this.#endTaking();
+		});
+	}
+
+	#endTaking(): void {
+		this.#callOff();
+		this.#callOff = () => {};
+		this.#taking?.resolve();
+		this.#taking = undefined;
+	}
+
+	/** The reader asks for an event. */
+	#isAsked(): void {
+		this.#pauses = false;
+		if (this.#taking === undefined) return;
+		if (this.#hasAll) this.#endTaking();
+		else this.#beginPatience();
 	}
 
 	/** The execution is over, and the session shows it. */
@@ -143,14 +204,16 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 		return {
 			next: async () => {
 				this.#asked++;
+				this.#isAsked();
 				const next = await this.#next().finally(() => this.#asked--);
-				if (next.done) return { done: true, value: undefined };
+				if (next.done) return this.#nextOfRest();
 				this.#unread--;
 				if (this.#unread < this.#limit) this.#makeRoom();
 				return next;
 			},
 			return: async () => {
 				this.#release();
+				this.#rest?.leave();
 				await this.#queue.return();
 				return { done: true, value: undefined };
 			},
@@ -171,6 +234,28 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 		this.#queue.push(event);
 	}
 
+	async #nextOfRest(): Promise<IteratorResult<ExecuteEvent, void>> {
+		const rest = this.#rest;
+		if (rest === undefined) return { done: true, value: undefined };
+		return this.#over ? rest.next() : this.#wait(() => rest.next());
+	}
+
+	/** Whether this is a place where what follows can be read from the journal, and no more may be kept. */
+	#isFullBefore({ seq, sub, type }: RunEvent): boolean {
+		if (this.#rest !== undefined || this.#reader === "reads" || this.#unread < this.#limit) return false;
+		if (this.#options.readOn === undefined || seq === 0 || sub !== 0 || type === "run_suspended")
+			return false;
+		return !this.#projection.isAnswering;
+	}
+
+	/** No more is kept: the reader finds in the journal what begins with an entry. */
+	#leaveRest(seq: number): void {
+		const { readOn } = this.#options;
+		if (readOn === undefined) return;
+		this.#rest = new RestOfEvents((signal) => readOn(afterEntry(seq - 1), signal));
+		this.#queue.end();
+	}
+
 	/** Deltas are joined where nobody may make the producer wait. */
 	#join(last: ExecuteEvent, next: ExecuteEvent): ExecuteEvent | undefined {
 		if (this.#reader === "reads") return undefined;
@@ -182,13 +267,16 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 	#end(end: { readonly error?: unknown }): void {
 		if (this.#last !== undefined && !this.#over) this.#push(this.#last);
 		this.#over = true;
+		this.#rest?.isOver(end);
 		this.#queue.end(end);
 		this.#makeRoom();
+		this.#endTaking();
 	}
 
 	#release(): void {
 		this.#reader = "left";
 		this.#makeRoom();
+		this.#endTaking();
 	}
 
 	#makeRoom(): void {

@@ -1,6 +1,7 @@
 import { scriptedModel } from "@holdfast/testing";
 import { AssistantMessage } from "@holdfast/upp";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { systemPorts, type Timers } from "../host/ports.ts";
 import { createSimpleTool } from "../tools/tool.ts";
 import type { AnyTool, ToolContext } from "../tools/types.ts";
 import { createSession, execute } from "./create-session.ts";
@@ -37,6 +38,93 @@ async function calling(tools: readonly AnyTool[], given: Record<string, unknown>
 	expect(result.status).toBe("completed");
 	return { events, result, model, session };
 }
+
+describe.each([
+	["a turn of the event loop", () => new Promise((resolve) => setImmediate(resolve))],
+	["five milliseconds", () => new Promise((resolve) => setTimeout(resolve, 5))],
+])("a reader that takes %s for each event", (_, pause) => {
+	test("has the start of a call, and each delta, before the tool is called or continues [API-013, API-014]", async () => {
+		const log: string[] = [];
+		const count = local("count", async function* () {
+			for (const number of ["one", "two"]) {
+				log.push(`yields ${number}`);
+				yield delta(number);
+			}
+			log.push("completes");
+			yield complete("counted");
+		});
+		const model = scriptedModel([{ text: "a b c", toolCalls: [{ name: "count", id: "c" }] }, "done"]);
+		const session = createSession("s", { tools: [count] }, { model });
+		for await (const event of execute(session, says("go"))) {
+			await pause();
+			if (event.type === "tool_execution_start") log.push(`starts ${event.toolCallId}`);
+			if (event.type === "tool_execution_delta") log.push(`emitted ${event.delta}`);
+			await pause();
+		}
+		expect(log).toEqual(["starts c", "yields one", "emitted one", "yields two", "emitted two", "completes"]);
+	});
+});
+
+test("a tool waits a second for a reader that asks for nothing, and then no more until it asks again", async () => {
+	const waits: { milliseconds: number; wake: () => void }[] = [];
+	const timers: Timers = {
+		after(milliseconds, wake) {
+			const wait = { milliseconds, wake };
+			waits.push(wait);
+			return () => void waits.splice(0, waits.length, ...waits.filter((each) => each !== wait));
+		},
+	};
+	const called: string[] = [];
+	const look = local("look", async (id: string) => {
+		called.push(id);
+		return { output: "seen" };
+	});
+	const ask = (id: string) => ({ toolCalls: [{ name: "look", id }] });
+	const model = scriptedModel([ask("a"), ask("b"), ask("c"), "done"]);
+	const session = createSession("s", { tools: [look] }, { model, ports: { ...systemPorts, timers } });
+	const stream = execute(session, says("go"));
+	const reader = stream[Symbol.asyncIterator]();
+	await reader.next();
+	await expect.poll(() => waits.length).toBe(1);
+	expect([waits[0]?.milliseconds, called]).toEqual([1_000, []]);
+	waits[0]?.wake();
+	await expect.poll(() => called).toEqual(["a", "b", "c"]);
+	await session.ready;
+	expect(waits).toEqual([]);
+	expect((await stream.result()).status).toBe("completed");
+});
+
+test("asking for the result, leaving and a stop end the wait of a tool for its reader", async () => {
+	for (const end of ["result", "leave", "stop"] as const) {
+		let called = 0;
+		const look = local("look", async () => {
+			called++;
+			return { output: "seen" };
+		});
+		let waits = false;
+		const timers: Timers = {
+			after() {
+				waits = true;
+				return () => {};
+			},
+		};
+		const model = scriptedModel([{ toolCalls: [{ name: "look" }] }, "done"]);
+		const session = createSession("s", { tools: [look] }, { model, ports: { ...systemPorts, timers } });
+		const stop = new AbortController();
+		const stream = execute(session, says("go"), { signal: stop.signal });
+		const reader = stream[Symbol.asyncIterator]();
+		await reader.next();
+		await expect.poll(() => waits).toBe(true);
+		if (end === "leave") await reader.return?.();
+		if (end === "stop") stop.abort();
+		const { status } = await stream.result();
+		expect([end, status, called]).toEqual([
+			end,
+			end === "stop" ? "aborted" : "completed",
+			end === "stop" ? 0 : 1,
+		]);
+	}
+});
 
 describe("a reader that keeps up", () => {
 	test("has the start of a call before its function is called [API-013]", async () => {

@@ -1,5 +1,7 @@
 // A model's answer while it is emitted: its blocks one after the other, each begun, continued and ended, and its tool
-// calls by their position. What the stream left out is emitted from the whole message at the end.
+// calls by their position. Models number their calls from 0, or with the blocks of their answer: a call that comes before
+// something of a lower number waits for that, for only then its position is known. What the stream left out is emitted from
+// the whole message at the end.
 import type { AssistantMessage, StreamDelta, StreamEvent } from "@holdfast/upp";
 import { GrowingText } from "../facts/index.ts";
 import type { ExecuteEvent } from "./execute-event.ts";
@@ -9,9 +11,12 @@ type Kind = "text" | "thinking";
 
 interface Call {
 	/** Where the provider's stream places it. */
-	readonly index: number;
+	readonly place: number;
 	readonly id: string | undefined;
+	readonly name: string | undefined;
 	hasArguments: boolean;
+	/** What was said of its arguments before its position was known. */
+	readonly held: string[];
 }
 
 export class OpenAnswer {
@@ -21,7 +26,13 @@ export class OpenAnswer {
 	#block: { readonly kind: Kind; readonly index: number; readonly text: GrowingText } | undefined;
 	/** How many blocks of each kind were emitted. */
 	readonly #emitted = { text: 0, thinking: 0 };
+	/** Those that were emitted, by their position. */
 	readonly #calls: Call[] = [];
+	/** Those that wait for one of a lower place. */
+	#held: Call[] = [];
+	/** Places of blocks and calls that were emitted, and the lowest of which nothing was. */
+	readonly #seen = new Set<number>();
+	#nextPlace = 0;
 
 	/** The events of one event of the model's stream. */
 	add({ type, index, delta }: StreamEvent): readonly ExecuteEvent[] {
@@ -87,6 +98,7 @@ export class OpenAnswer {
 			this.#endBlock();
 			this.#block = { kind, index, text: new GrowingText(delta) };
 			this.#emitted[kind]++;
+			this.#see(index);
 			this.#events.push({ type: `${kind}_start` });
 		} else this.#block.text.append(delta);
 		this.#events.push({ type: `${kind}_delta`, delta });
@@ -114,15 +126,56 @@ export class OpenAnswer {
 		this.#start();
 		this.#endBlock();
 		const same = (call: Call): boolean =>
-			call.index === place && (id === undefined || call.id === undefined || call.id === id);
+			call.place === place && (id === undefined || call.id === undefined || call.id === id);
+		const held = this.#held.find(same);
+		if (held !== undefined) {
+			held.held.push(delta);
+			this.#release();
+			return;
+		}
 		let index = this.#calls.findIndex(same);
 		if (index < 0) {
-			index = this.#calls.push({ index: place, id, hasArguments: false }) - 1;
-			const known = { ...(id === undefined ? {} : { id }), ...(name === undefined ? {} : { name }) };
-			this.#events.push({ type: "toolcall_start", index, ...known });
+			const call: Call = { place, id, name, hasArguments: false, held: [] };
+			if (place > this.#nextPlace) {
+				call.held.push(delta);
+				this.#held.push(call);
+				return;
+			}
+			index = this.#begin(call);
 		}
-		if (delta === "") return;
+		if (delta !== "") this.#arguments(index, delta);
+		this.#release();
+	}
+
+	/** Emits the start of a call; its index. */
+	#begin(call: Call): number {
+		const { id, name, place } = call;
+		const index = this.#calls.push(call) - 1;
+		this.#see(place);
+		const known = { ...(id === undefined ? {} : { id }), ...(name === undefined ? {} : { name }) };
+		this.#events.push({ type: "toolcall_start", index, ...known });
+		return index;
+	}
+
+	#see(place: number): void {
+		this.#seen.add(place);
+		while (this.#seen.has(this.#nextPlace)) this.#nextPlace++;
+	}
+
+	#arguments(index: number, delta: string): void {
 		(this.#calls[index] as Call).hasArguments = true;
 		this.#events.push({ type: "toolcall_delta", index, delta });
+	}
+
+	/** Emits the calls that waited for those that were emitted meanwhile. */
+	#release(): void {
+		for (;;) {
+			const at = this.#held.findIndex(({ place }) => place <= this.#nextPlace);
+			if (at < 0) return;
+			const [call] = this.#held.splice(at, 1) as [Call];
+			const index = this.#begin(call);
+			const said = call.held.join("");
+			if (said !== "") this.#arguments(index, said);
+		}
 	}
 }

@@ -166,8 +166,14 @@ function userPart(part: UserContent): UserPart {
 	return { type: "file", data, mediaType: part.mimeType, ...filename };
 }
 
-function sourceText(source: { type: string; data?: string | Uint8Array; url?: string }): string {
+function sourceText(source: {
+	type: string;
+	data?: string | Uint8Array;
+	url?: string;
+	reference?: Record<string, string>;
+}): string {
 	if (source.url !== undefined) return source.url;
+	if (source.reference !== undefined) return JSON.stringify(source.reference);
 	return typeof source.data === "string" ? source.data : (plainJson(source.data) as string);
 }
 

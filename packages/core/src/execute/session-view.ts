@@ -99,6 +99,11 @@ export class SessionView {
 		return eventId({ ...after, part });
 	}
 
+	#cutFrom(messageId: string): void {
+		const at = this.#messages.findLastIndex((message) => message.role === "user" && message.id === messageId);
+		if (at >= 0) this.#messages.length = at;
+	}
+
 	#reset(): void {
 		this.#projection = new ExecuteProjection("", this.#shown);
 		this.#messages = [];
@@ -132,6 +137,7 @@ export class SessionView {
 		this.#lastPart = Math.max(0, projected.length - 1);
 		for (const each of projected) {
 			if (each.type === "message_end") this.#messages.push(each.message);
+			if (each.type === "history_cut") this.#cutFrom(each.messageId);
 			if (each.type !== "execute_complete") continue;
 			this.status = each.status;
 			this.pendingToolCalls = each.pendingToolCalls;

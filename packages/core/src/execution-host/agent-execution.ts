@@ -47,9 +47,9 @@ export function agentExecution(host: Host, ports: Ports, keys: SessionKeys): Age
 		async due(table) {
 			const found: DueRun[] = [];
 			for (const { runId } of (await scheduler?.due()) ?? []) {
-				const run = await store.runs.get(runId);
+				const run = (await store.runs.get(runId)) ?? undefined;
 				// What is not on record yet is left for a later look.
-				if (run === null) continue;
+				if (run === undefined) continue;
 				const storeKey = storeKeyOfRun(run);
 				if (table.rootKeyOf(storeKey) === undefined) continue; // another agent's
 				const { openRunId, holder } = (await journal.head(storeKey)) ?? {};
@@ -60,8 +60,8 @@ export function agentExecution(host: Host, ports: Ports, keys: SessionKeys): Age
 			return found;
 		},
 		async settle(runId) {
-			const run = await store.runs.get(runId);
-			if (run !== null && isFinal(run.status)) await scheduler?.settle(runId);
+			const run = (await store.runs.get(runId)) ?? undefined;
+			if (run !== undefined && isFinal(run.status)) await scheduler?.settle(runId);
 		},
 		resume: (table, runId) => resumeRun({ execution, journal, table, records, ports, leaseMs }, runId),
 	};

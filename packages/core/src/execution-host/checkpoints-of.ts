@@ -1,10 +1,11 @@
 // What the facts of a run mean for its record: which checkpoints they are, and the status of the run after them.
 import type { CommittedFact } from "../engine/index.ts";
 import type { RunKind } from "../facts/index.ts";
-import type { NewCheckpoint } from "./run-checkpoint.ts";
-import type { RunChange, RunStatus } from "./run-record.ts";
+import type { RunChange } from "./run-access.ts";
+import type { RunPlace } from "./run-checkpoint.ts";
+import type { RunStatus } from "./run-record.ts";
 
-type About = Pick<NewCheckpoint, "runId" | "sessionKey" | "at">;
+type About = Pick<RunPlace, "runId" | "sessionKey" | "at">;
 
 /** Reads the checkpoints of one run off its facts, which are given in order. */
 export class CheckpointReader {
@@ -17,7 +18,7 @@ export class CheckpointReader {
 	}
 
 	/** The checkpoints at a fact. */
-	at({ seq, fact }: CommittedFact, about: About): readonly NewCheckpoint[] {
+	at({ seq, fact }: CommittedFact, about: About): readonly RunPlace[] {
 		switch (fact.kind) {
 			case "run.resumed":
 				return [{ ...about, phase: "resumed", seq }];
@@ -55,8 +56,17 @@ export class CheckpointReader {
 	}
 }
 
-/** The status of the run after these facts; undefined when they change nothing. */
-export function statusAfter(facts: readonly Pick<CommittedFact, "fact">[]): RunChange | undefined {
+/** What the model said last, after these facts. */
+export function saidAfter(facts: readonly Pick<CommittedFact, "fact">[], before: string): string {
+	const said = facts.findLast(({ fact }) => fact.kind === "assistant")?.fact;
+	return said?.kind === "assistant" ? said.message.text : before;
+}
+
+/** The status of the run after these facts, and what it came to; undefined when they change nothing. */
+export function statusAfter(
+	facts: readonly Pick<CommittedFact, "fact">[],
+	said: string,
+): RunChange | undefined {
 	let change: RunChange | undefined;
 	for (const { fact } of facts) {
 		switch (fact.kind) {
@@ -77,6 +87,7 @@ export function statusAfter(facts: readonly Pick<CommittedFact, "fact">[]): RunC
 			case "run.ended":
 				change = {
 					status: endings[fact.outcome],
+					output: said,
 					...(fact.error === undefined ? {} : { error: fact.error }),
 				};
 		}

@@ -37,14 +37,64 @@ test("a notification that was delivered in entries folded since counts as delive
 	expect(JSON.stringify((await session.state()).messages)).toContain("It is done.");
 	await foldHistory(host.journal, "s", { before: Number.POSITIVE_INFINITY });
 	expect(await agent.resume(runId)).toBeNull();
-	expect(await states()).toEqual({ notification: "acknowledged", run: "completed" });
+	expect(await states()).toEqual({ notification: "acked", run: "completed" });
 	await close();
+});
+
+test("a notification that another worker's run takes in while it is looked for counts as delivered", async () => {
+	const path = join(temporaryFolder(), "sessions.db");
+	const [host, other] = [sqliteHost(path), sqliteHost(path)];
+	const { store } = host.execution as NonNullable<typeof host.execution>;
+	const gate = Promise.withResolvers<void>();
+	const agent = new Agent({ model: scriptedModel(() => "said"), host });
+	const working = new Agent({
+		model: scriptedModel([{ text: "first", gate: gate.promise }, "noted"]),
+		host: other,
+	});
+	const run = await working.session("s").send("first");
+	const over = run.result();
+	const { id, dedupeKey } = noticeIdentity("k");
+	await store.notifications.enqueue({
+		...{ notificationId: "k", idempotencyKey: "k", runId: id },
+		sessionKey: "s",
+		input: "It is done.",
+	});
+	const body = storedInput({ shape: "text", message: new UserMessage("It is done.", { id }) });
+	await host.journal.submit("s", { id, kind: "notice", dedupeKey, body });
+	// The other worker takes it in between the first look and the second, whichever is which.
+	let looks = 0;
+	const { inbox, read } = host.journal;
+	const between = async (): Promise<void> => {
+		if (looks++ > 0) return;
+		gate.resolve();
+		await over;
+	};
+	Object.assign(host.journal, {
+		async inbox(key: string) {
+			const found = await inbox.call(host.journal, key);
+			await between();
+			return found;
+		},
+		async read(...given: Parameters<typeof read>) {
+			const found = await read.apply(host.journal, given);
+			await between();
+			return found;
+		},
+	});
+	expect(await agent.resume(id)).toBeNull();
+	expect(looks).toBeGreaterThan(1);
+	expect((await store.runs.get(id))?.status).toBe("completed");
+	expect((await store.notifications.getByIdempotencyKey("k"))?.status).toBe("acknowledged");
+	await agent.close();
+	await working.close();
+	await host.close();
+	await other.close();
 });
 
 test("a notification that a kill took out of the inbox is delivered no more", async () => {
 	const { agent, session, runId, states, close } = await withNotice();
 	await session.kill();
 	expect(await agent.resume(runId)).toBeNull();
-	expect(await states()).toEqual({ notification: "acknowledged", run: "cancelled" });
+	expect(await states()).toEqual({ notification: "acked", run: "cancelled" });
 	await close();
 });

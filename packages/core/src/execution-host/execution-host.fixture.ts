@@ -32,6 +32,13 @@ export async function drain(run: AgentRun | null): Promise<readonly AgentEvent[]
 	return events;
 }
 
+/** All that an iteration gives. */
+export async function allOf<T>(source: AsyncIterable<T>): Promise<readonly T[]> {
+	const all: T[] = [];
+	for await (const one of source) all.push(one);
+	return all;
+}
+
 /** A reminder for the session "s". */
 export function reminder(
 	name: string,

@@ -38,6 +38,8 @@ export interface ExecutionTransaction {
 
 /** Runs, checkpoints, events and notifications, with transactions over them. */
 export interface ExecutionStore extends ExecutionTransaction {
+	/** Milliseconds since the epoch, by the clock that claims go by. Absent: by the clock of the agent. */
+	now?(): number;
 	/**
 	 * Runs `work` on a view of the store that sees its own writes; they are all committed when it resolves, and none when
 	 * it rejects. `work` may be called again when somebody else changed what it had read, so it has no effects of its own.

@@ -5,6 +5,7 @@ import type { ExecutionHost } from "./execution-host.ts";
 import { RunRecorder } from "./record-run.ts";
 import { childRecords } from "./recorded-children.ts";
 import { nameOfRun, recordedName } from "./recorded-names.ts";
+import { type ClaimPorts, changeRun, claim, createOnce } from "./run-access.ts";
 import type { NewRun } from "./run-record.ts";
 
 export interface HostRecords extends SessionRecords {
@@ -26,16 +27,18 @@ export interface RecordOptions {
 export function hostRecords(host: ExecutionHost, options: RecordOptions): HostRecords {
 	const { store } = host;
 	const leases = new Map<string, string>();
+	const claims = claimPorts(host, options);
 	return {
 		children: childRecords(host, options.keys, options.leases === "journal" ? "starter" : "scheduled"),
 		async queued(run) {
-			if (options.leases === "runs") await store.runs.create(newRun(run, "queued", options.keys));
+			if (options.leases !== "runs") return;
+			await store.transaction((inside) => createOnce(inside, newRun(run, "queued", options.keys)));
 		},
 		async take(runId) {
 			if (options.leases === "journal" || leases.has(runId)) return true;
-			const claim = await store.runs.claim(runId, { leaseMs: options.leaseMs });
-			if (!claim.ok) return claim.reason !== "leased";
-			leases.set(runId, claim.run.lease.leaseId);
+			const claimed = await store.transaction((inside) => claim(inside, runId, claims));
+			if (typeof claimed === "string") return claimed !== "leased";
+			leases.set(runId, claimed.leaseId);
 			return true;
 		},
 		ledger(run) {
@@ -44,18 +47,20 @@ export function hostRecords(host: ExecutionHost, options: RecordOptions): HostRe
 			const leaseId = leases.get(run.runId);
 			leases.delete(run.runId);
 			return new RunRecorder(store, newRun(run, "running", options.keys), {
-				...options,
+				ports: options.ports,
+				claims,
+				said: run.said,
 				keeps: options.leases === "runs" ? "all" : "status",
 				...(leaseId === undefined ? {} : { leaseId }),
 			});
 		},
 		async cancelled(runIds, storeKey) {
-			await store.transaction(async ({ runs }) => {
+			await store.transaction(async (inside) => {
 				for (const runId of runIds) {
-					const updated = await runs.update(runId, { status: "cancelled" });
+					if ((await changeRun(inside, runId, { status: "cancelled" })) !== "not-found") continue;
 					// A turn that only waited in the inbox has left no other trace.
-					if (updated.ok || updated.reason !== "not-found") continue;
-					await runs.create({ runId, kind: "user-turn", status: "cancelled", ...recordedName(storeKey) });
+					const about = { runId, kind: "user-turn", status: "cancelled" } as const;
+					await createOnce(inside, { ...about, ...recordedName(storeKey) });
 				}
 			});
 		},
@@ -65,6 +70,14 @@ export function hostRecords(host: ExecutionHost, options: RecordOptions): HostRe
 	};
 }
 
-function newRun(run: RecordedRun, status: NewRun["status"], keys: SessionKeys): NewRun {
+/** Claims go by the host's clock, where it says which. */
+export function claimPorts(
+	{ store }: ExecutionHost,
+	{ ports, leaseMs }: Pick<RecordOptions, "ports" | "leaseMs">,
+): ClaimPorts {
+	return { nowMs: () => store.now?.() ?? ports.clock.now(), newId: () => ports.ids.uuid(), leaseMs };
+}
+
+function newRun({ said: _, ...run }: RecordedRun, status: NewRun["status"], keys: SessionKeys): NewRun {
 	return { ...run, status, ...nameOfRun(keys, run) };
 }

@@ -1,7 +1,7 @@
 // Checkpoints as records: a line of versions for each run, without gaps.
 
 import { numbered, type RecordDraft } from "../host/index.ts";
-import { getRun, updateRun } from "./keep-runs.ts";
+import { moveCheckpoint } from "./keep-runs.ts";
 import type { AppendCheckpointResult, Checkpoint, NewCheckpoint } from "./run-checkpoint.ts";
 
 export async function appendCheckpoint(
@@ -10,13 +10,20 @@ export async function appendCheckpoint(
 	expectedVersion: number,
 ): Promise<AppendCheckpointResult> {
 	const { runId } = given;
-	const current = (await latestCheckpoint(draft, runId))?.version ?? 0;
-	if (current !== expectedVersion) return { ok: false, reason: "stale-version" };
-	const version = current + 1;
-	const checkpoint: Checkpoint = Object.freeze({ ...given, version });
+	const currentVersion = (await latestCheckpoint(draft, runId))?.version ?? 0;
+	if (currentVersion !== expectedVersion) return { ok: false, reason: "stale-version", currentVersion };
+	const version = currentVersion + 1;
+	const { checkpointId = `${runId}.${version}`, runtimeState = null, sessionSnapshot = null } = given;
+	const checkpoint: Checkpoint = Object.freeze({
+		...given,
+		checkpointId,
+		version,
+		runtimeState,
+		sessionSnapshot,
+	});
 	draft.put("checkpoints", runId, checkpoint);
 	draft.put(`checkpoints ${runId}`, numbered(version), checkpoint);
-	if ((await getRun(draft, runId)) !== null) await updateRun(draft, runId, { checkpointVersion: version });
+	await moveCheckpoint(draft, runId, version);
 	return { ok: true, version };
 }
 

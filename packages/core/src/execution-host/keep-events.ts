@@ -20,5 +20,9 @@ export async function readEvents(
 	cursor: EventCursor = { offset: 0 },
 ): Promise<readonly StoredRunEvent[]> {
 	const events = await draft.list(`events ${runId}`, { after: numbered(cursor.offset) });
-	return events.map(([name, event]) => ({ offset: Number(name), event: event as AgentEvent }));
+	return events.map(([name, event]) => ({
+		cursor: { offset: Number(name) },
+		event: event as AgentEvent,
+		runId,
+	}));
 }

@@ -6,6 +6,7 @@ import { createRun } from "./keep-runs.ts";
 import type {
 	ClaimNotificationOptions,
 	ClaimNotificationResult,
+	EnqueueNotificationResult,
 	HeldNotification,
 	NewNotification,
 	NotificationRecord,
@@ -16,22 +17,24 @@ const shelf = "notifications";
 export async function enqueueNotification(
 	draft: RecordDraft,
 	given: NewNotification,
-): Promise<NotificationRecord> {
-	const { notificationId, idempotencyKey, runId, sessionKey, ownerNamespace } = given;
+): Promise<EnqueueNotificationResult> {
+	const { notificationId, idempotencyKey, runId, sessionKey, ownerNamespace, observerEvents } = given;
 	const owner = ownerNamespace === undefined ? {} : { ownerNamespace };
 	const existing = await getNotification(draft, idempotencyKey);
-	if (existing !== null) return existing;
-	const input = structuredClone(given.input);
-	const notification: NotificationRecord = {
+	if (existing !== null)
+		return { ok: false, reason: "duplicate", existingNotificationId: existing.notificationId };
+	const observed = observerEvents === undefined ? {} : { observerEvents: structuredClone(observerEvents) };
+	put(draft, {
 		notificationId,
 		idempotencyKey,
 		runId,
 		sessionKey,
-		input,
-		status: "pending",
+		input: structuredClone(given.input),
+		status: given.status ?? "pending",
 		...owner,
-	};
-	put(draft, notification);
+		...observed,
+	});
+	// Who only writes a notification has it delivered by its run all the same.
 	await createRun(draft, {
 		runId,
 		kind: "notification",
@@ -40,7 +43,7 @@ export async function enqueueNotification(
 		dedupeKey: idempotencyKey,
 		...owner,
 	});
-	return notification;
+	return { ok: true };
 }
 
 export async function getNotification(
@@ -58,15 +61,13 @@ export async function claimNotification(
 ): Promise<ClaimNotificationResult> {
 	const existing = await getNotification(draft, idempotencyKey);
 	if (existing === null) return { ok: false, reason: "not-found" };
-	const isFree =
-		existing.status === "pending" ||
-		(existing.status === "claimed" && !(await isClaimed(ports, existing.lease)));
-	if (!isFree) return { ok: false, reason: "already-claimed" };
+	if (existing.status !== "pending" || (await isClaimed(ports, existing.lease)))
+		return { ok: false, reason: "already-claimed", record: existing };
 	const { leaseMs, leaseId = ports.newId() } = options;
 	const lease = { leaseId, ...claimUntil(ports, leaseMs) };
-	const notification: NotificationRecord = { ...existing, status: "claimed", lease };
-	put(draft, notification);
-	return { ok: true, notification };
+	const record: NotificationRecord = { ...existing, lease };
+	put(draft, record);
+	return { ok: true, record };
 }
 
 export async function releaseNotification(
@@ -75,8 +76,9 @@ export async function releaseNotification(
 	options: HeldNotification = {},
 ): Promise<boolean> {
 	const existing = await getNotification(draft, idempotencyKey);
-	if (existing?.status !== "claimed" || !isHeld(existing, options)) return false;
-	put(draft, { ...withoutLease(existing), status: "pending" });
+	if (existing?.status !== "pending" || existing.lease === undefined || !isHeld(existing, options))
+		return false;
+	put(draft, withoutLease(existing));
 	return true;
 }
 
@@ -86,10 +88,10 @@ export async function acknowledgeNotification(
 	options: HeldNotification = {},
 ): Promise<boolean> {
 	const existing = await getNotification(draft, idempotencyKey);
-	if (existing === null) return false;
-	if (existing.status === "acknowledged") return true;
+	if (existing === null || existing.status === "cancelled") return false;
+	if (existing.status === "acked") return true;
 	if (!isHeld(existing, options)) return false;
-	put(draft, { ...withoutLease(existing), status: "acknowledged" });
+	put(draft, { ...withoutLease(existing), status: "acked" });
 	return true;
 }
 

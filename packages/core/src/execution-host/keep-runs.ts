@@ -1,28 +1,25 @@
 // Runs as records: created once, claimed by one at a time, and never changed after their end.
 
+import { HoldfastError } from "@holdfast/upp";
 import type { RecordDraft } from "../host/index.ts";
 import { numbered } from "../host/index.ts";
 import { claimUntil, isClaimed, type KeepingPorts } from "./claims.ts";
 import {
 	type ClaimRunOptions,
 	type ClaimRunResult,
-	type CreateRunResult,
 	isFinal,
 	type NewRun,
-	type RunChange,
 	type RunLease,
 	type RunRecord,
-	type UpdateRunOptions,
-	type UpdateRunResult,
 } from "./run-record.ts";
 
 /** Shelf of the runs that have not ended, by id. */
 export const unfinishedShelf = "unfinished-runs";
 
-export async function createRun(draft: RecordDraft, given: NewRun): Promise<CreateRunResult> {
+export async function createRun(draft: RecordDraft, given: NewRun): Promise<RunRecord> {
 	const { runId, parentRunId, dedupeKey } = given;
 	const existing = (await getRun(draft, runId)) ?? (await getByDedupeKey(draft, dedupeKey));
-	if (existing !== null) return { ok: false, reason: "exists", run: existing };
+	if (existing !== null) return existing;
 	const parent = parentRunId === undefined ? null : await getRun(draft, parentRunId);
 	const rootRunId = given.rootRunId ?? parent?.rootRunId ?? parentRunId ?? runId;
 	const run: RunRecord = {
@@ -37,7 +34,7 @@ export async function createRun(draft: RecordDraft, given: NewRun): Promise<Crea
 		draft.put("child-counts", parentRunId, count);
 		draft.put(`children ${parentRunId}`, numbered(count), runId);
 	}
-	return { ok: true, run };
+	return run;
 }
 
 export async function getRun(draft: RecordDraft, runId: string): Promise<RunRecord | null> {
@@ -54,12 +51,12 @@ export async function getByDedupeKey(
 }
 
 export async function listByParentRunId(draft: RecordDraft, parentRunId: string): Promise<RunRecord[]> {
-	const runs: RunRecord[] = [];
+	const runs = new Map<string, RunRecord>();
 	for (const [, runId] of await draft.list(`children ${parentRunId}`)) {
 		const run = await getRun(draft, runId as string);
-		if (run !== null) runs.push(run);
+		if (run !== null) runs.set(run.runId, run);
 	}
-	return runs;
+	return [...runs.values()];
 }
 
 export async function claimRun(
@@ -70,42 +67,33 @@ export async function claimRun(
 ): Promise<ClaimRunResult> {
 	const run = await getRun(draft, runId);
 	if (run === null) return { ok: false, reason: "not-found" };
-	if (isFinal(run.status)) return { ok: false, reason: "final" };
-	const claim = claimUntil(ports, options.leaseMs);
-	const { lease } = run;
-	if (options.leaseId !== undefined) {
-		if (lease?.leaseId !== options.leaseId) return { ok: false, reason: "lease-lost" };
-		const renewed = { ...run, lease: { ...lease, ...claim } };
-		putRun(draft, renewed);
-		return { ok: true, run: renewed };
-	}
-	if (await isClaimed(ports, lease)) return { ok: false, reason: "leased" };
-	const taken: RunLease = { attempt: (lease?.attempt ?? 0) + 1, leaseId: ports.newId(), ...claim };
-	const claimed = { ...run, status: "leased" as const, lease: taken };
-	putRun(draft, claimed);
-	return { ok: true, run: claimed };
+	if (isFinal(run.status)) return { ok: false, reason: "not-claimable" };
+	const { lease: held } = run;
+	const { leaseId = ports.newId(), leaseMs, nowMs = ports.now() } = options;
+	const timed = { ...ports, now: () => nowMs };
+	const isOwn = held?.leaseId === leaseId;
+	if (!isOwn && (await isClaimed(timed, held))) return { ok: false, reason: "leased" };
+	const next = isOwn ? held.attempt : (held?.attempt ?? 0) + 1;
+	const lease: RunLease = { attempt: options.attempt ?? next, leaseId, ...claimUntil(timed, leaseMs) };
+	const record: RunRecord = { ...run, status: isOwn ? run.status : "leased", lease };
+	putRun(draft, record);
+	return { ok: true, lease, record };
 }
 
-export async function updateRun(
-	draft: RecordDraft,
-	runId: string,
-	change: RunChange,
-	options: UpdateRunOptions = {},
-): Promise<UpdateRunResult> {
-	const run = await getRun(draft, runId);
-	if (run === null) return { ok: false, reason: "not-found" };
-	if (isFinal(run.status))
-		return change.status === run.status ? { ok: true, run } : { ok: false, reason: "final" };
-	if (options.leaseId !== undefined && run.lease?.leaseId !== options.leaseId)
-		return { ok: false, reason: "lease-lost" };
-	const { lease, ...others } = withoutUndefined(change);
-	const { lease: held, ...rest } = { ...run, ...others };
-	const keepsLease = held !== undefined && !isFinal(rest.status);
-	// A lease given up still counts the attempts.
-	const kept = lease === null && held !== undefined ? { ...held, leaseUntilMs: 0 } : held;
-	const updated: RunRecord = keepsLease ? { ...rest, lease: kept as RunLease } : rest;
+export async function updateRun(draft: RecordDraft, given: RunRecord): Promise<RunRecord> {
+	const run = await getRun(draft, given.runId);
+	if (run === null) throw notRecorded(given.runId);
+	if (isFinal(run.status)) return run;
+	const { lease, ...rest } = withoutUndefined(given);
+	const updated: RunRecord = lease === undefined || isFinal(rest.status) ? rest : { ...rest, lease };
 	putRun(draft, updated);
-	return { ok: true, run: updated };
+	return updated;
+}
+
+/** A checkpoint of the run was stored. */
+export async function moveCheckpoint(draft: RecordDraft, runId: string, version: number): Promise<void> {
+	const run = await getRun(draft, runId);
+	if (run !== null && !isFinal(run.status)) putRun(draft, { ...run, checkpointVersion: version });
 }
 
 /** A run that ended by its journal is not looked for again. */
@@ -116,6 +104,14 @@ export function noteEnd(draft: RecordDraft, run: RunRecord): void {
 function putRun(draft: RecordDraft, run: RunRecord): void {
 	draft.put("runs", run.runId, Object.freeze(run));
 	draft.put(unfinishedShelf, run.runId, isFinal(run.status) ? undefined : run.status);
+}
+
+function notRecorded(runId: string): HoldfastError {
+	return new HoldfastError(
+		"run_not_found",
+		`No run "${runId}" was recorded on this host, so there is nothing to update. Create it first.`,
+		{ data: { runId } },
+	);
 }
 
 function withoutUndefined<T extends object>(given: T): T {

@@ -1,12 +1,12 @@
 // Notifications: inputs of a session that no user gave. Claimed by one worker, acknowledged only when it
 // is in the history, so that no crash loses one or says it twice.
-import type { SendInput } from "../facts/index.ts";
+import type { AgentEvent, SendInput } from "../facts/index.ts";
 
-/** The state of a notification: waiting, claimed by a worker, or delivered. */
-export type NotificationStatus = "pending" | "claimed" | "acknowledged";
+/** The state of a notification: to be delivered, delivered, or not to be any more. */
+export type NotificationStatus = "pending" | "acked" | "cancelled";
 
-/** A notification to be recorded. */
-export interface NewNotification {
+/** A notification as it is stored. */
+export interface NotificationRecord {
 	readonly notificationId: string;
 	/** Notifications with the same key are one. */
 	readonly idempotencyKey: string;
@@ -18,12 +18,10 @@ export interface NewNotification {
 	readonly ownerNamespace?: string;
 	/** What the session is given. JSON-safe. */
 	readonly input: SendInput;
-}
-
-/** A notification as it is stored. */
-export interface NotificationRecord extends NewNotification {
 	readonly status: NotificationStatus;
-	/** Who claimed it, until when; present while it is `claimed`. */
+	/** Events to be shown with it; kept as they are given. */
+	readonly observerEvents?: readonly AgentEvent[];
+	/** Who claimed it, until when: it is not pending for others until then. */
 	readonly lease?: {
 		readonly leaseId: string;
 		/** Milliseconds since the epoch, by the host's clock. */
@@ -33,11 +31,24 @@ export interface NotificationRecord extends NewNotification {
 	};
 }
 
+/** A notification to be recorded; it is `pending` unless it says otherwise. */
+export type NewNotification = Omit<NotificationRecord, "status" | "lease"> &
+	Partial<Pick<NotificationRecord, "status">>;
+
+/** Whether it was recorded. */
+export type EnqueueNotificationResult =
+	| { readonly ok: true }
+	| { readonly ok: false; readonly reason: "duplicate"; readonly existingNotificationId: string };
+
 /** The claimed notification, or why it could not be claimed. */
 export type ClaimNotificationResult =
-	| { readonly ok: true; readonly notification: NotificationRecord }
-	/** Claimed and not expired, or acknowledged. */
-	| { readonly ok: false; readonly reason: "already-claimed" | "not-found" };
+	| { readonly ok: true; readonly record: NotificationRecord }
+	/** `already-claimed`: by a claim that has not expired, or delivered or cancelled. */
+	| {
+			readonly ok: false;
+			readonly reason: "already-claimed" | "not-found";
+			readonly record?: NotificationRecord;
+	  };
 
 /** How a notification is claimed. */
 export interface ClaimNotificationOptions {
@@ -55,18 +66,18 @@ export interface HeldNotification {
 
 /** The notifications of an execution host. */
 export interface NotificationStore {
-	/**
-	 * Records a notification, and a `queued` run of kind `notification` where its run does not exist yet. Returns what
-	 * is under its idempotency key.
-	 */
-	enqueue(notification: NewNotification): Promise<NotificationRecord>;
+	/** Records a notification, once for each idempotency key. */
+	enqueue(notification: NewNotification): Promise<EnqueueNotificationResult>;
 	getByIdempotencyKey(idempotencyKey: string): Promise<NotificationRecord | null>;
 	claimByIdempotencyKey(
 		idempotencyKey: string,
 		options?: ClaimNotificationOptions,
 	): Promise<ClaimNotificationResult>;
-	/** Makes a claimed one pending again. False when there was nothing to release. */
-	releaseByIdempotencyKey(idempotencyKey: string, options?: HeldNotification): Promise<boolean>;
-	/** It is in the history: nobody gets it any more. False when it was not there or the claim is another's. */
-	acknowledge(idempotencyKey: string, options?: HeldNotification): Promise<boolean>;
+	/** Makes a claimed one pending again. */
+	releaseByIdempotencyKey(idempotencyKey: string, options?: HeldNotification): Promise<unknown>;
+	/**
+	 * It is in the history: nobody gets it any more. False when it was not there or the claim is another's. On a host
+	 * without it a claim is for good: a notification whose run is left open is delivered again, and taken in once.
+	 */
+	acknowledge?(idempotencyKey: string, options?: HeldNotification): Promise<boolean>;
 }

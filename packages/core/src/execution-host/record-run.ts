@@ -5,24 +5,26 @@ import type { AgentEvent, RunEvent } from "../facts/index.ts";
 import { leaseLost } from "../facts/index.ts";
 import type { Ports } from "../host/index.ts";
 import { SessionEvents } from "../sessions/index.ts";
-import { CheckpointReader, statusAfter } from "./checkpoints-of.ts";
+import { CheckpointReader, saidAfter, statusAfter } from "./checkpoints-of.ts";
 import type { ExecutionStore, ExecutionTransaction } from "./execution-host.ts";
-import type { NewCheckpoint } from "./run-checkpoint.ts";
-import type { NewRun, RunChange } from "./run-record.ts";
+import { type ClaimPorts, changeRun, claim, createOnce, type RunChange, renew } from "./run-access.ts";
+import { checkpointAt, type RunPlace } from "./run-checkpoint.ts";
+import type { NewRun } from "./run-record.ts";
 
 export interface RunRecorderOptions {
 	readonly ports: Ports;
-	/** Milliseconds for which the run is claimed at a time. */
-	readonly leaseMs: number;
+	readonly claims: ClaimPorts;
 	/** `status` where checkpoints and events are read from the journal. */
 	readonly keeps: "all" | "status";
 	/** The claim under which this process has the run already. */
 	readonly leaseId?: string;
+	/** What the model said last, of a run that is resumed. */
+	readonly said?: string | undefined;
 }
 
 /** What is written together. */
 interface Writing {
-	readonly checkpoints: readonly NewCheckpoint[];
+	readonly checkpoints: readonly RunPlace[];
 	readonly events: readonly AgentEvent[];
 	readonly change: RunChange | undefined;
 }
@@ -31,12 +33,14 @@ export class RunRecorder implements Ledger {
 	readonly #store: ExecutionStore;
 	readonly #run: NewRun;
 	readonly #ports: Ports;
-	readonly #leaseMs: number;
+	readonly #claims: ClaimPorts;
 	readonly #keeps: RunRecorderOptions["keeps"];
 	/** Turns the engine's events into those of sessions; nobody consumes them here. */
 	readonly #projection = new SessionEvents();
 	readonly #checkpoints: CheckpointReader;
 	#pending: AgentEvent[] = [];
+	/** What the model said last. */
+	#said: string;
 	#leaseId: string | undefined;
 	/** Version of the last checkpoint this process knows of; undefined before the first. */
 	#version: number | undefined;
@@ -51,9 +55,10 @@ export class RunRecorder implements Ledger {
 		this.#store = store;
 		this.#run = run;
 		this.#ports = options.ports;
-		this.#leaseMs = options.leaseMs;
+		this.#claims = options.claims;
 		this.#keeps = options.keeps;
 		this.#leaseId = options.leaseId;
+		this.#said = options.said ?? "";
 		this.#checkpoints = new CheckpointReader(run.kind);
 		void this.#projection.return();
 		this.#projection.onEvent = (event) => this.#pending.push(event);
@@ -64,7 +69,8 @@ export class RunRecorder implements Ledger {
 		const { runId, sessionKey } = this.#run;
 		const about = { runId, sessionKey, at: this.#ports.clock.now() };
 		const checkpoints = facts.flatMap((fact) => this.#checkpoints.at(fact, about));
-		return this.#write(checkpoints, statusAfter(facts));
+		this.#said = saidAfter(facts, this.#said);
+		return this.#write(checkpoints, statusAfter(facts, this.#said));
 	}
 
 	mark({ phase, toolCallId, childRunId }: Mark, seq: number): Promise<void> {
@@ -92,11 +98,11 @@ export class RunRecorder implements Ledger {
 		const leaseId = this.#leaseId;
 		if (leaseId === undefined || this.#isOver) return;
 		this.#inTurn(async () => {
-			await this.#store.runs.update(this.#run.runId, { lease: null }, { leaseId });
+			await this.#store.transaction((inside) => changeRun(inside, this.#run.runId, { lease: null }, leaseId));
 		}).catch(() => {}); // it ends by itself
 	}
 
-	#write(found: readonly NewCheckpoint[], change: RunChange | undefined): Promise<void> {
+	#write(found: readonly RunPlace[], change: RunChange | undefined): Promise<void> {
 		const keepsAll = this.#keeps === "all";
 		const events = keepsAll ? this.#pending : [];
 		const checkpoints = keepsAll ? found : [];
@@ -119,7 +125,8 @@ export class RunRecorder implements Ledger {
 			const version = await this.#checkpoint(transaction, writing.checkpoints);
 			for (const event of writing.events) await transaction.events.append(this.#run.runId, event);
 			await this.#acknowledge(transaction);
-			await this.#update(transaction, writing.change, leaseId);
+			const moved = writing.checkpoints.length === 0 ? {} : { checkpointVersion: version };
+			await this.#update(transaction, { ...moved, ...writing.change }, leaseId);
 			return { leaseId, version };
 		});
 		const { status } = writing.change ?? {};
@@ -130,16 +137,17 @@ export class RunRecorder implements Ledger {
 	}
 
 	/** The run has a record, claimed by this process unless an earlier claim has not expired. */
-	async #begin({ runs }: ExecutionTransaction): Promise<string | undefined> {
-		await runs.create(this.#run);
-		const claim = await runs.claim(this.#run.runId, { leaseMs: this.#leaseMs });
-		return claim.ok ? claim.run.lease.leaseId : undefined;
+	async #begin(inside: ExecutionTransaction): Promise<string | undefined> {
+		await createOnce(inside, { ...this.#run, status: "queued" });
+		const claimed = await claim(inside, this.#run.runId, this.#claims);
+		return typeof claimed === "string" ? undefined : claimed.leaseId;
 	}
 
-	async #checkpoint({ checkpoints }: ExecutionTransaction, added: readonly NewCheckpoint[]): Promise<number> {
+	async #checkpoint({ checkpoints }: ExecutionTransaction, added: readonly RunPlace[]): Promise<number> {
 		const { runId, sessionKey } = this.#run;
 		let version = this.#version ?? (await checkpoints.latest(runId))?.version ?? 0;
-		for (const checkpoint of added) {
+		for (const place of added) {
+			const checkpoint = checkpointAt(place, version + 1);
 			const appended = await checkpoints.append(checkpoint, { expectedVersion: version });
 			if (!appended.ok) throw leaseLost(sessionKey);
 			version = appended.version;
@@ -151,27 +159,19 @@ export class RunRecorder implements Ledger {
 	async #acknowledge({ runs, notifications }: ExecutionTransaction): Promise<void> {
 		if (this.#run.kind !== "notification" || this.#version !== undefined) return;
 		const { runId } = this.#run;
-		await notifications.acknowledge((await runs.get(runId))?.dedupeKey ?? runId);
+		await notifications.acknowledge?.((await runs.get(runId))?.dedupeKey ?? runId);
 	}
 
-	async #update(
-		{ runs }: ExecutionTransaction,
-		change: RunChange | undefined,
-		leaseId: string | undefined,
-	): Promise<void> {
+	async #update(inside: ExecutionTransaction, change: RunChange, leaseId: string | undefined): Promise<void> {
 		// A first write also says that the run is worked on; without a change the lease is looked at all the same.
 		const first = this.#version === undefined ? { status: "running" as const } : {};
-		const updated = await runs.update(
-			this.#run.runId,
-			{ ...first, ...change },
-			leaseId === undefined ? {} : { leaseId },
-		);
+		const updated = await changeRun(inside, this.#run.runId, { ...first, ...change }, leaseId);
 		// A run that was cancelled meanwhile stays cancelled; its canceller stops the work.
-		if (!updated.ok && updated.reason === "lease-lost") throw leaseLost(this.#run.sessionKey);
+		if (updated === "lease-lost") throw leaseLost(this.#run.sessionKey);
 	}
 
 	#renewLater(): void {
-		this.#stopRenewing = this.#ports.timers.after(this.#leaseMs / 3, () => {
+		this.#stopRenewing = this.#ports.timers.after(this.#claims.leaseMs / 3, () => {
 			this.#inTurn(() => this.#renew())
 				.catch(() => {}) // a host that cannot be reached now is asked again
 				.then(() => {
@@ -182,10 +182,15 @@ export class RunRecorder implements Ledger {
 
 	async #renew(): Promise<void> {
 		if (this.#closed || this.#isOver) return;
-		const leaseId = this.#leaseId === undefined ? {} : { leaseId: this.#leaseId };
-		const claim = await this.#store.runs.claim(this.#run.runId, { leaseMs: this.#leaseMs, ...leaseId });
-		if (claim.ok) this.#leaseId = claim.run.lease.leaseId;
-		else if (claim.reason !== "leased") this.#notify?.();
+		const { runId } = this.#run;
+		const leaseId = this.#leaseId;
+		const isOurs = await this.#store.transaction(async (inside) => {
+			if (leaseId !== undefined) return renew(inside, runId, leaseId, this.#claims);
+			const claimed = await claim(inside, runId, this.#claims);
+			return typeof claimed === "string" ? claimed === "leased" : claimed;
+		});
+		if (typeof isOurs === "object") this.#leaseId = isOurs.leaseId;
+		else if (!isOurs) this.#notify?.();
 	}
 }
 

@@ -23,10 +23,16 @@ import {
 	updateRun,
 } from "./keep-runs.ts";
 import { commitSession, deleteSession, loadSession } from "./keep-sessions.ts";
-import type { NotificationStore } from "./notification.ts";
+import type { HeldNotification, NotificationStore } from "./notification.ts";
 import type { Checkpoint, CheckpointStore } from "./run-checkpoint.ts";
 import type { RunEventStore } from "./run-events.ts";
-import { isFinal, type RunRecord, type RunStore } from "./run-record.ts";
+import {
+	type ClaimRunOptions,
+	type ClaimRunResult,
+	isFinal,
+	type RunRecord,
+	type RunStore,
+} from "./run-record.ts";
 
 /** Which runs a list gives. */
 export interface ListRunsOptions {
@@ -38,6 +44,7 @@ export interface ListRunsOptions {
 
 /** The runs of a host of ours: also found when nobody remembers their ids. */
 export interface OwnRunStore extends RunStore {
+	claim(runId: string, options?: ClaimRunOptions): Promise<ClaimRunResult>;
 	/** Runs that have not ended, in the order of their ids: what a recovery at start looks through. */
 	listUnfinished(options?: ListRunsOptions): Promise<readonly RunRecord[]>;
 }
@@ -48,16 +55,26 @@ export interface OwnCheckpointStore extends CheckpointStore {
 	list(runId: string): Promise<readonly Checkpoint[]>;
 }
 
+/** The notifications of a host of ours: a claim ends with its worker, and what was delivered is acknowledged. */
+export interface OwnNotificationStore extends NotificationStore {
+	/** False when there was nothing to release. */
+	releaseByIdempotencyKey(idempotencyKey: string, options?: HeldNotification): Promise<boolean>;
+	acknowledge(idempotencyKey: string, options?: HeldNotification): Promise<boolean>;
+}
+
 /** What a transaction on a host of ours sees. */
 export interface OwnTransaction extends ExecutionTransaction {
 	readonly runs: OwnRunStore;
 	readonly checkpoints: OwnCheckpointStore;
+	readonly notifications: OwnNotificationStore;
 }
 
 /** The store of a host of ours. */
 export interface OwnExecutionStore extends OwnTransaction, ExecutionStore {
 	readonly runs: OwnRunStore;
 	readonly checkpoints: OwnCheckpointStore;
+	readonly notifications: OwnNotificationStore;
+	now(): number;
 	transaction<T>(work: (transaction: OwnTransaction) => Promise<T>): Promise<T>;
 }
 
@@ -68,6 +85,7 @@ type Operate = <T>(operation: (draft: RecordDraft) => Promise<T>) => Promise<T>;
 export function recordStore(space: RecordSpace, ports: KeepingPorts): OwnExecutionStore {
 	return {
 		...storeParts((operation) => onDraft(space, operation), ports),
+		now: () => ports.now(),
 		transaction: (work) => onDraft(space, (draft) => work(transactionOn(draft, ports))),
 	};
 }
@@ -84,7 +102,7 @@ function storeParts(operate: Operate, ports: KeepingPorts): OwnTransaction {
 		getByDedupeKey: (dedupeKey) => operate((draft) => getByDedupeKey(draft, dedupeKey)),
 		listByParentRunId: (parentRunId) => operate((draft) => listByParentRunId(draft, parentRunId)),
 		claim: (runId, options) => operate((draft) => claimRun(draft, ports, runId, options)),
-		update: (runId, change, options) => operate((draft) => updateRun(draft, runId, change, options)),
+		update: (record) => operate((draft) => updateRun(draft, record)),
 		listUnfinished: (options) =>
 			operate(async (draft) => {
 				const found: RunRecord[] = [];
@@ -105,9 +123,11 @@ function storeParts(operate: Operate, ports: KeepingPorts): OwnTransaction {
 	};
 	const events: RunEventStore = {
 		append: (runId, event) => operate((draft) => appendEvent(draft, runId, event)),
-		read: (runId, cursor) => operate((draft) => readEvents(draft, runId, cursor)),
+		async *read(runId, cursor) {
+			yield* await operate((draft) => readEvents(draft, runId, cursor));
+		},
 	};
-	const notifications: NotificationStore = {
+	const notifications: OwnNotificationStore = {
 		enqueue: (notification) => operate((draft) => enqueueNotification(draft, notification)),
 		getByIdempotencyKey: (key) => operate((draft) => getNotification(draft, key)),
 		claimByIdempotencyKey: (key, options) =>

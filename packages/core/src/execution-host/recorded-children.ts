@@ -4,6 +4,7 @@ import type { SessionKeys } from "../host/index.ts";
 import { type ChildRecords, noticeIdentity, type RecordedTask } from "../sessions/index.ts";
 import type { ExecutionHost, ExecutionStore } from "./execution-host.ts";
 import { recordedName } from "./recorded-names.ts";
+import { createOnce } from "./run-access.ts";
 import type { NewRun } from "./run-record.ts";
 
 const none: readonly string[] = [];
@@ -19,7 +20,8 @@ export function childRecords(
 		doneBy,
 		async accepted(task, by) {
 			if (doneBy === "starter") return; // its inbox and its entries say so
-			await store.runs.create(newChildRun(task, await rootOf(store, task.parentRunId)));
+			const root = await rootOf(store, task.parentRunId);
+			await createOnce(store, newChildRun(task, root));
 			if (by === "scheduled") await scheduler.enqueueRun(task.runId);
 		},
 		async placesOf(runId) {
@@ -30,14 +32,12 @@ export function childRecords(
 		async notify({ key, sessionKey, text }) {
 			const runId = noticeIdentity(key).id;
 			const name = recordedName(keys.storeKeyOf(sessionKey));
-			const { status } = await store.notifications.enqueue({
-				notificationId: key,
-				idempotencyKey: key,
-				runId,
-				input: text,
-				...name,
-			});
-			if (status === "acknowledged") return;
+			const ids = { notificationId: key, idempotencyKey: key, runId };
+			const { notifications } = store;
+			const enqueued = await notifications.enqueue({ ...ids, input: text, status: "pending", ...name });
+			// A host whose claims are for good says no more than that: its scheduler was asked before it was claimed.
+			if (!enqueued.ok && (await notifications.getByIdempotencyKey(key))?.status !== "pending") return;
+			await createOnce(store, { runId, kind: "notification", status: "queued", dedupeKey: key, ...name });
 			await scheduler.resumeSession(name.sessionKey, { runId, notificationId: key, idempotencyKey: key });
 		},
 	};
@@ -49,6 +49,6 @@ async function rootOf({ runs }: ExecutionStore, parentRunId: string): Promise<st
 	return (await runs.get(parentRunId))?.rootRunId ?? parentRunId;
 }
 
-function newChildRun(task: RecordedTask, rootRunId: string): NewRun {
+function newChildRun({ said: _, ...task }: RecordedTask, rootRunId: string): NewRun {
 	return { ...task, rootRunId, status: "queued", dedupeKey: task.runId, ...recordedName(task.sessionKey) };
 }

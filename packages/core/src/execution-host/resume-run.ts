@@ -13,9 +13,11 @@ import {
 } from "../sessions/index.ts";
 import { endings } from "./checkpoints-of.ts";
 import type { ExecutionHost, ExecutionStore } from "./execution-host.ts";
-import type { HostRecords } from "./host-records.ts";
+import { claimPorts, type HostRecords } from "./host-records.ts";
 import type { NotificationRecord } from "./notification.ts";
 import { isOfSubagent, storeKeyOfRun } from "./recorded-names.ts";
+import { changeRun, claim } from "./run-access.ts";
+import { checkpointAt } from "./run-checkpoint.ts";
 import { isFinal, type RunRecord } from "./run-record.ts";
 
 /** What a resume works with. */
@@ -36,6 +38,7 @@ export interface ResumeParts {
 export async function resumeRun(parts: ResumeParts, runId: string): Promise<AgentRun | null> {
 	const { store } = parts.execution;
 	const run = await findRun(store, runId);
+	if (parts.table.rootKeyOf(storeKeyOfRun(run)) === undefined) return null; // another agent's
 	if (isFinal(run.status)) {
 		// Work in the background that was stopped is over.
 		if (run.kind === "background-subagent") await recoverSession(parts.table, run.sessionKey);
@@ -45,8 +48,8 @@ export async function resumeRun(parts: ResumeParts, runId: string): Promise<Agen
 }
 
 async function findRun(store: ExecutionStore, runId: string): Promise<RunRecord> {
-	const run = await store.runs.get(runId);
-	if (run !== null) return run;
+	const run = (await store.runs.get(runId)) ?? undefined;
+	if (run !== undefined) return run;
 	throw new HoldfastError(
 		"run_not_found",
 		`No run "${runId}" was recorded on this host. Check the id, and that the host is the one that scheduled it.`,
@@ -54,7 +57,7 @@ async function findRun(store: ExecutionStore, runId: string): Promise<RunRecord>
 	);
 }
 
-/** The session of a run. One of another namespace is not this agent's, and is looked for under its key as it is. */
+/** The session of a run. */
 function actorOf(table: SessionTable, run: RunRecord): ReturnType<SessionTable["actor"]> {
 	return table.actor(table.keyOf(storeKeyOfRun(run)) ?? run.sessionKey);
 }
@@ -73,9 +76,9 @@ async function deliverNotification(parts: ResumeParts, run: RunRecord): Promise<
 	const { table, records } = parts;
 	const { store } = parts.execution;
 	const { runId } = run;
-	const claim = await claimNotification(parts, run);
-	if (claim === undefined) return null;
-	const { key, leaseId, notification } = claim;
+	const claimed = await claimNotification(parts, run);
+	if (claimed === undefined) return null;
+	const { key, leaseId, notification } = claimed;
 	records.claimed(runId, leaseId);
 	const actor = actorOf(table, run);
 	try {
@@ -88,19 +91,19 @@ async function deliverNotification(parts: ResumeParts, run: RunRecord): Promise<
 		const delivered =
 			(await deliver(actor, runId, input, dedupeKey)) ?? (await deliverNotice(actor, runId, id));
 		const handle = delivered ?? (await continueRun(parts, run));
-		if (handle === null) await release(store, runId, claim);
+		if (handle === null) await release(store, runId, claimed);
 		return handle;
 	} catch (error) {
-		await release(store, runId, claim);
+		await release(store, runId, claimed);
 		throw error;
 	}
 }
 
 /** Nothing was begun that the journal does not know: another attempt need not wait for the end of the lease. */
 async function release(store: ExecutionStore, runId: string, { key, leaseId }: Claim): Promise<void> {
-	await store.transaction(async ({ runs, notifications }) => {
-		await runs.update(runId, { status: "queued", lease: null }, { leaseId });
-		await notifications.releaseByIdempotencyKey(key, { leaseId });
+	await store.transaction(async (inside) => {
+		const changed = await changeRun(inside, runId, { status: "queued", lease: null }, leaseId);
+		if (changed === "changed") await inside.notifications.releaseByIdempotencyKey(key, { leaseId });
 	});
 }
 
@@ -109,25 +112,26 @@ async function claimNotification(parts: ResumeParts, run: RunRecord): Promise<Cl
 	const { runId, sessionKey } = run;
 	const seq = (await journal.head(storeKeyOfRun(run)))?.seq ?? 0;
 	try {
-		return await execution.store.transaction(async ({ runs, notifications, checkpoints }) => {
-			const claimed = await runs.claim(runId, { leaseMs });
-			if (!claimed.ok) throw new NotOurs();
-			const { leaseId } = claimed.run.lease;
-			const key = claimed.run.dedupeKey ?? runId;
-			const claim = await notifications.claimByIdempotencyKey(key, { leaseMs, leaseId });
-			const version = (await checkpoints.latest(runId))?.version ?? 0;
-			if (!claim.ok) {
-				const existing = await notifications.getByIdempotencyKey(key);
-				if (existing?.status !== "acknowledged") throw new NotOurs();
+		return await execution.store.transaction(async (inside) => {
+			const { notifications, checkpoints } = inside;
+			const lease = await claim(inside, runId, claimPorts(execution, { ports, leaseMs }));
+			if (typeof lease === "string") throw new NotOurs();
+			const { leaseId } = lease;
+			const key = run.dedupeKey ?? runId;
+			const claimed = await notifications.claimByIdempotencyKey(key, { leaseMs, leaseId });
+			const existing = claimed.record ?? (await notifications.getByIdempotencyKey(key)) ?? undefined;
+			if (existing === undefined || existing.status === "cancelled") throw new NotOurs();
+			if (!claimed.ok && notifications.acknowledge !== undefined) {
+				if (existing.status !== "acked") throw new NotOurs();
 				return { leaseId, key };
 			}
-			const { notification } = claim;
-			const { notificationId } = notification;
-			await checkpoints.append(
-				{ runId, sessionKey, phase: "before-notification", seq, at: ports.clock.now(), notificationId },
-				{ expectedVersion: version },
-			);
-			return { leaseId, key, notification };
+			// Where claims are for good, whoever made one may have died: the run's own claim says who delivers it.
+			const { notificationId } = existing;
+			const version = (await checkpoints.latest(runId))?.version ?? 0;
+			const about = { runId, sessionKey, seq, at: ports.clock.now(), notificationId };
+			const before = checkpointAt({ ...about, phase: "before-notification" }, version + 1);
+			await checkpoints.append(before, { expectedVersion: version });
+			return { leaseId, key, notification: existing };
 		});
 	} catch (error) {
 		if (error instanceof NotOurs) return undefined;
@@ -149,9 +153,9 @@ async function settle({ execution, journal }: ResumeParts, run: RunRecord): Prom
 	const { runId, dedupeKey } = run;
 	const status = await endOf(journal, storeKeyOfRun(run), run);
 	if (status === undefined) return;
-	await execution.store.transaction(async ({ runs, notifications }) => {
-		await notifications.acknowledge(dedupeKey ?? runId);
-		await runs.update(runId, { status });
+	await execution.store.transaction(async (inside) => {
+		await inside.notifications.acknowledge?.(dedupeKey ?? runId);
+		await changeRun(inside, runId, { status });
 	});
 }
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import { agentOn, drain, handClock, otherProcess, reminder } from "./execution-host.fixture.ts";
 import { createInMemoryExecutionHost, type OwnExecutionHost } from "./in-memory.ts";
+import type { RunRecord } from "./run-record.ts";
 
 /** Texts of all user messages of the session "s", as the model of a new agent is shown them. */
 async function history(host: OwnExecutionHost): Promise<readonly string[]> {
@@ -37,7 +38,7 @@ describe("resume of a notification", () => {
 		]);
 		expect(await host.store.runs.get("run-a")).toMatchObject({ kind: "notification", status: "completed" });
 		expect(await host.store.notifications.getByIdempotencyKey("key-a")).toMatchObject({
-			status: "acknowledged",
+			status: "acked",
 		});
 	});
 
@@ -76,7 +77,8 @@ describe("resume of a notification", () => {
 		const run = await one.send("hi");
 		await run.result();
 		await host.store.notifications.enqueue(reminder("a"));
-		await host.store.runs.update("run-a", { status: "cancelled" });
+		const record = await host.store.runs.get("run-a");
+		await host.store.runs.update({ ...(record as RunRecord), status: "cancelled" });
 		expect(await one.resume(run.runId)).toBeNull();
 		expect(await one.resume("run-a")).toBeNull();
 		await expect(one.resume("never")).rejects.toMatchObject({ code: "run_not_found" });
@@ -139,7 +141,7 @@ describe("resume of a notification", () => {
 			expect((await run?.result())?.outcome).toBe("completed");
 			expect(await history(host)).toEqual(["reminder a"]);
 			expect(await host.store.notifications.getByIdempotencyKey("key-a")).toMatchObject({
-				status: "acknowledged",
+				status: "acked",
 			});
 			expect(await host.store.runs.get("run-a")).toMatchObject({ status: "completed" });
 		},

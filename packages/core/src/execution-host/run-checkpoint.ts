@@ -10,13 +10,13 @@ export type CheckpointPhase =
 	| "before-notification"
 	| "after-notification"
 	| "before-child-run"
-	| "child-run-linked"
+	| "child-linked"
 	| "suspended"
 	/** Another process has resumed the run: what the one before it writes is refused from here on. */
 	| "resumed";
 
-/** A checkpoint to be stored. */
-export interface NewCheckpoint {
+/** A place in a run. */
+export interface RunPlace {
 	readonly runId: string;
 	readonly sessionKey: string;
 	readonly phase: CheckpointPhase;
@@ -35,15 +35,27 @@ export interface NewCheckpoint {
 }
 
 /** A checkpoint of a run as it is stored. */
-export interface Checkpoint extends NewCheckpoint {
+export interface Checkpoint extends Partial<Omit<RunPlace, "runId" | "phase">> {
+	readonly checkpointId: string;
+	readonly runId: string;
 	/** From 1, by one more each time, within the run. */
 	readonly version: number;
+	readonly phase: CheckpointPhase;
+	/** Where the run is: opaque, JSON-safe. */
+	readonly runtimeState: unknown;
+	/** Where its session is: opaque, JSON-safe. A position in the journal, never a copy of it. */
+	readonly sessionSnapshot: unknown;
+	/** The call that is about to run. */
+	readonly pendingToolCall?: unknown;
 }
+
+/** A checkpoint to be stored; its version is the one after the expected, whatever it says. */
+export type NewCheckpoint = Pick<Checkpoint, "runId" | "phase"> & Partial<Checkpoint>;
 
 /** The version of the new checkpoint, or that it came too late. */
 export type AppendCheckpointResult =
 	| { readonly ok: true; readonly version: number }
-	| { readonly ok: false; readonly reason: "stale-version" };
+	| { readonly ok: false; readonly reason: "stale-version"; readonly currentVersion: number };
 
 /** The checkpoints of an execution host's runs. */
 export interface CheckpointStore {
@@ -56,4 +68,17 @@ export interface CheckpointStore {
 		options: { readonly expectedVersion: number },
 	): Promise<AppendCheckpointResult>;
 	latest(runId: string): Promise<Checkpoint | null>;
+}
+
+/** The checkpoint of a place in a run. */
+export function checkpointAt(place: RunPlace, version: number): Checkpoint {
+	const { runId, sessionKey, phase, seq, at, toolCallId, waitsFor } = place;
+	return {
+		...place,
+		checkpointId: `${runId}.${version}`,
+		version,
+		runtimeState: { seq, at, ...(waitsFor === undefined ? {} : { waitsFor }) },
+		sessionSnapshot: { sessionKey, seq },
+		...(phase === "before-tool" && toolCallId !== undefined ? { pendingToolCall: { toolCallId } } : {}),
+	};
 }

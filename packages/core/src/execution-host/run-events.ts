@@ -8,14 +8,16 @@ export interface EventCursor {
 }
 
 /** An event of a run with its cursor. */
-export interface StoredRunEvent extends EventCursor {
+export interface StoredRunEvent {
+	readonly cursor: EventCursor;
 	readonly event: AgentEvent;
+	readonly runId: string;
 }
 
 /** The events of runs, in order. */
 export interface RunEventStore {
 	/** Adds an event; the cursor follows it. */
 	append(runId: string, event: AgentEvent): Promise<EventCursor>;
-	/** The events after a cursor, in the order they were added. Default: all. */
-	read(runId: string, cursor?: EventCursor): Promise<readonly StoredRunEvent[]>;
+	/** The events after a cursor, in the order they were added; those that are there when it is read. Default: all. */
+	read(runId: string, cursor?: EventCursor): AsyncIterable<StoredRunEvent>;
 }

@@ -1,5 +1,13 @@
 import { expect, test } from "vitest";
-import { agentOn, drain, handClock, otherProcess, reminder, settled } from "./execution-host.fixture.ts";
+import {
+	agentOn,
+	allOf,
+	drain,
+	handClock,
+	otherProcess,
+	reminder,
+	settled,
+} from "./execution-host.fixture.ts";
 import { createInMemoryExecutionHost } from "./in-memory.ts";
 
 function gate(): { readonly opened: Promise<void>; open(): void } {
@@ -61,7 +69,7 @@ test("a worker that was paused while another took its run over commits nothing m
 	expect((await taken?.result())?.text).toBe("Done.");
 	const before = [
 		await host.store.checkpoints.list(run.runId),
-		await host.store.events.read(run.runId),
+		await allOf(host.store.events.read(run.runId)),
 		await host.store.runs.get(run.runId),
 		(await second.session("s").state()).messages.length,
 	];
@@ -71,7 +79,7 @@ test("a worker that was paused while another took its run over commits nothing m
 	expect(signal?.aborted).toBe(true);
 	expect([
 		await host.store.checkpoints.list(run.runId),
-		await host.store.events.read(run.runId),
+		await allOf(host.store.events.read(run.runId)),
 		await host.store.runs.get(run.runId),
 		(await second.session("s").state()).messages.length,
 	]).toEqual(before);

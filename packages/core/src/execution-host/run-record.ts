@@ -39,7 +39,7 @@ export interface RunRecord {
 	/** Runs with the same key are one run. A notification's run has the notification's idempotency key. */
 	readonly dedupeKey?: string;
 	readonly lease?: RunLease;
-	/** What the run came to, compact and JSON-safe. */
+	/** What the run came to, JSON-safe: the text of its last answer, empty without one. Present when it has ended. */
 	readonly output?: unknown;
 	/** Why the run ended with `error` or `cancelled`. */
 	readonly error?: ErrorData;
@@ -50,60 +50,39 @@ export interface RunRecord {
 }
 
 /** A run to create; what is left out: `rootRunId` is its own id, `checkpointVersion` 0. */
-export type NewRun = Omit<RunRecord, "rootRunId" | "checkpointVersion" | "lease"> &
-	Partial<Pick<RunRecord, "rootRunId" | "checkpointVersion" | "lease">>;
+export type NewRun = Omit<RunRecord, "rootRunId" | "checkpointVersion"> &
+	Partial<Pick<RunRecord, "rootRunId" | "checkpointVersion">>;
 
-/** What may change of a run. `lease: null` gives the lease up: the next claim need not wait for its end. */
-export type RunChange = Partial<Pick<RunRecord, "status" | "output" | "error" | "checkpointVersion">> & {
-	readonly lease?: null;
-};
-
-/** The new run, or the one that exists. */
-export type CreateRunResult =
-	| { readonly ok: true; readonly run: RunRecord }
-	/** A run with that id or dedupe key is already; it is as it was. */
-	| { readonly ok: false; readonly reason: "exists"; readonly run: RunRecord };
-
-/** How a run is claimed or its claim renewed. */
+/** How a run is claimed. */
 export interface ClaimRunOptions {
+	/** Default: one more than that of the claim before. */
+	readonly attempt?: number;
+	/** Name of the claim; the one that is valid is renewed. Default: a new one. */
+	readonly leaseId?: string;
 	/** Milliseconds the claim is valid without renewal. Default 30,000. */
 	readonly leaseMs?: number;
-	/** The lease to renew: the claim continues under it, the attempt stays. */
-	readonly leaseId?: string;
+	/** Milliseconds since the epoch. Default: by the host's clock. */
+	readonly nowMs?: number;
 }
 
 /** The claimed run, or why it could not be claimed. */
 export type ClaimRunResult =
-	| { readonly ok: true; readonly run: RunRecord & { readonly lease: RunLease } }
-	/**
-	 * `leased`: another claim has not expired. `lease-lost`: the lease to renew is not the current one.
-	 * `final`: the run has ended.
-	 */
-	| { readonly ok: false; readonly reason: "not-found" | "leased" | "lease-lost" | "final" };
-
-/** The lease that must hold for a change of a run. */
-export interface UpdateRunOptions {
-	/** Refuse the change unless this lease is valid, expired or not: nobody else has claimed the run. */
-	readonly leaseId?: string;
-}
-
-/** The changed run, or why it was not changed. */
-export type UpdateRunResult =
-	| { readonly ok: true; readonly run: RunRecord }
-	/** `final`: a status that is final does not change any more. */
-	| { readonly ok: false; readonly reason: "not-found" | "lease-lost" | "final" };
+	| { readonly ok: true; readonly lease: RunLease; readonly record: RunRecord }
+	/** `leased`: another claim has not expired. `not-claimable`: the run has ended. */
+	| { readonly ok: false; readonly reason: "leased" | "not-claimable" | "not-found" };
 
 /** The runs of an execution host. */
 export interface RunStore {
-	/** Records a run; the same id or dedupe key a second time changes nothing. */
-	create(run: NewRun): Promise<CreateRunResult>;
+	/** Records a run and gives the record. The same id or dedupe key a second time changes nothing. */
+	create(record: NewRun): Promise<RunRecord>;
 	get(runId: string): Promise<RunRecord | null>;
 	getByDedupeKey(dedupeKey: string): Promise<RunRecord | null>;
 	/** The runs a run has started, in the order they were created. */
 	listByParentRunId(parentRunId: string): Promise<readonly RunRecord[]>;
 	/** Takes the right to work on a run, for a time. A run that was `queued` or `suspended` is then `leased`. */
-	claim(runId: string, options?: ClaimRunOptions): Promise<ClaimRunResult>;
-	update(runId: string, change: RunChange, options?: UpdateRunOptions): Promise<UpdateRunResult>;
+	claim(runId: string, options: ClaimRunOptions): Promise<ClaimRunResult>;
+	/** Replaces the record of a run and gives it as it is then: one in a final status stays as it was. */
+	update(record: RunRecord): Promise<RunRecord>;
 }
 
 /** Whether a run in this status has ended for good. */

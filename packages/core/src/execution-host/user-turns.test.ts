@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { sqliteHost } from "../sqlite.ts";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
-import { agentOn, drain } from "./execution-host.fixture.ts";
+import { agentOn, allOf, drain } from "./execution-host.fixture.ts";
 import { createInMemoryExecutionHost } from "./in-memory.ts";
 
 const add = {
@@ -96,11 +96,11 @@ test("a run's events are on the host as they were emitted, and not in the sessio
 	};
 	const run = await one.session("s").send("1 + 2?");
 	const emitted = await drain(run);
-	const stored = await host.store.events.read(run.runId);
+	const stored = await allOf(host.store.events.read(run.runId));
 	expect(stored.map(({ event }) => event)).toEqual(emitted);
-	expect(stored.map(({ offset }) => offset)).toEqual(emitted.map((_, index) => index + 1));
+	expect(stored.map(({ cursor }) => cursor.offset)).toEqual(emitted.map((_, index) => index + 1));
 	for (const offset of [0, 1, 5, emitted.length]) {
-		const rest = await host.store.events.read(run.runId, { offset });
+		const rest = await allOf(host.store.events.read(run.runId, { offset }));
 		expect(rest.map(({ event }) => event)).toEqual(emitted.slice(offset));
 	}
 	const states = await Promise.all(keys.map((key) => host.store.sessions.load(key)));
@@ -134,6 +134,7 @@ test("a turn with one tool leaves its checkpoints in order, and a stale version 
 	expect(await host.store.checkpoints.append(next, { expectedVersion: 5 })).toEqual({
 		ok: false,
 		reason: "stale-version",
+		currentVersion: 6,
 	});
 	expect(await host.store.checkpoints.append(next, { expectedVersion: 6 })).toEqual({ ok: true, version: 7 });
 });

@@ -1,7 +1,7 @@
 // The events of keyed sessions: what a run emits to its consumer (keyed sessions, AgentEvent).
-import type { UserContent } from "@holdfast/upp";
 import type { KnownTool, KnownTools } from "../tools/index.ts";
 import type { PendingWait, Placement } from "./fact.ts";
+import type { InputPart } from "./input-part.ts";
 import type { SubagentJobEvent } from "./job-events.ts";
 import type { PendingToolCall } from "./outside-answers.ts";
 
@@ -37,7 +37,8 @@ type ResultEvent<Tool extends KnownTool> = Tool extends KnownTool
  */
 export type AgentEvent<Tools = unknown, Output = unknown> =
 	| { readonly type: "user-text"; readonly text: string | readonly string[] }
-	| { readonly type: "user-message"; readonly content: readonly UserContent[] }
+	/** Its parts are as they were given, bytes as base64. */
+	| { readonly type: "user-message"; readonly content: readonly InputPart[] }
 	| {
 			readonly type: "runtime-input";
 			readonly input: AgentEvent;

@@ -92,6 +92,7 @@ const facts: Record<Fact["kind"], fc.Arbitrary<object>> = {
 	"wait.ended": fc.record({ step: count, tag: word, until: count }),
 	"message.updated": fc.record({ messageId: word, message }),
 	"message.deleted": fc.record({ messageId: word }),
+	"history.cut": fc.record({ messageId: word }),
 	"run.ended": fc
 		.tuple(
 			fc.record({ outcome: fc.constant("error") }),
@@ -155,7 +156,7 @@ function expectSameText({ lines, golden }: ReturnType<typeof readGolden>): void 
 }
 
 test("the golden journals hold every kind of fact", () => {
-	const kinds = ["golden-journal-1", "golden-journal-2"].flatMap((name) =>
+	const kinds = ["golden-journal-1", "golden-journal-2", "golden-journal-3"].flatMap((name) =>
 		readGolden(name).golden.map(({ kind }) => kind),
 	);
 	expect(new Set(kinds)).toEqual(new Set(Object.keys(factFormats)));

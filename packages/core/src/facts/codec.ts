@@ -55,6 +55,7 @@ export const factFormats: Readonly<Record<FactKind, FactFormat>> = {
 	"wait.ended": format({}),
 	"message.updated": format({ messages: ["message"] }),
 	"message.deleted": format({}),
+	"history.cut": format({}),
 	"run.ended": format({ messages: ["partial"] }),
 	folded: format({}),
 };

@@ -1,4 +1,5 @@
-// A message of the history replaced or taken out: the one change to what was said (part of evolve, keeps I2).
+// A message of the history replaced or taken out, alone or with all that follows: the one change to what was said (part of
+// evolve, keeps I2).
 import type { Message } from "@holdfast/upp";
 import { AgentState, List } from "../state/index.ts";
 import type { SessionState } from "./session-state.ts";
@@ -20,4 +21,23 @@ export function editMessage(
 	const messages = change(parts.messages);
 	const context = state.context === parts.messages ? messages : change(state.context);
 	return { ...state, seq, agent: AgentState.ofParts({ ...parts, messages }), context };
+}
+
+/** The state without a message and all that follows it; as it is where there is no such message. */
+export function cutHistory(state: SessionState, messageId: string): SessionState {
+	const before = (list: List<Message>): List<Message> => {
+		const at = list.toArray().findLastIndex(({ id }) => id === messageId);
+		return at < 0 ? list : list.until(at);
+	};
+	const parts = AgentState.partsOf(state.agent);
+	const messages = before(parts.messages);
+	const context = state.context === parts.messages ? messages : before(state.context);
+	const { run } = state;
+	const firstMessage = Math.min(run?.firstMessage ?? 0, messages.length);
+	return {
+		...state,
+		agent: AgentState.ofParts({ ...parts, messages }),
+		context,
+		run: run && { ...run, firstMessage },
+	};
 }

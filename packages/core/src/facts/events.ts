@@ -44,7 +44,13 @@ export interface InputEvent extends At {
 	readonly type: "input";
 	readonly placement: Placement;
 	readonly shape: InputTaken["shape"];
+	readonly wrapped?: InputTaken["wrapped"];
 	readonly message: Message;
+}
+/** A message of the user and all that followed it were taken out of the history: the run takes their place. */
+export interface HistoryCutEvent extends At {
+	readonly type: "history_cut";
+	readonly messageId: string;
 }
 /** The turn may be steered before its first step. */
 export interface TurnStartEvent extends At {
@@ -206,6 +212,7 @@ type EndOf<Tool extends KnownTool> = Tool extends KnownTool
 export type RunEvent<Tools = unknown> =
 	| RunStartEvent
 	| InputEvent
+	| HistoryCutEvent
 	| TurnStartEvent
 	| StepStartEvent
 	| ModelStartEvent
@@ -228,8 +235,10 @@ export type BoundaryEvent = TurnStartEvent | StepStartEvent | StepEndEvent;
 /** Somebody who looks on. Must not throw. */
 export interface Watcher {
 	notify(event: RunEvent): void;
+	/** Settles when what it does about earlier events is done; asked before a boundary is emitted. Undefined: it is. */
+	settled?(): Promise<unknown> | undefined;
 	/** Settles when the run may continue past a boundary that was just emitted; undefined lets it continue at once. */
-	passed?(event: BoundaryEvent): Promise<void> | undefined;
+	passed?(event: BoundaryEvent): Promise<unknown> | undefined;
 	/** Settles when there is room for more of the model's stream; undefined when there is. */
 	full?(): Promise<void> | undefined;
 	/** Settles when followers that keep up have what was emitted; asked before a tool begins or continues. Undefined: at once. */

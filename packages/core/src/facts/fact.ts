@@ -80,6 +80,8 @@ export interface InputTaken {
 	readonly placement: Placement;
 	/** The shape it was given in, so that events can show it as it came. */
 	readonly shape: "text" | "texts" | "message";
+	/** Positions of the parts whose data was given as an object that says what it is. Absent: none. */
+	readonly wrapped?: readonly number[];
 	readonly message: Message;
 }
 
@@ -225,6 +227,12 @@ export interface MessageDeleted {
 	readonly messageId: string;
 }
 
+/** A message of the user and all that followed it were taken out of the history: the run takes their place. */
+export interface HistoryCut {
+	readonly kind: "history.cut";
+	readonly messageId: string;
+}
+
 /** A run ended; exactly one a run, always its last fact. */
 export interface RunEnded {
 	readonly kind: "run.ended";
@@ -274,6 +282,7 @@ export type Fact = Marked &
 		| WaitEnded
 		| MessageUpdated
 		| MessageDeleted
+		| HistoryCut
 		| RunEnded
 		| Folded
 	);

@@ -2,6 +2,7 @@
 export type { AgentEvent } from "./agent-event.ts";
 export type { Chunk, ChunkEvent, KeptEvent, StoredChunk } from "./chunk.ts";
 export { decodeFact, type EncodedFact, encodeFact } from "./codec.ts";
+export { cutHistory } from "./edit-message.ts";
 export { chunksAfter, entriesAfter, entriesBack, isExpired } from "./entry-pages.ts";
 export { errorData } from "./error-data.ts";
 export { afterEntry, beginning, type EventPlace, eventId, isAfter, readEventId } from "./event-id.ts";
@@ -46,19 +47,21 @@ export {
 	saidBy,
 	storedInput,
 } from "./input.ts";
-export { isJobEvent, type JobStatus, type SubagentJobEvent } from "./job-events.ts";
+export { anyImage, type InputPart, type WrappedData } from "./input-part.ts";
+export { isJobEvent, type JobStatus, type SubagentJobEnd, type SubagentJobEvent } from "./job-events.ts";
 export { joinModelEvents, joinStreamEvents } from "./join-stream-events.ts";
 export {
 	eventsExpired,
 	forkUnsettled,
 	historyUnsettled,
+	isUnreadable,
 	journalClosed,
 	journalCorrupt,
 	leaseLost,
 	nothingToFork,
 	sessionExists,
 } from "./journal-errors.ts";
-export { emptySession, eventsOf, type PlacedEvent } from "./journal-fold.ts";
+export { emptySession, eventsOf, JournalFold, type PlacedEvent } from "./journal-fold.ts";
 export { type JournalItem, JournalReader, type JournalSource } from "./journal-reader.ts";
 export { lookAt, never } from "./look-at.ts";
 export { PendingMarks, withMarks } from "./marks.ts";

@@ -80,6 +80,12 @@ export function named(key: string): string {
 	return JSON.stringify(key.length > 80 ? `${key.slice(0, 77)}...` : key);
 }
 
+/** Whether an error says that what is stored cannot be read: it is damaged, or a newer release wrote it. */
+export function isUnreadable(error: unknown): boolean {
+	const { code } = (error ?? {}) as { readonly code?: unknown };
+	return code === "journal_corrupt" || code === "journal_newer";
+}
+
 /** What is stored cannot be what a journal wrote. */
 export function journalCorrupt(what: string, cause?: unknown): HoldfastError {
 	return new HoldfastError(

@@ -1,10 +1,12 @@
 // The fold of a journal's entries, one after the other: the only place outside a run that calls `evolve` (keeps I2). With
 // it, the events of what is read: boundaries from their marks, chunks, and what each entry is projected to.
+import { isHoldfastError } from "@holdfast/upp";
 import { AgentState } from "../state/index.ts";
 import type { ChunkEvent, StoredChunk } from "./chunk.ts";
 import { type EventPlace, placeBeforeChunk, placeBeforeEntry } from "./event-id.ts";
 import type { RunEvent } from "./events.ts";
 import type { BoundaryMark, Entry } from "./fact.ts";
+import { journalCorrupt } from "./journal-errors.ts";
 import { beginsMarks, boundaryOf } from "./marks.ts";
 import { project } from "./project.ts";
 import { evolve, type FoldOptions, initialSession, type SessionState } from "./session-state.ts";
@@ -39,6 +41,16 @@ export function eventsOf(entries: readonly Entry[]): readonly RunEvent[] {
 	return entries.flatMap((entry) => fold.read(entry).map(({ event }) => event));
 }
 
+/** What is thrown over an entry that lacks a part says that the journal is damaged. */
+function readable<T>({ seq, fact }: Entry, read: () => T): T {
+	try {
+		return read();
+	} catch (error) {
+		if (isHoldfastError(error)) throw error;
+		throw journalCorrupt(`entry ${seq} (${fact.kind}) lacks a part`, error);
+	}
+}
+
 export class JournalFold {
 	readonly #options: FoldOptions;
 	readonly #sessionKey: string | undefined;
@@ -60,11 +72,15 @@ export class JournalFold {
 
 	/** Folds an entry. */
 	add(entry: Entry): void {
-		this.#state = evolve(this.#state, entry, this.#options);
+		this.#state = readable(entry, () => evolve(this.#state, entry, this.#options));
 	}
 
 	/** Folds an entry and gives its events: the boundaries before it, then its own. */
 	read(entry: Entry): readonly PlacedEvent[] {
+		return readable(entry, () => this.#read(entry));
+	}
+
+	#read(entry: Entry): readonly PlacedEvent[] {
 		const { seq, fact } = entry;
 		if (beginsMarks(fact)) this.#hasMarks = fact.marks !== undefined;
 		const supplied = this.#supplied.before(entry);

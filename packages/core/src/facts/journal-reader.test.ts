@@ -1,12 +1,24 @@
 import { scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
-import { type Host, memoryHost } from "../host/host-port.ts";
+import { type Host, memoryHost as hostInMemory } from "../host/host-port.ts";
 import { drain } from "../sessions/drain.ts";
 import { foldHistory } from "../sessions/fold-history.ts";
 import { eventId } from "./event-id.ts";
 import { foldEntries } from "./journal-fold.ts";
 import { JournalReader, type JournalSource, type ReaderOptions } from "./journal-reader.ts";
+
+/** A host whose journal is not looked at without end: who did so in memory would let no timer fire, that of a test neither. */
+function memoryHost(): Host {
+	const host = hostInMemory();
+	const { head } = host.journal;
+	let looks = 0;
+	host.journal.head = (key) => {
+		if (++looks > 10_000) throw new Error("The journal is looked at without end.");
+		return head.call(host.journal, key);
+	};
+	return host;
+}
 
 /** A session "s" in which these turns have ended, each with a step that calls a tool. */
 async function turns(host: Host, ...texts: readonly string[]): Promise<void> {
@@ -88,6 +100,28 @@ test("from a state that was folded before it catches up with what was added, and
 	const count = read.length;
 	await reader.catchUp();
 	expect(read).toHaveLength(count);
+});
+
+test("who looks on and finds nothing new reads nothing", async () => {
+	const host = memoryHost();
+	await turns(host, "one");
+	let reads = 0;
+	const { journal } = host;
+	const counting: JournalSource = {
+		head: (key) => journal.head(key),
+		read(key, options) {
+			reads++;
+			return journal.read(key, options);
+		},
+	};
+	const reader = new JournalReader(counting, "s");
+	await reader.next();
+	expect(reads).toBe(1);
+	for (let look = 0; look < 3; look++) expect(await reader.next()).toEqual({ items: [], isCaughtUp: true });
+	expect(reads).toBe(1);
+	await turns(host, "two");
+	expect((await reader.next())?.items.length).toBeGreaterThan(0);
+	expect(reads).toBe(2);
 });
 
 test("a session that was deleted and made anew is another one, however far it has come", async () => {

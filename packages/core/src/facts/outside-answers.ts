@@ -179,13 +179,21 @@ function again({ call, settled: fact }: CallState, answer: ToolAnswer): readonly
 		throw new HoldfastError("tool_call_settled", ...refusal(toolCallId, "it has its result already"));
 	}
 	const isSame =
-		JSON.stringify(plainAnswer(toolCallId, answer.output)) === JSON.stringify(fact?.result) &&
+		sortedJson(plainAnswer(toolCallId, answer.output)) === sortedJson(fact?.result) &&
 		(answer.isError === true) === (fact?.outcome === "error");
 	if (isSame) return [];
 	throw new HoldfastError(
 		"tool_result_conflict",
 		...refusal(toolCallId, "it has another result already, which stays"),
 	);
+}
+
+/** JSON text that is the same in whichever order objects have their members. */
+function sortedJson(value: unknown): string | undefined {
+	return JSON.stringify(value, (_, member: unknown) => {
+		if (typeof member !== "object" || member === null || Array.isArray(member)) return member;
+		return Object.fromEntries(Object.entries(member).sort(([one], [other]) => (one < other ? -1 : 1)));
+	});
 }
 
 /** What somebody says too late. */

@@ -1,6 +1,7 @@
 // project: the event of a committed entry. Pure: following a journal gives the same events as being there.
 import type { ToolCall } from "@holdfast/upp";
 import type {
+	InputEvent,
 	MessageEvent,
 	RunEndEvent,
 	RunEvent,
@@ -25,8 +26,12 @@ export function project(
 		case "run.started":
 		case "run.resumed":
 			return startEvent(state, entry, sessionKey);
-		case "input":
-			return { type: "input", seq, sub, placement: fact.placement, shape: fact.shape, message: fact.message };
+		case "input": {
+			const { placement, shape, message, wrapped } = fact;
+			const event: Mutable<InputEvent> = { type: "input", seq, sub, placement, shape, message };
+			if (wrapped !== undefined) event.wrapped = wrapped;
+			return event;
+		}
 		case "assistant": {
 			const { step, tag, message, usage, stopReason, modelId, duration, cost } = fact;
 			const event: Mutable<MessageEvent> = {
@@ -102,6 +107,8 @@ export function project(
 				...(wait === undefined ? {} : { wait }),
 			};
 		}
+		case "history.cut":
+			return { type: "history_cut", seq, sub, messageId: fact.messageId };
 		case "run.parked":
 			return { type: "run_suspended", seq, sub, runId: entry.runId, reason: "parked" };
 		case "run.ended":

@@ -15,7 +15,7 @@ import {
 	type SubagentExecutionTrace,
 	withStepStatus,
 } from "../state/index.ts";
-import { editMessage } from "./edit-message.ts";
+import { cutHistory, editMessage } from "./edit-message.ts";
 import type { Entry, Noted, ToolCallOutcome, ToolSettled } from "./fact.ts";
 import { unfold } from "./folded-state.ts";
 import { isHidden, type OwnFold, OwnFoldFailed } from "./own-fold.ts";
@@ -103,6 +103,7 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 			fact.messageId,
 			fact.kind === "message.updated" ? fact.message : undefined,
 		);
+	if (fact.kind === "history.cut") return { ...cutHistory(state, fact.messageId), seq };
 	const { run } = state;
 	if (run === undefined || run.runId !== entry.runId) throw corrupt(entry, "it belongs to no open run");
 	switch (fact.kind) {

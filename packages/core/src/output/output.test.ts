@@ -234,9 +234,13 @@ test("options that cannot be are refused when the agent is made", () => {
 	expect(() => agent({ model, output, structure: {} as never })).toThrow(
 		expect.objectContaining({ code: "conflicting_options" }),
 	);
-	expect(() => agent({ model, output: { type: "nothing" } })).toThrow(
-		expect.objectContaining({ code: "invalid_schema" }),
-	);
+	const circular: Record<string, unknown> = { type: "string" };
+	circular.default = circular;
+	const unreadable = { type: "string", toJSON: () => expect.unreachable("It cannot be read.") };
+	for (const schema of [{ type: "nothing" }, circular, unreadable, { toJSON: () => undefined }])
+		expect(() => agent({ model, output: schema })).toThrow(
+			expect.objectContaining({ code: "invalid_schema" }),
+		);
 	const execution = { name: "own", execute: async () => ({}) as never, stream: () => ({}) as never };
 	expect(() => agent({ model, output, execution })).toThrow(
 		expect.objectContaining({ code: "conflicting_options" }),

@@ -73,19 +73,34 @@ function isObject({ type, properties }: JSONSchema): boolean {
 const place = "#/properties/value";
 
 function wrapped(schema: JSONSchema): JSONSchema {
-	// References are said from the root, which is another one now.
-	const moved = JSON.stringify(schema, (key, member) =>
-		key === "$ref" && typeof member === "string" && member.startsWith("#") ? place + member.slice(1) : member,
-	);
+	const value = moved(schema);
 	const { title, description } = schema;
 	return {
 		...(title === undefined ? {} : { title }),
 		...(description === undefined ? {} : { description }),
 		type: "object",
-		properties: { value: JSON.parse(moved) as JSONSchema },
+		properties: { value },
 		required: ["value"],
 		additionalProperties: false,
 	};
+}
+
+/** The schema as a member: references are said from the root, which is another one now. */
+function moved(schema: JSONSchema): JSONSchema {
+	try {
+		const json = JSON.stringify(schema, (key, member) =>
+			key === "$ref" && typeof member === "string" && member.startsWith("#")
+				? place + member.slice(1)
+				: member,
+		);
+		return JSON.parse(json) as JSONSchema;
+	} catch (cause) {
+		throw new HoldfastError(
+			"invalid_schema",
+			"The schema in `output` cannot be shown to a model: it is no plain JSON.",
+			{ cause },
+		);
+	}
 }
 
 function check(form: Form, answer: AssistantSaid): OutputVerdict | Promise<OutputVerdict> {

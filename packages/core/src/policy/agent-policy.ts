@@ -62,9 +62,9 @@ export class AgentPolicy {
 		return this.#options.plugins?.looksOn === true;
 	}
 
-	/** Gives an event to plugins that look on. Never throws. */
-	notify(event: unknown, run: PluginTurn): void {
-		this.#options.plugins?.notify(event, run);
+	/** Gives an event to plugins that look on; settles when they are done with it, undefined when they are. Never throws. */
+	notify(event: unknown, run: PluginTurn): Promise<unknown> | undefined {
+		return this.#options.plugins?.notify(event, run);
 	}
 
 	/** Deletes what was kept for a session. */

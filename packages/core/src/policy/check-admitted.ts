@@ -35,6 +35,7 @@ const content: Readonly<Record<FactKind, readonly string[]>> = {
 	"wait.ended": [],
 	"message.updated": ["message"],
 	"message.deleted": [],
+	"history.cut": [],
 	"run.ended": ["error", "partial"],
 	folded: [],
 };

@@ -190,7 +190,7 @@ export class AgentRun<Event = AgentEvent, Output = unknown, Watched = RunEvent> 
 	}
 
 	/** Ties this handle to the run that is about to be driven. @internal */
-	attach(run: Run, unread: UnreadRuns, onEvent?: (event: AgentEvent) => void): void {
+	attach(run: Run, unread: UnreadRuns, onEvent?: (event: AgentEvent) => unknown): void {
 		this.#run = run;
 		this.#from = run.state.seq;
 		if (this.#observer !== undefined) run.watch(this.#observer);
@@ -201,6 +201,7 @@ export class AgentRun<Event = AgentEvent, Output = unknown, Watched = RunEvent> 
 		run.watch({
 			notify: (event) => this.#emit(event),
 			passed: (event) => this.#events.passed(event),
+			...(onEvent === undefined ? {} : { settled: () => this.#events.settled() }),
 		});
 	}
 

@@ -7,6 +7,7 @@ import { AgentSessions } from "../agent/agent-sessions.ts";
 import type { Caller } from "../caller/caller.ts";
 import { journalHost } from "../host/host-port.ts";
 import { memoryJournal } from "../host/memory-journal.ts";
+import { definePlugin } from "../policy/plugins/plugin.ts";
 import { sqliteHost } from "../sqlite.ts";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import type { ToolContext } from "../tools/types.ts";
@@ -89,45 +90,79 @@ test("what was approved names who approved it, and the run keeps who began it", 
 	await agent.close();
 });
 
-test("a sub-agent works for whoever asked its parent, in the background too, and so does the run of the reminder", async () => {
-	const seen: (readonly [string, unknown])[] = [];
-	const look = (who: string) => looks(({ caller }) => void seen.push([who, caller]));
-	const helper = new Agent({
-		name: "helper",
-		description: "Helps.",
-		model: scriptedModel(({ messages }) =>
-			messages.at(-1)?.type === "user" ? { toolCalls: [{ name: "look" }] } : "Seen.",
-		),
-		tools: [look("helper")],
+test("what a plugin steers is said by who asked for the run, also where it becomes a turn of its own", async () => {
+	const seen: unknown[] = [];
+	const model = scriptedModel(({ messages }) =>
+		messages.at(-1)?.type === "user" ? { toolCalls: [{ name: "look" }] } : "Seen.",
+	);
+	let later: Promise<unknown> | undefined;
+	const steering = definePlugin({
+		name: "steering",
+		setup: (host) =>
+			host.on("step.after", ({ steer }) => {
+				if (later !== undefined) return;
+				later = steer("And that?");
+				session.interrupt();
+			}),
 	});
-	const delegate = (background: boolean) => ({
-		toolCalls: [
-			{ name: "delegate_to_helper", arguments: { prompt: "Look.", run_in_background: background } },
-		],
+	const agent = new Agent({
+		model,
+		tools: [looks(({ caller }) => void seen.push(caller))],
+		plugins: [steering],
 	});
-	const model = scriptedModel(({ messages }) => {
-		const last = messages.at(-1) as { type?: string; text?: string };
-		if (last.type !== "user") return "Said.";
-		if (last.text?.includes("system-reminder")) return { toolCalls: [{ name: "look" }] };
-		return delegate(last.text === "background");
-	});
-	const host = sqliteHost(join(temporaryFolder(), "sessions.db"));
-	const parent = new Agent({ model, host, subagents: [helper], tools: [look("parent")] });
-	const working = new AbortController();
-	const work = (async () => {
-		for await (const run of parent.work({ signal: working.signal, lookEveryMs: 5 })) void run.result();
-	})();
-	const session = parent.session("s");
-	await (await session.send("wait", { caller: bob })).result();
-	await (await session.send("background", { caller: alice })).result();
-	await expect.poll(() => seen.length, { timeout: 15_000 }).toBe(3);
-	expect(seen).toEqual([
-		["helper", bob],
-		["helper", alice],
-		["parent", alice],
-	]);
-	working.abort();
-	await work;
-	await parent.close();
-	await host.close();
+	const session = agent.session("s");
+	expect((await (await session.send("one", { caller: alice })).result()).outcome).toBe("aborted");
+	await later;
+	await expect.poll(() => seen).toEqual([alice, alice]);
+	await agent.close();
 });
+
+test.each(["its parent's host", "a host of its own"])(
+	"a sub-agent on %s works for whoever asked its parent, in the background too, and so does the run of the reminder",
+	async (where) => {
+		const folder = temporaryFolder();
+		const host = sqliteHost(join(folder, "sessions.db"));
+		const own = where === "a host of its own" ? sqliteHost(join(folder, "helper.db")) : undefined;
+		const seen: (readonly [string, unknown])[] = [];
+		const look = (who: string) => looks(({ caller }) => void seen.push([who, caller]));
+		const helper = new Agent({
+			name: "helper",
+			description: "Helps.",
+			model: scriptedModel(({ messages }) =>
+				messages.at(-1)?.type === "user" ? { toolCalls: [{ name: "look" }] } : "Seen.",
+			),
+			tools: [look("helper")],
+			...(own === undefined ? {} : { host: own }),
+		});
+		const delegate = (background: boolean) => ({
+			toolCalls: [
+				{ name: "delegate_to_helper", arguments: { prompt: "Look.", run_in_background: background } },
+			],
+		});
+		const model = scriptedModel(({ messages }) => {
+			const last = messages.at(-1) as { type?: string; text?: string };
+			if (last.type !== "user") return "Said.";
+			if (last.text?.includes("system-reminder")) return { toolCalls: [{ name: "look" }] };
+			return delegate(last.text === "background");
+		});
+		const parent = new Agent({ model, host, subagents: [helper], tools: [look("parent")] });
+		const working = new AbortController();
+		const work = (async () => {
+			for await (const run of parent.work({ signal: working.signal, lookEveryMs: 5 })) void run.result();
+		})();
+		const session = parent.session("s");
+		await (await session.send("wait", { caller: bob })).result();
+		await (await session.send("background", { caller: alice })).result();
+		await expect.poll(() => seen.length, { timeout: 15_000 }).toBe(3);
+		expect(seen).toEqual([
+			["helper", bob],
+			["helper", alice],
+			["parent", alice],
+		]);
+		working.abort();
+		await work;
+		await parent.close();
+		await host.close();
+		await own?.close();
+	},
+);

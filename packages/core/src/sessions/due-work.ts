@@ -1,7 +1,7 @@
 // One worker's round: what becomes due is begun as it becomes due, as far as there is room, and what failed is tried again
 // less and less often (keeps I7).
 import type { AgentRun, RunResult } from "./agent-run.ts";
-import { orphanedKeys } from "./store-keys.ts";
+import { orphans } from "./store-keys.ts";
 import type { Supervised, WorkHooks, WorkOptions, WorkProblem } from "./supervised.ts";
 
 /** Looks for calls whose time is over. */
@@ -180,9 +180,9 @@ export class DueWork {
 
 	/** What nobody alive works on. */
 	async #orphaned(): Promise<readonly Piece[]> {
-		const { journal, prefix, takeOver } = this.#supervised;
+		const { takeOver } = this.#supervised;
 		const pieces: Piece[] = [];
-		for await (const storeKey of orphanedKeys(journal, prefix)) {
+		for await (const storeKey of orphans(this.#supervised)) {
 			if (!this.#isOurs(storeKey)) continue;
 			pieces.push({ storeKey, name: `session ${storeKey}`, take: () => takeOver(storeKey) });
 		}

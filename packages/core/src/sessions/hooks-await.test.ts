@@ -69,6 +69,7 @@ const hooks: readonly (readonly [string, (ask: Ask) => AgentOptions])[] = [
 	["onAfterCall", (onAfterCall) => ({ toolStrategy: { onAfterCall } })],
 	["onError", (onError) => ({ toolStrategy: { onError }, tools: [failing] })],
 	["approval", (ask) => ({ tools: [tool({ approval: () => ask().then(() => true) })] })],
+	["events.on", (ask) => ({ plugins: [definePlugin({ name: "looking", events: { on: ask } })] })],
 	["needsApproval", (ask) => ({ tools: [tool({ needsApproval: () => ask().then(() => false) })] })],
 ];
 
@@ -101,20 +102,16 @@ test("a run whose hook lets the error through fails with it, and says which hook
 	expect(error?.message).toMatch(/"asking" failed in step\.after: .*"s"/);
 });
 
-test.for(["turn.after", "onComplete", "events.on"])(
-	"%s may wait for the session: no run waits for it",
-	async (name) => {
-		const { ask, found } = once(async () => outcome((await agent.session("s").send("plain")).result()));
-		const options: Record<string, AgentOptions> = {
-			"turn.after": { plugins: [plugin("turn.after", ask)] },
-			onComplete: { strategy: { onComplete: ask } },
-			"events.on": { plugins: [definePlugin({ name: "looking", events: { on: ask } })] },
-		};
-		const agent = made(options[name] ?? {});
-		expect((await (await agent.session("s").send("one")).result()).outcome).toBe("completed");
-		await expect.poll(() => found).toEqual(["completed"]);
-	},
-);
+test.for(["turn.after", "onComplete"])("%s may wait for the session: no run waits for it", async (name) => {
+	const { ask, found } = once(async () => outcome((await agent.session("s").send("plain")).result()));
+	const options: Record<string, AgentOptions> = {
+		"turn.after": { plugins: [plugin("turn.after", ask)] },
+		onComplete: { strategy: { onComplete: ask } },
+	};
+	const agent = made(options[name] ?? {});
+	expect((await (await agent.session("s").send("one")).result()).outcome).toBe("completed");
+	await expect.poll(() => found).toEqual(["completed"]);
+});
 
 test("a hook that leaves work running gets no error for what that waits for when the hook has returned", async () => {
 	const returned = gate();

@@ -13,5 +13,11 @@ export { SessionTable } from "./session-table.ts";
 export { storeKeysWith } from "./store-keys.ts";
 export type { RecoverOptions, WorkHooks, WorkOptions } from "./supervised.ts";
 export { Supervisor } from "./supervisor.ts";
-export type { AgentSetup, SessionAgent, SessionChildren, TurnRequest } from "./turn-agent.ts";
+export type {
+	AgentSetup,
+	SessionAgent,
+	SessionChildren,
+	SessionHome,
+	TurnRequest,
+} from "./turn-agent.ts";
 export type { Unread } from "./unread-runs.ts";

@@ -2,7 +2,7 @@
 // process begins it when this one dies; what left the inbox was begun, by whomever (keeps I3, I4).
 import { messageFromJSON } from "@holdfast/upp";
 import type { RunInput } from "../engine/index.ts";
-import { type AcceptedInput, inputFact, storedInput } from "../facts/index.ts";
+import { type AcceptedInput, inputFact, isUnreadable, journalCorrupt, storedInput } from "../facts/index.ts";
 import type { Journal, MaybePromise, StoredInput } from "../host/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import type { LocalStore } from "./local-store.ts";
@@ -17,6 +17,10 @@ export interface QueuedTurn {
 	readonly inputId: string;
 	/** A turn that was accepted under the same key before is not accepted again. */
 	readonly dedupeKey?: string;
+	/** Whether the caller chose the id of its message: one that the history has already is not taken. */
+	readonly isNamed?: true;
+	/** The message of the user whose place it takes, with all that followed. */
+	readonly insteadOf?: string;
 	/** Whether it was accepted by a process that died. */
 	readonly isAdopted?: true;
 	/** Whether it was said to a run that ended without it, so that nobody has the handle of this turn. */
@@ -272,10 +276,15 @@ export class Mailbox {
 
 /** An input of the inbox as it was accepted. */
 export function storedMessage(input: StoredInput): AcceptedInput {
-	const { message, ...body } = input.body as Omit<AcceptedInput, "message"> & {
-		message: Parameters<typeof messageFromJSON>[0];
-	};
-	return { ...body, message: messageFromJSON(message) as AcceptedInput["message"] };
+	try {
+		const { message, ...body } = input.body as Omit<AcceptedInput, "message"> & {
+			message: Parameters<typeof messageFromJSON>[0];
+		};
+		return { ...body, message: messageFromJSON(message) as AcceptedInput["message"] };
+	} catch (error) {
+		if (isUnreadable(error)) throw error;
+		throw journalCorrupt(`the input ${input.order} of a session cannot be read`, error);
+	}
 }
 
 /** An input of the inbox as a run takes it in. */

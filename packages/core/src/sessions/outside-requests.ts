@@ -114,6 +114,11 @@ async function settle(
 			const { isWaiting, state } = lease;
 			const isSettled = isWaiting || (of !== "waiting" && state.run?.parked !== undefined);
 			if (!isSettled) throw noPendingToolCalls(sessionKey);
+			const runId = state.run?.runId ?? "";
+			if (isWaiting && (await scope.records?.take(runId)) === false) {
+				lease.drop();
+				throw sessionBusy(sessionKey);
+			}
 			const resumed = await actor.resumeOpen("released", settling(state));
 			if (resumed !== undefined) return resumed;
 		}

@@ -1,6 +1,6 @@
 // Where the facts of a run go, and what records it beside them.
 import type { Ledger, Recorder } from "../engine/index.ts";
-import type { AcceptedInput } from "../facts/index.ts";
+import type { AcceptedInput, RunState } from "../facts/index.ts";
 import { leaseLost } from "../facts/index.ts";
 import type { Lease } from "../host/index.ts";
 import type { SessionRecords } from "./session-records.ts";
@@ -11,8 +11,10 @@ export function recordingOf(
 	lease: Lease,
 	{ runId, sessionKey }: { readonly runId: string; readonly sessionKey: string },
 	{ runKind: kind = "user-turn", parent }: NonNullable<Partial<AcceptedInput["origin"]>> = {},
+	before?: RunState,
 ): { readonly recorder: Recorder; readonly ledger?: Ledger } {
-	const about = { runId, sessionKey, kind };
+	const said = before?.runId === runId ? before.assistant?.message.text : undefined;
+	const about = { runId, sessionKey, kind, said };
 	const ledger = records.ledger(parent === undefined ? about : { ...about, parentRunId: parent.runId });
 	return ledger === undefined ? { recorder: lease } : { recorder: fenced(lease), ledger };
 }

@@ -58,13 +58,16 @@ export class ReminderSearch {
 	 */
 	async remind(): Promise<void> {
 		const { agent, background, journal } = this.#table;
+		const journals = [journal, ...(agent.children?.elsewhere() ?? []).map((table) => table.journal)];
 		if (background !== "durable" || agent.children === undefined) return;
 		const began = agent.engine.ports.clock.now();
 		const isWhole = began < this.#searchedAt || this.#searches++ % searchesToWhole === 0;
 		const changedSince = isWhole ? 0 : this.#searchedAt - clocksDiffer;
-		for await (const storeKey of storeKeysWith(journal, childPrefix(), changedSince)) {
-			const parent = readChildStoreKey(storeKey)?.parentStoreKey ?? storeKey;
-			await this.#table.tableOf(parent)?.agent.children?.retell(storeKey);
+		for (const each of new Set(journals)) {
+			for await (const storeKey of storeKeysWith(each, childPrefix(), changedSince)) {
+				const parent = readChildStoreKey(storeKey)?.parentStoreKey ?? storeKey;
+				await this.#table.tableOf(parent)?.agent.children?.retell(storeKey);
+			}
 		}
 		this.#searchedAt = began;
 	}

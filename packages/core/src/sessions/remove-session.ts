@@ -1,11 +1,12 @@
 // The end of a session with all of its child sessions: killed, on record before in this process, or removed (keeps I4).
 import { isAwaitedBy, withinCall } from "../engine/index.ts";
-import { entriesAfter } from "../facts/index.ts";
-import { childPrefix, readChildStoreKey } from "../host/index.ts";
+import { entriesAfter, isUnreadable } from "../facts/index.ts";
+import { childPrefix, type Journal, type MaybePromise, readChildStoreKey } from "../host/index.ts";
 import { killSession } from "./kill-session.ts";
 import { processKey } from "./local-store.ts";
 import type { SessionActor } from "./session-actor.ts";
 import { awaitsItself } from "./session-errors.ts";
+import type { SessionRecords } from "./session-records.ts";
 import type { SessionTable } from "./session-table.ts";
 import { storeKeysWith } from "./store-keys.ts";
 
@@ -37,7 +38,12 @@ export async function remove(table: SessionTable, actor: SessionActor): Promise<
 async function removeEntries(table: SessionTable, storeKey: string): Promise<boolean> {
 	const { journal } = table;
 	await recordKill(table, storeKey);
-	const seen = await journal.head(storeKey);
+	const seen = await readable(() => journal.head(storeKey));
+	if (seen === "unreadable") {
+		await eachChild(table, storeKey, remove);
+		await journal.delete(storeKey);
+		return true;
+	}
 	if (seen === undefined) return true;
 	if (seen.openRunId !== undefined) return false;
 	await eachChild(table, storeKey, remove);
@@ -54,10 +60,16 @@ async function removeEntries(table: SessionTable, storeKey: string): Promise<boo
 async function recordKill(table: SessionTable, storeKey: string): Promise<void> {
 	const { journal, agent, records } = table;
 	try {
-		// The end of the run that is open is on its record before anything stops.
-		const openRunId = records === undefined ? undefined : (await journal.head(storeKey))?.openRunId;
+		// The end of the run that is open is on its record before anything stops. What is sent from now on is not ended.
+		const head = records === undefined ? undefined : await readable(() => journal.head(storeKey));
+		// Nobody can continue it, and nothing can be recorded in it.
+		if (head === "unreadable") return;
+		const openRunId = head?.openRunId;
 		if (openRunId !== undefined) await records?.cancelled([openRunId], storeKey);
-		const ended = await killSession(journal, storeKey, agent.engine.ports);
+		const ended = await killSession(journal, storeKey, agent.engine.ports).catch(async (error: unknown) => {
+			if (isUnreadable(error) && (await readable(() => journal.head(storeKey))) === "unreadable") return [];
+			throw error;
+		});
 		await records?.cancelled(ended, storeKey);
 	} finally {
 		await eachChild(table, storeKey, kill);
@@ -70,19 +82,23 @@ async function eachChild(
 	end: (table: SessionTable, child: SessionActor) => Promise<void>,
 ): Promise<void> {
 	const failures: unknown[] = [];
-	for await (const child of childrenOf(table, storeKey)) {
-		// A sub-agent that is gone from the agent has left its sessions in the store.
-		const subagent = readChildStoreKey(child)?.subagent ?? "";
-		const its = table.agent.children?.tableOf(subagent) ?? table;
-		await end(its, its.actorOf(child, child)).catch((error) => failures.push(error));
+	const { children } = table.agent;
+	for (const { journal, records } of [table, ...(children?.elsewhere() ?? [])]) {
+		for await (const child of childrenOf(table.journal, storeKey, journal, records)) {
+			// A sub-agent that is gone from the agent has left its sessions in the store.
+			const its = children?.tableOf(readChildStoreKey(child)?.subagent ?? "") ?? table;
+			await end(its, its.actorOf(child, child)).catch((error) => failures.push(error));
+		}
 	}
 	if (failures.length > 0) throw failures[0];
 }
 
-/** Store keys of the child sessions: those the journal lists, and those that are recorded beside it. */
+/** Store keys of the child sessions in a journal: those it lists, and those that are recorded beside it. */
 async function* childrenOf(
-	{ journal, records }: SessionTable,
+	parents: Journal,
 	storeKey: string,
+	journal: Journal,
+	records: SessionRecords | undefined,
 ): AsyncGenerator<string, void, void> {
 	const prefix = childPrefix(storeKey);
 	const known = new Set<string>();
@@ -90,13 +106,33 @@ async function* childrenOf(
 		known.add(child);
 		yield child;
 	}
-	if (records === undefined) return;
-	for await (const { runId, fact } of entriesAfter(journal, storeKey, 0)) {
-		if (fact.kind !== "run.started") continue;
+	// A journal that lists its sessions has listed them.
+	if (records === undefined || records.children.doneBy === "starter") return;
+	for (const runId of await startedIn(parents, storeKey)) {
 		for (const child of await records.children.placesOf(runId)) {
 			if (known.has(child) || !child.startsWith(prefix)) continue;
 			known.add(child);
 			yield child;
 		}
+	}
+}
+
+/** The runs of a session, as far as it can be read. */
+async function startedIn(journal: Journal, storeKey: string): Promise<readonly string[]> {
+	const runs: string[] = [];
+	await readable(async () => {
+		for await (const { runId, fact } of entriesAfter(journal, storeKey, 0))
+			if (fact.kind === "run.started") runs.push(runId);
+	});
+	return runs;
+}
+
+/** A session that is damaged is ended and removed like any other. */
+async function readable<T>(read: () => MaybePromise<T>): Promise<T | "unreadable"> {
+	try {
+		return await read();
+	} catch (error) {
+		if (isUnreadable(error)) return "unreadable";
+		throw error;
 	}
 }

@@ -32,6 +32,14 @@ export function sessionBusy(key: string): HoldfastError {
 	});
 }
 
+/** The history has no message of the user of that id. */
+export function unknownMessage(key: string, messageId: string | undefined): HoldfastError {
+	return new HoldfastError(
+		"unknown_message",
+		`Session "${key}" has no message ${JSON.stringify(messageId?.slice(0, 100))} of the user that could be replaced. Load the conversation again.`,
+	);
+}
+
 /** A tool waits for its own session, or for one that waits for it. */
 export function awaitsItself(key: string): HoldfastError {
 	return new HoldfastError(

@@ -5,6 +5,7 @@ import { EventQueue } from "../engine/index.ts";
 import type { AgentEvent, BoundaryEvent, RunEvent, Watcher } from "../facts/index.ts";
 import { isJobEvent } from "../facts/index.ts";
 import { plainDetails, plainJson } from "../tools/index.ts";
+import { partOf } from "./shown-part.ts";
 import type { UnreadRuns } from "./unread-runs.ts";
 
 /** How many events are kept for a consumer that has not come yet: the last ones. */
@@ -36,8 +37,9 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 	/** Watches it as long as nobody reads it, under the handle that nobody uses. */
 	unread: UnreadRuns | undefined;
 	handle: { readonly sessionKey: string; readonly runId: string } | undefined;
-	/** Called with each event when it happens, whether or not anybody consumes it. */
-	onEvent: ((event: AgentEvent) => void) | undefined;
+	/** Called with each event when it happens, whether or not anybody consumes it. The run passes no boundary before what it gives has settled. */
+	onEvent: ((event: AgentEvent) => unknown) | undefined;
+	#heard: Promise<unknown>[] | undefined;
 	#gate: { readonly at: number; open(): void } | undefined;
 
 	notify(event: RunEvent): void {
@@ -135,7 +137,20 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 		this.#overlays = 0;
 	}
 
-	passed(_event: BoundaryEvent): Promise<void> | undefined {
+	/** What is still being done about events that were emitted. */
+	settled(): Promise<unknown> | undefined {
+		const heard = this.#heard;
+		this.#heard = undefined;
+		return heard && Promise.all(heard);
+	}
+
+	passed(_event: BoundaryEvent): Promise<unknown> | undefined {
+		const settled = this.settled();
+		const asked = this.#askedOn();
+		return settled === undefined || asked === undefined ? (settled ?? asked) : Promise.all([settled, asked]);
+	}
+
+	#askedOn(): Promise<void> | undefined {
 		const isHeld = this.#consumer === "awaited" || this.#consumer === "read";
 		if (!isHeld || this.#asked > this.count) return undefined;
 		if (this.#consumer === "awaited") this.unread?.awaits(this);
@@ -205,7 +220,10 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 			this.#dropped++;
 		}
 		this.#queue.push(event);
-		this.onEvent?.(event);
+		const heard = this.onEvent?.(event);
+		if (!(heard instanceof Promise)) return;
+		this.#heard ??= [];
+		this.#heard.push(heard);
 	}
 }
 
@@ -224,19 +242,16 @@ function shownInput(input: unknown): unknown {
 }
 
 function inputEvent(event: Extract<RunEvent, { type: "input" }>): AgentEvent {
-	const { message, shape } = event;
+	const { message, shape, wrapped = [] } = event;
 	const content =
 		message.type === "user" ? (message as unknown as { content: readonly UserContent[] }).content : [];
 	const texts = content.flatMap((part) => (part.type === "text" ? [part.text] : []));
 	if (shape === "text") return { type: "user-text", text: texts[0] ?? "" };
 	if (shape === "texts") return { type: "user-text", text: texts };
-	return { type: "user-message", content: content.map(plainPart) };
-}
-
-/** Events are JSON: bytes are written as base64. */
-function plainPart(part: UserContent): UserContent {
-	if ((part.type !== "image" && part.type !== "document") || part.source.type !== "bytes") return part;
-	return { ...part, source: { type: "base64", data: plainJson(part.source.data) as string } };
+	return {
+		type: "user-message",
+		content: content.map((block, index) => partOf(block, wrapped.includes(index))),
+	};
 }
 
 function endEvent(event: Extract<RunEvent, { type: "run_end" }>): AgentEvent {

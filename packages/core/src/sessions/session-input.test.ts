@@ -1,7 +1,9 @@
 import type { Message, UserContent } from "@holdfast/upp";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { lines } from "../agent/agent.fixture.ts";
+import { runEventsOf } from "../execution-host/over-journal/run-events-of.ts";
 import type { SendInput } from "../facts/input.ts";
+import type { InputPart } from "../facts/input-part.ts";
 import { drain } from "./drain.ts";
 import { echo, eventsOf, play, settled, shown, upTo } from "./sessions.fixture.ts";
 
@@ -16,6 +18,13 @@ async function sent(input: SendInput) {
 	const [emitted, ...others] = await eventsOf(await session.send(input));
 	expect(others.filter(({ type }) => type.startsWith("user-"))).toEqual([]);
 	return { emitted, content: contentsOf(model.requests[0]?.messages) };
+}
+
+/** A list in which nothing was ever put between these and the place after them. */
+function sparse(...given: readonly unknown[]): readonly unknown[] {
+	const list: unknown[] = [...given];
+	list[given.length + 1] = given[0];
+	return list;
 }
 
 afterEach(() => void vi.unstubAllGlobals());
@@ -60,10 +69,14 @@ describe("an input", () => {
 				{ type: "file", data: "AQI=", mediaType: "text/plain" },
 			],
 		});
-		const parts = (bytes: unknown) => [
+		const parts = [
 			{ type: "text", text: "look" },
 			{ type: "image", source: { type: "url", url: "https://x.test/a.png" }, mimeType: "image/png" },
-			{ type: "image", source: bytes, mimeType: "image/png" },
+			{
+				type: "image",
+				source: { type: "bytes", data: new Uint8Array([1, 2]) },
+				mimeType: "image/png",
+			},
 			{
 				type: "document",
 				source: { type: "url", url: "https://x.test/a.pdf" },
@@ -72,8 +85,15 @@ describe("an input", () => {
 			},
 			{ type: "document", source: { type: "base64", data: "AQI=" }, mimeType: "text/plain" },
 		];
-		expect(content).toEqual([parts({ type: "bytes", data: new Uint8Array([1, 2]) })]);
-		expect(emitted).toEqual({ type: "user-message", content: parts({ type: "base64", data: "AQI=" }) });
+		expect(content).toEqual([parts]);
+		const given = [
+			{ type: "text", text: "look" },
+			{ type: "image", image: "https://x.test/a.png", mediaType: "image/png" },
+			{ type: "image", image: "AQI=", mediaType: "image/png" },
+			{ type: "file", data: "https://x.test/a.pdf", mediaType: "application/pdf", filename: "a.pdf" },
+			{ type: "file", data: "AQI=", mediaType: "text/plain" },
+		];
+		expect(emitted).toEqual({ type: "user-message", content: given });
 		expect(fetched).not.toHaveBeenCalled();
 	});
 
@@ -95,6 +115,16 @@ describe("an input", () => {
 		],
 		["an image without one", { type: "user-message", content: [{ type: "image", mediaType: "image/png" }] }],
 		["strings and numbers", ["a", 7]],
+		["texts with a hole", sparse("a", "b")],
+		["texts of a user with a hole", { type: "user-text", text: sparse("a", "b") }],
+		["parts with a hole", sparse({ type: "text", text: "a" }, { type: "text", text: "b" })],
+		["a message with a hole", { type: "user-message", content: sparse({ type: "text", text: "a" }) }],
+		["a file of nothing", [{ type: "file", data: { type: "data" }, mediaType: "text/plain" }]],
+		["a file of an unknown kind", [{ type: "file", data: { type: "what", what: "" }, mediaType: "a/b" }]],
+		[
+			"a file without a reference",
+			[{ type: "file", data: { type: "reference", reference: {} }, mediaType: "a/b" }],
+		],
 	])(
 		"that is %s is refused by send, steer and overlay, before anything of it is kept [SES-023]",
 		async (_, input) => {
@@ -123,6 +153,38 @@ describe("an input", () => {
 		},
 	);
 
+	test.each<[string, readonly InputPart[]]>([
+		["an image of no named type", [{ type: "image", image: "AQI=" }]],
+		["a file by its text", [{ type: "file", data: { type: "text", text: "a,b" }, mediaType: "text/csv" }]],
+		["a file by its data", [{ type: "file", data: { type: "data", data: "AQI=" }, mediaType: "a/b" }]],
+		[
+			"a file by its URL",
+			[{ type: "file", data: { type: "url", url: "https://x.test/a" }, mediaType: "a/b" }],
+		],
+		[
+			"a file by its ids at providers",
+			[
+				{ type: "text", text: "this" },
+				{
+					type: "file",
+					data: { type: "reference", reference: { acme: "f1" } },
+					mediaType: "a/b",
+					filename: "f",
+				},
+				{ type: "file", data: "AQI=", mediaType: "a/b" },
+			],
+		],
+	])("of %s is in events as it was given, and is taken as it is there", async (_, content) => {
+		const { emitted } = await sent({ type: "user-message", content });
+		expect(emitted).toEqual({ type: "user-message", content });
+		const again = await sent(emitted as never);
+		expect(again.emitted).toEqual(emitted);
+		const { session, journal } = play(echo);
+		await drain(await session.send({ type: "user-message", content }));
+		// As it is read from the journal, too.
+		expect(runEventsOf(await journal.read("s"))[0]).toEqual(emitted);
+	});
+
 	test("is copied: who changes it later changes neither events nor history [SES-024]", async () => {
 		const texts = ["a", "b"];
 		const bytes = new Uint8Array([1, 2]);
@@ -145,7 +207,7 @@ describe("an input", () => {
 				type: "user-message",
 				content: [
 					{ type: "text", text: "look" },
-					{ type: "image", source: { type: "base64", data: "AQI=" }, mimeType: "image/*" },
+					{ type: "image", image: "AQI=" },
 				],
 			},
 		]);

@@ -200,4 +200,49 @@ describe("delete", () => {
 			expect((await all).at(-1)).toMatchObject({ type: "turn-error", code: "session_killed" });
 		},
 	);
+
+	test("takes along what is on its way into the inbox when it is called", async () => {
+		const [working, arriving, stored] = [gate(), gate(), gate()];
+		const journal = memoryJournal();
+		const submit = journal.submit.bind(journal);
+		const { session, agent } = play(
+			(_, call) => (call === 0 ? { gate: never, text: "never" } : "Yes."),
+			{},
+			journal,
+		);
+		void (await session.send("one")).result();
+		journal.submit = async (key, input) => {
+			arriving.open();
+			await stored.promise;
+			return submit(key, input);
+		};
+		const second = session.send("two").then(
+			(run) => run.result(),
+			(error: { code: string }) => ({ outcome: error.code }),
+		);
+		await arriving.promise;
+		let isKilled = false;
+		const killing = session.kill().then(() => {
+			isKilled = true;
+		});
+		await settled();
+		expect(isKilled).toBe(false);
+		stored.open();
+		await killing;
+		working.open();
+		expect(["killed", "session_killed"]).toContain((await second).outcome);
+		expect(journal.inbox("s")).toEqual([]);
+		expect(await agent.session("s").resume()).toBeNull();
+	});
+
+	test("leaves a handle that shows nothing of what waits, either", async () => {
+		const { session, agent } = play([{ toolCalls: [{ name: "ask" }] }, "Yes."], {
+			tools: [{ name: "ask", description: "Asks somebody." }],
+		});
+		await (await session.send("go")).result();
+		expect(await session.pending()).toHaveLength(1);
+		await session.kill();
+		await expect(session.pending()).rejects.toMatchObject({ code: "session_killed" });
+		expect(await agent.session("s").pending()).toEqual([]);
+	});
 });

@@ -40,9 +40,9 @@ export class SessionOpening {
 			return "held";
 		}
 		const { openRunId } = lease;
-		// A parked run is not claimed before it is released.
-		const isParked = lease.state.run?.parked !== undefined;
-		if (openRunId !== undefined && !isParked && (await records?.take(openRunId)) === false) {
+		// A run that is parked or waits is not claimed before it continues: whoever looks at it must not hold up who continues it.
+		const isLeft = lease.isWaiting || lease.state.run?.parked !== undefined;
+		if (openRunId !== undefined && !isLeft && (await records?.take(openRunId)) === false) {
 			lease.drop();
 			return "held";
 		}

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { anyTool, lines } from "../agent/agent.fixture.ts";
+import { allOf } from "../execution-host/execution-host.fixture.ts";
 import { sqliteHost } from "../sqlite.ts";
 import { temporaryFolder } from "../temporary-folder.fixture.ts";
 import { drain } from "./drain.ts";
@@ -104,7 +105,7 @@ describe("an overlay", () => {
 		const { store } = host;
 		const kept = [
 			await session.state(),
-			await store.events.read(run.runId),
+			await allOf(store.events.read(run.runId)),
 			await store.checkpoints.latest(run.runId),
 			await store.runs.get(run.runId),
 		];

@@ -10,6 +10,8 @@ export interface RecordedRun {
 	readonly sessionKey: string;
 	readonly kind: RunKind;
 	readonly parentRunId?: string;
+	/** What the model said last, of a run that is resumed. */
+	readonly said?: string | undefined;
 }
 
 export interface SessionRecords {

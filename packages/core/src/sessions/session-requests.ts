@@ -7,7 +7,8 @@ import type { QueuedTurn } from "./mailbox.ts";
 import { endNoted, take } from "./outside-requests.ts";
 import type { Resumption } from "./resume-turn.ts";
 import type { SessionActor } from "./session-actor.ts";
-import { endsRun, pendingToolCalls, sessionBusy, sessionHeld } from "./session-errors.ts";
+import { endsRun, pendingToolCalls, sessionBusy, sessionHeld, unknownMessage } from "./session-errors.ts";
+import { isOfAnother } from "./settlement.ts";
 import { isRunning, type Turn } from "./turn.ts";
 
 /** How a turn is started. */
@@ -21,6 +22,13 @@ export interface StartOptions {
 	readonly beforeBegin?: (() => Promise<void>) | undefined;
 	/** Looks on from the very beginning. */
 	readonly watcher?: Watcher | undefined;
+	/** Id of its message. Default: a new one. */
+	readonly messageId?: string | undefined;
+	/**
+	 * Id of a message of the user, whose place the turn takes: that message and all that followed are taken out of the
+	 * history, which continues with this turn. Its message has the same id. Default: it follows what was said last.
+	 */
+	readonly insteadOf?: string | undefined;
 	/** Who asks. Default: that is not known. */
 	readonly caller?: Caller | undefined;
 }
@@ -83,27 +91,33 @@ async function store({ mailbox, scope, sessionKey }: SessionActor, turn: QueuedT
 export async function start(
 	actor: SessionActor,
 	input: AcceptedInput,
-	{ runId, watcher, beforeBegin }: StartOptions = {},
+	{ runId, watcher, beforeBegin, messageId, insteadOf }: StartOptions = {},
 ): Promise<AgentRun> {
 	await endNoted(actor);
 	actor.ensureUsable();
 	const { lease, mailbox, sessionKey } = actor;
 	if (!actor.isIdle) throw sessionBusy(sessionKey);
-	const turn = queued(actor, input, runId);
+	const turn: QueuedTurn = {
+		...queued(actor, input, runId),
+		...(insteadOf === undefined ? {} : { insteadOf }),
+		...(insteadOf === undefined && messageId !== undefined ? { isNamed: true } : {}),
+	};
 	if (watcher !== undefined) turn.run.observe(watcher);
+	const isKnown = (): boolean => insteadOf === undefined || hasSaid(lease.state, insteadOf);
 	const begins = async (): Promise<boolean> => {
 		await actor.scope.agent.setup?.over();
 		if ((await actor.open()) !== "ours") throw sessionBusy(sessionKey);
 		actor.ensureNotKilled();
 		await beforeBegin?.();
 		if (lease.isWaiting) throw pendingToolCalls(sessionKey);
-		return lease.openRunId === undefined && mailbox.first === turn && actor.begin(turn);
+		return isKnown() && lease.openRunId === undefined && mailbox.first === turn && actor.begin(turn);
 	};
 	const begin = async (): Promise<void> => {
 		if (await begins()) return;
 		// What others did since this process worked on the session must be seen.
 		lease.drop();
-		if (!(await begins())) throw sessionBusy(sessionKey);
+		if (await begins()) return;
+		throw isKnown() ? sessionBusy(sessionKey) : unknownMessage(sessionKey, insteadOf);
 	};
 	mailbox.push(turn);
 	try {
@@ -113,6 +127,11 @@ export async function start(
 		throw error;
 	}
 	return turn.run;
+}
+
+/** Whether the history has a message of the user of that id. */
+function hasSaid({ agent }: SessionState, messageId: string): boolean {
+	return agent.messages.some(({ id, type }) => id === messageId && type === "user");
 }
 
 /** Says something to the active run; a turn of its own when no run is active any more. */
@@ -134,7 +153,8 @@ export async function steer(actor: SessionActor, input: AcceptedInput): Promise<
 		if (taken !== null) return taken;
 	}
 	const { turn } = actor;
-	if (turn === undefined || !isRunning(turn)) return send(actor, input);
+	if (turn === undefined || !isRunning(turn) || isOfAnother(turn.run.state.run, input))
+		return send(actor, input);
 	const inputId = input.message.id;
 	await mailbox.steer(turn.run.runId, input);
 	turn.run.offer({ inputId, fact: (placement) => inputFact(inputId, input, placement) });
@@ -210,7 +230,7 @@ export async function deliver(
 	dedupeKey: string,
 ): Promise<AgentRun | null> {
 	actor.ensureUsable();
-	const turn: QueuedTurn = { ...queued(actor, input, runId), dedupeKey };
+	const turn: QueuedTurn = { ...queued(actor, input, runId), dedupeKey, isNamed: true };
 	actor.mailbox.push(turn);
 	if ((await actor.mailbox.store(turn)) === "duplicate") return resumeRun(actor, runId);
 	actor.pump();

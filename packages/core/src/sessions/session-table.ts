@@ -26,6 +26,10 @@ export interface SessionTableOptions {
 	readonly keys?: "session-keys" | "store-keys";
 	/** Records kept of runs beside the journal. Default: none. */
 	readonly records?: SessionRecords | undefined;
+	/** What is the same for all whose sessions are in one store. Default: the journal. */
+	readonly store?: object | undefined;
+	/** The journal of the sessions that ask for the work of these. Default: their own. */
+	readonly askers?: Journal | undefined;
 	/** Looks on at each run that is driven here. */
 	readonly observe?: ObserveRun | undefined;
 }
@@ -38,6 +42,8 @@ export class SessionTable implements SessionScope {
 	readonly timers: Timers;
 	readonly background: ExecutionCapabilities["backgroundSubagents"];
 	readonly records: SessionRecords | undefined;
+	readonly store: object;
+	readonly askers: Journal;
 	readonly observe: ObserveRun | undefined;
 	readonly unread: UnreadRuns;
 	readonly #keys: "session-keys" | "store-keys";
@@ -57,6 +63,8 @@ export class SessionTable implements SessionScope {
 		this.later = new Later(this.timers);
 		this.background = options.background;
 		this.records = options.records;
+		this.store = options.store ?? journal;
+		this.askers = options.askers ?? journal;
 		this.observe = options.observe;
 		this.#keys = options.keys ?? "session-keys";
 		const { clock, eventLoop, lifetime } = agent.engine.ports;

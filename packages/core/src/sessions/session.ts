@@ -53,20 +53,44 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	 * Like `send`, but begins the turn at once or not at all.
 	 *
 	 * Rejects with TypeError for an unknown input shape, `session_busy` while a run is under way, `pending_tool_calls`
-	 * while one waits for answers.
+	 * while one waits for answers, `unknown_message` where it was to replace a message that the history does not have.
 	 */
-	async start(input: SendInput, options?: requests.StartOptions): Promise<AgentRun<Event, Output, Watched>> {
-		const accepted = saidBy(acceptInput(input), readBy(options?.caller));
-		return typed(this.#ask((actor) => requests.start(actor, accepted, options)));
+	async start(
+		input: SendInput,
+		options: requests.StartOptions = {},
+	): Promise<AgentRun<Event, Output, Watched>> {
+		const { insteadOf, messageId = insteadOf, caller } = options;
+		const said = saidBy(acceptInput(input, messageId), readBy(caller));
+		return typed(this.#ask((actor) => requests.start(actor, said, options)));
+	}
+
+	/**
+	 * Like `send`, under ids that were chosen before: what has the same `runId` is one turn. Null when it was accepted before,
+	 * and is over or in other hands. @internal
+	 */
+	async deliver(
+		input: SendInput,
+		{
+			runId,
+			messageId,
+			caller,
+		}: { readonly runId: string } & Pick<requests.StartOptions, "messageId" | "caller">,
+	): Promise<AgentRun | null> {
+		const said = saidBy(acceptInput(input, messageId), readBy(caller));
+		return this.#ask((actor) => requests.deliver(actor, runId, said, runId));
 	}
 
 	/**
 	 * Says something to the active run: it enters the conversation at the next boundary, and makes the turn take
-	 * another step where it would end. Resolves on acceptance with that run. Without an active run it is a `send`.
+	 * another step where it would end. Resolves on acceptance with that run. Without an active run it is a `send`, and so
+	 * it is where a `caller` is given and the run is for another one: its tools act for who asked for it.
 	 */
-	async steer(input: SendInput): Promise<AgentRun<Event, Output, Watched>> {
-		const accepted = acceptInput(input);
-		return typed(this.#ask((actor) => requests.steer(actor, accepted)));
+	async steer(
+		input: SendInput,
+		{ messageId, caller }: Pick<requests.StartOptions, "messageId" | "caller"> = {},
+	): Promise<AgentRun<Event, Output, Watched>> {
+		const said = saidBy(acceptInput(input, messageId), readBy(caller));
+		return typed(this.#ask((actor) => requests.steer(actor, said)));
 	}
 
 	/**

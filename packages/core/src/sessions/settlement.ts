@@ -1,5 +1,6 @@
 // What comes from outside for a run that waits: answers to its calls, the end of their time, or the end of the run. Data
 // for the worker that resumes the run (keeps I4).
+import { isSameCaller } from "../caller/index.ts";
 import type { AcceptedInput, Fact, SessionState, Watcher } from "../facts/index.ts";
 import {
 	answerFacts,
@@ -45,10 +46,15 @@ export function timedOut(now: () => number): Settle {
 export function taken(input: AcceptedInput, stage: "new" | "stored", notWaiting: () => Error): Settle {
 	const { id } = input.message;
 	return ({ run }) => {
-		if (run?.wait === undefined) throw notWaiting();
+		if (run?.wait === undefined || isOfAnother(run, input)) throw notWaiting();
 		const facts = [inputFact(id, input, "step-end")];
 		return { facts, afterwards: "goes-on", ...(stage === "stored" ? { drain: [id] } : {}) };
 	};
+}
+
+/** Whether an input is said by another caller than the run is for: the run's tools would act for the wrong one. */
+export function isOfAnother(run: SessionState["run"], { origin }: AcceptedInput): boolean {
+	return origin?.caller !== undefined && !isSameCaller(run?.started.caller, origin.caller);
 }
 
 /** The run ends, without any of its tools. */

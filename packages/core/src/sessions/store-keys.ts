@@ -1,7 +1,8 @@
 // Store keys of the sessions of a store that have something in common.
 import { never } from "../facts/index.ts";
-import type { Clock, Journal } from "../host/index.ts";
+import { type Clock, childPrefix, type Journal } from "../host/index.ts";
 import { localStore } from "./local-store.ts";
+import type { Supervised } from "./supervised.ts";
 
 const pageSize = 100;
 /** A store in memory looks at all its sessions for each page. */
@@ -26,10 +27,10 @@ export async function* storeKeysWith(
 }
 
 /**
- * Sessions that nobody works on, a page at a time, though there is something to do: what the store says, and what this process could not
- * release because the store failed. Others take it for the owner of those as long as it lives.
+ * Sessions that nobody works on, a page at a time, though there is something to do: what the store says, and what this
+ * process could not release because the store failed. Others take it for the owner of those as long as it lives.
  */
-export async function* orphanedKeys(journal: Journal, prefix = ""): AsyncGenerator<string, void, void> {
+async function* orphanedKeys(journal: Journal, prefix = ""): AsyncGenerator<string, void, void> {
 	const unreleased = new Set([...localStore(journal).unreleased].filter((key) => key.startsWith(prefix)));
 	yield* unreleased;
 	for (let after = ""; ; ) {
@@ -39,6 +40,23 @@ export async function* orphanedKeys(journal: Journal, prefix = ""): AsyncGenerat
 			after = key;
 		}
 		if (heads.length < orphansAtOnce) return;
+	}
+}
+
+/** Those, and sessions of sub-agents in other stores that nobody works on, though there is something to do. */
+export async function* orphans({
+	journal,
+	prefix,
+	elsewhere,
+}: Pick<Supervised, "journal" | "prefix" | "elsewhere">): AsyncGenerator<string, void, void> {
+	yield* orphanedKeys(journal, prefix);
+	// Two sub-agents may have a journal each over one store.
+	const seen = new Set<string>();
+	for (const other of new Set(elsewhere?.())) {
+		for await (const key of orphanedKeys(other, childPrefix())) {
+			if (!seen.has(key)) yield key;
+			seen.add(key);
+		}
 	}
 }
 

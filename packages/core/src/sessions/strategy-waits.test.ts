@@ -154,6 +154,27 @@ test("a steer ends the wait, and the strategy sees it", async () => {
 	await one.close();
 });
 
+test("what another caller says does not end the wait of a run: it is a turn of its own", async () => {
+	const caller = (user: string, role: string) => ({ tenant: "t", user, claims: { roles: [role] } });
+	for (const [other, isTaken] of [
+		[caller("alice", "clerk"), true],
+		[undefined, true],
+		[caller("alice", "guest"), false],
+		[caller("bob", "clerk"), false],
+	] as const) {
+		const host = memoryHost();
+		const { one } = make(manualTime(), host, listening);
+		const session = one.session("s");
+		const run = await session.send("go", { caller: caller("alice", "clerk") });
+		await run.result();
+		const steered = await session.steer("word", { caller: other });
+		expect([other, steered.runId === run.runId]).toEqual([other, isTaken]);
+		if (isTaken) expect((await steered.result()).outcome).toBe("completed");
+		else expect((await host.journal.inbox("s")).map(({ runId }) => runId)).toEqual([steered.runId]);
+		await one.close();
+	}
+});
+
 test("who is notified that a strategy waits can steer at once", async () => {
 	const { one } = make(manualTime(), memoryHost(), listening);
 	const run = await one.session("s").send("go");

@@ -59,6 +59,8 @@ export interface ScheduledRuns {
 export interface Supervised {
 	readonly journal: Journal;
 	readonly ports: Pick<Ports, "clock" | "timers">;
+	/** Journals of sub-agents that keep their sessions in another store. */
+	elsewhere?(): readonly Journal[];
 	/** Only those whose store key begins with this. Default: all. */
 	readonly prefix?: string;
 	/** The caller's key, of the session or of the one its work is for; undefined for sessions of others. */

@@ -5,7 +5,7 @@
 // is reported, tried again later and less and less often, and holds up none of the others.
 import type { AgentRun } from "./agent-run.ts";
 import { DueWork, problemOf } from "./due-work.ts";
-import { orphanedKeys, WaitingSessions } from "./store-keys.ts";
+import { orphans, WaitingSessions } from "./store-keys.ts";
 import type { RecoverOptions, Supervised, WorkHooks, WorkOptions, WorkProblem } from "./supervised.ts";
 
 export class Supervisor {
@@ -19,13 +19,13 @@ export class Supervisor {
 
 	/** Looks once at all there is; each session's first run is yielded as it is resumed. */
 	async *recover({ onProblem }: RecoverOptions = {}): AsyncGenerator<AgentRun, void, void> {
-		const { journal, prefix, remind, keyOf, takeOver } = this.#supervised;
+		const { remind, keyOf, takeOver } = this.#supervised;
 		let failure: { readonly error: unknown } | undefined;
 		const report = (problem: WorkProblem): void => {
 			if (onProblem !== undefined) onProblem(problem);
 			else failure ??= problem;
 		};
-		for await (const storeKey of orphanedKeys(journal, prefix)) {
+		for await (const storeKey of orphans(this.#supervised)) {
 			const run = await takeOver(storeKey).catch((error) => report(problemOf(error, keyOf(storeKey))));
 			if (run) yield run;
 		}

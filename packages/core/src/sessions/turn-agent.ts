@@ -1,16 +1,27 @@
 // What sessions need to know of their agent. With plugins, the engine's view of it is complete once they are set up.
 import type { Caller } from "../caller/index.ts";
 import type { EngineAgent, ModelWait, Run } from "../engine/index.ts";
-import type { Host, MaybePromise, SessionKeys, Warn } from "../host/index.ts";
+import type { Host, Journal, MaybePromise, SessionKeys, Warn } from "../host/index.ts";
 import type { AgentPolicy } from "../policy/index.ts";
 import type { AnyTool } from "../tools/index.ts";
+import type { SessionRecords } from "./session-records.ts";
 import type { SessionTable } from "./session-table.ts";
 import type { Unread } from "./unread-runs.ts";
+
+/** Where an agent's sessions are. */
+export interface SessionHome {
+	readonly journal: Journal;
+	/** What two agents have in common whose sessions are in one store, though each may have a journal over it. */
+	readonly store: object;
+	readonly records: SessionRecords | undefined;
+}
 
 /** What the sessions of one table start in sessions of sub-agents. */
 export interface SessionChildren {
 	/** The sessions of the sub-agent of that name; undefined when there is no such sub-agent. */
 	tableOf(subagent: string): SessionTable | undefined;
+	/** The sessions of the sub-agents that keep theirs in another store than their parent. */
+	elsewhere(): readonly SessionTable[];
 	/** A run of the session at that store key is driven until `over` settles. */
 	driven(storeKey: string, run: Run, over: Promise<unknown>): void;
 	/**
@@ -75,6 +86,8 @@ export interface SessionAgent {
 	readonly warn: Warn;
 	/** Where sessions are kept when the agent was given no host: plugins may say so. */
 	readonly host?: Host | undefined;
+	/** Where it was given to keep its sessions; those it has as a sub-agent, too. Absent: where its parent's are. */
+	readonly home?: SessionHome | undefined;
 	/** The agent as it is in one table of sessions; absent when it is the same in all. */
 	readonly inTable?: (table: SessionTable) => SessionAgent;
 	/** Absent when it has no sub-agents. */

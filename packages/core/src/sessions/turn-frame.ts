@@ -8,6 +8,7 @@ import {
 	type Entry,
 	type SendInput,
 	type SessionState,
+	saidBy,
 } from "../facts/index.ts";
 import { memoryValues, type SessionValues } from "../host/index.ts";
 import { type AgentPolicy, type PolicyRun, type RunContext, RunPolicy } from "../policy/index.ts";
@@ -112,7 +113,7 @@ export class TurnFrame implements PolicyRun {
 	}
 
 	async steer(input: SendInput): Promise<AgentRun> {
-		return this.#session.steer(acceptInput(input));
+		return this.#session.steer(saidBy(acceptInput(input), this.caller));
 	}
 
 	/** Accepts context for the rest of the turn. */

@@ -1,5 +1,6 @@
 // A turn: a run of one session, made of what the session has come to, begun on record and driven (keeps I3, I4). What it is
 // made with is handed in; nothing here knows of queues or of the states of the session.
+import { UserMessage } from "@holdfast/upp";
 import {
 	CommitFailed,
 	type DriveOutcome,
@@ -9,8 +10,16 @@ import {
 	type ObserveRun,
 	Run,
 	refusedEnd,
+	withinCall,
 } from "../engine/index.ts";
-import { type AcceptedInput, type Fact, inputFact } from "../facts/index.ts";
+import {
+	type AcceptedInput,
+	type AgentEvent,
+	cutHistory,
+	type Fact,
+	inputFact,
+	type SessionState,
+} from "../facts/index.ts";
 import type { Lease, MaybePromise, StoredInput } from "../host/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { type QueuedTurn, readInput } from "./mailbox.ts";
@@ -62,16 +71,25 @@ export type FirstCommit = "committed" | "taken" | { readonly refusal: unknown };
 export function beginTurn(
 	session: TurnSession,
 	agent: EngineAgent,
-	{ run: handle, inputId, input, stage }: QueuedTurn,
+	{ run: handle, inputId, input: given, stage, insteadOf, isNamed }: QueuedTurn,
 	begun: () => void,
 ): MaybePromise<Turn | undefined> {
-	const { origin, message } = input;
 	const { lease } = session;
-	const { run, frame } = makeRun(session, agent, handle, { inputId, origin, begin: "begun", message });
+	const input = isNamed === true ? renamed(given, lease.state) : given;
+	const { origin, message } = input;
+	const cut = insteadOf === undefined ? [] : [{ kind: "history.cut", messageId: insteadOf } as const];
+	const state = insteadOf === undefined ? session.state : cutHistory(session.state, insteadOf);
+	const { run, frame } = makeRun({ ...session, state }, agent, handle, {
+		inputId,
+		origin,
+		begin: "begun",
+		message,
+	});
 	const about = { agentId: run.agent.id, fingerprint: run.agent.fingerprint() };
 	const started = { kind: "run.started", runKind: "user-turn" } as const;
 	const facts: Fact[] = [
 		{ ...started, ...origin, ...about },
+		...cut,
 		inputFact(inputId, input, origin?.runKind === "notification" ? "turn-start" : "turn"),
 	];
 	const drained = stage === "stored" ? [inputId] : undefined;
@@ -136,7 +154,9 @@ export function makeRun(
 		sessionKey,
 		processKey,
 		state: lease.state,
-		...(records === undefined ? { recorder } : recordingOf(records, recorder, handle, origin)),
+		...(records === undefined
+			? { recorder }
+			: recordingOf(records, recorder, handle, origin, lease.state.run)),
 		interceptors: frame.policy.stages,
 		admitting: frame.policy.admitting,
 		mayWait,
@@ -147,11 +167,9 @@ export function makeRun(
 	});
 	frame.run = run;
 	for (const notice of session.notices) run.offer(readInput(notice));
-	handle.attach(
-		run,
-		session.unread,
-		policy?.looksOn === true ? (event) => policy.notify(event, frame) : undefined,
-	);
+	// The run waits for whoever looks on.
+	const lookOn = (event: AgentEvent): unknown => withinCall(processKey, () => policy?.notify(event, frame));
+	handle.attach(run, session.unread, policy?.looksOn === true ? lookOn : undefined);
 	return { run, frame };
 }
 
@@ -203,6 +221,14 @@ function first(lease: SessionLease, commit: () => MaybePromise<boolean>): MaybeP
 /** How a run ended that policy did not let begin. */
 export function refusedOf(first: FirstCommit): DriveOutcome | undefined {
 	return typeof first === "string" ? undefined : { kind: "ended", outcome: "error", error: first.refusal };
+}
+
+/** The input, whose message gets a new id where the history has one of its id. */
+function renamed(input: AcceptedInput, { agent }: SessionState): AcceptedInput {
+	const { message } = input;
+	if (agent.messages.every(({ id }) => id !== message.id)) return input;
+	const { content, metadata } = message;
+	return { ...input, message: new UserMessage(content, metadata === undefined ? {} : { metadata }) };
 }
 
 /** Whose work a run is, without a word of what it is about. */

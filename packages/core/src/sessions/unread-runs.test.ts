@@ -57,6 +57,36 @@ test("the turns after an unread run begin, too", async () => {
 	await agent.close();
 });
 
+test("one that a plugin looks on at continues, too, and waits at each boundary for the plugin alone", async () => {
+	const heard: string[] = [];
+	let hold = gate();
+	const on = async ({ event: { type } }: { event: { type: string } }): Promise<void> => {
+		if (type !== "turn-start" && type !== "step-end") return;
+		await hold.promise;
+		heard.push(type);
+	};
+	const plugins = [{ name: "looking", events: { on: on as never } }];
+	const { agent, session, model, pass, codes } = make([look, "done"], { plugins });
+	await session.send("go");
+	const open = async (): Promise<void> => {
+		const before = hold;
+		hold = gate();
+		before.open();
+		await settled();
+	};
+	await settled();
+	await pass(1_000);
+	expect(codes()).toEqual(["run_unread"]);
+	expect([model.requests.length, heard]).toEqual([0, []]);
+	await open();
+	expect([model.requests.length, heard]).toEqual([1, ["turn-start"]]);
+	await open();
+	await open();
+	expect([model.requests.length, heard]).toEqual([2, ["turn-start", "step-end", "step-end"]]);
+	expect((await session.state()).messages.at(-1)?.text).toBe("done");
+	await agent.close();
+});
+
 test("a second is counted for each run by itself", async () => {
 	const { agent, session, model, pass } = make(() => "done");
 	await session.send("go");

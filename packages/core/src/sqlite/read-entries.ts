@@ -57,10 +57,22 @@ export function readInbox(statements: Statements, storedKey: string): StoredInpu
 		...(row.run_id === null ? {} : { runId: fromStored(row.run_id) }),
 		...(row.dedupe_key === null ? {} : { dedupeKey: fromStored(row.dedupe_key) }),
 		...(row.worker === null ? {} : { workerId: fromStored(row.worker) }),
-		body: JSON.parse(row.body) as unknown,
+		// Read when it is asked for: what is damaged can still be seen to be there, and taken out.
+		get body() {
+			return parsed(row.body, `the input ${row.position} of a session`);
+		},
 		order: row.position,
 		at: row.at,
 	}));
+}
+
+/** @throws HoldfastError `journal_corrupt` for what is no JSON. */
+export function parsed(body: string, what: string): unknown {
+	try {
+		return JSON.parse(body) as unknown;
+	} catch (cause) {
+		throw journalCorrupt(`${what} cannot be read`, cause);
+	}
 }
 
 /** A session at a glance. */

@@ -18,7 +18,7 @@ import { makeChangeFeed } from "./change-feed.ts";
 import { makeLongWork } from "./long-work.ts";
 import { openDatabase } from "./open-database.ts";
 import { makeReading } from "./patient-reads.ts";
-import { type ReadableSession, readEntries, readInbox, toHead } from "./read-entries.ts";
+import { parsed, type ReadableSession, readEntries, readInbox, toHead } from "./read-entries.ts";
 import { sameFile } from "./same-file.ts";
 import { journalFile } from "./schema.ts";
 import { insertInput } from "./session-writes.ts";
@@ -251,7 +251,7 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 				return (rows as unknown as ChunkRow[]).map(({ seq, sub, body }) => ({
 					seq,
 					sub,
-					event: JSON.parse(body) as unknown,
+					event: parsed(body, `a chunk after entry ${seq}`),
 				}));
 			});
 		},

@@ -3,6 +3,7 @@
 import { type Heartbeat, startHeartbeat } from "./heartbeat.ts";
 import {
 	type Identity,
+	isProcessGone,
 	isWorkerAlive,
 	isWorkerDead,
 	machineUptime,
@@ -64,7 +65,18 @@ export function registerWorker(options: WorkerOptions): WorkerRegistration {
 		own ??= ownIdentity();
 		return own;
 	};
-	const lives = (worker: WorkerRow): boolean => isWorkerAlive(worker, self(), clock.now(), leaseTtlMs);
+	/** Processes that are gone: one that began anew under the same number has another start. */
+	const gone = new Set<string>();
+	const lives = (worker: WorkerRow): boolean => {
+		const { pid, started, machine } = worker;
+		const process = `${pid} ${started} ${machine}`;
+		if (gone.has(process)) return false;
+		if (isWorkerAlive(worker, self(), clock.now(), leaseTtlMs)) return true;
+		// A stopped process may continue, and one of another machine cannot be seen.
+		const isSeen = started !== "" && machine === self().machine;
+		if (isSeen && isProcessGone(worker, self())) gone.add(process);
+		return false;
+	};
 
 	function dead(): readonly number[] {
 		const workers = statements.allWorkers.all() as unknown as (WorkerRow & { id: number })[];

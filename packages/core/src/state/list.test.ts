@@ -5,6 +5,7 @@ import { List } from "./list.ts";
 type Operation =
 	| { kind: "append"; version: number; item: number }
 	| { kind: "appendAll"; version: number; items: number[] }
+	| { kind: "until"; version: number; end: number }
 	| { kind: "read"; version: number; position: number };
 
 const version = fc.nat(60);
@@ -15,6 +16,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
 		version,
 		items: fc.array(fc.integer(), { maxLength: 5 }),
 	}),
+	fc.record({ kind: fc.constant("until" as const), version, end: fc.integer({ min: -1, max: 9 }) }),
 	fc.record({ kind: fc.constant("read" as const), version, position: fc.integer({ min: -70, max: 70 }) }),
 );
 
@@ -35,6 +37,11 @@ describe("a list with shared structure", () => {
 					const [list, array] = [lists[at] as List<number>, arrays[at] as number[]];
 					if (operation.kind === "read") {
 						sameAsArray(list, array, operation.position);
+						continue;
+					}
+					if (operation.kind === "until") {
+						lists.push(list.until(operation.end));
+						arrays.push(array.slice(0, Math.max(0, operation.end)));
 						continue;
 					}
 					const items = operation.kind === "append" ? [operation.item] : operation.items;

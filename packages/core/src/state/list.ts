@@ -68,6 +68,19 @@ export class List<T> implements Iterable<T> {
 		return segment.items[index - segment.offset];
 	}
 
+	/** The list of the items before a position; shares what this one has. */
+	until(end: number): List<T> {
+		if (end >= this.length) return this;
+		if (end <= 0) return List.empty<T>();
+		let segment = this.#segment;
+		while (end <= segment.offset) {
+			// A list that starts after 0 has a segment before it.
+			const { jump, before } = segment as { jump: Segment<T>; before: Segment<T> };
+			segment = end <= jump.offset ? jump : before;
+		}
+		return new List<T>(segment, end);
+	}
+
 	/** The items from a position on, as a new array; costs what it returns. */
 	from(start: number): T[] {
 		const parts: T[][] = [];

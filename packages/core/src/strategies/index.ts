@@ -5,4 +5,4 @@ export { rememberInstance } from "./instance-model.ts";
 export { limitSteps } from "./limit-steps.ts";
 export { loop } from "./loop.ts";
 export { requireOutput } from "./require-output.ts";
-export { isDecider } from "./strategy.ts";
+export { isDecider, strategy } from "./strategy.ts";

@@ -89,8 +89,10 @@ test("watchers see the calls within their step, marked as the strategy's", async
 		...["run_start", "input", "turn_start", "step_start", "tool_start", "tool_end", "tool_end"],
 		...["model_start", "message", "step_end", "run_end"],
 	]);
-	for (const event of events)
-		if (event.type === "tool_start" || event.type === "tool_end") expect(event.requested).toBe(true);
+	const ofTools = events.flatMap((event) =>
+		event.type === "tool_start" || event.type === "tool_end" ? [event.requested] : [],
+	);
+	expect(ofTools).toEqual([true, true, true]);
 	const streamed = await collect(
 		agent({ model: scriptedModel(["done"]), tools: [add], execution: fetchFirst }).stream("go"),
 	);

@@ -1,12 +1,14 @@
 // The tasks of one table's sessions that this process works on in the background: followed to their end, shown to whoever
 // looks on, and reminded of. Tasks that one turn started are a group: one reminder for its successes, when the turn is over
 // and all have ended; a failure gets one at once.
+import type { Message } from "@holdfast/upp";
 import type { Mark, Run } from "../engine/index.ts";
-import type { SubagentJobEvent } from "../facts/index.ts";
+import { type JobStatus, runMessages, type SubagentJobEnd, type SubagentJobEvent } from "../facts/index.ts";
+import type { Journal } from "../host/index.ts";
 import { remove, type SessionTable, storeKeysWith } from "../sessions/index.ts";
 import { followTask, isSettled, type TaskEnd } from "./child-task.ts";
 import { readTask } from "./read-task.ts";
-import { type FinishedTask, remind, reminderText } from "./reminders.ts";
+import { type FinishedTask, readReminder, remind, reminderText } from "./reminders.ts";
 import { type BackgroundTask, groupPrefix, readTaskKey } from "./task-key.ts";
 
 /** What is known of a task that begins. */
@@ -37,6 +39,10 @@ export class BackgroundJobs {
 	readonly #runs = new Map<string, Run>();
 	/** Groups with tasks that were started here, until their reminder is given. */
 	readonly #groups = new Map<string, Group>();
+	/** Ids of tasks whose end was an event of the run that started them, until its reminder is taken in. */
+	readonly #reported = new Set<string>();
+	/** Ends of tasks that no run has learned of. */
+	readonly #unreported = new Map<string, SubagentJobEnd>();
 	/** The group whose reminder was looked for last. */
 	#remindedOf: string | undefined;
 	readonly #closing = new AbortController();
@@ -49,6 +55,14 @@ export class BackgroundJobs {
 	/** A run of a parent is under way until `over` settles; then the reminder of its group may be given. */
 	driven(storeKey: string, run: Run, over: Promise<unknown>): void {
 		this.#runs.set(storeKey, run);
+		// What it began with was committed before anybody could look on.
+		if (run.state.run?.attempt === 1)
+			for (const message of runMessages(run.state)) this.#reminded(storeKey, message);
+		run.watch({
+			notify: (event) => {
+				if (event.type === "input") this.#reminded(storeKey, event.message);
+			},
+		});
 		const ended = over.then(async () => {
 			if (this.#runs.get(storeKey) === run) this.#runs.delete(storeKey);
 			// A run that was resumed after a crash may have started some before it.
@@ -71,7 +85,7 @@ export class BackgroundJobs {
 
 	/** Follows a task that was accepted; a second time nothing happens. */
 	start(task: BackgroundTask, launch?: Launch): void {
-		const { storeKey, groupId, taskId } = task;
+		const { storeKey, parentKey, groupId, taskId } = task;
 		if (this.#jobs.has(storeKey) || this.#closing.signal.aborted) return;
 		const table = this.#tables.get(task.subagent)?.();
 		if (table === undefined) return;
@@ -79,23 +93,33 @@ export class BackgroundJobs {
 		const group = this.#group(groupId);
 		group.live++;
 		const { subagent } = task;
-		const emit = (event: SubagentJobEvent): void => this.#emit(task, launch, event);
-		const followed = followTask(table, task, this.#closing.signal, ({ type }) => {
-			emit({ type: "subagent-job-update", task_id: taskId, subagent, status: "running", eventType: type });
-		});
+		const emit = (event: SubagentJobEvent): boolean => this.#emit(parentKey, launch?.toolCallId, event);
+		let isUpdated = false;
+		const update = (status: JobStatus, eventType?: string): void => {
+			const about = { type: "subagent-job-update", task_id: taskId, subagent, status } as const;
+			if (emit(eventType === undefined ? about : { ...about, eventType })) isUpdated = true;
+		};
+		const followed = followTask(table, task, this.#closing.signal, ({ type }) => update("running", type));
 		const job = followed.then(
 			async (end) => {
 				const { status, eventCount, error } = end;
 				group.live--;
 				if (launch !== undefined) group.ended.set(storeKey, { status, description: launch.description });
-				emit({
+				// It was over before anybody could look on.
+				if (!isUpdated) update(status);
+				const why = error === undefined ? {} : { error };
+				const ended = {
 					type: "subagent-job-end",
 					subagent,
 					status,
 					eventCount,
 					task_id: taskId,
-					...(error === undefined ? {} : { error }),
-				});
+					...why,
+				} as const;
+				const isEmitted = emit(ended);
+				// Nobody is reminded of what was cancelled.
+				if (status !== "cancelled" && isEmitted) this.#reported.add(taskId);
+				else if (status !== "cancelled") this.#unreported.set(taskId, ended);
 				await this.#ended(task, end);
 			},
 			() => group.live--, // suspended, or the store failed: the worker that recovers the session follows it
@@ -108,7 +132,9 @@ export class BackgroundJobs {
 	async find(storeKeys: readonly string[]): Promise<BackgroundTask | undefined> {
 		for (const storeKey of storeKeys) {
 			const isOurs = this.#isLasting || this.#known.has(storeKey);
-			if (isOurs && (await this.#table.journal.head(storeKey)) !== undefined) return readTaskKey(storeKey);
+			const task = readTaskKey(storeKey);
+			if (task === undefined || !isOurs) continue;
+			if ((await this.#journalOf(task).head(storeKey)) !== undefined) return task;
 		}
 		return undefined;
 	}
@@ -123,7 +149,7 @@ export class BackgroundJobs {
 	/** Follows a task that a process left, or gives the reminder that it did not give. */
 	async recover(task: BackgroundTask): Promise<"under-way" | "none"> {
 		if (!this.#isLasting || this.#jobs.has(task.storeKey)) return "none";
-		const state = await readTask(this.#table.journal, task.storeKey, task.runId);
+		const state = await readTask(this.#journalOf(task), task.storeKey, task.runId);
 		if (!isSettled(state)) {
 			this.start(task);
 			return "under-way";
@@ -135,7 +161,7 @@ export class BackgroundJobs {
 	/** Gives the reminder of a task that is over, if nobody has; of neighbours in one group, once. */
 	async retell(task: BackgroundTask): Promise<void> {
 		if (!this.#isLasting || this.#jobs.has(task.storeKey)) return;
-		const state = await readTask(this.#table.journal, task.storeKey, task.runId);
+		const state = await readTask(this.#journalOf(task), task.storeKey, task.runId);
 		if (!isSettled(state)) return;
 		if (state.status === "error") await this.#remindOfFailure(task);
 		if (this.#remindedOf === task.groupId) return;
@@ -153,6 +179,11 @@ export class BackgroundJobs {
 		// A reminder that could not be given is given by the next recovery.
 		const settled: Promise<unknown> = work.catch(() => {}).then(() => this.#underWay.delete(settled));
 		this.#underWay.add(settled);
+	}
+
+	/** Where the sessions of a sub-agent are. */
+	#journalOf({ subagent }: Pick<BackgroundTask, "subagent">): Journal {
+		return (this.#tables.get(subagent)?.() ?? this.#table).journal;
 	}
 
 	get #isLasting(): boolean {
@@ -186,7 +217,7 @@ export class BackgroundJobs {
 		let last: BackgroundTask | undefined;
 		for (const task of await this.#tasksOf(parentKey, groupId)) {
 			const known = group?.ended.get(task.storeKey);
-			const state = known ?? (await readTask(journal, task.storeKey, task.runId));
+			const state = known ?? (await readTask(this.#journalOf(task), task.storeKey, task.runId));
 			if (!isSettled(state)) return;
 			if (state.status !== "completed") continue;
 			last = task;
@@ -199,9 +230,10 @@ export class BackgroundJobs {
 
 	/** All tasks of a group that are not forgotten. */
 	async #tasksOf(parentKey: string, groupId: string): Promise<readonly BackgroundTask[]> {
-		const { journal, records } = this.#table;
+		const { records } = this.#table;
 		const storeKeys = new Set(await records?.children.placesOf(groupId));
 		for (const subagent of this.#tables.keys()) {
+			const journal = this.#journalOf({ subagent });
 			for await (const storeKey of storeKeysWith(journal, groupPrefix(parentKey, subagent, groupId)))
 				storeKeys.add(storeKey);
 		}
@@ -212,24 +244,37 @@ export class BackgroundJobs {
 		});
 	}
 
-	async #remind(parentKey: string, id: string, text: string, { storeKey }: BackgroundTask): Promise<void> {
-		const [first] = await this.#table.journal.read(storeKey, { limit: 1 });
+	async #remind(parentKey: string, id: string, text: string, task: BackgroundTask): Promise<void> {
+		const [first] = await this.#journalOf(task).read(task.storeKey, { limit: 1 });
 		const caller = first?.fact.kind === "run.started" ? first.fact.caller : undefined;
 		await remind(this.#table, parentKey, id, text, { run: this.#runs.get(parentKey), caller });
 	}
 
 	async #describe(task: BackgroundTask): Promise<FinishedTask> {
-		const [first] = await this.#table.journal.read(task.storeKey, { limit: 1 });
+		const [first] = await this.#journalOf(task).read(task.storeKey, { limit: 1 });
 		const parent = first?.fact.kind === "run.started" ? first.fact.parent : undefined;
 		return finished(task, parent?.description);
 	}
 
-	/** Emits an event of the parent's run, if one is under way. */
-	#emit({ parentKey }: BackgroundTask, launch: Launch | undefined, event: SubagentJobEvent): void {
+	/** A run learns of tasks that ended since the one that started them: their ends are events of it. */
+	#reminded(parentKey: string, message: Message): void {
+		for (const { taskId, subagent, status } of readReminder(message)) {
+			const known = this.#unreported.get(taskId);
+			this.#unreported.delete(taskId);
+			if (this.#reported.delete(taskId)) continue;
+			// Another process followed it, and counted its events.
+			const read = { type: "subagent-job-end", subagent, status, eventCount: 0, task_id: taskId } as const;
+			this.#emit(parentKey, undefined, known ?? read);
+		}
+	}
+
+	/** Emits an event of the parent's run; false when none is under way. */
+	#emit(parentKey: string, toolCallId = "", event: SubagentJobEvent): boolean {
 		const run = this.#runs.get(parentKey);
-		if (run?.watched !== true || run.state.run?.status !== "running") return;
+		if (run?.watched !== true || run.state.run?.status !== "running") return false;
 		const { step } = run.state.run;
-		run.emit({ type: "nested", ...run.at, step, toolCallId: launch?.toolCallId ?? "", event });
+		run.emit({ type: "nested", ...run.at, step, toolCallId, event });
+		return true;
 	}
 }
 

@@ -23,8 +23,9 @@ export function backgroundTools(
 		const storeKeys = [...tables.keys()].map((subagent) => taskKey(parentKey, subagent, id));
 		return jobs.find(storeKeys);
 	};
+	const tableOf = ({ subagent }: BackgroundTask): SessionTable => tables.get(subagent)?.() ?? parent;
 	const stateOf = (task: BackgroundTask): Promise<TaskState> =>
-		readTask(parent.journal, task.storeKey, task.runId);
+		readTask(tableOf(task).journal, task.storeKey, task.runId);
 
 	return [
 		{
@@ -54,7 +55,13 @@ export function backgroundTools(
 				const seconds = Math.min(given.timeout_seconds ?? waitsFor.usual, waitsFor.most);
 				const state =
 					given.block === true
-						? await settled(parent, task, () => stateOf(task), seconds * 1_000, context.signal)
+						? await settled(
+								{ journal: tableOf(task).journal, timers: parent.timers },
+								task,
+								() => stateOf(task),
+								seconds * 1_000,
+								context.signal,
+							)
 						: await stateOf(task);
 				if (isSettled(state)) await jobs.retrieved(task);
 				return result(task, state);
@@ -88,19 +95,18 @@ function notFound(id: string): unknown {
 
 /** The state of the task when it is done, or when the time is up. */
 async function settled(
-	table: SessionTable,
+	waiting: Pick<SessionTable, "journal" | "timers">,
 	task: BackgroundTask,
 	look: () => Promise<TaskState>,
 	milliseconds: number,
 	signal: AbortSignal,
 ): Promise<TaskState> {
-	const { timers } = table.agent.engine.ports;
 	const over = new AbortController();
-	const callOff = timers.after(milliseconds, () => over.abort());
+	const callOff = waiting.timers.after(milliseconds, () => over.abort());
 	const either = AbortSignal.any([over.signal, signal]);
 	try {
 		for (;;) {
-			const change = journalChange(table, task.storeKey, either);
+			const change = journalChange(waiting, task.storeKey, either);
 			const state = await look();
 			if (isSettled(state) || either.aborted) {
 				change.cancel();

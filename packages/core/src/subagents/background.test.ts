@@ -412,7 +412,8 @@ describe("reminders", () => {
 		expect(ours.model.requests).toHaveLength(asked);
 		const events = await eventsOf(await ours.parent.send("go"));
 		const types = events.map(({ type }) => type);
-		expect(types.slice(0, 4)).toEqual(["user-text", "turn-start", "runtime-input", "step-start"]);
+		const learned = ["runtime-input", "subagent-job-end", "step-start"];
+		expect(types.slice(0, 5)).toEqual(["user-text", "turn-start", ...learned]);
 		expect(events[2]).toMatchObject({ placement: "turn-start" });
 		expect(remindersOf(events)).toEqual([expect.stringContaining(task_id)]);
 		expect(remindersOf(await eventsOf(await ours.parent.send("go")))).toEqual([]);

@@ -3,7 +3,7 @@
 import { UserMessage } from "@holdfast/upp";
 import { stopReasonOf } from "../engine/index.ts";
 import type { RunStarted } from "../facts/index.ts";
-import { type AgentEvent, storedInput } from "../facts/index.ts";
+import { type AgentEvent, leaseLost, storedInput } from "../facts/index.ts";
 import { readChildStoreKey } from "../host/index.ts";
 import { type AgentRun, kill, resume, SessionEvents, type SessionTable } from "../sessions/index.ts";
 import { type Change, journalChange } from "./journal-change.ts";
@@ -33,11 +33,16 @@ export interface TaskEnd extends TaskState {
  * Accepts the work durably. The second time nothing happens. Rejects with `lease_lost` when the run that asks for it is
  * over: its end, or the removal of its session, then knows all the work.
  */
-export async function submitTask({ journal }: SessionTable, task: ChildTask): Promise<void> {
+export async function submitTask({ journal, askers }: SessionTable, task: ChildTask): Promise<void> {
 	const { storeKey, runId, prompt, origin } = task;
 	const key = readChildStoreKey(storeKey)?.parentStoreKey;
-	const asking =
+	let asking =
 		key === undefined || origin.parent === undefined ? undefined : { key, runId: origin.parent.runId };
+	if (asking !== undefined && askers !== journal) {
+		// There is no transaction over two stores: between this look and the acceptance the run may end.
+		if ((await askers.head(asking.key))?.openRunId !== asking.runId) throw leaseLost(asking.key);
+		asking = undefined;
+	}
 	const message = new UserMessage(prompt, { id: runId });
 	await journal.submit(storeKey, {
 		id: runId,
@@ -181,21 +186,21 @@ class OthersWork extends Error {}
 
 /** Ends what is under way or waits in the session, unless the work is over, or other work there is waited for. */
 async function end(table: SessionTable, { storeKey, runId }: FollowedTask): Promise<void> {
-	const { journal } = table;
+	const { journal, askers } = table;
 	const waiting = (await journal.inbox(storeKey)).flatMap(({ id, kind }) => (kind === "message" ? [id] : []));
 	// Looked at last: what has left the inbox is open by then, or over.
 	const openRunId = (await journal.head(storeKey))?.openRunId;
 	const all = openRunId === undefined ? waiting : [openRunId, ...waiting];
 	if (!all.includes(runId)) return;
-	const asking = (await journal.head(readChildStoreKey(storeKey)?.parentStoreKey ?? ""))?.openRunId;
+	const asking = (await askers.head(readChildStoreKey(storeKey)?.parentStoreKey ?? ""))?.openRunId;
 	if (all.some((id) => id !== runId && groupOf(id) === asking)) throw new OthersWork();
 	await kill(table, table.actor(storeKey));
 }
 
 /** Whether the run is over that asked for the work. */
-async function isParentOver({ journal }: SessionTable, { storeKey, origin }: FollowedTask): Promise<boolean> {
+async function isParentOver({ askers }: SessionTable, { storeKey, origin }: FollowedTask): Promise<boolean> {
 	const parentKey = readChildStoreKey(storeKey)?.parentStoreKey;
 	const parentRunId = origin?.parent?.runId;
 	if (parentKey === undefined || parentRunId === undefined) return false;
-	return (await journal.head(parentKey))?.openRunId !== parentRunId;
+	return (await askers.head(parentKey))?.openRunId !== parentRunId;
 }

@@ -81,8 +81,8 @@ export function delegateTool(
 		await submitTask(child(), task);
 		const kind = origin.runKind;
 		const taskId = kind === "background-subagent" ? { publicTaskId: taskIdOf(runId) } : {};
-		await parent.records?.children.accepted({ runId, sessionKey, kind, parentRunId, ...taskId }, doneBy);
-		await jobs.mark(parentKey, { phase: "child-run-linked", toolCallId, childRunId: runId });
+		await child().records?.children.accepted({ runId, sessionKey, kind, parentRunId, ...taskId }, doneBy);
+		await jobs.mark(parentKey, { phase: "child-linked", toolCallId, childRunId: runId });
 	}
 
 	async function wait(given: Arguments, parentKey: string, context: ToolContext): Promise<unknown> {
@@ -113,8 +113,9 @@ export function delegateTool(
 	async function launch(given: Arguments, parentKey: string, context: ToolContext): Promise<unknown> {
 		const taskId = taskIdOf(context.idempotencyKey);
 		const storeKey = taskKey(parentKey, name, taskId);
-		const doneBy =
-			parent.background === "durable" ? (parent.records?.children.doneBy ?? "starter") : "starter";
+		// A scheduler of another store calls nobody who knows the parent.
+		const isScheduled = parent.background === "durable" && child().journal === parent.journal;
+		const doneBy = isScheduled ? (parent.records?.children.doneBy ?? "starter") : "starter";
 		await accept(taskOf(storeKey, "background-subagent", given, context), parentKey, context, doneBy);
 		context.onSubagentEvent({
 			type: "subagent-job-start",

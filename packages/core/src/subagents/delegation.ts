@@ -53,6 +53,7 @@ export function delegatingAgent(
 class Delegation implements SessionChildren {
 	readonly tools: readonly AnyTool[];
 	readonly #tables: ReadonlyMap<string, () => SessionTable>;
+	readonly #elsewhere: readonly (() => SessionTable)[];
 	readonly #made: SessionTable[] = [];
 	readonly #jobs: BackgroundJobs;
 	readonly #parent: SessionTable;
@@ -62,6 +63,8 @@ class Delegation implements SessionChildren {
 		this.#tables = new Map(
 			subagents.map((subagent) => [subagent.name, once(() => this.#makeTable(subagent, parent))]),
 		);
+		const apart = subagents.filter(({ agent }) => keepsApart(agent, parent));
+		this.#elsewhere = apart.map(({ name }) => this.#tables.get(name) as () => SessionTable);
 		this.#jobs = new BackgroundJobs(parent, this.#tables);
 		const tools = subagents.map((subagent) => {
 			const child = this.#tables.get(subagent.name) as () => SessionTable;
@@ -74,6 +77,10 @@ class Delegation implements SessionChildren {
 
 	tableOf(subagent: string): SessionTable | undefined {
 		return this.#tables.get(subagent)?.();
+	}
+
+	elsewhere(): readonly SessionTable[] {
+		return this.#elsewhere.map((table) => table());
 	}
 
 	driven(storeKey: string, run: Run, over: Promise<unknown>): void {
@@ -98,18 +105,27 @@ class Delegation implements SessionChildren {
 	}
 
 	#makeTable({ agent }: Subagent, parent: SessionTable): SessionTable {
-		const { journal, background, records, observe } = parent;
+		const { home } = agent;
+		const { journal, records, store } = home !== undefined && keepsApart(agent, parent) ? home : parent;
+		const { background, journal: askers, observe } = parent;
 		const ofRoot: ObserveRun = (run) =>
 			observe?.({ ...run, sessionKey: parent.rootKeyOf(run.sessionKey) ?? run.sessionKey });
 		const table = new SessionTable(agent, journal, {
 			background,
 			records,
+			store,
+			askers,
 			keys: "store-keys",
 			...(observe === undefined ? {} : { observe: ofRoot }),
 		});
 		this.#made.push(table);
 		return table;
 	}
+}
+
+/** Whether an agent keeps its sessions in another store than its parent. */
+function keepsApart({ home }: SessionAgent, parent: SessionTable): boolean {
+	return home !== undefined && home.store !== parent.store;
 }
 
 function once<T>(make: () => T): () => T {

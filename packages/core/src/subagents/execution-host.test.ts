@@ -274,6 +274,26 @@ test("a crash between the record of a task and its place in the schedule loses n
 });
 
 describe("checkpoints of a delegation", () => {
+	test("are before anything of the work is in its session [SES-103]", async () => {
+		const host = createInMemoryExecutionHost();
+		const { commit } = host.store.sessions;
+		const phases: (string | undefined)[] = [];
+		const model = scriptedModel((_, call) => {
+			return call === 0 ? calls(["delegate_to_helper", { prompt: "a" }]) : "Done.";
+		});
+		const parent = new Agent({ model, subagents: [worker().agent], host });
+		let runId = "";
+		host.store.sessions.commit = async (key, ...given) => {
+			// The first of the child's session is what it is asked to do.
+			if (key.includes("helper")) phases.push((await host.store.checkpoints.latest(runId))?.phase);
+			return commit(key, ...given);
+		};
+		const run = await parent.session("s").send("go");
+		runId = run.runId;
+		await eventsOf(run);
+		expect(phases[0]).toBe("before-child-run");
+	});
+
 	test("are before the child's run and when its link is committed [SES-103]", async () => {
 		const host = createInMemoryExecutionHost();
 		const { create } = host.store.runs;
@@ -293,7 +313,7 @@ describe("checkpoints of a delegation", () => {
 		const about = { toolCallId: "call_0_0", childRunId: child?.runId };
 		expect(checkpoints.filter(({ phase }) => phase.includes("child"))).toEqual([
 			expect.objectContaining({ phase: "before-child-run", ...about }),
-			expect.objectContaining({ phase: "child-run-linked", ...about }),
+			expect.objectContaining({ phase: "child-linked", ...about }),
 		]);
 	});
 });

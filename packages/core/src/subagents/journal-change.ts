@@ -12,11 +12,14 @@ export interface Change {
 }
 
 /** Begins to wait. */
-export function journalChange(table: SessionTable, storeKey: string, signal: AbortSignal): Change {
-	const { timers } = table.agent.engine.ports;
+export function journalChange(
+	{ journal, timers }: Pick<SessionTable, "journal" | "timers">,
+	storeKey: string,
+	signal: AbortSignal,
+): Change {
 	let cancel = (): void => {};
 	const happened = new Promise<void>((resolve) => {
-		const stop = table.journal.watch(storeKey, () => cancel());
+		const stop = journal.watch(storeKey, () => cancel());
 		const callOff = timers.after(lookAgainAfter, () => cancel());
 		cancel = () => {
 			stop();

@@ -1,6 +1,6 @@
 // What a session learns of work in the background that is over: a notice in its inbox, with a key of its own, so that it
 // comes once, however often and by however many workers the end is noticed (keeps I4). It enters the active run, or waits for the next.
-import { UserMessage } from "@holdfast/upp";
+import { type Message, UserMessage } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { Run } from "../engine/index.ts";
 import { inputFact, saidBy, storedInput } from "../facts/index.ts";
@@ -27,6 +27,20 @@ export function reminderText(tasks: readonly FinishedTask[], end: "completed" | 
 		`Call background_output({"task_id": "..."}) with ${tasks.length === 1 ? "its id" : "each id"} to retrieve ${end === "failed" ? "the reason" : "the output"}.`,
 		"</system-reminder>",
 	].join("\n");
+}
+
+/** A task of which a reminder says that it is over. */
+export type RemindedTask = Omit<FinishedTask, "description"> & { readonly status: "completed" | "error" };
+
+/** The tasks that a message is a reminder of; none where it is another message. */
+export function readReminder(message: Message): readonly RemindedTask[] {
+	if (message.type !== "user" || !message.id.startsWith(noticeIdentity("reminder.").id)) return [];
+	const { text } = message as UserMessage;
+	const status = /^(?:A background task has|Background tasks have) failed:$/m.test(text)
+		? "error"
+		: "completed";
+	const lines = text.matchAll(/^- task_id: (\S+), sub-agent: ([a-z0-9_-]+)/gm);
+	return [...lines].map(([, taskId = "", subagent = ""]) => ({ taskId, subagent, status }));
 }
 
 /**

@@ -79,6 +79,7 @@ function toPart(block: ContentBlock): object {
 	if ("data" in block) return { type: "file", data: block.data, mediaType };
 	const { source } = block;
 	if (source.type === "text") return { type: "text", text: source.data };
+	if (source.type === "reference") return { type: "file", data: source, mediaType };
 	const data = source.type === "url" ? new URL(source.url) : source.data;
 	return { type: "file", data, mediaType };
 }

@@ -20,7 +20,15 @@ function watching(plan: (state: PlannerState) => PlanStep): {
 	planner: Planner;
 } {
 	const states: PlannerState[] = [];
-	return { states, planner: { plan: (state) => (states.push(structuredClone({ ...state })), plan(state)) } };
+	return {
+		states,
+		planner: {
+			plan: (state) => {
+				states.push(structuredClone({ ...state }));
+				return plan(state);
+			},
+		},
+	};
 }
 
 const inOrder = (...steps: PlanStep[]) => watching(({ step }) => steps[step - 1] ?? finish);
@@ -133,7 +141,10 @@ describe("failures are results", () => {
 		let executed = 0;
 		const tools = (more.tools ?? [echo]).map((tool) => ({
 			...tool,
-			run: (...given: Parameters<typeof tool.run>) => (executed++, tool.run(...given)),
+			run: (...given: Parameters<typeof tool.run>) => {
+				executed++;
+				return tool.run(...given);
+			},
 		}));
 		const result = await made([], { ...more, tools }).runOnce();
 		expect(result.success).toBe(false);
@@ -171,7 +182,13 @@ describe("abort", () => {
 	test("late output of a tool that was abandoned is discarded [RUN-008]", async () => {
 		const { promise, resolve } = deferred<string>();
 		const begun = deferred();
-		const late: ToolDefinition = { id: "late", run: () => (begun.resolve(), promise) };
+		const late: ToolDefinition = {
+			id: "late",
+			run: () => {
+				begun.resolve();
+				return promise;
+			},
+		};
 		const session = made([use("late"), finish], { tools: [late], abortGraceMs: 1 }).createSession();
 		const running = session.run();
 		await begun.promise;
@@ -246,7 +263,10 @@ describe("the steps of a run", () => {
 	test("messages go to the transcript, internal steps to the scratchpad alone, and planning continues [RUN-037]", async () => {
 		let executed = 0;
 		const toolExecutor = {
-			execute: async () => (executed++, { type: "tool" as const, ok: true, duration: 0 }),
+			execute: async () => {
+				executed++;
+				return { type: "tool" as const, ok: true, duration: 0 };
+			},
 		};
 		const { states, planner } = inOrder(
 			{ type: "message", message: "hello" },

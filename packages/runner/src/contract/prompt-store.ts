@@ -30,6 +30,7 @@ export interface RenderedPrompt {
 	};
 }
 
+/** Versioned templates, rendered with parameters. @see Agent runtime, "Core Components", PromptStore */
 export interface PromptStore {
 	get(templateId: string, version?: string): Promise<PromptTemplate | null>;
 	render(

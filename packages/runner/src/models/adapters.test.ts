@@ -18,7 +18,7 @@ afterEach(() => {
 	for (const close of closing.splice(0)) close();
 });
 
-async function served(answer: (received: Received, response: ServerResponse) => void) {
+async function served(answer: (received: Received, response: ServerResponse) => unknown) {
 	const received: Received[] = [];
 	const server = createServer(async (request, response) => {
 		let text = "";
@@ -51,7 +51,7 @@ function events(response: ServerResponse, lines: readonly string[]): void {
 }
 
 /** A service of the shape of OpenAI's: "Hello", and 7 and 2 tokens. */
-function chat({ body }: Received, response: ServerResponse): void {
+function chat({ body }: Received, response: ServerResponse): unknown {
 	const about = { id: "c", created: 1, model: "m" };
 	const usage = { prompt_tokens: 7, completion_tokens: 2, total_tokens: 9 };
 	if (body.stream !== true) {
@@ -65,7 +65,7 @@ function chat({ body }: Received, response: ServerResponse): void {
 	}
 	const chunk = (delta: object, finish_reason: string | null = null) =>
 		`data: ${JSON.stringify({ ...about, object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason }] })}`;
-	events(response, [
+	return events(response, [
 		chunk({ role: "assistant", content: "Hel" }),
 		chunk({ content: "lo" }),
 		chunk({}, "stop"),
@@ -76,7 +76,7 @@ function chat({ body }: Received, response: ServerResponse): void {
 }
 
 /** A service of the shape of Anthropic's. */
-function messages({ body }: Received, response: ServerResponse): void {
+function messages({ body }: Received, response: ServerResponse): unknown {
 	const about = { id: "m", type: "message", role: "assistant", model: "m" };
 	const usage = { input_tokens: 7, output_tokens: 2 };
 	if (body.stream !== true)
@@ -88,7 +88,7 @@ function messages({ body }: Received, response: ServerResponse): void {
 			usage,
 		});
 	const event = (data: { type: string }) => `event: ${data.type}\ndata: ${JSON.stringify(data)}`;
-	events(response, [
+	return events(response, [
 		event({
 			type: "message_start",
 			message: { ...about, content: [], usage: { input_tokens: 7, output_tokens: 1 } },

@@ -23,7 +23,15 @@ function spied(
 	more: Partial<ToolDefinition> = {},
 ): ToolDefinition & { readonly inputs: unknown[] } {
 	const inputs: unknown[] = [];
-	return { id, inputs, run: (input) => (inputs.push(input), { did: id }), ...more };
+	return {
+		id,
+		inputs,
+		run: (input) => {
+			inputs.push(input);
+			return { did: id };
+		},
+		...more,
+	};
 }
 
 /** Carries out steps under these rules; gives what came of it and what is on record. */

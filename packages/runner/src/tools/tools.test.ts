@@ -175,7 +175,12 @@ describe("a tool past its time", () => {
 
 	test("has 30 seconds where it says nothing [RUN-070]", async () => {
 		const asked: number[] = [];
-		const timers = { after: (milliseconds: number) => (asked.push(milliseconds), () => {}) };
+		const timers = {
+			after: (milliseconds: number) => {
+				asked.push(milliseconds);
+				return () => {};
+			},
+		};
 		await running(echo, 1, { ports: { timers } });
 		expect(asked).toContain(30_000);
 	});

@@ -44,10 +44,12 @@ export const agUi: Route = {
 			opening: `data: ${JSON.stringify(started)}\n\n`,
 		} as const;
 		if (message !== undefined) {
-			const { after } = await exchange.submit(threadId, { input: message, context }, key);
-			const projection = new AgUiProjection({ threadId, runId });
-			const project = projection.add.bind(projection);
-			return exchange.streamAs(projectedRun({ ...stream, after, from: after, project }));
+			const asked = { input: message, context, neverSteers: true } as const;
+			return exchange.streamRunAs(await exchange.submit(threadId, asked, key), (after) => {
+				const projection = new AgUiProjection({ threadId, runId });
+				const project = projection.add.bind(projection);
+				return projectedRun({ ...stream, after, from: after, project });
+			});
 		}
 		const info = await exchange.service.get(exchange.caller, threadId);
 		if (info === undefined) throw new HoldfastError("session_not_found", "Session not found");

@@ -4,6 +4,7 @@ import type { PendingSessionCall, SessionMessage } from "holdfast";
 import {
 	answerIdOf,
 	approvalIdOf,
+	idOfPlace,
 	outputOf,
 	type UiMessage,
 	type UiPart,
@@ -28,7 +29,7 @@ export function chatHistory(
 	};
 	for (const [index, message] of messages.entries()) {
 		if (message.role === "user") {
-			shown.push({ id: message.id ?? `user-${index}`, role: "user", parts: userParts(message) });
+			shown.push({ id: message.id ?? idOfPlace(index), role: "user", parts: userParts(message) });
 		} else if (message.role === "assistant") {
 			answer().push({ type: "step-start" }, ...answerParts(message, calls));
 		} else if (message.role === "tool") {

@@ -1,5 +1,5 @@
-// What a page sends with `useChat`: of all its messages only the last one counts, a message of the user or an answer with
-// results of tools and approvals. The server keeps the history: what a page says was said before is not believed, for
+// What a page sends with `useChat`: of all its messages only the last one counts, a message of the user, one that was edited
+// or is to be answered anew, or an answer with results of tools and approvals. The server keeps the history: what a page says was said before is not believed, for
 // anybody could put words into the agent's mouth, and it would be sent again with every message (keeps I2, I5).
 
 import type { PendingSessionCall } from "holdfast";
@@ -28,12 +28,21 @@ export type CallAnswer =
 export interface ChatRequest {
 	readonly sessionId: string;
 	/** A user's message, or what its message says of calls. */
-	readonly input:
-		| { readonly kind: "message"; readonly message: object }
-		| { readonly kind: "answers"; readonly answers: readonly CallAnswer[] };
+	readonly input: GivenMessage | { readonly kind: "answers"; readonly answers: readonly CallAnswer[] };
 	/** Of a new session. */
 	readonly context: unknown;
 	readonly options: unknown;
+}
+
+/** A message of the user as the page has it. */
+export interface GivenMessage {
+	/** `edit`: in place of the message of that id. `again`: its answer is to be made anew. */
+	readonly kind: "message" | "edit" | "again";
+	readonly message: object;
+	/** The page's id of the message, where it can be the session's too. */
+	readonly id: string | undefined;
+	/** The page's id of the answer that is to be made anew, where it names one. */
+	readonly answerId?: string;
 }
 
 /**
@@ -44,18 +53,24 @@ export function readChatRequest(body: JsonObject): ChatRequest {
 	const { messages, messageId, trigger, context = {}, options } = body;
 	const sessionId = sessionIdOfBody(body.id);
 	if (sessionId === undefined) throw invalid("id", "is missing. Send the id of the chat");
-	if (trigger === "regenerate-message") throw invalid("trigger", noOtherPast);
 	if (!Array.isArray(messages) || messages.length === 0)
 		throw invalid("messages", "must be the messages of the chat");
+	const isAgain = trigger === "regenerate-message";
 	const named = messages.find((message) => isRecord(message) && message.id === messageId);
-	const message: unknown = messageId === undefined ? messages.at(-1) : (named ?? messages.at(-1));
+	const message: unknown = isAgain ? messages.at(-1) : (named ?? messages.at(-1));
 	if (!isRecord(message) || !Array.isArray(message.parts))
 		throw invalid("messages", "must end with a message that has parts");
-	if (message.role === "assistant")
+	if (message.role === "assistant" && !isAgain)
 		return { sessionId, input: { kind: "answers", answers: answersOf(message.parts) }, context, options };
 	if (message.role !== "user") throw invalid("messages", "must end with a message of the user");
-	if (messageId !== undefined) throw invalid("messageId", noOtherPast);
-	return { sessionId, input: { kind: "message", message: userMessage(message.parts) }, context, options };
+	const kind = isAgain ? "again" : messageId === undefined ? "message" : "edit";
+	const given: GivenMessage = {
+		kind,
+		message: userMessage(message.parts),
+		id: isMessageId(message.id) ? message.id : undefined,
+		...(isAgain && typeof messageId === "string" ? { answerId: messageId } : {}),
+	};
+	return { sessionId, input: given, context, options };
 }
 
 /** Those answers that calls wait for; all of them where none waits, for they may have been sent before. */
@@ -68,8 +83,10 @@ export function awaitedAnswers(
 	return awaited.length === 0 ? answers : awaited;
 }
 
-const noOtherPast =
-	"asks for another past, and a session keeps its own. Send a new message, or begin another chat with what was said before as `context.messages`";
+/** Whether a page's id of a message can be the session's: short, and of plain characters. */
+function isMessageId(id: unknown): id is string {
+	return typeof id === "string" && /^[\x21-\x7e]{1,128}$/.test(id);
+}
 
 /** What the last step of an answer says of its calls. */
 function answersOf(parts: readonly unknown[]): readonly CallAnswer[] {

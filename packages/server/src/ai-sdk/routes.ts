@@ -1,6 +1,6 @@
 // Routes for pages that use the AI SDK's `useChat`: a chat is a session, under the chat's id.
 import { HoldfastError } from "holdfast";
-import type { Exchange } from "../exchange.ts";
+import type { Exchange, Projection } from "../exchange.ts";
 import type { DescribedAnswer, Route } from "../http/index.ts";
 import { answerJson, idempotencyKeyOf, isSessionId, sessionIdOfPath } from "../http/index.ts";
 import { json } from "../openapi/index.ts";
@@ -11,10 +11,11 @@ import {
 	stop as stopSession,
 	submitToKnown,
 } from "../routes/index.ts";
-import type { SessionInfo, Submitted } from "../service/index.ts";
+import type { SessionInfo } from "../service/index.ts";
 import { compareEventIds, projectedRun } from "../streams/index.ts";
 import { chatHistory } from "./chat-history.ts";
 import { type CallsKnown, ChatProjection } from "./chat-projection.ts";
+import { askedOf } from "./chat-repeat.ts";
 import { awaitedAnswers, type CallAnswer, readChatRequest } from "./chat-request.ts";
 
 const chunks: DescribedAnswer = {
@@ -30,7 +31,8 @@ export const chat: Route = {
 	method: "POST",
 	path: "/api/chat",
 	name: "chat",
-	summary: "Takes the last message of a chat, or its tool results and approvals, and streams the answer.",
+	summary:
+		"Takes the last message of a chat, new, edited or to be answered anew, or its tool results and approvals, and streams the answer.",
 	parameters: [idempotencyKey],
 	body: {
 		type: "object",
@@ -47,6 +49,7 @@ export const chat: Route = {
 		...executeErrors,
 		...fieldErrors,
 		"unknown_model",
+		"unknown_message",
 		"forbidden_option",
 		"tool_name_conflict",
 		"session_not_found",
@@ -56,9 +59,13 @@ export const chat: Route = {
 		const key = idempotencyKeyOf(exchange.request.headers);
 		const chosen = options === undefined ? {} : { options };
 		if (input.kind === "answers") return answerCalls(exchange, sessionId, input.answers, key, chosen);
-		const request = { input: input.message, context, ...chosen };
+		const info =
+			input.kind === "message" ? undefined : await exchange.service.get(exchange.caller, sessionId);
+		// A page would see the answer of the run that is steered twice: a message waits for it instead.
+		const about = { context, ...chosen, neverSteers: true } as const;
+		const request = { ...askedOf(input, info?.messages ?? []), ...about };
 		const submitted = await exchange.submit(sessionId, request, key);
-		return streamChat(exchange, submitted, submitted.after);
+		return exchange.streamRunAs(submitted, (after) => chatRun(sessionId, after, after), headers);
 	},
 };
 
@@ -171,17 +178,14 @@ async function answerCalls(
 	const denied = answers.flatMap((answer) =>
 		answer.role === "approval" && !answer.approved ? [answer.toolCallId] : [],
 	);
-	return streamChat(exchange, submitted, info.lastRun?.after ?? submitted.after, { denied: new Set(denied) });
+	const { after } = submitted;
+	const run = chatRun(sessionId, info.lastRun?.after ?? after, after, { denied: new Set(denied) });
+	return exchange.streamAs({ ...run, headers });
 }
 
-function streamChat(
-	exchange: Exchange,
-	{ sessionId, after: from }: Submitted,
-	after: string,
-	known: CallsKnown = {},
-): Promise<Response> {
+/** A run as chunks: those after `from` of what begins after `after`. */
+function chatRun(sessionId: string, after: string, from: string, known: CallsKnown = {}): Projection {
 	const projection = new ChatProjection(known);
 	const project = projection.add.bind(projection);
-	const run = { sessionId, after, from, until: "next end", project, closing } as const;
-	return exchange.streamAs({ ...projectedRun(run), headers });
+	return projectedRun({ sessionId, after, from, until: "next end", project, closing });
 }

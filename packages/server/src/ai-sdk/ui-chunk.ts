@@ -70,6 +70,16 @@ export function answerIdOf(userMessageId: string): string {
 	return `${userMessageId}.answer`;
 }
 
+/** The id of a message that has none of its own, for it came with the context of a new chat. */
+export function idOfPlace(index: number): string {
+	return `user-${index}`;
+}
+
+/** Whether an id only says where a message is. */
+export function isIdOfPlace(id: string): boolean {
+	return /^user-\d+$/.test(id);
+}
+
 /** The id of an approval names the run it is for: a call of another run may have the same id. */
 export function approvalIdOf(runId: string | undefined, toolCallId: string): string {
 	return runId === undefined ? toolCallId : `${runId}/${toolCallId}`;

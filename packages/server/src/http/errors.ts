@@ -25,6 +25,7 @@ export const statusByCode: ReadonlyMap<string, number> = new Map([
 	["route_not_found", 404],
 	["method_not_allowed", 405],
 	["session_busy", 409],
+	["unknown_message", 409],
 	["pending_tool_calls", 409],
 	["no_pending_tool_calls", 409],
 	["unknown_tool_call_id", 409],

@@ -115,6 +115,12 @@ test("events, sessions and pages are as the document says, in every way a run ca
 	await session();
 	await served.post("/api/agent/session/s/stop");
 	keep(await stopped.rest());
+	const { messages, lastEventId } = await session();
+	const asked = messages.findLast(({ role }) => role === "user");
+	const edited = { id: asked?.id, role: "user", parts: [{ type: "text", text: "Something else." }] };
+	const answered = await served.post("/api/chat", { id: "s", messages: [edited], messageId: asked?.id });
+	await answered.text();
+	keep(await readSse(await served.get(`/api/agent/session/s/events?after=${lastEventId}`)).rest());
 	await session();
 	for (const event of received) expectShape("Event", event);
 	const types = new Set(received.map((event) => (event as { type: string }).type));

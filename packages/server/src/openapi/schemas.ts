@@ -202,6 +202,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
 				sessionId: text,
 				toolCalls: pendingToolCalls,
 			}),
+			event("history_cut", ["messageId"], { messageId: text }),
 			event("message_start", ["role"], { role: text }),
 			event("message_end", ["message"], { message: reference("Message") }),
 			event("text_start"),

@@ -1,8 +1,15 @@
-// An execution is accepted once: a request that comes again under its idempotency key is what it came to before.
+// An execution is accepted once: a request that comes again under its idempotency key is what it came to before. What comes
+// while a run is under way is refused, waits for it, or enters it.
 import type { Host } from "holdfast";
-import type { ChosenOptions, ExecuteInput, ExecuteSession, SessionSetup } from "holdfast/execute";
+import type {
+	ChosenOptions,
+	ExecuteInput,
+	ExecuteSession,
+	ExecuteSettings,
+	SessionSetup,
+} from "holdfast/execute";
 import { type Accepted, AcceptedBefore, SeenRequests } from "./seen-requests.ts";
-import type { ServedCaller } from "./service-types.ts";
+import type { ServedCaller, WhileRunning } from "./service-types.ts";
 
 /** What is to be executed. */
 export interface WantedExecution {
@@ -11,21 +18,24 @@ export interface WantedExecution {
 	/** What the session keeps, as it was just read. */
 	readonly setup: SessionSetup;
 	readonly idempotencyKey: string | undefined;
+	readonly messageId?: string | undefined;
+	readonly insteadOf?: string | undefined;
+	readonly whileRunning: WhileRunning;
 	readonly caller: ServedCaller;
 }
 
-/** Accepts an execution; durable when it resolves. Rejects as `session.execute()` does, and with `idempotency_key_reused`. */
+/**
+ * Accepts an execution; durable when it resolves. Rejects as `session.execute()` does, and with `idempotency_key_reused`.
+ */
 export async function acceptExecution(
 	host: Host,
 	session: ExecuteSession,
-	{ idempotencyKey, input, ...settings }: WantedExecution,
+	{ idempotencyKey, input, whileRunning, ...settings }: WantedExecution,
 ): Promise<Accepted> {
-	if (idempotencyKey === undefined) {
-		const { run, after } = await session.execute(input, settings);
-		return { runId: run.runId, after, attached: false };
-	}
+	if (idempotencyKey === undefined) return accept(session, input, settings, whileRunning);
+	const { options, insteadOf } = settings;
 	const requests = new SeenRequests(host, session);
-	const request = await requests.of(idempotencyKey, input, settings.options);
+	const request = await requests.of(idempotencyKey, input, { ...options, ...(insteadOf && { insteadOf }) });
 	const before = await requests.found(request, input);
 	if (before !== undefined) return before;
 	const beforeBegin = async (): Promise<void> => {
@@ -33,13 +43,36 @@ export async function acceptExecution(
 		if (begun !== undefined) throw new AcceptedBefore(begun);
 	};
 	try {
-		const { runId } = request;
-		const { run, after } = await session.execute(input, { ...settings, runId, beforeBegin });
-		return { runId: run.runId, after, attached: false };
+		return await accept(session, input, { ...settings, runId: request.runId, beforeBegin }, whileRunning);
 	} catch (error) {
 		if (error instanceof AcceptedBefore) return error.accepted;
 		const elsewhere = await requests.refused(request, input);
 		if (elsewhere !== undefined) return elsewhere;
 		throw error;
+	}
+}
+
+async function accept(
+	session: ExecuteSession,
+	input: ExecuteInput,
+	settings: ExecuteSettings,
+	whileRunning: WhileRunning,
+): Promise<Accepted> {
+	try {
+		const { run, after } = await session.execute(input, settings);
+		return { runId: run.runId, after, attached: false };
+	} catch (error) {
+		const isBusy = (error as { code?: unknown } | null)?.code === "session_busy";
+		// Another past cannot wait: what it is to replace may be another by then.
+		const mayWait = input.kind === "message" && settings.insteadOf === undefined;
+		if (!isBusy || !mayWait || whileRunning === "refuse") throw error;
+		if (whileRunning === "queue") {
+			const { runId, after } = await session.enqueue(input.input, settings);
+			return { runId, after, attached: false, waitsFor: runId };
+		}
+		// A repeat is known by the id of what was said.
+		const messageId = settings.runId ?? settings.messageId ?? crypto.randomUUID();
+		const { runId, after } = await session.steer(input.input, { messageId, caller: settings.caller });
+		return { runId, after, attached: false, waitsFor: messageId };
 	}
 }

@@ -90,7 +90,7 @@ test("a session key names one tenant, user and session, and is in the journal un
 
 test("errors name a session as its caller does", async () => {
 	const model = scriptedModel(() => ({ text: "never", gate: new Promise(() => {}) }));
-	const service = sessionService({ host: memoryHost(), agent: { model } });
+	const service = sessionService({ host: memoryHost(), agent: { model }, whileRunning: "refuse" });
 	await service.submit("t", "s", { input: "go", context: {} });
 	await expect(service.submit("t", "s", { input: "go" })).rejects.toMatchObject({
 		code: "session_busy",

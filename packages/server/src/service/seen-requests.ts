@@ -17,6 +17,8 @@ export interface Accepted {
 	readonly after: string;
 	/** Whether it was accepted before, under the same idempotency key. */
 	readonly attached: boolean;
+	/** The run it will begin, or the message that will enter the run under way, where it has to wait. */
+	readonly waitsFor?: string;
 }
 
 /** A request that was seen under an idempotency key, as it is kept. */
@@ -54,7 +56,11 @@ export class SeenRequests {
 	}
 
 	/** What is kept of a request under its key. Rejects with `idempotency_key_reused`. */
-	async of(idempotencyKey: string, input: ExecuteInput, options: ChosenOptions): Promise<NamedRequest> {
+	async of(
+		idempotencyKey: string,
+		input: ExecuteInput,
+		options: ChosenOptions & { readonly insteadOf?: string },
+	): Promise<NamedRequest> {
 		// Before the key is looked for: where another server keeps it meanwhile, what it comes to is after this.
 		const { seq: from = 0 } = (await this.#journal.head(this.#session.storeKey)) ?? {};
 		const body = await digest([input, options]);
@@ -77,13 +83,18 @@ export class SeenRequests {
 		const isOfAnswer = ({ fact }: Entry): boolean =>
 			(fact.kind === "tool.settled" && answered.has(fact.callId)) ||
 			(fact.kind === "decision" && answered.has((fact.answer as { callId?: string } | null)?.callId ?? ""));
+		// Looked at first: what left the inbox by then is in the entries that are read after it.
+		const inbox = runId === undefined ? [] : await this.#journal.inbox(this.#session.storeKey);
+		const waiting = inbox.find((each) => each.id === runId || each.runId === runId);
 		let resumed: Entry | undefined;
 		for await (const entry of entriesAfter(this.#journal, this.#session.storeKey, from)) {
 			if (entry.fact.kind === "run.started" && entry.runId === runId) return attachedTo(entry);
+			if (entry.fact.kind === "input" && entry.fact.inputId === runId) return attachedTo(entry);
 			if (entry.fact.kind === "run.resumed") resumed = entry;
 			if (resumed !== undefined && isOfAnswer(entry)) return attachedTo(resumed);
 		}
-		return undefined;
+		if (waiting === undefined || runId === undefined) return undefined;
+		return { runId: waiting.runId ?? runId, after: afterEntry(from), attached: true, waitsFor: runId };
 	}
 
 	/** What a request that was refused here came to elsewhere, if another server has accepted it meanwhile. */

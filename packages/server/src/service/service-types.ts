@@ -18,8 +18,22 @@ export interface ExecuteRequest {
 	/** Of a new session; ignored where the session exists. */
 	readonly context?: unknown;
 	readonly options?: unknown;
+	/** Id of the message. Default, and where the session has a message of that id: a new one. */
+	readonly messageId?: string;
+	/**
+	 * Id of a message of the user, whose place the message takes: that one and all that followed are taken out of the
+	 * conversation, and its id stays. Default: the message follows what was said last.
+	 */
+	readonly insteadOf?: string;
+	/** The message waits for the run under way where it would steer it. */
+	readonly neverSteers?: true;
 }
 
+/**
+ * What becomes of a message while a run is under way. `queue`: it is executed after that run. `steer`: it enters that run.
+ * `refuse`: it is refused with `session_busy`.
+ */
+export type WhileRunning = "queue" | "steer" | "refuse";
 /** Who asks: what `authenticate` says of a request. */
 export interface ServedCaller extends SessionOwner {
 	/** What else is known of the user, as JSON of at most 16 KiB. On record with each run: no place for tokens. */
@@ -65,6 +79,8 @@ export interface SessionServiceOptions extends ClientOptions {
 	readonly maxSteps?: number;
 	/** Milliseconds that clients have for the result of a remote tool. Default: no limit. Approvals never run out. */
 	readonly remoteToolTimeoutMs?: number;
+	/** What becomes of a message that comes while a run is under way. Default `queue`. */
+	readonly whileRunning?: WhileRunning;
 	/**
 	 * Milliseconds for which deltas are gathered before they are committed and emitted. Default 20. Less: they come
 	 * earlier; more: fewer commits.
@@ -84,6 +100,11 @@ export interface Submitted {
 	readonly created: boolean;
 	/** Whether the same request was accepted before, under the same idempotency key. */
 	readonly attached: boolean;
+	/**
+	 * Set where the message waits for a run that is under way: resolves when it is taken in, with the id after which its
+	 * events begin; undefined where it will not be, for the session was deleted or killed. The signal ends the wait.
+	 */
+	readonly begun?: (signal: AbortSignal) => Promise<string | undefined>;
 }
 
 /** A session as its clients see it. */
@@ -126,7 +147,8 @@ export interface SessionService {
 	/**
 	 * Accepts an execution; durable when it resolves.
 	 *
-	 * Rejects with `field_not_allowed`, `too_many_messages`, `too_many_tools`, `invalid_input`, `forbidden_option`, `unknown_model`, `context_required`, `tool_name_conflict`,
+	 * Rejects with `field_not_allowed`, `too_many_messages`, `too_many_tools`, `invalid_input`, `forbidden_option`, `unknown_model`,
+	 * `unknown_message`, `context_required`, `tool_name_conflict`,
 	 * `session_busy`, `pending_tool_calls`, `no_pending_tool_calls`, `unknown_tool_call_id`, `tool_call_settled`,
 	 * `duplicate_tool_result`, `tool_result_conflict`, `tool_result_expired`, `idempotency_key_reused`, `shutting_down`.
 	 */

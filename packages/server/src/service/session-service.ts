@@ -24,6 +24,7 @@ import { acceptExecution } from "./accept-execution.ts";
 import { contextRequired, forCaller, sessionNotFound, shuttingDown } from "./client-errors.ts";
 import { type ClientRules, checkFields, clientRules } from "./client-fields.ts";
 import { withoutPatterns } from "./client-schema.ts";
+import { Followers, followedBy } from "./followers.ts";
 import { OneAtATime } from "./one-at-a-time.ts";
 import { readContext } from "./read-context.ts";
 import { RecentViews } from "./recent-views.ts";
@@ -45,8 +46,10 @@ import type {
 	SessionService,
 	SessionServiceOptions,
 	Submitted,
+	WhileRunning,
 } from "./service-types.ts";
 import { shownError } from "./shown-errors.ts";
+import { whenBegun } from "./when-begun.ts";
 
 /**
  * Serves sessions over a host: what `createHandler`, `createServer` and `listen` put on HTTP.
@@ -67,7 +70,8 @@ class Service implements SessionService {
 	readonly #sessionsOf: "user" | "tenant";
 	readonly #observers = new Set<(run: ServedRun) => RunObserver>();
 	readonly #lookEveryMs: number | undefined;
-	readonly #following = new Set<() => void>();
+	readonly #followers = new Followers();
+	readonly #whileRunning: WhileRunning;
 	/** Executions are accepted one after the other in each session. */
 	readonly #accepting = new OneAtATime();
 	/** Requests that are not answered yet. */
@@ -78,6 +82,7 @@ class Service implements SessionService {
 		if (typeof agent !== "object" || agent === null)
 			throw new TypeError("The option `agent` must be an agent, or the options of one.");
 		const { maxSteps, remoteToolTimeoutMs, deltaFlushMs = 20, recoverEveryMs, sessionsOf = "user" } = options;
+		this.#whileRunning = checkedWhileRunning(options.whileRunning);
 		if (sessionsOf !== "user" && sessionsOf !== "tenant")
 			throw new TypeError('The option `sessionsOf` must be "user" or "tenant".');
 		this.#rules = clientRules(options);
@@ -114,8 +119,12 @@ class Service implements SessionService {
 		const session = this.#session(caller, sessionId);
 		return this.#answer(session, sessionId, () =>
 			this.#accepting.do(session.key, async () => {
-				const { created, ...accepted } = await this.#accept(session, caller, request, idempotencyKey);
-				return { sessionId, created, ...accepted };
+				const taken = await this.#accept(session, caller, request, idempotencyKey);
+				const { created, waitsFor, ...accepted } = taken;
+				const submitted = { sessionId, created, ...accepted };
+				return waitsFor === undefined
+					? submitted
+					: { ...submitted, begun: this.#begun(session, waitsFor, accepted) };
 			}),
 		);
 	}
@@ -128,19 +137,42 @@ class Service implements SessionService {
 	): Promise<Accepted & { readonly created: boolean }> {
 		const input = readInput(request.input);
 		const options = readOptions(request.options);
+		const { messageId, insteadOf, neverSteers } = request;
 		const found = await session.setup();
+		if (found === undefined && insteadOf !== undefined) throw sessionNotFound();
 		const { setup, created } =
 			found === undefined
 				? await this.#create(session, caller, { ...request, input, options })
 				: { setup: found, created: false };
+		const whileRunning =
+			neverSteers === true && this.#whileRunning === "steer" ? "queue" : this.#whileRunning;
 		const accepted = await acceptExecution(this.#host, session, {
 			input,
 			options,
 			setup,
 			idempotencyKey,
+			messageId,
+			insteadOf,
+			whileRunning,
 			caller,
 		});
 		return { ...accepted, created };
+	}
+
+	/** When a message that waits is taken in. */
+	#begun(
+		{ storeKey }: ExecuteSession,
+		waitsFor: string,
+		{ after }: Pick<Accepted, "after">,
+	): NonNullable<Submitted["begun"]> {
+		return async (given) => {
+			const { signal, over } = this.#followers.add(given, this.#isClosing);
+			try {
+				return await whenBegun(this.#host, { storeKey, waitsFor, after }, signal);
+			} finally {
+				over();
+			}
+		};
 	}
 
 	async #create(
@@ -207,39 +239,8 @@ class Service implements SessionService {
 		sessionId: string,
 		{ signal, ...options }: FollowOptions = {},
 	): AsyncIterableIterator<readonly LoggedEvent[]> {
-		const left = new AbortController();
-		const over = (): void => {
-			this.#following.delete(leave);
-			signal?.removeEventListener("abort", leave);
-		};
-		const leave = (): void => {
-			over();
-			left.abort("left"); // without a reason it would make an error each time
-		};
-		this.#following.add(leave);
-		signal?.addEventListener("abort", leave);
-		if (this.#isClosing || signal?.aborted) leave();
-		const events = this.#events(owner, sessionId, { ...options, signal: left.signal });
-		return {
-			async next() {
-				try {
-					const next = await events.next();
-					if (next.done) over();
-					return next;
-				} catch (error) {
-					over();
-					throw error;
-				}
-			},
-			async return() {
-				leave();
-				await events.return();
-				return { done: true, value: undefined };
-			},
-			[Symbol.asyncIterator]() {
-				return this;
-			},
-		};
+		const follower = this.#followers.add(signal, this.#isClosing);
+		return followedBy(follower, this.#events(owner, sessionId, { ...options, signal: follower.signal }));
 	}
 
 	async *#events(
@@ -282,7 +283,7 @@ class Service implements SessionService {
 		await Promise.race([this.#sessions.quiet(), over]);
 		clearTimeout(timer);
 		await this.#sessions.close();
-		for (const leave of [...this.#following]) leave();
+		this.#followers.leaveAll();
 	}
 
 	/** Runs a request on a session, unless the service closes. */
@@ -332,6 +333,11 @@ class Service implements SessionService {
 		if ((await session.setup()) === undefined) throw sessionNotFound();
 		return session;
 	}
+}
+
+function checkedWhileRunning(given: WhileRunning = "queue"): WhileRunning {
+	if (["queue", "steer", "refuse"].includes(given)) return given;
+	throw new TypeError('The option `whileRunning` must be "queue", "steer" or "refuse".');
 }
 
 /** What a session is made of. */

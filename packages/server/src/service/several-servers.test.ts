@@ -5,7 +5,7 @@ import type { LoggedEvent } from "holdfast/execute";
 import { memoryJournal } from "holdfast/host";
 import { expect, test } from "vitest";
 import { everyField } from "../every-field.fixture.ts";
-import type { ExecuteRequest, SessionService } from "./service-types.ts";
+import type { ExecuteRequest, SessionInfo, SessionService } from "./service-types.ts";
 import { sessionService } from "./session-service.ts";
 
 const journal = memoryJournal();
@@ -147,6 +147,57 @@ test("a session that one server removes is gone at the others too, with what it 
 	await read(other.follow("t", "removed"));
 	expect((await other.get("t", "removed"))?.messages).toHaveLength(2);
 });
+
+test("a session that another server removes and makes anew is shown with nothing of the one before, however far it has come", async () => {
+	const [one, other] = [serve("showing"), serve("remaking")];
+	const said = async (): Promise<readonly unknown[] | undefined> =>
+		(await one.get("t", "anew"))?.messages.flatMap((each) => (each.role === "user" ? [each.content] : []));
+	for (const input of ["One.", "Two."]) await ask(one, "anew", { input, context: { systemPrompt: "old" } });
+	const before = await one.get("t", "anew");
+	expect(await said()).toEqual(["One.", "Two."]);
+	await other.delete("t", "anew");
+	for (const input of ["Uno.", "Due.", "Tre."])
+		await ask(other, "anew", { input, context: { messages: [] } });
+	expect(await said()).toEqual(["Uno.", "Due.", "Tre."]);
+	const now = await one.get("t", "anew");
+	expect(now?.lastRun?.runId).not.toBe(before?.lastRun?.runId);
+	expect(now).toEqual(await serve("comparing").get("t", "anew"));
+	// It continues with what was said in it, and a message that only the other one had is not known.
+	const edited = one.submit("t", "anew", { input: "Deux.", insteadOf: messageId(before) });
+	await expect(edited).rejects.toMatchObject({ code: "unknown_message" });
+	await ask(one, "anew", { input: "Quattro." });
+	expect(await said()).toEqual(["Uno.", "Due.", "Tre.", "Quattro."]);
+	const events: string[] = [];
+	for await (const batch of one.follow("t", "anew"))
+		for (const { event } of batch)
+			if (event.type === "message_end" && event.message.role === "user")
+				events.push(String(event.message.content));
+	expect(events).toEqual(["Uno.", "Due.", "Tre.", "Quattro."]);
+});
+
+test("a message in the place of another is another request than one that follows, and a repeat of it is one", async () => {
+	const server = serve("replacing");
+	await ask(server, "replaced", { input: "Hi.", context: {} });
+	const insteadOf = messageId(await server.get("t", "replaced"));
+	const key = { idempotencyKey: "k" };
+	const first = await server.submit("t", "replaced", { input: "Hi.", insteadOf }, key);
+	await read(server.follow("t", "replaced"));
+	await expect(server.submit("t", "replaced", { input: "Hi." }, key)).rejects.toMatchObject({
+		code: "idempotency_key_reused",
+	});
+	const again = await server.submit("t", "replaced", { input: "Hi.", insteadOf }, key);
+	expect(again).toEqual({ ...first, attached: true });
+	expect((await server.get("t", "replaced"))?.messages).toHaveLength(2);
+	const none = server.submit("t", "nowhere", { input: "Hi.", insteadOf, context: {} });
+	await expect(none).rejects.toMatchObject({ code: "session_not_found" });
+});
+
+/** The id of the first message of the user. */
+function messageId(session: SessionInfo | undefined): string {
+	const first = session?.messages.find(({ role }) => role === "user");
+	if (first?.role !== "user" || first.id === undefined) throw new Error("There is one.");
+	return first.id;
+}
 
 test("what begins at the moment its session is removed is removed with it", async () => {
 	const one = serve("removing-late");

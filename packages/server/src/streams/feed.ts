@@ -97,9 +97,12 @@ export class Feed {
 		return this.#isOpen;
 	}
 
-	/** Whether the last event that was read ends an execution. */
-	get isAtRest(): boolean {
-		return this.#lastEnd !== undefined && this.#lastEnd === this.#lastId;
+	/**
+	 * Whether a run is known to be under way: the last event that was read here ends no execution. Where nothing was read yet
+	 * nobody knows.
+	 */
+	get isAtWork(): boolean {
+		return this.#lastId !== this.#options.after && this.#lastEnd !== this.#lastId;
 	}
 
 	/** Whether this feed has seen `after`, and has everything after it in the window. */

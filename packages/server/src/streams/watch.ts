@@ -50,7 +50,7 @@ export function watchNew(ports: WatchPorts, options: WatchOptions): StartSource 
 export async function watchFrom(ports: WatchPorts, options: WatchOptions): Promise<StartSource> {
 	const feed = ports.feeds.find(options.caller, options.sessionId);
 	// Where nothing is under way, only the service knows that this is the end.
-	const mayJoin = options.until !== "idle" || feed?.isAtRest === false;
+	const mayJoin = options.until !== "idle" || feed?.isAtWork === true;
 	if (mayJoin && feed?.holds(options.after) === true) {
 		// The feed may have moved on before the stream begins; then it begins with the service.
 		return (wake, fail) =>

@@ -1,7 +1,7 @@
 // Calls of the session store, made as the store's owner gave them to us: nothing but load, commit and delete, versions
 // passed back exactly as minted, and failures told as a journal tells them (keeps I9).
 import { HoldfastError, isHoldfastError } from "@holdfast/upp";
-import type { SessionStore } from "holdfast/host";
+import type { CommitResult, SessionStore } from "holdfast/host";
 import { named } from "holdfast/host";
 
 /** What the store mints is its own business; it is only handed back. */
@@ -16,11 +16,14 @@ export interface Loaded {
 export const atOnce = 16;
 
 export async function loadDocument(store: SessionStore, key: string): Promise<Loaded | undefined> {
+	let loaded: Loaded | undefined;
 	try {
-		return (await store.load(key)) ?? undefined;
+		loaded = (await store.load(key)) ?? undefined;
 	} catch (error) {
 		throw storeFailed(error);
 	}
+	if (loaded === undefined || isVersion(loaded.version)) return loaded;
+	throw storeFailed(new TypeError("load() gave neither null nor {state, version}"));
 }
 
 /** The new version; undefined when another one stands there than the expected. */
@@ -30,12 +33,20 @@ export async function commitDocument(
 	state: unknown,
 	expectedVersion: Version | null,
 ): Promise<{ readonly version: Version } | undefined> {
+	let result: Partial<CommitResult & { ok: true }> | null | undefined;
 	try {
-		const result = await store.commit(key, { state }, { expectedVersion });
-		return result.ok ? { version: result.version } : undefined;
+		result = (await store.commit(key, { state }, { expectedVersion })) as typeof result;
 	} catch (error) {
 		throw storeFailed(error);
 	}
+	if (result?.ok === true && isVersion(result.version)) return { version: result.version };
+	if ((result as { ok?: unknown } | null | undefined)?.ok === false) return undefined;
+	throw storeFailed(new TypeError("commit() gave neither {ok: true, version} nor {ok: false}"));
+}
+
+/** Whatever its form: it is only handed back. */
+function isVersion(version: unknown): version is Version {
+	return version !== undefined && version !== null;
 }
 
 export async function deleteDocuments(store: SessionStore, keys: readonly string[]): Promise<void> {

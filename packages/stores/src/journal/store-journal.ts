@@ -4,7 +4,15 @@
 import { uuid } from "@holdfast/upp";
 import type { Entry, Input, Journal, ListOptions, SessionHead, StoredInput } from "holdfast";
 import type { SessionStore } from "holdfast/host";
-import { forkUnsettled, isSettledAt, journalClosed, leaseLost, never, sessionExists } from "holdfast/host";
+import {
+	forkUnsettled,
+	isSettledAt,
+	isUnreadable,
+	journalClosed,
+	leaseLost,
+	never,
+	sessionExists,
+} from "holdfast/host";
 import { claimKey, headKey, segmentKey } from "./derived-keys.ts";
 import { atOnce, commitDocument, deleteDocuments, loadDocument, sessionConflict } from "./documents.ts";
 import { type Head, newHead, readHead } from "./head.ts";
@@ -125,16 +133,45 @@ export function storeJournal(store: SessionStore, options: StoreJournalOptions =
 		}
 	}
 
+	/** A head that cannot be read goes by itself: what it named is found by nobody any more. */
+	async function headToRemove(key: string): Promise<Head | undefined> {
+		try {
+			return (await parts.look(key)).head;
+		} catch (error) {
+			if (!isUnreadable(error)) throw error;
+			await deleteDocuments(store, [headKey(key)]);
+			process.keys.delete(key);
+			process.watchers.changed(key);
+			return undefined;
+		}
+	}
+
+	/** What is named by nothing that can be read stays, and is found by nobody any more. */
+	async function segmentsToRemove(key: string, head: Head): ReturnType<typeof listSegments> {
+		try {
+			const what = head.claims === 0 ? "keys" : "keys-and-claims";
+			return await listSegments(store, key, head.span, what);
+		} catch (error) {
+			if (isUnreadable(error)) return { keys: [], claimed: [] };
+			throw error;
+		}
+	}
+
+	/** One that cannot be read is in no list: whoever uses it hears what is wrong. */
+	async function lookIfReadable(key: string): Promise<Pick<Seen, "head">> {
+		try {
+			return await parts.look(key);
+		} catch (error) {
+			if (isUnreadable(error)) return { head: undefined };
+			throw error;
+		}
+	}
+
 	async function remove(key: string, seen: Parameters<Journal["delete"]>[1]): Promise<void> {
-		const { head } = await parts.look(key);
+		const head = await headToRemove(key);
 		if (head === undefined) return;
 		if (seen !== undefined && (seen.epoch !== head.epoch || seen.seq !== head.seq)) throw leaseLost(key);
-		const { keys, claimed } = await listSegments(
-			store,
-			key,
-			head.span,
-			head.claims === 0 ? "keys" : "keys-and-claims",
-		);
+		const { keys, claimed } = await segmentsToRemove(key, head);
 		// The head goes first: without it nothing of the session is there, and with it all of it is.
 		await deleteDocuments(store, [headKey(key)]);
 		process.highestDeletedEpoch = Math.max(process.highestDeletedEpoch, head.epoch);
@@ -181,7 +218,7 @@ export function storeJournal(store: SessionStore, options: StoreJournalOptions =
 		const heads: SessionHead[] = [];
 		for (let at = 0; at < keys.length && heads.length < most; at += atOnce) {
 			const some = keys.slice(at, at + atOnce);
-			const seen = await Promise.all(some.map((key) => parts.look(key)));
+			const seen = await Promise.all(some.map(lookIfReadable));
 			for (const [index, { head }] of seen.entries()) {
 				const isNew = head !== undefined && head.updatedAt >= changedSince;
 				const isListed = isNew && isIn(process, head, state) && (head.lookAt ?? 0) <= dueBy;

@@ -1,6 +1,14 @@
 // The world a case about execution hosts works in, and what the cases are written with.
 
-import type { ExecutionHost, NewCheckpoint, NewNotification, NewRun } from "holdfast/execution";
+import type {
+	ClaimRunResult,
+	EventCursor,
+	ExecutionHost,
+	NewCheckpoint,
+	NotificationRecord,
+	RunRecord,
+	StoredRunEvent,
+} from "holdfast/execution";
 import type { MaybePromise } from "holdfast/host";
 import type { ContractCase } from "../contract/index.ts";
 
@@ -44,15 +52,48 @@ export function toContractCase(options: ExecutionHostContractOptions, written: W
 	};
 }
 
-export function run(runId: string, change: Partial<NewRun> = {}): NewRun {
-	return { runId, kind: "user-turn", status: "queued", sessionKey: "s", ...change };
+export function run(runId: string, change: Partial<RunRecord> = {}): RunRecord {
+	const { parentRunId: rootRunId = runId } = change;
+	return {
+		runId,
+		rootRunId,
+		kind: "user-turn",
+		status: "queued",
+		sessionKey: "s",
+		checkpointVersion: 0,
+		...change,
+	};
 }
 
-export function checkpoint(runId: string, change: Partial<NewCheckpoint> = {}): NewCheckpoint {
-	return { runId, sessionKey: "s", phase: "before-model", seq: 2, at: 1, ...change };
+export function checkpoint(
+	runId: string,
+	version: number,
+	change: Partial<NewCheckpoint> = {},
+): NewCheckpoint {
+	const state = { runtimeState: { at: version }, sessionSnapshot: ["s", version] };
+	return { checkpointId: `${runId}/${version}`, runId, version, phase: "before-model", ...state, ...change };
 }
 
-export function notification(name: string): NewNotification {
+/** Claims the run "a" for a second. */
+export async function claim({ store }: ExecutionHost, leaseId: string): Promise<ClaimRunResult> {
+	const attempt = ((await store.runs.get("a"))?.lease?.attempt ?? 0) + 1;
+	const isOwn = (await store.runs.get("a"))?.lease?.leaseId === leaseId;
+	const nowMs = store.now?.() ?? Date.now();
+	return store.runs.claim("a", { attempt: isOwn ? attempt - 1 : attempt, leaseId, leaseMs: 1_000, nowMs });
+}
+
+/** All events of a run after a cursor. */
+export async function readAll(
+	{ store }: Pick<ExecutionHost, "store">,
+	runId: string,
+	cursor?: EventCursor,
+): Promise<readonly StoredRunEvent[]> {
+	const found: StoredRunEvent[] = [];
+	for await (const event of store.events.read(runId, cursor)) found.push(event);
+	return found;
+}
+
+export function notification(name: string): NotificationRecord {
 	const input = { type: "user-text", text: [`reminder ${name}`, "é\u0000✓"] } as const;
 	return {
 		notificationId: name,
@@ -60,6 +101,7 @@ export function notification(name: string): NewNotification {
 		runId: `run ${name}`,
 		sessionKey: "s",
 		input,
+		status: "pending",
 	};
 }
 

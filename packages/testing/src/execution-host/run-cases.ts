@@ -1,21 +1,22 @@
 // Cases about runs, their leases, checkpoints and events.
 import type { AgentEvent } from "holdfast";
-import { checkpoint, expectSame, run, type WrittenCase } from "./execution-host-world.ts";
+import { checkpoint, claim, expectSame, readAll, run, type WrittenCase } from "./execution-host-world.ts";
 
 export const runCases: readonly WrittenCase[] = [
 	{
 		title: "a run is created once, whatever is asked later under its id or dedupe key",
 		async run({ store: { runs } }, other) {
 			const first = await runs.create(run("a", { dedupeKey: "d", parentRunId: "p", ownerNamespace: "n" }));
-			expectSame(first.ok && first.run.rootRunId, "p", "root of a run whose parent is not recorded");
+			expectSame(first.rootRunId, "p", "root of a run whose parent is not recorded");
+			expectSame(first.checkpointVersion, 0, "checkpoints of a new run");
 			const again = await other.store.runs.create(run("a", { status: "error" }));
-			expectSame(again, { ok: false, reason: "exists", run: first.run }, "same id");
+			expectSame(again, first, "same id");
 			const byKey = await other.store.runs.create(run("b", { dedupeKey: "d" }));
-			expectSame(byKey, { ok: false, reason: "exists", run: first.run }, "same dedupe key");
+			expectSame(byKey, first, "same dedupe key");
 			expectSame(await runs.get("b"), null, "run of the second");
-			expectSame(await runs.getByDedupeKey("d"), first.run, "by dedupe key");
+			expectSame(await runs.getByDedupeKey("d"), first, "by dedupe key");
 			expectSame(await runs.getByDedupeKey("e"), null, "by unknown key");
-			expectSame(await other.store.runs.get("a"), first.run, "the run as it is");
+			expectSame(await other.store.runs.get("a"), first, "the run as it is");
 		},
 	},
 	{
@@ -26,8 +27,9 @@ export const runCases: readonly WrittenCase[] = [
 					(index % 2 === 0 ? runs : other.store.runs).create(run(`r${index}`, { dedupeKey: "d" })),
 				),
 			);
-			expectSame(made.filter(({ ok }) => ok).length, 1, "runs created");
-			expectSame(new Set(made.map((each) => each.run.runId)).size, 1, "runs that are kept");
+			expectSame(new Set(made.map(({ runId }) => runId)).size, 1, "runs that are kept");
+			const kept = await Promise.all(made.map((_, index) => runs.get(`r${index}`)));
+			expectSame(kept.filter((each) => each !== null).length, 1, "runs created");
 		},
 	},
 	{
@@ -35,7 +37,7 @@ export const runCases: readonly WrittenCase[] = [
 		async run({ store: { runs } }, other) {
 			await runs.create(run("parent"));
 			for (const runId of ["z", "a", "m"]) await runs.create(run(runId, { parentRunId: "parent" }));
-			await other.store.runs.create(run("grandchild", { parentRunId: "z" }));
+			await other.store.runs.create(run("grandchild", { parentRunId: "z", rootRunId: "parent" }));
 			const children = await other.store.runs.listByParentRunId("parent");
 			expectSame(
 				children.map(({ runId }) => runId),
@@ -48,67 +50,75 @@ export const runCases: readonly WrittenCase[] = [
 	},
 	{
 		title: "a claim keeps others away until it expires, and each new one counts as an attempt",
-		async run({ store: { runs } }, other, world) {
+		async run(host, other, world) {
+			const { runs } = host.store;
 			await runs.create(run("a"));
-			const claimed = await runs.claim("a", { leaseMs: 1_000 });
+			const claimed = await claim(host, "first");
 			if (!claimed.ok) throw new Error("A free run could not be claimed.");
-			expectSame([claimed.run.status, claimed.run.lease.attempt], ["leased", 1], "first claim");
-			expectSame(await other.store.runs.claim("a"), { ok: false, reason: "leased" }, "second claim");
+			expectSame([claimed.record.status, claimed.lease.attempt], ["leased", 1], "first claim");
+			expectSame(claimed.record.lease, claimed.lease, "lease of the record");
+			expectSame(await claim(other, "second"), { ok: false, reason: "leased" }, "second claim");
 			await world.advance(900);
-			const { leaseId } = claimed.run.lease;
-			const renewed = await runs.claim("a", { leaseMs: 1_000, leaseId });
-			expectSame(renewed.ok && renewed.run.lease.attempt, 1, "attempt after renewal");
+			const { leaseId } = claimed.lease;
+			const renewed = await claim(host, leaseId);
+			expectSame(renewed.ok && renewed.lease.attempt, 1, "attempt after renewal");
 			await world.advance(900);
-			expectSame(
-				await other.store.runs.claim("a"),
-				{ ok: false, reason: "leased" },
-				"claim of a renewed lease",
-			);
+			expectSame(await claim(other, "third"), { ok: false, reason: "leased" }, "claim of a renewed lease");
 			await world.advance(101);
-			const taken = await other.store.runs.claim("a");
-			expectSame(taken.ok && taken.run.lease.attempt, 2, "attempt after expiry");
-			expectSame(await runs.claim("a", { leaseId }), { ok: false, reason: "lease-lost" }, "late renewal");
-			expectSame(
-				await runs.update("a", { status: "completed" }, { leaseId }),
-				{ ok: false, reason: "lease-lost" },
-				"late update",
-			);
-			expectSame(await runs.claim("none"), { ok: false, reason: "not-found" }, "claim of no run");
+			const taken = await claim(other, "fourth");
+			expectSame(taken.ok && taken.lease.attempt, 2, "attempt after expiry");
+			expectSame(await claim(host, leaseId), { ok: false, reason: "leased" }, "late renewal");
+			const none = await runs.claim("none", { attempt: 1, leaseId, leaseMs: 1, nowMs: 0 });
+			expectSame(none, { ok: false, reason: "not-found" }, "claim of no run");
+		},
+	},
+	{
+		title: "a claim goes by the time and the attempt it names",
+		async run({ store: { runs } }) {
+			await runs.create(run("a"));
+			const at = (nowMs: number, leaseId: string, attempt: number) =>
+				runs.claim("a", { attempt, leaseId, leaseMs: 1_000, nowMs });
+			const first = await at(5_000, "one", 7);
+			expectSame(first.ok && [first.lease.attempt, first.lease.leaseUntilMs], [7, 6_000], "lease");
+			expectSame((await at(5_999, "two", 8)).ok, false, "claim before its end");
+			expectSame((await at(6_000, "two", 8)).ok, true, "claim at its end");
 		},
 	},
 	{
 		title: "of claims made at once one succeeds",
-		async run({ store: { runs } }, other) {
-			await runs.create(run("a"));
+		async run(host, other) {
+			await host.store.runs.create(run("a"));
 			const claims = await Promise.all(
-				Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? runs : other.store.runs).claim("a")),
+				Array.from({ length: 10 }, (_, index) => claim(index % 2 === 0 ? host : other, `lease ${index}`)),
 			);
 			expectSame(claims.filter(({ ok }) => ok).length, 1, "claims that succeeded");
 		},
 	},
 	{
 		title: "a lease that was given up need not be waited for, and still counts",
-		async run({ store: { runs } }) {
+		async run(host) {
+			const { runs } = host.store;
 			await runs.create(run("a"));
-			await runs.claim("a");
-			await runs.update("a", { status: "suspended", lease: null });
-			const claimed = await runs.claim("a");
-			expectSame(claimed.ok && claimed.run.lease.attempt, 2, "attempt");
+			const claimed = await claim(host, "first");
+			if (!claimed.ok) throw new Error("A free run could not be claimed.");
+			const lease = { ...claimed.lease, leaseUntilMs: 0 };
+			await runs.update({ ...claimed.record, status: "suspended", lease });
+			const again = await claim(host, "second");
+			expectSame(again.ok && again.lease.attempt, 2, "attempt");
 		},
 	},
 	{
 		title: "a run that has ended stays as it is [SES-113]",
-		async run({ store: { runs } }, other) {
-			await runs.create(run("a"));
+		async run(host, other) {
+			const { runs } = host.store;
+			const record = await runs.create(run("a"));
 			const output = { text: "done", parts: [1, null, true] };
-			const ended = await runs.update("a", { status: "cancelled", output });
-			if (!ended.ok) throw new Error("A run could not be ended.");
-			expectSame([ended.run.status, ended.run.output], ["cancelled", output], "ended run");
-			const late = await other.store.runs.update("a", { status: "completed", output: "late" });
-			expectSame(late, { ok: false, reason: "final" }, "late completion");
-			expectSame(await other.store.runs.claim("a"), { ok: false, reason: "final" }, "claim of an ended run");
-			expectSame(await other.store.runs.get("a"), ended.run, "the run as it is");
-			expectSame(await runs.update("none", {}), { ok: false, reason: "not-found" }, "update of no run");
+			const ended = await runs.update({ ...record, status: "cancelled", output });
+			expectSame([ended.status, ended.output], ["cancelled", output], "ended run");
+			const late = await other.store.runs.update({ ...record, status: "completed", output: "late" });
+			expectSame(late, ended, "late completion");
+			expectSame(await claim(other, "late"), { ok: false, reason: "not-claimable" }, "claim of an ended run");
+			expectSame(await other.store.runs.get("a"), ended, "the run as it is");
 		},
 	},
 	{
@@ -116,24 +126,34 @@ export const runCases: readonly WrittenCase[] = [
 		async run({ store: { checkpoints, runs } }, other) {
 			await runs.create(run("a"));
 			expectSame(await checkpoints.latest("a"), null, "latest of none");
-			const first = await checkpoints.append(checkpoint("a"), { expectedVersion: 0 });
+			const first = await checkpoints.append(checkpoint("a", 1), { expectedVersion: 0 });
 			expectSame(first, { ok: true, version: 1 }, "first");
 			const both = await Promise.all([
-				checkpoints.append(checkpoint("a", { phase: "after-model" }), { expectedVersion: 1 }),
-				other.store.checkpoints.append(checkpoint("a", { phase: "suspended" }), { expectedVersion: 1 }),
+				checkpoints.append(checkpoint("a", 2, { phase: "after-model" }), { expectedVersion: 1 }),
+				other.store.checkpoints.append(checkpoint("a", 2, { phase: "suspended" }), { expectedVersion: 1 }),
 			]);
 			expectSame(both.filter(({ ok }) => ok).length, 1, "appends of one version");
 			expectSame(
 				both.find(({ ok }) => !ok),
-				{ ok: false, reason: "stale-version" },
+				{ ok: false, reason: "stale-version", currentVersion: 2 },
 				"the other",
 			);
-			const waiting = checkpoint("a", { phase: "suspended", seq: 7, waitsFor: ["call-1"] });
+			const waiting = checkpoint("a", 3, { phase: "suspended" });
 			await checkpoints.append(waiting, { expectedVersion: 2 });
-			expectSame(await other.store.checkpoints.latest("a"), { ...waiting, version: 3 }, "latest");
+			const latest = await other.store.checkpoints.latest("a");
+			const { checkpointId, runtimeState, sessionSnapshot } = waiting;
+			const kept = {
+				checkpointId,
+				runId: "a",
+				version: 3,
+				phase: "suspended",
+				runtimeState,
+				sessionSnapshot,
+			};
+			expectSame({ ...latest, ...kept }, latest, "latest");
 			expectSame((await runs.get("a"))?.checkpointVersion, 3, "version of the run");
 			expectSame(
-				await checkpoints.append(checkpoint("b"), { expectedVersion: 0 }),
+				await checkpoints.append(checkpoint("b", 1), { expectedVersion: 0 }),
 				{ ok: true, version: 1 },
 				"first of another run",
 			);
@@ -152,13 +172,13 @@ export const runCases: readonly WrittenCase[] = [
 				expectSame(await events.append("a", event), { offset: index + 1 }, "cursor");
 			}
 			await events.append("b", { type: "turn-end" });
-			const all = emitted.map((event, index) => ({ offset: index + 1, event }));
-			expectSame(await other.store.events.read("a"), all, "all events");
+			const all = emitted.map((event, index) => ({ cursor: { offset: index + 1 }, event, runId: "a" }));
+			expectSame(await readAll(other, "a"), all, "all events");
 			for (const offset of [0, 1, 9, 12, 40]) {
-				const rest = await other.store.events.read("a", { offset });
+				const rest = await readAll(other, "a", { offset });
 				expectSame(rest, all.slice(offset), `events after ${offset}`);
 			}
-			expectSame(await events.read("none"), [], "events of no run");
+			expectSame(await readAll(other, "none"), [], "events of no run");
 		},
 	},
 ];

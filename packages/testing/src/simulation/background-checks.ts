@@ -16,7 +16,7 @@ export function undelivered({ records }: World, { inputs }: Users): string | und
 		const input = inputs.find(({ text }) => text === idempotencyKey);
 		// One that was refused need not be scheduled.
 		const isAccepted = input === undefined || input.accepted !== undefined;
-		if (status !== "acknowledged" && isAccepted)
+		if (status !== "acked" && isAccepted)
 			return `the notification ${idempotencyKey} of ${sessionKey} is ${status}`;
 	}
 	return undefined;

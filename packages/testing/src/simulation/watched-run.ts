@@ -20,6 +20,7 @@ const emittedAs: Readonly<Partial<Record<FactKind, RunEvent["type"]>>> = {
 	"run.started": "run_start",
 	"run.resumed": "run_start",
 	"run.parked": "run_suspended",
+	"history.cut": "history_cut",
 	waiting: "waiting",
 	input: "input",
 	assistant: "message",

@@ -1,6 +1,7 @@
 // Images, audio, video, documents and other bytes, from content blocks to the AI SDK's file parts and back. V4
 // wraps the data by its kind, V2 and V3 take it bare.
 
+import { UPPError } from "../errors/index.ts";
 import {
 	type AudioBlock,
 	type BinaryBlock,
@@ -77,11 +78,13 @@ function addressOf(url: unknown): string {
 function wrappedData(source: DocumentSource): object {
 	if (source.type === "url") return { type: "url", url: new URL(source.url) };
 	if (source.type === "text") return { type: "text", text: source.data };
+	if (source.type === "reference") return { type: "reference", reference: source.reference };
 	return { type: "data", data: source.data };
 }
 
 function bareData(source: DocumentSource): unknown {
 	if (source.type === "url") return new URL(source.url);
+	if (source.type === "reference") throw referenceUnsupported();
 	return source.type === "text" ? new TextEncoder().encode(source.data) : source.data;
 }
 
@@ -95,7 +98,18 @@ function asBase64(source: DocumentSource): string {
 			return bytesToBase64(new TextEncoder().encode(source.data));
 		case "url":
 			return source.url;
+		case "reference":
+			throw referenceUnsupported();
 	}
+}
+
+function referenceUnsupported(): UPPError {
+	return new UPPError(
+		"A file is given by its ids at providers, which models of the AI SDK take from version 4 on. Give its bytes, or its URL.",
+		"INVALID_REQUEST",
+		"ai-sdk",
+		"llm",
+	);
 }
 
 function isReasoning(metadata: AISDKMetadata | undefined): boolean {

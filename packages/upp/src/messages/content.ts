@@ -10,8 +10,11 @@ export type MediaSource =
 	| { type: "url"; url: string }
 	| { type: "bytes"; data: Uint8Array };
 
-/** Where a document comes from: bytes, an address, or plain text given directly. */
-export type DocumentSource = MediaSource | { type: "text"; data: string };
+/** Where a document comes from: bytes, an address, plain text given directly, or its ids at providers, by their names. */
+export type DocumentSource =
+	| MediaSource
+	| { type: "text"; data: string }
+	| { type: "reference"; reference: Record<string, string> };
 
 /** Text. */
 export interface TextBlock {

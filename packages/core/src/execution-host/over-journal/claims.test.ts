@@ -7,6 +7,7 @@ import { loadSqlite } from "../../sqlite/load-sqlite.ts";
 import { type SqliteHost, sqliteHost } from "../../sqlite.ts";
 import { temporaryFolder } from "../../temporary-folder.fixture.ts";
 import { agentOn, reminder } from "../execution-host.fixture.ts";
+import { changeRun } from "../run-access.ts";
 
 let folder: string;
 let path: string;
@@ -40,7 +41,7 @@ async function claim({ store }: SqliteHost, leaseMs = 30_000): Promise<string | 
 	return store.transaction(async ({ runs, notifications }) => {
 		const claimed = await runs.claim("run-a", { leaseMs });
 		if (!claimed.ok) return undefined;
-		const { leaseId } = claimed.run.lease;
+		const { leaseId } = claimed.lease;
 		return (await notifications.claimByIdempotencyKey("key-a", { leaseMs, leaseId })).ok
 			? leaseId
 			: undefined;
@@ -88,8 +89,9 @@ describe("a claim on a SQLite host", () => {
 			expect(claims).not.toEqual([leaseId]);
 			expect((await host.store.runs.get("run-a"))?.lease?.attempt).toBe(2);
 			const { runs, notifications } = host.store;
-			expect(await runs.claim("run-a", { leaseId })).toEqual({ ok: false, reason: "lease-lost" });
-			expect(await runs.update("run-a", { status: "running" }, { leaseId })).toMatchObject({ ok: false });
+			expect(await runs.claim("run-a", { leaseId })).toEqual({ ok: false, reason: "leased" });
+			const change = { status: "running" } as const;
+			expect(await changeRun({ runs }, "run-a", change, leaseId)).toBe("lease-lost");
 			expect(await notifications.acknowledge("key-a", { leaseId })).toBe(false);
 			expect(await notifications.releaseByIdempotencyKey("key-a", { leaseId })).toBe(false);
 		},
@@ -129,7 +131,7 @@ describe("a claim on a SQLite host", () => {
 			await expect.poll(() => facts("run.ended")).toMatchObject([{ fact: { outcome: "completed" } }]);
 			expect([answers, (await facts("input")).length]).toEqual([1, 1]);
 			const { getByIdempotencyKey } = slow.store.notifications;
-			await expect.poll(() => getByIdempotencyKey("key-a")).toMatchObject({ status: "acknowledged" });
+			await expect.poll(() => getByIdempotencyKey("key-a")).toMatchObject({ status: "acked" });
 			for (const { agent } of workers) await agent.close();
 		},
 	);

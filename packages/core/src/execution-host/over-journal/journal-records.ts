@@ -1,6 +1,7 @@
 // Records over the journal: a run, checkpoint or event that has no record is read from the journal, so that
 // what every turn is known by costs no write of its own (keeps I2, I5). Records exist for what others have written:
 // claims, notifications, outputs.
+import { isUnreadable } from "../../facts/index.ts";
 import type { Journal, RunIndex } from "../../host/index.ts";
 import { numbered, type RecordSpace, type StoredRecord } from "../../host/index.ts";
 import { unfinishedShelf } from "../keep-runs.ts";
@@ -11,13 +12,20 @@ import { entriesOf, runCheckpoints, runOfJournal } from "./run-of-journal.ts";
 type Named = StoredRecord & { readonly name: string };
 
 const checkpointShelf = "checkpoints ";
+const childShelf = "children ";
 const eventShelf = "events ";
 
 /** Records beside a journal, completed by it. */
 export function journalRecords(records: RecordSpace, runs: RunIndex, journal: Journal): RecordSpace {
 	async function runOf(runId: string): Promise<RunRecord | undefined> {
 		const location = await runs.locate(runId);
-		return location && runOfJournal(runId, location, await entriesOf(journal, location));
+		try {
+			return location && runOfJournal(runId, location, await entriesOf(journal, location));
+		} catch (error) {
+			// What is damaged says nothing of its run; that it was ended is recorded all the same.
+			if (isUnreadable(error)) return undefined;
+			throw error;
+		}
 	}
 	/** Those that were written before the run began come first; later ones are where they were put. */
 	async function checkpointsOf(runId: string): Promise<readonly Named[]> {
@@ -26,10 +34,23 @@ export function journalRecords(records: RecordSpace, runs: RunIndex, journal: Jo
 		if (location === undefined) return stored;
 		const leading = stored.filter(({ name }, index) => name === numbered(index + 1)).length;
 		const derived = runCheckpoints(runId, location, await entriesOf(journal, location)).map((checkpoint) => {
-			const value = { ...checkpoint, version: checkpoint.version + leading };
+			const version = checkpoint.version + leading;
+			const value = { ...checkpoint, checkpointId: `${runId}.${version}`, version };
 			return { name: numbered(value.version), revision: 0, value };
 		});
 		return joined(derived, stored);
+	}
+	/** A child has the key of the call that asked for it as its id. They come before those recorded by others. */
+	async function childrenOf(runId: string): Promise<readonly Named[]> {
+		const location = await runs.locate(runId);
+		const found: Named[] = [];
+		for (const { fact } of location === undefined ? [] : await entriesOf(journal, location)) {
+			if (fact.kind !== "tool.started" || fact.attempt > 1) continue;
+			const child = fact.idempotencyKey;
+			if ((await runs.locate(child)) === undefined) continue;
+			found.push({ name: `${numbered(0)} ${numbered(found.length)}`, revision: 0, value: child });
+		}
+		return found;
 	}
 	async function eventsOf(runId: string): Promise<readonly Named[]> {
 		const location = await runs.locate(runId);
@@ -67,6 +88,8 @@ export function journalRecords(records: RecordSpace, runs: RunIndex, journal: Jo
 			if (shelf.startsWith(checkpointShelf))
 				return cut(await checkpointsOf(shelf.slice(checkpointShelf.length)), options);
 			const stored = await records.list(shelf, options);
+			if (shelf.startsWith(childShelf))
+				return cut(joined(await childrenOf(shelf.slice(childShelf.length)), stored), options);
 			if (shelf.startsWith(eventShelf))
 				return cut(joined(await eventsOf(shelf.slice(eventShelf.length)), stored), options);
 			return stored;
@@ -82,7 +105,13 @@ function merged(record: RunRecord | undefined, run: RunRecord): RunRecord {
 	const status = run.status === "queued" ? record.status : run.status;
 	const { lease, ...others } = record;
 	const kept = lease === undefined || isFinal(status) ? others : record;
-	return { ...kept, status, ...(run.error === undefined ? {} : { error: run.error }) };
+	const output = record.output ?? run.output;
+	return {
+		...kept,
+		status,
+		...(run.error === undefined ? {} : { error: run.error }),
+		...(output === undefined ? {} : { output }),
+	};
 }
 
 /** What the journal says; records written beside it replace those of the same name. */

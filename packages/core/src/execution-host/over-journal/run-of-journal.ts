@@ -1,8 +1,9 @@
 // A run that has no record of its own, read from the journal: its status, and its checkpoints.
 import type { Entry } from "../../facts/index.ts";
 import { type Journal, type RunLocation, readStoreKey } from "../../host/index.ts";
-import { CheckpointReader, statusAfter } from "../checkpoints-of.ts";
-import type { Checkpoint, NewCheckpoint } from "../run-checkpoint.ts";
+import { readTaskKey } from "../../subagents/index.ts";
+import { CheckpointReader, saidAfter, statusAfter } from "../checkpoints-of.ts";
+import { type Checkpoint, checkpointAt, type RunPlace } from "../run-checkpoint.ts";
 import type { RunRecord } from "../run-record.ts";
 
 /** The entries of a run, in order; none while it waits for its start. */
@@ -19,18 +20,22 @@ export async function entriesOf(
 export function runOfJournal(runId: string, location: RunLocation, entries: readonly Entry[]): RunRecord {
 	const { key, namespace } = readStoreKey(location.place);
 	const begun = entries[0]?.fact;
-	const { runKind: kind = "user-turn" as const, parent = undefined } =
+	const task = readTaskKey(location.place);
+	const { runKind: kind = task === undefined ? "user-turn" : "background-subagent", parent = undefined } =
 		begun?.kind === "run.started" ? begun : {};
-	const change = statusAfter(entries);
+	const parentRunId = parent?.runId ?? task?.groupId;
+	const change = statusAfter(entries, saidAfter(entries, ""));
 	return {
 		runId,
-		rootRunId: parent?.runId ?? runId,
+		rootRunId: parentRunId ?? runId,
 		kind,
 		status: change?.status ?? "queued",
 		sessionKey: key,
 		checkpointVersion: runCheckpoints(runId, location, entries).length,
-		...(parent === undefined ? {} : { parentRunId: parent.runId }),
+		...(parentRunId === undefined ? {} : { parentRunId }),
+		...(change?.output === undefined ? {} : { output: change.output }),
 		...(change?.error === undefined ? {} : { error: change.error }),
+		...(task === undefined ? {} : { publicTaskId: task.taskId }),
 		...(namespace === undefined ? {} : { ownerNamespace: namespace }),
 	};
 }
@@ -44,11 +49,11 @@ export function runCheckpoints(
 	const { key: sessionKey } = readStoreKey(location.place);
 	const kind = entries[0]?.fact.kind === "run.started" ? entries[0].fact.runKind : "user-turn";
 	const reader = new CheckpointReader(kind);
-	const found: NewCheckpoint[] = [];
+	const found: RunPlace[] = [];
 	for (const { seq, at, fact } of entries) {
 		const about = { runId, sessionKey, at };
 		if (fact.kind === "assistant") found.push({ ...about, phase: "before-model", seq: seq - 1 });
 		found.push(...reader.at({ seq, fact }, about));
 	}
-	return found.map((checkpoint, index) => ({ ...checkpoint, version: index + 1 }));
+	return found.map((place, index) => checkpointAt(place, index + 1));
 }

@@ -27,8 +27,8 @@ export interface PluginSet {
 	turnAfter(turn: TurnFrame, result: TurnResult): Promise<void>;
 	/** Whether anybody looks on at events. */
 	readonly looksOn: boolean;
-	/** Gives an event to observers. Never throws. */
-	notify(event: unknown, turn: TurnFrame): void;
+	/** Gives an event to observers; settles when they are done with it, undefined when they are. Never throws or rejects. */
+	notify(event: unknown, turn: TurnFrame): Promise<unknown> | undefined;
 	/** Deletes what plugins keep for a session. Rejects with `plugin_failed`, or what the store of values throws. */
 	deleted(sessionKey: string): Promise<void>;
 }
@@ -148,10 +148,18 @@ function pluginSet(registry: Registry, onIgnoredError: (error: HoldfastError) =>
 			}
 		},
 		notify(event, turn) {
+			const heard: Promise<unknown>[] = [];
 			for (const { plugin, handler } of onlookers) {
 				const context = Object.assign(hookContext(turn), { event: event as AgentEvent });
-				guarded(plugin, "events.on", () => handler(context)).catch(onIgnoredError);
+				try {
+					const given = handler(context);
+					if (typeof (given as { then?: unknown } | undefined)?.then !== "function") continue;
+					heard.push(guarded(plugin, "events.on", () => given).catch(onIgnoredError));
+				} catch (error) {
+					onIgnoredError(pluginFailed(plugin, "events.on", error));
+				}
 			}
+			return heard.length === 0 ? undefined : Promise.all(heard);
 		},
 		async deleted(sessionKey) {
 			await registry.values?.deleteSession(sessionKey);

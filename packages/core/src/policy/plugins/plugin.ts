@@ -141,8 +141,8 @@ export interface PluginHost {
 }
 
 /**
- * A plugin. `setup` registers hooks and tools; `events.on` observes all that runs emit, and what it throws changes
- * nothing.
+ * A plugin. `setup` registers hooks and tools; `events.on` observes all that runs emit: the run passes no boundary before
+ * what it returns has settled, and what it throws changes nothing.
  *
  * @see keyed sessions, Plugin
  */

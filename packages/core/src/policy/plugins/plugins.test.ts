@@ -339,4 +339,49 @@ describe("events.on", () => {
 		expect(seen.map((each) => each.split(" ")[0])).toEqual(events.map(({ type }) => type));
 		expect(events.at(-1)).toEqual({ type: "turn-end" });
 	});
+
+	test("is awaited before the next boundary, in sessions and in calls", async () => {
+		const order: string[] = [];
+		const model = scriptedModel((_, call) => {
+			order.push(`model ${call}`);
+			return "Hi.";
+		});
+		const on = async ({ event }: { event: { type: string } }): Promise<void> => {
+			order.push(event.type);
+			for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+			order.push(`${event.type} over`);
+		};
+		const agent = new Agent({ model, plugins: [{ name: "slow", events: { on: on as never } }] });
+		const [first, second] = ["turn-start", "step-start"];
+		const heard = (input: string): void => {
+			const at = (what: string): number => {
+				expect(order).toContain(what);
+				return order.indexOf(what);
+			};
+			expect(at(`${input} over`)).toBeLessThan(at(first as string));
+			expect(at(`${first} over`)).toBeLessThan(at(second as string));
+			expect(at(`${second} over`)).toBeLessThan(order.findIndex((each) => each.startsWith("model")));
+			expect(at("assistant-text over")).toBeLessThan(at("step-end"));
+			expect(at("step-end over")).toBeLessThan(at("turn-end"));
+			order.length = 0;
+		};
+		await (await agent.send("hello")).result();
+		heard("user-text");
+		await agent.generate("hello");
+		heard("user-message");
+	});
+
+	test("that never returns holds the run up no longer than until it is stopped", async () => {
+		const waiting = Promise.withResolvers<void>();
+		const on = (): Promise<never> => {
+			waiting.resolve();
+			return new Promise(() => {});
+		};
+		const agent = new Agent({ model: scriptedModel(["Hi."]), plugins: [{ name: "slow", events: { on } }] });
+		const run = await agent.send("hello");
+		const result = run.result();
+		await waiting.promise;
+		run.interrupt();
+		expect((await result).outcome).toBe("aborted");
+	});
 });

@@ -3,6 +3,7 @@ import { isToolResultMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { Agent } from "../../agent/agent.ts";
 import type { AgentOptions } from "../../agent/options.ts";
+import { allOf } from "../../execution-host/execution-host.fixture.ts";
 import { createInMemoryExecutionHost } from "../../execution-host/in-memory.ts";
 import { memoryHost } from "../../host/host-port.ts";
 import { definePlugin, type Plugin, type PluginHooks } from "./plugin.ts";
@@ -210,7 +211,7 @@ describe("tool.result", () => {
 			emitted,
 			(await agent.session("default").state()).messages,
 			committed,
-			await host.store.events.read(run.runId),
+			await allOf(host.store.events.read(run.runId)),
 			model.requests.map((request) => request.messages),
 		].map((each) => JSON.stringify(each));
 		for (const each of kept) expect(each).toContain("[redacted]");

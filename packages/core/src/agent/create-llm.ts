@@ -1,0 +1,119 @@
+// createLlm: one step of a managed model as a function, for those who drive the steps themselves: the model is asked once,
+// and the tools it calls are carried out.
+import { HoldfastError, type Message, ToolResultMessage } from "@holdfast/upp";
+import { acceptInput, type SendInput } from "../facts/index.ts";
+import { AgentState } from "../state/index.ts";
+import { strategy } from "../strategies/index.ts";
+import { Agent } from "./agent.ts";
+import { type ModelMessage, toModelMessages } from "./model-messages.ts";
+import type { AgentOptions } from "./options.ts";
+import { readModelOutput } from "./read-model-output.ts";
+import type { RuntimeLlmContext, RuntimeLlmOutput } from "./runtime-llm.ts";
+
+/** Options of `createLlm`. */
+export type RuntimeCreateLlmOptions = Required<Pick<AgentOptions, "model">> &
+	Pick<AgentOptions, "instructions" | "tools" | "toolChoice">;
+
+/** The model is asked once; its calls are carried out by then. */
+const oneStep = strategy({
+	name: "one step",
+	decide: ({ step }) => (step === 0 ? { kind: "model", tag: "act", step: "next" } : { kind: "finish" }),
+});
+
+/**
+ * Makes a model function of a model: each call asks it once, carries out the tools it calls, and gives the messages of
+ * that step. For who drives the steps, and gives the function as `model` or calls it by hand; the tools it carries out are
+ * not recorded one by one.
+ *
+ * Its calls reject with the provider's UPPError, and with `invalid_input` for a history that cannot be read.
+ *
+ * @throws TypeError naming the option that is missing or wrong.
+ * @see keyed sessions, createLlm
+ * @example
+ * import { openai } from "@ai-sdk/openai";
+ * import { Agent, createLlm } from "holdfast";
+ *
+ * const model = createLlm({ model: openai("gpt-5.2"), instructions: "Answer briefly." });
+ * const clerk = new Agent({ model: async (context) => (await model(context)).slice(0, 2) });
+ * console.log(clerk.id);
+ */
+export function createLlm({
+	model,
+	instructions,
+	tools,
+	toolChoice,
+}: RuntimeCreateLlmOptions): (
+	context: Omit<RuntimeLlmContext, "signal"> & Partial<Pick<RuntimeLlmContext, "signal">>,
+) => Promise<RuntimeLlmOutput> {
+	const agent = new Agent({
+		model,
+		execution: oneStep,
+		...(instructions === undefined ? {} : { instructions }),
+		...(tools === undefined ? {} : { tools }),
+		...(toolChoice === undefined ? {} : { toolChoice }),
+	});
+	return async ({ history, signal }) => {
+		const messages = readHistory(history);
+		const input = messages.at(-1);
+		if (input === undefined) throw invalid("It is empty: give at least one message.");
+		const before = AgentState.initial().withMessages(messages.slice(0, -1));
+		const { state } = await agent.generate(input, before, signal === undefined ? {} : { signal });
+		return toModelMessages(state.messages.slice(messages.length));
+	};
+}
+
+/** The messages of a history in the shape that model functions see. */
+function readHistory(history: readonly ModelMessage[]): readonly Message[] {
+	if (!Array.isArray(history)) throw invalid("It is no list of messages.");
+	const messages: Message[] = [];
+	let said: ModelMessage[] = [];
+	const takeSaid = (): void => {
+		if (said.length > 0) messages.push(...readSaid(said));
+		said = [];
+	};
+	for (const message of history as readonly (ModelMessage | null | undefined)[]) {
+		switch (message?.role) {
+			case "assistant":
+			case "tool":
+				said.push(message);
+				break;
+			case "user":
+				takeSaid();
+				messages.push(readUser(message));
+				break;
+			default:
+				throw invalid(
+					`It has a message of the role ${JSON.stringify(message?.role)}. Roles are user, assistant and tool; a system prompt is given as \`instructions\`.`,
+				);
+		}
+	}
+	takeSaid();
+	return messages;
+}
+
+function readUser({ content }: ModelMessage): Message {
+	try {
+		return acceptInput({ type: "user-message", content } as SendInput).message;
+	} catch (cause) {
+		throw invalid((cause as Error).message, cause);
+	}
+}
+
+/** Answers with their results; the last calls may still wait for theirs. */
+function readSaid(said: readonly ModelMessage[]): readonly Message[] {
+	try {
+		return readModelOutput(said).flatMap(({ message, results }) =>
+			results.length === 0 ? [message] : [message, new ToolResultMessage(results)],
+		);
+	} catch (cause) {
+		throw invalid((cause as Error).message, cause);
+	}
+}
+
+function invalid(what: string, cause?: unknown): HoldfastError {
+	return new HoldfastError(
+		"invalid_input",
+		`The history given to the function of createLlm() cannot be used. ${what}`,
+		cause === undefined ? {} : { cause },
+	);
+}

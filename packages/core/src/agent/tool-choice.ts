@@ -1,0 +1,26 @@
+// The option `toolChoice`: whether, and which, tools the model is to call. It becomes a parameter of every request.
+
+/** Whether the model may, must or must not call tools, or which one it must call; as in the AI SDK. */
+export type AgentToolChoice =
+	| "auto"
+	| "none"
+	| "required"
+	| { readonly type: "tool"; readonly toolName: string };
+
+/** @throws TypeError for what is no choice. */
+export function checkToolChoice(given: unknown): void {
+	if (given === "auto" || given === "none" || given === "required") return;
+	const { type, toolName } = (given ?? {}) as { readonly type?: unknown; readonly toolName?: unknown };
+	if (type === "tool" && typeof toolName === "string" && toolName !== "") return;
+	throw new TypeError(
+		'The option `toolChoice` must be "auto", "none", "required" or {type: "tool", toolName}.',
+	);
+}
+
+/** The parameters of requests, with the choice among them. */
+export function withToolChoice(
+	params: Record<string, unknown> | undefined,
+	toolChoice: AgentToolChoice | undefined,
+): Record<string, unknown> | undefined {
+	return toolChoice === undefined ? params : { ...params, toolChoice };
+}

@@ -1,0 +1,51 @@
+// The events of an execution that were not kept, as the journal has them: for a consumer who comes late, or reads slower than
+// the execution runs after its result was asked for. The last one is given when the session shows what it says.
+import type { ExecuteEvent } from "./execute-event.ts";
+import type { LoggedEvent } from "./session-log.ts";
+
+export class RestOfEvents {
+	readonly #read: (signal: AbortSignal) => AsyncIterable<readonly LoggedEvent[]>;
+	readonly #left = new AbortController();
+	readonly #over = Promise.withResolvers<void>();
+	#events: AsyncGenerator<ExecuteEvent, void, void> | undefined;
+	/** Whether all that is there was read, so that nothing comes after a failure. */
+	#isLive = false;
+	#failure: { readonly error: unknown } | undefined;
+
+	/** `read`: the events, up to the end of the execution, until the signal fires. */
+	constructor(read: (signal: AbortSignal) => AsyncIterable<readonly LoggedEvent[]>) {
+		this.#read = read;
+	}
+
+	next(): Promise<IteratorResult<ExecuteEvent, void>> {
+		this.#events ??= this.#follow();
+		return this.#events.next();
+	}
+
+	/** The execution is over, and the session shows it; with an error, reading ends with it. */
+	isOver(end: { readonly error?: unknown }): void {
+		if ("error" in end) this.#failure = { error: end.error };
+		this.#over.resolve();
+		if (this.#failure !== undefined && this.#isLive) this.#left.abort();
+	}
+
+	/** The consumer leaves. */
+	leave(): void {
+		this.#left.abort();
+		this.#over.resolve();
+	}
+
+	async *#follow(): AsyncGenerator<ExecuteEvent, void, void> {
+		for await (const events of this.#read(this.#left.signal)) {
+			this.#isLive ||= events.length === 0;
+			for (const { event } of events) {
+				if (event.type === "execute_complete") return;
+				if (event.type === "session_end" || event.type === "awaiting_tool_execution")
+					await this.#over.promise;
+				yield event;
+			}
+			if (this.#isLive && this.#failure !== undefined) break;
+		}
+		if (this.#failure !== undefined) throw this.#failure.error;
+	}
+}

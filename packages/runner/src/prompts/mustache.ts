@@ -1,0 +1,118 @@
+// Engine `mustache`: the library reads, this file renders. The library's own rendering calls functions, follows inherited
+// names and escapes HTML.
+import mustache from "mustache";
+import { fieldOf, isEmpty, type PlainValue, textOf } from "./plain-params.ts";
+import { blockProblems, scanTags } from "./tags.ts";
+import {
+	type CompileOutcome,
+	problemAt,
+	type RenderParts,
+	type TemplateEngine,
+	tooDeep,
+} from "./template-engine.ts";
+
+/** The library's tokens: kind, text, beginning, end, and those inside of a section. */
+type Token = readonly [kind: string, text: string, begin: number, end: number, inside?: readonly Token[]];
+
+/** Blanks in a row inside of a tag: the library's reader takes the square of their number. */
+const maximalBlanks = 100;
+const manyBlanks = new RegExp(`\\s{${maximalBlanks + 1}}`);
+
+export const mustacheEngine: TemplateEngine = { compile };
+
+function compile(text: string, { depth }: { readonly depth: number }): CompileOutcome {
+	const scan = scanTags(text);
+	const problems = [
+		...scan.tags.flatMap(({ sigil, name, inner, offset }) => {
+			if (sigil === ">")
+				return [problemAt(text, offset, `partial "${name}": a template may not include another`)];
+			if (sigil === "=") return [problemAt(text, offset, "delimiters may not be changed")];
+			if (manyBlanks.test(inner))
+				return [problemAt(text, offset, `more than ${maximalBlanks} blanks in a row inside of a tag`)];
+			if (sigil !== "!" && /\s/.test(inner.trim().slice(sigil.length).trim()))
+				return [problemAt(text, offset, `unknown helper "${name}"; a tag is one name`)];
+			return [];
+		}),
+		...blockProblems(text, scan),
+	];
+	if (problems.length > 0) return { problems };
+	let tokens: readonly Token[];
+	try {
+		// A writer of its own: the common one keeps every text that it has read.
+		tokens = new mustache.Writer().parse(text) as unknown as readonly Token[];
+	} catch (error) {
+		return { problems: [problemAt(text, 0, error instanceof Error ? error.message : String(error))] };
+	}
+	const deep = tokenBelow(tokens, depth);
+	if (deep !== undefined) return { problems: [problemAt(text, deep[2], tooDeep(depth))] };
+	return {
+		prompt: {
+			references: [...referencesOf(tokens)],
+			render: (parts) => render(tokens, [parts.params], parts),
+		},
+	};
+}
+
+function tokenBelow(tokens: readonly Token[], depth: number): Token | undefined {
+	for (const token of tokens) {
+		const [, , , , inside] = token;
+		if (inside === undefined) continue;
+		if (depth === 0) return token;
+		const below = tokenBelow(inside, depth - 1);
+		if (below !== undefined) return below;
+	}
+	return undefined;
+}
+
+/** Names outside of sections, and inside of those that do not change what names refer to. */
+function* referencesOf(tokens: readonly Token[]): Generator<string> {
+	for (const [kind, name, , , inside] of tokens) {
+		const isRedacted = kind === "#" && name === "redact";
+		if (kind !== "text" && kind !== "!" && name !== "." && !isRedacted) yield name;
+		if (inside !== undefined && (kind === "^" || isRedacted)) yield* referencesOf(inside);
+	}
+}
+
+/** `stack` has the innermost context last. */
+function render(tokens: readonly Token[], stack: readonly PlainValue[], parts: RenderParts): string {
+	const { budget } = parts;
+	let text = "";
+	for (const token of tokens) {
+		budget.step();
+		const [kind, name] = token;
+		if (kind === "text") text += budget.write(name);
+		else if (kind === "#" || kind === "^") text += section(token, stack, parts);
+		else if (kind !== "!") text += budget.write(textOf(lookup(name, stack, parts)));
+	}
+	return text;
+}
+
+function section(
+	[kind, name, , , inside = []]: Token,
+	stack: readonly PlainValue[],
+	parts: RenderParts,
+): string {
+	const { budget } = parts;
+	if (kind === "#" && name === "redact") return parts.redact(render(inside, stack, parts));
+	const value = lookup(name, stack, parts);
+	const isFalse = isEmpty(value) || value === 0;
+	if (kind === "^") return isFalse ? render(inside, stack, parts) : "";
+	if (isFalse) return "";
+	if (!Array.isArray(value)) return render(inside, value === true ? stack : [...stack, value], parts);
+	let text = "";
+	for (const each of value) {
+		budget.step();
+		text += render(inside, [...stack, each], parts);
+	}
+	return text;
+}
+
+/** A name in the innermost context that has it; what follows after dots is read from there alone. */
+function lookup(path: string, stack: readonly PlainValue[], { missing }: RenderParts): PlainValue {
+	if (path === ".") return stack.at(-1);
+	const [first = "", ...rest] = path.split(".");
+	const holder = stack.findLast((each) => fieldOf(each, first) !== undefined);
+	const value = rest.reduce<PlainValue>(fieldOf, fieldOf(holder, first));
+	if (value === undefined) missing(path);
+	return value;
+}

@@ -1,0 +1,181 @@
+// The store of prompts. A put is read, checked by policy, put on record and then kept, in this order: what fails before the
+// last leaves nothing and uses no version.
+import { createHash } from "node:crypto";
+import { HoldfastError } from "@holdfast/upp";
+import type { Clock, Ids } from "holdfast";
+import { systemPorts } from "holdfast/host";
+import type {
+	AuditSink,
+	PromptEngine,
+	PromptStore,
+	PromptTemplate,
+	Redactor,
+	RunIdentity,
+	SafetyLayer,
+} from "../contract/index.ts";
+import { createRedactor } from "../redaction/index.ts";
+import { type PromptLimits, readLimits } from "./budget.ts";
+import { Compiler } from "./compiler.ts";
+import { defaultEngine } from "./engines.ts";
+import { frozen, type GivenTemplate, invalidPrompt, readTemplate } from "./read-template.ts";
+import { type RenderOptions, renderPrompt } from "./render-prompt.ts";
+import {
+	type CreatingDatabase,
+	databaseKeeper,
+	memoryKeeper,
+	type TemplateKeeper,
+} from "./template-keeper.ts";
+
+/** Options of every prompt store. */
+export interface PromptStoreOptions {
+	/** Masks what `redact` is given. Default: PII and secrets of every known kind. */
+	readonly redactor?: Redactor;
+	/** Policy on puts: it may mask what is kept, or block it. Default: none. */
+	readonly safety?: Pick<SafetyLayer, "checkWrite">;
+	/** Takes one record for each put; where it rejects, nothing is kept. Default: none. */
+	readonly auditSink?: AuditSink;
+	/** Who audit records and policy name as the agent. Default: `prompts`. */
+	readonly agentId?: string;
+	/** Tokens of a rendered text. Default: a fourth of its characters, rounded up. */
+	readonly estimateTokens?: (text: string) => number | Promise<number>;
+	/** What a template may cost. */
+	readonly limits?: PromptLimits;
+	/** Time and ids. Default: those of the system. */
+	readonly ports?: { readonly clock?: Clock; readonly ids?: Ids };
+}
+
+/** Options of a prompt store over a database. */
+export interface DatabasePromptStoreOptions extends PromptStoreOptions {
+	/** Where templates are kept. Default: `prompts`. */
+	readonly collection?: string;
+	/** Roles that the store reads and writes with, where the database has access rules. Default: none. */
+	readonly roles?: readonly string[];
+}
+
+/**
+ * A prompt store for tests and short runs: nothing outlives the object.
+ *
+ * @see Agent runtime, "Core Components", PromptStore
+ */
+export function memoryPromptStore(options: PromptStoreOptions = {}): PromptStore {
+	return createStore(memoryKeeper(), options);
+}
+
+/**
+ * A prompt store over a database. Puts of several stores of one process over one client get versions of their own; those of
+ * several processes do where the client has `create`, which writes only what is not there yet.
+ *
+ * @see Agent runtime, "Core Components", PromptStore
+ */
+export function databasePromptStore(
+	database: CreatingDatabase,
+	{ collection = "prompts", roles, ...options }: DatabasePromptStoreOptions = {},
+): PromptStore {
+	return createStore(databaseKeeper(database, collection, roles === undefined ? {} : { roles }), options);
+}
+
+function createStore(keeper: TemplateKeeper, options: PromptStoreOptions): PromptStore {
+	const { safety, auditSink, agentId = "prompts", ports = {} } = options;
+	const { clock, ids } = { ...systemPorts, ...ports };
+	const limits = readLimits(options.limits);
+	const compiler = new Compiler(limits);
+	const redactor = options.redactor ?? createRedactor({});
+	const identity: RunIdentity = { agentId };
+	const rendering: RenderOptions = {
+		redactor,
+		limits,
+		estimateTokens: options.estimateTokens ?? charactersByFour,
+	};
+
+	const compiled = async (id: string, text: string, engine: PromptEngine = defaultEngine) => {
+		const outcome = await compiler.compile(text, engine);
+		if ("problems" in outcome) throw invalidPrompt(id, outcome.problems);
+		return outcome.prompt;
+	};
+
+	/** What policy lets be kept. */
+	const checked = async (template: GivenTemplate): Promise<GivenTemplate> => {
+		if (safety === undefined) return template;
+		const { id, createdBy, engine, ...subject } = template;
+		let came: Awaited<ReturnType<SafetyLayer["checkWrite"]>>;
+		try {
+			came = await safety.checkWrite("prompt-write", id, subject, identity);
+		} catch (error) {
+			if ((error as { code?: unknown }).code === "AUDIT_WRITE_FAILED") throw error;
+			throw invalidPrompt(id, [error instanceof Error ? error.message : String(error)], error);
+		}
+		if (came === undefined) throw invalidPrompt(id, ["policy does not let it be kept"]);
+		if (came.value === subject) return template;
+		return readTemplate({ ...(came.value as GivenTemplate), id, ...(engine && { engine }) }, createdBy);
+	};
+
+	const putOnRecord = async ({ id, version, createdBy, text }: PromptTemplate): Promise<void> => {
+		const textHash = createHash("sha256").update(text).digest("hex");
+		try {
+			await auditSink?.write({
+				id: ids.uuid(),
+				timestamp: new Date(clock.now()).toISOString(),
+				agentId,
+				point: "prompt",
+				rule: "prompt.put",
+				action: "put",
+				subject: { id, version, ...(createdBy === undefined ? {} : { author: createdBy }), textHash },
+			});
+		} catch (error) {
+			throw new HoldfastError(
+				"AUDIT_WRITE_FAILED",
+				`The audit record could not be written, so the template ${JSON.stringify(id)} was not kept.`,
+				{ cause: error },
+			);
+		}
+	};
+
+	return {
+		get: (id, version) => keeper.get(id, version),
+		async list({ tag, name } = {}) {
+			const latest = await keeper.latest();
+			return latest
+				.filter(
+					(each) => (tag === undefined || hasTag(each, tag)) && (name === undefined || each.name === name),
+				)
+				.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+		},
+		async validate(text, engine = defaultEngine) {
+			try {
+				const outcome = await compiler.compile(text, engine);
+				return "problems" in outcome ? { ok: false, errors: [...outcome.problems] } : { ok: true };
+			} catch (error) {
+				return { ok: false, errors: [error instanceof Error ? error.message : String(error)] };
+			}
+		},
+		async put(given, { author } = {}) {
+			const read = readTemplate(given, author);
+			await compiled(read.id, read.text, read.engine);
+			const template = await checked(read);
+			if (template.text !== read.text) await compiled(template.id, template.text, template.engine);
+			return keeper.add(template.id, async (version) => {
+				const made = frozen({ ...template, version, createdAt: new Date(clock.now()).toISOString() });
+				await putOnRecord(made);
+				return made;
+			});
+		},
+		async render(id, params = {}, { throwOnMissing, version } = {}) {
+			const template = await keeper.get(id, version);
+			if (template === null) {
+				const which = version === undefined ? "" : ` with the version ${JSON.stringify(version)}`;
+				throw new HoldfastError("PROMPT_NOT_FOUND", `There is no template ${JSON.stringify(id)}${which}.`);
+			}
+			const prompt = await compiled(id, template.text, template.engine);
+			return renderPrompt({ prompt, template, params, throwOnMissing }, rendering);
+		},
+	};
+}
+
+function charactersByFour(text: string): number {
+	return Math.ceil(text.length / 4);
+}
+
+/** Tags are the list `metadata.tags`, or the text `metadata.tag`. */
+function hasTag({ metadata }: PromptTemplate, tag: string): boolean {
+	return metadata?.tag === tag || (Array.isArray(metadata?.tags) && metadata.tags.includes(tag));
+}

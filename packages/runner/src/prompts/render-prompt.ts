@@ -1,0 +1,83 @@
+// A template rendered with parameters: what is missing, what it costs, how many tokens it has.
+import { HoldfastError, isHoldfastError } from "@holdfast/upp";
+import type { PromptTemplate, Redactor, RenderedPrompt } from "../contract/index.ts";
+import { Budget, limitExceeded, type PromptLimits } from "./budget.ts";
+import { fieldAt, plainParams, textOf } from "./plain-params.ts";
+import type { CompiledPrompt } from "./template-engine.ts";
+
+/** What is rendered. */
+export interface Rendering {
+	readonly prompt: CompiledPrompt;
+	readonly template: PromptTemplate;
+	readonly params: Readonly<Record<string, unknown>>;
+	readonly throwOnMissing: boolean | undefined;
+}
+
+/** What a store renders with. */
+export interface RenderOptions {
+	readonly redactor: Redactor;
+	readonly limits: Required<PromptLimits>;
+	readonly estimateTokens: (text: string) => number | Promise<number>;
+}
+
+/** @throws PROMPT_VAR_MISSING, PROMPT_LIMIT, PROMPT_RENDER_FAILED */
+export async function renderPrompt(
+	{ prompt, template, params: given, throwOnMissing }: Rendering,
+	{ redactor, limits, estimateTokens }: RenderOptions,
+): Promise<RenderedPrompt> {
+	const { id, version, requiredVars = [] } = template;
+	const budget = new Budget(limits);
+	const params = plainParams(given, budget);
+	const isMissing = (name: string): boolean => fieldAt(params, name) === undefined;
+	const required = requiredVars.filter(isMissing);
+	const missing = new Set([...required, ...prompt.references.filter(isMissing)]);
+	const refuse = (names: Iterable<string>): void => {
+		const data = { missing: [...new Set(names)] };
+		if (data.missing.length === 0) return;
+		throw new HoldfastError(
+			"PROMPT_VAR_MISSING",
+			`The template ${JSON.stringify(id)} lacks ${data.missing.join(", ")}. Give them in the parameters.`,
+			{ data },
+		);
+	};
+	if (throwOnMissing !== false) refuse(throwOnMissing === true ? missing : required);
+	let text: string;
+	try {
+		text = prompt.render({
+			params,
+			budget,
+			redact: (value) => redactedText(value, redactor, budget),
+			missing: (name) => missing.add(name),
+		});
+	} catch (error) {
+		throw renderError(id, error);
+	}
+	if (throwOnMissing === true) refuse(missing);
+	return {
+		text,
+		meta: {
+			tokensEstimate: await estimateTokens(text),
+			...(missing.size === 0 ? {} : { missing: [...missing] }),
+			version,
+		},
+	};
+}
+
+/** Lists and objects are masked text by text, so that what is left is JSON. */
+function redactedText(value: unknown, redactor: Redactor, budget: Budget): string {
+	const text = budget.write(textOf(value));
+	const isObject = typeof value === "object" && value !== null;
+	return budget.write(textOf(redactor.redact(isObject ? JSON.parse(text) : text)));
+}
+
+function renderError(id: string, error: unknown): HoldfastError {
+	if (isHoldfastError(error)) return error;
+	// The stack or a text was longer than the platform can hold.
+	if (error instanceof RangeError) return limitExceeded("needs more room than there is", error);
+	const why = error instanceof Error ? error.message : String(error);
+	return new HoldfastError(
+		"PROMPT_RENDER_FAILED",
+		`The template ${JSON.stringify(id)} could not be rendered with these parameters: ${why.slice(0, 500)}`,
+		{ cause: error },
+	);
+}

@@ -1,0 +1,119 @@
+// Where versions of templates are kept: in memory, or in a database. A version that is there is never written again.
+import type { Caller, DatabaseClient } from "@holdfast/memory";
+import type { PromptTemplate } from "../contract/index.ts";
+
+/** Keeps versions of templates. */
+export interface TemplateKeeper {
+	/** Null where there is none. */
+	get(id: string, version: string | undefined): Promise<PromptTemplate | null>;
+	/** The latest version of each template, in any order. */
+	latest(): Promise<readonly PromptTemplate[]>;
+	/**
+	 * Makes the next version of a template and keeps it. Where `make` rejects, nothing is kept and no version is used; it is
+	 * asked again where somebody else was faster.
+	 */
+	add(id: string, make: (version: string) => Promise<PromptTemplate>): Promise<PromptTemplate>;
+}
+
+/** A database that can write a value only where there is none yet. */
+export interface CreatingDatabase extends DatabaseClient {
+	/** False, with nothing written, where the key has a value. */
+	create?(collection: string, key: string, value: unknown, options?: Caller): Promise<boolean>;
+}
+
+/** One after the other for each name. */
+class Turns {
+	readonly #last = new Map<string, Promise<unknown>>();
+
+	async take<Value>(name: string, work: () => Promise<Value>): Promise<Value> {
+		const turn = (this.#last.get(name) ?? Promise.resolve()).then(work);
+		const settled = turn.catch(() => undefined);
+		this.#last.set(name, settled);
+		try {
+			return await turn;
+		} finally {
+			if (this.#last.get(name) === settled) this.#last.delete(name);
+		}
+	}
+}
+
+export function memoryKeeper(): TemplateKeeper {
+	const templates = new Map<string, PromptTemplate[]>();
+	const turns = new Turns();
+	return {
+		async get(id, version) {
+			const versions = templates.get(id) ?? [];
+			const found =
+				version === undefined ? versions.at(-1) : versions.find((each) => each.version === version);
+			return found ?? null;
+		},
+		latest: async () => [...templates.values()].flatMap((versions) => versions.slice(-1)),
+		add: (id, make) =>
+			turns.take(id, async () => {
+				const versions = templates.get(id) ?? [];
+				const template = await make(String(versions.length + 1));
+				templates.set(id, [...versions, template]);
+				return template;
+			}),
+	};
+}
+
+/** Turns at a database are shared by all stores of this process that are made over it. */
+const turnsAt = new WeakMap<DatabaseClient, Turns>();
+
+/**
+ * Each version is a value of its own, and one more value says which is the latest. That one is only a hint: a process that
+ * dies between the two writes leaves a version that the hint does not know, so reading looks past it.
+ */
+export function databaseKeeper(
+	database: CreatingDatabase,
+	collection: string,
+	caller: Caller,
+): TemplateKeeper {
+	const turns = turnsAt.get(database) ?? new Turns();
+	turnsAt.set(database, turns);
+	const versionKey = (id: string, version: number): string => `version:${version}:${id}`;
+	const read = async (key: string): Promise<PromptTemplate | null> => {
+		const kept = await database.read(collection, key, caller);
+		return kept?.template ?? null;
+	};
+	const latestOf = async (id: string): Promise<PromptTemplate | null> => {
+		let latest = await read(`latest:${id}`);
+		for (;;) {
+			const next = await read(versionKey(id, Number(latest?.version ?? 0) + 1));
+			if (next === null) return latest;
+			latest = next;
+		}
+	};
+	const create = async (id: string, version: number, template: PromptTemplate): Promise<boolean> => {
+		const key = versionKey(id, version);
+		const value = { kind: "version", template };
+		if (database.create !== undefined) return database.create(collection, key, value, caller);
+		await database.write(collection, key, value, caller);
+		return true;
+	};
+	return {
+		async get(id, version) {
+			if (version === undefined) return latestOf(id);
+			return /^[1-9]\d*$/.test(version) ? read(versionKey(id, Number(version))) : null;
+		},
+		async latest() {
+			const hints: { template: PromptTemplate }[] = await database.query(
+				collection,
+				{ kind: "latest" },
+				caller,
+			);
+			return hints.map(({ template }) => template);
+		},
+		add: (id, make) =>
+			turns.take(JSON.stringify([collection, id]), async () => {
+				for (;;) {
+					const version = Number((await latestOf(id))?.version ?? 0) + 1;
+					const template = await make(String(version));
+					if (!(await create(id, version, template))) continue;
+					await database.write(collection, `latest:${id}`, { kind: "latest", template }, caller);
+					return template;
+				}
+			}),
+	};
+}

@@ -1,0 +1,39 @@
+// What a page asks anew, as the session knows it: an edited message takes the place of the one of its id, and one whose answer
+// is to be made anew is said again as the session has it. What a page says was said is not believed (keeps I2).
+import type { SessionMessage } from "holdfast";
+import { HoldfastError } from "holdfast";
+import type { ExecuteRequest } from "../service/index.ts";
+import type { GivenMessage } from "./chat-request.ts";
+import { answerIdOf, isIdOfPlace } from "./ui-chunk.ts";
+
+type Asked = Pick<ExecuteRequest, "input" | "messageId" | "insteadOf">;
+
+/**
+ * The request of a message. `messages` are those of the session; only other kinds than `message` look at them.
+ * @throws HoldfastError `unknown_message`.
+ */
+export function askedOf(given: GivenMessage, messages: readonly SessionMessage[]): Asked {
+	const { kind, id, message, answerId } = given;
+	const said: Asked = { input: message, ...(id === undefined ? {} : { messageId: id }) };
+	if (kind === "message") return said;
+	if (kind === "edit") {
+		if (id === undefined || isIdOfPlace(id)) throw unknownMessage();
+		return { input: message, insteadOf: id };
+	}
+	const users = messages.filter((each) => each.role === "user");
+	const named = (isIt: (userId: string) => boolean) =>
+		users.findLast((each) => each.id !== undefined && isIt(each.id));
+	const asked = named((userId) => userId === id) ?? named((userId) => answerIdOf(userId) === answerId);
+	if (asked?.id !== undefined)
+		return { input: { role: "user", content: asked.content }, insteadOf: asked.id };
+	// A message that never arrived has no answer that could be named: it is sent again.
+	if (answerId !== undefined || id === undefined || isIdOfPlace(id)) throw unknownMessage();
+	return said;
+}
+
+function unknownMessage(): HoldfastError {
+	return new HoldfastError(
+		"unknown_message",
+		"The session has no such message of the user that could be replaced or answered anew. Load the chat again.",
+	);
+}

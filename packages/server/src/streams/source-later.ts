@@ -1,0 +1,40 @@
+// A source that is there later: of a run that waits until another one has ended.
+import type { Source, StartSource } from "./event-stream.ts";
+
+/**
+ * Takes from what `begin` resolves with, as soon as it has; the reader is silent until then. Undefined: there will be
+ * nothing, and the stream ends. `failed` is called when it rejects. The signal fires when the reader is gone.
+ */
+export function sourceLater(
+	begin: (signal: AbortSignal) => Promise<StartSource | undefined>,
+	failed: (error: unknown) => void,
+): StartSource {
+	return (wake, fail) => {
+		const left = new AbortController();
+		let source: Source | undefined;
+		let isOver = false;
+		begin(left.signal).then(
+			(start) => {
+				source = start?.(wake, fail);
+				isOver = start === undefined;
+				if (left.signal.aborted) source?.close();
+				else wake();
+			},
+			(error) => {
+				if (left.signal.aborted) return;
+				failed(error);
+				fail("failed");
+			},
+		);
+		return {
+			take: () => source?.take() ?? (isOver ? "end" : "none"),
+			get isBehind() {
+				return source?.isBehind === true;
+			},
+			close() {
+				left.abort("left");
+				source?.close();
+			},
+		};
+	};
+}
