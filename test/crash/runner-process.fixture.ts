@@ -44,7 +44,7 @@ const tools: readonly ToolDefinition[] = [
 	{
 		id: "post",
 		idempotent: true,
-		async run(input, { idempotencyKey, rng }) {
+		async run(_input, { idempotencyKey, rng }) {
 			reach("post entered");
 			const answer = await fetch(options.receiver, {
 				method: "POST",

@@ -123,7 +123,7 @@ export class Session implements AgentSession {
 }
 
 /** What a run has come to, by its journal. */
-export async function progressOf(host: Host, sessionKey: string, runId: string): Promise<Progress> {
+async function progressOf(host: Host, sessionKey: string, runId: string): Promise<Progress> {
 	let progress = noProgress;
 	for (const entry of await host.journal.read(sessionKey))
 		if (entry.runId === runId) progress = progressAfter(progress, entry);

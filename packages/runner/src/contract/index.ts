@@ -26,7 +26,6 @@ export type {
 	RoutedCall,
 	TokenUsage,
 } from "./agent-result.ts";
-export { type ResultCode, resultCodes } from "./error-codes.ts";
 export type {
 	EventBus,
 	EventStore,
