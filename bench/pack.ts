@@ -35,7 +35,16 @@ export async function installPacked(folder: string): Promise<void> {
 	}
 	writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
 	// Beside the packed packages, rows find only what a user would bring along.
-	for (const name of ["zod", "typescript", "@types", "@typescript", "hono", "@hono", "@mariozechner"]) {
+	for (const name of [
+		"zod",
+		"typescript",
+		"@types",
+		"@typescript",
+		"hono",
+		"@hono",
+		"@mariozechner",
+		"libphonenumber-js",
+	]) {
 		const installed = join(root, "node_modules", name);
 		if (existsSync(installed)) symlinkSync(installed, join(folder, "node_modules", name));
 	}

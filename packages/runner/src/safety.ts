@@ -1,2 +1,3 @@
 // Entry `@holdfast/runner/safety`: policy, redaction and audit.
-export {};
+export type { Redactor } from "./contract/safety-layer.ts";
+export { createRedactor, type RedactorOptions } from "./redaction/index.ts";

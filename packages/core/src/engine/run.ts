@@ -67,8 +67,7 @@ export class Run {
 	#sub = 0;
 	/** Events that wait for the ledger to have what was committed last, and when they are emitted. */
 	#recording: { readonly pending: RunEvent[]; readonly emitted: Promise<unknown> } | undefined;
-	/** What the strategy says when the run ends now. */
-	lastWords: string | undefined;
+	lastWords: string | undefined; // of the strategy, when the run ends now
 	#offered: RunInput[] = [];
 	#taken: Set<string> | undefined;
 	#traces: TraceCollector | undefined;
@@ -133,7 +132,7 @@ export class Run {
 		return this.#watchers.length > 0 || this.#marks !== undefined;
 	}
 
-	/** Adds somebody who looks on; returns the way to leave. */
+	/** Adds a watcher; returns the way to leave. */
 	watch(watcher: Watcher): () => void {
 		this.#watchers.push(watcher);
 		if (watcher.full !== undefined) this.#bounded++;
@@ -255,15 +254,19 @@ export class Run {
 		for (const fact of batch.facts) {
 			seq++;
 			const entry: Entry = { seq, at: batch.at, runId: this.runId, fact };
-			this.state = evolve(this.state, entry, this.#fold);
-			this.#sub = 0;
-			this.interceptors.committed?.(entry);
+			this.#evolve(entry);
 			if (this.#watchers.length > 0) {
 				const event = project(this.state, entry, this.sessionKey);
 				if (event !== undefined) this.#emit(event);
 			}
 		}
 		return true;
+	}
+
+	#evolve(entry: Entry): void {
+		this.state = evolve(this.state, entry, this.#fold);
+		this.#sub = 0;
+		this.interceptors.committed?.(entry);
 	}
 
 	/** Folds what was committed, and emits it when the ledger has it too. */
@@ -274,9 +277,7 @@ export class Run {
 		for (const fact of batch.facts) {
 			seq++;
 			const entry: Entry = { seq, at: batch.at, runId: this.runId, fact };
-			this.state = evolve(this.state, entry, this.#fold);
-			this.#sub = 0;
-			this.interceptors.committed?.(entry);
+			this.#evolve(entry);
 			facts.push({ seq, fact });
 			const event = project(this.state, entry, this.sessionKey);
 			if (event !== undefined) pending.push(event);
@@ -354,7 +355,6 @@ export class Run {
 		return this.#offered.length > 0;
 	}
 
-	/** Whether an offered input has entered the conversation. */
 	took(inputId: string): boolean {
 		return this.#taken?.has(inputId) === true;
 	}
@@ -386,7 +386,6 @@ export class Run {
 		return true;
 	}
 
-	/** Looks into the store's inbox for inputs of this run that nobody offered. */
 	async fetchInputs(): Promise<void> {
 		const readInput = this.#readInput;
 		if (readInput === undefined) return;

@@ -39,6 +39,7 @@ export interface Ports {
 	readonly lifetime: Lifetime;
 }
 
+/** The system's: what is taken where nothing else is given. */
 export const systemPorts: Ports = {
 	clock: { now: () => Date.now(), monotonic: () => performance.now() },
 	ids: { uuid },

@@ -89,13 +89,16 @@ export class Agent implements AgentContract {
 		] as const) {
 			if (client !== undefined) checks.push(await checked(name, async () => client.health?.()));
 		}
-		if (this.#stopped !== undefined) return { status: "stopped", checks };
-		return { status: checks.every(({ ok }) => ok) ? "ok" : "degraded", checks };
+		const shown = this.#agent.redactor.redact(checks);
+		if (this.#stopped !== undefined) return { status: "stopped", checks: shown };
+		return { status: checks.every(({ ok }) => ok) ? "ok" : "degraded", checks: shown };
 	}
 
 	/** @throws HoldfastError `AGENT_STOPPED`, `CONFIG_INVALID`. */
-	createSession(options: RunOptions = {}): Session {
+	createSession(given: RunOptions = {}): Session {
 		this.#checkAlive();
+		const options = this.#agent.redactor.maskSecrets(given);
+		if (options.sessionId !== given.sessionId) throw invalid([["sessionId", "it holds a registered secret"]]);
 		checkMaxSteps(options.maxSteps);
 		const { agent, live, engine } = this.#of(options);
 		const id = options.sessionId ?? agent.ports.ids.uuid();
@@ -109,7 +112,7 @@ export class Agent implements AgentContract {
 				const { maxSteps, contextKey, seed, deterministic } = options;
 				if ([maxSteps, contextKey, seed, deterministic].some((option) => option !== undefined))
 					await agent.host.values.values(id, "runner").set("options", { ...options });
-				return engine().session(id).send(task);
+				return engine().session(id).send(agent.redactor.maskSecrets(task));
 			},
 			take: (runId) => live.take(runId),
 			runs: async (session) => {
@@ -118,7 +121,8 @@ export class Agent implements AgentContract {
 					await this.start();
 					const { runner } = agent.config;
 					const spec = { config: agent.config, options };
-					return await (runner === undefined ? this.#runner.run(session) : runner.run(session, spec));
+					if (runner === undefined) return await this.#runner.run(session);
+					return agent.redactor.maskSecrets(await runner.run(session, spec));
 				} finally {
 					this.#running.delete(session);
 				}

@@ -3,6 +3,7 @@ import { HoldfastError } from "@holdfast/upp";
 import type { AgentResult, AgentSession, Runner } from "../contract/index.ts";
 import { Session } from "./session.ts";
 
+/** Runs sessions by the loop on the engine, and aborts them by their id. */
 export class DefaultRunner implements Runner {
 	readonly #running = new Map<string, Session>();
 

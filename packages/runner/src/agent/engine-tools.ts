@@ -13,6 +13,7 @@ import {
 	type ResultError,
 	type ToolDefinition,
 } from "../contract/index.ts";
+import { shownInput } from "../result/index.ts";
 import { runTool } from "../tools/index.ts";
 import type { LiveRuns, OpenRun } from "./live-runs.ts";
 import type { ResolvedAgent } from "./resolved-agent.ts";
@@ -78,7 +79,7 @@ async function callTool(
 	const { memory, database, changes } = watchedStores(
 		run.memory,
 		config.databaseClient,
-		safety,
+		agent,
 		identity,
 		idempotencyKey,
 	);
@@ -91,10 +92,10 @@ async function callTool(
 		...(database === undefined ? {} : { database }),
 	};
 	const toolId = step.toolId as string;
-	const shown = (): unknown => (flags.logToolInputs === "exclude" ? undefined : step.input);
 	const called = (attempt: number): void => {
-		run.events.emit("tool.call", { step: iteration, toolId, attempt, input: shown() });
-		run.events.guarded("onToolCall", () => config.onToolCall?.(toolId, redactor.redact(shown())));
+		run.events.emit("tool.call", { step: iteration, toolId, attempt, input: step.input });
+		const shown = shownInput(step.input, redactor, flags.logToolInputs);
+		run.events.guarded("onToolCall", () => config.onToolCall?.(toolId, shown));
 	};
 	if (agent.recording !== undefined)
 		return recorded(agent.recording.answer(iteration), called, (error) => run.failed(error));

@@ -94,12 +94,13 @@ export class LiveRuns {
 	}
 
 	#make(runId: string, sessionId: string): OpenRun {
-		const { config, redactor, ports, safety, router, handlers, recording } = this.#agent;
+		const { config, flags, redactor, ports, safety, router, handlers, recording } = this.#agent;
 		const events = new RunEvents(
 			{
 				bus: config.eventBus,
 				store: config.eventStore,
 				redactor,
+				logToolInputs: flags.logToolInputs,
 				clock: ports.clock,
 				handlers: (name) => handlers.get(name) ?? [],
 			},

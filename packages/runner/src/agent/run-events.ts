@@ -8,7 +8,7 @@ import type {
 	RunnerEvent,
 	RunnerEventType,
 } from "../contract/index.ts";
-import { countOfFacts } from "../result/index.ts";
+import { countOfFacts, shownData } from "../result/index.ts";
 import type { LeftRun } from "./left-run.ts";
 
 /** Who hears of events. */
@@ -16,6 +16,7 @@ export interface EventListeners {
 	readonly bus?: EventBus | undefined;
 	readonly store?: EventStore | undefined;
 	readonly redactor: Redactor;
+	readonly logToolInputs: "redacted" | "exclude" | "raw";
 	readonly clock: { now(): number };
 	/** Handlers given to `on`, by name. */
 	handlers(name: AgentEventName): readonly ((data: unknown) => void)[];
@@ -53,11 +54,11 @@ export class RunEvents {
 
 	/** Events so far, or a reference to the store that has them. */
 	get stream(): readonly RunnerEvent[] | string {
-		const { store, redactor } = this.#listeners;
+		const { store } = this.#listeners;
 		if (store !== undefined) return `events:${this.#runId}`;
 		// What nobody listened to is redacted when it is looked at.
 		for (const [at, event] of this.#unheard)
-			this.#events[at] = { ...event, data: redactor.redact(plain(event.data)) };
+			this.#events[at] = { ...event, data: this.#shown(event.type, event.data) };
 		this.#unheard.clear();
 		return this.#events;
 	}
@@ -93,8 +94,13 @@ export class RunEvents {
 		if (store !== undefined) this.#stored = this.#stored.then(() => this.#markIncomplete(store));
 	}
 
+	#shown(type: RunnerEventType, data: unknown): unknown {
+		const { redactor, logToolInputs } = this.#listeners;
+		return shownData(type, plain(data), redactor, logToolInputs);
+	}
+
 	#emitAt(at: number, type: RunnerEventType, data: unknown, kind: "recorded" | "changing"): void {
-		const { redactor, bus, store, handlers } = this.#listeners;
+		const { bus, store, handlers } = this.#listeners;
 		const name = nameOf[type];
 		const hearing = name === undefined ? [] : handlers(name);
 		const bare: RunnerEvent = {
@@ -110,7 +116,7 @@ export class RunEvents {
 			this.#events.push(bare);
 			return;
 		}
-		const event = data === undefined ? bare : { ...bare, data: redactor.redact(plain(data)) };
+		const event = data === undefined ? bare : { ...bare, data: this.#shown(type, data) };
 		if (store === undefined) this.#events.push(event);
 		else this.#store(store, event);
 		if (bus !== undefined) this.guarded("the event bus", () => bus.emit(event));

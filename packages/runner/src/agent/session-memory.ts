@@ -1,7 +1,7 @@
 // The memory that tools and the loop see: writes pass policy, and what was changed is known.
 import type { DatabaseClient, MemoryClient } from "@holdfast/memory";
 import { HoldfastError } from "@holdfast/upp";
-import type { MemoryChange, RunIdentity, SafetyLayer } from "../contract/index.ts";
+import type { MemoryChange, Redactor, RunIdentity, SafetyLayer } from "../contract/index.ts";
 
 /** Memory and database of one call, with what the call changed. */
 export interface WatchedStores {
@@ -10,52 +10,62 @@ export interface WatchedStores {
 	readonly changes: readonly MemoryChange[];
 }
 
-/** Stores whose writes pass policy. `idempotencyKey`: of the call that writes. */
+/**
+ * Stores whose writes pass policy. Their keys hold no secrets, those that are read neither. `idempotencyKey`: of the call
+ * that writes.
+ */
 export function watchedStores(
 	memory: MemoryClient,
 	database: DatabaseClient | undefined,
-	safety: SafetyLayer,
+	{ safety, redactor: { maskSecrets } }: { readonly safety: SafetyLayer; readonly redactor: Redactor },
 	run: RunIdentity,
 	idempotencyKey: string,
 ): WatchedStores {
 	const changes: MemoryChange[] = [];
 	let appends = 0;
 	const watched: MemoryClient = {
-		async append(streamKey, entry, options) {
+		async append(given, entry, options) {
+			const streamKey = maskSecrets(given);
 			const admitted = await safety.checkWrite("memory-write", streamKey, entry, run);
 			if (admitted === undefined) return;
 			// A call that is made again after a crash writes its entries under the same ids.
 			const id = options?.id ?? `${idempotencyKey}:${++appends}`;
-			await memory.append(streamKey, admitted.value, { ...options, id });
+			await memory.append(streamKey, admitted.value, maskSecrets({ ...options, id }));
 			changes.push({ store: "memory", operation: "append", key: streamKey, value: admitted.value });
 		},
-		read: (streamKey, options) => memory.read(streamKey, options),
+		read: (streamKey, options) => memory.read(maskSecrets(streamKey), options),
 		search: async (query, options) => {
 			if (memory.search === undefined) throw unsupported("search");
 			return memory.search(query, options);
 		},
-		async clear(streamKey, options) {
+		async clear(given, options) {
+			const streamKey = maskSecrets(given);
 			if (memory.clear === undefined) throw unsupported("clear");
 			await memory.clear(streamKey, options);
 			changes.push({ store: "memory", operation: "clear", key: streamKey });
 		},
 	};
-	return { memory: watched, database: watchedDatabase(database, safety, run, changes), changes };
+	return {
+		memory: watched,
+		database: watchedDatabase(database, { safety, maskSecrets }, run, changes),
+		changes,
+	};
 }
 
 function watchedDatabase(
 	database: DatabaseClient | undefined,
-	safety: SafetyLayer,
+	{ safety, maskSecrets }: { readonly safety: SafetyLayer; readonly maskSecrets: Redactor["maskSecrets"] },
 	run: RunIdentity,
 	changes: MemoryChange[],
 ): DatabaseClient | undefined {
 	if (database === undefined) return undefined;
 	const { search } = database;
 	return {
-		async write(collection, key, value, options) {
+		async write(givenCollection, givenKey, value, options) {
+			const [collection, key] = [maskSecrets(givenCollection), maskSecrets(givenKey)];
 			const admitted = await safety.checkWrite("database-write", collection, value, run);
 			if (admitted === undefined) return;
-			await database.write(collection, key, admitted.value, options);
+			await database.write(collection, key, admitted.value, maskSecrets(options));
 			changes.push({
 				store: "database",
 				operation: "write",
@@ -63,8 +73,8 @@ function watchedDatabase(
 				value: admitted.value,
 			});
 		},
-		read: (collection, key, options) => database.read(collection, key, options),
-		query: (collection, query, options) => database.query(collection, query, options),
+		read: (collection, key, options) => database.read(maskSecrets(collection), maskSecrets(key), options),
+		query: (collection, query, options) => database.query(maskSecrets(collection), query, options),
 		...(search === undefined ? {} : { search: (text, options) => search.call(database, text, options) }),
 	};
 }

@@ -42,7 +42,7 @@ export type PlanActReflectOptions = Partial<
  * import { planActReflect, stepsPlanner } from "@holdfast/runner";
  * import { scriptedModel } from "@holdfast/testing";
  *
- * const add = tool({ name: "add", description: "Adds.", parameters: { type: "object" }, run: (given) => Object.values(given as object).reduce((sum, each) => sum + each) });
+ * const add = tool({ name: "add", description: "Adds.", parameters: { type: "object", properties: {} }, run: () => 3 });
  * const execution = planActReflect({
  * 	planner: stepsPlanner(({ lastResult }) =>
  * 		lastResult === undefined

@@ -42,6 +42,7 @@ export interface PlannerContext {
 	): Promise<{ readonly text: string }>;
 }
 
+/** Names the next step of a run. @see Agent runtime, "Planner & Execution Interfaces" */
 export interface Planner {
 	plan(state: PlannerState, context: PlannerContext): PlanStep | Promise<PlanStep>;
 }

@@ -31,12 +31,18 @@ export interface SafetyLayer {
 	checkPermission(permission: "tool:register" | "agent:create", target: string): void;
 }
 
-/** Masks what must not be seen: with `[REDACTED:type]`, in strings wherever they are in plain data. */
+/**
+ * Masks what must not be seen: with `[REDACTED:type]`, in strings, keys and numbers wherever they are in plain data. What it
+ * is given is never changed; where nothing was masked, the same value is returned.
+ */
 export interface Redactor {
-	/** PII and secrets. */
-	redact<Value>(value: Value): Value;
-	/** Secrets alone: what is shown to the user keeps PII. */
+	/** PII, credentials, and registered secrets; with `keep: "pii"` everything but PII: what is logged as it was given. */
+	redact<Value>(value: Value, options?: { readonly keep?: "pii" }): Value;
+	/**
+	 * Registered secrets alone, for what is carried out, kept or shown to the user: a field named like a password, or what
+	 * only looks like a key, may be what a tool needs.
+	 */
 	maskSecrets<Value>(value: Value): Value;
-	/** For text that comes in pieces: holds back what may be the beginning of something. */
+	/** As `redact`, for text that comes in pieces: holds what may be the beginning of something, never without bound. */
 	stream(): { push(piece: string): string; flush(): string };
 }

@@ -1,2 +1,2 @@
 // Door of the redaction.
-export { createRedactor } from "./redactor.ts";
+export { createRedactor, type RedactorOptions } from "./redactor.ts";

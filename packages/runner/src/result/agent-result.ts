@@ -8,6 +8,7 @@ import type {
 	TokenUsage,
 } from "../contract/index.ts";
 import type { Progress } from "../loop/index.ts";
+import { shownInput } from "./shown-input.ts";
 
 /** What a result says beside what the journal knows. */
 export interface ResultExtras {
@@ -32,20 +33,21 @@ export function resultOf(progress: Progress, extras: ResultExtras): AgentResult 
 	const traces = extras.traces.map((text) => redactor.redact(text));
 	const started = new Date(progress.startedAt).toISOString();
 	const finished = progress.finishedAt ?? progress.startedAt;
-	const attachments = redactor.maskSecrets(progress.attachments);
-	return plain({
+	const { attachments } = progress;
+	const result = plain({
 		id: progress.runId,
 		sessionId,
 		success,
-		...(success && value !== undefined ? { result: redactor.maskSecrets(value) } : {}),
-		...(success && typeof value === "string" ? { summary: redactor.maskSecrets(value) } : {}),
+		...(success && value !== undefined ? { result: value } : {}),
+		...(success && typeof value === "string" ? { summary: value } : {}),
 		...(success ? {} : { error: redactor.redact(failureOf(progress)) }),
 		startedAt: started,
 		finishedAt: new Date(finished).toISOString(),
 		steps: progress.steps,
-		actions: progress.actions
-			.toArray()
-			.map(({ input, ...action }) => redactor.redact({ ...action, ...shownInput(input, extras) })),
+		actions: progress.actions.toArray().map(({ input, ...action }) => {
+			const shown = input === undefined ? undefined : shownInput(input, redactor, extras.logToolInputs);
+			return { ...redactor.redact(action), ...(shown === undefined ? {} : { input: shown }) };
+		}),
 		modelCalls: calls.map((call) => redactor.redact(call)),
 		tokenUsage: usageOf(calls),
 		...(cost === undefined ? {} : { costEstimate: cost }),
@@ -72,6 +74,8 @@ export function resultOf(progress: Progress, extras: ResultExtras): AgentResult 
 		metrics: { durationMs: finished - progress.startedAt, toolLatencyMs: progress.latency },
 		...(Object.keys(attachments).length === 0 ? {} : { attachments }),
 	});
+	// Whatever else it may come to say: a registered secret is nowhere in it.
+	return redactor.maskSecrets(result);
 }
 
 /** As it is after a JSON round trip. */
@@ -83,10 +87,6 @@ function failureOf({ outcome, failure }: Progress): ResultError {
 	if (outcome === "aborted" || outcome === "killed")
 		return { code: "ABORTED", message: "The run was aborted." };
 	return { code: "RUN_FAILED", message: "The run failed.", ...failure };
-}
-
-function shownInput(input: unknown, { logToolInputs }: ResultExtras): { readonly input?: unknown } {
-	return input === undefined || logToolInputs === "exclude" ? {} : { input };
 }
 
 function usageOf(calls: readonly ModelCall[]): TokenUsage {

@@ -2,3 +2,4 @@
 export { type ResultExtras, resultOf } from "./agent-result.ts";
 export { type EventData, keptWrites } from "./event-of.ts";
 export { countOfFacts, FactEvents, type PastEvent, pastEvents } from "./fact-events.ts";
+export { shownData, shownInput } from "./shown-input.ts";

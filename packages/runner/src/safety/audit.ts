@@ -31,7 +31,7 @@ export class Audit {
 			timestamp: new Date(clock.now()).toISOString(),
 			agentId,
 			...(sessionId === undefined ? {} : { sessionId }),
-			...rest,
+			...redactor.maskSecrets(rest),
 			...(subject === undefined ? {} : { subject: redactor.redact(subject) }),
 		};
 	}

@@ -50,7 +50,7 @@ export function checkStep(rules: StepRules, step: PlanStep): CheckedStep | Promi
 }
 
 /** Whether a tool may be used at all. */
-export function refusalOf(rules: StepRules, id: string): StepVerdict | undefined {
+function refusalOf(rules: StepRules, id: string): StepVerdict | undefined {
 	const refusal = standingRefusal(rules, id);
 	if (refusal !== undefined) return refusal;
 	if (rules.limits.attempt(id, rules.now())) return undefined;

@@ -34,11 +34,12 @@ export function checkWrite(
 		written: { value: written },
 		...(rule === undefined ? {} : { intervention: { rule, action: "modified" } }),
 	};
-	return ask === undefined ? checked : asked(ask, written, checked);
+	return ask === undefined ? checked : asked(ask, redactor, written, checked);
 }
 
 async function asked(
 	ask: (subject: unknown) => Promise<PolicyDecision>,
+	redactor: Redactor,
 	written: unknown,
 	checked: CheckedWrite,
 ): Promise<CheckedWrite> {
@@ -48,7 +49,7 @@ async function asked(
 			return checked;
 		case "modify":
 			return {
-				written: { value: decision.subject },
+				written: { value: redactor.maskSecrets(decision.subject) },
 				intervention: { rule: decision.rule, action: "modified" },
 			};
 		case "drop":

@@ -5,7 +5,7 @@ import type { ContentMatcher } from "../contract/index.ts";
 const deepest = 1_000;
 
 /** Whether a text matches. A pattern keeps no place between texts. */
-export function matchesText(matcher: ContentMatcher, text: string): boolean {
+function matchesText(matcher: ContentMatcher, text: string): boolean {
 	if (typeof matcher === "string")
 		return matcher !== "" && text.toLowerCase().includes(matcher.toLowerCase());
 	if (typeof matcher === "function") return matcher(text) === true;

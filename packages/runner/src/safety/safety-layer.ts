@@ -27,6 +27,7 @@ import { Audit } from "./audit.ts";
 import { checkStep, type StepRules, standingRefusal } from "./check-step.ts";
 import { type CheckedWrite, checkWrite } from "./check-write.ts";
 import { firstMatch } from "./content.ts";
+import { maskedFact } from "./masked-fact.ts";
 import { RateLimits } from "./rate-limits.ts";
 
 /** What the layer is made with. */
@@ -137,21 +138,21 @@ export function createSafety(parts: SafetyParts): SafetyLayer {
 			return {
 				deltas: "as-is",
 				admit(fact) {
-					if (fact.kind === "tool.settled") {
-						const result = redactor.maskSecrets(fact.result);
-						return result === fact.result ? undefined : { fact: { ...fact, result } };
-					}
-					if (fact.kind !== "decision") return undefined;
-					const answer = redactor.maskSecrets(fact.answer);
-					const bare = answer === fact.answer ? undefined : { fact: { ...fact, answer } };
+					const masked = maskedFact(fact, redactor);
+					const bare = masked === fact ? undefined : { fact: masked };
+					if (masked.kind !== "decision") return bare;
+					const { answer } = masked;
 					const after = (admitted: Admitted<unknown> | undefined): Admission | undefined =>
 						admitted === undefined
 							? bare
-							: { fact: { ...fact, answer: admitted.answer }, notes: admitted.notes.map(noteOf) };
+							: {
+									fact: maskedFact({ ...masked, answer: admitted.answer }, redactor),
+									notes: admitted.notes.map(noteOf),
+								};
 					const came =
-						fact.topic === topics.plan
+						masked.topic === topics.plan
 							? admitPlan(answer as PlanAnswer, run)
-							: fact.topic === topics.reflect && (answer as ReflectAnswer).writes.length > 0
+							: masked.topic === topics.reflect && (answer as ReflectAnswer).writes.length > 0
 								? admitWrites(answer as ReflectAnswer, run)
 								: undefined;
 					return came instanceof Promise ? came.then(after) : after(came);

@@ -1,0 +1,128 @@
+// Fields that are named like a password: by their name in data, and by name and value in text.
+import { type MaskType, maskPattern } from "./mask.ts";
+import type { Answer, Place, Rest } from "./rule.ts";
+import { endOfRun } from "./rule.ts";
+
+const names: readonly (readonly [name: string, type: MaskType])[] = [
+	["pass(?:word|wd|phrase|code)|pwd", "password"],
+	["api[-_]?key|(?:access|secret|private|signing|encryption)[-_]?key(?:[-_]?id)?", "api-key"],
+	["token|authorization|cookie", "token"],
+	["secret|credential", "secret"],
+];
+
+/** What may follow a name, at once. */
+export const afterName = "(?=[-_hHsS\\d\"'\\\\ \\t:=]|$)";
+
+/** The source of a pattern of all names. Whatever comes before in a name, as in `dbPassword`, belongs to it. */
+export const fieldNames: string = names.map(([name]) => name).join("|");
+
+/** A name may say more, as `password_hash`, `secrets` or `PASSWORD_2`. Many `tokens` are counted, and are no secret. */
+const nameEnd = "(?:[-_]?hash|s(?<!tokens|cookies|keys))?(?:[-_]?\\d{1,2})?";
+
+const wholeName = new RegExp(`(?:${fieldNames})${nameEnd}$`, "i");
+const types = names.map(([name, type]) => [new RegExp(`(?:${name})${nameEnd}$`, "i"), type] as const);
+
+const seen = new Map<string, MaskType | undefined>();
+
+/** What a field of this name holds that must not be seen. */
+export function typeOfField(name: string): MaskType | undefined {
+	if (name.length > 100) return typeOfName(name.slice(-100));
+	if (seen.has(name)) return seen.get(name);
+	const type = typeOfName(name);
+	if (seen.size < 1_000) seen.set(name, type);
+	return type;
+}
+
+function typeOfName(name: string): MaskType | undefined {
+	return wholeName.test(name) ? types.find(([pattern]) => pattern.test(name))?.[1] : undefined;
+}
+
+const head = new RegExp(`((?:${fieldNames})${nameEnd})(\\\\?["'])?([ \\t]{0,4})([:=])([ \\t]{0,4})`, "iy");
+/** What may become a head, or is one whose value is not there yet. */
+const headSoFar = new RegExp(
+	`(?:${fieldNames})[-_]?(?:h|ha|has|hash|s)?(?:[-_]?\\d{0,2})?(?:\\\\?["']?)?[ \\t]{0,4}[:=]?[ \\t]{0,4}`,
+	"iy",
+);
+const opener = /\\?["']/y;
+const maskInside = new RegExp(maskPattern, "y");
+const maskSoFar = /\[[A-Za-z:-]{0,31}\]?/y;
+const scheme = /(?:bearer|basic|token|digest)[ \t]{1,4}/iy;
+const schemeSoFar = /[a-z]{0,6}[ \t]{0,4}/iy;
+const bare = /[^\s"'`,;&<>()[\]{}\\]+/y;
+const restOfBare: Rest = { part: bare };
+
+/** A value that follows a name: in quotes, as in JSON, or bare, as in a query, a header or a file of settings. */
+export function fieldAt({ text, at, isWhole }: Place): Answer {
+	head.lastIndex = at;
+	const found = head.exec(text);
+	if (found === null) return !isWhole && endOfRun(headSoFar, text, at) === text.length ? "more" : undefined;
+	const [, name = "", quote, before = "", sign, after = ""] = found;
+	const from = head.lastIndex;
+	if (from === text.length) return isWhole ? undefined : "more";
+	const type = typeOfField(name);
+	if (type === undefined) return undefined;
+	const open = endOfRun(opener, text, from);
+	if (open > from) return quotedAt(text, from, open, isWhole, type);
+	if (text[from] === "\\" && from + 1 === text.length && !isWhole) return "more";
+	const start = from;
+	const masked = endOfRun(maskInside, text, start);
+	if (masked === start && text[start] === "[")
+		return !isWhole && endOfRun(maskSoFar, text, start) === text.length ? "more" : undefined;
+	if (masked > start) {
+		if (masked === text.length) return isWhole ? undefined : "more";
+		const end = endOfRun(bare, text, masked);
+		return end > masked ? { start, end, type, rest: restOfBare } : undefined;
+	}
+	const isHeader = /authorization$/i.test(name);
+	if (isHeader) {
+		const value = endOfRun(scheme, text, start);
+		if (!isWhole && (value === text.length || endOfRun(schemeSoFar, text, start) === text.length))
+			return "more";
+		const end = endOfRun(bare, text, value);
+		return end > value ? { start: value, end: value + 1, type, rest: restOfBare } : undefined;
+	}
+	const isTight = before === "" && after === "" && sign === "=" && quote === undefined;
+	const end = endOfRun(bareStart, text, start);
+	if (end === start) return undefined;
+	if (isTight) {
+		// `password=read(` is a program, and so is `password=this.`; what has been seen of a value is enough to say so.
+		if (end === text.length && !isWhole && end - start < longestWord) return "more";
+		return isCode(text, end) ? undefined : { start, end: start + 1, type, rest: restOfBare };
+	}
+	if (end === text.length && !isWhole && end - start < longestWord) return "more";
+	const value = text.slice(start, end);
+	const isNumber = quote !== undefined && /^-?\d/.test(value);
+	const isSaid = !isCode(text, end) && /\d|[!#$%^*~?@+]./.test(value) && !value.startsWith("$");
+	return isNumber || isSaid ? { start, end: start + 1, type, rest: restOfBare } : undefined;
+}
+
+/** Whether what was read so far is called or indexed; what was masked at once after it looks the same. */
+function isCode(text: string, end: number): boolean {
+	return text[end] === "(" || text[end] === "[";
+}
+
+/** So much of a bare value is looked at. */
+const longestWord = 40;
+const bareStart = /[^\s"'`,;&<>()[\]{}\\]{1,40}/y;
+
+const rests: ReadonlyMap<string, Rest> = new Map([
+	['"', { part: /(?:[^"\\\n]|\\[^\n])+/y, unsure: /\\$/y }],
+	["'", { part: /(?:[^'\\\n]|\\[^\n])+/y, unsure: /\\$/y }],
+	['\\"', { part: /(?:[^"\\\n]|\\\\(?:\\["\\])?(?!$)|\\[^"\\\n])+/y, unsure: /\\{1,3}$/y }],
+	["\\'", { part: /(?:[^'\\\n]|\\\\(?:\\['\\])?(?!$)|\\[^'\\\n])+/y, unsure: /\\{1,3}$/y }],
+]);
+
+function quotedAt(text: string, from: number, open: number, isWhole: boolean, type: MaskType): Answer {
+	const quote = text.slice(from, open);
+	if (open === text.length) return isWhole ? undefined : "more";
+	if (text.startsWith(quote, open) || text[open] === "\n") return undefined;
+	if (text[open] === "\\" && open + 1 === text.length && !isWhole) return "more";
+	// What is masked already stays as it is, if that is all there is.
+	const masked = endOfRun(maskInside, text, open);
+	if (masked > open) {
+		if (text.length - masked < quote.length && !isWhole) return "more";
+		if (masked === text.length || text.startsWith(quote, masked)) return undefined;
+	} else if (!isWhole && text[open] === "[" && endOfRun(maskSoFar, text, open) === text.length) return "more";
+	const rest = rests.get(quote) as Rest;
+	return { start: open, end: open, type, rest };
+}

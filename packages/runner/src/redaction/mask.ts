@@ -1,0 +1,31 @@
+// What is put in place of what was masked, and how a mask is known again.
+
+const types = [
+	"email",
+	"phone",
+	"card",
+	"api-key",
+	"bearer-token",
+	"jwt",
+	"private-key",
+	"password",
+	"token",
+	"secret",
+	"depth",
+] as const;
+
+/** What a mask says of what it hides; `depth`: it is nested too deep to be looked at. */
+export type MaskType = (typeof types)[number];
+
+/** The source of a pattern for a mask, those of filters and providers among them. */
+export const maskPattern: string = `\\[REDACTED:(?:${[...types, "filtered", "key"].join("|")})\\]`;
+
+const wholeMask = new RegExp(`^${maskPattern}$`);
+
+export function maskOf(type: MaskType): string {
+	return `[REDACTED:${type}]`;
+}
+
+export function isMask(text: string): boolean {
+	return text.length < 40 && wholeMask.test(text);
+}

@@ -1,0 +1,165 @@
+// Numbers of cards and phones. A pattern finds what is shaped like one, a checksum or the library of the world's numbering
+// plans decides.
+import { type CountryCode, parsePhoneNumberFromString } from "libphonenumber-js/min";
+import type { Answer, Hit, Place } from "./rule.ts";
+import { endOfRun } from "./rule.ts";
+
+/** The source of a pattern for what is shaped like the beginning of a card's or a phone's number. */
+export const numberStart: string = `(?<![A-Za-z0-9_]|\\d[.\\-/:])(?:${[
+	"\\d{13}",
+	"\\d{4}(?: \\d{4} \\d{4} |-\\d{4}-\\d{4}-)\\d{4}",
+	"3\\d{3}[ -]\\d{6}[ -]\\d{4}",
+	"\\+[1-9](?:[ .\\-/()\\u00a0]{0,3}\\d){6}",
+	// One group of many is no number of its own.
+	`(?<!\\d )(?:${[
+		"00[1-9](?:[ .\\-/()\\u00a0]{0,3}\\d){6}",
+		"(?:1[ .-])?(?:\\([2-9]\\d\\d\\) ?|[2-9]\\d\\d[ .-])[2-9]\\d\\d[ .-]\\d{4}",
+		"\\(?0\\d(?:[ .\\-/)\\u00a0]{0,3}\\d){7}",
+		"(?:8 ?)?\\(\\d{2,5}\\) ?\\d{3,5}[ -]?\\d{2}",
+		"1[3-9]\\d[ -]\\d{4}[ -]\\d{4}",
+	].join("|")})`,
+].join("|")})`;
+
+/** The source of a pattern for a word that says that a phone's number follows. */
+export const phoneLabel: string =
+	"\\b(?:[Tt]el|TEL|[Pp]hone|PHONE|[Mm]obile|[Cc]ell|[Ff]ax|FAX|[Cc]all|[Ww]hats[Aa]pp|[Ss]ms|SMS|[Tt]elefon|[Hh]andy|[Mm][oó]vil)\\b(?=[^\\d+(]{0,22}(?:[\\d+(]|$))";
+
+/** The longest number with all that may part its digits; what the scanner holds is more. */
+const longest = 72;
+const run = /[\d+(][\d .\-()/\u00a0]{0,72}/y;
+
+/** So often one text may ask the library: it takes 20 microseconds. Afterwards what is shaped like a phone counts as one. */
+const mostQuestions = 500;
+
+/** What a text has asked so far. */
+export interface Asked {
+	questions: number;
+}
+
+/** A card's or a phone's number. */
+export function numberAt({ text, at, floor, isWhole }: Place, asked: Asked, isLabelled = false): Answer {
+	if (!isWhole) {
+		const end = endOfRun(run, text, at);
+		// One more is looked at: a letter that follows says that it is no number.
+		if (end === text.length && end - at < longest) return "more";
+	}
+	const before = at > floor ? (text[at - 1] as string) : "";
+	const earlier = at - 1 > floor ? (text[at - 2] as string) : "";
+	const isPart = /[.,/:-]/.test(before) && (before === "-" ? /[\dA-Za-z]/ : /\d/).test(earlier);
+	if (!isPart && isDigit(text, at + 3)) {
+		const card = cardIn(text, at);
+		if (card > 0) return { start: at, end: at + card, type: "card" };
+	}
+	if (isPart && !isLabelled) return undefined;
+	if (before === " " && text[at] !== "+" && /\d/.test(earlier)) return undefined;
+	const phone = phoneIn(text, at, isLabelled, asked);
+	return phone > 0 ? ({ start: at, end: at + phone, type: "phone" } satisfies Hit) : undefined;
+}
+
+const afterLabel =
+	/[a-zó]+(?: (?:me|us))?(?: (?:at|on))?(?: ?(?:number|no\.?))?[.:=]{0,2}["']?[:=]? {0,2}["']?/iy;
+const maybeLabel = /[a-zó]+[a-z .:="']{0,24}$/iy;
+
+/** A phone's number after a word that announces one: then it may look like any number. */
+export function labelledAt(place: Place, asked: Asked): Answer {
+	const { text, at, isWhole } = place;
+	if (!isWhole && text.length - at < 40 && endOfRun(maybeLabel, text, at) === text.length) return "more";
+	const start = endOfRun(afterLabel, text, at);
+	return /[\d+(]/.test(text[start] ?? "") ? numberAt({ ...place, at: start }, asked, true) : undefined;
+}
+
+const cardShapes: readonly RegExp[] = [
+	/\d{4}([ -])\d{4}\1\d{4}\1\d{4}(?:\1\d{3})?(?!-?\d|[A-Za-z_])/y,
+	/3\d{3}([ -])\d{6}\1\d{4,5}(?!-?\d|[A-Za-z_])/y,
+	/\d{13,19}(?!-?\d|[A-Za-z_])/y,
+];
+const issuers =
+	/^(?:4(?:\d{12}|\d{15}|\d{18})|(?:5[1-5]\d\d|222[1-9]|22[3-9]\d|2[3-6]\d\d|27[01]\d|2720)\d{12}|3[47]\d{13}|3(?:0[0-5]|[689]\d)\d{11}|(?:6011|65\d\d|64[4-9]\d)\d{12}|35(?:2[89]|[3-8]\d)\d{12}|62\d{14,17}|(?:5018|5020|5038|6304|6759|676[1-3])\d{8,15})$/;
+
+/** How long the card's number is that is at a place, or 0. */
+function cardIn(text: string, at: number): number {
+	for (const shape of cardShapes) {
+		const end = endOfRun(shape, text, at);
+		if (end === at) continue;
+		if (passesLuhn(text, at, end) && issuers.test(text.slice(at, end).replace(/[ -]/g, ""))) return end - at;
+	}
+	return 0;
+}
+
+function isDigit(text: string, at: number): boolean {
+	const code = text.charCodeAt(at);
+	return code >= 48 && code <= 57;
+}
+
+/** Whether a number is one of a card. */
+export function isCard(digits: string): boolean {
+	return digits.length > 13 && issuers.test(digits) && passesLuhn(digits, 0, digits.length);
+}
+
+/** The checksum of the digits between two places, whatever parts them. */
+function passesLuhn(text: string, from: number, to: number): boolean {
+	let sum = 0;
+	let isDoubled = false;
+	for (let at = to - 1; at >= from; at--) {
+		const digit = text.charCodeAt(at) - 48;
+		if (digit < 0) continue;
+		const counted = isDoubled ? digit * 2 : digit;
+		sum += counted > 9 ? counted - 9 : counted;
+		isDoubled = !isDoubled;
+	}
+	return sum % 10 === 0;
+}
+
+const gap = "[ .\\-/\\u00a0]";
+/** No number goes on, and no word begins. */
+const over = "(?![.\\-/]?\\d|[A-Za-z_@])";
+const shape = (source: string): RegExp => new RegExp(`${source}${over}`, "y");
+const international = shape(`(?:\\+|00)[1-9](?:${gap}?\\(?\\d|\\)${gap}?\\d|${gap}?\\(0\\)${gap}?\\d){6,16}`);
+const northAmerican = shape(
+	"(?:1[ .-])?(?:\\([2-9]\\d\\d\\) ?|[2-9]\\d\\d([ .-]))[2-9]\\d\\d(?:\\1|[-. ])\\d{4}",
+);
+const trunk = shape(`(?:\\(0\\d{1,5}\\)${gap}{0,3}\\d{2,8}|0\\d{1,5})(?:${gap}{1,3}\\d{1,8}){0,5}`);
+const french = shape("0[1-9](?:([ .-])\\d\\d)(?:\\1\\d\\d){3}");
+const area = shape("\\(\\d{2,5}\\) ?\\d{3,5}[ -]?\\d{2,4}(?:[ -]\\d{2})?");
+const chinese = shape("1[3-9]\\d([ -])\\d{4}\\1\\d{4}");
+const russian = shape("8 ?\\(\\d{3}\\) ?\\d{3}-\\d\\d-\\d\\d");
+const anyPhone = shape("\\(?\\d(?:[ .\\-()/]{0,2}\\d){6,12}");
+const date = /\(?(?:\d{1,2}([./-])\d{1,2}\1(?:\d{4}|\d{2})(?![./-]?\d)|\d{4}([./-])\d{1,2}\2\d{1,2}(?!\d))/y;
+/** Countries whose numbers begin with 0 at home. */
+const homes: readonly CountryCode[] = ["GB", "FR", "DE", "IT", "NL", "AU", "JP", "KR", "CH", "SE"];
+
+/** How long the phone's number is that is at a place, or 0. */
+function phoneIn(text: string, at: number, isLabelled: boolean, asked: Asked): number {
+	const fits = (pattern: RegExp): string => text.slice(at, endOfRun(pattern, text, at));
+	const first = text[at] as string;
+	if (first === "+" || text.startsWith("00", at)) {
+		const found = fits(international);
+		if (found === "") return 0;
+		const digits = found.replace(/^00/, "+").replace("(0)", "");
+		return isOneOf(digits, asked, first === "+" ? "possible" : "valid") ? found.length : 0;
+	}
+	if (endOfRun(date, text, at) > at) return 0;
+	const american = /[1-9(]/.test(first) ? fits(northAmerican) : "";
+	if (american !== "" && isOneOf(american, asked, "valid", "US")) return american.length;
+	const sure =
+		first === "8" ? fits(russian) : first === "1" ? fits(chinese) : first === "(" ? fits(area) : "";
+	if (countOfDigits(sure) >= 8 && countOfDigits(sure) <= 12) return sure.length;
+	const pairs = first === "0" ? fits(french) : "";
+	if (pairs !== "" && isOneOf(pairs, asked, "valid", "FR")) return pairs.length;
+	const home = /[0(]/.test(first) ? fits(trunk) : "";
+	if (countOfDigits(home) >= 9 && countOfDigits(home) <= 12)
+		if (homes.some((country) => isOneOf(home, asked, "valid", country))) return home.length;
+	return isLabelled ? fits(anyPhone).length : 0;
+}
+
+function countOfDigits(text: string): number {
+	return text.replace(/\D/g, "").length;
+}
+
+/** Whether the library knows it: by the length of numbers of its country, or by its first digits as well. */
+function isOneOf(text: string, asked: Asked, how: "possible" | "valid", country?: CountryCode): boolean {
+	if (asked.questions >= mostQuestions) return true;
+	asked.questions++;
+	const number = parsePhoneNumberFromString(text, country);
+	return (how === "valid" ? number?.isValid() : number?.isPossible()) ?? false;
+}

@@ -1,0 +1,46 @@
+// What a rule answers when it is asked about a place in a text.
+import type { MaskType } from "./mask.ts";
+
+/** Where a hit begins and ends. What follows its end is masked too, as far as `rest` reaches. */
+export interface Hit {
+	readonly start: number;
+	readonly end: number;
+	readonly type: MaskType;
+	readonly rest?: Rest;
+}
+
+/** The rest of something that is masked already: it is dropped piece by piece, so that nothing of it has to be held. */
+export interface Rest {
+	/** Sticky. What it matches is dropped. It matches the same characters wherever the text is cut. */
+	readonly part: RegExp;
+	/** Sticky: the end, dropped as well. */
+	readonly last?: RegExp;
+	/** Sticky: what may become more of either with the next piece. Bounded. */
+	readonly unsure?: RegExp;
+}
+
+/** A place in a text. */
+export interface Place {
+	readonly text: string;
+	/** Where the trigger was found. */
+	readonly at: number;
+	/** Nothing before this is looked at: it was masked, or is not known any more. */
+	readonly floor: number;
+	/** Whether the text ends where it ends. If not, a rule that needs to know what follows answers `more`. */
+	readonly isWhole: boolean;
+}
+
+export type Answer = Hit | "more" | undefined;
+
+const wordLike = /[A-Za-z0-9_]/;
+
+/** Whether a word may begin here: what was masked counts as a border. */
+export function startsHere({ text, at, floor }: Place): boolean {
+	return at <= floor || !wordLike.test(text[at - 1] as string);
+}
+
+/** Where the run of characters that a sticky pattern matches ends. */
+export function endOfRun(pattern: RegExp, text: string, at: number): number {
+	pattern.lastIndex = at;
+	return pattern.test(text) ? pattern.lastIndex : at;
+}

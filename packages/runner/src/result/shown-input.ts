@@ -1,0 +1,33 @@
+// How the input of a tool is shown, in events, logs and results.
+import type { Redactor, RunnerEventType, RuntimeFlags } from "../contract/index.ts";
+
+type LogToolInputs = NonNullable<RuntimeFlags["logToolInputs"]>;
+
+/** The input as it is shown: undefined with `exclude`; with `raw` it keeps PII, and no credentials or secrets. */
+export function shownInput(input: unknown, redactor: Redactor, how: LogToolInputs): unknown {
+	if (how === "exclude") return undefined;
+	return how === "raw" ? redactor.redact(input, { keep: "pii" }) : redactor.redact(input);
+}
+
+/** What an event says, redacted; the input of a tool is in events of calls, and of the plans that decided on them. */
+export function shownData(
+	type: RunnerEventType,
+	data: unknown,
+	redactor: Redactor,
+	how: LogToolInputs,
+): unknown {
+	if (type === "tool.call") return withShownInput(data as WithInput, redactor, how);
+	if (type !== "plan") return redactor.redact(data);
+	const { planned, ...rest } = data as { readonly planned?: WithInput & { readonly type: string } };
+	if (planned?.type !== "tool") return redactor.redact(data);
+	return { ...redactor.redact(rest), planned: withShownInput(planned, redactor, how) };
+}
+
+interface WithInput {
+	readonly input?: unknown;
+}
+
+function withShownInput({ input, ...rest }: WithInput, redactor: Redactor, how: LogToolInputs): unknown {
+	const shown = input === undefined ? undefined : shownInput(input, redactor, how);
+	return { ...redactor.redact(rest), ...(shown === undefined ? {} : { input: shown }) };
+}
