@@ -43,7 +43,7 @@ function loopParts(agent: ResolvedAgent, live: LiveRuns): LoopParts {
 		storeReasoning: config.storeReasoning === true,
 		safetyBudget: config.safety?.safetyBudget ?? 3,
 		maskSecrets: (text) => agent.redactor.maskSecrets(text),
-		remembers: true,
+		remembers: config.memoryClient === undefined ? "with-run" : "by-call",
 		tools: () => shown,
 		callOf(step, iteration, ask) {
 			const toolId = step.toolId as string;

@@ -3,7 +3,7 @@
 import { inMemoryClient, type MemoryClient } from "@holdfast/memory";
 import type { Entry } from "holdfast";
 import type { CallAnswer, EventStore, StoredEvent } from "../contract/index.ts";
-import { type FactEvents, type PastEvent, pastEvents } from "../result/index.ts";
+import { type FactEvents, keptWrites, type PastEvent, pastEvents } from "../result/index.ts";
 
 /** What was found of a run. */
 export interface LeftRun {
@@ -36,6 +36,8 @@ export async function readLeftRun(
 async function rebuiltMemory(entries: readonly Entry[]): Promise<MemoryClient> {
 	const memory = inMemoryClient();
 	for (const { fact } of entries) {
+		if (fact.kind === "decision")
+			for (const { key, id, entry } of keptWrites(fact)) await memory.append(key, entry, { id });
 		if (fact.kind !== "tool.settled") continue;
 		for (const { store, operation, key, value } of (fact.result as Partial<CallAnswer>)?.changes ?? []) {
 			if (store !== "memory") continue;

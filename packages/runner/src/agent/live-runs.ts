@@ -6,7 +6,7 @@ import type { Entry } from "holdfast";
 import type { Interceptor, PolicyRun } from "holdfast/middleware";
 import type { RoutedCall, RunOptions } from "../contract/index.ts";
 import type { LiveRun } from "../loop/index.ts";
-import { FactEvents } from "../result/index.ts";
+import { FactEvents, keptWrites } from "../result/index.ts";
 import { type LeftRun, readLeftRun } from "./left-run.ts";
 import type { ResolvedAgent } from "./resolved-agent.ts";
 import { RunEvents } from "./run-events.ts";
@@ -206,7 +206,9 @@ export class LiveRuns {
 	#committed(run: OpenRun, { seq, fact }: Entry): void {
 		if (fact.kind === "run.resumed" && run.left !== undefined) this.#resumed(run, run.left, fact.reason);
 		run.committed = seq;
-		for (const { type, data } of run.facts.next(fact)) run.events.emit(type, data);
+		if (fact.kind === "decision")
+			for (const { key, id, entry } of keptWrites(fact)) void run.memory.append(key, entry, { id });
+		for (const { type, data } of run.facts.next(fact)) run.events.emitFact(type, data);
 		if (fact.kind !== "run.ended") return;
 		this.#open.delete(run.runId);
 		if (this.#options.has(run.sessionId)) this.#over.set(run.runId, run);

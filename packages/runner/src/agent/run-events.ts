@@ -34,6 +34,8 @@ export class RunEvents {
 	readonly #runId: string;
 	readonly #sessionId: string;
 	readonly #events: RunnerEvent[] = [];
+	/** Events of facts, whose data nobody changes any more, as they were emitted: by their place. */
+	readonly #unheard = new Map<number, RunnerEvent>();
 	readonly #warnings = new Set<string>();
 	#seq = 0;
 	#stored: Promise<void> = Promise.resolve();
@@ -52,12 +54,23 @@ export class RunEvents {
 
 	/** Events so far, or a reference to the store that has them. */
 	get stream(): readonly RunnerEvent[] | string {
-		return this.#listeners.store === undefined ? this.#events : `events:${this.#runId}`;
+		const { store } = this.#listeners;
+		if (store !== undefined) return `events:${this.#runId}`;
+		// What nobody listened to is redacted when it is looked at.
+		for (const [at, event] of this.#unheard)
+			this.#events[at] = { ...event, data: this.#shown(event.type, event.data) };
+		this.#unheard.clear();
+		return this.#events;
 	}
 
 	/** Emits an event. Never throws. */
 	emit(type: RunnerEventType, data?: unknown): void {
-		this.#emitAt(this.#listeners.clock.now(), type, data);
+		this.#emitAt(this.#listeners.clock.now(), type, data, "changing");
+	}
+
+	/** Emits an event whose data is on record, and so stays as it is. */
+	emitFact(type: RunnerEventType, data?: unknown): void {
+		this.#emitAt(this.#listeners.clock.now(), type, data, "recorded");
 	}
 
 	/**
@@ -72,7 +85,7 @@ export class RunEvents {
 		if (stored !== undefined) this.#seq = stored.at(-1)?.seq ?? 0;
 		else if (left === "elsewhere") this.#seq = 0;
 		if (storeError !== undefined) this.#storeFailed(storeError);
-		for (const { at, type, data } of events.slice(known)) this.#emitAt(at, type, data);
+		for (const { at, type, data } of events.slice(known)) this.#emitAt(at, type, data, "recorded");
 		if (isWhole) return;
 		this.emit("run.resume", { reason });
 		this.#warnings.add(
@@ -81,22 +94,33 @@ export class RunEvents {
 		if (store !== undefined) this.#stored = this.#stored.then(() => this.#markIncomplete(store));
 	}
 
-	#emitAt(at: number, type: RunnerEventType, data: unknown): void {
-		const { redactor, logToolInputs, bus, store, handlers } = this.#listeners;
-		const event: RunnerEvent = {
+	#shown(type: RunnerEventType, data: unknown): unknown {
+		const { redactor, logToolInputs } = this.#listeners;
+		return shownData(type, plain(data), redactor, logToolInputs);
+	}
+
+	#emitAt(at: number, type: RunnerEventType, data: unknown, kind: "recorded" | "changing"): void {
+		const { bus, store, handlers } = this.#listeners;
+		const name = nameOf[type];
+		const hearing = name === undefined ? [] : handlers(name);
+		const bare: RunnerEvent = {
 			seq: ++this.#seq,
 			runId: this.#runId,
 			sessionId: this.#sessionId,
 			type,
 			time: new Date(at).toISOString(),
-			...(data === undefined ? {} : { data: shownData(type, plain(data), redactor, logToolInputs) }),
 		};
+		const isHeard = store !== undefined || bus !== undefined || hearing.length > 0;
+		if (!isHeard && kind === "recorded" && data !== undefined) {
+			this.#unheard.set(this.#events.length, { ...bare, data });
+			this.#events.push(bare);
+			return;
+		}
+		const event = data === undefined ? bare : { ...bare, data: this.#shown(type, data) };
 		if (store === undefined) this.#events.push(event);
 		else this.#store(store, event);
 		if (bus !== undefined) this.guarded("the event bus", () => bus.emit(event));
-		const name = nameOf[type];
-		if (name !== undefined)
-			for (const handler of handlers(name)) this.guarded(`a handler of "${name}"`, () => handler(event));
+		for (const handler of hearing) this.guarded(`a handler of "${name}"`, () => handler(event));
 	}
 
 	/** An error, with its code. */

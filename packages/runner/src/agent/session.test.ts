@@ -493,6 +493,6 @@ test("a durable run is in the journal of its host, and another agent over it rea
 			"tool.settled",
 			"decision",
 		],
-		...["tools.requested", "tool.started", "tool.settled", "decision", "assistant", "run.ended"],
+		...["decision", "assistant", "run.ended"],
 	]);
 });

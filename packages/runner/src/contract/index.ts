@@ -68,6 +68,7 @@ export type {
 export {
 	type BeginAnswer,
 	type CallAnswer,
+	changesOf,
 	executorTool,
 	memoryTool,
 	type PlanAnswer,

@@ -78,6 +78,8 @@ export interface ReflectAnswer {
 	readonly note?: string;
 	/** Written before the next step is planned. Policy may have changed or dropped some. */
 	readonly writes: readonly PlannedWrite[];
+	/** The memory is the run's own: what is written is in it as soon as this is on record, and no call is needed. */
+	readonly isKept?: true;
 	readonly error?: ResultError;
 	readonly calls: readonly ModelCall[];
 	readonly templates: readonly { readonly id: string; readonly version: string }[];
@@ -99,4 +101,9 @@ export interface CallAnswer {
 	readonly attachments?: Readonly<Record<string, string>>;
 	/** The run ends with the error. */
 	readonly fatal?: true;
+}
+
+/** What writes of a reflection change. */
+export function changesOf(writes: readonly PlannedWrite[]): readonly MemoryChange[] {
+	return writes.map(({ key, entry }) => ({ store: "memory", operation: "append", key, value: entry }));
 }

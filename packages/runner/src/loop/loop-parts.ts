@@ -51,8 +51,8 @@ export interface LoopParts {
 	readonly safetyBudget: number;
 	/** Masks what must not be seen in what is said at the end. */
 	maskSecrets(text: string): string;
-	/** Whether outputs go to a memory of the caller's; else they are kept with the run. */
-	readonly remembers: boolean;
+	/** Where outputs go: to a client of the caller's by a call, to the run's own memory, or nowhere. */
+	readonly remembers: "by-call" | "with-run" | false;
 	/** Tools that the planner may choose from. */
 	tools(known: KnownTools): readonly Pick<ToolDefinition, "id" | "description" | "schema">[];
 	/** The call of the engine's that carries a step out; undefined where no tool does. `ask`: a person has to allow it. */

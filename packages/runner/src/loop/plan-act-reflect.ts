@@ -58,7 +58,7 @@ function finishing({ maskSecrets }: LoopParts, value: unknown): Action {
 
 /** Whether anything is made of results beyond what the fold does. */
 function reflects({ reflector, goalMet, remembers }: LoopParts): boolean {
-	return remembers || reflector !== undefined || goalMet !== undefined;
+	return remembers !== false || reflector !== undefined || goalMet !== undefined;
 }
 
 function beginning(parts: LoopParts, { input }: Progress): Action {
@@ -133,7 +133,7 @@ function reflecting(parts: LoopParts, progress: Progress, known: KnownTools): Ac
 		const { context, used } = plannerContext(live, signal, `reflect ${progress.steps}`);
 		const key = progress.begin?.contextKey ?? live.sessionId;
 		const { output } = result ?? {};
-		const isWritten = parts.remembers && result?.ok === true && output !== undefined;
+		const isWritten = parts.remembers !== false && result?.ok === true && output !== undefined;
 		const writes = isWritten ? [{ key, id: `${runId}:${progress.steps}`, entry: output }] : [];
 		try {
 			const state = plannerState(parts, live, progress, known);
@@ -144,6 +144,7 @@ function reflecting(parts: LoopParts, progress: Progress, known: KnownTools): Ac
 				calls,
 				templates,
 				writes,
+				...(isWritten && parts.remembers === "with-run" ? { isKept: true } : {}),
 				...(goalMet ? { goalMet: true } : {}),
 				...(found?.note === undefined ? {} : { note: String(found.note) }),
 			};

@@ -6,6 +6,7 @@ import {
 	type BeginAnswer,
 	type CallAnswer,
 	type ChatMessage,
+	changesOf,
 	type MemoryChange,
 	type ModelCall,
 	type PlanAnswer,
@@ -250,11 +251,12 @@ function unknownAnswer(outcome: string, result: unknown, duration: number): Call
 }
 
 function afterReflection(progress: Progress, reflected: ReflectAnswer): Progress {
-	const { note, writes, error } = reflected;
+	const { note, writes, isKept, error } = reflected;
 	return {
 		...progress,
 		reflected,
-		phase: writes.length > 0 ? "remember" : "plan",
+		phase: writes.length > 0 && isKept !== true ? "remember" : "plan",
+		changes: isKept === true ? progress.changes.appendAll(changesOf(writes)) : progress.changes,
 		scratchpad: note === undefined ? progress.scratchpad : progress.scratchpad.append(note),
 		calls: progress.calls.appendAll(reflected.calls),
 		templates: progress.templates.appendAll(reflected.templates),

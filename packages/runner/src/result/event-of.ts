@@ -2,7 +2,9 @@
 import type { Fact } from "holdfast";
 import {
 	type CallAnswer,
+	changesOf,
 	type PlanAnswer,
+	type PlannedWrite,
 	type ReflectAnswer,
 	type RunnerEventType,
 	topics,
@@ -62,6 +64,17 @@ function ofDecision(topic: string, answer: unknown, step: number): readonly Even
 		return [{ type: "plan", data: { step, planned, ...(error === undefined ? {} : { error }) } }, ...stepped];
 	}
 	if (topic !== topics.reflect) return [];
-	const { goalMet, note, error } = answer as ReflectAnswer;
-	return [{ type: "reflect", data: { step, goalMet: goalMet === true, note, error } }];
+	const { goalMet, note, error, writes, isKept } = answer as ReflectAnswer;
+	const changes = isKept === true ? changesOf(writes) : [];
+	return [
+		{ type: "reflect", data: { step, goalMet: goalMet === true, note, error } },
+		...changes.map((change): EventData => ({ type: "memory", data: { step, ...change } })),
+	];
+}
+
+/** What a decision writes to the run's own memory. */
+export function keptWrites({ topic, answer }: Extract<Fact, { kind: "decision" }>): readonly PlannedWrite[] {
+	if (topic !== topics.reflect) return [];
+	const { isKept, writes } = answer as ReflectAnswer;
+	return isKept === true ? writes : [];
 }
