@@ -1,0 +1,13 @@
+// Door of what places must be able to do.
+export { failed, notInstalled, unavailable, withinTime } from "./errors.ts";
+export type {
+	Expired,
+	FoundRecord,
+	Kind,
+	NewRecord,
+	StoredRecord,
+	Storage,
+	VectorSearch,
+	Window,
+	WordSearch,
+} from "./storage.ts";
