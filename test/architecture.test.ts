@@ -14,7 +14,8 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 	["upp", []],
 	["core", ["@holdfast/upp"]],
 	["stores", ["@holdfast/upp", "holdfast"]],
-	["testing", ["@holdfast/upp", "holdfast"]],
+	["memory", ["@holdfast/upp"]],
+	["testing", ["@holdfast/upp", "@holdfast/memory", "holdfast"]],
 	["server", ["@holdfast/upp", "holdfast"]],
 	["cli", ["@holdfast/upp", "holdfast", "@holdfast/server", "@holdfast/runner"]],
 	["client", []],
@@ -26,6 +27,7 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 const testedWith: ReadonlyMap<string, readonly string[]> = new Map([
 	["core", ["@holdfast/testing", "@holdfast/stores"]],
 	["stores", ["@holdfast/testing"]],
+	["memory", ["@holdfast/testing"]],
 	["server", ["@holdfast/testing"]],
 	["cli", ["@holdfast/testing"]],
 	["memory", ["@holdfast/testing"]],
@@ -37,7 +39,7 @@ const mayDependOn: ReadonlyMap<string, readonly string[]> = new Map([
 	["upp", []],
 	["core", ["@holdfast/upp"]],
 	["stores", ["@holdfast/upp", "holdfast"]],
-	["testing", ["@holdfast/upp", "holdfast"]],
+	["testing", ["@holdfast/upp", "@holdfast/memory", "holdfast"]],
 	["client", ["eventsource-parser"]],
 ]);
 

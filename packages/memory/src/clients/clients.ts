@@ -37,7 +37,14 @@ export function clientsOver(storage: Storage, options: ClientOptions, keyRing: K
 }
 
 function partsOf(storage: Storage, options: ClientOptions, keyRing: KeyRing | undefined): Parts {
-	const { access = [], audit, embed, maxEntryBytes = usualEntryBytes, now = Date.now, retention = {} } = options;
+	const {
+		access = [],
+		audit,
+		embed,
+		maxEntryBytes = usualEntryBytes,
+		now = Date.now,
+		retention = {},
+	} = options;
 	demandLimit("maxEntryBytes", maxEntryBytes);
 	demandLimit("retention.maxAgeMs", retention.maxAgeMs);
 	demandLimit("retention.maxEntries", retention.maxEntries);

@@ -2,9 +2,9 @@
 import type { FullDatabaseClient } from "../contract/index.ts";
 import { answered, matcherOf } from "../query/index.ts";
 import { givenName, storedName, writtenValue } from "../values/index.ts";
-import type { Parts } from "./parts.ts";
 import { find } from "./find.ts";
 import { demandSearch, usualTopK } from "./memory-face.ts";
+import type { Parts } from "./parts.ts";
 
 /** The database client, but for opening and closing. */
 export function databaseFace(parts: Parts): Pick<FullDatabaseClient, "write" | "read" | "query" | "search"> {

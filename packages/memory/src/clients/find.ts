@@ -57,7 +57,12 @@ export async function find(parts: SearchParts, wanted: Wanted): Promise<readonly
 		byVector = await pages.all((page) => nearest.call(storage, { ...query, vector, minSimilarity, ...page }));
 	}
 	if (isScanned.words || isScanned.vector) {
-		const scanned = await scan(parts, wanted, isScanned.words ? words : [], isScanned.vector ? vector : undefined);
+		const scanned = await scan(
+			parts,
+			wanted,
+			isScanned.words ? words : [],
+			isScanned.vector ? vector : undefined,
+		);
 		if (isScanned.words) byWords = scanned.byWords.slice(0, depth);
 		if (isScanned.vector) byVector = scanned.byVector.slice(0, depth);
 	}

@@ -3,8 +3,8 @@ import { HoldfastError } from "@holdfast/upp";
 import type { FullMemoryClient } from "../contract/index.ts";
 import { demandCount, invalid, rangeOf } from "../query/index.ts";
 import { givenName, storedName, writtenValue } from "../values/index.ts";
-import type { Parts } from "./parts.ts";
 import { find } from "./find.ts";
+import type { Parts } from "./parts.ts";
 
 /** The memory client, but for opening and closing. */
 export function memoryFace(parts: Parts): Pick<FullMemoryClient, "append" | "read" | "search" | "clear"> {
@@ -35,8 +35,7 @@ export function memoryFace(parts: Parts): Pick<FullMemoryClient, "append" | "rea
 			const { streamKey, topK = usualTopK } = options;
 			const space = streamKey === undefined ? undefined : storedName(streamKey);
 			demandSearch(text, topK);
-			if (streamKey !== undefined)
-				await access.demand("read", { kind: "stream", name: streamKey }, options);
+			if (streamKey !== undefined) await access.demand("read", { kind: "stream", name: streamKey }, options);
 			await opening.open();
 			const allows = (stored: string): boolean =>
 				access.allows("read", { kind: "stream", name: givenName(stored) }, options);

@@ -1,7 +1,14 @@
 // A memory client and a database client over one place, and what they are made with.
 import type { DatabaseClient, MatchOptions, QueryOptions } from "./database-client.ts";
 import type { Embed } from "./embedding.ts";
-import type { AppendOptions, Caller, MemoryClient, ReadOptions, SearchMatch, SearchOptions } from "./memory-client.ts";
+import type {
+	AppendOptions,
+	Caller,
+	MemoryClient,
+	ReadOptions,
+	SearchMatch,
+	SearchOptions,
+} from "./memory-client.ts";
 
 /** A memory client with everything that is optional in the interface. */
 export interface FullMemoryClient extends MemoryClient {

@@ -52,7 +52,9 @@ export class KeyRing {
 		if (key === undefined) throw decryptFailed(`there is no key ${JSON.stringify(id)}`, boundTo);
 		const all = Buffer.from(sealed.slice(mark.length + id.length + 1), "base64");
 		try {
-			const decryption = createDecipheriv(cipher, key, all.subarray(0, nonceBytes), { authTagLength: tagBytes });
+			const decryption = createDecipheriv(cipher, key, all.subarray(0, nonceBytes), {
+				authTagLength: tagBytes,
+			});
 			decryption.setAAD(Buffer.from(boundTo));
 			decryption.setAuthTag(all.subarray(nonceBytes, nonceBytes + tagBytes));
 			const opened = [decryption.update(all.subarray(nonceBytes + tagBytes)), decryption.final()];

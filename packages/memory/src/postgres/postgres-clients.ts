@@ -35,6 +35,12 @@ export function postgresClients(options: PostgresOptions): Clients {
 	const { connectTimeoutMs = 5_000, commandTimeoutMs = 30_000 } = options;
 	if ((url === undefined) === (pool === undefined))
 		throw new HoldfastError("OPTION_INVALID", "Postgres needs either `url` or `pool`.");
-	const connection = new PostgresConnection({ url, pool, maxConnections, connectTimeoutMs, commandTimeoutMs });
+	const connection = new PostgresConnection({
+		url,
+		pool,
+		maxConnections,
+		connectTimeoutMs,
+		commandTimeoutMs,
+	});
 	return clientsOver(postgresStorage(connection, schema), options, keyRingOf(options));
 }

@@ -57,9 +57,12 @@ export class PostgresConnection {
 			const pool = this.#options.pool ?? (await this.#connected());
 			return (await withinTime(timeoutMs, this.#place, pool.query(text, values))).rows;
 		} catch (cause) {
-			const error = isOfConnection(cause) ? unavailable(this.#place, messageOf(cause), cause) : failed(this.#place, cause);
+			const error = isOfConnection(cause)
+				? unavailable(this.#place, messageOf(cause), cause)
+				: failed(this.#place, cause);
 			// Connections that do not answer are not asked again. Ending a pool waits for them, so nobody waits for that.
-			if (error.code === "DB_UNAVAILABLE" && (used === undefined || used === this.#pool)) this.close().catch(() => {});
+			if (error.code === "DB_UNAVAILABLE" && (used === undefined || used === this.#pool))
+				this.close().catch(() => {});
 			throw error;
 		}
 	}
@@ -107,7 +110,9 @@ function hostOf(url: string): string {
 
 async function loadPool(): Promise<new (options: object) => Pool> {
 	try {
-		return (await import("pg")).default.Pool as unknown as new (options: object) => Pool;
+		return (await import("pg")).default.Pool as unknown as new (
+			options: object,
+		) => Pool;
 	} catch (cause) {
 		throw notInstalled("pg", cause);
 	}

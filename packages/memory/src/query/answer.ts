@@ -30,7 +30,9 @@ export function demandCount(name: string, count: number): void {
 		throw invalid(`\`${name}\` is a whole number from 0, not ${String(count)}.`);
 }
 
-function comparerOf(sort: Readonly<Record<string, "asc" | "desc">>): (one: unknown, other: unknown) => number {
+function comparerOf(
+	sort: Readonly<Record<string, "asc" | "desc">>,
+): (one: unknown, other: unknown) => number {
 	const fields = Object.entries(sort).map(([field, direction]) => {
 		if (direction !== "asc" && direction !== "desc")
 			throw invalid(`${JSON.stringify(field)} is sorted "asc" or "desc".`);

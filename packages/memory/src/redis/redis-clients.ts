@@ -29,7 +29,13 @@ export interface RedisOptions extends PersistentOptions {
  * const clients = redisClients({ url: "redis://localhost:6379", unencrypted: true });
  */
 export function redisClients(options: RedisOptions): Clients {
-	const { url, command, prefix = "{holdfast}:memory:", connectTimeoutMs = 5_000, commandTimeoutMs = 30_000 } = options;
+	const {
+		url,
+		command,
+		prefix = "{holdfast}:memory:",
+		connectTimeoutMs = 5_000,
+		commandTimeoutMs = 30_000,
+	} = options;
 	if ((url === undefined) === (command === undefined))
 		throw new HoldfastError("OPTION_INVALID", "Redis needs either `url` or `command`.");
 	const connection = new RedisConnection({ url, command, connectTimeoutMs, commandTimeoutMs });

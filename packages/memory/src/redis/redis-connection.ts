@@ -106,9 +106,11 @@ export class RedisConnection {
 /** Errors that Redis answered with are no reason to try again; all others are of the connection. */
 function errorOf(place: string, cause: unknown): HoldfastError {
 	if (cause instanceof HoldfastError) return cause;
-	const { message, name, constructor } = cause as Error;
-	const isAnswer = /ErrorReply|SimpleError|ReplyError|BlobError/.test(`${name} ${constructor?.name}`);
-	if (isAnswer && !/^(?:LOADING|BUSY|MASTERDOWN|TRYAGAIN|CLUSTERDOWN)/.test(message)) return failed(place, cause);
+	const { message, name } = cause as Error;
+	const className = (cause as object).constructor.name;
+	const isAnswer = /ErrorReply|SimpleError|ReplyError|BlobError/.test(`${name} ${className}`);
+	if (isAnswer && !/^(?:LOADING|BUSY|MASTERDOWN|TRYAGAIN|CLUSTERDOWN)/.test(message))
+		return failed(place, cause);
 	return unavailable(place, message || String(cause), cause);
 }
 

@@ -30,8 +30,11 @@ export function redisStorage(connection: RedisConnection, prefix: string): Stora
 	const rowsOf = (kind: Kind, space: string): string => `${prefix}rows:${kind}:${space}`;
 	const orderOf = (kind: Kind, space: string): string => `${prefix}order:${kind}:${space}`;
 	const namesOf = (kind: Kind, space: string): string => `${prefix}names:${kind}:${space}`;
-	const run = (script: string, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> =>
-		connection.send(["EVAL", script, String(keys.length), ...keys, ...args.map(String)]);
+	const run = (
+		script: string,
+		keys: readonly string[],
+		args: readonly (string | number)[],
+	): Promise<unknown> => connection.send(["EVAL", script, String(keys.length), ...keys, ...args.map(String)]);
 	const write = async (script: string, kind: Kind, record: NewRecord): Promise<void> => {
 		const { space, name } = record;
 		const keys = [seqKey, spacesOf(kind), rowsOf(kind, space), orderOf(kind, space), namesOf(kind, space)];
@@ -40,7 +43,9 @@ export function redisStorage(connection: RedisConnection, prefix: string): Stora
 
 	async function* pages(kind: Kind, space: string, range: Range): AsyncGenerator<readonly StoredRecord[]> {
 		const command = range.order === "asc" ? "ZRANGEBYSCORE" : "ZREVRANGEBYSCORE";
-		let [from, to] = range.order === "asc" ? [String(range.fromSeq), "+inf"] : ["+inf", String(range.fromSeq)];
+		const [first, to] =
+			range.order === "asc" ? [String(range.fromSeq), "+inf"] : ["+inf", String(range.fromSeq)];
+		let from = first;
 		for (let { offset } = range; ; offset = 0) {
 			const keys = [rowsOf(kind, space), orderOf(kind, space)];
 			const flat = (await run(pageScript, keys, [command, from, to, offset, pageSize])) as string[];
@@ -49,8 +54,8 @@ export function redisStorage(connection: RedisConnection, prefix: string): Stora
 				page.push(recordOf(kind, space, Number(flat[at]), flat[at + 1] as string));
 			if (page.length > 0) yield page;
 			if (page.length < pageSize) return;
-			const last = `(${page.at(-1)?.seq}`;
-			[from, to] = [last, to];
+
+			from = `(${page.at(-1)?.seq}`;
 		}
 	}
 	return {

@@ -60,7 +60,8 @@ export function bytesOf(vector: Float32Array): Uint8Array {
 }
 
 export function vectorFrom(bytes: Uint8Array): Float32Array {
-	return new Float32Array(bytes.slice().buffer, 0, bytes.byteLength >> 2);
+	// Copied, since bytes of Node's may be part of something larger.
+	return new Float32Array(Uint8Array.from(bytes).buffer, 0, bytes.byteLength >> 2);
 }
 
 function failed(why: string, cause?: unknown): HoldfastError {

@@ -13,7 +13,11 @@ const mostWords = 128;
 
 /** The words of a text in order. Costs what the text is long, up to a limit. */
 export function wordsOf(text: string): readonly string[] {
-	const plain = text.slice(0, longestText).normalize("NFKD").replaceAll(/[\u0300-\u036f]/g, "").toLowerCase();
+	const plain = text
+		.slice(0, longestText)
+		.normalize("NFKD")
+		.replaceAll(/[\u0300-\u036f]/g, "")
+		.toLowerCase();
 	const words = plain.slice(0, longestText).match(word) ?? [];
 	return words.map((each) => (each.length > longestWord ? each.slice(0, longestWord) : each));
 }

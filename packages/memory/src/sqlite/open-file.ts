@@ -28,10 +28,18 @@ const schema = `
 	PRAGMA user_version = ${version};
 `;
 
+const busy = 5;
+const locked = 6;
+const cannotOpen = 14;
+
+/** SQLite's result code. */
+function codeOf(error: unknown): number {
+	return Number((error as { errcode?: number } | undefined)?.errcode ?? 0) & 255;
+}
+
 /** Whether another connection holds a lock. */
 export function isBusy(error: unknown): boolean {
-	const code = Number((error as { errcode?: number } | undefined)?.errcode ?? 0) & 255;
-	return code === 5 || code === 6;
+	return codeOf(error) === busy || codeOf(error) === locked;
 }
 
 /**
@@ -50,11 +58,14 @@ export function openFile(path: string): DatabaseSync {
 			makeTables(database, path);
 		}
 		// What is deleted is overwritten, so that it cannot be read in the file either.
-		database.exec("PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON; PRAGMA journal_size_limit = 16777216");
+		database.exec(
+			"PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON; PRAGMA journal_size_limit = 16777216",
+		);
 		return database;
 	} catch (error) {
 		database?.close();
 		if (isBusy(error)) throw error;
+		if (codeOf(error) === cannotOpen) throw unavailable(path, String(error), error);
 		throw failed(path, error);
 	}
 }
@@ -85,7 +96,9 @@ function marksOf(database: DatabaseSync, path: string): "new" | "known" {
 		Object.values(database.prepare(`PRAGMA ${pragma}`).get() as Record<string, number>)[0] ?? 0;
 	const found = number("application_id");
 	if (found === applicationId && number("user_version") <= version) return "known";
-	const { tables } = database.prepare("SELECT count(*) AS tables FROM sqlite_schema").get() as { tables: number };
+	const { tables } = database.prepare("SELECT count(*) AS tables FROM sqlite_schema").get() as {
+		tables: number;
+	};
 	if (found === 0 && tables === 0) return "new";
 	throw new HoldfastError(
 		"DB_FAILED",

@@ -1,7 +1,8 @@
 // A SQLite file as a place. A transaction never stays open across an `await`; while another process holds a lock, this
 // one waits without blocking.
-import { setTimeout as sleep } from "node:timers/promises";
+
 import type { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError } from "@holdfast/upp";
 import type { Kind, NewRecord, Storage, StoredRecord } from "../storage/index.ts";
 import { failed, unavailable } from "../storage/index.ts";
@@ -22,7 +23,10 @@ interface Opened {
 export function sqliteStorage(options: { readonly file: string; readonly busyTimeoutMs?: number }): Storage {
 	const { file, busyTimeoutMs = usualPatience } = options;
 	if (typeof file !== "string" || file === "" || file === ":memory:")
-		throw new HoldfastError("OPTION_INVALID", "`file` is the path of a file. Use `inMemoryClients()` without one.");
+		throw new HoldfastError(
+			"OPTION_INVALID",
+			"`file` is the path of a file. Use `inMemoryClients()` without one.",
+		);
 	let opened: Opened | undefined;
 
 	/** What is done, again for as long as another process holds a lock. */

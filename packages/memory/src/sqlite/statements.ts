@@ -14,7 +14,8 @@ type Name =
 
 const texts: Readonly<Record<Name, string>> = {
 	insert: "INSERT INTO records (kind, space, name, at, body, vector) VALUES (?, ?, ?, ?, ?, ?)",
-	insertOnce: "INSERT INTO records (kind, space, name, at, body, vector) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+	insertOnce:
+		"INSERT INTO records (kind, space, name, at, body, vector) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
 	addEntryWords: "INSERT INTO entry_words (rowid, words) VALUES (?, ?)",
 	addValueWords: "INSERT INTO value_words (rowid, words) VALUES (?, ?)",
 	dropEntryWords: "DELETE FROM entry_words WHERE rowid = ?",

@@ -61,7 +61,12 @@ function newest(
 	const rows =
 		space === undefined
 			? (isEntry ? statements.newestEntries : statements.newestValues).all(match, limit, offset)
-			: (isEntry ? statements.newestOfStream : statements.newestOfCollection).all(match, space, limit, offset);
+			: (isEntry ? statements.newestOfStream : statements.newestOfCollection).all(
+					match,
+					space,
+					limit,
+					offset,
+				);
 	return rows.map((row) => foundRecord({ ...row, score: least }));
 }
 

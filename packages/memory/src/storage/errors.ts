@@ -14,7 +14,9 @@ export function unavailable(place: string, why: string, cause?: unknown): Holdfa
 export function failed(place: string, cause: unknown): HoldfastError {
 	if (isHoldfastError(cause)) return cause;
 	const why = cause instanceof Error ? cause.message : String(cause);
-	return new HoldfastError("DB_FAILED", `${place} failed: ${why}. What was written before is kept.`, { cause });
+	return new HoldfastError("DB_FAILED", `${place} failed: ${why}. What was written before is kept.`, {
+		cause,
+	});
 }
 
 /** A package that a client needs and that is not installed. */

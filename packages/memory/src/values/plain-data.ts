@@ -56,7 +56,8 @@ function problemOf(value: unknown, above: ReadonlySet<object>): string | undefin
 	const prototype = Object.getPrototypeOf(value);
 	if (prototype !== null && Object.getPrototypeOf(prototype) !== null)
 		return `an object of the class ${prototype.constructor?.name ?? "unknown"}`;
-	if (typeof (value as { toJSON?: unknown }).toJSON === "function") return "an object with a function `toJSON`";
+	if (typeof (value as { toJSON?: unknown }).toJSON === "function")
+		return "an object with a function `toJSON`";
 	if (Object.getOwnPropertySymbols(value).length > 0) return "an object with symbols as names";
 	return undefined;
 }
