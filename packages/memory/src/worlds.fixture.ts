@@ -71,9 +71,8 @@ export async function redisWorld(): Promise<World> {
 		const found = [];
 		for (const key of await keys()) {
 			if (!key.startsWith(`${prefix}rows:value:`)) continue;
-			const flat = (await command(["HGETALL", key])) as string[];
-			for (let at = 0; at < flat.length; at += 2)
-				found.push({ key, seq: flat[at] as string, row: JSON.parse(flat[at + 1] as string) });
+			for (const seq of (await command(["HKEYS", key])) as string[])
+				found.push({ key, seq, row: JSON.parse((await command(["HGET", key, seq])) as string) });
 		}
 		return found;
 	};
@@ -84,7 +83,7 @@ export async function redisWorld(): Promise<World> {
 			for (const key of await keys()) {
 				const type = await command(["TYPE", key]);
 				all.push(key);
-				if (type === "hash") all.push(await command(["HGETALL", key]));
+				if (type === "hash") all.push(await command(["HKEYS", key]), await command(["HVALS", key]));
 				if (type === "set") all.push(await command(["SMEMBERS", key]));
 			}
 			return Buffer.from(all.flat().join("\n"));
