@@ -30,6 +30,7 @@ const rows: ReadonlyMap<string, readonly string[]> = new Map([
 	["recovery", []],
 	["background-jobs", []],
 	["serving", ["--expose-gc"]],
+	["memory-search", []],
 	["import", []],
 	["installed-size", []],
 	["types", []],

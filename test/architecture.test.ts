@@ -27,7 +27,7 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 const testedWith: ReadonlyMap<string, readonly string[]> = new Map([
 	["core", ["@holdfast/testing", "@holdfast/stores"]],
 	["stores", ["@holdfast/testing"]],
-	["memory", ["@holdfast/testing"]],
+	["memory", ["@holdfast/testing", "holdfast"]],
 	["server", ["@holdfast/testing"]],
 	["cli", ["@holdfast/testing"]],
 	["memory", ["@holdfast/testing"]],
