@@ -38,33 +38,19 @@ export async function find(parts: SearchParts, wanted: Wanted): Promise<readonly
 	const vector = await parts.embedder?.vectorOf(wanted.text);
 	if (wanted.topK === 0 || (words.length === 0 && vector === undefined)) return [];
 	const { storage, codec } = parts;
-	const { search, nearest } = storage;
-	const isOpen = codec.keyRing === undefined;
+	const { search } = storage;
+	const isIndexed = codec.keyRing === undefined && search !== undefined;
 	const depth = vector === undefined ? wanted.topK : Math.max(fewest, wanted.topK * 4);
-	const query = { kind: wanted.kind, space: wanted.space };
-	const pages = new Pages(parts, wanted, depth);
 	let byWords: readonly FoundRecord[] = [];
 	let byVector: readonly FoundRecord[] = [];
-	const isScanned = { words: true, vector: vector !== undefined };
-	if (isOpen && search !== undefined) {
-		isScanned.words = false;
-		if (words.length > 0)
-			byWords = await pages.all((page) => search.call(storage, { ...query, words, ...page }));
+	if (isIndexed && words.length > 0) {
+		const query = { kind: wanted.kind, space: wanted.space, words };
+		byWords = await readOn(parts, wanted, depth, (page) => search.call(storage, { ...query, ...page }));
 	}
-	if (isOpen && nearest !== undefined && vector !== undefined) {
-		isScanned.vector = false;
-		const { minSimilarity } = parts.embedder as Embedder;
-		byVector = await pages.all((page) => nearest.call(storage, { ...query, vector, minSimilarity, ...page }));
-	}
-	if (isScanned.words || isScanned.vector) {
-		const scanned = await scan(
-			parts,
-			wanted,
-			isScanned.words ? words : [],
-			isScanned.vector ? vector : undefined,
-		);
-		if (isScanned.words) byWords = scanned.byWords.slice(0, depth);
-		if (isScanned.vector) byVector = scanned.byVector.slice(0, depth);
+	if (!isIndexed || vector !== undefined) {
+		const scanned = await scan(parts, wanted, isIndexed ? [] : words, vector);
+		if (!isIndexed) byWords = scanned.byWords.slice(0, depth);
+		byVector = scanned.byVector.slice(0, depth);
 	}
 	const best = vector === undefined ? byWords : joined(byWords, byVector);
 	return best.slice(0, wanted.topK).map((found) => ({ ...found, value: codec.valueOf(found.record) }));
@@ -76,31 +62,23 @@ function joined(byWords: readonly FoundRecord[], byVector: readonly FoundRecord[
 }
 
 /** Reads on in an index until enough was found that the caller may see and that is kept. */
-class Pages {
-	readonly #keeps: (record: StoredRecord) => Promise<boolean>;
-	readonly #wanted: Wanted;
-	readonly #depth: number;
-
-	constructor({ retained }: SearchParts, wanted: Wanted, depth: number) {
-		this.#keeps = retained.filter();
-		this.#wanted = wanted;
-		this.#depth = depth;
-	}
-
-	async all(
-		read: (page: { offset: number; limit: number }) => Promise<readonly FoundRecord[]>,
-	): Promise<readonly FoundRecord[]> {
-		const found: FoundRecord[] = [];
-		// Doubled each time, so that much that may not be seen costs no more than twice its reading.
-		for (let offset = 0, limit = this.#depth; ; offset += limit, limit *= 2) {
-			const page = await read({ offset, limit });
-			for (const each of page) {
-				if (!this.#wanted.allows(each.record.space) || !(await this.#keeps(each.record))) continue;
-				found.push(each);
-				if (found.length === this.#depth) return found;
-			}
-			if (page.length < limit) return found;
+async function readOn(
+	{ retained }: SearchParts,
+	{ allows }: Wanted,
+	depth: number,
+	read: (page: { readonly offset: number; readonly limit: number }) => Promise<readonly FoundRecord[]>,
+): Promise<readonly FoundRecord[]> {
+	const keeps = retained.filter();
+	const found: FoundRecord[] = [];
+	// Doubled each time, so that much that may not be seen costs no more than twice its reading.
+	for (let offset = 0, limit = depth; ; offset += limit, limit *= 2) {
+		const page = await read({ offset, limit });
+		for (const each of page) {
+			if (!allows(each.record.space) || !(await keeps(each.record))) continue;
+			found.push(each);
+			if (found.length === depth) return found;
 		}
+		if (page.length < limit) return found;
 	}
 }
 

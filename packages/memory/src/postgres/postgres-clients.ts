@@ -23,8 +23,7 @@ export interface PostgresOptions extends PersistentOptions {
 }
 
 /**
- * A memory client and a database client over Postgres 14 or newer. Search ranks by Postgres's full text search, and by
- * pgvector where that is installed.
+ * A memory client and a database client over Postgres 14 or newer. Search ranks by Postgres's full text search.
  * @throws HoldfastError `ENCRYPTION_KEY_REQUIRED`, `ENCRYPTION_KEY_INVALID`, `OPTION_INVALID`.
  * @see Agent runtime, "Memory Model"
  * @example

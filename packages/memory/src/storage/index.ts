@@ -7,7 +7,6 @@ export type {
 	NewRecord,
 	Storage,
 	StoredRecord,
-	VectorSearch,
 	Window,
 	WordSearch,
 } from "./storage.ts";

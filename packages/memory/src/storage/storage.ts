@@ -84,12 +84,4 @@ export interface Storage {
 	compact(): Promise<void>;
 	/** Records that have a word, best first, newest first among equals. Absent where the place cannot search. */
 	search?(search: WordSearch): Promise<readonly FoundRecord[]>;
-	/** Records by cosine to a vector, from `minSimilarity` on, best first. Absent where the place cannot. */
-	nearest?(search: VectorSearch): Promise<readonly FoundRecord[]>;
-}
-
-/** What is searched for by a vector. */
-export interface VectorSearch extends Omit<WordSearch, "words"> {
-	readonly vector: Float32Array;
-	readonly minSimilarity: number;
 }

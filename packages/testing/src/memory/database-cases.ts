@@ -146,6 +146,7 @@ export const databaseCases: readonly WrittenCase[] = [
 			for (const [collection, key] of ways)
 				same(await database.read(collection, key), `${collection}|${key}`, "names that join to the same");
 			same(await database.query("fields", { "__proto__.x": 1 }), [], "a field of a prototype");
+			same(await database.query("fields", JSON.parse('{"__proto__": {}}')), [], "the prototype as a field");
 			same(({} as { x?: unknown }).x, undefined, "the prototype of objects");
 		},
 	},
