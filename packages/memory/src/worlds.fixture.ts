@@ -110,7 +110,7 @@ export async function postgresWorld(): Promise<World> {
 			Buffer.from((await query(`SELECT r::text AS row FROM ${table} r`)).map(({ row }) => row).join("\n")),
 		bodies: async () => {
 			const rows = await query(`SELECT name, body FROM ${table} WHERE kind = 'value'`);
-			return new Map(rows.map(({ name, body }) => [name, body]));
+			return new Map(rows.map(({ name, body }) => [String(name), String(body)]));
 		},
 		replace: async (key, body) =>
 			void (await query(`UPDATE ${table} SET body = $1 WHERE name = $2`, [body, key])),
