@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
-	ssr: { resolve: { conditions: ["holdfast-source", "node", "import", "module", "default"] } },
+	ssr: { resolve: { conditions: ["holdfast-source", "node", "module", "default"] } },
 	test: {
 		include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts"],
 		reporters: ["default", "json"],

@@ -31,6 +31,7 @@ const rows: ReadonlyMap<string, readonly string[]> = new Map([
 	["background-jobs", []],
 	["serving", ["--expose-gc"]],
 	["redaction", []],
+	["memory-search", []],
 	["import", []],
 	["installed-size", []],
 	["types", []],

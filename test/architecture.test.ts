@@ -14,12 +14,12 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 	["upp", []],
 	["core", ["@holdfast/upp"]],
 	["stores", ["@holdfast/upp", "holdfast"]],
-	["testing", ["@holdfast/upp", "holdfast"]],
+	["memory", ["@holdfast/upp"]],
+	["testing", ["@holdfast/upp", "@holdfast/memory", "holdfast"]],
 	["server", ["@holdfast/upp", "holdfast"]],
 	["outbound", ["@holdfast/upp"]],
 	["cli", ["@holdfast/upp", "holdfast", "@holdfast/server", "@holdfast/outbound", "@holdfast/runner"]],
 	["client", []],
-	["memory", ["@holdfast/upp", "holdfast"]],
 	["runner", ["@holdfast/upp", "holdfast", "@holdfast/memory", "@holdfast/outbound"]],
 ]);
 
@@ -27,6 +27,7 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 const testedWith: ReadonlyMap<string, readonly string[]> = new Map([
 	["core", ["@holdfast/testing", "@holdfast/stores"]],
 	["stores", ["@holdfast/testing"]],
+	["memory", ["@holdfast/testing", "holdfast"]],
 	["server", ["@holdfast/testing"]],
 	["cli", ["@holdfast/testing"]],
 	["memory", ["@holdfast/testing"]],
@@ -38,7 +39,7 @@ const mayDependOn: ReadonlyMap<string, readonly string[]> = new Map([
 	["upp", []],
 	["core", ["@holdfast/upp"]],
 	["stores", ["@holdfast/upp", "holdfast"]],
-	["testing", ["@holdfast/upp", "holdfast"]],
+	["testing", ["@holdfast/upp", "@holdfast/memory", "holdfast"]],
 	["outbound", ["@holdfast/upp", "ipaddr.js"]],
 	["client", ["eventsource-parser"]],
 ]);

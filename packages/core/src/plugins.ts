@@ -3,7 +3,7 @@
 export { memoryValues, type NamedValue, type SessionValues, type ValueStore } from "./host/values.ts";
 export type { AskModel } from "./policy/plugins/ask-model.ts";
 export { type CompactionOptions, compaction } from "./policy/plugins/compaction.ts";
-export { type MemoryOptions, memory } from "./policy/plugins/memory.ts";
+export { type MemoryOptions, memory, type NoteDatabase } from "./policy/plugins/memory.ts";
 export {
 	type AssembleContext,
 	definePlugin,

@@ -1,14 +1,29 @@
-// The main entry: what memory and database clients are.
+// The main entry: what memory and database clients are, and those in memory.
 export type {
+	AccessAudit,
+	AccessRecord,
+	AccessRule,
 	AppendOptions,
 	Caller,
+	ClientOptions,
+	Clients,
 	Comparison,
 	DatabaseClient,
+	Embed,
+	EmbeddingModel,
+	EmbedOptions,
+	EmbedTexts,
+	Encryption,
+	FullDatabaseClient,
+	FullMemoryClient,
+	MatchOptions,
 	MemoryClient,
+	PersistentOptions,
 	Query,
 	QueryOptions,
 	ReadOptions,
+	Retention,
 	SearchMatch,
 	SearchOptions,
 } from "./contract/index.ts";
-export { inMemoryClient } from "./in-memory/in-memory-client.ts";
+export { inMemoryClient, inMemoryClients } from "./in-memory/index.ts";

@@ -12,6 +12,7 @@ export {
 } from "./execution-host/index.ts";
 export { type HostContractOptions, type HostWorld, hostContract } from "./host/index.ts";
 export { type JournalContractOptions, type JournalWorld, journalContract } from "./journal/index.ts";
+export { type MemoryContractOptions, type MemoryWorld, memoryContract } from "./memory/index.ts";
 export {
 	type Script,
 	type ScriptedCall,

@@ -1,5 +1,5 @@
 // Long-term memory: values under keys in collections, which can be queried.
-import type { Caller, SearchOptions } from "./memory-client.ts";
+import type { Caller } from "./memory-client.ts";
 
 /** A comparison of one field. */
 export interface Comparison {
@@ -24,6 +24,14 @@ export interface QueryOptions extends Caller {
 	readonly sort?: Readonly<Record<string, "asc" | "desc">>;
 }
 
+/** How values are searched. */
+export interface MatchOptions extends Caller {
+	/** Matches at most, from 0. Default: 10. */
+	readonly topK?: number;
+	/** Only in this collection. Default: in all. */
+	readonly collection?: string;
+}
+
 /**
  * Values under keys in collections. A client of the caller's own may lack `search`, and ignore options.
  * @see Agent runtime, "Core Components", DatabaseClient
@@ -35,7 +43,7 @@ export interface DatabaseClient {
 	// biome-ignore lint/suspicious/noExplicitAny: values are the caller's own
 	query(collection: string, query: Query, options?: QueryOptions): Promise<any[]>;
 	// biome-ignore lint/suspicious/noExplicitAny: clients of others may give matches of another shape
-	search?(text: string, options?: Omit<SearchOptions, "streamKey">): Promise<any[]>;
+	search?(text: string, options?: MatchOptions): Promise<any[]>;
 	/** Connects, where there is something to connect to. */
 	start?(): Promise<void>;
 	/** Rejects where it cannot be used. */

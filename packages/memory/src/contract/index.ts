@@ -1,5 +1,18 @@
 // Door of the contract: what memory and database clients are.
-export type { Comparison, DatabaseClient, Query, QueryOptions } from "./database-client.ts";
+export type {
+	AccessAudit,
+	AccessRecord,
+	AccessRule,
+	ClientOptions,
+	Clients,
+	Encryption,
+	FullDatabaseClient,
+	FullMemoryClient,
+	PersistentOptions,
+	Retention,
+} from "./clients.ts";
+export type { Comparison, DatabaseClient, MatchOptions, Query, QueryOptions } from "./database-client.ts";
+export type { Embed, EmbeddingModel, EmbedOptions, EmbedTexts } from "./embedding.ts";
 export type {
 	AppendOptions,
 	Caller,

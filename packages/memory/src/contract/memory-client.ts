@@ -4,6 +4,8 @@
 export interface Caller {
 	/** Roles of whoever reads or writes. Default: none. */
 	readonly roles?: readonly string[];
+	/** Who it is, for audit records. Default: `unknown`. */
+	readonly agentId?: string;
 }
 
 /** How a stream is read. */

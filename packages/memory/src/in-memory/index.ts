@@ -1,2 +1,2 @@
 // Door of the clients in memory.
-export { inMemoryClient } from "./in-memory-client.ts";
+export { inMemoryClient, inMemoryClients } from "./in-memory-clients.ts";

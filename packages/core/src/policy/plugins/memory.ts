@@ -1,18 +1,46 @@
-// Notes that a model keeps for the session it works in: three tools over the session's values.
-
+// Notes that a model keeps, for the session it works in or for all sessions of its agent: three tools over the session's
+// values, or over a collection of a database client.
+import { HoldfastError } from "@holdfast/upp";
 import type { SessionValues, ValueStore } from "../../host/index.ts";
 import { type AnyTool, type ToolContext, tool } from "../../tools/index.ts";
 import { definePlugin, type Plugin } from "./plugin.ts";
+
+/** What is used of a database client, such as those of @holdfast/memory. */
+export interface NoteDatabase {
+	write(collection: string, key: string, value: unknown): Promise<void>;
+	read(collection: string, key: string): Promise<unknown>;
+	query(collection: string, query: Readonly<Record<string, unknown>>): Promise<unknown[]>;
+	/** Finds notes by rank; without it those are found that have all words. */
+	search?(text: string, options: { readonly collection: string }): Promise<unknown[]>;
+}
 
 /** Options of `memory`. */
 export interface MemoryOptions {
 	/** Where notes are kept. Default: where the sessions are kept. */
 	readonly store?: ValueStore;
+	/** Keeps notes beyond their session: all sessions whose `collection` is the same share them. Not with `store`. */
+	readonly database?: NoteDatabase;
+	/** The collection of `database`, or a function that gives it for a session, one for each user say. Default: `notes`. */
+	readonly collection?: string | ((sessionKey: string) => string);
+}
+
+interface Note {
+	readonly name: string;
+	readonly text: string;
+}
+
+/** The notes of one session. */
+interface Notes {
+	set(name: string, text: string): Promise<void>;
+	load(name: string): Promise<unknown>;
+	search(query: string): Promise<readonly Note[]>;
 }
 
 /**
- * Gives the model `memory_set`, `memory_load` and `memory_search`: notes under names, of its session only. They are
- * deleted with the session.
+ * Gives the model `memory_set`, `memory_load` and `memory_search`: notes under names, of its session only, which are
+ * deleted with the session; with `database`, of all sessions that share a collection, which are kept.
+ *
+ * @throws HoldfastError `invalid_option` for `store` beside `database`.
  *
  * @see keyed sessions, "Plugins, Session Storage, Memory, And Compaction"
  * @example
@@ -23,13 +51,18 @@ export interface MemoryOptions {
  * const clerk = new Agent({ model: openai("gpt-5.2"), plugins: [memory()] });
  */
 export function memory(options: MemoryOptions = {}): Plugin {
-	const { store } = options;
+	const { store, database } = options;
+	if (store !== undefined && database !== undefined)
+		throw new HoldfastError("invalid_option", "Notes are kept in `store` or in `database`, not in both.");
 	return definePlugin({
 		name: "memory",
 		setup(host) {
-			const notesOf = ({ sessionKey }: ToolContext): SessionValues => {
+			const notesOf = ({ sessionKey }: ToolContext): Notes => {
 				if (sessionKey === undefined) throw new Error("There is no session that notes could belong to.");
-				return store === undefined ? host.values(sessionKey) : store.values(sessionKey, "memory");
+				if (database !== undefined) return sharedNotes(database, collectionOf(options, sessionKey));
+				return sessionNotes(
+					store === undefined ? host.values(sessionKey) : store.values(sessionKey, "memory"),
+				);
 			};
 			for (const each of memoryTools(notesOf)) host.tool(each);
 			if (store !== undefined) host.on("session.delete", ({ sessionKey }) => store.deleteSession(sessionKey));
@@ -37,9 +70,49 @@ export function memory(options: MemoryOptions = {}): Plugin {
 	});
 }
 
-function memoryTools(notesOf: (context: ToolContext) => SessionValues): readonly AnyTool[] {
+function collectionOf({ collection = "notes" }: MemoryOptions, sessionKey: string): string {
+	return typeof collection === "string" ? collection : collection(sessionKey);
+}
+
+function sessionNotes(values: SessionValues): Notes {
+	return {
+		set: async (name, text) => values.set(name, text),
+		load: async (name) => values.get(name),
+		async search(query) {
+			const all = await values.list();
+			return withAllWords(
+				all.map(({ name, value }) => ({ name, text: String(value) })),
+				query,
+			);
+		},
+	};
+}
+
+function sharedNotes(database: NoteDatabase, collection: string): Notes {
+	return {
+		set: (name, text) => database.write(collection, name, { name, text }),
+		load: async (name) => ((await database.read(collection, name)) as Note | null)?.text,
+		async search(query) {
+			if (query.trim() !== "" && database.search !== undefined)
+				return (await database.search(query, { collection })).map(
+					(match) => (match as { value: Note }).value,
+				);
+			return withAllWords((await database.query(collection, {})) as Note[], query);
+		},
+	};
+}
+
+function withAllWords(notes: readonly Note[], query: string): readonly Note[] {
+	const words = query.toLowerCase().split(/\s+/);
+	return notes.filter(({ name, text }) => {
+		const searched = `${name}\n${text}`.toLowerCase();
+		return words.every((word) => searched.includes(word));
+	});
+}
+
+function memoryTools(notesOf: (context: ToolContext) => Notes): readonly AnyTool[] {
 	return [
-		tool<{ name: string; text: string }>({
+		tool<Note>({
 			name: "memory_set",
 			description:
 				"Keeps a note under a name, in place of one that was there. Notes outlast this conversation's context.",
@@ -64,25 +137,16 @@ function memoryTools(notesOf: (context: ToolContext) => SessionValues): readonly
 			},
 			retryPolicy: "pure",
 			async run({ name }, context) {
-				return (await notesOf(context).get(name)) ?? `There is no note "${name}".`;
+				return (await notesOf(context).load(name)) ?? `There is no note "${name}".`;
 			},
 		}),
 		tool<{ query?: string }>({
 			name: "memory_search",
-			description: "Finds notes whose name or text has all words of the query; without a query, all notes.",
+			description:
+				"Finds notes by the words of the query in their names and texts; without a query, all notes.",
 			parameters: { type: "object", properties: { query: { type: "string" } } },
 			retryPolicy: "pure",
-			async run({ query = "" }, context) {
-				const words = query.toLowerCase().split(/\s+/);
-				const notes = (await notesOf(context).list()).map(({ name, value }) => ({
-					name,
-					text: String(value),
-				}));
-				return notes.filter(({ name, text }) => {
-					const searched = `${name}\n${text}`.toLowerCase();
-					return words.every((word) => searched.includes(word));
-				});
-			},
+			run: ({ query = "" }, context) => notesOf(context).search(query),
 		}),
 	];
 }

@@ -1,0 +1,2 @@
+// Door of access rules.
+export { Access, type Place } from "./access.ts";

@@ -1,0 +1,2 @@
+// Door of the clients over a place.
+export { clientsOver } from "./clients.ts";

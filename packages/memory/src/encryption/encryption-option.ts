@@ -1,0 +1,21 @@
+// Whether a client encrypts. A persistent one must be asked not to.
+import { HoldfastError } from "@holdfast/upp";
+import type { PersistentOptions } from "../contract/index.ts";
+import { KeyRing } from "./key-ring.ts";
+
+/**
+ * The key ring of a persistent client; undefined where it is not to encrypt.
+ * @throws HoldfastError `ENCRYPTION_KEY_REQUIRED`, `ENCRYPTION_KEY_INVALID`.
+ */
+export function keyRingOf({ encryption, unencrypted }: PersistentOptions): KeyRing | undefined {
+	if (encryption !== undefined) return new KeyRing(encryption);
+	if (unencrypted === true) return undefined;
+	throw keyRequired("A client that keeps values beyond the process");
+}
+
+export function keyRequired(what: string): HoldfastError {
+	return new HoldfastError(
+		"ENCRYPTION_KEY_REQUIRED",
+		`${what} needs \`encryption\`: { keys: { id: 32 bytes }, current: id }. To keep values as they are, set \`unencrypted: true\`.`,
+	);
+}

@@ -1,0 +1,26 @@
+// Clients for tests and short runs: nothing outlives the process.
+import { clientsOver } from "../clients/index.ts";
+import type { ClientOptions, Clients, FullMemoryClient } from "../contract/index.ts";
+import { KeyRing } from "../encryption/index.ts";
+import { inMemoryStorage } from "./in-memory-storage.ts";
+
+/**
+ * A memory client and a database client over memory of this process. Closing them keeps what is in them.
+ * @throws HoldfastError `OPTION_INVALID`, `ENCRYPTION_KEY_INVALID`.
+ * @see Agent runtime, "Memory Model"
+ * @example
+ * const { memory, database } = inMemoryClients();
+ * await memory.append("run-1", { said: "The sky is blue." });
+ * await database.write("facts", "sky", { colour: "blue" });
+ * const [best] = await memory.search("blue sky");
+ */
+export function inMemoryClients(options: ClientOptions = {}): Clients {
+	const { encryption } = options;
+	const keyRing = encryption === undefined ? undefined : new KeyRing(encryption);
+	return clientsOver(inMemoryStorage(), options, keyRing);
+}
+
+/** The memory client of `inMemoryClients()` alone. */
+export function inMemoryClient(options: ClientOptions = {}): FullMemoryClient {
+	return inMemoryClients(options).memory;
+}

@@ -1,0 +1,2 @@
+// Door of the clients over Postgres.
+export { type PostgresOptions, postgresClients } from "./postgres-clients.ts";

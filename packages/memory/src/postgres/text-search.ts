@@ -1,0 +1,25 @@
+// Words as Postgres's full text search has them, given as they are, so that no parser of its own comes between.
+
+/** Bytes of the words of one text at most; Postgres takes a megabyte, with what it keeps beside them. */
+const mostBytes = 500_000;
+const mostPlaces = 255;
+const lastPlace = 16_383;
+
+/** Words with their places as the text of a `tsvector`. Words have neither quotes nor backslashes. */
+export function vectorText(words: readonly string[]): string {
+	const places = new Map<string, number[]>();
+	let bytes = 0;
+	for (const [at, word] of words.entries()) {
+		const known = places.get(word);
+		bytes += known === undefined ? Buffer.byteLength(word) + 8 : 2;
+		if (bytes > mostBytes) break;
+		if (known === undefined) places.set(word, [Math.min(at + 1, lastPlace)]);
+		else if (known.length < mostPlaces) known.push(Math.min(at + 1, lastPlace));
+	}
+	return [...places].map(([word, at]) => `'${word}':${at.join(",")}`).join(" ");
+}
+
+/** Any of the words as the text of a `tsquery`. */
+export function queryText(words: readonly string[]): string {
+	return words.map((word) => `'${word}'`).join(" | ");
+}

@@ -1,0 +1,3 @@
+// Door of queries.
+export { answered, demandCount, rangeOf } from "./answer.ts";
+export { invalid, matcherOf } from "./match.ts";

@@ -1,0 +1,139 @@
+// A connection to Redis that is made at the first command, and again at the next one after it broke.
+//
+// `idle` → `connecting` → `connected`; a failure or `close` leads back to `idle`. Only a command connects.
+import { HoldfastError } from "@holdfast/upp";
+import { failed, notInstalled, unavailable, withinTime } from "../storage/index.ts";
+
+/** Sends a command: its name and its arguments. */
+export type RedisCommand = (args: string[]) => Promise<unknown>;
+
+interface ConnectionOptions {
+	readonly url: string | undefined;
+	readonly command: RedisCommand | undefined;
+	readonly connectTimeoutMs: number;
+	readonly commandTimeoutMs: number;
+}
+
+/** What is used of a client of the package `redis`. */
+interface Client {
+	readonly isReady: boolean;
+	on(event: "error", listener: () => void): unknown;
+	connect(): Promise<unknown>;
+	sendCommand(args: string[]): Promise<unknown>;
+	destroy(): void;
+}
+
+export class RedisConnection {
+	readonly #options: ConnectionOptions;
+	/** Names the server in errors, without what may be a password. */
+	readonly #place: string;
+	#client: Promise<Client> | undefined;
+
+	constructor(options: ConnectionOptions) {
+		this.#options = options;
+		this.#place = `Redis${options.url === undefined ? "" : ` at ${hostOf(options.url)}`}`;
+	}
+
+	/** Connects, where that is not the caller's. */
+	async open(): Promise<void> {
+		const { connectTimeoutMs, command } = this.#options;
+		if (command !== undefined) await this.#sent(command(["PING"]), connectTimeoutMs);
+		else await this.#connected();
+	}
+
+	/** @throws HoldfastError `DB_UNAVAILABLE` without a connection or an answer; `DB_FAILED` for an answer that is an error. */
+	async send(args: readonly string[]): Promise<unknown> {
+		const { command, commandTimeoutMs } = this.#options;
+		if (command !== undefined) return await this.#sent(command([...args]), commandTimeoutMs);
+		const client = await this.#connected();
+		return await this.#sent(client.sendCommand([...args]), commandTimeoutMs);
+	}
+
+	async close(): Promise<void> {
+		const client = this.#client;
+		this.#client = undefined;
+		(await client?.catch(() => undefined))?.destroy();
+	}
+
+	async #connected(): Promise<Client> {
+		const known = await this.#client?.catch(() => undefined);
+		if (known?.isReady === true) return known;
+		this.#client ??= this.#connect();
+		const client = this.#client;
+		try {
+			const connected = await client;
+			if (connected.isReady) return connected;
+			throw unavailable(this.#place, "the connection broke");
+		} catch (error) {
+			if (this.#client === client) this.#client = undefined;
+			throw error;
+		}
+	}
+
+	async #connect(): Promise<Client> {
+		const { url, connectTimeoutMs } = this.#options;
+		const createClient = await loadRedis();
+		let client: Client | undefined;
+		try {
+			client = createClient({
+				...(url === undefined ? {} : { url }),
+				disableOfflineQueue: true,
+				socket: { connectTimeout: connectTimeoutMs, reconnectStrategy: false },
+			}) as Client;
+			client.on("error", () => {});
+			// Connecting does not wait for an answer of its own kind on every version.
+			const connected = client.connect().then(() => client?.sendCommand(["PING"]));
+			await withinTime(connectTimeoutMs, this.#place, connected);
+			return client;
+		} catch (cause) {
+			if (client !== undefined) destroyed(client);
+			throw errorOf(this.#place, cause);
+		}
+	}
+
+	async #sent(answer: Promise<unknown>, timeoutMs: number): Promise<unknown> {
+		try {
+			return await withinTime(timeoutMs, this.#place, answer);
+		} catch (cause) {
+			const error = errorOf(this.#place, cause);
+			// One that does not answer is not asked again.
+			if (error.code === "DB_UNAVAILABLE") await this.close();
+			throw error;
+		}
+	}
+}
+
+/** Errors that Redis answered with are no reason to try again; all others are of the connection. */
+function errorOf(place: string, cause: unknown): HoldfastError {
+	if (cause instanceof HoldfastError) return cause;
+	const { message, name } = cause as Error;
+	const className = (cause as object).constructor.name;
+	const isAnswer = /ErrorReply|SimpleError|ReplyError|BlobError/.test(`${name} ${className}`);
+	if (isAnswer && !/^(?:LOADING|BUSY|MASTERDOWN|TRYAGAIN|CLUSTERDOWN)/.test(message))
+		return failed(place, cause);
+	return unavailable(place, message || String(cause), cause);
+}
+
+function destroyed(client: Client): void {
+	try {
+		client.destroy();
+	} catch {
+		// It was never connected.
+	}
+}
+
+function hostOf(url: string): string {
+	try {
+		return new URL(url).host;
+	} catch {
+		return "an address that is no URL";
+	}
+}
+
+async function loadRedis(): Promise<(options: object) => unknown> {
+	try {
+		return (await import("redis")).createClient as (options: object) => unknown;
+	} catch (cause) {
+		throw notInstalled("redis", cause);
+	}
+}

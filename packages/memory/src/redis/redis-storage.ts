@@ -1,0 +1,120 @@
+// Redis as a place. Keys of streams and collections are parts of keys of Redis, all else is data.
+import type { Kind, NewRecord, Storage, StoredRecord } from "../storage/index.ts";
+import type { RedisConnection } from "./redis-connection.ts";
+import {
+	appendScript,
+	clearScript,
+	findScript,
+	pageScript,
+	putScript,
+	removeScript,
+	rewriteScript,
+} from "./scripts.ts";
+
+/** Records read or deleted at a time. */
+const pageSize = 500;
+
+/** What a row is: name, time, body, vector as base64. */
+type Row = readonly [name: string | null, at: number, body: string, vector: string | null];
+
+/** A part of a space. */
+interface Range {
+	readonly order: "asc" | "desc";
+	readonly offset: number;
+	readonly fromSeq: number;
+}
+
+export function redisStorage(connection: RedisConnection, prefix: string): Storage {
+	const seqKey = `${prefix}seq`;
+	const spacesOf = (kind: Kind): string => `${prefix}spaces:${kind}`;
+	const rowsOf = (kind: Kind, space: string): string => `${prefix}rows:${kind}:${space}`;
+	const orderOf = (kind: Kind, space: string): string => `${prefix}order:${kind}:${space}`;
+	const namesOf = (kind: Kind, space: string): string => `${prefix}names:${kind}:${space}`;
+	const run = (
+		script: string,
+		keys: readonly string[],
+		args: readonly (string | number)[],
+	): Promise<unknown> => connection.send(["EVAL", script, String(keys.length), ...keys, ...args.map(String)]);
+	const write = async (script: string, kind: Kind, record: NewRecord): Promise<void> => {
+		const { space, name } = record;
+		const keys = [seqKey, spacesOf(kind), rowsOf(kind, space), orderOf(kind, space), namesOf(kind, space)];
+		await run(script, keys, [space, rowOf(record), ...(name === null ? [] : [name])]);
+	};
+
+	async function* pages(kind: Kind, space: string, range: Range): AsyncGenerator<readonly StoredRecord[]> {
+		const command = range.order === "asc" ? "ZRANGEBYSCORE" : "ZREVRANGEBYSCORE";
+		const [first, to] =
+			range.order === "asc" ? [String(range.fromSeq), "+inf"] : ["+inf", String(range.fromSeq)];
+		let from = first;
+		for (let { offset } = range; ; offset = 0) {
+			const keys = [rowsOf(kind, space), orderOf(kind, space)];
+			const flat = (await run(pageScript, keys, [command, from, to, offset, pageSize])) as string[];
+			const page: StoredRecord[] = [];
+			for (let at = 0; at < flat.length; at += 2)
+				page.push(recordOf(kind, space, Number(flat[at]), flat[at + 1] as string));
+			if (page.length > 0) yield page;
+			if (page.length < pageSize) return;
+
+			from = `(${page.at(-1)?.seq}`;
+		}
+	}
+	return {
+		open: () => connection.open(),
+		close: () => connection.close(),
+		ping: async () => void (await connection.send(["PING"])),
+		append: (record) => write(appendScript, "entry", record),
+		put: (record) => write(putScript, "value", record),
+		async find(space, name) {
+			const found = (await run(findScript, [rowsOf("value", space), namesOf("value", space)], [name])) as
+				| readonly [string, string]
+				| null;
+			return found === null ? undefined : recordOf("value", space, Number(found[0]), found[1]);
+		},
+		async list(space, { order, offset, limit, fromSeq, since }) {
+			const found: StoredRecord[] = [];
+			// Entries that are too old are among the others, so they cannot be counted over before they are read.
+			let toSkip = offset;
+			const isCounted = since === Number.MIN_SAFE_INTEGER;
+			if (isCounted) toSkip = 0;
+			for await (const page of pages("entry", space, { order, fromSeq, offset: isCounted ? offset : 0 }))
+				for (const record of page) {
+					if (record.at < since || toSkip-- > 0) continue;
+					found.push(record);
+					if (found.length === limit) return found;
+				}
+			return found;
+		},
+		pages: (kind, space) => pages(kind, space, { order: "asc", offset: 0, fromSeq: 0 }),
+		spaces: async (kind) => (await connection.send(["SMEMBERS", spacesOf(kind)])) as string[],
+		async floor(space, newest) {
+			const at = String(newest - 1);
+			const [seq] = (await connection.send(["ZREVRANGE", orderOf("entry", space), at, at])) as string[];
+			return Number(seq ?? 0);
+		},
+		async remove(space, expired) {
+			const places = [rowsOf("entry", space), orderOf("entry", space), namesOf("entry", space)];
+			const keys = [spacesOf("entry"), ...places];
+			if (expired === undefined) return Number(await run(clearScript, keys, [space]));
+			let removed = 0;
+			for await (const page of pages("entry", space, { order: "asc", offset: 0, fromSeq: 0 })) {
+				const gone = page.filter(({ seq, at }) => seq < expired.belowSeq || at < expired.before);
+				const args = gone.flatMap(({ seq, name }) => [seq, name ?? ""]);
+				if (gone.length > 0) removed += Number(await run(removeScript, keys, [space, ...args]));
+			}
+			return removed;
+		},
+		rewrite: async (record) =>
+			void (await run(rewriteScript, [rowsOf(record.kind, record.space)], [record.seq, rowOf(record)])),
+		async compact() {},
+	};
+}
+
+function rowOf({ name, at, body, vector }: Omit<NewRecord, "words">): string {
+	const row: Row = [name, at, body, vector === null ? null : Buffer.from(vector).toString("base64")];
+	return JSON.stringify(row);
+}
+
+function recordOf(kind: Kind, space: string, seq: number, text: string): StoredRecord {
+	const [name, at, body, vector]: Row = JSON.parse(text);
+	return { kind, space, seq, name, at, body, vector: vector === null ? null : Buffer.from(vector, "base64") };
+}

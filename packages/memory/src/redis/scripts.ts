@@ -1,0 +1,73 @@
+// What changes several keys at once, in Redis's own scripts: nothing comes between.
+//
+// Keys, each after the prefix: `seq` counts; `spaces:KIND` are those that have records; `rows:KIND:SPACE` are the
+// records by number, `order:KIND:SPACE` their numbers in order, `names:KIND:SPACE` the numbers of those that have a name.
+
+const insert = `
+	local seq = redis.call('INCR', KEYS[1])
+	redis.call('HSET', KEYS[3], seq, ARGV[2])
+	redis.call('ZADD', KEYS[4], seq, seq)
+	if ARGV[3] then redis.call('HSET', KEYS[5], ARGV[3], seq) end
+	redis.call('SADD', KEYS[2], ARGV[1])
+	return seq
+`;
+
+/** Keys: seq, spaces, rows, order, names. Arguments: space, row, name where there is one. */
+export const appendScript: string = `
+	if ARGV[3] and redis.call('HEXISTS', KEYS[5], ARGV[3]) == 1 then return 0 end
+	${insert}
+`;
+
+/** The same. */
+export const putScript: string = `
+	local old = redis.call('HGET', KEYS[5], ARGV[3])
+	if old then
+		redis.call('HDEL', KEYS[3], old)
+		redis.call('ZREM', KEYS[4], old)
+	end
+	${insert}
+`;
+
+/** Keys: rows, names. Argument: name. Gives number and row. */
+export const findScript: string = `
+	local seq = redis.call('HGET', KEYS[2], ARGV[1])
+	if not seq then return false end
+	return { seq, redis.call('HGET', KEYS[1], seq) }
+`;
+
+/** Keys: rows, order. Arguments: command, from, to, offset, count. Gives numbers and rows by turns. */
+export const pageScript: string = `
+	local page = {}
+	for _, seq in ipairs(redis.call(ARGV[1], KEYS[2], ARGV[2], ARGV[3], 'LIMIT', ARGV[4], ARGV[5])) do
+		page[#page + 1] = seq
+		page[#page + 1] = redis.call('HGET', KEYS[1], seq)
+	end
+	return page
+`;
+
+/** Keys: spaces, rows, order, names. Argument: space. Gives how many there were. */
+export const clearScript: string = `
+	local count = redis.call('ZCARD', KEYS[3])
+	redis.call('DEL', KEYS[2], KEYS[3], KEYS[4])
+	redis.call('SREM', KEYS[1], ARGV[1])
+	return count
+`;
+
+/** Keys: spaces, rows, order, names. Arguments: space, then number and name by turns. Gives how many were there. */
+export const removeScript: string = `
+	local removed = 0
+	for at = 2, #ARGV, 2 do
+		removed = removed + redis.call('HDEL', KEYS[2], ARGV[at])
+		redis.call('ZREM', KEYS[3], ARGV[at])
+		if redis.call('HGET', KEYS[4], ARGV[at + 1]) == ARGV[at] then redis.call('HDEL', KEYS[4], ARGV[at + 1]) end
+	end
+	if redis.call('EXISTS', KEYS[3]) == 0 then redis.call('SREM', KEYS[1], ARGV[1]) end
+	return removed
+`;
+
+/** Key: rows. Arguments: number, row. */
+export const rewriteScript: string = `
+	if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end
+	redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+	return 1
+`;

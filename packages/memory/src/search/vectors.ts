@@ -1,0 +1,73 @@
+// Vectors of texts: made by a model, kept as unit vectors of 32-bit floats, compared by cosine.
+import { HoldfastError } from "@holdfast/upp";
+import type { Embed, EmbedTexts } from "../contract/index.ts";
+
+/** Characters of a text that are embedded. */
+const longestText = 8_000;
+const usualSimilarity = 0.3;
+
+/** Makes vectors. */
+export interface Embedder {
+	readonly minSimilarity: number;
+	/**
+	 * A unit vector; undefined for a text without words.
+	 * @throws HoldfastError `EMBEDDING_FAILED`.
+	 */
+	vectorOf(text: string): Promise<Float32Array | undefined>;
+}
+
+/** The option as what makes vectors. */
+export function embedderOf(embed: Embed): Embedder {
+	const { model, minSimilarity = usualSimilarity } =
+		typeof embed === "object" && "model" in embed ? embed : { model: embed };
+	const embedTexts: EmbedTexts =
+		typeof model === "function"
+			? model
+			: async (values) => (await model.doEmbed({ values: [...values] })).embeddings;
+	return {
+		minSimilarity,
+		async vectorOf(text) {
+			if (text.trim() === "") return undefined;
+			let vectors: readonly (readonly number[])[];
+			try {
+				vectors = await embedTexts([text.slice(0, longestText)]);
+			} catch (cause) {
+				throw failed(`it failed: ${cause instanceof Error ? cause.message : String(cause)}`, cause);
+			}
+			return unit(vectors?.[0]);
+		},
+	};
+}
+
+function unit(vector: readonly number[] | undefined): Float32Array | undefined {
+	if (vector === undefined || !(vector.length > 0) || !Array.from(vector).every(Number.isFinite))
+		throw failed("it gave no vector of finite numbers");
+	const length = Math.sqrt(vector.reduce((sum, part) => sum + part * part, 0));
+	return length === 0 ? undefined : Float32Array.from(vector, (part) => part / length);
+}
+
+/** The cosine of two unit vectors; -1 where they are of different lengths, as those of different models are. */
+export function similarity(one: Float32Array, other: Float32Array): number {
+	if (one.length !== other.length) return -1;
+	let sum = 0;
+	for (let at = 0; at < one.length; at++) sum += (one[at] as number) * (other[at] as number);
+	return sum;
+}
+
+/** A vector as bytes, and back. */
+export function bytesOf(vector: Float32Array): Uint8Array {
+	return new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
+}
+
+export function vectorFrom(bytes: Uint8Array): Float32Array {
+	// Copied, since bytes of Node's may be part of something larger.
+	return new Float32Array(Uint8Array.from(bytes).buffer, 0, bytes.byteLength >> 2);
+}
+
+function failed(why: string, cause?: unknown): HoldfastError {
+	return new HoldfastError(
+		"EMBEDDING_FAILED",
+		`The embedding model made no vector: ${why}. Nothing was written; try again, or search without \`embed\`.`,
+		{ cause, retryable: true },
+	);
+}

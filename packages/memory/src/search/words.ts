@@ -1,0 +1,46 @@
+// The words of a text: what is indexed and searched, alike for every database. Words are letters, digits and marks in
+// lower case without accents; of scripts written without spaces each character is a word.
+
+const word =
+	/[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]|[[\p{L}\p{N}\p{M}]--[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]]+/gv;
+
+/** Characters of a word that count. */
+const longestWord = 64;
+/** Characters of the words of one value that are indexed; what comes after is not found. */
+const longestText = 262_144;
+/** Different words of a query that count. */
+const mostWords = 128;
+
+/** The words of a text in order. Costs what the text is long, up to a limit. */
+export function wordsOf(text: string): readonly string[] {
+	const plain = text
+		.slice(0, longestText)
+		.normalize("NFKD")
+		.replaceAll(/[\u0300-\u036f]/g, "")
+		.toLowerCase();
+	const words = plain.slice(0, longestText).match(word) ?? [];
+	return words.map((each) => (each.length > longestWord ? each.slice(0, longestWord) : each));
+}
+
+/** The different words of a query. */
+export function queryWords(text: string): readonly string[] {
+	return [...new Set(wordsOf(text))].slice(0, mostWords);
+}
+
+/** The texts and numbers of a value, for search; names of members are not among them. */
+export function textOf(value: unknown): string {
+	const texts: string[] = [];
+	let length = 0;
+	const visit = (each: unknown): void => {
+		if (length > longestText) return;
+		if (typeof each === "string" || typeof each === "number") {
+			const text = String(each);
+			texts.push(text);
+			length += text.length + 1;
+		} else if (typeof each === "object" && each !== null) {
+			for (const member of Object.values(each)) visit(member);
+		}
+	};
+	visit(value);
+	return texts.join(" ");
+}

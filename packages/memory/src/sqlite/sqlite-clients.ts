@@ -1,0 +1,31 @@
+// Clients over a SQLite file: Node's own SQLite, nothing to install.
+import { clientsOver } from "../clients/index.ts";
+import type { Clients, PersistentOptions } from "../contract/index.ts";
+import { keyRingOf } from "../encryption/index.ts";
+import { sqliteStorage } from "./sqlite-storage.ts";
+
+/** Options of `sqliteClients`. */
+export interface SqliteOptions extends PersistentOptions {
+	/** Path of the file. It is made, with its folders, where it is missing: only this user may read it. */
+	readonly file: string;
+	/** How long a call waits while another process writes, in milliseconds. Default: 5,000. */
+	readonly busyTimeoutMs?: number;
+}
+
+/**
+ * A memory client and a database client over a file. Several processes of a machine may use one file.
+ * @throws HoldfastError `ENCRYPTION_KEY_REQUIRED`, `ENCRYPTION_KEY_INVALID`, `OPTION_INVALID`.
+ * @see Agent runtime, "Memory Model"
+ * @example
+ * import { randomBytes } from "node:crypto";
+ *
+ * const clients = sqliteClients({
+ * 	file: "memory.db",
+ * 	encryption: { keys: { "2026": randomBytes(32) }, current: "2026" },
+ * });
+ * await clients.database.write("users", "ann", { name: "Ann" });
+ * await clients.close();
+ */
+export function sqliteClients(options: SqliteOptions): Clients {
+	return clientsOver(sqliteStorage(options), options, keyRingOf(options));
+}

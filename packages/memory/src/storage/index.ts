@@ -1,0 +1,12 @@
+// Door of what places must be able to do.
+export { failed, notInstalled, unavailable, withinTime } from "./errors.ts";
+export type {
+	Expired,
+	FoundRecord,
+	Kind,
+	NewRecord,
+	Storage,
+	StoredRecord,
+	Window,
+	WordSearch,
+} from "./storage.ts";

@@ -1,0 +1,2 @@
+// Door of the contract of memory and database clients.
+export { type MemoryContractOptions, type MemoryWorld, memoryContract } from "./memory-contract.ts";
