@@ -22,7 +22,11 @@ declare global {
 window.toolCalls = 0;
 const chosen = new URLSearchParams(location.search);
 const id = chosen.get("id") ?? "chat";
-const ours = new HoldfastChatTransport<UIMessage>({ reconnectDelayMs: 20, maxReconnectDelayMs: 200 });
+const ours = new HoldfastChatTransport<UIMessage>({
+	reconnectDelayMs: 20,
+	maxReconnectDelayMs: 200,
+	maxReconnects: 200,
+});
 const transport: ChatTransport<UIMessage> =
 	chosen.get("transport") === "default" ? new DefaultChatTransport() : ours;
 
