@@ -18,6 +18,7 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 	["server", ["@holdfast/upp", "holdfast"]],
 	["cli", ["@holdfast/upp", "holdfast", "@holdfast/server"]],
 	["client", []],
+	["sandbox", ["@holdfast/upp"]],
 ]);
 
 /** What tests and fixtures of a package are written with, which is no dependency of what it ships. */
@@ -35,6 +36,7 @@ const mayDependOn: ReadonlyMap<string, readonly string[]> = new Map([
 	["stores", ["@holdfast/upp", "holdfast"]],
 	["testing", ["@holdfast/upp", "holdfast"]],
 	["client", ["eventsource-parser"]],
+	["sandbox", ["@holdfast/upp", "amaro", "quickjs-wasi", "sucrase"]],
 ]);
 
 /** Files over the limit, with the reason why a better cut was not found. */
