@@ -286,7 +286,11 @@ export class GuestRun {
 		this.#machine.limitMemory(this.#order.memoryLimitBytes + 1024 * 1024);
 		try {
 			const text = this.#machine.call("describe", value).toString();
-			return describeFailure(text, new Set(this.#sources.keys()));
+			const failure = describeFailure(text, new Set(this.#sources.keys()));
+			// Where even the error found no memory, the engine throws null.
+			const isMemory =
+				failure.isMemory || (value.isNull && this.#memoryUsed() > this.#order.memoryLimitBytes * 0.9);
+			return { ...failure, isMemory };
 		} catch {
 			return {
 				error: { name: "Error", message: "An error was thrown that cannot be described" },

@@ -274,9 +274,9 @@ return {
 		};
 		const isError = typeof error === "object" && error !== null && isBefore(ErrorPrototype, error);
 		const name = isError ? text(() => error.name, "Error") : "Error";
-		const message = isError ? text(() => error.message, "") : text(() => error, "a value without a string form was thrown");
+		const message = isError ? text(() => error.message, "") : text(() => $String(error), "a value without a string form was thrown");
 		const stack = isError ? text(() => error.stack, "") : "";
-		const memory = error === null || isError && isBefore(InternalPrototype, error) && message === "out of memory";
+		const memory = isError && isBefore(InternalPrototype, error) && message === "out of memory";
 		return "[" + stringify(name) + "," + stringify(message) + "," + stringify(stack) + "," + (memory ? "true" : "false") + "]";
 	},
 };
