@@ -65,6 +65,8 @@ export function decode({ text, buffers }: Wire): unknown {
 			case "a":
 				return [];
 			case "s": {
+				// A long empty array costs its readers more than it cost to send.
+				if (!(Number(node[1]) <= 100_000 + 10 * node.length)) throw malformed();
 				const sparse: unknown[] = [];
 				sparse.length = Number(node[1]);
 				return sparse;

@@ -13,12 +13,14 @@ interface Place {
 	readonly column?: number | undefined;
 }
 
+/** Names of the functions of the host that the guest's side calls begin so. */
+const native = "holdfast_";
 const frame = /^\s*at (?:.*\()?(.+?):(\d+):(\d+)\)?$/;
 
 /** Reads what the guest's side said of an error. */
 export function describeFailure(text: string, files: ReadonlySet<string>): Failure {
 	const [name, message, stack, isMemory] = JSON.parse(text) as [string, string, string, boolean];
-	const frames = stack.split("\n").filter((line) => line.trim() !== "" && !line.includes(guestFile));
+	const frames = stack.split("\n").filter((line) => line.trim() !== "" && !line.includes(guestFile) && !line.includes(native));
 	const found = frames
 		.map((line) => frame.exec(line))
 		.find((match) => match !== null && files.has(match[1] ?? ""));

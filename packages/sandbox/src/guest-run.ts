@@ -301,7 +301,7 @@ export class GuestRun {
 
 	#fail(status: "error" | "memory" | "link_error", { error, isMemory }: Failure): void {
 		if (this.interrupt()) return this.#endStopped();
-		this.#machine.isSpent = true;
+		if (isMemory) this.#machine.isSpent = true;
 		this.#end({ status: isMemory ? "memory" : status, error, retire: this.#retire });
 	}
 

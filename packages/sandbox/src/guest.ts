@@ -98,6 +98,7 @@ const encode = (root, lenient) => {
 			return '["a"' + text + "]";
 		}
 		const keys = ownKeys(value);
+		if (length > 100000 + 10 * keys.length) throw unsupported("an array of length " + length + " that is almost empty");
 		for (let i = 0; i < keys.length; i++) {
 			const key = keys[i];
 			if (typeof key !== "string" || key !== "" + (key >>> 0)) continue;
@@ -123,7 +124,11 @@ const encode = (root, lenient) => {
 		const view = viewName(value);
 		if (view !== undefined)
 			return '["t","' + view + '",' + token(viewBuffer(value)) + "," + viewOffset(value) + "," + viewLength(value) + "]";
-		if (attempt(bytesOf, value) !== none) return '["B",' + nativePut(value) + "]";
+		if (attempt(bytesOf, value) !== none) {
+			const index = attempt(nativePut, value);
+			if (index === none) throw unsupported("a detached buffer");
+			return '["B",' + index + "]";
+		}
 		const data = attempt(dataLength, value);
 		if (data !== none) return '["t","DataView",' + token(dataBuffer(value)) + "," + dataOffset(value) + "," + data + "]";
 		if (isBefore(ErrorPrototype, value)) {

@@ -60,7 +60,10 @@ export class Pool {
 	async close(): Promise<void> {
 		for (const execution of this.#waiting) execution.terminate("The sandbox was closed");
 		const threads = [...this.#threads];
-		for (const { execution } of threads) execution?.terminate("The sandbox was closed");
+		for (const { execution } of threads) {
+			execution?.terminate("The sandbox was closed");
+			execution?.lose("terminated", "The sandbox was closed");
+		}
 		await Promise.all(threads.map((thread) => this.#end(thread)));
 		this.#checkWarm();
 	}
