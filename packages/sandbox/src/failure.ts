@@ -20,7 +20,9 @@ const frame = /^\s*at (?:.*\()?(.+?):(\d+):(\d+)\)?$/;
 /** Reads what the guest's side said of an error. */
 export function describeFailure(text: string, files: ReadonlySet<string>): Failure {
 	const [name, message, stack, isMemory] = JSON.parse(text) as [string, string, string, boolean];
-	const frames = stack.split("\n").filter((line) => line.trim() !== "" && !line.includes(guestFile) && !line.includes(native));
+	const frames = stack
+		.split("\n")
+		.filter((line) => line.trim() !== "" && !line.includes(guestFile) && !line.includes(native));
 	const found = frames
 		.map((line) => frame.exec(line))
 		.find((match) => match !== null && files.has(match[1] ?? ""));
