@@ -46,7 +46,11 @@ describe("report", () => {
 		const seen: unknown[] = [];
 		const handle = sandbox.runCode("report(1); report({ a: [2] }); await next(); report(3)", {
 			report: (reported) => void seen.push(reported),
-			globals: { next: () => expect(handle.reports).toEqual([1, { a: [2] }]) && undefined },
+			globals: {
+				next() {
+					expect(handle.reports).toEqual([1, { a: [2] }]);
+				},
+			},
 		});
 		expect(handle.reports).toEqual([]);
 		const outcome = await handle;
@@ -121,7 +125,10 @@ test("values are copies on either side [SA-179]", async () => {
 			globals: {
 				given,
 				given2: given,
-				take: (taken: { list: number[] }) => (taken.list.push(99), void got.push(taken)),
+				take: (taken: { list: number[] }) => {
+					taken.list.push(99);
+					got.push(taken);
+				},
 			},
 		},
 	);

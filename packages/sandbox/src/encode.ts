@@ -130,7 +130,7 @@ function isIndex(key: string): boolean {
 }
 
 /** Whether a value is awaited. Reads `then` once. */
-export function isThenable(value: unknown): value is PromiseLike<unknown> {
+function isThenable(value: unknown): value is PromiseLike<unknown> {
 	return (
 		typeof value === "object" && value !== null && typeof (value as PromiseLike<unknown>).then === "function"
 	);

@@ -1,14 +1,7 @@
 // Erases types without moving a line or dropping an import. Where nothing but types is to go, every column stays too;
 // enums, parameter properties and the like need code in their place, which stays on its line.
-import { createRequire } from "node:module";
+import amaro from "amaro";
 import { transform } from "sucrase";
-
-// The package ships no types.
-const {
-	transformSync,
-}: { transformSync(source: string, options: { mode: "strip-only" }): { code: string } } = createRequire(
-	import.meta.url,
-)("amaro");
 
 /** What became of a source. */
 export type Erased =
@@ -21,7 +14,7 @@ export type Erased =
 export function eraseTypes(source: string): Erased {
 	if (source.trim() === "") return { kind: "code", code: source };
 	try {
-		return { kind: "code", code: transformSync(source, { mode: "strip-only" }).code };
+		return { kind: "code", code: amaro.transformSync(source, { mode: "strip-only" }).code };
 	} catch (error) {
 		const { code, message, startLine, startColumn } = error as Partial<ParseError>;
 		if (code === "InvalidSyntax" && startLine !== undefined && startColumn !== undefined)

@@ -92,7 +92,10 @@ export class Execution implements CodeExecution {
 	terminate(reason?: string): void {
 		if (this.#isSettled || this.#stopping !== undefined) return;
 		this.#stopping = { reason };
-		if (this.#thread !== undefined) return this.#thread.stop();
+		if (this.#thread !== undefined) {
+			this.#thread.stop();
+			return;
+		}
 		this.#abandon(this);
 		this.finish({ status: "terminated", retire: false });
 	}

@@ -196,23 +196,33 @@ export class GuestRun {
 		for (;;) {
 			while (this.#stop === undefined && this.#machine.runJob())
 				if (this.#port.isStopRequested()) this.interrupt();
-			if (this.interrupt()) return this.#endStopped();
+			if (this.interrupt()) {
+				this.#endStopped();
+				return;
+			}
 			const waitsFor = this.#outcome ?? this.#modules;
 			if (waitsFor === undefined) return;
 			if (waitsFor.promiseState === 0) {
-				if (this.#pending === 0)
-					return this.#fail("error", {
-						error: { name: "Error", message: "The run waits for a promise that nothing can settle any more" },
-						isMemory: false,
-					});
+				if (this.#pending === 0) {
+					const message = "The run waits for a promise that nothing can settle any more";
+					this.#fail("error", { error: { name: "Error", message }, isMemory: false });
+					return;
+				}
 				this.#flushLogs();
 				this.#cpuMs = this.#cpuNow();
 				this.#since = undefined;
-				return this.#port.park(this.#settled);
+				this.#port.park(this.#settled);
+				return;
 			}
 			const value = this.#machine.outcomeOf(waitsFor);
-			if (waitsFor.promiseState === 2) return this.#fail("error", this.#describe(value));
-			if (this.#outcome !== undefined) return this.#succeed(value);
+			if (waitsFor.promiseState === 2) {
+				this.#fail("error", this.#describe(value));
+				return;
+			}
+			if (this.#outcome !== undefined) {
+				this.#succeed(value);
+				return;
+			}
 			if (!this.#select(value)) return;
 		}
 	}
@@ -236,7 +246,10 @@ export class GuestRun {
 
 	#succeed(value: JSValueHandle): void {
 		const text = this.#machine.call("encode", value).toString();
-		if (this.interrupt()) return this.#endStopped();
+		if (this.interrupt()) {
+			this.#endStopped();
+			return;
+		}
 		this.#end({ status: "success", result: this.#take(text), retire: this.#retire });
 	}
 
@@ -247,7 +260,10 @@ export class GuestRun {
 			action();
 		} catch (error) {
 			this.#machine.isSpent = true;
-			if (this.#stop !== undefined) return this.#endStopped();
+			if (this.#stop !== undefined) {
+				this.#endStopped();
+				return;
+			}
 			this.#fail("error", this.#thrown(error));
 		} finally {
 			if (!this.isEnded && this.#since !== undefined) this.#cpuMs = this.#cpuNow();
@@ -257,16 +273,22 @@ export class GuestRun {
 
 	#failLink(error: unknown): void {
 		this.#machine.isSpent = true;
-		if (this.interrupt()) return this.#endStopped();
+		if (this.interrupt()) {
+			this.#endStopped();
+			return;
+		}
 		const failure = this.#thrown(error);
-		if (failure.isMemory) return this.#fail("memory", failure);
+		if (failure.isMemory) {
+			this.#fail("memory", failure);
+			return;
+		}
 		const unresolved = this.#unresolved;
 		const { filename } = this.#order;
-		if (unresolved !== undefined)
-			return this.#fail(
-				"link_error",
-				linkFailure("SyntaxError", unresolved.message, unresolved.specifier, {}),
-			);
+		if (unresolved !== undefined) {
+			const { message, specifier } = unresolved;
+			this.#fail("link_error", linkFailure("SyntaxError", message, specifier, {}));
+			return;
+		}
 		const missing = /^Could not find export .* in module '(.*)'$/s.exec(failure.error.message)?.[1];
 		const specifier = missing ?? failure.error.filename ?? filename;
 		this.#fail("link_error", { ...failure, error: { ...failure.error, specifier } });
@@ -300,7 +322,10 @@ export class GuestRun {
 	}
 
 	#fail(status: "error" | "memory" | "link_error", { error, isMemory }: Failure): void {
-		if (this.interrupt()) return this.#endStopped();
+		if (this.interrupt()) {
+			this.#endStopped();
+			return;
+		}
 		if (isMemory) this.#machine.isSpent = true;
 		this.#end({ status: isMemory ? "memory" : status, error, retire: this.#retire });
 	}

@@ -67,7 +67,11 @@ describe("memory", () => {
 
 	test("limits what is sent to a bridge", async () => {
 		let largest = 0;
-		const globals = { take: (text: string) => void (largest = Math.max(largest, text.length)) };
+		const globals = {
+			take(text: string) {
+				largest = Math.max(largest, text.length);
+			},
+		};
 		const outcome = await run("let s = 'x'; for (;;) { s += s; take(s) }", {
 			globals,
 			memoryLimitBytes: 8 * MiB,
@@ -101,7 +105,12 @@ test("recursion without end is a RangeError, and a value that is too deep fails 
 describe("terminate", () => {
 	test("ends a run that waits for a bridge at once [SA-164]", async () => {
 		const handle = sandbox.runCode("await forever()", {
-			globals: { forever: () => (setImmediate(() => asked()), new Promise(() => {})) },
+			globals: {
+				forever: () => {
+					setImmediate(() => asked());
+					return new Promise(() => {});
+				},
+			},
 		});
 		let asked = (): void => {};
 		await new Promise<void>((resolve) => {
@@ -157,7 +166,13 @@ describe("terminate", () => {
 		expect(await ended).toBe(outcome);
 		expect(outcome).toMatchObject({ status: "success", result: 1 });
 		let ran = false;
-		const handle = sandbox.runCode("ran()", { globals: { ran: () => void (ran = true) } });
+		const handle = sandbox.runCode("ran()", {
+			globals: {
+				ran() {
+					ran = true;
+				},
+			},
+		});
 		handle.terminate();
 		expect((await handle).status).toBe("terminated");
 		await value("export default 1");

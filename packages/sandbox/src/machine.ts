@@ -7,7 +7,7 @@ import { type JSValueHandle, QuickJS, type QuickJSOptions, type Snapshot } from 
 import { guestFile, guestProgram } from "./guest.ts";
 
 /** Functions of the guest's side that a worker calls. */
-export const guestFunctions = ["start", "begin", "select", "encode", "settle", "describe"] as const;
+const guestFunctions = ["start", "begin", "select", "encode", "settle", "describe"] as const;
 /** One of them. */
 export type GuestFunction = (typeof guestFunctions)[number];
 
