@@ -1,8 +1,4 @@
-/**
- * Runs untrusted JavaScript and TypeScript that has only what it is given.
- *
- * @module
- */
+// Entry `@holdfast/sandbox`: code that is not trusted runs with nothing but what it is given.
 export { createSandbox } from "./sandbox.ts";
 export type {
 	CodeExecution,
