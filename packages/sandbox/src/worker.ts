@@ -5,16 +5,16 @@ import { Machine } from "./machine.ts";
 import { control, type FromWorker, type Reply, type RunOrder, type ToWorker } from "./protocol.ts";
 
 /** What a thread starts with. */
-interface Shared {
+export interface ThreadData {
 	readonly words: Int32Array;
 	readonly replies: MessagePort;
 }
 
-function isShared(data: unknown): data is Shared {
+function isThreadData(data: unknown): data is ThreadData {
 	return typeof data === "object" && data !== null && "words" in data && "replies" in data;
 }
 
-async function serve({ words, replies }: Shared): Promise<void> {
+async function serve({ words, replies }: ThreadData): Promise<void> {
 	let current: GuestRun | undefined;
 	let currentRun = 0;
 
@@ -75,4 +75,4 @@ async function serve({ words, replies }: Shared): Promise<void> {
 }
 
 // Imported elsewhere it does nothing.
-if (isShared(workerData)) await serve(workerData);
+if (isThreadData(workerData)) await serve(workerData);
