@@ -21,6 +21,7 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 	["cli", ["@holdfast/upp", "holdfast", "@holdfast/server", "@holdfast/outbound", "@holdfast/runner"]],
 	["client", []],
 	["runner", ["@holdfast/upp", "holdfast", "@holdfast/memory", "@holdfast/outbound"]],
+	["sandbox", ["@holdfast/upp"]],
 ]);
 
 /** What tests and fixtures of a package are written with, which is no dependency of what it ships. */
@@ -30,7 +31,6 @@ const testedWith: ReadonlyMap<string, readonly string[]> = new Map([
 	["memory", ["@holdfast/testing", "holdfast"]],
 	["server", ["@holdfast/testing"]],
 	["cli", ["@holdfast/testing"]],
-	["memory", ["@holdfast/testing"]],
 	["runner", ["@holdfast/testing"]],
 ]);
 
@@ -42,6 +42,7 @@ const mayDependOn: ReadonlyMap<string, readonly string[]> = new Map([
 	["testing", ["@holdfast/upp", "@holdfast/memory", "holdfast"]],
 	["outbound", ["@holdfast/upp", "ipaddr.js"]],
 	["client", ["eventsource-parser"]],
+	["sandbox", ["@holdfast/upp", "amaro", "quickjs-wasi", "sucrase"]],
 ]);
 
 /** Files over the limit, with the reason why a better cut was not found. */

@@ -1,0 +1,47 @@
+// Erases types without moving a line or dropping an import. Where nothing but types is to go, every column stays too;
+// enums, parameter properties and the like need code in their place, which stays on its line.
+import amaro from "amaro";
+import { transform } from "sucrase";
+
+/** What became of a source. */
+export type Erased =
+	| { readonly kind: "code"; readonly code: string }
+	| { readonly kind: "error"; readonly message: string; readonly line?: number; readonly column?: number }
+	/** The parser is unusable from now on, and with it this thread. */
+	| { readonly kind: "broken"; readonly message: string };
+
+/** Turns TypeScript into JavaScript. */
+export function eraseTypes(source: string): Erased {
+	if (source.trim() === "") return { kind: "code", code: source };
+	try {
+		return { kind: "code", code: amaro.transformSync(source, { mode: "strip-only" }).code };
+	} catch (error) {
+		const { code, message, startLine, startColumn } = error as Partial<ParseError>;
+		if (code === "InvalidSyntax" && startLine !== undefined && startColumn !== undefined)
+			return { kind: "error", message: message ?? "", line: startLine, column: startColumn + 1 };
+		if (code !== "UnsupportedSyntax")
+			return { kind: "broken", message: "The source is nested too deeply to be parsed" };
+	}
+	try {
+		const { code } = transform(source, {
+			transforms: ["typescript"],
+			disableESTransforms: true,
+			keepUnusedImports: true,
+			preserveDynamicImport: true,
+		});
+		return { kind: "code", code };
+	} catch (error) {
+		const message = error instanceof Error ? error.message : String(error);
+		const place = /\((\d+):(\d+)\)\s*$/.exec(message);
+		if (place === null) return { kind: "error", message };
+		return { kind: "error", message, line: Number(place[1]), column: Number(place[2]) };
+	}
+}
+
+/** What the parser throws; anything else is a failure of its own. */
+interface ParseError {
+	readonly code: string;
+	readonly message: string;
+	readonly startLine: number;
+	readonly startColumn: number;
+}

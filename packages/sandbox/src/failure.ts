@@ -1,0 +1,60 @@
+// What a result says of an error: only frames of the guest's own modules.
+import { guestFile } from "./guest.ts";
+import type { CodeExecutionError } from "./types.ts";
+
+/** An error, and whether it says that memory ran out. */
+export interface Failure {
+	readonly error: CodeExecutionError;
+	readonly isMemory: boolean;
+}
+
+interface Place {
+	readonly line?: number | undefined;
+	readonly column?: number | undefined;
+}
+
+/** Names of the functions of the host that the guest's side calls begin so. */
+const native = "holdfast_";
+const frame = /^\s*at (?:.*\()?(.+?):(\d+):(\d+)\)?$/;
+
+/** Reads what the guest's side said of an error. */
+export function describeFailure(text: string, files: ReadonlySet<string>): Failure {
+	const [name, message, stack, isMemory] = JSON.parse(text) as [string, string, string, boolean];
+	const frames = stack
+		.split("\n")
+		.filter((line) => line.trim() !== "" && !line.includes(guestFile) && !line.includes(native));
+	const found = frames
+		.map((line) => frame.exec(line))
+		.find((match) => match !== null && files.has(match[1] ?? ""));
+	const place =
+		found === undefined || found === null ? {} : { line: Number(found[2]), column: Number(found[3]) };
+	return {
+		error: {
+			name,
+			message,
+			...(frames.length > 0 && { stack: frames.join("\n") }),
+			...(found?.[1] !== undefined && { filename: found[1] }),
+			...place,
+		},
+		isMemory,
+	};
+}
+
+/** A failure before any code ran. */
+export function linkFailure(
+	name: string,
+	message: string,
+	specifier: string,
+	{ line, column }: Place,
+): Failure {
+	return {
+		error: {
+			name,
+			message,
+			specifier,
+			...(line !== undefined && { filename: specifier, line }),
+			...(column !== undefined && { column }),
+		},
+		isMemory: false,
+	};
+}

@@ -1,0 +1,62 @@
+// Which module a specifier means. Relative ones lie in the given graph, bare ones in the imports, all others nowhere.
+
+/** Why a specifier means nothing. */
+export class Unresolved extends Error {
+	readonly specifier: string;
+	constructor(specifier: string, message: string) {
+		super(message);
+		this.specifier = specifier;
+	}
+}
+
+/** The modules of a run. */
+export interface Graph {
+	readonly filename: string;
+	readonly modules: ReadonlyMap<string, string>;
+	readonly imports: ReadonlyMap<string, readonly string[]>;
+}
+
+/** A path from the root of the graph without dots in it, `./a/b.js`; undefined where it climbs above the root. */
+export function normalizePath(path: string): string | undefined {
+	const parts: string[] = [];
+	for (const part of path.split("/")) {
+		if (part === "" || part === ".") continue;
+		if (part !== "..") parts.push(part);
+		else if (parts.pop() === undefined) return undefined;
+	}
+	return `./${parts.join("/")}`;
+}
+
+function isRelative(specifier: string): boolean {
+	return /^\.{1,2}\//.test(specifier);
+}
+
+/** Name of the module that a specifier in another module means. Throws `Unresolved`. */
+export function resolve({ filename, modules, imports }: Graph, from: string, specifier: string): string {
+	if (isRelative(specifier)) {
+		const base = from === filename && !modules.has(from) ? entryPath(filename) : from;
+		const path = normalizePath(`${base.slice(0, base.lastIndexOf("/") + 1)}${specifier}`);
+		if (path === undefined)
+			throw new Unresolved(specifier, `The module "${specifier}" lies above the root of the module graph`);
+		if (modules.has(path)) return path;
+		if (path === normalizePath(entryPath(filename))) return filename;
+		throw new Unresolved(specifier, `The module graph has no module "${path}"`);
+	}
+	if (/^[a-z][a-z\d+.-]*:/i.test(specifier))
+		throw new Unresolved(specifier, `"${specifier}" is a URL: modules are never loaded from anywhere`);
+	if (imports.has(specifier)) return specifier;
+	throw new Unresolved(specifier, `No import "${specifier}" was given`);
+}
+
+/** A label that is no path, such as `<runCode>`, lies at the root. */
+function entryPath(filename: string): string {
+	return filename.includes("/") ? filename : `./${filename}`;
+}
+
+/** Source of the module that exports what the host gave under a bare specifier. */
+export function importSource(handOver: string, specifier: string, names: readonly string[]): string {
+	const from = `globalThis[${JSON.stringify(handOver)}].imports[${JSON.stringify(specifier)}]`;
+	const reads = names.map((name, index) => `const v${index} = ${from}[${JSON.stringify(name)}];`);
+	const exported = names.map((name, index) => `v${index} as ${JSON.stringify(name)}`);
+	return `${reads.join("")}export {${exported.join(",")}};`;
+}

@@ -1,0 +1,178 @@
+// The engine of one worker. A run finds it exactly as the program of the guest's side left it: the engine's memory is
+// written over with a copy made then, which takes a tenth of the time that a new engine takes. An engine that grew, or
+// in which something went wrong, is replaced, so that memory a run used is given back.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { type JSValueHandle, QuickJS, type QuickJSOptions, type Snapshot } from "quickjs-wasi";
+import { guestFile, guestProgram } from "./guest.ts";
+
+/** Functions of the guest's side that a worker calls. */
+const guestFunctions = ["start", "begin", "select", "encode", "settle", "describe"] as const;
+/** One of them. */
+export type GuestFunction = (typeof guestFunctions)[number];
+
+/** What the engine asks for while it runs. */
+export interface MachineHost {
+	/** Answers a call of a host function: kind and value. */
+	call(fn: number, text: string): string;
+	log(level: string, text: string): void;
+	putBuffer(bytes: ArrayBuffer): number;
+	takeBuffer(index: number): ArrayBuffer;
+	/** Whether to stop now; asked every few thousand instructions. */
+	interrupt(): boolean;
+	resolve(from: string, specifier: string): string;
+	load(name: string): string;
+}
+
+/** Bytes of the guest's stack. The thread's own stack is larger, so that the engine notices first. */
+const stackBytes = 256 * 1024;
+/** Growth in bytes up to which the memory of an engine is used again. */
+const keptGrowth = 8 * 1024 * 1024;
+/** The language without what hosts add to it: no `performance`, `atob`, `DOMException`. */
+const intrinsics = 0x3ff;
+
+/** An engine, and the functions of the guest's side in it. */
+export class Machine {
+	readonly #module: WebAssembly.Module;
+	readonly #host: MachineHost;
+	#vm!: QuickJS;
+	#snapshot!: Snapshot;
+	#tokens!: readonly number[];
+	#functions!: Readonly<Record<GuestFunction, JSValueHandle>>;
+	/** Whether the engine must be replaced before the next run. */
+	isSpent = false;
+
+	private constructor(module: WebAssembly.Module, host: MachineHost) {
+		this.#module = module;
+		this.#host = host;
+	}
+
+	static async create(host: MachineHost): Promise<Machine> {
+		const file = createRequire(import.meta.url).resolve("quickjs-wasi/quickjs.wasm");
+		const machine = new Machine(await WebAssembly.compile(readFileSync(file)), host);
+		await machine.#prepare();
+		return machine;
+	}
+
+	get vm(): QuickJS {
+		return this.#vm;
+	}
+
+	/** Bytes by which the engine's memory has grown since it was made. */
+	get grownBytes(): number {
+		return this.#vm._getMemory().buffer.byteLength - this.#snapshot.memory.byteLength;
+	}
+
+	/** Makes the engine as new, with a limit of the guest's heap in bytes. */
+	async reset(memoryLimitBytes: number): Promise<void> {
+		if (this.isSpent || this.grownBytes > keptGrowth) {
+			this.#vm = await QuickJS.restore(this.#snapshot, this.#options());
+			for (const [name, native] of this.#natives()) this.#vm.registerHostCallback(name, native);
+			this.#adopt();
+			this.isSpent = false;
+		} else {
+			const memory = new Uint8Array(this.#vm._getMemory().buffer);
+			memory.set(this.#snapshot.memory);
+			memory.fill(0, this.#snapshot.memory.byteLength);
+			this.#vm._getExports().__stack_pointer.value = this.#snapshot.stackPointer;
+		}
+		this.limitMemory(memoryLimitBytes);
+	}
+
+	limitMemory(bytes: number): void {
+		this.#vm._getExports().qjs_set_memory_limit(Math.min(bytes, 2 ** 31 - 1));
+	}
+
+	/** Calls a function of the guest's side. Throws a `JSException` for what it throws. */
+	call(name: GuestFunction, ...given: JSValueHandle[]): JSValueHandle {
+		return this.#vm.callFunction(this.#functions[name], this.#vm.undefined, ...given);
+	}
+
+	/** Runs one job of the guest; false where there is none left. */
+	runJob(): boolean {
+		const exports = this.#vm._getExports();
+		if (exports.qjs_is_job_pending() === 0) return false;
+		// A job that fails has failed its own promise; one that was interrupted is noticed by whoever interrupts.
+		if (exports.qjs_execute_pending_job() < 0) this.#vm.getException().dispose();
+		return true;
+	}
+
+	/** The value or the reason of a settled promise. */
+	outcomeOf(promise: JSValueHandle): JSValueHandle {
+		const pointer = this.#vm._getExports().qjs_promise_result(promise.ptr);
+		return this.#vm.importHandle(pointer);
+	}
+
+	async #prepare(): Promise<void> {
+		const vm = await QuickJS.create(this.#options());
+		this.#vm = vm;
+		const natives = this.#natives().map(([name, native]) => vm.newFunction(name, native));
+		const program = vm.evalCode(guestProgram, guestFile);
+		const functions = vm.callFunction(program, vm.undefined, ...natives);
+		this.#tokens = guestFunctions.map((name) => vm.exportHandle(functions.getProp(name)));
+		vm.runGC();
+		this.#adopt();
+	}
+
+	/** Makes what outlives a run, and copies the memory with all of it in place. */
+	#adopt(): void {
+		const vm = this.#vm;
+		// The engine's wrapper keeps these handles from their first use on.
+		for (const handle of [vm.global, vm.undefined, vm.null, vm.true, vm.false]) void handle.ptr;
+		const entries = guestFunctions.map((name, index) => [name, vm.importHandle(this.#tokens[index] ?? 0)]);
+		this.#functions = Object.fromEntries(entries);
+		this.#snapshot = vm.snapshot();
+	}
+
+	#options(): QuickJSOptions {
+		return {
+			wasm: this.#module,
+			maxStackSize: stackBytes,
+			intrinsics,
+			timezoneOffset: 0,
+			interruptHandler: () => this.#host.interrupt(),
+			moduleLoader: {
+				normalize: (from, specifier) => withoutStack(() => this.#host.resolve(from, specifier)),
+				load: (name) => withoutStack(() => this.#host.load(name)),
+			},
+			// What an engine prints goes nowhere.
+			wasi: () => ({ fd_write: () => 0 }),
+		};
+	}
+
+	#natives(): readonly (readonly [string, (...given: JSValueHandle[]) => JSValueHandle])[] {
+		const host = this.#host;
+		const number = (handle: JSValueHandle | undefined): number => handle?.toNumber() ?? 0;
+		const text = (handle: JSValueHandle | undefined): string => handle?.toString() ?? "";
+		const bytes = (handle: JSValueHandle | undefined): ArrayBuffer =>
+			handle?.toArrayBuffer() ?? new ArrayBuffer(0);
+		return [
+			[
+				"holdfast_call",
+				(fn, wire) => withoutStack(() => this.#vm.newString(host.call(number(fn), text(wire)))),
+			],
+			[
+				"holdfast_log",
+				(level, wire) => {
+					host.log(text(level), text(wire));
+					return this.#vm.undefined;
+				},
+			],
+			["holdfast_put", (buffer) => withoutStack(() => this.#vm.newNumber(host.putBuffer(bytes(buffer))))],
+			[
+				"holdfast_take",
+				(index) => withoutStack(() => this.#vm.newArrayBuffer(host.takeBuffer(number(index)))),
+			],
+		];
+	}
+}
+
+/** An error of the host enters the guest with its message alone: the engine's wrapper would hand over its stack too. */
+function withoutStack<T>(action: () => T): T {
+	try {
+		return action();
+	} catch (error) {
+		if (error instanceof Error) error.stack = "";
+		throw error;
+	}
+}

@@ -1,0 +1,91 @@
+// Options of a sandbox and of a run, read once and checked.
+import { availableParallelism } from "node:os";
+import { HoldfastError } from "@holdfast/upp";
+import { normalizePath } from "./graph.ts";
+import type { CodeExecutionOptions, SandboxOptions } from "./types.ts";
+
+/** Limits of a sandbox, all given. */
+export type Limits = Required<SandboxOptions>;
+
+/** A run's options, all given. */
+export interface RunOptions {
+	readonly fn: string;
+	readonly args: readonly unknown[];
+	readonly imports: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
+	readonly modules: ReadonlyMap<string, string>;
+	readonly globals: Readonly<Record<string, unknown>>;
+	readonly language: "javascript" | "typescript";
+	readonly memoryLimitBytes: number;
+	readonly filename: string;
+	readonly report: ((value: unknown) => void) | undefined;
+}
+
+function invalid(message: string): HoldfastError {
+	return new HoldfastError("invalid_code_options", message, { retryable: false });
+}
+
+function positive(name: string, value: number | undefined, otherwise: number): number {
+	if (value === undefined) return otherwise;
+	if (typeof value !== "number" || !Number.isFinite(value) || value <= 0)
+		throw invalid(`${name} is ${String(value)}: give a positive number`);
+	return value;
+}
+
+/** @throws HoldfastError `invalid_code_options` */
+export function readLimits(options: SandboxOptions): Limits {
+	return {
+		workers: Math.ceil(positive("workers", options.workers, Math.min(availableParallelism(), 4))),
+		maxRuns: Math.ceil(positive("maxRuns", options.maxRuns, 64)),
+		memoryLimitBytes: positive("memoryLimitBytes", options.memoryLimitBytes, 64 * 1024 * 1024),
+		cpuLimitMs: positive("cpuLimitMs", options.cpuLimitMs, 30_000),
+	};
+}
+
+const identifier = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u;
+const reserved = new Set(
+	"arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally for function if implements import in instanceof interface let new null package private protected public return static super switch this throw true try typeof undefined NaN Infinity globalThis var void while with yield".split(
+		" ",
+	),
+);
+
+/** @throws HoldfastError `invalid_code_options` */
+export function readRunOptions(source: unknown, options: CodeExecutionOptions, limits: Limits): RunOptions {
+	if (typeof source !== "string") throw invalid("The source is no string");
+	const { execute = {}, imports = {}, modules = {}, globals = {}, language = "typescript", report } = options;
+	if (language !== "typescript" && language !== "javascript")
+		throw invalid(`language is "${String(language)}": give "typescript" or "javascript"`);
+	if (report !== undefined && typeof report !== "function") throw invalid("report is no function");
+	if (execute.args !== undefined && !Array.isArray(execute.args)) throw invalid("execute.args is no array");
+	if (execute.fn !== undefined && typeof execute.fn !== "string") throw invalid("execute.fn is no string");
+	for (const name of Object.keys(globals))
+		if (!identifier.test(name) || reserved.has(name))
+			throw invalid(`globals: "${name}" cannot be an identifier`);
+	for (const [specifier, names] of Object.entries(imports))
+		if (typeof names !== "object" || names === null)
+			throw invalid(`imports: "${specifier}" is no object of exports`);
+	for (const [path, text] of Object.entries(modules))
+		if (typeof text !== "string") throw invalid(`modules: "${path}" is no source`);
+	return {
+		fn: execute.fn ?? "default",
+		args: execute.args ?? [],
+		imports: new Map(
+			Object.entries(imports).filter(([specifier]) => !/^\.{0,2}\/|^\w[\w+.-]*:/.test(specifier)),
+		),
+		modules: readModules(modules),
+		globals,
+		language,
+		memoryLimitBytes: positive("memoryLimitBytes", options.memoryLimitBytes, limits.memoryLimitBytes),
+		filename: String(options.filename ?? "<runCode>"),
+		report,
+	};
+}
+
+/** Keys that are no relative paths are not found, so they need not be kept. */
+function readModules(modules: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
+	const paths = new Map<string, string>();
+	for (const [key, text] of Object.entries(modules)) {
+		const path = /^\.{1,2}\//.test(key) ? normalizePath(key) : undefined;
+		if (path !== undefined) paths.set(path, text);
+	}
+	return paths;
+}

@@ -1,0 +1,241 @@
+// What is run of a module, in which language, and how its outcome reads.
+import { describe, expect, test } from "vitest";
+import { bench } from "./sandbox.fixture.ts";
+
+const { sandbox, run, value } = bench();
+
+describe("the export that is run", () => {
+	test("is the default one: a value is the result, a function is called without arguments [SA-140]", async () => {
+		expect(await value("export default { a: 1 }")).toEqual({ a: 1 });
+		expect(await value("export default (...given) => given.length")).toBe(0);
+	});
+
+	test("is called with the arguments given, by name or the default one [SA-141]", async () => {
+		const source = "export const increment = (a) => a + 1; export default (...given) => given";
+		expect(await value(source, { execute: { fn: "increment", args: [100] } })).toBe(101);
+		expect(await value(source, { execute: { args: [1, "b"] } })).toEqual([1, "b"]);
+	});
+
+	test("is awaited when it is or returns a promise [SA-142]", async () => {
+		expect(await value("export default (async () => 5)()")).toBe(5);
+		expect(await value("export default async () => { await 0; return 6 }")).toBe(6);
+		expect(await value("export default { then(resolve) { resolve(7) } }")).toBe(7);
+		const outcome = await run("export default () => Promise.reject(new TypeError('no'))");
+		expect(outcome).toMatchObject({ status: "error", error: { name: "TypeError", message: "no" } });
+	});
+
+	test("takes arguments only when it is a function [SA-143]", async () => {
+		const source = "export const a = 3";
+		expect(await value(source, { execute: { fn: "a" } })).toBe(3);
+		expect(await value(source, { execute: { fn: "a", args: [] } })).toBe(3);
+		expect((await run(source, { execute: { fn: "a", args: [1] } })).status).toBe("error");
+	});
+
+	test.each([
+		["", {}, "default"],
+		["export const a = 1", {}, "default"],
+		["export default 1", { fn: "missing" }, "missing"],
+		["export default 1", { fn: "toString" }, "toString"],
+	])("that does not exist is a link error which names it: %j %j [SA-144]", async (source, execute, name) => {
+		const outcome = await run(source, { execute });
+		expect(outcome).toMatchObject({ status: "link_error", error: { specifier: "<runCode>" } });
+		expect(outcome.error?.message).toContain(`"${name}"`);
+	});
+
+	test("may resolve to undefined, which is a success without an error; others have an error and no result [SA-145]", async () => {
+		const good = await run("export default () => {}");
+		expect(good.status).toBe("success");
+		expect("error" in good).toBe(false);
+		for (const source of ["throw 1", "import 'x'", "export default Symbol()"]) {
+			const bad = await run(source);
+			expect(bad.status).not.toBe("success");
+			expect(bad.error).toBeDefined();
+			expect("result" in bad).toBe(false);
+		}
+	});
+
+	test("that can never be settled is an error", async () => {
+		expect((await run("await new Promise(() => {})")).status).toBe("error");
+		expect((await run("export default () => new Promise(() => {})")).status).toBe("error");
+	});
+});
+
+describe("types", () => {
+	test("are erased and not checked [SA-157]", async () => {
+		const source = `
+			interface A { b: string }
+			type C<T> = T | undefined;
+			import type { Nothing } from "nowhere";
+			import { type Other } from "given";
+			function id<T>(value: T): T { return value }
+			const wrong: number = "text";
+			const b = (id<string>(wrong as unknown as string) satisfies string)!;
+			declare const gone: A;
+			export default b;`;
+		expect(await value(source, { imports: { given: {} } })).toBe("text");
+	});
+
+	test("that leave code have it: enums and parameter properties, in every module [SA-158]", async () => {
+		const source = `export enum Color { Red, Green = 5 }
+			export class Point { constructor(public readonly x: number, private y = 2) {} sum() { return this.x + this.y } }`;
+		const probe = "[Color.Green, Color[0], new Point(3).sum(), Object.keys(new Point(1))]";
+		const wanted = [5, "Red", 5, ["x", "y"]];
+		expect(await value(`${source}\nexport default ${probe}`)).toEqual(wanted);
+		const entry = `import { Color, Point } from "./lib.ts"; export default ${probe}`;
+		expect(await value(entry, { modules: { "./lib.ts": source } })).toEqual(wanted);
+	});
+
+	test("never cost an import: one of a name that is not there fails though nothing uses it [SA-147]", async () => {
+		for (const code of ["enum A { B }", ""]) {
+			const outcome = await run(`import { unused } from "given"; ${code} export default 1`, {
+				imports: { given: {} },
+			});
+			expect(outcome).toMatchObject({ status: "link_error", error: { specifier: "given" } });
+		}
+	});
+
+	test("are TypeScript's by default, and a parse error in JavaScript [SA-159]", async () => {
+		expect(await value("const a: number = 1; export default a")).toBe(1);
+		const outcome = await run("const a: number = 1; export default a", { language: "javascript" });
+		expect(outcome).toMatchObject({ status: "link_error", error: { name: "SyntaxError", line: 1 } });
+	});
+});
+
+describe("an error", () => {
+	test("keeps its name and message, and another value its text [SA-171]", async () => {
+		expect((await run("throw new RangeError('far')")).error).toMatchObject({
+			name: "RangeError",
+			message: "far",
+		});
+		expect((await run("class Mine extends Error { name = 'Mine' } throw new Mine('m')")).error).toMatchObject(
+			{ name: "Mine", message: "m" },
+		);
+		for (const [thrown, text] of [
+			["'text'", "text"],
+			["7", "7"],
+			["undefined", "undefined"],
+			["null", "null"],
+			["Symbol('s')", "Symbol(s)"],
+			["{ toString: () => 'own' }", "own"],
+		])
+			expect((await run(`throw ${thrown}`)).error?.message, thrown).toBe(text);
+	});
+
+	test("has frames of the sandbox only, even one that a bridge threw [SA-172]", async () => {
+		const globals = {
+			fail() {
+				throw new TypeError("bridge");
+			},
+			later: () => Promise.reject(new Error("bridge")),
+		};
+		for (const source of [
+			"fail()",
+			"await later()",
+			"[1].map(() => fail())",
+			"throw new Error('own')",
+			"null.x",
+			"import('nowhere')",
+		]) {
+			const { error } = await run(
+				`function outer() { return ${source.replace("await ", "")} }\nawait outer()`,
+				{ globals },
+			);
+			expect(error?.message).toBeTruthy();
+			expect(JSON.stringify(error)).not.toMatch(/file:|node:|node_modules|packages|<sandbox>|holdfast|\.ts/);
+		}
+	});
+
+	test("names line and column of the source as it was given [SA-173]", async () => {
+		const typed = "interface A {\n\tb: string }\n  const x: A = (() => { throw new Error('here') })();";
+		expect((await run(typed)).error).toMatchObject({
+			line: 3,
+			column: (typed.split("\n")[2]?.indexOf("Error(") as number) + 1,
+			filename: "<runCode>",
+		});
+		expect((await run("\n\nthrow new Error('x')")).error).toMatchObject({ line: 3 });
+		expect((await run("enum A { B,\n C }\nthrow new Error('x')")).error).toMatchObject({ line: 3 });
+		expect(await run("const a = 1;\nlet b = ;")).toMatchObject({
+			status: "link_error",
+			error: { line: 2, column: 9, filename: "<runCode>" },
+		});
+		expect(await run("const a = 1;\nlet b = ;", { language: "javascript" })).toMatchObject({
+			status: "link_error",
+			error: { line: 2, column: 9, filename: "<runCode>" },
+		});
+	});
+
+	test("is located by the file name, or by the module's specifier [SA-174]", async () => {
+		const thrown = "export function f() { throw new Error('x') }\nf()";
+		expect((await run(thrown)).error).toMatchObject({
+			filename: "<runCode>",
+			stack: expect.stringContaining("<runCode>:1:"),
+		});
+		expect((await run(thrown, { filename: "./src/main.ts" })).error).toMatchObject({
+			filename: "./src/main.ts",
+			stack: expect.stringContaining("(./src/main.ts:1:"),
+		});
+		const inModule = await run("import './lib/a.ts'", { modules: { "./lib/a.ts": thrown } });
+		expect(inModule.error).toMatchObject({
+			filename: "./lib/a.ts",
+			stack: expect.stringContaining("(./lib/a.ts:1:"),
+		});
+		const broken = await run("import './lib/a.ts'", { modules: { "./lib/a.ts": "let a = ;" } });
+		expect(broken).toMatchObject({
+			status: "link_error",
+			error: { filename: "./lib/a.ts", specifier: "./lib/a.ts" },
+		});
+	});
+});
+
+test("a handle runs from its creation, and gives the same result to everyone [SA-170]", async () => {
+	let calls = 0;
+	const handle = sandbox.runCode("touch(); throw new Error('no')", {
+		globals: { touch: () => void calls++ },
+	});
+	expect(handle.running).toBe(true);
+	const first = await handle;
+	expect(handle.running).toBe(false);
+	expect(await handle).toBe(first);
+	expect(first.status).toBe("error");
+	expect(calls).toBe(1);
+});
+
+test("every status has a duration, and memory used where it could be measured [SA-184]", async () => {
+	const sources = {
+		success: "export default 1",
+		error: "throw 1",
+		link_error: "import 'x'",
+		memory: "new ArrayBuffer(1e9)",
+	};
+	for (const [status, source] of Object.entries(sources)) {
+		const started = performance.now();
+		const outcome = await run(source);
+		expect(outcome.status).toBe(status);
+		expect(outcome.durationMs).toBeGreaterThanOrEqual(0);
+		expect(outcome.durationMs).toBeLessThanOrEqual(performance.now() - started + 1);
+		expect(Number.isInteger(outcome.memoryUsedBytes) && (outcome.memoryUsedBytes ?? 0) > 0).toBe(true);
+	}
+	const large = await run("export default (() => { globalThis.kept = new Uint8Array(2e7) })()");
+	expect(large.memoryUsedBytes).toBeGreaterThan(2e7);
+});
+
+test.each([
+	{ execute: { fn: 1 } },
+	{ execute: { args: "a" } },
+	{ language: "python" },
+	{ report: 1 },
+	{ globals: { "not-a-name": 1 } },
+	{ globals: { await: 1 } },
+	{ imports: { a: null } },
+	{ modules: { "./a": 1 } },
+])("options that make no sense are refused before anything runs: %j", (options) => {
+	expect(() => sandbox.runCode("", options as never)).toThrow(
+		expect.objectContaining({ code: "invalid_code_options" }),
+	);
+});
+
+test("a value that is no data is refused before anything runs", () => {
+	expect(() => sandbox.runCode("", { globals: { a: Symbol() } })).toThrow(
+		expect.objectContaining({ code: "value_not_transferable" }),
+	);
+});

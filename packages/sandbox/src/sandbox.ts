@@ -1,0 +1,39 @@
+// The door's one function: a sandbox, its limits and its threads.
+import { HoldfastError } from "@holdfast/upp";
+import { Execution } from "./execution.ts";
+import { readLimits, readRunOptions } from "./options.ts";
+import { Pool } from "./pool.ts";
+import type { CodeExecutionOptions, Sandbox, SandboxOptions } from "./types.ts";
+
+/**
+ * Makes a sandbox. Threads start with the first run, or with `warm`, and keep no process alive while they are idle.
+ *
+ * @throws HoldfastError `invalid_code_options` for a limit that is no positive number.
+ * @example
+ * const sandbox = createSandbox();
+ * const { status, result } = await sandbox.runCode("export default (a: number) => a * 2", { execute: { args: [21] } });
+ * await sandbox.close();
+ */
+export function createSandbox(options: SandboxOptions = {}): Sandbox {
+	const limits = readLimits(options);
+	const pool = new Pool(limits);
+	let runs = 0;
+	let isClosed = false;
+	return {
+		runCode(source: string, given: CodeExecutionOptions = {}) {
+			if (isClosed)
+				throw new HoldfastError("sandbox_closed", "The sandbox is closed: make another one", {
+					retryable: false,
+				});
+			const read = readRunOptions(source, given, limits);
+			const execution = new Execution(++runs, source, read, limits.cpuLimitMs, (run) => pool.abandon(run));
+			pool.submit(execution);
+			return execution;
+		},
+		warm: () => pool.warm(),
+		close() {
+			isClosed = true;
+			return pool.close();
+		},
+	};
+}

@@ -1,0 +1,78 @@
+// Entry `@holdfast/sandbox/worker`: the program of a sandbox's thread. The sandbox starts it; it is not for import.
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { GuestRun } from "./guest-run.ts";
+import { Machine } from "./machine.ts";
+import { control, type FromWorker, type Reply, type RunOrder, type ToWorker } from "./protocol.ts";
+
+/** What a thread starts with. */
+export interface ThreadData {
+	readonly words: Int32Array;
+	readonly replies: MessagePort;
+}
+
+function isThreadData(data: unknown): data is ThreadData {
+	return typeof data === "object" && data !== null && "words" in data && "replies" in data;
+}
+
+async function serve({ words, replies }: ThreadData): Promise<void> {
+	let current: GuestRun | undefined;
+	let currentRun = 0;
+
+	function send(message: FromWorker, buffers: readonly ArrayBuffer[] = []): void {
+		parentPort?.postMessage(message, [...buffers]);
+	}
+
+	function running(): GuestRun {
+		if (current === undefined) throw new Error("No run is under way");
+		return current;
+	}
+
+	const machine = await Machine.create({
+		call: (fn, text) => running().call(fn, text),
+		log: (level, text) => running().log(level, text),
+		putBuffer: (bytes) => running().putBuffer(bytes),
+		takeBuffer: (index) => running().takeBuffer(index),
+		interrupt: () => current?.interrupt() ?? false,
+		resolve: (from, specifier) => running().resolve(from, specifier),
+		load: (name) => running().load(name),
+	});
+
+	/** Waits for the answer to the call that was just sent. */
+	function awaitReply(before: number): Reply {
+		for (;;) {
+			const received: { readonly message: Reply } | undefined = receiveMessageOnPort(replies);
+			if (received !== undefined) return received.message;
+			Atomics.wait(words, control.replies, before);
+			before = Atomics.load(words, control.replies);
+		}
+	}
+
+	async function start(order: RunOrder): Promise<void> {
+		const run = order.run;
+		await machine.reset(order.memoryLimitBytes);
+		currentRun = run;
+		current = new GuestRun(machine, order, {
+			call(fn, wire) {
+				const before = Atomics.load(words, control.replies);
+				send({ kind: "call", run, fn, wire }, wire.buffers);
+				return awaitReply(before);
+			},
+			sendLogs: (logs) => send({ kind: "logs", run, logs }),
+			park: (settled) => send({ kind: "parked", run, settled }),
+			end: (end) => send({ kind: "end", run, end }, end.result?.buffers),
+			isStopRequested: () => Atomics.load(words, control.stop) === run,
+		});
+		current.begin();
+	}
+
+	parentPort?.on("message", (message: ToWorker) => {
+		if (message.kind === "run") void start(message);
+		else if (message.run !== currentRun || current === undefined) return;
+		else if (message.kind === "stop") current.stop();
+		else current.settle(message.id, message.ok, message.wire);
+	});
+	send({ kind: "ready" });
+}
+
+// Imported elsewhere it does nothing.
+if (isThreadData(workerData)) await serve(workerData);
