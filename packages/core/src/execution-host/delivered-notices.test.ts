@@ -84,7 +84,7 @@ test("a notification that another worker's run takes in while it is looked for c
 	expect(await agent.resume(id)).toBeNull();
 	expect(looks).toBeGreaterThan(1);
 	expect((await store.runs.get(id))?.status).toBe("completed");
-	expect((await store.notifications.getByIdempotencyKey("k"))?.status).toBe("acknowledged");
+	expect((await store.notifications.getByIdempotencyKey("k"))?.status).toBe("acked");
 	await agent.close();
 	await working.close();
 	await host.close();
