@@ -33,13 +33,16 @@ test("a schedule has as many things happen as it is given, and only the faults i
 	expect(quiet.trace.filter((line) => /the world: (crash|stop|lapse|clock|store)/.test(line))).toEqual([]);
 });
 
-test.each([501_203])(
-	"seed %i holds, in which a steer came to its end while its session was killed",
-	async (seed) => {
-		const result = await runSchedule("memory", seed);
-		expect(result.ok, report("memory", result)).toBe(true);
-	},
-);
+test.each([
+	[501_203, "a steer came to its end while its session was killed"],
+	[
+		245_125_438,
+		"a run learns of work that is over from its first input, and all who look on see both in order",
+	],
+])("seed %i holds, in which %s", async (seed) => {
+	const result = await runSchedule("memory", seed);
+	expect(result.ok, report("memory", result)).toBe(true);
+});
 
 test.runIf(replayed !== undefined)("replays the seed of HOLDFAST_SEED", async () => {
 	const { world, seed } = replayed ?? { world: "memory", seed: 0 };

@@ -60,7 +60,8 @@ export class BackgroundJobs {
 			for (const message of runMessages(run.state)) this.#reminded(storeKey, message);
 		run.watch({
 			notify: (event) => {
-				if (event.type === "input") this.#reminded(storeKey, event.message);
+				// All who look on hear of the input first.
+				if (event.type === "input") queueMicrotask(() => this.#reminded(storeKey, event.message));
 			},
 		});
 		const ended = over.then(async () => {
