@@ -108,8 +108,8 @@ async function main([db = "", half = "", rest = ""]: readonly string[]): Promise
 	const agent = { model, tools: [look], prices: { halting: { input: 1, output: 1 } } };
 	const server = await listen({ agent, db, port: 0, deltaFlushMs: 5, clientsMaySet: ["tools"] });
 	process.once("SIGTERM", () => {
-		process.disconnect?.();
-		void server.close({ drainMs: 500 });
+		// A word of the parent may still be on its way.
+		void server.close({ drainMs: 500 }).finally(() => process.disconnect?.());
 	});
 	process.send?.(server.url);
 }
