@@ -48,7 +48,11 @@ const machine: Machine = {
 const patience = 600_000;
 
 async function measureRow(row: string, folder: string, quick: readonly string[]): Promise<RowResult> {
-	const flags = ["--disable-warning=ExperimentalWarning", ...(rows.get(row) ?? [])];
+	const flags = [
+		"--disable-warning=ExperimentalWarning",
+		"--disable-warning=HoldfastWarning",
+		...(rows.get(row) ?? []),
+	];
 	const place = join(folder, "work", row);
 	mkdirSync(place, { recursive: true });
 	const program = join(folder, "bench/rows", `${row}.ts`);
