@@ -109,19 +109,31 @@ describe("a session", () => {
 describe("failures are results", () => {
 	const fatal: ToolDefinition = { id: "fatal", run: () => Promise.reject(new Error("broken")) };
 	const cases: [string, Partial<AgentConfig>, string][] = [
-		["of a tool", { tools: [fatal], planner: stepsPlanner([use("fatal")]) }, "TOOL_FATAL"],
-		["of a planner", { planner: stepsPlanner(() => Promise.reject(new Error("no idea"))) }, "PLANNER_FAILED"],
-		["of steps", { maxSteps: 1, planner: stepsPlanner([{ type: "internal" }, finish]) }, "STEPS_EXHAUSTED"],
-		["of a plan that is over", { planner: stepsPlanner([{ type: "internal" }]) }, "PLAN_EXHAUSTED"],
 		[
-			"of an unknown type",
+			"of a tool [RUN-004] [RUN-021]",
+			{ tools: [fatal], planner: stepsPlanner([use("fatal")]) },
+			"TOOL_FATAL",
+		],
+		[
+			"of a planner [RUN-004] [RUN-038]",
+			{ planner: stepsPlanner(() => Promise.reject(new Error("no idea"))) },
+			"PLANNER_FAILED",
+		],
+		[
+			"of steps [RUN-004]",
+			{ maxSteps: 1, planner: stepsPlanner([{ type: "internal" }, finish]) },
+			"STEPS_EXHAUSTED",
+		],
+		["of a plan that is over [RUN-045]", { planner: stepsPlanner([{ type: "internal" }]) }, "PLAN_EXHAUSTED"],
+		[
+			"of an unknown type [RUN-038]",
 			{ planner: stepsPlanner([{ type: "dance" } as unknown as PlanStep]) },
 			"PLAN_INVALID",
 		],
-		["of no step", { planner: stepsPlanner(() => null as unknown as PlanStep) }, "PLAN_INVALID"],
-		["of a step without a tool", { planner: stepsPlanner([{ type: "tool" }]) }, "PLAN_INVALID"],
+		["of no step [RUN-038]", { planner: stepsPlanner(() => null as unknown as PlanStep) }, "PLAN_INVALID"],
+		["of a step without a tool [RUN-038]", { planner: stepsPlanner([{ type: "tool" }]) }, "PLAN_INVALID"],
 		[
-			"of memory",
+			"of memory [RUN-040]",
 			{
 				planner: stepsPlanner([use("echo"), finish]),
 				memoryClient: { ...inMemoryClient(), append: () => Promise.reject(new Error("full")) },
@@ -129,7 +141,7 @@ describe("failures are results", () => {
 			"MEMORY_FAILED",
 		],
 		[
-			"of a reflector",
+			"of a reflector [RUN-021]",
 			{
 				planner: stepsPlanner([use("echo"), finish]),
 				reflector: { reflect: () => Promise.reject(new Error("blank")) },
@@ -137,7 +149,7 @@ describe("failures are results", () => {
 			"REFLECTOR_FAILED",
 		],
 	];
-	test.each(cases)("%s [RUN-004] [RUN-021] [RUN-038] [RUN-040] [RUN-045]", async (_, more, code) => {
+	test.each(cases)("%s", async (_, more, code) => {
 		let executed = 0;
 		const tools = (more.tools ?? [echo]).map((tool) => ({
 			...tool,
