@@ -2,7 +2,7 @@ import { memoryHost } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
 import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../files/files.fixture.ts";
-import { type EnvGiven, type EnvironmentParts, ThreadEnvironment } from "./thread-environment.ts";
+import { type EnvGiven, type EnvironmentParts, Redactions, ThreadEnvironment } from "./index.ts";
 
 const host = memoryHost();
 let threads = 0;
@@ -55,13 +55,19 @@ test("a name that nobody has is named in the error; an empty text is a value; wh
 	const env = environment({ agent: () => ({ EMPTY: "" }), instance: () => ({ EMPTY: "behind it" }) });
 	expect(await env.env("EMPTY")).toBe("");
 	await expect(env.env("NO_SUCH")).rejects.toThrow(/NO_SUCH/);
-	await expect(env.env("toString")).rejects.toMatchObject({ code: "env_not_set", data: { name: "toString" } });
+	await expect(env.env("toString")).rejects.toMatchObject({
+		code: "env_not_set",
+		data: { name: "toString" },
+	});
 });
 
 test("a value that is set keeps its type or is a secret, is read at once and after a restart [SA-089]", async () => {
 	const path = `${temporaryFolder()}/env.db`;
 	let own = sqliteHost(path);
-	let env = environment({ values: own.values.values("t", "env"), instance: () => ({ I: { value: "i", type: "text" } }) });
+	let env = environment({
+		values: own.values.values("t", "env"),
+		instance: () => ({ I: { value: "i", type: "text" } }),
+	});
 	await env.setEnv("NEW", "1");
 	await env.setEnv("SHOWN", "2", { type: "text" });
 	await env.setEnv("SHOWN", "3");
@@ -83,7 +89,10 @@ test("a value that is set keeps its type or is a secret, is read at once and aft
 });
 
 test("a thread's values reach the threads below it, but not scoped ones, nor those that a thread has set itself [SA-090]", async () => {
-	const parent = environment({ isScoped: (name) => name === "SCOPED", agent: () => ({ AGENT: "of the parent" }) });
+	const parent = environment({
+		isScoped: (name) => name === "SCOPED",
+		agent: () => ({ AGENT: "of the parent" }),
+	});
 	const child = environment({ above: parent });
 	const grandchild = environment({ above: child });
 	await parent.setEnv("A", "parent", { type: "text" });
@@ -104,7 +113,9 @@ test("a thread's values reach the threads below it, but not scoped ones, nor tho
 
 describe("a secret value", () => {
 	test("has a mark in its place, wherever it is in a result; a text has not [SA-091]", async () => {
-		const env = environment({ instance: () => ({ KEY: "correct-horse", SHOWN: { value: "battery", type: "text" } }) });
+		const env = environment({
+			instance: () => ({ KEY: "correct-horse", SHOWN: { value: "battery", type: "text" } }),
+		});
 		const { redact } = await env.redaction();
 		const result = { result: "the correct-horse battery", deep: [{ "correct-horse": ["x correct-horse"] }] };
 		expect(redact(result)).toEqual({
@@ -137,6 +148,14 @@ describe("a secret value", () => {
 		const text = [..."a correct-horse and correct-h"].map((each) => pieces.push(each)).join("");
 		expect(text).toBe("a [REDACTED:secret] and ");
 		expect(pieces.flush()).toBe("correct-h");
+	});
+
+	test("is prepared once for all threads that share the same ones", async () => {
+		const redactions = new Redactions();
+		const instance = (): EnvGiven => ({ KEY: "correct-horse" });
+		const both = [environment({ redactions, instance }), environment({ redactions, instance })];
+		const [one, other] = await Promise.all(both.map((env) => env.redaction()));
+		expect(one).toBe(other);
 	});
 
 	test("of the threads above is masked in those below [SA-092]", async () => {

@@ -85,7 +85,7 @@ export class ThreadEnvironment {
 		const { agent, prompt, user, instance } = this.#parts;
 		const all = new Map<string, EnvValue>();
 		for (const given of [await instance?.(), await user?.(), prompt?.(), agent?.()])
-			for (const name of Object.keys(given ?? {})) all.set(name, valueOf(given, name) as EnvValue);
+			for (const name of Object.keys(given ?? {})) all.set(name, valueIn(given, name) as EnvValue);
 		for (const [name, value] of await this.#allOfThreads()) all.set(name, value);
 		return all;
 	}
@@ -103,7 +103,7 @@ export class ThreadEnvironment {
 		const { agent, prompt, user, instance, parent } = this.#parts;
 		const found = [...(await this.#own()).values()];
 		for (const given of [await instance?.(), await user?.(), prompt?.(), agent?.()])
-			for (const name of Object.keys(given ?? {})) found.push(valueOf(given, name) as EnvValue);
+			for (const name of Object.keys(given ?? {})) found.push(valueIn(given, name) as EnvValue);
 		const above = await parent?.();
 		return above === undefined ? found : [...found, ...(await above.#everything())];
 	}
@@ -119,10 +119,10 @@ export class ThreadEnvironment {
 	async #findInDefinitions(name: string): Promise<EnvValue | undefined> {
 		const { agent, prompt, user, instance } = this.#parts;
 		return (
-			valueOf(agent?.(), name) ??
-			valueOf(prompt?.(), name) ??
-			valueOf(await user?.(), name) ??
-			valueOf(await instance?.(), name)
+			valueIn(agent?.(), name) ??
+			valueIn(prompt?.(), name) ??
+			valueIn(await user?.(), name) ??
+			valueIn(await instance?.(), name)
 		);
 	}
 
@@ -142,7 +142,7 @@ export class ThreadEnvironment {
 	}
 }
 
-function valueOf(given: EnvGiven | undefined, name: string): EnvValue | undefined {
+function valueIn(given: EnvGiven | undefined, name: string): EnvValue | undefined {
 	if (given === undefined || !Object.hasOwn(given, name)) return undefined;
 	const value = given[name];
 	if (typeof value === "string") return { value, type: "secret" };

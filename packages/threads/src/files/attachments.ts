@@ -21,12 +21,7 @@ export async function storeAttachments(
 			...(height === undefined ? {} : { height }),
 		};
 		const shown = baseNameOf(name);
-		const record = await files.writeFile(
-			`/attachments/${id}/${shown}`,
-			bytesOf(data, shown),
-			mimeType,
-			size,
-		);
+		const record = await files.writeFile(`/attachments/${id}/${shown}`, bytesOf(data, shown), mimeType, size);
 		stored.push({
 			id,
 			type: "file",
@@ -51,7 +46,8 @@ function baseNameOf(name: unknown): string {
 }
 
 function bytesOf(data: unknown, name: string): Uint8Array {
-	if (typeof data === "string" && /^[A-Za-z0-9+/_-]*={0,2}\s*$/.test(data)) return Buffer.from(data, "base64");
+	if (typeof data === "string" && /^[A-Za-z0-9+/_-]*={0,2}\s*$/.test(data))
+		return Buffer.from(data, "base64");
 	throw new HoldfastError(
 		"invalid_attachment",
 		`The \`data\` of the attachment ${JSON.stringify(name)} is not base64. Give the bytes in base64, without a \`data:\` prefix.`,

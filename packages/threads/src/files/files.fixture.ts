@@ -1,21 +1,10 @@
-// The files of a thread on each host, for tests.
+// Hosts that keep files, for tests.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Host, memoryHost } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
 import { onTestFinished } from "vitest";
-import { ThreadFiles } from "./thread-files.ts";
-
-export const filesOwner = "thread-files";
-
-export function filesOn(host: Host, key = "thread-1"): ThreadFiles {
-	if (host.files === undefined) throw new Error("The host keeps no files.");
-	return new ThreadFiles({
-		bytes: host.files.of(key, filesOwner),
-		entries: host.values.values(key, filesOwner),
-	});
-}
 
 /** Hosts by name; those of SQLite need a path. */
 export const hosts: readonly (readonly [string, (folder: string) => Host])[] = [

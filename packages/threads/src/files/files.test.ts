@@ -1,10 +1,7 @@
 import { type Host, memoryHost } from "holdfast";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { storeAttachments } from "./attachments.ts";
-import { filesOn, hosts, temporaryFolder } from "./files.fixture.ts";
-import { findFiles } from "./find.ts";
-import { grepFiles } from "./grep.ts";
-import type { ThreadFiles } from "./thread-files.ts";
+import { hosts, temporaryFolder } from "./files.fixture.ts";
+import { type FileMethods, fileMethods, filesOf, storeAttachments, type ThreadFiles } from "./index.ts";
 
 const MB = 1024 * 1024;
 
@@ -15,7 +12,7 @@ function bytesOf(size: number, seed = 7): Uint8Array {
 	return bytes;
 }
 
-async function text(files: ThreadFiles, path: string): Promise<string | null> {
+async function text(files: FileMethods, path: string): Promise<string | null> {
 	const bytes = await files.readFile(path);
 	return bytes === null ? null : new TextDecoder().decode(bytes);
 }
@@ -26,10 +23,12 @@ function isSame(one: ArrayBuffer | null, other: Uint8Array): boolean {
 
 describe.each(hosts)("files on a host in %s", (_, open) => {
 	let host: Host;
-	let files: ThreadFiles;
+	let own: ThreadFiles;
+	let files: FileMethods;
 	beforeEach(() => {
 		host = open(temporaryFolder());
-		files = filesOn(host);
+		own = filesOf(host, "thread-1");
+		files = fileMethods(own);
 	});
 	afterEach(() => host.close());
 
@@ -44,7 +43,9 @@ describe.each(hosts)("files on a host in %s", (_, open) => {
 		expect(await text(files, "notes/2026/a.txt")).toBe("short");
 		expect(await files.statFile("notes/2026/a.txt")).toMatchObject({ size: 5, mimeType: "text/markdown" });
 		const bytes = bytesOf(1_000);
-		await files.writeFile("b.bin", bytes.slice().buffer, "application/x-own", { metadata: { of: ["me", null] } });
+		await files.writeFile("b.bin", bytes.slice().buffer, "application/x-own", {
+			metadata: { of: ["me", null] },
+		});
 		expect(isSame(await files.readFile("b.bin"), bytes)).toBe(true);
 		expect(await files.statFile("b.bin")).toEqual({
 			path: "/b.bin",
@@ -132,16 +133,16 @@ describe.each(hosts)("files on a host in %s", (_, open) => {
 		await files.writeFile("a.txt", "first\r\nerror: one\nlast error");
 		await files.writeFile("sub/b.md", "no\nERROR\nerror\n");
 		await files.writeFile("c.bin", new TextEncoder().encode("error\u0000error"));
-		expect(await grepFiles(files, "error")).toEqual([
+		expect(await files.grepFiles("error")).toEqual([
 			{ path: "/a.txt", lineNumber: 2, line: "error: one" },
 			{ path: "/a.txt", lineNumber: 3, line: "last error" },
 			{ path: "/sub/b.md", lineNumber: 3, line: "error" },
 		]);
-		expect(await grepFiles(files, "^(?i)error$")).toEqual([
+		expect(await files.grepFiles("^(?i)error$")).toEqual([
 			{ path: "/sub/b.md", lineNumber: 2, line: "ERROR" },
 			{ path: "/sub/b.md", lineNumber: 3, line: "error" },
 		]);
-		await expect(grepFiles(files, "(")).rejects.toMatchObject({
+		await expect(files.grepFiles("(")).rejects.toMatchObject({
 			code: "invalid_pattern",
 			message: expect.stringContaining('"("'),
 		});
@@ -150,7 +151,7 @@ describe.each(hosts)("files on a host in %s", (_, open) => {
 	test("are found by globs that know folders [SA-106]", async () => {
 		for (const path of ["a.ts", "b.md", "src/a.ts", "src/deep/er/c.ts", "src/d.tsx", "src/[x].ts"])
 			await files.writeFile(path, "");
-		const found = async (glob: string): Promise<string[]> => (await findFiles(files, glob)).paths;
+		const found = async (glob: string): Promise<string[]> => (await files.findFiles(glob)).paths;
 		expect(await found("*.ts")).toEqual(["/a.ts"]);
 		expect(await found("src/*.ts")).toEqual(["/src/[x].ts", "/src/a.ts"]);
 		expect(await found("**/*.ts")).toEqual(["/a.ts", "/src/[x].ts", "/src/a.ts", "/src/deep/er/c.ts"]);
@@ -173,7 +174,7 @@ describe.each(hosts)("files on a host in %s", (_, open) => {
 	});
 
 	test("are the thread's alone, and go with it [SA-109]", async () => {
-		const other = filesOn(host, "thread-2");
+		const other = fileMethods(filesOf(host, "thread-2"));
 		await files.writeFile("a.txt", "mine");
 		expect([await other.readFile("a.txt"), (await other.readdirFile("/")).entries]).toEqual([null, []]);
 		await other.writeFile("a.txt", "theirs");
@@ -191,7 +192,7 @@ describe.each(hosts)("files on a host in %s", (_, open) => {
 		let ids = 0;
 		const data = Buffer.from("picture").toString("base64");
 		const given = { name: "../../x/p.png", mimeType: "image/png", data, width: 3, height: 2 };
-		const stored = await storeAttachments(files, [given, { ...given, name: ".." }], () => `id-${++ids}`);
+		const stored = await storeAttachments(own, [given, { ...given, name: ".." }], () => `id-${++ids}`);
 		expect(stored).toEqual([
 			{
 				id: "id-1",
@@ -208,7 +209,7 @@ describe.each(hosts)("files on a host in %s", (_, open) => {
 		expect(await text(files, stored[0]?.path ?? "")).toBe("picture");
 		expect(await files.statFile("/attachments/id-1/p.png")).toMatchObject({ width: 3, height: 2 });
 		await expect(
-			storeAttachments(files, [{ ...given, data: "data:image/png;base64,AA" }], () => "id"),
+			storeAttachments(own, [{ ...given, data: "data:image/png;base64,AA" }], () => "id"),
 		).rejects.toMatchObject({ code: "invalid_attachment" });
 	});
 
@@ -221,9 +222,9 @@ describe.each(hosts)("files on a host in %s", (_, open) => {
 });
 
 test("a pattern that would take a backtracking engine for ever is matched at once", async () => {
-	const files = filesOn(memoryHost());
+	const files = fileMethods(filesOf(memoryHost(), "t"));
 	await files.writeFile("a.txt", `${"a".repeat(50_000)}b`);
-	expect(await grepFiles(files, "^(a+)+$")).toEqual([]);
+	expect(await files.grepFiles("^(a+)+$")).toEqual([]);
 	await files.writeFile("a".repeat(200), "");
-	expect((await findFiles(files, `${"*a".repeat(60)}b`)).paths).toEqual([]);
+	expect((await files.findFiles(`${"*a".repeat(60)}b`)).paths).toEqual([]);
 });

@@ -1,6 +1,7 @@
 // Finds files by their paths.
-import { compileGlob } from "./glob.ts";
+
 import type { FindResult } from "../types/index.ts";
+import { compileGlob } from "./glob.ts";
 import type { ThreadFiles } from "./thread-files.ts";
 
 /** The paths of the files that match a glob, in order. @throws HoldfastError `invalid_pattern`. */

@@ -1,6 +1,4 @@
 // Door of the files of a thread.
 export { storeAttachments } from "./attachments.ts";
-export { findFiles } from "./find.ts";
-export { grepFiles } from "./grep.ts";
-export { ThreadFiles } from "./thread-files.ts";
-export { thumbnailOf } from "./thumbnail.ts";
+export { type FileMethods, fileMethods, filesOf } from "./file-methods.ts";
+export type { FileContent, ThreadFiles } from "./thread-files.ts";

@@ -2,15 +2,6 @@
 // is there when its bytes are; the host replaces them whole, so a reader sees the old file or the new one (keeps I2).
 import { HoldfastError, isHoldfastError, type SessionFiles } from "holdfast";
 import { pieceSize } from "holdfast/host";
-import {
-	type Entry,
-	type FileEntry,
-	fileRecord,
-	folderEntry,
-	folderRecord,
-	isFolder,
-	mimeTypeOf,
-} from "./entry.ts";
 import type {
 	FileChunk,
 	FileRecord,
@@ -20,6 +11,15 @@ import type {
 	ThreadState,
 	WriteFileOptions,
 } from "../types/index.ts";
+import {
+	type Entry,
+	type FileEntry,
+	fileRecord,
+	folderEntry,
+	folderRecord,
+	isFolder,
+	mimeTypeOf,
+} from "./entry.ts";
 import { foldersAbove, pathOfEntry, prefixOf, threadPath } from "./thread-path.ts";
 
 /** Values under names, as a host keeps them beside a session. */
@@ -158,7 +158,7 @@ export class ThreadFiles {
 		const name = pathOfEntry(path);
 		if (await this.#bytes.delete(name)) await this.#entries.delete(name);
 		else if (await this.#isFolder(name)) throw isAFolder(name, "Remove it with `rmdirFile`.");
-		else throw notFound("file_not_found", "file", name);
+		else throw fileMissing(name);
 	}
 
 	/** Makes a folder, and those it lies in. One that is there already is fine. @throws HoldfastError `not_a_folder`. */
@@ -227,7 +227,7 @@ export class ThreadFiles {
 	async #checkFolder(name: string): Promise<void> {
 		if (await this.#isFolder(name)) return;
 		if ((await this.#bytes.stat(name)) !== undefined) throw notAFolder(name);
-		throw notFound("folder_not_found", "folder", name);
+		throw folderMissing(name);
 	}
 }
 
@@ -242,7 +242,7 @@ async function* chunksOf(
 	signal: AbortSignal | undefined,
 ): AsyncGenerator<FileChunk, void, void> {
 	const totalChunks = Math.max(1, Math.ceil(fileSize / size));
-	let chunk = new Uint8Array(Math.min(size, fileSize));
+	let chunk: Uint8Array = new Uint8Array(Math.min(size, fileSize));
 	let [index, filled, left] = [0, 0, fileSize];
 	try {
 		for (let next = first; !next.done; next = await pieces.next()) {
@@ -275,7 +275,9 @@ function piecesOfContent(content: FileContent): Iterable<Uint8Array> | AsyncIter
 	if (ArrayBuffer.isView(content)) return [content];
 	if (typeof (content as Partial<AsyncIterable<unknown>> | null)?.[Symbol.asyncIterator] === "function")
 		return content;
-	throw new TypeError("A file is written from a text, an ArrayBuffer, a Uint8Array or a stream of Uint8Arrays.");
+	throw new TypeError(
+		"A file is written from a text, an ArrayBuffer, a Uint8Array or a stream of Uint8Arrays.",
+	);
 }
 
 function joined(pieces: readonly Uint8Array[]): ArrayBuffer {
@@ -297,9 +299,22 @@ function isAFolder(name: string, whatToDo: string): HoldfastError {
 }
 
 function notAFolder(name: string): HoldfastError {
-	return new HoldfastError("not_a_folder", `${JSON.stringify(name)} is a file, and no folder. Choose another path.`);
+	return new HoldfastError(
+		"not_a_folder",
+		`${JSON.stringify(name)} is a file, and no folder. Choose another path.`,
+	);
 }
 
-function notFound(code: string, what: string, name: string): HoldfastError {
-	return new HoldfastError(code, `There is no ${what} ${JSON.stringify(name)} in this thread. Check its path.`);
+function fileMissing(name: string): HoldfastError {
+	return new HoldfastError(
+		"file_not_found",
+		`There is no file ${JSON.stringify(name)} in this thread. Check its path.`,
+	);
+}
+
+function folderMissing(name: string): HoldfastError {
+	return new HoldfastError(
+		"folder_not_found",
+		`There is no folder ${JSON.stringify(name)} in this thread. Check its path.`,
+	);
 }

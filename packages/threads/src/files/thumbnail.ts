@@ -15,7 +15,8 @@ export async function thumbnailOf(files: ThreadFiles, path: string): Promise<Arr
 	const found = await files.statFile(path);
 	if (found === null || found.isDirectory || found.size > mostBytes) return null;
 	const bytes = await files.readFile(path);
-	if (bytes === null || !looksLikePicture(new Uint8Array(bytes, 0, Math.min(bytes.byteLength, 16)))) return null;
+	if (bytes === null || !looksLikePicture(new Uint8Array(bytes, 0, Math.min(bytes.byteLength, 16))))
+		return null;
 	const { default: sharp } = await import("sharp");
 	try {
 		const picture = sharp(bytes, { limitInputPixels: mostPixels });

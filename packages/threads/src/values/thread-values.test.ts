@@ -3,7 +3,7 @@ import { memoryHost } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../files/files.fixture.ts";
-import { ThreadValues } from "./thread-values.ts";
+import { ThreadValues } from "./index.ts";
 
 const host = memoryHost();
 const valuesOf = (key: string, on: Pick<typeof host, "values"> = host): ThreadValues =>
@@ -12,7 +12,15 @@ const valuesOf = (key: string, on: Pick<typeof host, "values"> = host): ThreadVa
 test("a key without a value gives null; every JSON value comes back as it is [SA-094]", async () => {
 	const values = valuesOf("round-trip");
 	expect(await values.getValue("never")).toBeNull();
-	for (const value of [0, false, "", { a: [{ b: null, c: 1.5e-7 }], "": "🙂\u0000\ud800" }, [], -0.1, [null]]) {
+	for (const value of [
+		0,
+		false,
+		"",
+		{ a: [{ b: null, c: 1.5e-7 }], "": "🙂\u0000\ud800" },
+		[],
+		-0.1,
+		[null],
+	]) {
 		await values.setValue("k", value);
 		expect(await values.getValue("k")).toEqual(value);
 	}
