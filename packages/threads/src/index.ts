@@ -22,6 +22,12 @@ export {
 	validateToolName,
 } from "./define/index.ts";
 export { generateTypes, writeTypes } from "./generate-types/index.ts";
+export {
+	type ProjectChange,
+	type WatchedProject,
+	type WatchProjectOptions,
+	watchProject,
+} from "./live/index.ts";
 export { loadProject, type ProjectProblem, problemLine } from "./load/index.ts";
 export { type ResolveEnv, renderPrompt } from "./prompt/index.ts";
 export {

@@ -1,7 +1,7 @@
 // What prompts include and offer: SA-014, SA-018, SA-020, SA-026.
 import { validateToolName } from "../define/index.ts";
 import type { NamespaceContext, Project, ProjectItem, PromptPart } from "../types/index.ts";
-import { isForeign, missing, missingCallables } from "./missing.ts";
+import { missing, missingCallables } from "./missing.ts";
 import type { ProjectProblem } from "./problems.ts";
 
 /** What is wrong with the prompts of a project. */
@@ -26,7 +26,6 @@ function checkTools(project: Project, prompt: ProjectItem<"prompt">): readonly P
 	return (prompt.definition.tools ?? []).flatMap((entry, at): readonly ProjectProblem[] => {
 		const tool: string = typeof entry === "string" ? entry : entry.name;
 		const field = `tools[${at}]`;
-		if (isForeign(tool)) return [];
 		const agent = project.visible(namespace, "agent", tool);
 		if (agent !== undefined && agent.definition.exposeAsTool !== true) {
 			const message = `The prompt "${name}" lists the agent "${tool}", which is not exposed. Give the agent \`exposeAsTool: true\` and a \`toolDescription\`.`;

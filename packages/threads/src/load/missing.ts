@@ -20,7 +20,7 @@ function noSuch(item: ProjectItem, kind: string, name: string): string {
 }
 
 /** Whether a name is that of a tool that the runtime does not have itself. */
-export function isForeign(name: string): boolean {
+function isForeign(name: string): boolean {
 	return name.startsWith("provider:") || name.startsWith("mcp:");
 }
 
