@@ -165,7 +165,7 @@ export class McpServers implements AsyncDisposable {
 	}
 
 	#changed(change: McpChange): void {
-		this.#options.onChange?.(change);
+		this.#options.onChange?.(change, this);
 	}
 
 	/** Once for each tool and reason. */

@@ -3,6 +3,7 @@
 import { HoldfastError } from "@holdfast/upp";
 import type { AuthProvider, OAuthClientProvider, Transport } from "@modelcontextprotocol/client";
 import type { RetryPolicy } from "holdfast";
+import type { McpServers } from "./connect-mcp.ts";
 import type { ToolApprovals } from "./tool-approvals.ts";
 
 /** What holds for a server however it is reached. */
@@ -80,8 +81,8 @@ export interface McpOptions {
 	 * (sampling). Each request waits in `requests()` until `answer()` is called. Default: none may.
 	 */
 	readonly allow?: { readonly elicitation?: boolean; readonly sampling?: boolean };
-	/** Called when tools, connections or requests change. Must not throw. */
-	readonly onChange?: (change: McpChange) => void;
+	/** Called when tools, connections or requests change, with what `connectMcp` gives. Must not throw. */
+	readonly onChange?: (change: McpChange, mcp: McpServers) => void;
 	/** Gets warnings, such as of a tool whose schema cannot be used. Default: warnings of the process. Must not throw. */
 	readonly onWarning?: (warning: HoldfastError) => void;
 }
