@@ -48,7 +48,7 @@ export interface ServerCall {
 }
 
 /** The name of the member of `_meta` that says which calls are one: a server that deduplicates looks at it. */
-export const idempotencyKeyMember = "dev.holdfast/idempotencyKey";
+const idempotencyKeyMember = "dev.holdfast/idempotencyKey";
 
 // The longest that a timer takes. The official client has a limit of a minute, which nobody asked for (keeps I10).
 const noLimit = 2 ** 31 - 1;
