@@ -32,7 +32,8 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 	["client", []],
 	["runner", ["@holdfast/upp", "holdfast", "@holdfast/memory", "@holdfast/outbound"]],
 	["sandbox", ["@holdfast/upp"]],
-	["threads", ["@holdfast/upp", "holdfast", "@holdfast/sandbox", "@holdfast/server"]],
+	["mcp", ["@holdfast/upp", "holdfast"]],
+	["threads", ["@holdfast/upp", "holdfast", "@holdfast/sandbox", "@holdfast/server", "@holdfast/runner"]],
 ]);
 
 /** What tests and fixtures of a package are written with, which is no dependency of what it ships. */
@@ -43,6 +44,7 @@ const testedWith: ReadonlyMap<string, readonly string[]> = new Map([
 	["server", ["@holdfast/testing"]],
 	["cli", ["@holdfast/testing"]],
 	["runner", ["@holdfast/testing"]],
+	["mcp", ["@holdfast/testing"]],
 	["threads", ["@holdfast/testing"]],
 ]);
 
