@@ -5,7 +5,7 @@ import { HoldfastError } from "@holdfast/upp";
 import type { ItemKind } from "../types/index.ts";
 
 /** The folder of each kind of item. */
-export const folders: Readonly<Record<ItemKind, string>> = {
+const folders: Readonly<Record<ItemKind, string>> = {
 	agent: "agents",
 	prompt: "prompts",
 	tool: "tools",

@@ -82,7 +82,7 @@ async function hashOf({ path }: FoundFile): Promise<string> {
 }
 
 /** An item as others see it. */
-export function itemOf(source: Source, file: { readonly path: string }, read: ReadItem): ProjectItem {
+function itemOf(source: Source, file: { readonly path: string }, read: ReadItem): ProjectItem {
 	const packed = source.package;
 	return Object.freeze({
 		kind: read.kind,
