@@ -18,10 +18,21 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 	["testing", ["@holdfast/upp", "@holdfast/memory", "holdfast"]],
 	["server", ["@holdfast/upp", "holdfast"]],
 	["outbound", ["@holdfast/upp"]],
-	["cli", ["@holdfast/upp", "holdfast", "@holdfast/server", "@holdfast/outbound", "@holdfast/runner"]],
+	[
+		"cli",
+		[
+			"@holdfast/upp",
+			"holdfast",
+			"@holdfast/server",
+			"@holdfast/outbound",
+			"@holdfast/runner",
+			"@holdfast/threads",
+		],
+	],
 	["client", []],
 	["runner", ["@holdfast/upp", "holdfast", "@holdfast/memory", "@holdfast/outbound"]],
 	["sandbox", ["@holdfast/upp"]],
+	["threads", ["@holdfast/upp", "holdfast", "@holdfast/sandbox", "@holdfast/server"]],
 ]);
 
 /** What tests and fixtures of a package are written with, which is no dependency of what it ships. */
@@ -32,6 +43,7 @@ const testedWith: ReadonlyMap<string, readonly string[]> = new Map([
 	["server", ["@holdfast/testing"]],
 	["cli", ["@holdfast/testing"]],
 	["runner", ["@holdfast/testing"]],
+	["threads", ["@holdfast/testing"]],
 ]);
 
 /** Packages that may have no dependency but these. */
