@@ -75,22 +75,26 @@ class GatheredAnswer {
 		switch (chunk.type) {
 			case "content-delta":
 				this.#text += chunk.delta;
-				return this.#push("text_delta", { text: chunk.delta });
+				this.#push("text_delta", { text: chunk.delta });
+				return;
 			case "reasoning-delta":
 				this.#reasoning += chunk.delta;
-				return this.#push("reasoning_delta", { text: chunk.delta });
+				this.#push("reasoning_delta", { text: chunk.delta });
+				return;
 			case "tool-call-start": {
 				const call = this.#call(chunk.id, chunk.name);
 				if (chunk.extraContent !== undefined) call.extraContent = chunk.extraContent;
 				const { id: toolCallId, name: toolName } = chunk;
-				return this.#push("tool_call_delta", { toolCallId, toolName, argumentsJson: "" });
+				this.#push("tool_call_delta", { toolCallId, toolName, argumentsJson: "" });
+				return;
 			}
 			case "tool-call-delta": {
 				this.#call(chunk.id).text += chunk.argumentsDelta;
-				return this.#push("tool_call_delta", {
+				this.#push("tool_call_delta", {
 					toolCallId: chunk.id,
 					argumentsJson: chunk.argumentsDelta,
 				});
+				return;
 			}
 			case "tool-call-done": {
 				const call = this.#call(chunk.id);

@@ -9,10 +9,10 @@ import {
 	type LLMResponse,
 	type Message,
 	type ModelReference,
-	ToolResultMessage,
 	type ToolCall,
-	UserMessage,
+	ToolResultMessage,
 	type UserContent,
+	UserMessage,
 } from "@holdfast/upp";
 import { ProviderError } from "../define/index.ts";
 import type {
@@ -233,7 +233,8 @@ function uppMessages(messages: readonly ProviderMessage[]): Message[] {
 				const isError = typeof content === "object" && "type" in content && content.type === "error";
 				const result = { toolCallId, result: textOf(content), ...(isError ? { isError } : {}) };
 				const last = made.at(-1);
-				if (last?.type === "tool_result") made[made.length - 1] = new ToolResultMessage([...last.results, result]);
+				if (last?.type === "tool_result")
+					made[made.length - 1] = new ToolResultMessage([...last.results, result]);
 				else made.push(new ToolResultMessage([result]));
 			}
 		}
@@ -288,4 +289,3 @@ function failureOf(error: unknown): unknown {
 	const code = codes[error.code] ?? (error.retryable ? "server_error" : "unknown");
 	return new ProviderError(error.message, code, error.statusCode, error.retryAfterMs, error);
 }
-

@@ -80,7 +80,11 @@ const parameters = [
 	"providerOptions",
 ] as const;
 
-function requestOf(model: string, request: LLMRequest, given: Omit<ProviderModelOptions, "capabilities">): ProviderRequest {
+function requestOf(
+	model: string,
+	request: LLMRequest,
+	given: Omit<ProviderModelOptions, "capabilities">,
+): ProviderRequest {
 	const { system, tools = [], structure, signal, params = {} } = request;
 	const asked: Record<string, unknown> = { ...given };
 	for (const name of parameters) if (params[name] !== undefined) asked[name] = params[name];

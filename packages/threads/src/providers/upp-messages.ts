@@ -56,7 +56,12 @@ export function assistantMessage(
 }
 
 /** A call with what its provider wants back. */
-function callPart({ toolCallId: id, toolName: name, arguments: given, metadata }: ToolCall): ProviderToolCallPart {
+function callPart({
+	toolCallId: id,
+	toolName: name,
+	arguments: given,
+	metadata,
+}: ToolCall): ProviderToolCallPart {
 	const extraContent = metadata?.[providerKey]?.extraContent as Record<string, unknown> | undefined;
 	return { id, name, arguments: given, ...(extraContent === undefined ? {} : { extraContent }) };
 }

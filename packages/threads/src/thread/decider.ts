@@ -1,7 +1,15 @@
 // A thread as a decider: whose step it is follows from the fold alone (keeps I1, I6).
 import { HoldfastError } from "holdfast";
 import { type Action, type DecidingStrategy, type QuestionContext, strategy } from "holdfast/execution";
-import { type BeginAnswer, evolveFlow, type Flow, type FlowRules, initialFlow, queuedTag, topics } from "./flow.ts";
+import {
+	type BeginAnswer,
+	evolveFlow,
+	type Flow,
+	type FlowRules,
+	initialFlow,
+	queuedTag,
+	topics,
+} from "./flow.ts";
 
 /** What a decider asks of the thread that it decides for. */
 export interface DeciderParts extends FlowRules {

@@ -166,8 +166,7 @@ function roundOver(rules: FlowRules, flow: Flow, seq: number): Flow {
 	let endsTurn = false;
 	for (const { call, result, isError } of flow.results) {
 		const { signals } = result;
-		if (signals?.handoff !== undefined)
-			next = turnBegins({ ...next, agent: signals.handoff }, seq, "a");
+		if (signals?.handoff !== undefined) next = turnBegins({ ...next, agent: signals.handoff }, seq, "a");
 		if (signals?.turn !== undefined) next = turnBegins(next, seq, signals.turn);
 		if (signals?.stop !== undefined) next = { ...next, stoppedBy: signals.stop, isOver: true };
 		if (isError || config === undefined) continue;
@@ -227,7 +226,11 @@ export function boundName(binding: SessionToolConfig | undefined): string | unde
 }
 
 /** What a bound call says, where it is one. @see SA-012 */
-export function boundText(binding: SessionToolConfig, { arguments: args }: ToolCall, result: StoredResult): string {
+export function boundText(
+	binding: SessionToolConfig,
+	{ arguments: args }: ToolCall,
+	result: StoredResult,
+): string {
 	const property = typeof binding === "object" ? binding.messageProperty : undefined;
 	if (property === undefined) return resultText(result);
 	const value = args[property];

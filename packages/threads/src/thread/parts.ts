@@ -38,14 +38,17 @@ export interface FilesPart extends FileMethods {
 export type ValuesPart = Pick<ThreadState, "getValue" | "setValue">;
 
 /** Effects. */
-export type EffectsPart = Pick<ThreadState, "scheduleEffect" | "getScheduledEffects" | "removeScheduledEffect">;
+export type EffectsPart = Pick<
+	ThreadState,
+	"scheduleEffect" | "getScheduledEffects" | "removeScheduledEffect"
+>;
 
 /** The environment of a thread, as it is for one agent and one prompt. */
 export interface EnvironmentPart extends Pick<ThreadState, "env" | "envType" | "setEnv"> {
 	/** The value of a name; undefined where no source has it. */
 	find(name: string): Promise<{ readonly value: string; readonly type: "text" | "secret" } | undefined>;
-	/** Puts a mark in place of every secret value. */
-	redact?(text: string): Promise<string>;
+	/** The same data with a mark in place of every secret value. */
+	redact<Value>(data: Value): Promise<Value>;
 }
 
 /** Whose environment it is: definitions stand between the thread's values and those of the user. */

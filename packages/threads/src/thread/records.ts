@@ -1,5 +1,5 @@
 // What is known of threads beside their sessions: small records of the host, by id and in the order of their making.
-import { type Host, HoldfastError, type RecordSpace } from "holdfast";
+import { HoldfastError, type Host, type RecordSpace } from "holdfast";
 import type { StoredRecord } from "holdfast/host";
 
 /** Whose sub-agent a thread is, and how. */
@@ -76,8 +76,7 @@ export class ThreadRecords {
 	async create(record: ThreadRecord): Promise<boolean> {
 		const { id, parent } = record;
 		const name = placeOf(record);
-		const child =
-			parent === undefined ? [] : [{ shelf: this.#children(parent.threadId), name, value: id }];
+		const child = parent === undefined ? [] : [{ shelf: this.#children(parent.threadId), name, value: id }];
 		return this.#space.commit(
 			[{ shelf: this.#shelf, name: id, revision: 0 }],
 			[{ shelf: this.#shelf, name: id, value: record }, { shelf: this.#order, name, value: id }, ...child],
@@ -104,9 +103,7 @@ export class ThreadRecords {
 	async delete({ id, parent, ...record }: ThreadRecord): Promise<void> {
 		const name = placeOf({ id, ...record });
 		const child =
-			parent === undefined
-				? []
-				: [{ shelf: this.#children(parent.threadId), name, value: undefined }];
+			parent === undefined ? [] : [{ shelf: this.#children(parent.threadId), name, value: undefined }];
 		await this.#space.commit(
 			[],
 			[
@@ -125,9 +122,11 @@ export class ThreadRecords {
 	}
 
 	/** Threads, the newest first. */
-	async list({ limit = Number.POSITIVE_INFINITY, before, ...of }: ListThreads = {}): Promise<
-		readonly ThreadRecord[]
-	> {
+	async list({
+		limit = Number.POSITIVE_INFINITY,
+		before,
+		...of
+	}: ListThreads = {}): Promise<readonly ThreadRecord[]> {
 		const from = before === undefined ? undefined : await this.get(before);
 		const last = from === undefined ? undefined : placeOf(from);
 		const names = await this.#space.list(this.#order);

@@ -31,6 +31,8 @@ export interface Row {
 	readonly side: Side | undefined;
 	/** Of a result: how it ended. */
 	readonly isError?: boolean;
+	/** Of a result: as it was recorded. */
+	readonly result?: StoredResult;
 	/** Of a result: the tool call's place among those of its message. */
 	readonly part?: number;
 }
@@ -96,7 +98,7 @@ export function resultRow(
 			at,
 		),
 	};
-	return { message, source: undefined, sourceId: id, seq, runId, side, isError, part };
+	return { message, source: undefined, sourceId: id, seq, runId, side, isError, part, result: stored };
 }
 
 function about(data: MessageData, at: number): Omit<Message, "id" | "role" | "content"> {
@@ -126,7 +128,12 @@ export function resultText({ status, result, error }: ToolResult): string {
 }
 
 /** A call as hooks and lists have it. */
-export function hookCall({ toolCallId, toolName, arguments: args, invalidArguments }: ToolCall): HookToolCall {
+export function hookCall({
+	toolCallId,
+	toolName,
+	arguments: args,
+	invalidArguments,
+}: ToolCall): HookToolCall {
 	return {
 		id: toolCallId,
 		type: "function",

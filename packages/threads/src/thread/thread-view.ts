@@ -70,27 +70,29 @@ export class ThreadView {
 	#add({ seq, runId, at, fact }: Entry): void {
 		switch (fact.kind) {
 			case "input":
-				return this.#said(fact.message as AnyMessage, { seq, runId });
+				this.#said(fact.message as AnyMessage, { seq, runId });
+				return;
 			case "message.added":
-				return this.#said(fact.message as AnyMessage, { seq, runId });
+				this.#said(fact.message as AnyMessage, { seq, runId });
+				return;
 			case "assistant": {
 				const { message, resultsId } = fact;
 				this.#said(message, { seq, runId });
 				const calls = message.toolCalls ?? [];
 				const side = dataOf(message).side;
-				this.#open =
-					resultsId === undefined ? undefined : { id: resultsId, calls, side, settled: new Set() };
+				this.#open = resultsId === undefined ? undefined : { id: resultsId, calls, side, settled: new Set() };
 				return;
 			}
 			case "tools.requested":
 				this.#open = undefined;
 				return;
 			case "tool.settled":
-				return this.#settled(fact.callId, fact.result, fact.outcome !== "done", {
+				this.#settled(fact.callId, fact.result, fact.outcome !== "done", {
 					seq,
 					runId,
 					at: at * 1_000,
 				});
+				return;
 			case "run.ended":
 				// A killed run leaves calls open: a history never holds a call without a result.
 				for (const { toolCallId } of this.#open?.calls ?? [])
@@ -103,9 +105,11 @@ export class ThreadView {
 				this.#open = undefined;
 				return;
 			case "message.updated":
-				return this.#update(fact.message as AnyMessage);
+				this.#update(fact.message as AnyMessage);
+				return;
 			case "message.deleted":
-				return this.#replace(this.#rows.filter(({ sourceId }) => sourceId !== fact.messageId));
+				this.#replace(this.#rows.filter(({ sourceId }) => sourceId !== fact.messageId));
+				return;
 			case "history.cut": {
 				const cut = this.#rows.findLastIndex(({ sourceId }) => sourceId === fact.messageId);
 				if (cut >= 0) this.#replace(this.#rows.slice(0, cut));
@@ -128,9 +132,7 @@ export class ThreadView {
 				const call = this.#callOf(toolCallId);
 				const given = { id: source.id, part, call, result, isError: isError === true };
 				const side = this.#open?.side;
-				this.#push(
-					resultRow({ ...given, side }, { seq, runId, at: this.#after(at) }, dataOf(source)),
-				);
+				this.#push(resultRow({ ...given, side }, { seq, runId, at: this.#after(at) }, dataOf(source)));
 			}
 			return;
 		}
