@@ -56,7 +56,7 @@ export function providerModel(
 }
 
 /** What a model can do, as the engine knows it; what nobody says, it can. */
-export function capabilitiesOf(given: ModelCapabilities | undefined): LLMCapabilities {
+function capabilitiesOf(given: ModelCapabilities | undefined): LLMCapabilities {
 	return {
 		streaming: given?.supportsStreaming ?? true,
 		tools: given?.supportsToolCalls ?? true,

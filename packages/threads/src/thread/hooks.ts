@@ -28,7 +28,7 @@ export interface HookScope {
 type Execute<Name extends HookName> = HookSignatures[Name];
 
 /** The hooks of a kind that are active, in their order. */
-export function activeHooks<Name extends HookName>(
+function activeHooks<Name extends HookName>(
 	{ index, flow, prompt: given }: Pick<HookScope, "index" | "flow" | "prompt">,
 	name: Name,
 ): readonly HookDefinition<Name>[] {

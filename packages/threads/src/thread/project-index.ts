@@ -50,7 +50,7 @@ export interface ResumableAgent {
 const noArguments = { type: "object", properties: {} } as const;
 
 /** The names of the tools that create sub-agents and send them messages. */
-export const lifecycleTools = { create: "subagent_create", message: "subagent_message" } as const;
+const lifecycleTools = { create: "subagent_create", message: "subagent_message" } as const;
 
 type Entry = NonNullable<PromptDefinition["tools"]>[number];
 
@@ -75,21 +75,21 @@ export class ProjectIndex implements FlowRules {
 		return item;
 	}
 
-	/** The prompt of the side that acts. @throws HoldfastError `prompt_not_found`, `agent_not_found`. */
+	/** The prompt of the side that acts. @throws HoldfastError `item_not_found`, `agent_not_found`. */
 	promptOf({ agent, side }: Pick<Flow, "agent" | "side">): ProjectItem<"prompt"> {
 		const { definition, namespace } = this.agentItem(agent);
 		const config = side === "a" ? definition.sideA : definition.sideB;
 		return this.item(namespace, "prompt", config?.prompt ?? "");
 	}
 
-	/** An item that code of a namespace can name. @throws HoldfastError `prompt_not_found` and the like. */
+	/** An item that code of a namespace can name. @throws HoldfastError `item_not_found`. */
 	item<Kind extends ItemKind>(namespace: NamespaceContext, kind: Kind, name: string): ProjectItem<Kind> {
 		const found = this.project.visible(namespace, kind, name);
 		if (found !== undefined) return found;
 		throw new HoldfastError(
-			`${kind}_not_found`,
+			"item_not_found",
 			`There is no ${kind} ${JSON.stringify(name)} here. Name one that the project has and that is visible where it is named.`,
-			{ data: { name } },
+			{ data: { kind, name } },
 		);
 	}
 
@@ -268,7 +268,7 @@ function lifecycle(agents: readonly ResumableAgent[]): Callable[] {
 const schemas = new WeakMap<ToolArgs, Record<string, unknown>>();
 
 /** A schema as models and providers have it. */
-export function schemaOf(schema: ToolArgs): Record<string, unknown> {
+function schemaOf(schema: ToolArgs): Record<string, unknown> {
 	const known = schemas.get(schema);
 	if (known !== undefined) return known;
 	const { $schema: _, ...made } = z.toJSONSchema(schema as never, { io: "input" }) as Record<string, unknown>;

@@ -6,7 +6,7 @@ import type { ProjectIndex } from "./project-index.ts";
 
 /**
  * Renders a prompt with what it includes.
- * @throws HoldfastError `env_not_set`, `prompt_not_found`, `prompt_includes_itself`.
+ * @throws HoldfastError `env_not_set`, `item_not_found`, `prompt_includes_itself`.
  */
 export async function renderPrompt(
 	index: ProjectIndex,

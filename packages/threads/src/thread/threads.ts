@@ -201,7 +201,7 @@ export class Threads {
 
 	/**
 	 * Creates a thread, and runs the hooks of its creation.
-	 * @throws HoldfastError `agent_not_found`, `thread_exists`.
+	 * @throws HoldfastError `item_not_found`, `thread_exists`.
 	 */
 	async createThread({
 		agentId,
