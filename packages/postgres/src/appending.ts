@@ -120,7 +120,11 @@ function openRunAfter(facts: Append["facts"]): "open" | "end" | "own" | "keep" {
 	return open;
 }
 
-function openRunOf(change: ReturnType<typeof openRunAfter>, runId: string, before: string | null): string | null {
+function openRunOf(
+	change: ReturnType<typeof openRunAfter>,
+	runId: string,
+	before: string | null,
+): string | null {
 	if (change === "open") return runId;
 	if (change === "end" || (change === "own" && before === runId)) return null;
 	return before;

@@ -4,8 +4,8 @@
 import { makeWatchers } from "holdfast/host";
 import { type Database, pause } from "./database.ts";
 import { digest } from "./digest.ts";
-import type { PostgresLease } from "./postgres-lease.ts";
 import { isUnavailable } from "./postgres-errors.ts";
+import type { PostgresLease } from "./postgres-lease.ts";
 import type { SessionConnection } from "./session-connection.ts";
 
 /** The changes of one host. */
@@ -62,18 +62,18 @@ export function makeChangeFeed(parts: FeedParts): ChangeFeed {
 	let publishing: Promise<void> | undefined;
 
 	session.onNotification(hear);
-	session.onConnect(async (client) => {
-		if (!started) return;
-		await client.query(`LISTEN ${channel}`);
-		lookSoon();
-	});
 
 	function start(): void {
 		if (stopped) return;
 		if (!started) {
 			started = true;
-			if (session.connected) session.onConnect(async (client) => void (await client.query(`LISTEN ${channel}`)));
-			session.start();
+			void session.onConnect(async (client) => {
+				await client.query(`LISTEN ${channel}`);
+				lookSoon();
+			});
+			if (session.connected)
+				session.onConnect(async (client) => void (await client.query(`LISTEN ${channel}`)));
+			void session.start();
 		}
 		lookSoon();
 	}

@@ -5,8 +5,7 @@
 // A lane sends one batch at a time. Each has a number; the database keeps the last one of a lane with its results, so that a
 // batch whose answer was lost is sent again and not applied again. A batch that fails as a whole is tried write by write, so
 // that a bad one takes no other down.
-import { HoldfastError } from "@holdfast/upp";
-import { journalClosed } from "holdfast/host";
+import type { HoldfastError } from "@holdfast/upp";
 import type { Database } from "./database.ts";
 import { lockKey } from "./digest.ts";
 import { isConflict, isUnavailable, postgresError } from "./postgres-errors.ts";
@@ -216,9 +215,4 @@ export function makeCommitQueue(parts: QueueParts): CommitQueue {
 			return transactions;
 		},
 	};
-}
-
-/** Writes are refused from now on. */
-export function refuseClosed(database: Database): void {
-	if (database.closed) throw journalClosed();
 }

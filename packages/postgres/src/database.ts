@@ -1,8 +1,9 @@
 // Statements on a bounded pool of connections (keeps I7). A statement that meets a server which is away, restarting or full is
 // made again until it works or patience ends; so every statement given here may be made twice, and writes that may not
 // carry a number of their own (see commit-queue.ts).
-import pg from "pg";
+
 import { journalClosed } from "holdfast/host";
+import pg from "pg";
 import type { PostgresPool, Resolved } from "./options.ts";
 import { isUnavailable, postgresError } from "./postgres-errors.ts";
 
@@ -42,7 +43,11 @@ export function openDatabase({ pool: given, connection, maxConnections, patience
 		return rows as Row[];
 	}
 
-	async function patiently<Row>(text: string, values?: readonly unknown[], rowMode?: "array"): Promise<Row[]> {
+	async function patiently<Row>(
+		text: string,
+		values?: readonly unknown[],
+		rowMode?: "array",
+	): Promise<Row[]> {
 		const until = performance.now() + patienceMs;
 		for (let attempt = 0; ; attempt++) {
 			if (closed) throw journalClosed();

@@ -1,7 +1,8 @@
 // The options of a host in Postgres, checked at the door.
+
+import type { ConnectionOptions } from "node:tls";
 import { HoldfastError } from "@holdfast/upp";
 import type { FileLimits } from "holdfast";
-import type { ConnectionOptions } from "node:tls";
 
 /** What is needed of a `Pool` of `pg`. */
 export interface PostgresPool {
@@ -91,7 +92,14 @@ const known: Readonly<Record<keyof PostgresHostOptions, true>> = {
 export function resolveOptions(options: PostgresHostOptions): Resolved {
 	// One that is misspelt would be left out silently.
 	for (const name of Object.keys(options)) if (!Object.hasOwn(known, name)) throw unknown(name);
-	const { connectionString, pool, ssl, sessionConnectionString, pooler = "none", schema = "holdfast" } = options;
+	const {
+		connectionString,
+		pool,
+		ssl,
+		sessionConnectionString,
+		pooler = "none",
+		schema = "holdfast",
+	} = options;
 	if ((connectionString === undefined) === (pool === undefined))
 		throw invalid("connectionString", "given, or `pool` is, and not both");
 	if (connectionString !== undefined && !/^postgres(?:ql)?:\/\//.test(connectionString))
@@ -158,7 +166,11 @@ function unknown(option: string): HoldfastError {
 }
 
 function invalid(option: string, expected: string): HoldfastError {
-	return new HoldfastError("invalid_option", `The option "${option}" of the Postgres host should be ${expected}.`, {
-		data: { option },
-	});
+	return new HoldfastError(
+		"invalid_option",
+		`The option "${option}" of the Postgres host should be ${expected}.`,
+		{
+			data: { option },
+		},
+	);
 }

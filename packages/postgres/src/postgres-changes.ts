@@ -19,7 +19,7 @@ interface Row {
 const patience = 2_000;
 
 /** The statements that read changes. */
-export function changeStatements(schema: string): {
+function changeStatements(schema: string): {
 	readonly last: string;
 	readonly read: string;
 	readonly expired: string;

@@ -5,7 +5,8 @@ import { HoldfastError, isHoldfastError } from "@holdfast/upp";
 const passing = /^(?:08...|53[013]..|57P..|57014|55P03|25006|25P03)$/;
 /** Errors of the network, and of `pg` where it has no code for them. */
 const network = /^(?:ECONN|ETIMEDOUT|EPIPE|EAI_AGAIN|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|ENETDOWN|ENOENT)/;
-const lostConnection = /^(?:Connection terminated|timeout exc|timeout expired|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after)/;
+const lostConnection =
+	/^(?:Connection terminated|timeout exc|timeout expired|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after)/;
 
 function codeOf(error: unknown): string {
 	const { code } = (error ?? {}) as { readonly code?: unknown };
@@ -37,7 +38,12 @@ export function postgresError(error: unknown): HoldfastError {
 			"There is no room left for the journal. What was committed before is kept; make room and try again.",
 			{ cause: error, retryable: true },
 		);
-	if (code.startsWith("28") || code.startsWith("3D") || code === "42501" || code === "SELF_SIGNED_CERT_IN_CHAIN")
+	if (
+		code.startsWith("28") ||
+		code.startsWith("3D") ||
+		code === "42501" ||
+		code === "SELF_SIGNED_CERT_IN_CHAIN"
+	)
 		return new HoldfastError(
 			"journal_unavailable",
 			`Postgres does not let this user in, or has no such database: ${what}. Check the connection and the user's rights.`,

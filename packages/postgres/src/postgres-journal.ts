@@ -12,7 +12,15 @@ import {
 } from "holdfast/host";
 import { digest } from "./digest.ts";
 import { PostgresLease, type SeenSession } from "./postgres-lease.ts";
-import { type EntryRow, type InputRow, parsed, type SessionView, toEntry, toHead, toInput } from "./read-rows.ts";
+import {
+	type EntryRow,
+	type InputRow,
+	parsed,
+	type SessionView,
+	toEntry,
+	toHead,
+	toInput,
+} from "./read-rows.ts";
 import type { Store } from "./store.ts";
 
 /** A journal in Postgres. */
@@ -136,7 +144,11 @@ export function postgresJournal(store: Store): PostgresJournal {
 			await store.ready();
 			const values = [digestOf(key), after.seq, after.sub, through, limit];
 			const rows = await database.lists<[number, number, string]>(statements.chunks, values);
-			return rows.map(([seq, sub, body]) => ({ seq, sub, event: parsed(body, `a chunk after entry ${seq}`) as never }));
+			return rows.map(([seq, sub, body]) => ({
+				seq,
+				sub,
+				event: parsed(body, `a chunk after entry ${seq}`) as never,
+			}));
 		},
 		async head(key) {
 			usable();

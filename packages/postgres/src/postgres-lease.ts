@@ -3,8 +3,9 @@
 // its own transaction, with the session's row locked; that alone fences.
 //
 // looked → taken (its first append was committed) → over; looked → over.
-import { type EncodedFact, encodeFact, journalClosed, leaseLost } from "holdfast/host";
+
 import type { Append, AppendResult, Lease, StoredInput } from "holdfast";
+import { type EncodedFact, encodeFact, journalClosed, leaseLost } from "holdfast/host";
 import { Appending } from "./appending.ts";
 import type { ChangeFeed } from "./change-feed.ts";
 import type { CommitQueue } from "./commit-queue.ts";

@@ -34,7 +34,9 @@ export function postgresTimers(store: Store): TimerStore {
 
 	async function nextDue(): Promise<number | undefined> {
 		await ready();
-		const [row] = await database.query<{ due: number | null }>(`SELECT min(due_at) AS due FROM ${schema}.timers`);
+		const [row] = await database.query<{ due: number | null }>(
+			`SELECT min(due_at) AS due FROM ${schema}.timers`,
+		);
 		return row?.due ?? undefined;
 	}
 
@@ -81,9 +83,7 @@ export function postgresTimers(store: Store): TimerStore {
 					WHERE session = (SELECT id FROM ${schema}.sessions WHERE digest = $1)`,
 				[digest(toStored(key))],
 			);
-			return rows
-				.map((row) => timerOf(key, row))
-				.sort((one, other) => (one.name < other.name ? -1 : 1));
+			return rows.map((row) => timerOf(key, row)).sort((one, other) => (one.name < other.name ? -1 : 1));
 		},
 		watch: (changed) => feed.watchAll(changed),
 	};

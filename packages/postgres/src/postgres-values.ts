@@ -37,7 +37,10 @@ function valuesOf(store: Store, key: string, owner: string): ReturnType<ValueSto
 		async set(name, value) {
 			const b = JSON.stringify(encodeValue(value));
 			const about = { h: session, k: key, nh: digestOf(name), owner, name: toStored(name), b };
-			await commits.commit({ sessions: [session], encode: () => ({ o: "set-value", ...about, at: store.now() }) });
+			await commits.commit({
+				sessions: [session],
+				encode: () => ({ o: "set-value", ...about, at: store.now() }),
+			});
 		},
 		async delete(name) {
 			const about = { h: session, nh: digestOf(name) };

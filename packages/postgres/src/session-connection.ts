@@ -11,10 +11,13 @@ export interface SessionConnection {
 	readonly possible: boolean;
 	/** Whether it is there now. */
 	readonly connected: boolean;
-	/** Starts it; harmless when it was started. */
-	start(): void;
-	/** Calls `begin` with each connection that is made, now too where one is there. What it throws breaks the connection. */
-	onConnect(begin: (client: pg.Client) => Promise<void>): void;
+	/** Starts it; harmless when it was started. Resolves when the first attempt to connect came to an end. */
+	start(): Promise<void>;
+	/**
+	 * Calls `begin` with each connection that is made, now too where one is there, and resolves when that call did. What it
+	 * throws breaks the connection.
+	 */
+	onConnect(begin: (client: pg.Client) => Promise<void>): Promise<void>;
 	onNotification(hear: (payload: string) => void): void;
 	close(): Promise<void>;
 }
@@ -27,6 +30,10 @@ export function sessionConnection(options: object | undefined): SessionConnectio
 	let state: "idle" | "started" | "closed" = "idle";
 	let running: Promise<void> | undefined;
 	let wake = (): void => {};
+	let tried = (): void => {};
+	const attempted = new Promise<void>((resolve) => {
+		tried = resolve;
+	});
 
 	async function connect(): Promise<pg.Client> {
 		const fresh = new pg.Client({ ...options, types } as never);
@@ -36,7 +43,9 @@ export function sessionConnection(options: object | undefined): SessionConnectio
 			fresh.on("notification", ({ payload = "" }) => {
 				for (const hear of hearers) hear(payload);
 			});
-			for (const begin of [...beginnings]) await begin(fresh);
+			// What comes meanwhile is begun with too.
+			for (let at = 0; at < beginnings.length; at++) await beginnings[at]?.(fresh);
+			client = fresh;
 			return fresh;
 		} catch (error) {
 			void fresh.end().catch(() => {});
@@ -53,14 +62,15 @@ export function sessionConnection(options: object | undefined): SessionConnectio
 					fresh.once("end", resolve);
 					fresh.once("error", () => resolve());
 				});
-				client = fresh;
 				attempt = 0;
+				tried();
 				if ((state as string) !== "closed") await ended;
 				client = undefined;
 				void fresh.end().catch(() => {});
 			} catch {
 				// Tried again below; who needs the connection has another way meanwhile.
 			}
+			tried();
 			if (state === "started") await pause(attempt);
 		}
 	}
@@ -71,13 +81,16 @@ export function sessionConnection(options: object | undefined): SessionConnectio
 			return client !== undefined;
 		},
 		start() {
-			if (state !== "idle" || options === undefined) return;
-			state = "started";
-			running = run();
+			if (options === undefined) return Promise.resolve();
+			if (state === "idle") {
+				state = "started";
+				running = run();
+			}
+			return attempted;
 		},
-		onConnect(begin) {
+		async onConnect(begin) {
 			beginnings.push(begin);
-			if (client !== undefined) void begin(client).catch(() => wake());
+			if (client !== undefined) await begin(client).catch(() => wake());
 		},
 		onNotification: (hear) => void hearers.push(hear),
 		async close() {

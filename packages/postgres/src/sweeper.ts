@@ -71,8 +71,15 @@ export function makeSweeper({ database, schema, lives, now, isOver }: SweeperPar
 			);
 			if (file === undefined || stopped) return;
 			// Its writer may live all the same: the file can get no name any more, before the first piece goes.
-			await database.query(`UPDATE ${schema}.files SET worker = NULL, at = 0 WHERE id = $1 AND session IS NULL`, [file.id]);
-			await all("file_pieces", `SELECT ctid FROM ${schema}.file_pieces WHERE file = ${file.id}`, piecesAtOnce);
+			await database.query(
+				`UPDATE ${schema}.files SET worker = NULL, at = 0 WHERE id = $1 AND session IS NULL`,
+				[file.id],
+			);
+			await all(
+				"file_pieces",
+				`SELECT ctid FROM ${schema}.file_pieces WHERE file = ${file.id}`,
+				piecesAtOnce,
+			);
 			if (stopped) return;
 			await database.query(`DELETE FROM ${schema}.files WHERE id = $1 AND session IS NULL`, [file.id]);
 		}

@@ -1,8 +1,9 @@
 // This worker among those that share the store: a row that it beats, and a lock by which its end is seen at once. The row is
 // made before the first write; leaving takes it away.
-import type pg from "pg";
+
 import { HoldfastError } from "@holdfast/upp";
 import { toStored } from "holdfast/host";
+import type pg from "pg";
 import { laneCount } from "./commit-queue.ts";
 import type { Database } from "./database.ts";
 import { type Heartbeat, startHeartbeat } from "./heartbeat.ts";
@@ -75,9 +76,9 @@ export function workerRow(parts: WorkerParts): WorkerRow {
 			`INSERT INTO ${schema}.slots (id, worker) SELECT unnest($1::uuid[]), $2 ON CONFLICT DO NOTHING`,
 			[lanes, id],
 		);
-		session.onConnect(lock);
-		session.start();
 		startBeating();
+		await session.onConnect(lock);
+		await session.start();
 		return lanes;
 	}
 
@@ -139,10 +140,10 @@ export function workerRow(parts: WorkerParts): WorkerRow {
 		},
 		async restore(lane) {
 			await database.query(beats, [id, name, leaseTtlMs]);
-			await database.query(`INSERT INTO ${schema}.slots (id, worker) VALUES ($1, $2) ON CONFLICT DO NOTHING`, [
-				lane,
-				id,
-			]);
+			await database.query(
+				`INSERT INTO ${schema}.slots (id, worker) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
+				[lane, id],
+			);
 		},
 		lives,
 		async leave() {

@@ -1,25 +1,34 @@
 // What one batch of writes does, as functions in the database: a batch is one statement, one transaction and one round trip
 // (keeps I3, I4). Each write is checked and written, or refused, which is its result; it never takes others down with it.
-// The rows of all sessions of a batch are locked first and in one order, so that batches wait for each other in no circle.
+// The rows of all sessions of a batch are locked first and in one order, so that batches wait for each other in no circle; one that
+// comes to be meanwhile is locked by the write that meets it.
 
 /** The functions of a schema that write to sessions. */
 export function journalRoutines(schema: string): string {
 	return `
+	-- Of two that make one session at once the second fails as a whole, and is made again.
+	CREATE FUNCTION ${schema}.create_session_v1(op jsonb, now bigint, pos bigint) RETURNS bigint
+	LANGUAGE plpgsql AS $$
+	DECLARE
+		created_id bigint;
+		highest bigint;
+	BEGIN
+		SELECT value INTO highest FROM ${schema}.meta WHERE name = 'highest_deleted_epoch';
+		INSERT INTO ${schema}.sessions (digest, key, incarnation, epoch, changed, created_at, updated_at)
+			VALUES ((op->>'h')::uuid, op->>'k', gen_random_uuid()::text, highest, pos, now, now) RETURNING id INTO created_id;
+		-- Who waited here for the removal of an earlier one has not seen its epoch.
+		UPDATE ${schema}.sessions SET epoch = m.value FROM ${schema}.meta m
+			WHERE id = created_id AND m.name = 'highest_deleted_epoch' AND m.value > highest;
+		RETURN created_id;
+	END $$;
+
 	CREATE FUNCTION ${schema}.ensure_session_v1(op jsonb, now bigint, pos bigint) RETURNS bigint
 	LANGUAGE plpgsql AS $$
 	DECLARE
 		found_id bigint;
-		highest bigint;
 	BEGIN
-		SELECT id INTO found_id FROM ${schema}.sessions WHERE digest = (op->>'h')::uuid;
-		IF FOUND THEN RETURN found_id; END IF;
-		SELECT value INTO highest FROM ${schema}.meta WHERE name = 'highest_deleted_epoch';
-		INSERT INTO ${schema}.sessions (digest, key, incarnation, epoch, changed, created_at, updated_at)
-			VALUES ((op->>'h')::uuid, op->>'k', gen_random_uuid()::text, highest, pos, now, now) RETURNING id INTO found_id;
-		-- Who waited here for the removal of an earlier one has not seen its epoch.
-		UPDATE ${schema}.sessions SET epoch = m.value FROM ${schema}.meta m
-			WHERE id = found_id AND m.name = 'highest_deleted_epoch' AND m.value > highest;
-		RETURN found_id;
+		SELECT id INTO found_id FROM ${schema}.sessions WHERE digest = (op->>'h')::uuid FOR NO KEY UPDATE;
+		RETURN CASE WHEN FOUND THEN found_id ELSE ${schema}.create_session_v1(op, now, pos) END;
 	END $$;
 
 	CREATE FUNCTION ${schema}.append_v1(op jsonb, pos bigint) RETURNS jsonb LANGUAGE plpgsql AS $$
@@ -37,7 +46,7 @@ export function journalRoutines(schema: string): string {
 		looked bigint;
 		next_kind text;
 	BEGIN
-		SELECT * INTO s FROM ${schema}.sessions WHERE digest = (op->>'h')::uuid;
+		SELECT * INTO s FROM ${schema}.sessions WHERE digest = (op->>'h')::uuid FOR NO KEY UPDATE;
 		present := FOUND;
 		IF is_taken THEN
 			IF NOT present OR s.id <> (op->>'id')::bigint OR s.epoch <> (op->>'e')::bigint THEN RETURN '["lost"]'; END IF;
@@ -62,7 +71,7 @@ export function journalRoutines(schema: string): string {
 			RETURN '["unsettled"]';
 		END IF;
 		IF NOT present THEN
-			PERFORM ${schema}.ensure_session_v1(op, at, CASE WHEN count = 0 THEN pos END);
+			PERFORM ${schema}.create_session_v1(op, at, CASE WHEN count = 0 THEN pos END);
 			SELECT * INTO s FROM ${schema}.sessions WHERE digest = (op->>'h')::uuid;
 		END IF;
 		opened := CASE op->>'x' WHEN 'open' THEN run WHEN 'end' THEN NULL
@@ -127,7 +136,7 @@ export function journalRoutines(schema: string): string {
 	DECLARE
 		s ${schema}.sessions;
 	BEGIN
-		SELECT * INTO s FROM ${schema}.sessions WHERE digest = (op->>'h')::uuid;
+		SELECT * INTO s FROM ${schema}.sessions WHERE digest = (op->>'h')::uuid FOR UPDATE;
 		IF NOT FOUND THEN RETURN '["none"]'; END IF;
 		IF op ? 'e' AND (s.epoch <> (op->>'e')::bigint OR s.seq <> (op->>'q')::bigint) THEN RETURN '["lost"]'; END IF;
 		UPDATE ${schema}.meta SET value = greatest(value, s.epoch + 1) WHERE name = 'highest_deleted_epoch';
@@ -152,14 +161,14 @@ export function journalRoutines(schema: string): string {
 		after text;
 		copy bigint;
 	BEGIN
-		SELECT * INTO s FROM ${schema}.sessions WHERE digest = (op->>'fh')::uuid;
+		SELECT * INTO s FROM ${schema}.sessions WHERE digest = (op->>'fh')::uuid FOR NO KEY UPDATE;
 		IF NOT FOUND OR until < s.first_seq THEN RETURN '["unsettled"]'; END IF;
 		SELECT kind INTO here FROM ${schema}.entries WHERE session = s.id AND seq = until;
 		SELECT kind INTO after FROM ${schema}.entries WHERE session = s.id AND seq = until + 1;
 		IF here IS NULL OR NOT (here IN ('run.ended', 'folded')
 			OR CASE WHEN after IS NULL THEN s.open_run IS NULL ELSE after = 'run.started' END) THEN RETURN '["unsettled"]'; END IF;
 		IF EXISTS (SELECT FROM ${schema}.sessions WHERE digest = (op->>'h')::uuid) THEN RETURN '["exists"]'; END IF;
-		copy := ${schema}.ensure_session_v1(op, at, pos);
+		copy := ${schema}.create_session_v1(op, at, pos);
 		UPDATE ${schema}.sessions SET first_seq = s.first_seq, seq = until, last_kind = here WHERE id = copy;
 		INSERT INTO ${schema}.entries (session, seq, run_id, kind, version, at, body)
 			SELECT copy, n.seq, n.run_id, n.kind, n.version, n.at, n.body FROM ${schema}.entries n
