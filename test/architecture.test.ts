@@ -18,11 +18,23 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 	["testing", ["@holdfast/upp", "@holdfast/memory", "holdfast"]],
 	["server", ["@holdfast/upp", "holdfast"]],
 	["outbound", ["@holdfast/upp"]],
-	["cli", ["@holdfast/upp", "holdfast", "@holdfast/server", "@holdfast/outbound", "@holdfast/runner"]],
+	[
+		"cli",
+		[
+			"@holdfast/upp",
+			"holdfast",
+			"@holdfast/server",
+			"@holdfast/outbound",
+			"@holdfast/runner",
+			"@holdfast/threads",
+		],
+	],
 	["client", []],
 	["runner", ["@holdfast/upp", "holdfast", "@holdfast/memory", "@holdfast/outbound"]],
 	["sandbox", ["@holdfast/upp"]],
 	["otel", ["@holdfast/upp", "holdfast", "@holdfast/runner"]],
+	["mcp", ["@holdfast/upp", "holdfast"]],
+	["threads", ["@holdfast/upp", "holdfast", "@holdfast/sandbox", "@holdfast/server", "@holdfast/runner"]],
 ]);
 
 /** What tests and fixtures of a package are written with, which is no dependency of what it ships. */
@@ -34,6 +46,8 @@ const testedWith: ReadonlyMap<string, readonly string[]> = new Map([
 	["cli", ["@holdfast/testing"]],
 	["runner", ["@holdfast/testing"]],
 	["otel", ["@holdfast/testing"]],
+	["mcp", ["@holdfast/testing"]],
+	["threads", ["@holdfast/testing"]],
 ]);
 
 /** Packages that may have no dependency but these. */

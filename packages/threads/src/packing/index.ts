@@ -1,0 +1,2 @@
+// Packages of agents.
+export { belongsToPackage, isPacked, isVisibleInNamespace, type NamespacedItem } from "./namespace.ts";
