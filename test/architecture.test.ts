@@ -32,6 +32,7 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 	["client", []],
 	["runner", ["@holdfast/upp", "holdfast", "@holdfast/memory", "@holdfast/outbound"]],
 	["sandbox", ["@holdfast/upp"]],
+	["otel", ["@holdfast/upp", "holdfast", "@holdfast/runner"]],
 	["mcp", ["@holdfast/upp", "holdfast"]],
 	["threads", ["@holdfast/upp", "holdfast", "@holdfast/sandbox", "@holdfast/server", "@holdfast/runner"]],
 ]);
@@ -44,6 +45,7 @@ const testedWith: ReadonlyMap<string, readonly string[]> = new Map([
 	["server", ["@holdfast/testing"]],
 	["cli", ["@holdfast/testing"]],
 	["runner", ["@holdfast/testing"]],
+	["otel", ["@holdfast/testing"]],
 	["mcp", ["@holdfast/testing"]],
 	["threads", ["@holdfast/testing"]],
 ]);
