@@ -53,7 +53,7 @@ export async function packageFile(root: string, file: string): Promise<PackageFi
 }
 
 /** The name that a module has once its types are erased. */
-export function asScript(path: string): string {
+function asScript(path: string): string {
 	return path.replace(code, ".$<c>js");
 }
 

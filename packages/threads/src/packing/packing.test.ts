@@ -240,7 +240,13 @@ describe("a packed package", () => {
 		const bare = await loadProject(await withPackage("node_modules/shop"));
 		expect(bare.effects.size + bare.endpoints.length).toBe(0);
 		const declared = { effects: ["tidy"], threadEndpoints: ["status.get"] };
-		const project = await loadProject(await withPackage("node_modules/shop", {}, declared));
+		const more = {
+			"node_modules/shop/agents/effects/inner.js": effect,
+			"node_modules/shop/agents/api/inner.js": endpoint("inner"),
+		};
+		const project = await loadProject(await withPackage("node_modules/shop", more, declared));
+		expect(project.names({ type: "global" }, "effect")).toEqual(["shop/tidy"]);
+		expect(project.names({ type: "packed", packageId: "shop" }, "effect")).toEqual(["inner", "tidy"]);
 		expect(project.visible({ type: "global" }, "effect", "shop/tidy")?.name).toBe("shop/tidy");
 		expect(project.visible({ type: "global" }, "effect", "tidy")).toBeUndefined();
 		expect(project.endpoints).toMatchObject([{ route: "status", method: "GET", packageId: "shop" }]);
