@@ -32,7 +32,7 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 	["client", []],
 	["runner", ["@holdfast/upp", "holdfast", "@holdfast/memory", "@holdfast/outbound"]],
 	["sandbox", ["@holdfast/upp"]],
-	["mcp", ["@holdfast/upp", "holdfast"]],
+	["mcp", ["@holdfast/upp", "holdfast", "@holdfast/server"]],
 	["threads", ["@holdfast/upp", "holdfast", "@holdfast/sandbox", "@holdfast/server", "@holdfast/runner"]],
 ]);
 
