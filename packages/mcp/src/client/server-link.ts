@@ -48,7 +48,6 @@ export interface ServerCall {
 	readonly again: boolean;
 }
 
-
 // The longest that a timer takes. The official client has a limit of a minute, which nobody asked for (keeps I10).
 const noLimit = 2 ** 31 - 1;
 const relistenAfterMs = [1000, 2000, 5000, 10_000, 30_000];

@@ -1,7 +1,8 @@
 // Agents as tools of an MCP server: over HTTP on loopback, on both wires, with the client of this package and the official ones.
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { scriptedModel } from "@holdfast/testing";
+
 import { type SessionService, type SessionServiceOptions, sessionService } from "@holdfast/server";
+import { scriptedModel } from "@holdfast/testing";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { agent, memoryHost, tool } from "holdfast";
 import { afterEach, describe, expect, test } from "vitest";
 import { listen } from "../http-server.fixture.ts";
@@ -172,7 +173,9 @@ test("a client that cannot ask its user is told that the call waits", async () =
 	const ask = { name: "ask", description: "Asks.", parameters: { type: "object" } };
 	const { url } = await serve({ model: scriptedModel([{ toolCalls: [{ name: "ask" }] }]), tools: [ask] });
 	await using mcp = await connectMcp({ a: { url } });
-	await expect(mcp.tools()[0]?.run({ prompt: "?" }, context("k"))).rejects.toThrow(/waits for somebody to answer ask/);
+	await expect(mcp.tools()[0]?.run({ prompt: "?" }, context("k"))).rejects.toThrow(
+		/waits for somebody to answer ask/,
+	);
 });
 
 test("callers see their own sessions only, and who is nobody is let in nowhere", async () => {

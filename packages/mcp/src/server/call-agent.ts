@@ -23,7 +23,8 @@ export const callParameters = {
 		prompt: { type: "string", minLength: 1, description: "The task, with all that is needed to do it." },
 		session: {
 			type: "string",
-			description: "To continue an earlier conversation: the session that its result named. Left out: a new one.",
+			description:
+				"To continue an earlier conversation: the session that its result named. Left out: a new one.",
 		},
 	},
 	required: ["prompt"],
@@ -126,7 +127,10 @@ export async function answerCalls(
 	if (input.length > 0) await service.submit(caller, sessionId, { input });
 }
 
-function readParams({ tool, params = {} }: AgentCall): { readonly prompt: string; readonly session?: string } {
+function readParams({ tool, params = {} }: AgentCall): {
+	readonly prompt: string;
+	readonly session?: string;
+} {
 	const { prompt, session } = params;
 	if (typeof prompt !== "string" || prompt === "") throw wrong("`prompt` must be text.");
 	if (session === undefined) return { prompt };

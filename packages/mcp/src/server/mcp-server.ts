@@ -21,7 +21,14 @@ import {
 } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { idempotencyKeyMember } from "../idempotency-key.ts";
-import { answerCalls, beginCall, callParameters, questionsOf, resultOf, sessionMember } from "./call-agent.ts";
+import {
+	answerCalls,
+	beginCall,
+	callParameters,
+	questionsOf,
+	resultOf,
+	sessionMember,
+} from "./call-agent.ts";
 import { Leaving } from "./leaving.ts";
 import { checkTools, type McpServerOptions } from "./options.ts";
 import { readRun } from "./read-run.ts";
@@ -109,7 +116,14 @@ const anything: StandardSchemaV1<Params, Params> = {
 };
 
 function newServer(options: McpServerOptions, tasks: Tasks, leaving: Leaving, caller: ServedCaller): Server {
-	const { service, tools, name = "holdfast", version = "1.0.0", instructions, tasks: offersTasks = true } = options;
+	const {
+		service,
+		tools,
+		name = "holdfast",
+		version = "1.0.0",
+		instructions,
+		tasks: offersTasks = true,
+	} = options;
 	const server = new Server(
 		{ name, version },
 		{
@@ -139,7 +153,10 @@ function newServer(options: McpServerOptions, tasks: Tasks, leaving: Leaving, ca
 
 	server.setRequestHandler("tools/call", async ({ params }, context) => {
 		if (!Object.hasOwn(tools, params.name))
-			throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${JSON.stringify(params.name)}.`);
+			throw new ProtocolError(
+				ProtocolErrorCode.InvalidParams,
+				`There is no tool ${JSON.stringify(params.name)}.`,
+			);
 		const { mcpReq } = context;
 		const key = mcpReq._meta?.[idempotencyKeyMember];
 		const state = mcpReq.requestState();
@@ -155,7 +172,11 @@ function newServer(options: McpServerOptions, tasks: Tasks, leaving: Leaving, ca
 		if (mcpReq.inputResponses !== undefined)
 			await answerCalls(service, caller, place.sessionId, mcpReq.inputResponses);
 		const wire = wireOf(context);
-		if (offersTasks && wire === "2026" && tasksExtension in (capabilitiesOf(server, context).extensions ?? {}))
+		if (
+			offersTasks &&
+			wire === "2026" &&
+			tasksExtension in (capabilitiesOf(server, context).extensions ?? {})
+		)
 			return { content: [], resultType: "task", ...tasks.begun(place, wire) } as never;
 		// The official package wants `content` of every result; clients that asked for a task look at `task`.
 		if (offersTasks && (params as { task?: unknown }).task !== undefined)
@@ -172,8 +193,9 @@ function newServer(options: McpServerOptions, tasks: Tasks, leaving: Leaving, ca
 		const data = await tasks.cancel(caller, taskId, wire);
 		return wire === "2025" ? data : {};
 	});
-	on("tasks/update", async ({ taskId, inputResponses }) => {
-		await tasks.update(caller, taskId, inputResponses);
+	on("tasks/update", async ({ taskId }, { mcpReq }) => {
+		// The official package takes them out of the parameters, whatever the method.
+		await tasks.update(caller, taskId, mcpReq.inputResponses);
 		return {};
 	});
 	on("tasks/list", ({ cursor }, context) => tasks.list(caller, cursor, wireOf(context)));
@@ -236,7 +258,11 @@ async function followCall(
 			return inputRequired({ inputRequests: questionsOf(view.pending), requestState: taskIdOf(place) });
 		const names = view.pending.map(({ name }) => name).join(", ");
 		const text = `It waits for somebody to answer ${names}, and goes on when that was done. Its session is ${sessionId}.`;
-		return { content: [{ type: "text" as const, text }], isError: true, _meta: { [sessionMember]: sessionId } };
+		return {
+			content: [{ type: "text" as const, text }],
+			isError: true,
+			_meta: { [sessionMember]: sessionId },
+		};
 	} finally {
 		mcpReq.signal.removeEventListener("abort", stop);
 	}

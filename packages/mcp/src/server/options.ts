@@ -1,6 +1,7 @@
 // What `mcpServer` takes, checked at the door.
-import { HoldfastError } from "@holdfast/upp";
+
 import type { Authenticate, ServedCaller, SessionService } from "@holdfast/server";
+import { HoldfastError } from "@holdfast/upp";
 
 /** An agent as a tool. */
 export interface AgentTool {

@@ -2,7 +2,9 @@
 import type { ServedCaller, SessionService } from "@holdfast/server";
 import type { PendingSessionCall } from "holdfast";
 
-type Logged = SessionService extends { follow(...parameters: never[]): AsyncIterable<readonly (infer Event)[]> }
+type Logged = SessionService extends {
+	follow(...parameters: never[]): AsyncIterable<readonly (infer Event)[]>;
+}
 	? Event extends { readonly event: infer Each }
 		? Each
 		: never

@@ -60,8 +60,7 @@ export class Tasks {
 			const view = await this.#view(caller, place, "rest", signal);
 			if (view.pending === undefined) return resultOf(view, place.sessionId);
 			const responses = await ask?.(questionsOf(view.pending));
-			if (responses === undefined)
-				throw new ProtocolError(ProtocolErrorCode.InvalidRequest, messageOf(view));
+			if (responses === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidRequest, messageOf(view));
 			await answerCalls(this.#service, caller, place.sessionId, responses);
 		}
 	}
