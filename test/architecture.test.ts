@@ -32,8 +32,8 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 	["client", []],
 	["runner", ["@holdfast/upp", "holdfast", "@holdfast/memory", "@holdfast/outbound"]],
 	["sandbox", ["@holdfast/upp"]],
+	["mcp", ["@holdfast/upp", "holdfast", "@holdfast/server"]],
 	["otel", ["@holdfast/upp", "holdfast", "@holdfast/runner"]],
-	["mcp", ["@holdfast/upp", "holdfast"]],
 	["threads", ["@holdfast/upp", "holdfast", "@holdfast/sandbox", "@holdfast/server", "@holdfast/runner"]],
 ]);
 
