@@ -32,6 +32,8 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 	["client", []],
 	["runner", ["@holdfast/upp", "holdfast", "@holdfast/memory", "@holdfast/outbound"]],
 	["sandbox", ["@holdfast/upp"]],
+	["mcp", ["@holdfast/upp", "holdfast", "@holdfast/server"]],
+	["otel", ["@holdfast/upp", "holdfast", "@holdfast/runner"]],
 	["threads", ["@holdfast/upp", "holdfast", "@holdfast/sandbox", "@holdfast/server", "@holdfast/runner"]],
 ]);
 
@@ -43,6 +45,8 @@ const testedWith: ReadonlyMap<string, readonly string[]> = new Map([
 	["server", ["@holdfast/testing"]],
 	["cli", ["@holdfast/testing"]],
 	["runner", ["@holdfast/testing"]],
+	["otel", ["@holdfast/testing"]],
+	["mcp", ["@holdfast/testing"]],
 	["threads", ["@holdfast/testing"]],
 ]);
 

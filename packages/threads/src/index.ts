@@ -21,7 +21,22 @@ export {
 	ProviderError,
 	validateToolName,
 } from "./define/index.ts";
-export { belongsToPackage, isPacked, isVisibleInNamespace, type NamespacedItem } from "./packing/index.ts";
+export { generateTypes, writeTypes } from "./generate-types/index.ts";
+export {
+	type ProjectChange,
+	type WatchedProject,
+	type WatchProjectOptions,
+	watchProject,
+} from "./live/index.ts";
+export { loadProject, type ProjectProblem, problemLine } from "./load/index.ts";
+export {
+	type PackOptions,
+	type PackResult,
+	packAgents,
+	type UnpackResult,
+	unpackAgents,
+} from "./packing/index.ts";
+export { type ResolveEnv, renderPrompt } from "./prompt/index.ts";
 export {
 	type GivenModel,
 	type ModelProviderOptions,
@@ -188,3 +203,4 @@ export {
 	type VirtualModuleRegistry,
 	type WriteFileOptions,
 } from "./types/index.ts";
+export { belongsToPackage, isPacked, isVisibleInNamespace, type NamespacedItem } from "./visibility/index.ts";

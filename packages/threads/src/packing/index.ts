@@ -1,2 +1,3 @@
-// Packages of agents.
-export { belongsToPackage, isPacked, isVisibleInNamespace, type NamespacedItem } from "./namespace.ts";
+// Packages of agents, made and taken apart.
+export { type PackOptions, type PackResult, packAgents } from "./pack.ts";
+export { type UnpackResult, unpackAgents } from "./unpack.ts";
