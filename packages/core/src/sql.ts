@@ -2,6 +2,7 @@
 // itself. It touches nothing of Node's.
 import type { OwnExecutionHost } from "./execution-host/in-memory.ts";
 import { journalExecution } from "./execution-host/over-journal/journal-execution.ts";
+import { never } from "./facts/look-at.ts";
 import type { FileLimits } from "./host/files.ts";
 import type { Host } from "./host/host-port.ts";
 import type {
@@ -53,6 +54,11 @@ export interface SqlHost extends Omit<Required<Host>, keyof OwnExecutionHost>, O
 	readonly journal: SqlJournal;
 	readonly execution: OwnExecutionHost;
 	readonly capabilities: OwnExecutionHost["capabilities"];
+	/**
+	 * When somebody must look at the sessions though nobody sends anything: a deadline of a run that waits, or a timer; in
+	 * milliseconds since the epoch. Undefined: never.
+	 */
+	nextDue(): number | undefined;
 }
 
 /**
@@ -83,5 +89,17 @@ export function sqlHost(options: SqlHostOptions): SqlHost {
 	const capabilities = { backgroundSubagents: "durable" } as const;
 	const execution = journalExecution({ journal, records, runs, capabilities, clock });
 	const ports = { journal, capabilities, values, records, files: kept, timers, changes, runs };
-	return { ...ports, ...execution, execution, close: async () => journal.close() };
+	const deadlines = connection.prepare(
+		"SELECT min(at) AS at FROM (SELECT min(look_at) AS at FROM sessions UNION SELECT min(due_at) FROM timers)",
+	);
+	return {
+		...ports,
+		...execution,
+		execution,
+		nextDue() {
+			const { at } = deadlines.get() as { at: number | null };
+			return at === null || at >= never ? undefined : at;
+		},
+		close: async () => journal.close(),
+	};
 }
