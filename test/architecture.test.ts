@@ -33,7 +33,9 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 	["client", []],
 	["runner", ["@holdfast/upp", "holdfast", "@holdfast/memory", "@holdfast/outbound"]],
 	["sandbox", ["@holdfast/upp"]],
-	["threads", ["@holdfast/upp", "holdfast", "@holdfast/sandbox", "@holdfast/server"]],
+	["mcp", ["@holdfast/upp", "holdfast", "@holdfast/server"]],
+	["otel", ["@holdfast/upp", "holdfast", "@holdfast/runner"]],
+	["threads", ["@holdfast/upp", "holdfast", "@holdfast/sandbox", "@holdfast/server", "@holdfast/runner"]],
 ]);
 
 /** What tests and fixtures of a package are written with, which is no dependency of what it ships. */
@@ -45,6 +47,8 @@ const testedWith: ReadonlyMap<string, readonly string[]> = new Map([
 	["cloudflare", ["@holdfast/testing"]],
 	["cli", ["@holdfast/testing"]],
 	["runner", ["@holdfast/testing"]],
+	["otel", ["@holdfast/testing"]],
+	["mcp", ["@holdfast/testing"]],
 	["threads", ["@holdfast/testing"]],
 ]);
 

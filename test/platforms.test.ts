@@ -56,5 +56,5 @@ test("an agent with a session is small", async () => {
 		`import { Agent, memoryHost } from "packages/core/src/index.ts"; export default (options) => new Agent({ ...options, host: memoryHost() }).session("one");`,
 	);
 	const kilobytes = gzipSync(code).length / 1024;
-	expect(kilobytes).toBeLessThan(140);
+	expect(kilobytes).toBeLessThan(115);
 });

@@ -21,7 +21,15 @@ export {
 	ProviderError,
 	validateToolName,
 } from "./define/index.ts";
-export { belongsToPackage, isPacked, isVisibleInNamespace, type NamespacedItem } from "./packing/index.ts";
+export { generateTypes, writeTypes } from "./generate-types/index.ts";
+export {
+	type ProjectChange,
+	type WatchedProject,
+	type WatchProjectOptions,
+	watchProject,
+} from "./live/index.ts";
+export { loadProject, type ProjectProblem, problemLine } from "./load/index.ts";
+export { type ResolveEnv, renderPrompt } from "./prompt/index.ts";
 export {
 	type AgentDefinition,
 	type AgentType,
@@ -162,3 +170,4 @@ export {
 	type VirtualModuleRegistry,
 	type WriteFileOptions,
 } from "./types/index.ts";
+export { belongsToPackage, isPacked, isVisibleInNamespace, type NamespacedItem } from "./visibility/index.ts";

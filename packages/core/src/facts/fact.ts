@@ -31,6 +31,8 @@ export interface RunStarted {
 	readonly kind: "run.started";
 	readonly runKind: RunKind;
 	readonly agentId: string;
+	/** Of an agent that has one. */
+	readonly agentName?: string;
 	readonly fingerprint: string;
 	/** Who asked for it, where that is known; of a sub-agent's run, who asked for its parent's. */
 	readonly caller?: Caller;

@@ -85,7 +85,12 @@ export function beginTurn(
 		begin: "begun",
 		message,
 	});
-	const about = { agentId: run.agent.id, fingerprint: run.agent.fingerprint() };
+	const { id, name } = run.agent;
+	const about = {
+		agentId: id,
+		...(name === undefined ? {} : { agentName: name }),
+		fingerprint: run.agent.fingerprint(),
+	};
 	const started = { kind: "run.started", runKind: "user-turn" } as const;
 	const facts: Fact[] = [
 		{ ...started, ...origin, ...about },

@@ -18,10 +18,10 @@ export function checkText(subject: Subject, field: string, value: unknown): asse
 	if (typeof value !== "string") throw invalidDefinition(subject, field, "must be a string");
 }
 
-/** A name that must be there. It may not look like a name of a package's item. */
+/** A name that must be there. With a slash it would look like the name of a package's item. */
 export function checkName(subject: Subject, value: unknown): asserts value is string {
 	checkText(subject, "name", value);
-	if (/[\s/:]/.test(value)) throw invalidDefinition(subject, "name", "may hold no blank, slash or colon");
+	if (/[/:]/.test(value)) throw invalidDefinition(subject, "name", "may hold no slash and no colon");
 }
 
 /** A whole number above 0, or nothing. */

@@ -1,6 +1,6 @@
 // defineModel: SA-029, SA-032.
 import type { ModelDefinition, ProviderFactoryWithOptions } from "../types/index.ts";
-import { checkFunction, checkName, checkOptions, checkText, checkTexts, isRecord } from "./check-fields.ts";
+import { checkFunction, checkOptions, checkText, checkTexts, isRecord } from "./check-fields.ts";
 import { invalidDefinition, type Subject } from "./invalid-definition.ts";
 
 /**
@@ -14,7 +14,7 @@ export function defineModel<const Name extends string, P extends ProviderFactory
 ): ModelDefinition<Name, P> {
 	const subject: Subject = { kind: "model", name: options?.name };
 	checkOptions(subject, options);
-	checkName(subject, options.name);
+	checkText(subject, "name", options.name);
 	checkText(subject, "model", options.model);
 	checkFunction(subject, "provider", options.provider);
 	for (const field of ["inputPrice", "outputPrice", "cachedPrice"] as const) {

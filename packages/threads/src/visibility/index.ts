@@ -1,2 +1,2 @@
-// Packages of agents.
+// Who sees what.
 export { belongsToPackage, isPacked, isVisibleInNamespace, type NamespacedItem } from "./namespace.ts";
