@@ -29,6 +29,13 @@ export {
 	watchProject,
 } from "./live/index.ts";
 export { loadProject, type ProjectProblem, problemLine } from "./load/index.ts";
+export {
+	type PackOptions,
+	type PackResult,
+	packAgents,
+	type UnpackResult,
+	unpackAgents,
+} from "./packing/index.ts";
 export { type ResolveEnv, renderPrompt } from "./prompt/index.ts";
 export {
 	type AgentDefinition,
