@@ -18,7 +18,7 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 	["testing", ["@holdfast/upp", "@holdfast/memory", "holdfast"]],
 	["server", ["@holdfast/upp", "holdfast"]],
 	["outbound", ["@holdfast/upp"]],
-	["cloudflare", ["@holdfast/upp", "holdfast", "@holdfast/server"]],
+	["cloudflare", ["holdfast", "@holdfast/server"]],
 	[
 		"cli",
 		[
