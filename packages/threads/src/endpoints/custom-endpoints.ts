@@ -42,7 +42,8 @@ export function customRoutes(options: ThreadRoutesOptions): readonly Route[] {
 			if (found === undefined) throw nothingHere();
 			const { handler } = found.route;
 			if (!isThreadEndpoint(handler)) throw nothingHere();
-			return guarded(async () => handler[THREAD_ENDPOINT_SYMBOL](request, state, found.params));
+			const { redact } = await threads.redaction(state.threadId);
+			return guarded(async () => handler[THREAD_ENDPOINT_SYMBOL](request, state, found.params), redact);
 		},
 	};
 	const controller: Route = {
@@ -86,19 +87,25 @@ function encodedId(request: Request): string {
  * What the code of a project answers. What it throws has no code of the server's own, whatever it says of itself: it is
  * reported, and answered as `internal_error` without a word of it. @see SA-199
  */
-async function guarded(answer: () => Promise<unknown>): Promise<Response> {
+async function guarded(
+	answer: () => Promise<unknown>,
+	redact: (error: unknown) => unknown = (error) => error,
+): Promise<Response> {
 	let given: unknown;
 	try {
 		given = await answer();
 	} catch (cause) {
-		throw new HoldfastError("endpoint_failed", "An endpoint of the project failed.", { cause });
+		throw new HoldfastError("endpoint_failed", "An endpoint of the project failed.", {
+			cause: redact(cause),
+		});
 	}
 	return responseOf(given);
 }
 
 /** A response as it is; text, streams and data as such. */
 function responseOf(given: unknown): Response {
-	if (given instanceof Response) return given;
+	// The server adds headers of its own, which some responses do not let it.
+	if (given instanceof Response) return new Response(given.body, given);
 	if (given === undefined || given === null) return new Response(null, { status: 204 });
 	if (typeof given === "string") return new Response(given);
 	if (given instanceof ReadableStream) return new Response(given);
@@ -108,4 +115,3 @@ function responseOf(given: unknown): Response {
 function nothingHere(): HoldfastError {
 	return new HoldfastError("route_not_found", "There is nothing here. See /openapi.json.");
 }
-

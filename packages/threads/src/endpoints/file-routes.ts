@@ -16,10 +16,22 @@ export function fileRoutes(options: ThreadRoutesOptions): readonly Route[] {
 		summary: "The bytes of a file, or what lies in a folder.",
 		statuses,
 		parameters: [
-			{ in: "query", name: "stat", description: "`1` answers with the record in place of the bytes.", schema: schemas.text },
-			{ in: "query", name: "thumbnail", description: "`1` answers with a small picture of a picture.", schema: schemas.text },
+			{
+				in: "query",
+				name: "stat",
+				description: "`1` answers with the record in place of the bytes.",
+				schema: schemas.text,
+			},
+			{
+				in: "query",
+				name: "thumbnail",
+				description: "`1` answers with a small picture of a picture.",
+				schema: schemas.text,
+			},
 		],
-		answers: { 200: { description: "The bytes, or a list.", content: { ...bytes, "application/json": schemas.any } } },
+		answers: {
+			200: { description: "The bytes, or a list.", content: { ...bytes, "application/json": schemas.any } },
+		},
 		async handle(exchange) {
 			const { state } = await requestedThread(options, exchange);
 			const file = pathOf(exchange);
@@ -112,12 +124,18 @@ function streamOf(chunks: AsyncIterable<{ readonly data: Uint8Array }>): Readabl
 	);
 }
 
-async function* piecesOf({ body }: Request, most = Number.POSITIVE_INFINITY): AsyncGenerator<Uint8Array, void, void> {
+async function* piecesOf(
+	{ body }: Request,
+	most = Number.POSITIVE_INFINITY,
+): AsyncGenerator<Uint8Array, void, void> {
 	let size = 0;
 	for await (const piece of body ?? []) {
 		size += piece.byteLength;
 		if (size > most)
-			throw new HoldfastError("body_too_large", `The file is larger than ${most} bytes. Nothing of it was kept.`);
+			throw new HoldfastError(
+				"body_too_large",
+				`The file is larger than ${most} bytes. Nothing of it was kept.`,
+			);
 		yield piece;
 	}
 }

@@ -23,7 +23,11 @@ test("a route without a method answers GET, others exactly the method they name 
 		expect(match("status", method)).toBeUndefined();
 		expect(match("items", method)).toEqual(["items", {}]);
 	}
-	expect([match("items"), match("items", "POST"), match("Status")]).toEqual([undefined, undefined, undefined]);
+	expect([match("items"), match("items", "POST"), match("Status")]).toEqual([
+		undefined,
+		undefined,
+		undefined,
+	]);
 });
 
 test("a dynamic segment matches one decoded segment, the rest of a path none or more [SA-196]", () => {

@@ -60,7 +60,9 @@ function compile<Route extends RouteLike>(route: Route): Compiled<Route> {
 		});
 	// The end of a route comes before the rest of a path, which may be empty.
 	const ranks = { static: "1", dynamic: "2", rest: "3" } as const;
-	const shape = segments.map((each) => ranks[each.kind] + (each.kind === "static" ? each.text : "")).join("/");
+	const shape = segments
+		.map((each) => ranks[each.kind] + (each.kind === "static" ? each.text : ""))
+		.join("/");
 	return { route, segments, shape };
 }
 
@@ -75,16 +77,14 @@ function segmentsOf(path: string): readonly string[] | undefined {
 	}
 }
 
-function matched(
-	segments: readonly Segment[],
-	names: readonly string[],
-): Record<string, string> | undefined {
+function matched(segments: readonly Segment[], names: readonly string[]): Record<string, string> | undefined {
 	const params: Record<string, string> = {};
 	for (const [at, segment] of segments.entries()) {
 		if (segment.kind === "rest") return { ...params, "*": names.slice(at).join("/") };
 		const name = names[at];
 		if (name === undefined || name === "") return undefined;
-		if (segment.kind === "dynamic") Object.defineProperty(params, segment.name, { value: name, enumerable: true });
+		if (segment.kind === "dynamic")
+			Object.defineProperty(params, segment.name, { value: name, enumerable: true });
 		else if (segment.text !== name) return undefined;
 	}
 	return segments.length === names.length ? params : undefined;

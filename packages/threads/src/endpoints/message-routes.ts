@@ -5,7 +5,13 @@ import type { Message, MessageUpdates, QueueMessageInput } from "../types/index.
 import { idOfRequest, once } from "./once.ts";
 import { countIn, flagIn, invalid, neededText, objectIn, onlyFields, textIn } from "./read-requests.ts";
 import { schemas } from "./schemas.ts";
-import { answerJson, answerOf, requestedThread, statuses, type ThreadRoutesOptions } from "./served-threads.ts";
+import {
+	answerJson,
+	answerOf,
+	requestedThread,
+	statuses,
+	type ThreadRoutesOptions,
+} from "./served-threads.ts";
 
 const bodyErrors = ["invalid_input", "invalid_json", "unsupported_media_type", "body_too_large"] as const;
 const roles = ["system", "user", "assistant"] as const;
@@ -20,10 +26,30 @@ export function messageRoutes(options: ThreadRoutesOptions): readonly Route[] {
 		summary: "The messages of a thread, those that are queued among them.",
 		statuses,
 		parameters: [
-			{ in: "query", name: "limit", description: "Messages of a page.", schema: { type: "integer", maximum: 1_000, default: 100 } },
-			{ in: "query", name: "offset", description: "Messages passed over first.", schema: { type: "integer", default: 0 } },
-			{ in: "query", name: "order", description: "Oldest or newest first.", schema: { type: "string", enum: ["asc", "desc"] } },
-			{ in: "query", name: "silent", description: "`1` lists silent ones too.", schema: { type: "string", enum: ["0", "1"] } },
+			{
+				in: "query",
+				name: "limit",
+				description: "Messages of a page.",
+				schema: { type: "integer", maximum: 1_000, default: 100 },
+			},
+			{
+				in: "query",
+				name: "offset",
+				description: "Messages passed over first.",
+				schema: { type: "integer", default: 0 },
+			},
+			{
+				in: "query",
+				name: "order",
+				description: "Oldest or newest first.",
+				schema: { type: "string", enum: ["asc", "desc"] },
+			},
+			{
+				in: "query",
+				name: "silent",
+				description: "`1` lists silent ones too.",
+				schema: { type: "string", enum: ["0", "1"] },
+			},
 		],
 		answers: { 200: schemas.json("A page of messages.", schemas.messages) },
 		errors: ["invalid_input"],
@@ -44,7 +70,8 @@ export function messageRoutes(options: ThreadRoutesOptions): readonly Route[] {
 		method: "POST",
 		path: "/api/threads/:id/messages",
 		name: "queueMessage",
-		summary: "Queues a message: it starts an execution, or enters the one under way. Answered before any model is asked.",
+		summary:
+			"Queues a message: it starts an execution, or enters the one under way. Answered before any model is asked.",
 		parameters: [schemas.idempotencyKey],
 		statuses,
 		body: schemas.newMessage,
@@ -123,7 +150,10 @@ function readMessage(body: Readonly<Record<string, unknown>>): QueueMessageInput
 	const metadata = objectIn(body, "metadata");
 	const { attachments } = body;
 	if (attachments !== undefined && !(Array.isArray(attachments) && attachments.every(isAttachment)))
-		throw invalid("attachments", "a list of attachments, each with `name`, `mimeType` and `data`, or a `path`");
+		throw invalid(
+			"attachments",
+			"a list of attachments, each with `name`, `mimeType` and `data`, or a `path`",
+		);
 	return {
 		content: neededText(body, "content"),
 		role,

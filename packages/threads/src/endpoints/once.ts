@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import type { Exchange } from "@holdfast/server";
 import { HoldfastError, type Host } from "holdfast";
+import { requestsShelf } from "../thread/index.ts";
 
 /**
  * The id of what a request makes: the same for the same caller, purpose and key. Undefined where it has no key.
@@ -19,16 +20,17 @@ export function idOfRequest({ request, caller }: Exchange, purpose: string): str
 		);
 	const said = JSON.stringify([caller.tenant, caller.user ?? null, purpose, key]);
 	const hex = createHash("sha256").update(said).digest("hex");
-	return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join("-");
+	return [
+		hex.slice(0, 8),
+		hex.slice(8, 12),
+		`8${hex.slice(13, 16)}`,
+		`8${hex.slice(17, 20)}`,
+		hex.slice(20, 32),
+	].join("-");
 }
 
 interface Claim {
 	readonly worker: string;
-}
-
-/** The shelf of the requests to a thread, which are forgotten with it. */
-export function requestsOf(storeKey: string): string {
-	return `thread-requests ${storeKey}`;
 }
 
 /**
@@ -44,7 +46,7 @@ export async function once<Made>(
 	const found = await find();
 	if (found !== null) return { made: found, isNew: false };
 	if (records === undefined) return { made: await make(), isNew: true };
-	const address = { shelf: requestsOf(storeKey), name: id };
+	const address = { shelf: requestsShelf(storeKey), name: id };
 	const { revision, value } = await records.get(address);
 	const { worker } = (value ?? {}) as Partial<Claim>;
 	const isTaken = worker !== undefined && (await journal.isAlive(worker));

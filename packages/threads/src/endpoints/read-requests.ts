@@ -21,7 +21,8 @@ export function neededText(body: JsonObject, field: string): string {
 export function textsIn(body: JsonObject, field: string): readonly string[] | undefined {
 	const value = own(body, field);
 	if (value === undefined) return undefined;
-	if (Array.isArray(value) && value.length <= 100 && value.every((each) => typeof each === "string")) return value;
+	if (Array.isArray(value) && value.length <= 100 && value.every((each) => typeof each === "string"))
+		return value;
 	throw invalid(field, "a list of at most 100 texts");
 }
 
@@ -36,7 +37,8 @@ export function flagIn(body: JsonObject, field: string): boolean | undefined {
 export function objectIn(body: JsonObject, field: string): Record<string, unknown> | undefined {
 	const value = own(body, field);
 	if (value === undefined) return undefined;
-	if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+	if (typeof value === "object" && value !== null && !Array.isArray(value))
+		return value as Record<string, unknown>;
 	throw invalid(field, "an object");
 }
 

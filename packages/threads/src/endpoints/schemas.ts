@@ -42,20 +42,30 @@ const message = object(
 	},
 	["id", "role", "created_at"],
 );
-const effect = object(
-	{
-		id: text,
-		name: text,
-		args: { type: "object" },
-		scheduledAt: micros,
-		createdAt: micros,
-		status: { type: "string", enum: ["pending", "running", "completed", "failed", "canceled"] },
-		error: text,
-	},
-	["id", "name", "args", "scheduledAt", "createdAt", "status"],
-);
+/** The schemas of these routes by name. */
+export interface Schemas {
+	readonly text: Schema;
+	readonly limit: Schema;
+	readonly thread: Schema;
+	readonly threadPage: Schema;
+	readonly newThread: Schema;
+	readonly threadChange: Schema;
+	readonly deleted: Schema;
+	readonly message: Schema;
+	readonly messages: Schema;
+	readonly newMessage: Schema;
+	readonly messageChange: Schema;
+	readonly any: Schema;
+	readonly idempotencyKey: {
+		readonly in: "header";
+		readonly name: string;
+		readonly description: string;
+		readonly schema: Schema;
+	};
+	json(description: string, schema: Schema): DescribedAnswer;
+}
 
-export const schemas = {
+export const schemas: Schemas = {
 	text,
 	limit: { type: "integer", minimum: 1, maximum: 100, default: 50 },
 	thread,
@@ -78,8 +88,11 @@ export const schemas = {
 		},
 		["content"],
 	),
-	messageChange: object({ content: { type: ["string", "null"] }, silent: { type: "boolean" }, metadata: { type: "object" } }),
-	effects: object({ effects: { type: "array", items: effect } }, ["effects"]),
+	messageChange: object({
+		content: { type: ["string", "null"] },
+		silent: { type: "boolean" },
+		metadata: { type: "object" },
+	}),
 	any: { type: "object" },
 	idempotencyKey: {
 		in: "header",
@@ -91,4 +104,4 @@ export const schemas = {
 		description,
 		content: { "application/json": schema },
 	}),
-} as const;
+};

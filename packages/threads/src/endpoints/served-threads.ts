@@ -16,7 +16,7 @@ export interface ThreadRoutesOptions {
 
 /** The statuses of errors that callers of these routes may see. */
 export const statuses: Readonly<Record<string, number>> = {
-	agent_not_found: 400,
+	item_not_found: 400,
 	invalid_value: 400,
 	invalid_path: 400,
 	invalid_pattern: 400,

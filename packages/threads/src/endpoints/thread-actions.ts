@@ -3,7 +3,13 @@
 import type { Exchange, Route } from "@holdfast/server";
 import { HoldfastError } from "holdfast";
 import { schemas } from "./schemas.ts";
-import { answerJson, answerOf, requestedThread, statuses, type ThreadRoutesOptions } from "./served-threads.ts";
+import {
+	answerJson,
+	answerOf,
+	requestedThread,
+	statuses,
+	type ThreadRoutesOptions,
+} from "./served-threads.ts";
 
 const bodyErrors = ["invalid_input", "invalid_json", "unsupported_media_type", "body_too_large"] as const;
 
@@ -33,37 +39,77 @@ export function actionRoutes(options: ThreadRoutesOptions): readonly Route[] {
 	});
 	const effectOf = (exchange: Exchange): string => exchange.parameter("effectId") ?? "";
 	return [
-		asked("POST", "stop", "stopThread", "Aborts the execution under way; harmless when there is none.", async ({ record }) => ({
-			id: record.id,
-			stopped: await threads.stop(record.id),
-		})),
-		asked("POST", "continue", "continueThread", "Goes on from what is stored, without a new message.", async ({ record }) => {
-			if (record.terminated !== null)
-				throw new HoldfastError("thread_terminated", "The thread was terminated. Make another one.");
-			await threads.continue(record.id);
-			return { id: record.id, continued: true };
-		}),
-		asked("GET", "effects", "listEffects", "The effects of a thread: pending, running, and those that are over.", async ({ record }) => ({
-			effects: await threads.effects(record.id).all(),
-		})),
-		asked("POST", "effects/:effectId/cancel", "cancelEffect", "Cancels a pending effect.", async ({ record }, exchange) => {
-			const id = effectOf(exchange);
-			if (!(await threads.effects(record.id).cancel(id))) throw notPending();
-			return { id, canceled: true };
-		}),
-		asked("POST", "effects/:effectId/run", "runEffect", "Runs a pending effect now, once.", async ({ record }, exchange) => {
-			const id = effectOf(exchange);
-			if (!(await threads.effects(record.id).runNow(id))) throw notPending();
-			return { id, due: true };
-		}),
+		asked(
+			"POST",
+			"stop",
+			"stopThread",
+			"Aborts the execution under way; harmless when there is none.",
+			async ({ record }) => ({
+				id: record.id,
+				stopped: await threads.stop(record.id),
+			}),
+		),
+		asked(
+			"POST",
+			"continue",
+			"continueThread",
+			"Goes on from what is stored, without a new message.",
+			async ({ record }) => {
+				if (record.terminated !== null)
+					throw new HoldfastError("thread_terminated", "The thread was terminated. Make another one.");
+				await threads.continue(record.id);
+				return { id: record.id, continued: true };
+			},
+		),
+		asked(
+			"GET",
+			"effects",
+			"listEffects",
+			"The effects of a thread: pending, running, and those that are over.",
+			async ({ record }) => ({
+				effects: await threads.effects(record.id).all(),
+			}),
+		),
+		asked(
+			"POST",
+			"effects/:effectId/cancel",
+			"cancelEffect",
+			"Cancels a pending effect.",
+			async ({ record }, exchange) => {
+				const id = effectOf(exchange);
+				if (!(await threads.effects(record.id).cancel(id))) throw notPending();
+				return { id, canceled: true };
+			},
+		),
+		asked(
+			"POST",
+			"effects/:effectId/run",
+			"runEffect",
+			"Runs a pending effect now, once.",
+			async ({ record }, exchange) => {
+				const id = effectOf(exchange);
+				if (!(await threads.effects(record.id).runNow(id))) throw notPending();
+				return { id, due: true };
+			},
+		),
 		asked("GET", "kv", "listValues", "The key-values of a thread.", async ({ record }) => ({
 			values: Object.fromEntries((await threads.values(record.id)).map(({ key, value }) => [key, value])),
 		})),
-		asked("GET", "logs", "listModelCalls", "The calls of models that a thread has made, in order.", async ({ record }) => ({
-			logs: await threads.modelCalls(record.id),
-		})),
-		asked("GET", "cost", "threadCost", "What the calls of models have cost, in US dollars.", async ({ record }) =>
-			costOf(await threads.modelCalls(record.id)),
+		asked(
+			"GET",
+			"logs",
+			"listModelCalls",
+			"The calls of models that a thread has made, in order.",
+			async ({ record }) => ({
+				logs: await threads.modelCalls(record.id),
+			}),
+		),
+		asked(
+			"GET",
+			"cost",
+			"threadCost",
+			"What the calls of models have cost, in US dollars.",
+			async ({ record }) => costOf(await threads.modelCalls(record.id)),
 		),
 		asked("GET", "subagents", "listSubagents", "The sub-agents of a thread.", async ({ state }) => ({
 			subagents: state.children,
@@ -102,7 +148,10 @@ export function costOf(calls: readonly Costing[]): {
 }
 
 function notPending(): HoldfastError {
-	return new HoldfastError("effect_not_found", "The thread has no such effect that is pending. Look at its effects.");
+	return new HoldfastError(
+		"effect_not_found",
+		"The thread has no such effect that is pending. Look at its effects.",
+	);
 }
 
 /** Routes of what the project has. */
@@ -115,15 +164,19 @@ export function projectRoutes({ threads }: ThreadRoutesOptions): readonly Route[
 		summary: `The ${kind} of the project, by name.`,
 		answers: { 200: schemas.json("Their names.", schemas.any) },
 		handle: () => {
-			const items = [...threads.project[kind].values()].sort((one, other) => (one.name < other.name ? -1 : 1));
+			const items = [...threads.project[kind].values()].sort((one, other) =>
+				one.name < other.name ? -1 : 1,
+			);
 			return answerJson({
 				[kind]: items.map(({ name, packageId, definition }) => {
-					const { description, title, toolDescription } = definition as Record<string, unknown>;
+					const { description, title, toolDescription } = definition as unknown as Record<string, unknown>;
 					return {
 						name,
 						package: packageId,
 						...(title === undefined ? {} : { title }),
-						...((description ?? toolDescription) === undefined ? {} : { description: description ?? toolDescription }),
+						...((description ?? toolDescription) === undefined
+							? {}
+							: { description: description ?? toolDescription }),
 					};
 				}),
 			});

@@ -1,7 +1,8 @@
 // What those who watch a thread get: a projection of what is committed to its session, so it is the same for everyone, at any
 // time, in any process (keeps I3). What a project emits by itself is there for those who watch at that moment.
 import type { JournalItem } from "holdfast/execute";
-import { ThreadView } from "../thread/index.ts";
+import type { Redaction } from "../environment/index.ts";
+import { callOf, messageIdOf, ThreadView } from "../thread/index.ts";
 import type { Message } from "../types/index.ts";
 
 /** An event of a thread. */
@@ -29,7 +30,7 @@ export type ThreadEvent =
 	/** An execution begins, continues or is over. */
 	| {
 			readonly type: "execution";
-			readonly status: "running" | "completed" | "failed" | "aborted" | "suspended";
+			readonly status: "running" | "completed" | "failed" | "aborted";
 			readonly flowId: string;
 	  }
 	/** What the project emits, and changes of the thread's status. */
@@ -43,9 +44,14 @@ export interface PlacedThreadEvent {
 	readonly event: ThreadEvent;
 }
 
+const endings = { completed: "completed", error: "failed", aborted: "aborted", killed: "aborted" } as const;
+
 /** Makes events of what is read of a thread's session, from the start of a run on. */
 export class ThreadProjection {
 	readonly #current: (messageId: string) => Promise<Message | null>;
+	readonly #redaction: () => Promise<Redaction>;
+	/** What may be the beginning of a secret is held until more of the message comes. */
+	#text: ReturnType<Redaction["stream"]> | undefined;
 	#view: ThreadView | undefined;
 	#rows = 0;
 	#chunks = 0;
@@ -53,28 +59,37 @@ export class ThreadProjection {
 	#step = 0;
 
 	/** `current` gives a message as it is now: of one that was changed, whatever it was before. */
-	constructor(current: (messageId: string) => Promise<Message | null>) {
+	constructor(current: (messageId: string) => Promise<Message | null>, redaction: () => Promise<Redaction>) {
 		this.#current = current;
+		this.#redaction = redaction;
 	}
 
 	/** The events of an entry or a chunk. */
 	async project(item: JournalItem): Promise<readonly PlacedThreadEvent[]> {
-		const events = item.entry === undefined ? this.#ofChunk(item) : await this.#ofEntry(item, item.entry);
-		return events;
+		if (item.entry === undefined) return this.#ofChunk(item);
+		const { redact } = await this.#redaction();
+		return redact(await this.#ofEntry(item, item.entry));
 	}
 
-	#ofChunk({ events }: JournalItem): readonly PlacedThreadEvent[] {
-		return events.flatMap(({ place: { seq, sub }, event }) => {
+	async #ofChunk({ events }: JournalItem): Promise<readonly PlacedThreadEvent[]> {
+		const made: PlacedThreadEvent[] = [];
+		for (const { place, event } of events) {
 			this.#note(event);
-			if (event.type !== "model" || event.event.type !== "text_delta") return [];
-			const { text = "" } = event.event.delta;
-			if (text === "" || event.tag === "queued") return [];
+			if (event.type !== "model" || event.event.type !== "text_delta") continue;
+			this.#text ??= (await this.#redaction()).stream();
+			const chunk = this.#text.push(event.event.delta.text ?? "");
+			if (chunk === "") continue;
 			const messageId = messageIdOf(this.#runId, this.#step);
-			return [{ seq, sub, event: { type: "message_chunk", messageId, chunk: text, index: this.#chunks++ } }];
-		});
+			const { seq, sub } = place;
+			made.push({ seq, sub, event: { type: "message_chunk", messageId, chunk, index: this.#chunks++ } });
+		}
+		return made;
 	}
 
-	async #ofEntry({ events }: JournalItem, entry: NonNullable<JournalItem["entry"]>): Promise<readonly PlacedThreadEvent[]> {
+	async #ofEntry(
+		{ events }: JournalItem,
+		entry: NonNullable<JournalItem["entry"]>,
+	): Promise<readonly PlacedThreadEvent[]> {
 		const { seq, runId, fact } = entry;
 		for (const { event } of events) this.#note(event);
 		const placed = (event: ThreadEvent): PlacedThreadEvent => ({ seq, sub: 0, event });
@@ -101,11 +116,11 @@ export class ThreadProjection {
 			made.push(placed({ type: "execution", status: "running", flowId: runId }));
 		const { rows } = this.#view;
 		for (const { message } of rows.slice(Math.min(this.#rows, rows.length)))
-			if (message.silent !== true) made.push(placed({ type: "message_data", messageId: message.id, data: message }));
+			if (message.silent !== true)
+				made.push(placed({ type: "message_data", messageId: message.id, data: message }));
 		this.#rows = rows.length;
 		if (fact.kind === "assistant" && fact.tag !== "queued") {
-			const { inputTokens, outputTokens } = fact.usage;
-			const { model, cost } = answeredBy(fact);
+			const { model = "", inputTokens = 0, outputTokens = 0, cost } = callOf(entry) ?? {};
 			made.push(
 				placed({
 					type: "telemetry",
@@ -117,9 +132,10 @@ export class ThreadProjection {
 				}),
 			);
 			this.#chunks = 0;
+			this.#text = undefined;
 		}
 		if (fact.kind === "run.ended") {
-			made.push(placed({ type: "execution", status: statusOf(fact.outcome), flowId: runId }));
+			made.push(placed({ type: "execution", status: endings[fact.outcome], flowId: runId }));
 			// What follows needs nothing of this run.
 			this.#view = new ThreadView();
 			this.#view.seq = seq;
@@ -133,5 +149,6 @@ export class ThreadProjection {
 		if (event.type !== "model_start") return;
 		this.#step = event.step;
 		this.#chunks = 0;
+		this.#text = undefined;
 	}
 }

@@ -79,9 +79,19 @@ export function threadRoutes(options: ThreadRoutesOptions): readonly Route[] {
 		summary: "Makes a thread of an agent. The same `Idempotency-Key` makes one thread.",
 		parameters: [schemas.idempotencyKey],
 		body: schemas.newThread,
-		answers: { 201: schemas.json("The new thread.", schemas.thread), 200: schemas.json("It was made before.", schemas.thread) },
-		errors: ["invalid_input", "invalid_json", "unsupported_media_type", "body_too_large", "field_not_allowed", "idempotency_key_reused"],
-		statuses: { agent_not_found: 400 },
+		answers: {
+			201: schemas.json("The new thread.", schemas.thread),
+			200: schemas.json("It was made before.", schemas.thread),
+		},
+		errors: [
+			"invalid_input",
+			"invalid_json",
+			"unsupported_media_type",
+			"body_too_large",
+			"field_not_allowed",
+			"idempotency_key_reused",
+		],
+		statuses: { item_not_found: 400 },
 		async handle(exchange) {
 			const { caller } = exchange;
 			const body = await exchange.readJson();
@@ -136,7 +146,13 @@ export function threadRoutes(options: ThreadRoutesOptions): readonly Route[] {
 		summary: "Changes the fields of a thread that are sent.",
 		body: schemas.threadChange,
 		answers: { 200: schemas.json("The thread as it is now.", schemas.thread) },
-		errors: ["invalid_input", "invalid_json", "unsupported_media_type", "body_too_large", "field_not_allowed"],
+		errors: [
+			"invalid_input",
+			"invalid_json",
+			"unsupported_media_type",
+			"body_too_large",
+			"field_not_allowed",
+		],
 		async handle(exchange) {
 			const found = await requestedThread(options, exchange);
 			const body = await exchange.readJson();
