@@ -77,7 +77,7 @@ async function callTool(
 	const run = live.get(runId, sessionKey);
 	const identity = { agentId: config.id, sessionId: run.sessionId };
 	const { memory, database, changes } = watchedStores(
-		run.memory,
+		() => run.memory,
 		config.databaseClient,
 		agent,
 		identity,
@@ -95,6 +95,7 @@ async function callTool(
 	const toolId = step.toolId as string;
 	const called = (attempt: number): void => {
 		run.events.emit("tool.call", { step: iteration, toolId, attempt, input: step.input });
+		if (config.onToolCall === undefined) return;
 		const shown = shownInput(step.input, redactor, flags.logToolInputs);
 		run.events.guarded("onToolCall", () => config.onToolCall?.(toolId, shown));
 	};

@@ -104,7 +104,7 @@ export class Session implements AgentSession {
 		return resultOf(progress, {
 			redactor,
 			sessionId: this.id,
-			...(open === undefined ? {} : { eventStream: open.events.stream }),
+			...(open === undefined ? {} : { eventStream: () => open.events.stream }),
 			warnings: open?.events.warnings ?? [],
 			traces: [],
 			logToolInputs: flags.logToolInputs,

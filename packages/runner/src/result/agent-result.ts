@@ -14,7 +14,8 @@ import { shownInput } from "./shown-input.ts";
 export interface ResultExtras {
 	readonly redactor: Redactor;
 	readonly sessionId: string;
-	readonly eventStream?: readonly RunnerEvent[] | string;
+	/** Asked when somebody looks, and then once: what nobody looks at is never made. */
+	readonly eventStream?: () => readonly RunnerEvent[] | string;
 	/** Of hooks and stores, beside those of the run. */
 	readonly warnings: readonly string[];
 	readonly traces: readonly string[];
@@ -51,7 +52,6 @@ export function resultOf(progress: Progress, extras: ResultExtras): AgentResult 
 		modelCalls: calls.map((call) => redactor.redact(call)),
 		tokenUsage: usageOf(calls),
 		...(cost === undefined ? {} : { costEstimate: cost }),
-		...(eventStream === undefined ? {} : { eventStream }),
 		memoryDeltas: progress.changes.toArray().map((change) => redactor.redact(change)),
 		provenance: {
 			templates: unique(progress.templates.toArray(), ({ id, version }) => `${id}\n${version}`),
@@ -75,7 +75,16 @@ export function resultOf(progress: Progress, extras: ResultExtras): AgentResult 
 		...(Object.keys(attachments).length === 0 ? {} : { attachments }),
 	});
 	// Whatever else it may come to say: a registered secret is nowhere in it.
-	return redactor.maskSecrets(result);
+	const masked = redactor.maskSecrets(result);
+	return eventStream === undefined ? masked : withStream(masked, () => redactor.maskSecrets(eventStream()));
+}
+
+/** The result with a stream of events that is made at the first look. */
+function withStream(result: AgentResult, make: () => readonly RunnerEvent[] | string): AgentResult {
+	const define = (descriptor: PropertyDescriptor): AgentResult =>
+		Object.defineProperty(result, "eventStream", { ...descriptor, enumerable: true, configurable: true });
+	const keep = (value: unknown): unknown => define({ value, writable: true }).eventStream;
+	return define({ get: () => keep(make()), set: (value) => void keep(value) });
 }
 
 /** As it is after a JSON round trip. */

@@ -1,6 +1,7 @@
 // Carries one call of a tool to its end: checks the input, then attempts, each with its time, and waits between them.
 import type { MemoryClient } from "@holdfast/memory";
 import { compileSchema, formatIssues } from "holdfast/execution";
+import type { MaybePromise } from "holdfast/host";
 import type {
 	CallAnswer,
 	ExecutionContext,
@@ -31,7 +32,7 @@ export interface ToolCall {
 	readonly retry: RetryOptions;
 	readonly timers: { after(milliseconds: number, wake: () => void): () => void };
 	/** Asked before each attempt; what it gives keeps the attempt from being made. */
-	refuses?(attempt: number): ResultError | undefined | Promise<ResultError | undefined>;
+	refuses?(attempt: number): MaybePromise<ResultError | undefined>;
 	/** An attempt begins. */
 	called(attempt: number): void;
 	/** An attempt failed. */
@@ -53,7 +54,8 @@ export async function runTool(call: ToolCall): Promise<CallAnswer> {
 	const failures: ResultError[] = [];
 	let latency = 0;
 	for (let attempt = 1; ; attempt++) {
-		const refusal = await call.refuses?.(attempt);
+		const asked = call.refuses?.(attempt);
+		const refusal = asked instanceof Promise ? await asked : asked;
 		if (refusal !== undefined) {
 			call.failed(refusal);
 			const came = refused(refusal.code ?? "TOOL_REFUSED", refusal.message, refusal.info);
@@ -61,7 +63,8 @@ export async function runTool(call: ToolCall): Promise<CallAnswer> {
 		}
 		call.called(attempt);
 		const began = context.clock.now();
-		const came = await once(call, attempt);
+		const attempted = once(call, attempt);
+		const came = attempted instanceof Promise ? await attempted : attempted;
 		signal.throwIfAborted();
 		latency += Math.max(0, context.clock.now() - began);
 		if (!came.ok) {
@@ -88,36 +91,84 @@ function checked(
 }
 
 /** One attempt. What a tool does after its time, or after the run was aborted, changes nothing. */
-async function once(call: ToolCall, attempt: number): Promise<Attempt> {
-	const { tool, input, signal, timers } = call;
-	const timeout = tool.timeoutMs ?? defaultTimeout;
-	const controller = new AbortController();
-	const abort = (): void => controller.abort(signal.reason);
-	if (signal.aborted) abort();
-	else signal.addEventListener("abort", abort, { once: true });
-	let callOff: (() => void) | undefined;
+function once(call: ToolCall, attempt: number): MaybePromise<Attempt> {
+	const { tool } = call;
+	const signal = new LateSignal(call.signal);
+	let returned: unknown;
+	let isLater: boolean;
 	try {
-		const work = Promise.resolve().then(() =>
-			tool.run(input, { ...call.context, memory: call.memory, attempt, signal: controller.signal }),
-		);
-		call.track(work.catch(() => {}));
-		const late = new Promise<Attempt>((resolve) => {
-			controller.signal.addEventListener("abort", () => resolve(refused("ABORTED", "The run was aborted.")), {
-				once: true,
-			});
-			if (timeout === Number.POSITIVE_INFINITY) return;
-			callOff = timers.after(timeout, () => {
-				const message = `The tool ${JSON.stringify(tool.id)} took longer than ${timeout} ms.`;
-				const error = { code: "TOOL_TIMEOUT", message };
-				resolve({ ok: false, error, retriable: tool.idempotent === true, fatal: false });
-				controller.abort(Object.assign(new Error(message), { name: "TimeoutError", code: "TOOL_TIMEOUT" }));
-			});
+		returned = tool.run(call.input, {
+			...call.context,
+			memory: call.memory,
+			attempt,
+			get signal() {
+				return signal.get();
+			},
 		});
+		isLater = isThenable(returned);
+	} catch (error) {
+		return readError(tool, error);
+	}
+	return isLater ? inTime(call, Promise.resolve(returned), signal) : readOutput(returned);
+}
+
+async function inTime(call: ToolCall, work: Promise<unknown>, ofTool: LateSignal): Promise<Attempt> {
+	const { tool, signal, timers } = call;
+	const timeout = tool.timeoutMs ?? defaultTimeout;
+	let abort = (): void => {};
+	let callOff: (() => void) | undefined;
+	call.track(work.catch(() => {}));
+	const late = new Promise<Attempt>((resolve) => {
+		abort = (): void => {
+			ofTool.abort(signal.reason);
+			resolve(refused("ABORTED", "The run was aborted."));
+		};
+		if (signal.aborted) return abort();
+		signal.addEventListener("abort", abort, { once: true });
+		if (timeout === Number.POSITIVE_INFINITY) return;
+		callOff = timers.after(timeout, () => {
+			const message = `The tool ${JSON.stringify(tool.id)} took longer than ${timeout} ms.`;
+			const error = { code: "TOOL_TIMEOUT", message };
+			resolve({ ok: false, error, retriable: tool.idempotent === true, fatal: false });
+			ofTool.abort(Object.assign(new Error(message), { name: "TimeoutError", code: "TOOL_TIMEOUT" }));
+		});
+	});
+	try {
 		return await Promise.race([work.then(readOutput, (error) => readError(tool, error)), late]);
 	} finally {
 		callOff?.();
 		signal.removeEventListener("abort", abort);
 	}
+}
+
+/** The signal of one attempt, made when the tool asks for it: most never do. */
+class LateSignal {
+	readonly #ofRun: AbortSignal;
+	#controller: AbortController | undefined;
+	#aborted: { readonly reason: unknown } | undefined;
+
+	constructor(ofRun: AbortSignal) {
+		this.#ofRun = ofRun;
+	}
+
+	get(): AbortSignal {
+		if (this.#controller === undefined) {
+			this.#controller = new AbortController();
+			if (this.#aborted !== undefined) this.#controller.abort(this.#aborted.reason);
+			else if (this.#ofRun.aborted) this.#controller.abort(this.#ofRun.reason);
+		}
+		return this.#controller.signal;
+	}
+
+	abort(reason: unknown): void {
+		this.#aborted ??= { reason };
+		this.#controller?.abort(reason);
+	}
+}
+
+function isThenable(value: unknown): boolean {
+	if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
+	return typeof (value as { then?: unknown }).then === "function";
 }
 
 /** Milliseconds before the next attempt: doubled each time, a little apart for each run, and never before a server wants it. */
