@@ -19,7 +19,7 @@ export async function toolsStep(run: Run, action: ToolsAction): Promise<boolean>
 	const step = action.step === "next" ? await beginStep(run) : stepOf(run);
 	const requested: ToolsRequested = { kind: "tools.requested", step, tag, calls };
 	const continues = action.afterwards === "goes-on";
-	await carryOutCalls(run, continues ? { ...requested, continues } : requested);
+	await carryOutCalls(run, continues ? { ...requested, continues } : requested, action.concludes);
 	return continues ? false : endStep(run);
 }
 
@@ -64,9 +64,11 @@ export async function waitUntil(run: Run, until: number): Promise<void> {
 	}
 }
 
-function callsOf(run: Run, { calls }: ToolsAction): readonly ToolCall[] {
+function callsOf(run: Run, { calls, concludes }: ToolsAction): readonly ToolCall[] {
 	if (!Array.isArray(calls) || calls.length === 0)
 		throw refused(run, "called no tools: give at least one of `calls`");
+	if (concludes !== undefined && calls.length > 1)
+		throw refused(run, "gave `concludes` with several calls: it follows from the result of one");
 	const { uuid } = run.agent.ports.ids;
 	const ids = new Set<string>();
 	return (calls as ToolsAction["calls"]).map((call) => {

@@ -1,6 +1,7 @@
 // The calls of one answer or of one request of the strategy, from the hooks before them to those behind (keeps I3, I8).
 import { type ToolCall, UPPError } from "@holdfast/upp";
 import type { AssistantSaid, Fact, RunState, ToolsRequested } from "../facts/index.ts";
+import type { ToolsAction } from "./action.ts";
 import { commit, stepOf } from "./end-run.ts";
 import type { Observation } from "./engine-agent.ts";
 import type { Run } from "./run.ts";
@@ -22,22 +23,25 @@ function callsOf(asked: CallsAsked): readonly ToolCall[] {
  * Starts the calls that a model or the strategy asked for and waits for all results. Without them: continues with the open
  * calls.
  */
-export async function carryOutCalls(run: Run, given: CallsAsked | undefined): Promise<void> {
-	const isAdmitted = given !== undefined && run.admission !== undefined;
-	const asked = isAdmitted ? await admitted(run, given) : given;
-	/** What is not committed yet. */
-	const fresh = isAdmitted ? undefined : given;
+export async function carryOutCalls(
+	run: Run,
+	given: CallsAsked | undefined,
+	concludes?: ToolsAction["concludes"],
+): Promise<void> {
+	// Calls are carried out as they were admitted, and are not committed before it is known which of them start.
+	const admitted = given === undefined ? undefined : (run.admission?.prepare(given) ?? given);
+	const fresh = admitted instanceof Promise ? await admitted : admitted;
 	const open = run.state.run;
-	const step = asked?.step ?? open?.step ?? 1;
-	const calls = asked === undefined ? (open?.calls ?? []) : callsOf(asked).map((call) => ({ call }));
+	const step = fresh?.step ?? open?.step ?? 1;
+	const calls = fresh === undefined ? (open?.calls ?? []) : callsOf(fresh).map((call) => ({ call }));
 	const { hooks, toolStrategy } = run.agent;
 	const limit = toolStrategy.maxIterations;
-	if (asked !== undefined && limit !== undefined && (open?.rounds ?? 0) >= limit)
-		await refuseRound(run, asked, fresh, limit);
-	const round = new ToolRound(run, step, roundName(open, fresh), calls);
+	if (fresh !== undefined && limit !== undefined && (open?.rounds ?? 0) >= limit)
+		await refuseRound(run, fresh, limit);
+	const round = new ToolRound(run, step, roundName(open, fresh), calls, concludes);
 	try {
-		if (asked !== undefined && hooks.onAct !== undefined)
-			await untilAnswered(run, () => hooks.onAct?.(step, callsOf(asked)));
+		if (fresh !== undefined && hooks.onAct !== undefined)
+			await untilAnswered(run, () => hooks.onAct?.(step, callsOf(fresh)));
 		run.checkStopped();
 		const begun = round.begin(fresh);
 		if (begun !== undefined) await begun;
@@ -70,13 +74,6 @@ export async function carryOutCalls(run: Run, given: CallsAsked | undefined): Pr
 		await untilAnswered(run, () => hooks.onObserve?.(step, observations(run)));
 }
 
-/** What policy may change is committed before its calls are looked at: they are carried out as it was admitted. */
-async function admitted(run: Run, asked: CallsAsked): Promise<CallsAsked> {
-	await commit(run, [asked]);
-	const { assistant, requested } = run.state.run ?? {};
-	return (asked.kind === "assistant" ? assistant : requested) ?? asked;
-}
-
 /** Whether the fact was committed; it may have got marks on the way. */
 function isOnRecord(run: Run, fresh: CallsAsked): boolean {
 	const { assistant, requested } = run.state.run ?? {};
@@ -92,12 +89,7 @@ function roundName(open: RunState | undefined, fresh: CallsAsked | undefined): s
 }
 
 /** The limit of tool rounds is reached: the calls get results that say so, and the run fails. */
-async function refuseRound(
-	run: Run,
-	asked: CallsAsked,
-	fresh: CallsAsked | undefined,
-	limit: number,
-): Promise<never> {
+async function refuseRound(run: Run, asked: CallsAsked, limit: number): Promise<never> {
 	const message = `The limit of ${limit} tool rounds (toolStrategy.maxIterations) is reached.`;
 	const refused = callsOf(asked).map(
 		({ toolCallId: callId }): Fact => ({
@@ -109,7 +101,7 @@ async function refuseRound(
 			duration: 0,
 		}),
 	);
-	await commit(run, fresh === undefined ? refused : [fresh, ...refused]);
+	await commit(run, [asked, ...refused]);
 	await untilAnswered(run, () => run.agent.toolStrategy.onMaxIterations?.(limit));
 	throw new UPPError(`${message} Raise it, or end the task earlier.`, "INVALID_REQUEST", "holdfast", "llm");
 }

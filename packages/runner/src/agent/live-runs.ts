@@ -1,6 +1,5 @@
 // The runs of an agent that are under way in this process. What is kept here can be made anew from the journal and the
 // options of the session: after a crash another process makes its own.
-import type { MemoryClient } from "@holdfast/memory";
 import { HoldfastError } from "@holdfast/upp";
 import type { Entry } from "holdfast";
 import type { Interceptor, PolicyRun } from "holdfast/middleware";

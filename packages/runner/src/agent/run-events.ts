@@ -82,8 +82,7 @@ export class RunEvents {
 
 	/** Emits an event. Never throws. */
 	emit(type: RunnerEventType, data?: unknown): void {
-		// Whoever gave the data may change it before anybody looks.
-		this.#emitAt(this.#listeners.clock.now(), type, data === undefined ? undefined : copied(data));
+		this.#emitAt(this.#listeners.clock.now(), type, data === undefined ? undefined : unchanging(data));
 	}
 
 	/** Emits an event whose data is on record, and so stays as it is. */
@@ -181,14 +180,24 @@ export class RunEvents {
 	}
 }
 
-/** As it is after a JSON round trip. */
-function plain(data: unknown): unknown {
-	return JSON.parse(JSON.stringify(data));
+/** Data as JSON, until somebody looks. */
+class Written {
+	readonly json: string;
+
+	constructor(json: string) {
+		this.json = json;
+	}
 }
 
-/** Data that nobody else holds; what holds no objects is its own copy. */
-function copied(data: unknown): unknown {
+/** Whoever gave the data may change it before anybody looks; what holds no objects is its own copy. */
+function unchanging(data: unknown): unknown {
 	if (typeof data !== "object" || data === null) return data;
-	for (const value of Object.values(data)) if (typeof value === "object" && value !== null) return plain(data);
+	for (const value of Object.values(data))
+		if (typeof value === "object" && value !== null) return new Written(JSON.stringify(data));
 	return data;
+}
+
+/** As it is after a JSON round trip. */
+function plain(data: unknown): unknown {
+	return JSON.parse(data instanceof Written ? data.json : JSON.stringify(data));
 }

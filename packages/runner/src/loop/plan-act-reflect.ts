@@ -17,7 +17,7 @@ import {
 import type { KnownTools, LoopParts } from "./loop-parts.ts";
 import { plannerContext } from "./planner-context.ts";
 import { plannerState } from "./planner-state.ts";
-import { noProgress, type Progress, progressAfter } from "./progress.ts";
+import { callAnswer, noProgress, type Progress, progressAfter } from "./progress.ts";
 import { readStep } from "./read-step.ts";
 import { runnerError } from "./runner-error.ts";
 
@@ -114,7 +114,8 @@ function planning(parts: LoopParts, progress: Progress, known: KnownTools): Acti
 	return { kind: "ask", topic: topics.plan, question };
 }
 
-function acting(parts: LoopParts, { steps, planned }: Progress, step: PlanStep, known: KnownTools): Action {
+function acting(parts: LoopParts, progress: Progress, step: PlanStep, known: KnownTools): Action {
+	const { steps, planned } = progress;
 	const ask = planned?.verdict?.action === "ask" ? planned.verdict.rule : undefined;
 	const call = parts.callOf(step, steps, ask, known);
 	if (call === undefined) {
@@ -122,7 +123,18 @@ function acting(parts: LoopParts, { steps, planned }: Progress, step: PlanStep, 
 		const message = `The step needs the tool ${JSON.stringify(step.toolId)}, which this agent does not have.`;
 		return { kind: "finish", error: new HoldfastError("TOOL_NOT_FOUND", message) };
 	}
-	return { kind: "tools", tag: "act", step: "next", calls: [call] };
+	const act = { kind: "tools", tag: "act", step: "next", calls: [call] } as const;
+	if (!reflects(parts) || parts.reflector !== undefined || parts.goalMet !== undefined) return act;
+	// Nobody has to be asked: what is made of the result shares its append.
+	return {
+		...act,
+		concludes({ outcome, result, duration }) {
+			const { ok, output, fatal } = callAnswer(outcome, result, duration);
+			if (fatal === true) return undefined;
+			const written = ok ? output : undefined;
+			return { topic: topics.reflect, answer: reflection(parts, progress, written) };
+		},
+	};
 }
 
 function reflecting(parts: LoopParts, progress: Progress, known: KnownTools): Action {
@@ -131,20 +143,15 @@ function reflecting(parts: LoopParts, progress: Progress, known: KnownTools): Ac
 		const live = parts.live(runId, sessionKey);
 		const result = progress.actions.at(-1);
 		const { context, used } = plannerContext(live, signal, `reflect ${progress.steps}`);
-		const key = progress.begin?.contextKey ?? live.sessionId;
-		const { output } = result ?? {};
-		const isWritten = parts.remembers !== false && result?.ok === true && output !== undefined;
-		const writes = isWritten ? [{ key, id: `${runId}:${progress.steps}`, entry: output }] : [];
 		try {
 			const state = plannerState(parts, live, progress, known);
 			const found = result === undefined ? undefined : await parts.reflector?.reflect(state, result, context);
 			const goalMet = found?.goalMet === true || (await parts.goalMet?.(state)) === true;
 			const { calls, templates } = used();
 			return {
+				...reflection(parts, progress, result?.ok === true ? result.output : undefined),
 				calls,
 				templates,
-				writes,
-				...(isWritten && parts.remembers === "with-run" ? { isKept: true } : {}),
 				...(goalMet ? { goalMet: true } : {}),
 				...(found?.note === undefined ? {} : { note: String(found.note) }),
 			};
@@ -157,6 +164,16 @@ function reflecting(parts: LoopParts, progress: Progress, known: KnownTools): Ac
 		}
 	};
 	return { kind: "ask", topic: topics.reflect, question };
+}
+
+/** What is made of an output where nobody says more of it: it is written to memory. */
+function reflection({ remembers }: LoopParts, progress: Progress, output: unknown): ReflectAnswer {
+	const { begin, runId, steps } = progress;
+	const about = { calls: [], templates: [] };
+	if (remembers === false || output === undefined) return { ...about, writes: [] };
+	const key = begin?.contextKey ?? begin?.sessionId ?? "";
+	const writes = [{ key, id: `${runId}:${steps}`, entry: output }];
+	return remembers === "with-run" ? { ...about, writes, isKept: true } : { ...about, writes };
 }
 
 function remembering({ reflected, steps }: Progress): Action {

@@ -48,7 +48,9 @@ async function inTime(
 }
 
 function isThenable(value: unknown): boolean {
-	return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+	return (
+		typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function"
+	);
 }
 
 function messageOf(error: unknown): string {

@@ -83,7 +83,11 @@ export function standingRefusal(
 			`the tool ${JSON.stringify(id)} needs the network; set \`allowNetwork\``,
 		);
 	if (requires === "shell" && !flags.allowShell)
-		return blocked("allowShell", "SHELL_DISABLED", `the tool ${JSON.stringify(id)} starts processes; set \`allowShell\``);
+		return blocked(
+			"allowShell",
+			"SHELL_DISABLED",
+			`the tool ${JSON.stringify(id)} starts processes; set \`allowShell\``,
+		);
 	if (requires === undefined && safeByDefault === false && !enableTools.has(id))
 		return blocked(
 			"safeByDefault",
