@@ -94,6 +94,12 @@ export interface AskAction {
 	readonly topic: string;
 	/** May take its time. What it gives must be plain data. */
 	question(state: AgentState, context: QuestionContext): unknown;
+	/**
+	 * The calls that follow from the answer, as it was admitted: where nothing else comes between, the answer is committed
+	 * in the append of what starts. Pure, and the same that `decide` gives once the answer is on record: after a crash, or
+	 * where somebody said something meanwhile, `decide` is asked. Default: none.
+	 */
+	follows?(answer: unknown): ToolsAction | undefined;
 }
 
 /** What a question of a strategy is given beside the state. */

@@ -15,6 +15,15 @@ const suspendGrace = 250;
 /** Who asks for calls: the model's answer, or the strategy. */
 export type CallsAsked = AssistantSaid | ToolsRequested;
 
+/** What the facts of calls share their appends with. */
+export interface CarryOutOptions {
+	/** Admitted facts that are committed with what asks for the calls, before it. */
+	readonly before?: readonly Fact[] | undefined;
+	readonly concludes?: ToolsAction["concludes"] | undefined;
+}
+
+const noFacts: readonly Fact[] = [];
+
 function callsOf(asked: CallsAsked): readonly ToolCall[] {
 	return asked.kind === "assistant" ? (asked.message.toolCalls ?? []) : asked.calls;
 }
@@ -26,24 +35,22 @@ function callsOf(asked: CallsAsked): readonly ToolCall[] {
 export async function carryOutCalls(
 	run: Run,
 	given: CallsAsked | undefined,
-	concludes?: ToolsAction["concludes"],
+	{ before = noFacts, concludes }: CarryOutOptions = {},
 ): Promise<void> {
-	// Calls are carried out as they were admitted, and are not committed before it is known which of them start.
-	const admitted = given === undefined ? undefined : (run.admission?.prepare(given) ?? given);
-	const fresh = admitted instanceof Promise ? await admitted : admitted;
+	const fresh = given === undefined ? undefined : await admitted(run, given, before);
 	const open = run.state.run;
 	const step = fresh?.step ?? open?.step ?? 1;
 	const calls = fresh === undefined ? (open?.calls ?? []) : callsOf(fresh).map((call) => ({ call }));
 	const { hooks, toolStrategy } = run.agent;
 	const limit = toolStrategy.maxIterations;
 	if (fresh !== undefined && limit !== undefined && (open?.rounds ?? 0) >= limit)
-		await refuseRound(run, fresh, limit);
+		await refuseRound(run, before, fresh, limit);
 	const round = new ToolRound(run, step, roundName(open, fresh), calls, concludes);
 	try {
 		if (fresh !== undefined && hooks.onAct !== undefined)
 			await untilAnswered(run, () => hooks.onAct?.(step, callsOf(fresh)));
 		run.checkStopped();
-		const begun = round.begin(fresh);
+		const begun = round.begin(fresh === undefined ? before : [...before, fresh]);
 		if (begun !== undefined) await begun;
 		const pending = await run.untilStopped(round.finished);
 		if (pending.length > 0) throw new Waits([{ kind: "waiting", step: stepOf(run), calls: pending }]);
@@ -51,7 +58,7 @@ export async function carryOutCalls(
 		if (error instanceof Waits) throw error;
 		if (!(error instanceof Stopped)) run.cancelWork(error);
 		// What was said is kept, also where none of its calls was started.
-		const unsaid = fresh === undefined || isOnRecord(run, fresh) ? [] : [fresh];
+		const unsaid = fresh === undefined || isOnRecord(run, fresh) ? noFacts : [...before, fresh];
 		if (error instanceof Stopped && error.reason === "suspend") {
 			if (unsaid.length > 0) await commit(run, unsaid);
 			await Promise.race([
@@ -74,6 +81,26 @@ export async function carryOutCalls(
 		await untilAnswered(run, () => hooks.onObserve?.(step, observations(run)));
 }
 
+/** Calls are carried out as they were admitted, and are not committed before it is known which of them start. */
+async function admitted(run: Run, given: CallsAsked, before: readonly Fact[]): Promise<CallsAsked> {
+	try {
+		return (await run.admission?.prepare(given)) ?? given;
+	} catch (error) {
+		await commitAnyway(run, before);
+		throw error;
+	}
+}
+
+/** Commits what was to share an append that does not come: it is said all the same, as far as anything can be. */
+export async function commitAnyway(run: Run, facts: readonly Fact[]): Promise<void> {
+	if (facts.length === 0) return;
+	try {
+		await commit(run, facts);
+	} catch {
+		// Why there is no such append says more.
+	}
+}
+
 /** Whether the fact was committed; it may have got marks on the way. */
 function isOnRecord(run: Run, fresh: CallsAsked): boolean {
 	const { assistant, requested } = run.state.run ?? {};
@@ -89,7 +116,12 @@ function roundName(open: RunState | undefined, fresh: CallsAsked | undefined): s
 }
 
 /** The limit of tool rounds is reached: the calls get results that say so, and the run fails. */
-async function refuseRound(run: Run, asked: CallsAsked, limit: number): Promise<never> {
+async function refuseRound(
+	run: Run,
+	before: readonly Fact[],
+	asked: CallsAsked,
+	limit: number,
+): Promise<never> {
 	const message = `The limit of ${limit} tool rounds (toolStrategy.maxIterations) is reached.`;
 	const refused = callsOf(asked).map(
 		({ toolCallId: callId }): Fact => ({
@@ -101,7 +133,7 @@ async function refuseRound(run: Run, asked: CallsAsked, limit: number): Promise<
 			duration: 0,
 		}),
 	);
-	await commit(run, [asked, ...refused]);
+	await commit(run, [...before, asked, ...refused]);
 	await untilAnswered(run, () => run.agent.toolStrategy.onMaxIterations?.(limit));
 	throw new UPPError(`${message} Raise it, or end the task earlier.`, "INVALID_REQUEST", "holdfast", "llm");
 }

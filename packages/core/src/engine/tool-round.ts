@@ -63,7 +63,7 @@ export class ToolRound {
 	readonly #run: Run;
 	readonly #step: number;
 	/** What follows from the result of the one call: it shares the append. */
-	readonly #concludes: ToolsAction["concludes"];
+	readonly #concludes: ToolsAction["concludes"] | undefined;
 	readonly #calls: CallInRound[];
 	readonly #cyclic: ReadonlyMap<string, string>;
 	#left: number;
@@ -82,7 +82,7 @@ export class ToolRound {
 		step: number,
 		name: string,
 		calls: readonly CallState[],
-		concludes?: ToolsAction["concludes"],
+		concludes?: ToolsAction["concludes"] | undefined,
 	) {
 		this.#concludes = concludes;
 		this.#run = run;
@@ -120,9 +120,9 @@ export class ToolRound {
 		this.finished.catch(() => {}); // awaited by the drive; a failure between must not count as unhandled
 	}
 
-	/** Starts what may start. The fact that asks for the calls is committed with them, where it is not yet. */
-	begin(asked: Fact | undefined): Promise<void> | undefined {
-		const facts: Fact[] = asked === undefined ? [] : [asked];
+	/** Starts what may start. What asks for the calls, and what goes before it, is committed with them, where it is not yet. */
+	begin(asked: readonly Fact[]): Promise<void> | undefined {
+		const facts: Fact[] = [...asked];
 		const ready = this.#calls.filter((each) => each.phase === "waiting" && each.waitsFor.size === 0);
 		const pending: [CallInRound, Promise<CheckedCall>][] = [];
 		const launches: CallInRound[] = [];

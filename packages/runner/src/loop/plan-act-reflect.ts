@@ -2,7 +2,14 @@
 // for twice (keeps I3): planning and reflecting are questions, acting is a call of a tool, all else follows from the facts.
 
 import { HoldfastError } from "@holdfast/upp";
-import { type Action, type DecidingStrategy, type QuestionContext, strategy } from "holdfast/execution";
+import {
+	type Action,
+	type DecidingStrategy,
+	type QuestionContext,
+	strategy,
+	type ToolsAction,
+} from "holdfast/execution";
+import type { MaybePromise } from "holdfast/host";
 import type { Interceptor } from "holdfast/middleware";
 import {
 	type BeginAnswer,
@@ -86,10 +93,7 @@ function beginning(parts: LoopParts, { input }: Progress): Action {
 }
 
 function planning(parts: LoopParts, progress: Progress, known: KnownTools): Action {
-	const question = async (
-		_: unknown,
-		{ runId, sessionKey, signal }: QuestionContext,
-	): Promise<PlanAnswer> => {
+	const question = (_: unknown, { runId, sessionKey, signal }: QuestionContext): MaybePromise<PlanAnswer> => {
 		const live = parts.live(runId, sessionKey);
 		live.stepStarts(progress.steps + 1);
 		const began = live.clock.now();
@@ -98,20 +102,35 @@ function planning(parts: LoopParts, progress: Progress, known: KnownTools): Acti
 			...used(),
 			duration: Math.max(0, live.clock.now() - began),
 		});
-		try {
-			const planned = await parts.planner.plan(plannerState(parts, live, progress, known), context);
-			const step = readStep(planned, parts.storeReasoning);
-			const isKnown = step.type !== "tool" || parts.callOf(step, 0, undefined, known) !== undefined;
-			if (isKnown) return { ...over(), step };
-			return { ...over(), step, verdict: notFound(step) };
-		} catch (error) {
+		const failed = (error: unknown): PlanAnswer => {
 			signal.throwIfAborted();
 			const failure = errorOf(error, "PLANNER_FAILED");
 			live.failed(failure);
 			return { ...over(), error: failure };
+		};
+		const answered = (planned: unknown): PlanAnswer => {
+			const step = readStep(planned, parts.storeReasoning);
+			const isKnown = step.type !== "tool" || parts.callOf(step, 0, undefined, known) !== undefined;
+			if (isKnown) return { ...over(), step };
+			return { ...over(), step, verdict: notFound(step) };
+		};
+		try {
+			const planned: unknown = parts.planner.plan(plannerState(parts, live, progress, known), context);
+			if (!isThenable(planned)) return answered(planned);
+			return Promise.resolve(planned).then(answered).catch(failed);
+		} catch (error) {
+			return failed(error);
 		}
 	};
-	return { kind: "ask", topic: topics.plan, question };
+	const follows = (answer: unknown): ToolsAction | undefined => {
+		const planned = answer as PlanAnswer;
+		const { step, error, verdict } = planned;
+		const isRefused = verdict?.action === "blocked" || verdict?.action === "refused";
+		if (error !== undefined || step?.type !== "tool" || isRefused) return undefined;
+		const action = acting(parts, { ...progress, steps: progress.steps + 1, planned }, step, known);
+		return action.kind === "tools" ? action : undefined;
+	};
+	return { kind: "ask", topic: topics.plan, question, follows };
 }
 
 function acting(parts: LoopParts, progress: Progress, step: PlanStep, known: KnownTools): Action {
@@ -199,6 +218,10 @@ function stepsExhausted(maxSteps: number): HoldfastError {
 		"STEPS_EXHAUSTED",
 		`The run did not finish within ${maxSteps} steps. Raise \`maxSteps\`, or make the task smaller.`,
 	);
+}
+
+function isThenable(value: unknown): boolean {
+	return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 }
 
 /** An error as data: its own code where it is one of the house's, else the given one. */

@@ -41,41 +41,61 @@ export interface ToolCall {
 	track(work: Promise<unknown>): void;
 }
 
-/** Runs a tool. Rejects only where the run was aborted. */
-export async function runTool(call: ToolCall): Promise<CallAnswer> {
+/** Runs a tool; a promise only where it, or a pause between two attempts, takes time. Throws only where the run was aborted. */
+export function runTool(call: ToolCall): MaybePromise<CallAnswer> {
+	const problem = checked(call.tool, call.input);
+	if (problem === undefined) return attempted(call, { attempt: 1, latency: 0, failures: [] });
+	call.failed(problem.error);
+	return answer(problem, { attempts: 0, latency: 0, failures: [] }, call.changes);
+}
+
+/** The attempts so far. */
+interface Attempts {
+	/** The next one, from 1. */
+	readonly attempt: number;
+	readonly latency: number;
+	readonly failures: readonly ResultError[];
+}
+
+/** Makes the next attempt, and those after it. */
+function attempted(call: ToolCall, so: Attempts): MaybePromise<CallAnswer> {
+	const refusal = call.refuses?.(so.attempt);
+	if (!(refusal instanceof Promise)) return attemptedUnless(refusal, call, so);
+	return refusal.then((found) => attemptedUnless(found, call, so));
+}
+
+function attemptedUnless(
+	refusal: ResultError | undefined,
+	call: ToolCall,
+	so: Attempts,
+): MaybePromise<CallAnswer> {
+	const { attempt, latency, failures } = so;
+	if (refusal !== undefined) {
+		call.failed(refusal);
+		const came = refused(refusal.code ?? "TOOL_REFUSED", refusal.message, refusal.info);
+		return answer(came, { attempts: attempt - 1, latency, failures: [...failures, refusal] }, call.changes);
+	}
+	call.called(attempt);
+	const began = call.context.clock.now();
+	const came = once(call, attempt);
+	if (!(came instanceof Promise)) return afterAttempt(came, began, call, so);
+	return came.then((given) => afterAttempt(given, began, call, so));
+}
+
+function afterAttempt(came: Attempt, began: number, call: ToolCall, so: Attempts): MaybePromise<CallAnswer> {
 	const { tool, signal, context, changes } = call;
-	const problem = checked(tool, call.input);
-	if (problem !== undefined) {
-		call.failed(problem.error);
-		return answer(problem, { attempts: 0, latency: 0, failures: [] }, changes);
-	}
+	const { attempt } = so;
+	signal.throwIfAborted();
+	const latency = so.latency + Math.max(0, context.clock.now() - began);
+	const failures = came.ok ? so.failures : [...so.failures, came.error];
+	if (!came.ok) call.failed(came.error);
 	const retry = { ...call.retry, ...tool.retry };
-	const most = Math.max(1, retry.maxAttempts ?? 3);
-	const failures: ResultError[] = [];
-	let latency = 0;
-	for (let attempt = 1; ; attempt++) {
-		const asked = call.refuses?.(attempt);
-		const refusal = asked instanceof Promise ? await asked : asked;
-		if (refusal !== undefined) {
-			call.failed(refusal);
-			const came = refused(refusal.code ?? "TOOL_REFUSED", refusal.message, refusal.info);
-			return answer(came, { attempts: attempt - 1, latency, failures: [...failures, refusal] }, changes);
-		}
-		call.called(attempt);
-		const began = context.clock.now();
-		const attempted = once(call, attempt);
-		const came = attempted instanceof Promise ? await attempted : attempted;
+	if (came.ok || !came.retriable || attempt >= Math.max(1, retry.maxAttempts ?? 3))
+		return answer(came, { attempts: attempt, latency, failures }, changes);
+	return pause(call, delayBefore(attempt, retry, context.rng, came.meta)).then(() => {
 		signal.throwIfAborted();
-		latency += Math.max(0, context.clock.now() - began);
-		if (!came.ok) {
-			failures.push(came.error);
-			call.failed(came.error);
-		}
-		if (came.ok || !came.retriable || attempt >= most)
-			return answer(came, { attempts: attempt, latency, failures }, changes);
-		await pause(call, delayBefore(attempt, retry, context.rng, came.meta));
-		signal.throwIfAborted();
-	}
+		return attempted(call, { attempt: attempt + 1, latency, failures });
+	});
 }
 
 function checked(
