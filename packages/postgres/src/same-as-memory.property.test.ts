@@ -3,7 +3,16 @@ import { expect, onTestFinished, test } from "vitest";
 import { type PostgresJournal, postgresHost } from "./index.ts";
 import { testServer } from "./test-server.fixture.ts";
 
-const tables = ["sessions", "entries", "chunks", "inputs", "dedupe", "session_values", "timers", "removed_sessions"];
+const tables = [
+	"sessions",
+	"entries",
+	"chunks",
+	"inputs",
+	"dedupe",
+	"session_values",
+	"timers",
+	"removed_sessions",
+];
 /** Nobody beats while the test runs, so that who was made dead stays so. */
 const leaseTtlMs = 2_000_000_000;
 

@@ -86,6 +86,7 @@ export function tables(schema: string): string {
 		body text NOT NULL,
 		PRIMARY KEY (session, position)
 	);
+	CREATE INDEX inputs_to_begin ON ${schema}.inputs (session) WHERE kind = 'message' OR (kind = 'steer' AND worker IS NOT NULL);
 	CREATE INDEX inputs_of_run ON ${schema}.inputs USING hash (run_id) WHERE kind = 'message';
 	CREATE TABLE ${schema}.dedupe (
 		session bigint NOT NULL,
