@@ -19,6 +19,7 @@ import {
 } from "@modelcontextprotocol/client";
 import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { AgentOptions, ToolContext } from "holdfast";
+import { idempotencyKeyMember } from "../idempotency-key.ts";
 import type { AskedBackDesk, CallUnderWay } from "./asked-back.ts";
 import { handleAsking } from "./handle-asking.ts";
 import type { McpServer } from "./options.ts";
@@ -46,9 +47,6 @@ export interface ServerCall {
 	/** Whether it may be made again when the connection broke under it. */
 	readonly again: boolean;
 }
-
-/** The name of the member of `_meta` that says which calls are one: a server that deduplicates looks at it. */
-const idempotencyKeyMember = "dev.holdfast/idempotencyKey";
 
 // The longest that a timer takes. The official client has a limit of a minute, which nobody asked for (keeps I10).
 const noLimit = 2 ** 31 - 1;
