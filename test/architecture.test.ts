@@ -18,10 +18,24 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 	["testing", ["@holdfast/upp", "@holdfast/memory", "holdfast"]],
 	["server", ["@holdfast/upp", "holdfast"]],
 	["outbound", ["@holdfast/upp"]],
-	["cli", ["@holdfast/upp", "holdfast", "@holdfast/server", "@holdfast/outbound", "@holdfast/runner"]],
+	["cloudflare", ["holdfast", "@holdfast/server"]],
+	[
+		"cli",
+		[
+			"@holdfast/upp",
+			"holdfast",
+			"@holdfast/server",
+			"@holdfast/outbound",
+			"@holdfast/runner",
+			"@holdfast/threads",
+		],
+	],
 	["client", []],
 	["runner", ["@holdfast/upp", "holdfast", "@holdfast/memory", "@holdfast/outbound"]],
 	["sandbox", ["@holdfast/upp"]],
+	["mcp", ["@holdfast/upp", "holdfast", "@holdfast/server"]],
+	["otel", ["@holdfast/upp", "holdfast", "@holdfast/runner"]],
+	["threads", ["@holdfast/upp", "holdfast", "@holdfast/sandbox", "@holdfast/server", "@holdfast/runner"]],
 ]);
 
 /** What tests and fixtures of a package are written with, which is no dependency of what it ships. */
@@ -30,8 +44,12 @@ const testedWith: ReadonlyMap<string, readonly string[]> = new Map([
 	["stores", ["@holdfast/testing"]],
 	["memory", ["@holdfast/testing", "holdfast"]],
 	["server", ["@holdfast/testing"]],
+	["cloudflare", ["@holdfast/testing"]],
 	["cli", ["@holdfast/testing"]],
 	["runner", ["@holdfast/testing"]],
+	["otel", ["@holdfast/testing"]],
+	["mcp", ["@holdfast/testing"]],
+	["threads", ["@holdfast/testing"]],
 ]);
 
 /** Packages that may have no dependency but these. */
