@@ -127,7 +127,7 @@ interface Costing {
  * The sum of calls. Those whose price is unknown are counted, and never taken for free. Summed in millionths of a millionth of
  * a dollar, so that a thousand small calls make no error of their own.
  */
-export function costOf(calls: readonly Costing[]): {
+function costOf(calls: readonly Costing[]): {
 	cost: number;
 	calls: number;
 	unpriced: number;

@@ -17,7 +17,7 @@ import {
 const mostThreads = 100;
 
 /** A thread as an answer has it. */
-export function threadJson(record: ThreadRecord): Record<string, unknown> {
+function threadJson(record: ThreadRecord): Record<string, unknown> {
 	const { id, agentId, userId, createdAt, tags, terminated, parent, status } = record;
 	return {
 		id,
