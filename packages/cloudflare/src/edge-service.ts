@@ -24,11 +24,11 @@ export interface EdgeServiceOptions {
  * The sessions that live in objects, for `createHandler` of `@holdfast/server` in a Worker.
  * @example
  * ```ts no-run
- * import { createHandler } from "@holdfast/server";
  * import { edgeService, type ObjectNamespace } from "@holdfast/cloudflare";
- * declare const env: { SESSIONS: ObjectNamespace; DIRECTORY: ObjectNamespace };
+ * import { createHandler } from "@holdfast/server";
  *
- * const handler = createHandler({ service: edgeService({ sessions: env.SESSIONS, directory: env.DIRECTORY }) });
+ * const makeHandler = (sessions: ObjectNamespace) => createHandler({ service: edgeService({ sessions }) });
+ * export default makeHandler;
  * ```
  */
 export function edgeService({

@@ -21,7 +21,7 @@ export interface Database {
 
 const bigint = 20;
 /** Numbers here are all below 2^53. */
-export const types: { readonly getTypeParser: (oid: number, format: never) => unknown } = {
+export const types: { getTypeParser(oid: number, format: never): unknown } = {
 	getTypeParser: (oid, format) => (oid === bigint ? Number : pg.types.getTypeParser(oid, format)),
 };
 
