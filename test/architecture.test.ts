@@ -18,6 +18,7 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 	["testing", ["@holdfast/upp", "@holdfast/memory", "holdfast"]],
 	["server", ["@holdfast/upp", "holdfast"]],
 	["outbound", ["@holdfast/upp"]],
+	["cloudflare", ["holdfast", "@holdfast/server"]],
 	[
 		"cli",
 		[
@@ -44,6 +45,7 @@ const testedWith: ReadonlyMap<string, readonly string[]> = new Map([
 	["stores", ["@holdfast/testing"]],
 	["memory", ["@holdfast/testing", "holdfast"]],
 	["server", ["@holdfast/testing"]],
+	["cloudflare", ["@holdfast/testing"]],
 	["cli", ["@holdfast/testing"]],
 	["runner", ["@holdfast/testing"]],
 	["otel", ["@holdfast/testing"]],

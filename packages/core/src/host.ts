@@ -29,6 +29,7 @@ export {
 } from "./facts/journal-errors.ts";
 export { emptySession, foldEntries } from "./facts/journal-fold.ts";
 export { lookAt, never } from "./facts/look-at.ts";
+export { readEdit } from "./facts/message-edit.ts";
 export type { SessionState } from "./facts/session-state.ts";
 export { isSettledAt } from "./facts/settled-at.ts";
 export { changesAtOnce, changesExpired, rememberedDeletions } from "./host/changes.ts";

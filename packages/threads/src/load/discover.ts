@@ -72,3 +72,15 @@ export async function entriesOf(
 		});
 	}
 }
+
+/** All files in a folder, over all its folders but `node_modules`. */
+export async function filesIn(folder: string): Promise<readonly string[]> {
+	const entries = (await entriesOf(folder)).filter(({ name }) => name !== "node_modules");
+	const lists = await Promise.all(
+		entries.map((entry) => {
+			const path = join(folder, entry.name);
+			return entry.isDirectory() ? filesIn(path) : [path];
+		}),
+	);
+	return lists.flat();
+}

@@ -83,8 +83,11 @@ async function readPackage(folder: string): Promise<Source | ProjectProblem | un
 	});
 	if (wrong !== undefined)
 		return { file, field: `standardagent.${wrong}`, message: "It must be a list of names." };
+	const hasFiles = existsSync(join(folder, "agents"));
+	const main = hasFiles ? undefined : mainOf(manifest);
 	return {
 		folder: join(folder, "agents"),
+		...(main === undefined ? {} : { main: join(folder, main) }),
 		package: {
 			packageId: name,
 			file,
@@ -93,6 +96,16 @@ async function readPackage(folder: string): Promise<Source | ProjectProblem | un
 			threadEndpoints: (declared.threadEndpoints as readonly string[] | true | undefined) ?? [],
 		},
 	};
+}
+
+/** The module that a package is imported by. */
+function mainOf(manifest: Readonly<Record<string, unknown>>): string {
+	let target: unknown = manifest.exports;
+	while (typeof target === "object" && target !== null) {
+		const { ".": dot, import: imported, node, default: other } = target as Record<string, unknown>;
+		target = dot ?? imported ?? node ?? other;
+	}
+	return typeof target === "string" ? target : typeof manifest.main === "string" ? manifest.main : "index.js";
 }
 
 function text(file: string): Promise<string> {

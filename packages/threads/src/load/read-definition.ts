@@ -75,11 +75,20 @@ export async function readDefinition(
 ): Promise<ReadItem | ProjectProblem> {
 	const exported = await readDefault(file, importModule);
 	if ("message" in exported) return exported;
+	return checkDefinition(file, exported.value, "The default export");
+}
+
+/** What a value defines, or what is wrong with it. */
+export function checkDefinition(
+	{ kind, stem, path }: FoundFile & { readonly kind: ItemKind },
+	value: unknown,
+	what: string,
+): ReadItem | ProjectProblem {
 	try {
-		const read = readers[file.kind](exported.value as never, file.stem);
-		return { kind: file.kind, name: read.name, definition: read.definition as ReadItem["definition"] };
+		const { name, definition } = readers[kind](value as never, stem);
+		return { kind, name, definition: definition as ReadItem["definition"] };
 	} catch (error) {
-		return describe(file.path, error, `The default export is no ${file.kind}`);
+		return describe(path, error, `${what} is no ${kind}`);
 	}
 }
 
