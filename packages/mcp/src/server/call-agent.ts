@@ -1,6 +1,6 @@
 // A call of a tool is a run of a session: begun once under its key, followed to its end, and asked what it waits for.
 import { createHash } from "node:crypto";
-import type { ServedCaller, SessionService, Submitted } from "@holdfast/server";
+import type { RunView, ServedCaller, SessionService, Submitted } from "@holdfast/server";
 import { uuid } from "@holdfast/upp";
 import {
 	type CallToolResult,
@@ -10,7 +10,6 @@ import {
 	ProtocolErrorCode,
 } from "@modelcontextprotocol/server";
 import type { PendingSessionCall } from "holdfast";
-import type { RunView } from "./read-run.ts";
 import { sessionIdOf, type TaskPlace, toolOfSession } from "./task-id.ts";
 
 /** The member of a result's `_meta` that names its session; the argument `session` continues it. */
