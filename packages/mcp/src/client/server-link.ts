@@ -9,6 +9,8 @@ import {
 	Client,
 	type JsonSchemaValidator,
 	type jsonSchemaValidator,
+	type ListResourcesResult,
+	type ReadResourceResult,
 	SdkError,
 	SdkErrorCode,
 	SdkHttpError,
@@ -40,11 +42,15 @@ export interface LinkAllowance {
 }
 
 /** A call of a tool at the server. */
-export interface ServerCall {
+export interface ServerCall extends ServerUse {
 	readonly tool: Tool;
 	readonly params: Record<string, unknown>;
+}
+
+/** For whom a server is used. */
+export interface ServerUse {
 	readonly context: ToolContext;
-	/** Whether it may be made again when the connection broke under it. */
+	/** Whether a call may be made again when the connection broke under it. */
 	readonly again: boolean;
 }
 
@@ -124,21 +130,49 @@ export class ServerLink {
 	}
 
 	/** Calls a tool. Rejects with what `connect` rejects with, `mcp_connection_lost`, and the server's own errors. */
-	async call(call: ServerCall): Promise<CallToolResult> {
+	call(call: ServerCall): Promise<CallToolResult> {
+		const { context, again, tool } = call;
+		return this.#do(tool.name, { context, again }, (client) => this.#call(client, call));
+	}
+
+	/** Reads a resource. Rejects like `call`. */
+	read(uri: string, use: ServerUse): Promise<ReadResourceResult> {
+		return this.#do(uri, use, (client) => client.readResource({ uri }, this.#optionsOf(use)));
+	}
+
+	/** Lists the resources there are. Rejects like `call`. */
+	resources(use: ServerUse): Promise<ListResourcesResult> {
+		return this.#do("resources", use, (client) => client.listResources(undefined, this.#optionsOf(use)));
+	}
+
+	/** Whether the server has resources; undefined while there is no connection. */
+	get hasResources(): boolean | undefined {
+		return this.#client && this.#client.getServerCapabilities()?.resources !== undefined;
+	}
+
+	#optionsOf({ context }: ServerUse): { readonly signal: AbortSignal; readonly timeout: number } {
+		return { signal: context.signal, timeout: this.#server.timeoutMs ?? noLimit };
+	}
+
+	async #do<Value>(
+		what: string,
+		{ context, again }: ServerUse,
+		act: (client: Client) => Promise<Value>,
+	): Promise<Value> {
 		for (let attempt = 1; ; attempt++) {
 			const client = await this.connect();
 			try {
-				return await this.#call(client, call);
+				return await act(client);
 			} catch (error) {
 				const loss = lossOf(error);
-				if (loss === undefined || call.context.signal.aborted) throw error;
+				if (loss === undefined || context.signal.aborted) throw error;
 				await this.#drop(client);
-				if (attempt < attempts && (loss === "never-arrived" || call.again)) continue;
+				if (attempt < attempts && (loss === "never-arrived" || again)) continue;
 				throw new HoldfastError(
 					"mcp_connection_lost",
-					`The connection to the MCP server "${this.name}" broke while it ran "${call.tool.name}". ` +
+					`The connection to the MCP server "${this.name}" broke while it ran "${what}". ` +
 						"It may or may not have had its effect. It was not called again; find out before you repeat it.",
-					{ cause: error, data: { server: this.name, tool: call.tool.name } },
+					{ cause: error, data: { server: this.name, tool: what } },
 				);
 			}
 		}
