@@ -16,8 +16,15 @@ import { sessionIdOf, type TaskPlace, toolOfSession } from "./task-id.ts";
 export const sessionMember = "dev.holdfast/session";
 
 /** What clients are told of a tool's arguments. */
-export const callParameters = {
-	type: "object" as const,
+export const callParameters: {
+	readonly type: "object";
+	readonly properties: Record<
+		string,
+		{ readonly type: string; readonly minLength?: number; readonly description: string }
+	>;
+	readonly required: string[];
+} = {
+	type: "object",
 	properties: {
 		prompt: { type: "string", minLength: 1, description: "The task, with all that is needed to do it." },
 		session: {
