@@ -13,6 +13,7 @@ export {
 } from "./execute/execute-session.ts";
 export { ExecuteSessions, type ExecuteSessionsOptions } from "./execute/execute-sessions.ts";
 export { type ChosenOptions, type ExecuteInput, readInput, readOptions } from "./execute/read-input.ts";
+export type { ForkSettings, SessionAgentInfo, SessionOrigin } from "./execute/session-fork.ts";
 export { type FollowLogOptions, followLog, type LoggedEvent } from "./execute/session-log.ts";
 export type { SessionSetup, StoredTool } from "./execute/session-setup.ts";
 export type { SessionView } from "./execute/session-view.ts";
