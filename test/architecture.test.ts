@@ -18,7 +18,18 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 	["testing", ["@holdfast/upp", "@holdfast/memory", "holdfast"]],
 	["server", ["@holdfast/upp", "holdfast"]],
 	["outbound", ["@holdfast/upp"]],
-	["cli", ["@holdfast/upp", "holdfast", "@holdfast/server", "@holdfast/outbound", "@holdfast/runner"]],
+	[
+		"cli",
+		[
+			"@holdfast/upp",
+			"holdfast",
+			"@holdfast/server",
+			"@holdfast/outbound",
+			"@holdfast/runner",
+			"@holdfast/inspector",
+		],
+	],
+	["inspector", ["@holdfast/upp", "holdfast", "@holdfast/server", "@holdfast/runner", "@holdfast/client"]],
 	["client", []],
 	["runner", ["@holdfast/upp", "holdfast", "@holdfast/memory", "@holdfast/outbound"]],
 	["sandbox", ["@holdfast/upp"]],
@@ -31,6 +42,7 @@ const testedWith: ReadonlyMap<string, readonly string[]> = new Map([
 	["memory", ["@holdfast/testing", "holdfast"]],
 	["server", ["@holdfast/testing"]],
 	["cli", ["@holdfast/testing"]],
+	["inspector", ["@holdfast/testing"]],
 	["runner", ["@holdfast/testing"]],
 ]);
 

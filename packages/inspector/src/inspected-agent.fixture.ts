@@ -66,7 +66,7 @@ function replyTo(said: string, last: string, wait: () => Promise<void>, waits: b
 		if (said.includes(name))
 			return { reasoning: "A tool will know.", toolCalls: [{ name, arguments: { of: "this page" } }] };
 	if (said.includes("helper"))
-		return { toolCalls: [{ name: "delegate_to_helper", arguments: { task: "Look it up." } }] };
+		return { toolCalls: [{ name: "delegate_to_helper", arguments: { prompt: "Look it up." } }] };
 	if (said.includes("fail")) return { error: new Error("The provider is on fire.") };
 	if (said.includes("secret")) return { text: `The key is ${secret}.` };
 	if (said.includes("story"))

@@ -116,6 +116,7 @@ const options = {
 	"peer-header": { type: "string" },
 	"max-streams": { type: "string" },
 	"clients-may-set": { type: "string", multiple: true },
+	"no-inspector": { type: "boolean" },
 	repetitions: { type: "string" },
 	concurrency: { type: "string" },
 	baseline: { type: "string" },
@@ -148,6 +149,7 @@ const known: Readonly<Record<string, readonly OptionName[]>> = {
 		"peer-header",
 		"max-streams",
 		"clients-may-set",
+		"no-inspector",
 	],
 	fork: ["db", "json", "at"],
 	eval: ["json", "repetitions", "concurrency", "baseline", "tolerance", "save"],
@@ -257,6 +259,7 @@ type Values = DatabaseValues &
 			| "allow-write"
 			| "yes"
 			| "allow-unauthenticated"
+			| "no-inspector"
 			| "json"
 			| "once"
 			| "help"

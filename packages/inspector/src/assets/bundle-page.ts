@@ -1,5 +1,5 @@
 // Bundles the page by vite: into memory where the sources run as they are, into a folder where the package is built.
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 
 const folder = fileURLToPath(new URL("../page/", import.meta.url));
@@ -33,7 +33,11 @@ export async function bundlePage(into?: string): Promise<ReadonlyMap<string, Uin
 				typeof source === "string" ? new TextEncoder().encode(source) : (source ?? new Uint8Array()),
 			);
 	}
-	for (const name of ["index.html", "icon.svg"]) files.set(name, await readFile(`${folder}${name}`));
+	for (const name of ["index.html", "icon.svg"]) {
+		const content = await readFile(`${folder}${name}`);
+		files.set(name, content);
+		if (into !== undefined) await writeFile(`${into}/${name}`, content);
+	}
 	return files;
 }
 

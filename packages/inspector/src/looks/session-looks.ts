@@ -2,8 +2,7 @@
 // ago make way, and are then read anew (keeps I7).
 import type { InspectedHead, SessionInspection, SessionOwner } from "@holdfast/server";
 import { type Entry, isHoldfastError } from "holdfast";
-import type { InspectedSession } from "../wire/index.ts";
-import type { ShownStatus } from "../wire/types.ts";
+import type { InspectedSession, ShownStatus } from "../wire/index.ts";
 import { type Counted, countEntries, noCounts } from "./counts.ts";
 
 /** Sessions of which something is kept. */

@@ -1,6 +1,6 @@
 // Charts: bars over time, each with the same numbers as a table.
 import type { JSX } from "preact";
-import type { ShownEntry, UsageBucket } from "../wire/types.ts";
+import type { ShownEntry, UsageBucket } from "../wire/index.ts";
 import { formatCost, formatCount, formatDuration, formatTime } from "./format.ts";
 import { Scrolls } from "./parts.tsx";
 import type { SessionStore } from "./session-store.ts";

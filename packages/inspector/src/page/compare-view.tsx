@@ -1,7 +1,7 @@
 // Two sessions side by side: their numbers, and their turns against each other.
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { SessionCounts } from "../wire/types.ts";
+import type { SessionCounts } from "../wire/index.ts";
 import { ConversationList } from "./conversation.tsx";
 import { formatCount, formatDuration, formatPrice } from "./format.ts";
 import { linkTo } from "./route.ts";

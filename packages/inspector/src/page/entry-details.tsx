@@ -1,7 +1,7 @@
 // An entry with all of it, and for an answer of a model what it was asked.
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { ShownEntry, ShownStep } from "../wire/types.ts";
+import type { ShownEntry, ShownStep } from "../wire/index.ts";
 import { ask, inspectPath, isOver } from "./api.ts";
 import { formatTime } from "./format.ts";
 import { Value } from "./parts.tsx";

@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { ShownStatus } from "../wire/types.ts";
+import type { ShownStatus } from "../wire/index.ts";
 import { isOver } from "./api.ts";
 import { formatValue } from "./format.ts";
 

@@ -1,6 +1,6 @@
 // The plans and the audit trail of a session, made of its entries, and what can be verified of them without asking anybody: that
 // the journal is whole, that nothing ran that was not begun on record, and that policy left a record wherever it stepped in.
-import type { ShownEntry } from "../wire/types.ts";
+import type { ShownEntry } from "../wire/index.ts";
 import { summary } from "./format.ts";
 
 /** A step that was planned, or a step of a plan. */

@@ -3,7 +3,7 @@
 //
 // loading: nothing was read yet. live: it follows. gone: there is no such session, or none any more.
 import { signal } from "@preact/signals";
-import type { ShownEntry, ShownSession } from "../wire/types.ts";
+import type { ShownEntry, ShownSession } from "../wire/index.ts";
 import { ask, client, inspectPath, isOver, pause, Refused } from "./api.ts";
 import { Conversation } from "./conversation-model.ts";
 import { Timeline } from "./timeline-model.ts";

@@ -1,6 +1,6 @@
 // The sessions of the list: read a page at a time, and kept fresh by what the server says has changed.
 import { computed, signal } from "@preact/signals";
-import type { InspectedCounts, InspectedSession, SessionCounts } from "../wire/types.ts";
+import type { InspectedCounts, InspectedSession, SessionCounts } from "../wire/index.ts";
 import { ask, isOver, pause, Refused } from "./api.ts";
 
 /** Sessions that are listed at most; of more, those whose ids come first. */

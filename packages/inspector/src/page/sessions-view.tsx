@@ -2,6 +2,7 @@
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import type { SessionCounts } from "../wire/index.ts";
 import { say } from "./api.ts";
 import { formatCount, formatPrice, formatTime } from "./format.ts";
 import { useKeys } from "./keyboard.ts";
@@ -155,17 +156,20 @@ function Line({
 			<Status of={session.status} />
 			<span class="session-title">{title}</span>
 			<span class="session-id">{sessionId}</span>
-			<span class="session-numbers">
-				{of === undefined || of.answers === 0
-					? ""
-					: `${formatCount(of.inputTokens + of.outputTokens)} tokens · ${formatPrice(of.cost, of.unpriced)}`}
-				{of !== undefined && of.errors > 0 ? ` · ${formatCount(of.errors)} errors` : ""}
-			</span>
+			<span class="session-numbers">{of === undefined ? "" : numbersOf(of)}</span>
 			<time class="session-time" dateTime={new Date(updatedAt).toISOString()}>
 				{formatTime(updatedAt)}
 			</time>
 		</a>
 	);
+}
+
+function numbersOf({ answers, inputTokens, outputTokens, cost, unpriced, errors }: SessionCounts): string {
+	const words: string[] = [];
+	if (answers > 0)
+		words.push(`${formatCount(inputTokens + outputTokens)} tokens`, formatPrice(cost, unpriced));
+	if (errors > 0) words.push(errors === 1 ? "1 error" : `${formatCount(errors)} errors`);
+	return words.join(" · ");
 }
 
 /** Begins a session. */

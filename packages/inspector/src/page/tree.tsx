@@ -1,6 +1,6 @@
 // Where a session comes from, what was forked of it, and the sessions of its sub-agents.
 import type { JSX } from "preact";
-import type { SessionLook } from "../wire/types.ts";
+import type { SessionLook } from "../wire/index.ts";
 import { formatCount, formatTime } from "./format.ts";
 import { Scrolls, Status } from "./parts.tsx";
 import { linkTo } from "./route.ts";

@@ -1,5 +1,5 @@
 // The turns of a session: where each begins and ends, and what it was asked.
-import type { ShownEntry } from "../wire/types.ts";
+import type { ShownEntry } from "../wire/index.ts";
 
 /** A turn. */
 export interface Turn {

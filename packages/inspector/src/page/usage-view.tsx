@@ -1,7 +1,7 @@
 // Tokens, cost, errors and latency of all sessions over time.
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { UsageBucket } from "../wire/types.ts";
+import type { UsageBucket } from "../wire/index.ts";
 import { UsageCharts } from "./charts.tsx";
 import { useAnswer } from "./entry-details.tsx";
 import { formatCount, formatPrice } from "./format.ts";

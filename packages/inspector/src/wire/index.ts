@@ -1,5 +1,5 @@
 // Door of what travels between the page and the server.
-export { shownEntry, trimmed } from "./shown-entry.ts";
+export { shownEntry } from "./shown-entry.ts";
 export type {
 	InspectedCounts,
 	InspectedSession,
@@ -7,6 +7,7 @@ export type {
 	SessionLook,
 	ShownEntry,
 	ShownSession,
+	ShownStatus,
 	ShownStep,
 	UsageBucket,
 } from "./types.ts";

@@ -25,7 +25,7 @@ export function shownEntry(
 }
 
 /** The same, with long texts and lists cut. */
-export function trimmed(value: unknown, depth = 0): unknown {
+function trimmed(value: unknown, depth = 0): unknown {
 	if (typeof value === "string")
 		return value.length <= keptCharacters
 			? value
