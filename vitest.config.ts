@@ -1,19 +1,52 @@
 import { defineConfig } from "vitest/config";
 
+/** Tests that end processes, cut connections or drive a browser: they compete with nobody for the machine. */
+const alone = [
+	"test/crash/**/*.test.ts",
+	"test/browser/**/*.test.ts",
+	"packages/**/*browser.test.ts",
+	"packages/**/*chaos.test.ts",
+	"packages/cli/src/command/{signals,worker,serve}.test.ts",
+];
+
+const resolve = { conditions: ["holdfast-source", "node", "module", "default"] };
+const settings = {
+	pool: "forks" as const,
+	globalSetup: ["test/temporary-folder.fixture.ts"],
+	// How long until a test counts as hung. A machine that is busy with other things is no fault of what is tested;
+	// where a time is promised, the test measures it.
+	testTimeout: 120_000,
+	hookTimeout: 120_000,
+	expect: { poll: { timeout: 20_000 } },
+};
+
 export default defineConfig({
-	ssr: { resolve: { conditions: ["holdfast-source", "node", "module", "default"] } },
 	test: {
-		include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts"],
 		reporters: ["default", "json"],
 		outputFile: { json: "test-results.json" },
-		pool: "forks",
-		// The runner would leave one processor free, which on a machine with two is half of it.
-		maxWorkers: "100%",
-		globalSetup: ["test/temporary-folder.fixture.ts"],
-		// How long until a test counts as hung. A machine that is busy with other things is no fault of what is tested;
-		// where a time is promised, the test measures it.
-		testTimeout: 120_000,
-		hookTimeout: 120_000,
-		expect: { poll: { timeout: 20_000 } },
+		projects: [
+			{
+				ssr: { resolve },
+				test: {
+					...settings,
+					name: "together",
+					include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts"],
+					exclude: ["**/node_modules/**", ...alone],
+					// The runner would leave one processor free, which on a machine with two is half of it.
+					maxWorkers: "100%",
+					sequence: { groupOrder: 0 },
+				},
+			},
+			{
+				ssr: { resolve },
+				test: {
+					...settings,
+					name: "alone",
+					include: alone,
+					maxWorkers: 1,
+					sequence: { groupOrder: 1 },
+				},
+			},
+		],
 	},
 });

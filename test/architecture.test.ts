@@ -18,6 +18,7 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 	["testing", ["@holdfast/upp", "@holdfast/memory", "holdfast"]],
 	["server", ["@holdfast/upp", "holdfast"]],
 	["outbound", ["@holdfast/upp"]],
+	["cloudflare", ["holdfast", "@holdfast/server"]],
 	[
 		"cli",
 		[
@@ -26,6 +27,7 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 			"@holdfast/server",
 			"@holdfast/outbound",
 			"@holdfast/runner",
+			"@holdfast/threads",
 			"@holdfast/inspector",
 		],
 	],
@@ -33,6 +35,9 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 	["client", []],
 	["runner", ["@holdfast/upp", "holdfast", "@holdfast/memory", "@holdfast/outbound"]],
 	["sandbox", ["@holdfast/upp"]],
+	["mcp", ["@holdfast/upp", "holdfast", "@holdfast/server"]],
+	["otel", ["@holdfast/upp", "holdfast", "@holdfast/runner"]],
+	["threads", ["@holdfast/upp", "holdfast", "@holdfast/sandbox", "@holdfast/server", "@holdfast/runner"]],
 ]);
 
 /** What tests and fixtures of a package are written with, which is no dependency of what it ships. */
@@ -41,9 +46,13 @@ const testedWith: ReadonlyMap<string, readonly string[]> = new Map([
 	["stores", ["@holdfast/testing"]],
 	["memory", ["@holdfast/testing", "holdfast"]],
 	["server", ["@holdfast/testing"]],
+	["cloudflare", ["@holdfast/testing"]],
 	["cli", ["@holdfast/testing"]],
 	["inspector", ["@holdfast/testing"]],
 	["runner", ["@holdfast/testing"]],
+	["otel", ["@holdfast/testing"]],
+	["mcp", ["@holdfast/testing"]],
+	["threads", ["@holdfast/testing"]],
 ]);
 
 /** Packages that may have no dependency but these. */

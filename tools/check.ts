@@ -49,7 +49,7 @@ const checks: readonly Check[] = [
 	{ name: "dead code", commands: [[bin("knip")]] },
 	{
 		name: "type tests",
-		commands: [vitest("--typecheck.only", "--typecheck.tsconfig=tsconfig.test.json", "--passWithNoTests")],
+		commands: [vitest("--config=vitest.types.config.ts")],
 	},
 	{ name: "packages as installed", commands: [tool("check-packages.ts")], after: "build and types" },
 	{ name: "examples compiled", commands: [tool("examples/check.ts")] },

@@ -1,5 +1,6 @@
 // Entry `holdfast/execute`: the sessions of document 3 for whoever serves them to others, as `@holdfast/server` does.
 export { failureText } from "@holdfast/upp";
+export { AgentSessions, type AgentSessionsOptions } from "./agent/agent-sessions.ts";
 export type { AgentFor, TurnOptions } from "./agent/session-agent.ts";
 export { readCaller } from "./caller/caller.ts";
 export type { FailedModelCall, ObservedRun, ObserveRun, RunObserver } from "./engine/run-observer.ts";

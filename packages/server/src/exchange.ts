@@ -25,6 +25,8 @@ export interface Connection {
 	readonly address?: string | undefined;
 	/** Writes a stream by itself, after the head of the answer, instead of taking it as the answer's body. */
 	readonly carry?: (stream: EventStreamOptions) => void;
+	/** Set where the request asks for a WebSocket: writes a stream to it, a message for each piece. */
+	readonly upgrade?: (stream: EventStreamOptions) => void;
 }
 
 /** A session's events in the shape of another protocol. */
@@ -200,25 +202,7 @@ export class Exchange {
 	 * @throws HoldfastError `rate_limited`.
 	 */
 	stream(sessionId: string, start: StartSource, headers: Readonly<Record<string, string>> = {}): Response {
-		const { streams, metrics } = this.#parts;
-		const leave = this.#takePlace();
-		this.notes.sessionId = sessionId;
-		let report: (end: StreamEnd, bytes: number) => void = () => {};
-		let early: readonly [StreamEnd, number] | undefined;
-		this.notes.whenEnded = (ended) => {
-			if (early === undefined) report = ended;
-			else ended(...early);
-		};
-		const stream: EventStreamOptions = {
-			start,
-			table: streams,
-			ended: (end, bytes) => {
-				leave();
-				metrics.countStreamEnd(end);
-				early = [end, bytes];
-				report(end, bytes);
-			},
-		};
+		const stream = this.#open(sessionId, start);
 		this.#connection.carry?.(stream);
 		return new Response(this.#connection.carry === undefined ? bodyOf(stream) : null, {
 			headers: {
@@ -230,6 +214,46 @@ export class Exchange {
 				...headers,
 			},
 		});
+	}
+
+	/** Whether the request asks for a WebSocket, on a platform that has them. */
+	get wantsWebSocket(): boolean {
+		return this.#connection.upgrade !== undefined;
+	}
+
+	/**
+	 * Sends what a source has over the WebSocket that the request asks for: a message of text for each piece. What the other
+	 * side sends is not read. The response is not sent.
+	 * @throws HoldfastError `rate_limited`. TypeError where the request does not ask for one.
+	 */
+	webSocket(sessionId: string, start: StartSource): Response {
+		const { upgrade } = this.#connection;
+		if (upgrade === undefined) throw new TypeError("The request asks for no WebSocket.");
+		upgrade({ ...this.#open(sessionId, start), isWhole: true });
+		return new Response(null);
+	}
+
+	/** A stream that has its place, and is logged when it ends. */
+	#open(sessionId: string, start: StartSource): EventStreamOptions {
+		const { streams, metrics } = this.#parts;
+		const leave = this.#takePlace();
+		this.notes.sessionId = sessionId;
+		let report: (end: StreamEnd, bytes: number) => void = () => {};
+		let early: readonly [StreamEnd, number] | undefined;
+		this.notes.whenEnded = (ended) => {
+			if (early === undefined) report = ended;
+			else ended(...early);
+		};
+		return {
+			start,
+			table: streams,
+			ended: (end, bytes) => {
+				leave();
+				metrics.countStreamEnd(end);
+				early = [end, bytes];
+				report(end, bytes);
+			},
+		};
 	}
 
 	/**

@@ -37,6 +37,8 @@ interface Visit {
 	caller: ServedCaller | undefined;
 	route: string;
 	exchange: Exchange | undefined;
+	/** Statuses of codes that are the route's own. */
+	statuses: Readonly<Record<string, number>> | undefined;
 	code: string | undefined;
 }
 
@@ -78,6 +80,7 @@ export function createHandler(given: HandlerOptions): Handler {
 			caller: undefined,
 			route: "none",
 			exchange: undefined,
+			statuses: undefined,
 			code: undefined,
 		};
 		let response: Response;
@@ -119,14 +122,16 @@ function mount(routes: readonly Route[], parts: Parts): Hono<Environment> {
 		app.on(route.method, route.path, (context) => {
 			const { visit } = context.env;
 			visit.route = route.path;
+			visit.statuses = route.statuses;
 			const parameters: Readonly<Record<string, string>> = context.req.param();
 			const { request, connection, caller = anybody } = visit;
 			visit.exchange = new Exchange(parts, request, caller, connection, parameters);
 			return route.handle(visit.exchange);
 		});
 	}
-	for (const path of new Set(routes.map(({ path }) => path))) {
-		const allow = routes.filter((route) => route.path === path).map(({ method }) => method);
+	const named = routes.filter(({ method }) => method !== "ALL");
+	for (const path of new Set(named.map(({ path }) => path))) {
+		const allow = named.filter((route) => route.path === path).map(({ method }) => method);
 		app.all(path, ({ env }) => {
 			env.visit.route = path;
 			throw new HoldfastError("method_not_allowed", `This path takes ${allow.join(" and ")} only.`, {
@@ -167,7 +172,7 @@ function unauthorized(): HoldfastError {
 }
 
 function answerError(error: unknown, visit: Visit, parts: Parts): Response {
-	const refusal = refusalOf(error);
+	const refusal = refusalOf(error, visit.statuses);
 	visit.code = refusal.code;
 	if (refusal.status === 500) parts.report(error);
 	return refuse(refusal);

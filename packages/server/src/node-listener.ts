@@ -12,6 +12,7 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { HoldfastError } from "holdfast";
 import type { Connection } from "./exchange.ts";
 import { refusalOf, refuse } from "./http/index.ts";
+import { WebSockets } from "./node-web-socket.ts";
 import { EventStream, type EventStreamOptions } from "./streams/index.ts";
 
 /** Where to listen. */
@@ -60,11 +61,18 @@ export async function listenOnNode(
 		{ overrideGlobalObjects: false, errorHandler: () => refuse(refusalOf(notUnderstood())) },
 	);
 	// The adapter answers a request without a Host header, with a code.
-	const server = createServer({ requireHostHeader: false }, (incoming: IncomingMessage, outgoing) => {
-		// A connection that breaks while it is read or written is the client's affair.
-		incoming.on("error", () => {});
-		outgoing.on("error", () => {});
-		void answer(incoming, outgoing);
+	const server = createServer(
+		{ requireHostHeader: false, shouldUpgradeCallback: isForWebSocket },
+		(incoming: IncomingMessage, outgoing) => {
+			// A connection that breaks while it is read or written is the client's affair.
+			incoming.on("error", () => {});
+			outgoing.on("error", () => {});
+			void answer(incoming, outgoing);
+		},
+	);
+	const webSockets = new WebSockets(fetch);
+	server.on("upgrade", (incoming: IncomingMessage, socket, head) => {
+		void webSockets.upgrade(incoming, socket, head);
 	});
 	if (maxConnections !== undefined) server.maxConnections = maxConnections;
 	server.on("clientError", answerNoHttp);
@@ -78,7 +86,7 @@ export async function listenOnNode(
 	return {
 		port: (server.address() as AddressInfo).port,
 		hostname,
-		close: (graceMs) => closeServer(server, graceMs),
+		close: (graceMs) => closeServer(server, webSockets, graceMs),
 	};
 }
 
@@ -110,6 +118,11 @@ function carry(options: EventStreamOptions, response: Response, outgoing: Server
 	return RESPONSE_ALREADY_SENT;
 }
 
+/** Other protocols that a client offers to speak are passed over: it gets its answer in this one. */
+function isForWebSocket({ headers }: IncomingMessage): boolean {
+	return headers.upgrade?.toLowerCase() === "websocket";
+}
+
 function notUnderstood(): HoldfastError {
 	return new HoldfastError(
 		"invalid_request",
@@ -126,9 +139,12 @@ function unavailable(hostname: string, port: number, cause: NodeJS.ErrnoExceptio
 	);
 }
 
-function closeServer(server: HttpServer, graceMs: number): Promise<void> {
+function closeServer(server: HttpServer, webSockets: WebSockets, graceMs: number): Promise<void> {
 	return new Promise((resolve) => {
-		const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+		const timer = setTimeout(() => {
+			webSockets.close();
+			server.closeAllConnections();
+		}, graceMs);
 		// A connection that is kept alive counts as busy until its last answer is all out.
 		const sweep = setInterval(() => server.closeIdleConnections(), 20);
 		server.close(() => {

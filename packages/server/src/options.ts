@@ -16,8 +16,8 @@ import type { LogEntry } from "./telemetry/index.ts";
 
 /** What `createHandler` takes. */
 export interface HandlerOptions {
-	/** The sessions: what `sessionService()` returns. */
-	readonly service: SessionService;
+	/** The sessions: what `sessionService()` returns. Default: none, where `routes` serve something else. */
+	readonly service?: SessionService;
 	/**
 	 * Authenticates a request: returns `{ tenant, user?, claims? }`, or undefined, which answers 401. Tenants do not see each
 	 * other's sessions, nor do users (`sessionsOf` of the service). It is on record with each run that the request asks for, and
@@ -97,7 +97,8 @@ export interface HandlerOptions {
 
 /** The options as the handler uses them. */
 export interface ResolvedOptions {
-	readonly service: SessionService;
+	/** Undefined where there are no sessions. */
+	readonly service: SessionService | undefined;
 	/** Undefined where everybody is let in. */
 	readonly authenticator: Authenticator | undefined;
 	/** Whether callers are authenticated, or only loopback names are answered to. */
@@ -159,7 +160,8 @@ export function refuseUnknown(options: object, known: object): void {
  */
 export function resolveOptions(options: HandlerOptions): ResolvedOptions {
 	refuseUnknown(options, handlerOptions);
-	if (typeof options.service?.submit !== "function")
+	const isMissing = options.service === undefined && (options.routes ?? []).length === 0;
+	if (isMissing || (options.service !== undefined && typeof options.service?.submit !== "function"))
 		throw new HoldfastError("invalid_option", "`service` is missing. Give what `sessionService()` returns.");
 	if (options.authenticate !== undefined && options.apiKeys !== undefined)
 		throw new HoldfastError(

@@ -2,7 +2,7 @@
 
 import { AttemptLimiter, RateLimiter, Slots } from "./access/index.ts";
 import type { ResolvedOptions } from "./options.ts";
-import type { SessionService } from "./service/index.ts";
+import { noSessions, type SessionService } from "./service/index.ts";
 import { FeedTable, StreamTable } from "./streams/index.ts";
 import { errorEntry, Metrics, observeRuns } from "./telemetry/index.ts";
 
@@ -28,7 +28,7 @@ export interface Parts {
 /** Makes the parts. */
 export function makeParts(options: ResolvedOptions): Parts {
 	const report = (error: unknown): void => options.log(errorEntry(error));
-	const { service, maxBufferedBytes } = options;
+	const { service = noSessions, maxBufferedBytes } = options;
 	const feeds = new FeedTable({ service, maxBufferedBytes, failed: report });
 	const streams = new StreamTable(options.heartbeatMs, maxBufferedBytes);
 	const runs = new Slots(

@@ -23,8 +23,11 @@ export type { DescribedAnswer, Route, Schema } from "./http/index.ts";
 
 /** All routes of a handler. */
 export function routeTable(parts: Parts, isDraining: () => boolean): readonly Route[] {
-	const table: Route[] = [execute, session, remove, events, stop, approve, deny, sessions];
-	table.push(chat, loadChat, resumeChat, stopChat, agUi);
+	const table: Route[] = [];
+	if (parts.options.service !== undefined) {
+		table.push(execute, session, remove, events, stop, approve, deny, sessions);
+		table.push(chat, loadChat, resumeChat, stopChat, agUi);
+	}
 	table.push(...parts.options.routes);
 	table.push(
 		health(isDraining),

@@ -5,7 +5,7 @@ import { createHandler, type Handler } from "./handler.ts";
 import type { ListenOptions, NodeListener } from "./node-listener.ts";
 import { type HandlerOptions, handlerOptions, refuseUnknown } from "./options.ts";
 import { makeService, type ServedAgent, servedAgentOptions } from "./own-service.ts";
-import type { SessionService } from "./service/index.ts";
+import { noSessions, type SessionService } from "./service/index.ts";
 
 /** What `createServer` takes. */
 export type ServerOptions = HandlerOptions;
@@ -58,7 +58,7 @@ const graceMs = 2_000;
  * @throws HoldfastError `invalid_option`, `conflicting_options`.
  */
 export function createServer(options: ServerOptions): Server {
-	const { service } = options;
+	const { service = noSessions } = options;
 	const handler = createHandler(options);
 	const listeners: NodeListener[] = [];
 	let closing: Promise<void> | undefined;

@@ -39,6 +39,7 @@ const call = (id: string, name: string) => ({ toolCallId: id, toolName: name, ar
 const started = (id: string, name: string): RunEvent => ({
 	type: "tool_start",
 	toolName: name,
+	at: 0,
 	...at,
 	step: 1,
 	index: 0,

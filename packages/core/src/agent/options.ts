@@ -209,6 +209,7 @@ export function resolveAgent(id: string, options: AgentOptions): EngineAgent {
 		toolStrategy: options.toolStrategy ?? {},
 		ports,
 		warn: options.onWarning ?? systemWarn,
+		...(typeof options.name === "string" ? { name: options.name } : {}),
 		stepsAre: isLimited(options) ? "limited" : "unlimited",
 		fairness: fairnessOf(ports),
 		fingerprint: () => (fingerprint ??= fingerprintOf(modelIdOf(options.model) ?? "", system, toolList)),

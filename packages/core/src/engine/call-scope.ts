@@ -110,5 +110,13 @@ function makeStorage(): Storage | undefined {
 	const hooks = (globalThis as Builtins).process?.getBuiltinModule?.("node:async_hooks") as
 		| { AsyncLocalStorage: new () => Storage }
 		| undefined;
-	return hooks === undefined ? undefined : new hooks.AsyncLocalStorage();
+	if (hooks === undefined) return undefined;
+	const made = new hooks.AsyncLocalStorage();
+	try {
+		made.disable?.();
+		return made;
+	} catch {
+		// workerd has the function, which only throws; nothing is saved there by disabling.
+		return { run: (scope, call) => made.run(scope, call), getStore: () => made.getStore() };
+	}
 }

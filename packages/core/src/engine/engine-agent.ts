@@ -89,6 +89,8 @@ export interface EngineOutput {
 /** An agent as the engine drives it. */
 export interface EngineAgent {
 	readonly id: string;
+	/** On record with its runs, for those who observe them. */
+	readonly name?: string;
 	/** Throws `model_missing` when the agent has none. */
 	model(): EngineModel;
 	readonly tools: ReadonlyMap<string, EngineTool>;

@@ -13,6 +13,7 @@ import type {
 	RunKind,
 	RunOutcome,
 	RunResumed,
+	RunStarted,
 	ToolCallOutcome,
 } from "./fact.ts";
 
@@ -31,6 +32,12 @@ export interface RunStartEvent extends At {
 	readonly runId: string;
 	readonly sessionKey?: string;
 	readonly runKind: RunKind;
+	/** Of the agent that the run was started with. */
+	readonly agentId?: string;
+	/** Of an agent that has one. */
+	readonly agentName?: string;
+	/** Of a sub-agent's run: the tool call that asked for it. */
+	readonly parent?: NonNullable<RunStarted["parent"]>;
 	readonly attempt: number;
 	/** Why it continues; absent when it begins. */
 	readonly reason?: RunResumed["reason"];
@@ -86,6 +93,8 @@ export interface ModelRetryEvent extends At {
 /** An answer was committed. */
 export interface MessageEvent extends At {
 	readonly type: "message";
+	/** Milliseconds since the epoch when it was committed. */
+	readonly at: number;
 	readonly step: number;
 	readonly tag: string;
 	readonly message: AssistantMessage;
@@ -100,6 +109,8 @@ export interface MessageEvent extends At {
 /** A call is about to run; it was committed. */
 export interface ToolStartEvent extends At {
 	readonly type: "tool_start";
+	/** Milliseconds since the epoch when it was committed. */
+	readonly at: number;
 	readonly toolName: string;
 	readonly step: number;
 	readonly index: number;
@@ -150,6 +161,8 @@ export interface StepEndEvent extends At {
 /** The run waits for somebody outside. */
 export interface WaitingEvent extends At {
 	readonly type: "waiting";
+	/** Milliseconds since the epoch when it was committed. */
+	readonly at: number;
 	readonly runId: string;
 	readonly calls: readonly (PendingCall & { readonly call: ToolCall })[];
 	/** What the strategy waits for, or the run for its model; then there are no calls. */

@@ -36,6 +36,7 @@ export function project(
 			const { step, tag, message, usage, stopReason, modelId, duration, cost } = fact;
 			const event: Mutable<MessageEvent> = {
 				type: "message",
+				at,
 				seq,
 				sub,
 				step,
@@ -56,6 +57,7 @@ export function project(
 			const event: Mutable<ToolStartEvent> = {
 				type: "tool_start",
 				toolName: call.toolName,
+				at,
 				seq,
 				sub,
 				step,
@@ -100,6 +102,7 @@ export function project(
 			const { wait } = fact;
 			return {
 				type: "waiting",
+				at,
 				seq,
 				sub,
 				runId: entry.runId,
@@ -123,7 +126,7 @@ function startEvent(
 	{ seq, runId, fact, at }: Entry,
 	sessionKey: string | undefined,
 ): RunStartEvent {
-	const runKind = state.run?.started.runKind ?? "user-turn";
+	const { runKind = "user-turn", agentId, agentName, parent } = state.run?.started ?? {};
 	const event: Mutable<RunStartEvent> = {
 		type: "run_start",
 		at,
@@ -134,6 +137,9 @@ function startEvent(
 		attempt: state.run?.attempt ?? 1,
 	};
 	if (sessionKey !== undefined) event.sessionKey = sessionKey;
+	if (agentId !== undefined) event.agentId = agentId;
+	if (agentName !== undefined) event.agentName = agentName;
+	if (parent !== undefined) event.parent = parent;
 	if (fact.kind === "run.resumed") {
 		event.reason = fact.reason;
 		if (fact.partial !== undefined) event.partial = fact.partial;

@@ -96,6 +96,7 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 			run: newRun(entry.runId, fact, parts.messages.length),
 		};
 	}
+	if (fact.kind === "message.added") return { ...append(state, state.run, seq, fact.message), seq };
 	if (fact.kind === "message.updated" || fact.kind === "message.deleted")
 		return editMessage(
 			state,
@@ -248,7 +249,7 @@ export function cycleUsage(run: RunState): { inputTokens: number; outputTokens: 
 
 function append(
 	state: SessionState,
-	run: RunState,
+	run: RunState | undefined,
 	seq: number,
 	message: Message,
 	change?: { step: number; usage: TokenUsage },

@@ -3,6 +3,7 @@ import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { collect } from "../agent/agent.fixture.ts";
 import { Agent } from "../agent/agent.ts";
+import { journalCorrupt } from "../facts/journal-errors.ts";
 import type { ChangeLog } from "../host/changes.ts";
 import type { Host } from "../host/host-port.ts";
 import { memoryHost } from "../host/memory-host.ts";
@@ -115,6 +116,51 @@ describe.each(makers)("the events of a store in %s", (_, make) => {
 		await agent.close();
 		await host.close();
 	});
+});
+
+test("a session that cannot be read is passed over where somebody is notified of it, and read on when it can be", async () => {
+	const host = memoryHost();
+	const agent = agentOn(host);
+	for (const key of ["a", "b"]) await say(agent, key);
+	let isDamaged = true;
+	const damaged = {
+		changes: host.changes,
+		journal: Object.create(host.journal, {
+			read: {
+				value: (key: string, options: object) =>
+					key === "a" && isDamaged
+						? Promise.reject(journalCorrupt("a body is no JSON"))
+						: host.journal.read(key, options),
+			},
+		}),
+	};
+	const problems: unknown[] = [];
+	const unreadable = (key: string, error: unknown): void =>
+		void problems.push([key, (error as { code?: string }).code]);
+	const events = await collect(followAll(damaged, { until: "caught-up", unreadable }));
+	expect(new Set(events.map(({ key }) => key))).toEqual(new Set(["b"]));
+	expect(problems).toEqual([["a", "journal_corrupt"]]);
+	await expect(collect(followAll(damaged, { until: "caught-up" }))).rejects.toMatchObject({
+		code: "journal_corrupt",
+	});
+	isDamaged = false;
+	expect(ofKey(await collect(followAll(damaged, { until: "caught-up", unreadable })), "a")).toEqual(
+		await collect(followSession(host, "a")),
+	);
+	await agent.close();
+});
+
+test("who follows is notified of deletions, and may end when nothing more was committed", async () => {
+	const host = memoryHost();
+	const agent = agentOn(host);
+	for (const key of ["a", "b"]) await say(agent, key);
+	const after = await host.changes.position();
+	await agent.session("a").delete();
+	const gone: string[] = [];
+	const deleted = (key: string): void => void gone.push(key);
+	expect(await collect(followAll(host, { after, until: "caught-up", deleted }))).toEqual([]);
+	expect(gone).toEqual(["a"]);
+	await agent.close();
 });
 
 test("who leaves while nothing happens has left", async () => {

@@ -1,6 +1,6 @@
 // The events of all sessions of a store, as they are committed: each session's in their order, with the ids they have in
 // its own stream. It holds a reader for each session at work, of a bounded number, and a place for the others (keeps I7).
-import { type EventPlace, eventId, isAfter, isExpired, JournalReader } from "../facts/index.ts";
+import { type EventPlace, eventId, isAfter, isExpired, isUnreadable, JournalReader } from "../facts/index.ts";
 import {
 	type Change,
 	type ChangeLog,
@@ -35,6 +35,15 @@ export interface FollowAllOptions {
 	 * met. Default: a session is given from the start of the run in which the change is, or whole where `after` is 0.
 	 */
 	readonly known?: ((key: string, incarnation: string) => MaybePromise<string | undefined>) | undefined;
+	/**
+	 * Called for a session that is damaged or was written by a newer release; it is passed over until it changes again, and
+	 * then read from where it was left. Must not throw. Default: following rejects, with `journal_corrupt` or `journal_newer`.
+	 */
+	readonly unreadable?: ((key: string, error: unknown) => void) | undefined;
+	/** Called when a session was deleted. Must not throw. */
+	readonly deleted?: ((key: string) => void) | undefined;
+	/** `caught-up`: ends when nothing more was committed. Default `never`. */
+	readonly until?: "caught-up" | "never" | undefined;
 	/** Ends it. */
 	readonly signal?: AbortSignal | undefined;
 }
@@ -46,7 +55,7 @@ const rememberedSessions = 100_000;
 
 /**
  * Follows all sessions of a store, whichever worker owns them, until it is left or its signal fires. Of a session that was
- * deleted nothing more comes; `watchAll` says that it is gone. What a model says comes with the entry after it.
+ * deleted nothing more comes. What a model says comes with the entry after it.
  *
  * With `known` no event is missed or given twice, wherever it begins again. Without it, a run that was under way is given
  * from its start again, and of sessions that changed meanwhile only the last run.
@@ -76,17 +85,25 @@ export function followAll(
 
 async function* events(
 	{ journal, changes }: Pick<Host, "journal"> & { readonly changes: ChangeLog },
-	{ after = 0, known, signal }: FollowAllOptions,
+	{ after = 0, known, unreadable, deleted, until = "never", signal }: FollowAllOptions,
 ): AsyncGenerator<StoreEvent, void, void> {
 	let position = after === "now" ? await changes.position() : after;
 	const followed = new Followed(journal, after === 0 ? "whole" : "last run", known);
-	const from = signal === undefined ? { after: position } : { after: position, signal };
+	const from = { after: position, until, ...(signal === undefined ? {} : { signal }) };
 	for await (const change of watchAll(changes, from)) {
-		if (change.kind === "deleted") followed.forget(change.key);
-		else
-			for await (const event of followed.read(change)) {
-				yield { key: change.key, incarnation: change.incarnation, position, ...event };
-				if (signal?.aborted) return;
+		if (change.kind === "deleted") {
+			followed.forget(change.key);
+			deleted?.(change.key);
+		} else
+			try {
+				for await (const event of followed.read(change)) {
+					yield { key: change.key, incarnation: change.incarnation, position, ...event };
+					if (signal?.aborted) return;
+				}
+			} catch (error) {
+				if (unreadable === undefined || !isUnreadable(error)) throw error;
+				followed.leave(change.key);
+				unreadable(change.key, error);
 			}
 		position = change.position;
 	}
@@ -120,6 +137,14 @@ class Followed {
 	forget(key: string): void {
 		this.#cursors.delete(key);
 		this.#given.delete(key);
+	}
+
+	/** Reads a session anew when it changes again, and gives what was not given. */
+	leave(key: string): void {
+		const cursor = this.#cursors.get(key);
+		if (cursor === undefined) return;
+		this.#cursors.delete(key);
+		this.#remember(key, cursor.given, cursor.reader.incarnation);
 	}
 
 	/** The events of a session that were not given yet. */

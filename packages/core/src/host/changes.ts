@@ -52,11 +52,13 @@ export const changesAtOnce = 500;
 export interface WatchAllOptions {
 	/** Only changes after this position; `now` for those to come. Default 0: all sessions that are there, then what comes. */
 	readonly after?: number | "now";
+	/** `caught-up`: ends when there is nothing more to read. Default `never`. */
+	readonly until?: "caught-up" | "never";
 	readonly signal?: AbortSignal;
 }
 
 /**
- * Everything that happens in a store, as it happens, until the signal fires. Rejects as `ChangeLog.read` does.
+ * Everything that happens in a store, as it happens, until the signal fires or as `until` says. Rejects as `ChangeLog.read` does.
  * @example
  * ```ts
  * import { memoryHost, watchAll } from "holdfast";
@@ -72,7 +74,7 @@ export interface WatchAllOptions {
  */
 export async function* watchAll(
 	changes: ChangeLog,
-	{ after = 0, signal }: WatchAllOptions = {},
+	{ after = 0, until = "never", signal }: WatchAllOptions = {},
 ): AsyncGenerator<Change, void, void> {
 	let wake = (): void => {};
 	let isNew = false;
@@ -94,6 +96,7 @@ export async function* watchAll(
 				position = change.position;
 			}
 			if (page.length > 0 || isNew) continue;
+			if (until === "caught-up") return;
 			await new Promise<void>((resolve) => {
 				wake = resolve;
 			});

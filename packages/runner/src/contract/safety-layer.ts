@@ -44,5 +44,8 @@ export interface Redactor {
 	 */
 	maskSecrets<Value>(value: Value): Value;
 	/** As `redact`, for text that comes in pieces: holds what may be the beginning of something, never without bound. */
-	stream(): { push(piece: string): string; flush(): string };
+	stream(options?: {
+		/** `secrets`: registered secrets alone, as `maskSecrets` does. Default: all that `redact` masks. */
+		readonly only?: "secrets";
+	}): { push(piece: string): string; flush(): string };
 }

@@ -44,9 +44,10 @@ export function createRedactor({ secrets = [] }: RedactorOptions = {}): Redactor
 	return {
 		redact: (value, { keep } = {}) => maskData(value, keep === "pii" ? credentials : all),
 		maskSecrets: (value) => (set === undefined ? value : maskData(value, registered)),
-		stream() {
-			const outer = new Scanner("all");
+		stream({ only } = {}) {
 			const inner = set === undefined ? undefined : new SecretStream(set);
+			if (only === "secrets") return inner ?? { push: (piece) => piece, flush: () => "" };
+			const outer = new Scanner("all");
 			if (inner === undefined) return outer;
 			return {
 				push: (piece) => outer.push(inner.push(piece)),

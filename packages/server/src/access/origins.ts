@@ -12,7 +12,7 @@ export interface OriginRules {
 }
 
 const preflightHeaders = {
-	"access-control-allow-methods": "GET, POST, DELETE, OPTIONS",
+	"access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE, OPTIONS",
 	"access-control-allow-headers": "content-type, authorization, x-api-key, idempotency-key, last-event-id",
 	"access-control-max-age": "600",
 } as const;

@@ -57,8 +57,11 @@ export interface Refusal {
 }
 
 /** The answer that a caller gets for an error. */
-export function refusalOf(error: unknown): Refusal {
-	const status = isHoldfastError(error) ? statusByCode.get(error.code) : undefined;
+export function refusalOf(error: unknown, statuses: Readonly<Record<string, number>> = {}): Refusal {
+	const status = isHoldfastError(error)
+		? (statusByCode.get(error.code) ??
+			(Object.hasOwn(statuses, error.code) ? statuses[error.code] : undefined))
+		: undefined;
 	const known =
 		status !== undefined && isHoldfastError(error)
 			? error

@@ -13,8 +13,9 @@ export interface DescribedAnswer {
 
 /** A route. */
 export interface Route {
-	readonly method: "GET" | "POST" | "DELETE";
-	/** Path with its parameters as `:name`. */
+	/** `ALL` takes what no route before it took. */
+	readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "ALL";
+	/** Path with its parameters as `:name`; `*` at its end takes the rest of the path. */
 	readonly path: string;
 	/** Name of the operation, unique in the document. */
 	readonly name: string;
@@ -33,6 +34,10 @@ export interface Route {
 	readonly answers: Readonly<Record<number, DescribedAnswer>>;
 	/** The codes of the errors that are its own; those that any route may answer are known. */
 	readonly errors?: readonly string[];
+	/** Statuses of codes that are not the server's own; they keep their message. Default: they are `internal_error`. */
+	readonly statuses?: Readonly<Record<string, number>>;
+	/** Left out of the OpenAPI document. Default `false`. */
+	readonly hidden?: boolean;
 	/** Answers a request; what it throws is answered by its code. */
 	readonly handle: (exchange: Exchange) => Response | Promise<Response>;
 }

@@ -23,7 +23,8 @@ const retryAfter = {
 export function openApiDocument(routes: readonly Route[]): object {
 	const paths: Record<string, Record<string, object>> = {};
 	for (const route of routes) {
-		const path = route.path.replaceAll(/:(\w+)/g, "{$1}");
+		if (route.hidden === true || route.method === "ALL") continue;
+		const path = route.path.replaceAll(/:(\w+)/g, "{$1}").replace(/\*$/, "{path}");
 		paths[path] ??= {};
 		paths[path][route.method.toLowerCase()] = operationOf(route);
 	}
@@ -48,7 +49,7 @@ export function openApiDocument(routes: readonly Route[]): object {
 }
 
 function operationOf(route: Route): object {
-	const inPath = [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+	const inPath = [...route.path.replace(/\*$/, ":path").matchAll(/:(\w+)/g)].map(([, name]) => ({
 		in: "path",
 		name,
 		required: true,
@@ -70,11 +71,16 @@ function answersOf({ answers }: Route): Record<string, object> {
 	return Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, answerOf(answer)]));
 }
 
-function refusalsOf({ method, errors = [] }: Route): Record<string, object> {
-	const codes = [...errors, ...common, ...(method === "POST" ? ["shutting_down"] : [])];
+function refusalsOf({ method, errors = [], statuses = {} }: Route): Record<string, object> {
+	const codes = [
+		...errors,
+		...Object.keys(statuses),
+		...common,
+		...(method === "POST" ? ["shutting_down"] : []),
+	];
 	const byStatus = new Map<number, string[]>();
 	for (const code of new Set(codes)) {
-		const status = statusByCode.get(code) ?? 500;
+		const status = statusByCode.get(code) ?? statuses[code] ?? 500;
 		byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
 	}
 	return Object.fromEntries(

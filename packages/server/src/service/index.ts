@@ -1,5 +1,6 @@
 // Door of the session service.
 
+export { noSessions } from "./no-sessions.ts";
 export { type SessionOwner, sessionKeyOf } from "./served-key.ts";
 export type {
 	ExecuteRequest,

@@ -39,6 +39,8 @@ export interface EventStreamOptions {
 	readonly start: StartSource;
 	readonly table: StreamTable;
 	readonly ended: (end: StreamEnd, bytes: number) => void;
+	/** Whether each piece is handed to the reader whole, however large. Default `false`. */
+	readonly isWhole?: boolean;
 }
 
 /** Bytes that are handed to a reader at a time: taking them is a sign of life. */
@@ -49,6 +51,7 @@ export class EventStream {
 	readonly #table: StreamTable;
 	readonly #ended: EventStreamOptions["ended"];
 	readonly #sink: Sink;
+	readonly #isWhole: boolean;
 	#source: Source | undefined;
 	#isWanted = false;
 	/** The part of a large piece that the reader has not been handed. */
@@ -58,7 +61,8 @@ export class EventStream {
 	#lastMove: number;
 
 	/** Opens a stream to a reader, who wants nothing before `ready` is called. */
-	constructor({ start, table, ended }: EventStreamOptions, sink: Sink) {
+	constructor({ start, table, ended, isWhole = false }: EventStreamOptions, sink: Sink) {
+		this.#isWhole = isWhole;
 		this.#table = table;
 		this.#ended = ended;
 		this.#sink = sink;
@@ -120,7 +124,7 @@ export class EventStream {
 	}
 
 	#send(piece: Uint8Array): void {
-		const part = piece.byteLength > 2 * slice ? piece.subarray(0, slice) : piece;
+		const part = !this.#isWhole && piece.byteLength > 2 * slice ? piece.subarray(0, slice) : piece;
 		this.#rest = part === piece ? undefined : piece.subarray(slice);
 		this.#isWanted = false;
 		this.#bytes += part.byteLength;

@@ -1,0 +1,116 @@
+// What servers ask back while a call runs: input of the user, or an answer of a model. Each request waits here, in memory,
+// until somebody answers it, or until the call that it belongs to is cancelled.
+//
+// A request is open until `answer`, its signal or `close` settles it; each settles once.
+
+import type { JSONValue } from "@holdfast/upp";
+import { HoldfastError, uuid } from "@holdfast/upp";
+
+/** A tool call of a run that is under way at a server. */
+export interface CallUnderWay {
+	readonly toolCallId: string;
+	readonly toolName: string;
+	readonly sessionKey?: string;
+	readonly runId: string;
+}
+
+/** What every request has. */
+interface AskedBack {
+	readonly id: string;
+	readonly server: string;
+	/** The calls that are under way at the server; a request does not say to which of them it belongs. */
+	readonly calls: readonly CallUnderWay[];
+}
+
+/** A server wants something of the user. */
+export interface ElicitationRequest extends AskedBack {
+	readonly kind: "elicitation";
+	readonly message: string;
+	/** JSON Schema of the form to fill in; absent where the user is to open `url`. */
+	readonly schema?: Readonly<Record<string, unknown>>;
+	readonly url?: string;
+}
+
+/** A server wants an answer of a model. What it is to be asked was written by the server: look at it before it is let. */
+export interface SamplingRequest extends AskedBack {
+	readonly kind: "sampling";
+	readonly system?: string;
+	readonly messages: readonly { readonly role: "user" | "assistant"; readonly text: string }[];
+	readonly maxTokens: number;
+}
+
+export type McpRequest = ElicitationRequest | SamplingRequest;
+
+/** What is said to a request. `content` is what the user filled in, or for sampling the text to answer in the model's place. */
+export type McpAnswer =
+	| { readonly action: "accept"; readonly content?: Readonly<Record<string, JSONValue>> | string }
+	| { readonly action: "decline" }
+	| { readonly action: "cancel" };
+
+type Unnumbered<Request> = Request extends unknown ? Omit<Request, "id"> : never;
+
+interface Open {
+	readonly request: McpRequest;
+	readonly settle: (answer: McpAnswer) => void;
+}
+
+export class AskedBackDesk {
+	readonly #open = new Map<string, Open>();
+	readonly #most: number;
+
+	/** @param most requests that may be open at once; more are cancelled at once (keeps I7). */
+	constructor(most = 1000) {
+		this.#most = most;
+	}
+
+	/** The requests that wait for an answer, oldest first. */
+	list(): readonly McpRequest[] {
+		return [...this.#open.values()].map(({ request }) => request);
+	}
+
+	/** Settles with what somebody answers; with `cancel` when the signal fires. */
+	ask(request: Unnumbered<McpRequest>, signal: AbortSignal, changed: () => void): Promise<McpAnswer> {
+		if (signal.aborted || this.#open.size >= this.#most) return Promise.resolve({ action: "cancel" });
+		const id = uuid();
+		return new Promise((resolve) => {
+			const settle = (answer: McpAnswer): void => {
+				if (!this.#open.delete(id)) return;
+				signal.removeEventListener("abort", cancel);
+				resolve(answer);
+				changed();
+			};
+			const cancel = (): void => settle({ action: "cancel" });
+			signal.addEventListener("abort", cancel);
+			this.#open.set(id, { request: { ...request, id } as McpRequest, settle });
+			changed();
+		});
+	}
+
+	/** @throws HoldfastError `unknown_mcp_request` for one that is not open, any more or yet. */
+	answer(id: string, answer: McpAnswer): void {
+		const open = this.#open.get(id);
+		if (open === undefined) {
+			throw new HoldfastError(
+				"unknown_mcp_request",
+				`No request of an MCP server is open under the id ${JSON.stringify(id)}: it was answered, or its call is over. See \`requests()\`.`,
+				{ data: { id } },
+			);
+		}
+		open.settle(answer);
+	}
+
+	/** Cancels what a server asked during calls that are all over. */
+	callsOver(server: string, underWay: readonly CallUnderWay[]): void {
+		const open = new Set(underWay);
+		for (const { request, settle } of [...this.#open.values()]) {
+			const isOver = !request.calls.some((call) => open.has(call));
+			if (request.server === server && isOver) settle({ action: "cancel" });
+		}
+	}
+
+	/** Cancels what is open, of one server or of all. */
+	close(server?: string): void {
+		for (const { request, settle } of [...this.#open.values()])
+			if (server === undefined || request.server === server) settle({ action: "cancel" });
+	}
+}

@@ -1,0 +1,210 @@
+// `connectMcp`: the tools of MCP servers, for agents.
+import { HoldfastError } from "@holdfast/upp";
+import { AskedBackDesk, type McpAnswer, type McpRequest } from "./asked-back.ts";
+import { type McpTool, mcpTool } from "./mcp-tool.ts";
+import { OfferedTools, type UnapprovedTool } from "./offered-tools.ts";
+import { checkServers, type McpChange, type McpOptions, type McpServer } from "./options.ts";
+import { type LinkStatus, ServerLink } from "./server-link.ts";
+import { memoryApprovals } from "./tool-approvals.ts";
+import { nameTools } from "./tool-names.ts";
+
+/** How it stands with a server. */
+export interface McpServerStatus {
+	readonly name: string;
+	readonly status: LinkStatus;
+	/** The revision of the protocol that is spoken, while there is a connection. */
+	readonly protocolVersion?: string;
+	/** Names of all tools that the server offers and that are approved, as the server names them. */
+	readonly tools: readonly string[];
+}
+
+interface Connected {
+	readonly link: ServerLink;
+	readonly offered: OfferedTools;
+	readonly server: McpServer;
+}
+
+/**
+ * MCP servers that are connected. They stay connected until `close`; a connection that is lost is made anew by the next call.
+ */
+export class McpServers implements AsyncDisposable {
+	readonly #servers = new Map<string, Connected>();
+	readonly #desk = new AskedBackDesk();
+	readonly #options: McpOptions;
+	readonly #warned = new Set<string>();
+
+	/** @internal Made by `connectMcp`. */
+	constructor(servers: Readonly<Record<string, McpServer>>, options: McpOptions) {
+		checkServers(servers);
+		this.#options = options;
+		const { approvals = memoryApprovals(), approve = "first-seen", allow = {} } = options;
+		const { elicitation = false, sampling = false } = allow;
+		for (const [name, server] of Object.entries(servers)) {
+			const offered = new OfferedTools(name, approvals, approve, server.tools);
+			const link = new ServerLink(
+				name,
+				server,
+				{
+					listed: async (tools) => {
+						if (await offered.list(tools)) this.#changed({ server: name, type: "tools-changed" });
+						if (offered.unapproved().length > 0) this.#changed({ server: name, type: "approval-needed" });
+					},
+					changed: (type) => this.#changed({ server: name, type }),
+				},
+				{ desk: this.#desk, elicitation, sampling },
+			);
+			this.#servers.set(name, { link, offered, server });
+		}
+	}
+
+	/** @internal Connects to all servers; rejects with the error of the first that is not optional and fails. */
+	async connect(): Promise<void> {
+		const connecting = [...this.#servers.values()].map(async ({ link, server }) => {
+			try {
+				await link.connect();
+			} catch (error) {
+				const isWaiting = (error as HoldfastError).code === "mcp_unauthorized" && hasUser(server);
+				if (server.optional !== true && !isWaiting) throw error;
+			}
+		});
+		const ends = await Promise.allSettled(connecting);
+		const failed = ends.find((end) => end.status === "rejected");
+		if (failed === undefined) return;
+		await this.close();
+		throw failed.reason;
+	}
+
+	/**
+	 * The approved tools of all servers as they are now, for `tools` of an agent. An agent keeps the tools that it was given:
+	 * when the list has changed (`onChange`), give the new ones to a new agent.
+	 */
+	tools(): readonly McpTool[] {
+		const listed = [...this.#servers.values()].flatMap(({ link, offered, server }) =>
+			offered.approved().map((definition) => ({
+				server: link.name,
+				name: definition.name,
+				make: (name: string) => mcpTool(name, definition, link, offered, server),
+			})),
+		);
+		const names = nameTools(listed, this.#options);
+		return listed.flatMap(({ server, name, make }, index) => {
+			try {
+				return [make(names[index] as string)];
+			} catch (error) {
+				this.#warn(server, name, error);
+				return [];
+			}
+		});
+	}
+
+	/** How it stands with each server. */
+	servers(): readonly McpServerStatus[] {
+		return [...this.#servers.values()].map(({ link, offered }) => ({
+			name: link.name,
+			status: link.status,
+			...(link.protocolVersion === undefined ? {} : { protocolVersion: link.protocolVersion }),
+			tools: offered.approved().map(({ name }) => name),
+		}));
+	}
+
+	/** Tools that are not offered before somebody approves them, and those that changed since. */
+	unapproved(): readonly UnapprovedTool[] {
+		return [...this.#servers.values()].flatMap(({ offered }) => offered.unapproved());
+	}
+
+	/**
+	 * Approves a tool as its server describes it now; agents that have it may call it again.
+	 * Rejects with `unknown_mcp_server`, `mcp_tool_gone`.
+	 */
+	async approve(server: string, toolName: string): Promise<void> {
+		await this.#named(server).offered.approve(toolName);
+	}
+
+	/** Lists the tools of all servers anew, and connects to those that are not connected. Rejects with the first error. */
+	async refresh(): Promise<void> {
+		await Promise.all([...this.#servers.values()].map(({ link }) => link.refresh()));
+	}
+
+	/** What servers ask for while calls are under way, oldest first. */
+	requests(): readonly McpRequest[] {
+		return this.#desk.list();
+	}
+
+	/** Answers a request. @throws HoldfastError `unknown_mcp_request` where it is not open. */
+	answer(requestId: string, answer: McpAnswer): void {
+		this.#desk.answer(requestId, answer);
+	}
+
+	/**
+	 * Ends the authorisation of a server with the parameters that the user's browser came back with, and connects. Compare
+	 * their `state` with yours before. Rejects with `unknown_mcp_server`, `mcp_no_authorization`, and what connecting rejects with.
+	 */
+	async finishAuth(server: string, callback: URLSearchParams): Promise<void> {
+		await this.#named(server).link.finishAuth(callback);
+	}
+
+	/** Cancels what is under way and ends all connections, and the programs that were started for them. */
+	async close(): Promise<void> {
+		this.#desk.close();
+		await Promise.all([...this.#servers.values()].map(({ link }) => link.close()));
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		await this.close();
+	}
+
+	#named(name: string): Connected {
+		const found = this.#servers.get(name);
+		if (found !== undefined) return found;
+		const known = [...this.#servers.keys()].join(", ");
+		throw new HoldfastError(
+			"unknown_mcp_server",
+			`There is no MCP server "${name}". ${known === "" ? "There are none." : `Known: ${known}.`}`,
+			{ data: { server: name } },
+		);
+	}
+
+	#changed(change: McpChange): void {
+		this.#options.onChange?.(change, this);
+	}
+
+	/** Once for each tool and reason. */
+	#warn(server: string, name: string, cause: unknown): void {
+		const why = cause instanceof Error ? cause.message : String(cause);
+		const text = `The tool "${name}" of the MCP server "${server}" is left out: ${why}`;
+		if (this.#warned.has(text)) return;
+		this.#warned.add(text);
+		const warning = new HoldfastError("mcp_tool_unusable", text, { cause, data: { server, tool: name } });
+		const { onWarning = (each: HoldfastError) => process.emitWarning(each.message, { code: each.code }) } =
+			this.#options;
+		onWarning(warning);
+	}
+}
+
+/** Whether somebody may sign in yet. */
+function hasUser(server: McpServer): boolean {
+	return "url" in server && server.auth !== undefined && "redirectToAuthorization" in server.auth;
+}
+
+/**
+ * Connects to MCP servers, by name, and lists their tools.
+ *
+ * Rejects with `invalid_mcp_server`, `mcp_connect_failed`, `mcp_unauthorized`, `invalid_mcp_approvals`. A server with an
+ * OAuth client whose user has to sign in first is no error: its status is `unauthorized` until `finishAuth`.
+ *
+ * @example
+ * import { openai } from "@ai-sdk/openai";
+ * import { agent } from "holdfast";
+ *
+ * await using mcp = await connectMcp({ files: { command: "mcp-files", args: ["/srv"], optional: true } });
+ * const clerk = agent({ model: openai("gpt-5.2"), tools: mcp.tools() });
+ * console.log(clerk.id);
+ */
+export async function connectMcp(
+	servers: Readonly<Record<string, McpServer>>,
+	options: McpOptions = {},
+): Promise<McpServers> {
+	const mcp = new McpServers(servers, options);
+	await mcp.connect();
+	return mcp;
+}

@@ -1,0 +1,21 @@
+// The door of the client: MCP servers as tools of agents.
+export type {
+	CallUnderWay,
+	ElicitationRequest,
+	McpAnswer,
+	McpRequest,
+	SamplingRequest,
+} from "./asked-back.ts";
+export { connectMcp, type McpServerStatus, McpServers } from "./connect-mcp.ts";
+export type { McpTool } from "./mcp-tool.ts";
+export type { UnapprovedTool } from "./offered-tools.ts";
+export type {
+	McpChange,
+	McpHttpServer,
+	McpOptions,
+	McpServer,
+	McpServerOptions,
+	McpStdioServer,
+	McpTransportServer,
+} from "./options.ts";
+export { type ApprovedTools, fileApprovals, memoryApprovals, type ToolApprovals } from "./tool-approvals.ts";

@@ -1,0 +1,66 @@
+// A tool of a server as a tool of an agent. It keeps the definition it was made with: what a model is shown never changes
+// under a run, and a call is refused where the server's definition is another one by now.
+import { HoldfastError, type JSONSchema } from "@holdfast/upp";
+import type { Tool } from "@modelcontextprotocol/client";
+import { type AnyTool, type RetryPolicy, type ToolContext, tool } from "holdfast";
+import type { OfferedTools } from "./offered-tools.ts";
+import type { McpServerOptions } from "./options.ts";
+import type { ServerLink } from "./server-link.ts";
+import { readFailure, readResult } from "./tool-result.ts";
+
+/** A tool of an MCP server, for `tools` of an agent. */
+export interface McpTool extends AnyTool {
+	/** What the model calls it by. */
+	readonly name: string;
+	readonly label?: string;
+	readonly description: string;
+	readonly parameters: JSONSchema;
+	run(params: Record<string, unknown>, context: ToolContext): Promise<unknown>;
+	/** Name of the server in what `connectMcp` was given. */
+	readonly server: string;
+	/** The server's own name of the tool. */
+	readonly toolName: string;
+}
+
+/** @throws HoldfastError `invalid_schema` and the like, for a schema that cannot be used. */
+export function mcpTool(
+	name: string,
+	definition: Tool,
+	link: ServerLink,
+	offered: OfferedTools,
+	{ needsApproval, retryPolicy: policy = "manual-recovery" }: McpServerOptions,
+): McpTool {
+	const { name: toolName, title, description = title ?? "", inputSchema, annotations } = definition;
+	const retryPolicy = policy === "as-annotated" ? policyOf(annotations) : policy;
+	const made = tool<Record<string, unknown>, string, Promise<unknown>>({
+		name,
+		...(title === undefined ? {} : { label: title }),
+		description,
+		parameters: inputSchema as JSONSchema,
+		retryPolicy,
+		...(needsApproval === undefined
+			? {}
+			: {
+					needsApproval:
+						typeof needsApproval === "boolean"
+							? needsApproval
+							: (params: unknown) => needsApproval(toolName, params),
+				}),
+		async run(params: Record<string, unknown>, context: ToolContext) {
+			await link.connect();
+			const current = offered.callable(toolName);
+			const again = retryPolicy !== "manual-recovery";
+			const result = await link.call({ tool: current, params, context, again });
+			if (result.isError !== true) return readResult(result);
+			throw new HoldfastError("mcp_tool_failed", readFailure(result), {
+				data: { server: link.name, tool: toolName },
+			});
+		},
+	});
+	return { ...(made as unknown as Omit<McpTool, "server" | "toolName">), server: link.name, toolName };
+}
+
+function policyOf(annotations: Tool["annotations"]): RetryPolicy {
+	if (annotations?.readOnlyHint === true) return "pure";
+	return annotations?.idempotentHint === true ? "idempotent" : "manual-recovery";
+}

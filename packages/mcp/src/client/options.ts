@@ -1,0 +1,113 @@
+// What `connectMcp` takes: the servers, and what holds for all of them. Checked once, at the door.
+
+import { HoldfastError } from "@holdfast/upp";
+import type { AuthProvider, OAuthClientProvider, Transport } from "@modelcontextprotocol/client";
+import type { RetryPolicy } from "holdfast";
+import type { McpServers } from "./connect-mcp.ts";
+import type { ToolApprovals } from "./tool-approvals.ts";
+
+/** What holds for a server however it is reached. */
+export interface McpServerOptions {
+	/** Names of the tools to offer, as the server names them. Default: all. */
+	readonly tools?: readonly string[];
+	/** Whether somebody has to let each call run. The function gets the server's name of the tool. Default false. */
+	readonly needsApproval?: boolean | ((toolName: string, params: unknown) => boolean | Promise<boolean>);
+	/**
+	 * What may be done after a crash inside a call, and after a connection that broke under it. Default "manual-recovery":
+	 * never run again. What a server says of its own tools (`readOnlyHint`, `idempotentHint`) is not believed, unless this is
+	 * "as-annotated".
+	 */
+	readonly retryPolicy?: RetryPolicy | "as-annotated";
+	/** Milliseconds that a call may take without progress. Default: no limit. */
+	readonly timeoutMs?: number;
+	/** Milliseconds for connecting and for listing tools. Default 60,000. */
+	readonly connectTimeoutMs?: number;
+	/** Which wire is spoken: 2026-07-28 where the server knows it ("auto", the default), or one of the two alone. */
+	readonly protocol?: "auto" | "2025" | "2026";
+	/** Whether `connectMcp` resolves although this server cannot be reached; it is tried again later. Default false. */
+	readonly optional?: boolean;
+}
+
+/** A server that is a program: started here, spoken to over its standard input and output. */
+export interface McpStdioServer extends McpServerOptions {
+	readonly command: string;
+	readonly args?: readonly string[];
+	/** Added to the few variables that are handed on, such as PATH and HOME. Default: none. */
+	readonly env?: Readonly<Record<string, string>>;
+	readonly cwd?: string;
+	/** Where the program's error output goes. Default "ignore". */
+	readonly stderr?: "inherit" | "ignore";
+}
+
+/** A server at an address, by streamable HTTP. */
+export interface McpHttpServer extends McpServerOptions {
+	readonly url: string | URL;
+	/** Sent with every request. */
+	readonly headers?: Readonly<Record<string, string>>;
+	/** A bearer token, `{ token: async () => … }`, or an OAuth client of the official package. */
+	readonly auth?: AuthProvider | OAuthClientProvider;
+	/** Makes the requests, for example one that reaches public addresses only. Default: the global `fetch`. */
+	readonly fetch?: (url: string | URL, init?: RequestInit) => Promise<Response>;
+}
+
+/** A server behind a transport of your own; it is asked for a new one at each connection. */
+export interface McpTransportServer extends McpServerOptions {
+	readonly transport: () => Transport;
+}
+
+export type McpServer = McpStdioServer | McpHttpServer | McpTransportServer;
+
+/** Something that happened to a server's tools or connection. */
+export interface McpChange {
+	readonly server: string;
+	readonly type: "tools-changed" | "connected" | "disconnected" | "approval-needed" | "input-requested";
+}
+
+/** Options that hold for all servers. */
+export interface McpOptions {
+	/** Where approved definitions of tools are kept. Default: in memory. */
+	readonly approvals?: ToolApprovals;
+	/**
+	 * Whether a tool that was never seen is taken as approved ("first-seen", the default) or offered only once `approve`
+	 * was called ("explicit"). Either way a definition that changed afterwards is refused until it is approved again.
+	 */
+	readonly approve?: "first-seen" | "explicit";
+	/** Names that are taken, by tools of your own: a tool of a server that has one is prefixed. Default: none. */
+	readonly reserved?: readonly string[];
+	/** Whether names are prefixed with the server's ("always") or only where they clash ("clash", the default). */
+	readonly prefix?: "clash" | "always";
+	/**
+	 * Whether servers may ask back while a call runs: for input of the user (elicitation), and for an answer of a model
+	 * (sampling). Each request waits in `requests()` until `answer()` is called. Default: none may.
+	 */
+	readonly allow?: { readonly elicitation?: boolean; readonly sampling?: boolean };
+	/** Called when tools, connections or requests change, with what `connectMcp` gives. Must not throw. */
+	readonly onChange?: (change: McpChange, mcp: McpServers) => void;
+	/** Gets warnings, such as of a tool whose schema cannot be used. Default: warnings of the process. Must not throw. */
+	readonly onWarning?: (warning: HoldfastError) => void;
+}
+
+/** Checks the servers' names and kinds. */
+export function checkServers(servers: Readonly<Record<string, McpServer>>): void {
+	for (const [name, server] of Object.entries(servers)) {
+		if (!/^[a-zA-Z][a-zA-Z0-9_-]{0,31}$/.test(name))
+			throw invalidServer(
+				name,
+				"its name is not a letter followed by at most 31 letters, digits, `_` or `-`",
+			);
+		const kinds = ["command", "url", "transport"].filter((kind) => Object.hasOwn(server, kind));
+		if (kinds.length !== 1) throw invalidServer(name, "it needs one of `command`, `url` and `transport`");
+		if ("url" in server && !/^https?:$/.test(URL.parse(server.url)?.protocol ?? ""))
+			throw invalidServer(name, "its `url` is not an address with http or https");
+		for (const limit of ["timeoutMs", "connectTimeoutMs"] as const) {
+			const value = server[limit];
+			if (value !== undefined && !(value > 0)) throw invalidServer(name, `its \`${limit}\` is not above 0`);
+		}
+	}
+}
+
+function invalidServer(name: string, why: string): HoldfastError {
+	return new HoldfastError("invalid_mcp_server", `The MCP server "${name}" cannot be used: ${why}.`, {
+		data: { server: name },
+	});
+}

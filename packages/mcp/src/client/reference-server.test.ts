@@ -1,0 +1,177 @@
+// The client against the reference server of the protocol's authors, started as a program.
+import { createRequire } from "node:module";
+import { scriptedModel } from "@holdfast/testing";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { Agent, agent } from "holdfast";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { connectMcp, type McpServers } from "./index.ts";
+
+const program = createRequire(import.meta.url).resolve(
+	"@modelcontextprotocol/server-everything/dist/index.js",
+);
+const everything = { command: process.execPath, args: [program] };
+
+describe("the reference server", () => {
+	let mcp: McpServers;
+
+	beforeAll(async () => {
+		mcp = await connectMcp({ everything }, { allow: { elicitation: true, sampling: true } });
+	});
+	afterAll(async () => {
+		await mcp.close();
+	});
+
+	const call = async (name: string, params: object = {}) => {
+		const model = scriptedModel([
+			{ toolCalls: [{ name, arguments: params as Record<string, unknown> }] },
+			"Done.",
+		]);
+		const { turn } = await agent({ model, tools: mcp.tools() }).generate("Go on.");
+		return { execution: turn.toolExecutions[0], second: model.requests[1] };
+	};
+
+	test("text is text", async () => {
+		expect((await call("echo", { message: "hi" })).execution?.result).toBe("Echo: hi");
+	});
+
+	test("data is data", async () => {
+		const { execution } = await call("get-structured-content", { location: "Chicago" });
+		expect(execution?.result).toEqual({ temperature: 36, conditions: "Light rain / drizzle", humidity: 82 });
+	});
+
+	test("a picture reaches the model as a picture", async () => {
+		const { execution, second } = await call("get-tiny-image");
+		const picture = { type: "image", mimeType: "image/png", source: { type: "base64" } };
+		expect(execution?.result).toEqual(expect.arrayContaining([expect.objectContaining({ type: "text" })]));
+		expect(execution?.result).toContainEqual(
+			expect.objectContaining({ type: "image", mimeType: "image/png" }),
+		);
+		expect(second?.messages.at(-1)).toMatchObject({ results: [{ result: [{}, picture, {}] }] });
+	});
+
+	test("resources are named with where they are, and shown where they are text", async () => {
+		const links = await call("get-resource-links", { count: 2 });
+		expect(links.execution?.result).toContain("[resource Text Resource 2 at demo://resource/dynamic/text/2");
+		const text = await call("get-resource-reference", { resourceType: "Text", resourceId: 1 });
+		expect(text.execution?.result).toContain("[resource demo://resource/dynamic/text/1]\nResource 1:");
+	});
+
+	test("progress of a long operation is told while it runs", async () => {
+		const parameters = { duration: 0.02, steps: 2 };
+		const name = "trigger-long-running-operation";
+		const model = scriptedModel([{ toolCalls: [{ name, arguments: parameters }] }, "Done."]);
+		const worker = new Agent({ model, tools: mcp.tools() });
+		const deltas: string[] = [];
+		for await (const event of (await worker.session("s").send("Work.")).watch())
+			if (event.type === "tool_delta") deltas.push(event.delta);
+		await worker.close();
+		expect(deltas[0]).toBe("1/2\n");
+	});
+
+	test("what it asks of the user waits for an answer, and the answer reaches it", async () => {
+		const model = scriptedModel([
+			{ toolCalls: [{ name: "trigger-elicitation-request", id: "c1" }] },
+			"Done.",
+		]);
+		const asker = new Agent({ model, tools: mcp.tools() });
+		const run = await asker.session("form").send("Ask me.");
+		const result = run.result();
+		await expect.poll(() => mcp.requests()).toHaveLength(1);
+		const [request] = mcp.requests();
+		expect(request).toMatchObject({
+			kind: "elicitation",
+			server: "everything",
+			calls: [{ toolCallId: "c1", toolName: "trigger-elicitation-request", sessionKey: "form" }],
+			schema: { type: "object", properties: { name: { type: "string" } } },
+		});
+		mcp.answer(request?.id as string, { action: "accept", content: { name: "Ada" } });
+		await result;
+		expect(mcp.requests()).toEqual([]);
+		expect(() => mcp.answer(request?.id as string, { action: "decline" })).toThrow(
+			expect.objectContaining({ code: "unknown_mcp_request" }),
+		);
+		const messages = JSON.stringify(model.requests[1]?.messages);
+		expect(messages).toContain("Ada");
+		await asker.close();
+	});
+
+	test.each([
+		["declines it", { action: "decline" }, "declined"],
+		["cancels it", { action: "cancel" }, "cancel"],
+	] as const)("the user %s", async (_, answer, said) => {
+		const calling = call("trigger-elicitation-request");
+		await expect.poll(() => mcp.requests()).toHaveLength(1);
+		mcp.answer(mcp.requests()[0]?.id as string, answer);
+		expect(String((await calling).execution?.result)).toContain(said);
+	});
+
+	test("what it asks of a model is asked once somebody let it, with the model of the agent that called", async () => {
+		const name = "trigger-sampling-request";
+		const model = scriptedModel([
+			{ toolCalls: [{ name, arguments: { prompt: "Say yes.", maxTokens: 10 } }] },
+			"Yes!",
+			"Done.",
+		]);
+		const generating = agent({ model, tools: mcp.tools() }).generate("Go on.");
+		await expect.poll(() => mcp.requests()).toHaveLength(1);
+		expect(model.requests).toHaveLength(1);
+		const [request] = mcp.requests();
+		expect(request).toMatchObject({ kind: "sampling", maxTokens: 10 });
+		expect(JSON.stringify(request)).toContain("Say yes.");
+		mcp.answer(request?.id as string, { action: "accept" });
+		const { turn } = await generating;
+		expect(turn.response.text).toBe("Done.");
+		expect(String(turn.toolExecutions[0]?.result)).toContain("Yes!");
+		expect(model.requests[1]?.messages.at(-1)?.text).toContain("Say yes.");
+	});
+
+	test("a model is not asked where somebody refuses, or answers in its place", async () => {
+		const calling = call("trigger-sampling-request", { prompt: "Say yes.", maxTokens: 10 });
+		await expect.poll(() => mcp.requests()).toHaveLength(1);
+		mcp.answer(mcp.requests()[0]?.id as string, { action: "decline" });
+		expect(String((await calling).execution?.result)).toContain("did not let");
+		const answered = call("trigger-sampling-request", { prompt: "Say yes.", maxTokens: 10 });
+		await expect.poll(() => mcp.requests()).toHaveLength(1);
+		mcp.answer(mcp.requests()[0]?.id as string, { action: "accept", content: "A person says no." });
+		expect(String((await answered).execution?.result)).toContain("A person says no.");
+	});
+
+	test("a request ends with the call that it belongs to", async () => {
+		const stop = new AbortController();
+		const model = scriptedModel([{ toolCalls: [{ name: "trigger-elicitation-request" }] }, "Never said."]);
+		const ended = agent({ model, tools: mcp.tools() })
+			.generate("Ask me.", undefined, { signal: stop.signal })
+			.catch((error) => error);
+		await expect.poll(() => mcp.requests()).toHaveLength(1);
+		stop.abort();
+		await ended;
+		await expect.poll(() => mcp.requests()).toEqual([]);
+	});
+});
+
+test("a program that died is started again by the next call", async () => {
+	let last: StdioClientTransport | undefined;
+	const transport = () => {
+		last = new StdioClientTransport({ ...everything, stderr: "ignore" });
+		return last;
+	};
+	await using mcp = await connectMcp({ everything: { transport, protocol: "2025" } });
+	const echo = mcp.tools().find(({ name }) => name === "echo");
+	const context = { signal: new AbortController().signal, idempotencyKey: "1", emit() {} } as never;
+	expect(await echo?.run({ message: "1" }, context)).toBe("Echo: 1");
+	const first = last?.pid as number;
+	process.kill(first, "SIGKILL");
+	await expect.poll(() => mcp.servers()[0]?.status).toBe("disconnected");
+	expect(await echo?.run({ message: "2" }, context)).toBe("Echo: 2");
+	expect(last?.pid).not.toBe(first);
+});
+
+test("without leave a server is told that nobody can be asked", async () => {
+	await using mcp = await connectMcp({ everything });
+	expect(mcp.tools().map(({ name }) => name)).not.toContain("trigger-elicitation-request");
+});
+
+test("a program that is none cannot be connected to", async () => {
+	const nothing = { command: "/nonexistent/program" };
+	await expect(connectMcp({ nothing })).rejects.toMatchObject({ code: "mcp_connect_failed" });
+});

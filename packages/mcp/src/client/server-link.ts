@@ -1,0 +1,375 @@
+// One server: its connection, the list of its tools, and the calls that are under way.
+//
+// A link is idle until `connect`, then connecting, connected or disconnected; `close` ends it for good. A connection that was
+// lost is made anew by the next call or `refresh`. What connects is shared: two calls at once make one connection.
+
+import { HoldfastError } from "@holdfast/upp";
+import {
+	type CallToolResult,
+	Client,
+	type JsonSchemaValidator,
+	type jsonSchemaValidator,
+	SdkError,
+	SdkErrorCode,
+	SdkHttpError,
+	StreamableHTTPClientTransport,
+	type Tool,
+	type Transport,
+	UnauthorizedError,
+} from "@modelcontextprotocol/client";
+import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import type { AgentOptions, ToolContext } from "holdfast";
+import { idempotencyKeyMember } from "../idempotency-key.ts";
+import type { AskedBackDesk, CallUnderWay } from "./asked-back.ts";
+import { handleAsking } from "./handle-asking.ts";
+import type { McpServer } from "./options.ts";
+
+export type LinkStatus = "idle" | "connecting" | "connected" | "disconnected" | "unauthorized" | "closed";
+
+/** What a link says to those who own it. */
+export interface LinkListener {
+	listed(tools: readonly Tool[]): Promise<void>;
+	changed(type: "connected" | "disconnected" | "input-requested"): void;
+}
+
+/** What servers may ask back. */
+export interface LinkAllowance {
+	readonly desk: AskedBackDesk;
+	readonly elicitation: boolean;
+	readonly sampling: boolean;
+}
+
+/** A call of a tool at the server. */
+export interface ServerCall {
+	readonly tool: Tool;
+	readonly params: Record<string, unknown>;
+	readonly context: ToolContext;
+	/** Whether it may be made again when the connection broke under it. */
+	readonly again: boolean;
+}
+
+// The longest that a timer takes. The official client has a limit of a minute, which nobody asked for (keeps I10).
+const noLimit = 2 ** 31 - 1;
+const relistenAfterMs = [1000, 2000, 5000, 10_000, 30_000];
+const attempts = 3;
+
+/**
+ * Results are data that a model reads, whatever they look like. To check them against schemas of the server's own would let
+ * it choose patterns that take for ever.
+ */
+const believesNothing: jsonSchemaValidator = {
+	getValidator<Value>(): JsonSchemaValidator<Value> {
+		return (input: unknown) => ({ valid: true, data: input as Value, errorMessage: undefined });
+	},
+};
+
+export class ServerLink {
+	readonly name: string;
+	readonly #server: McpServer;
+	readonly #listener: LinkListener;
+	readonly #allowance: LinkAllowance;
+	readonly #underWay = new Map<ToolContext, CallUnderWay>();
+	#connecting: Promise<Client> | undefined;
+	#client: Client | undefined;
+	#transport: Transport | undefined;
+	#status: LinkStatus = "idle";
+	#listing: Promise<void> = Promise.resolve();
+	#timer: NodeJS.Timeout | undefined;
+
+	constructor(name: string, server: McpServer, listener: LinkListener, allowance: LinkAllowance) {
+		this.name = name;
+		this.#server = server;
+		this.#listener = listener;
+		this.#allowance = allowance;
+	}
+
+	get status(): LinkStatus {
+		return this.#status;
+	}
+
+	/** The revision that is spoken; undefined while there is no connection. */
+	get protocolVersion(): string | undefined {
+		return this.#client?.getNegotiatedProtocolVersion();
+	}
+
+	/** The client of the official package, connected. Rejects with `mcp_connect_failed`, `mcp_unauthorized`, `mcp_closed`. */
+	connect(): Promise<Client> {
+		if (this.#status === "closed") return Promise.reject(this.#closed());
+		if (this.#client !== undefined) return Promise.resolve(this.#client);
+		this.#connecting ??= this.#connect().finally(() => {
+			this.#connecting = undefined;
+		});
+		return this.#connecting;
+	}
+
+	/** Lists the server's tools anew. */
+	async refresh(): Promise<void> {
+		const before = this.#client;
+		const client = await this.connect();
+		if (client === before) await this.#list(client);
+	}
+
+	/** Hands in what the user came back with from the authorisation server, and connects. */
+	async finishAuth(callback: URLSearchParams): Promise<void> {
+		const transport = this.#transport;
+		if (!(transport instanceof StreamableHTTPClientTransport)) {
+			throw new HoldfastError(
+				"mcp_no_authorization",
+				`The MCP server "${this.name}" waits for no authorisation. Connect to it first; it must be one with \`url\` and \`auth\`.`,
+				{ data: { server: this.name } },
+			);
+		}
+		await transport.finishAuth(callback);
+		await this.connect();
+	}
+
+	/** Calls a tool. Rejects with what `connect` rejects with, `mcp_connection_lost`, and the server's own errors. */
+	async call(call: ServerCall): Promise<CallToolResult> {
+		for (let attempt = 1; ; attempt++) {
+			const client = await this.connect();
+			try {
+				return await this.#call(client, call);
+			} catch (error) {
+				const loss = lossOf(error);
+				if (loss === undefined || call.context.signal.aborted) throw error;
+				await this.#drop(client);
+				if (attempt < attempts && (loss === "never-arrived" || call.again)) continue;
+				throw new HoldfastError(
+					"mcp_connection_lost",
+					`The connection to the MCP server "${this.name}" broke while it ran "${call.tool.name}". ` +
+						"It may or may not have had its effect. It was not called again; find out before you repeat it.",
+					{ cause: error, data: { server: this.name, tool: call.tool.name } },
+				);
+			}
+		}
+	}
+
+	async close(): Promise<void> {
+		if (this.#status === "closed") return;
+		this.#status = "closed";
+		clearTimeout(this.#timer);
+		const connecting = this.#connecting;
+		await this.#client?.close().catch(() => {});
+		await connecting?.then(
+			(client) => client.close(),
+			() => {},
+		);
+		this.#client = undefined;
+	}
+
+	/** The model of a call that is under way, for what the server asks of one. */
+	#model(): AgentOptions["model"] | undefined {
+		return [...this.#underWay.keys()].at(-1)?.parentModel;
+	}
+
+	async #call(client: Client, { tool, params, context }: ServerCall): Promise<CallToolResult> {
+		const { toolCallId, sessionKey, runId } = context;
+		this.#underWay.set(context, {
+			toolCallId,
+			toolName: context.toolName,
+			...(sessionKey === undefined ? {} : { sessionKey }),
+			runId,
+		});
+		try {
+			return await client.callTool(
+				{
+					name: tool.name,
+					arguments: params,
+					_meta: { [idempotencyKeyMember]: context.idempotencyKey },
+				},
+				{
+					signal: context.signal,
+					timeout: this.#server.timeoutMs ?? noLimit,
+					resetTimeoutOnProgress: true,
+					toolDefinition: tool,
+					onprogress: ({ progress, total, message }) => {
+						const count = total === undefined ? `${progress}` : `${progress}/${total}`;
+						context.emit(message === undefined ? `${count}\n` : `${count} ${message}\n`);
+					},
+				},
+			);
+		} finally {
+			this.#underWay.delete(context);
+			this.#allowance.desk.callsOver(this.name, [...this.#underWay.values()]);
+		}
+	}
+
+	async #connect(): Promise<Client> {
+		this.#status = "connecting";
+		const client = this.#newClient();
+		const transport = this.#newTransport();
+		this.#transport = transport;
+		try {
+			await client.connect(transport, { timeout: this.#server.connectTimeoutMs ?? 60_000 });
+			if ((this.#status as LinkStatus) === "closed") throw this.#closed();
+			await this.#list(client);
+		} catch (error) {
+			await client.close().catch(() => {});
+			if ((this.#status as LinkStatus) === "closed") throw this.#closed();
+			this.#status = isUnauthorized(error) ? "unauthorized" : "disconnected";
+			throw this.#connectFailed(error);
+		}
+		client.onclose = () => void this.#drop(client);
+		this.#client = client;
+		this.#status = "connected";
+		this.#listener.changed("connected");
+		this.#watchSubscription(client, 0);
+		return client;
+	}
+
+	#newClient(): Client {
+		const { protocol = "auto", connectTimeoutMs = 60_000 } = this.#server;
+		const mode = protocol === "auto" ? "auto" : protocol === "2025" ? "legacy" : { pin: "2026-07-28" };
+		const { desk, elicitation, sampling } = this.#allowance;
+		const client = new Client(
+			{ name: "holdfast", version: "0.1.0" },
+			{
+				capabilities: {
+					...(elicitation ? { elicitation: { form: {}, url: {} } } : {}),
+					...(sampling ? { sampling: {} } : {}),
+				},
+				jsonSchemaValidator: believesNothing,
+				versionNegotiation: { mode, probe: { timeoutMs: Math.min(connectTimeoutMs, 10_000) } },
+				listChanged: {
+					tools: { autoRefresh: false, debounceMs: 20, onChanged: () => this.#listAgain(client) },
+				},
+			},
+		);
+		handleAsking(client, {
+			server: this.name,
+			desk,
+			elicitation,
+			sampling,
+			model: () => this.#model(),
+			calls: () => [...this.#underWay.values()],
+			changed: () => this.#listener.changed("input-requested"),
+		});
+		client.onerror = () => {}; // what fails is said where it is asked for
+		return client;
+	}
+
+	#newTransport(): Transport {
+		const server = this.#server;
+		if ("transport" in server) return server.transport();
+		if ("command" in server) {
+			const { command, args = [], env = {}, cwd, stderr = "ignore" } = server;
+			return new StdioClientTransport({
+				command,
+				args: [...args],
+				env: { ...getDefaultEnvironment(), ...env },
+				stderr,
+				...(cwd === undefined ? {} : { cwd }),
+			});
+		}
+		const { url, headers, auth, fetch } = server;
+		return new StreamableHTTPClientTransport(new URL(url), {
+			...(headers === undefined ? {} : { requestInit: { headers } }),
+			...(auth === undefined ? {} : { authProvider: auth }),
+			...(fetch === undefined ? {} : { fetch }),
+		});
+	}
+
+	/** One listing at a time: the last one to begin is the last one to be told. */
+	#list(client: Client): Promise<void> {
+		const listing = this.#listing.then(async () => {
+			const timeout = this.#server.connectTimeoutMs ?? 60_000;
+			const { tools } = await client.listTools(undefined, { timeout, cacheMode: "refresh" });
+			await this.#listener.listed(tools);
+		});
+		this.#listing = listing.catch(() => {});
+		return listing;
+	}
+
+	#listAgain(client: Client): void {
+		if (this.#client === client) this.#list(client).catch(() => {}); // a lost connection is noticed by itself
+	}
+
+	/** On the newer wire changes come by a stream of their own, which a server or a proxy may end at any time. */
+	#watchSubscription(client: Client, tries: number): void {
+		const subscription = client.autoOpenedSubscription;
+		if (subscription === undefined) return;
+		subscription.closed.then((why) => {
+			if (why !== "local") this.#relisten(client, tries);
+		});
+	}
+
+	#relisten(client: Client, tries: number): void {
+		if (this.#client !== client) return;
+		const delay = relistenAfterMs[Math.min(tries, relistenAfterMs.length - 1)];
+		this.#timer = setTimeout(async () => {
+			if (this.#client !== client) return;
+			try {
+				const { closed } = await client.listen({ toolsListChanged: true });
+				closed.then((why) => {
+					if (why !== "local") this.#relisten(client, 0);
+				});
+				await this.#list(client);
+			} catch {
+				this.#relisten(client, tries + 1);
+			}
+		}, delay);
+		this.#timer.unref();
+	}
+
+	/** Lets go of a connection that is lost. */
+	async #drop(client: Client): Promise<void> {
+		if (this.#client !== client) return;
+		this.#client = undefined;
+		clearTimeout(this.#timer);
+		if (this.#status !== "closed") {
+			this.#status = "disconnected";
+			this.#allowance.desk.close(this.name);
+			this.#listener.changed("disconnected");
+		}
+		await client.close().catch(() => {});
+	}
+
+	#closed(): HoldfastError {
+		return new HoldfastError(
+			"mcp_closed",
+			`The MCP servers were closed, "${this.name}" among them. Connect anew with \`connectMcp\`.`,
+			{ data: { server: this.name } },
+		);
+	}
+
+	#connectFailed(error: unknown): HoldfastError {
+		const data = { server: this.name };
+		if (isUnauthorized(error)) {
+			return new HoldfastError(
+				"mcp_unauthorized",
+				`The MCP server "${this.name}" asks for authorisation. Give \`auth\`, or let the user sign in and call \`finishAuth\` with what came back.`,
+				{ cause: error, data },
+			);
+		}
+		const why = error instanceof Error ? error.message : String(error);
+		return new HoldfastError("mcp_connect_failed", `The MCP server "${this.name}" cannot be used: ${why}`, {
+			cause: error,
+			retryable: true,
+			data,
+		});
+	}
+}
+
+function isUnauthorized(error: unknown): boolean {
+	if (error instanceof UnauthorizedError) return true;
+	if (error instanceof SdkHttpError) return error.status === 401;
+	return error instanceof Error && error.cause !== undefined && isUnauthorized(error.cause);
+}
+
+/** Whether a connection was lost, and whether the request can have arrived before. */
+function lossOf(error: unknown): "never-arrived" | "unknown" | undefined {
+	if (error instanceof SdkHttpError) {
+		// A server that was restarted does not know the session any more, and has done nothing.
+		if (error.status === 404) return "never-arrived";
+		return error.status === 502 || error.status === 503 || error.status === 504 ? "unknown" : undefined;
+	}
+	if (error instanceof SdkError) {
+		if (error.code === SdkErrorCode.NotConnected) return "never-arrived";
+		return error.code === SdkErrorCode.ConnectionClosed || error.code === SdkErrorCode.SendFailed
+			? "unknown"
+			: undefined;
+	}
+	if (!(error instanceof TypeError)) return undefined;
+	const code = (error.cause as { code?: unknown } | undefined)?.code;
+	return code === "ECONNREFUSED" ? "never-arrived" : "unknown";
+}

@@ -1,0 +1,66 @@
+// What a server's result is to a model: text, data, or content with pictures and files.
+import type { ContentBlock, JSONValue } from "@holdfast/upp";
+import type { CallToolResult } from "@modelcontextprotocol/client";
+
+type Content = CallToolResult["content"][number];
+
+/** A result as a tool returns it. Audio and other bytes that no model takes are named, with their type and size. */
+export function readResult(result: CallToolResult): string | JSONValue | readonly ContentBlock[] {
+	const content = result.content ?? [];
+	const blocks = content.map(blockOf);
+	if (blocks.some(({ type }) => type !== "text")) return blocks;
+	if (result.structuredContent !== undefined) return result.structuredContent as JSONValue;
+	return textOf(blocks);
+}
+
+/** What a failed call says. */
+export function readFailure(result: CallToolResult): string {
+	const text = textOf((result.content ?? []).map(blockOf).filter(({ type }) => type === "text"));
+	return text === "" ? "The tool failed without saying why." : text;
+}
+
+function textOf(blocks: readonly ContentBlock[]): string {
+	return blocks.map((block) => (block.type === "text" ? block.text : "")).join("\n");
+}
+
+function blockOf(content: Content): ContentBlock {
+	switch (content.type) {
+		case "text":
+			return text(content.text);
+		case "image":
+			return image(content.data, content.mimeType);
+		case "audio":
+			return text(`[audio, ${content.mimeType}, ${bytes(content.data)} bytes]`);
+		case "resource_link": {
+			const { uri, name, description } = content;
+			const about = description === undefined ? "" : `: ${description}`;
+			return text(`[resource ${name} at ${uri}${about}]`);
+		}
+		case "resource": {
+			const { resource } = content;
+			if ("text" in resource) return text(`[resource ${resource.uri}]\n${resource.text}`);
+			const { blob, mimeType = "application/octet-stream", uri } = resource;
+			if (mimeType.startsWith("image/")) return image(blob, mimeType);
+			if (mimeType === "application/pdf")
+				return { type: "document", source: { type: "base64", data: blob }, mimeType, title: uri };
+			return text(`[resource ${uri}, ${mimeType}, ${bytes(blob)} bytes]`);
+		}
+		default:
+			return text(`[content of the unknown type ${JSON.stringify((content as { type: unknown }).type)}]`);
+	}
+}
+
+function text(value: string): ContentBlock {
+	return { type: "text", text: value };
+}
+
+// A picture that is none would fail every request that shows it to a model, for the rest of the session.
+function image(data: string, mimeType: string): ContentBlock {
+	if (!/^image\/[\w.+-]+$/.test(mimeType) || !/^[A-Za-z0-9+/]+={0,2}$/.test(data) || data.length % 4 !== 0)
+		return text(`[a picture that cannot be read, ${bytes(data)} bytes]`);
+	return { type: "image", source: { type: "base64", data }, mimeType };
+}
+
+function bytes(base64: string): number {
+	return Math.floor((base64.length * 3) / 4);
+}

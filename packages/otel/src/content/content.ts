@@ -1,0 +1,64 @@
+// What was said, masked and shortened, as text for an attribute. Absent unless it is asked for.
+import { createRedactor } from "@holdfast/runner/safety";
+
+/** What of the content of runs is told. */
+export interface ContentOptions {
+	/** Values that are masked wherever they are. Choose those of 8 characters and more. */
+	readonly secrets?: readonly string[] | undefined;
+	/** Texts are cut after so many characters, and say so. Default 4,000. */
+	readonly maxTextLength?: number | undefined;
+	/** Called with data that is masked already, to mask more of it. Must not throw. */
+	readonly mask?: ((data: unknown) => unknown) | undefined;
+}
+
+/** Levels of data that are looked at. */
+const deepest = 20;
+/** Members of an array or object that are given. */
+const most = 1_000;
+
+export class Content {
+	readonly #redact: (data: unknown) => unknown;
+	readonly #longest: number;
+
+	constructor({ secrets = [], maxTextLength = 4_000, mask = (data) => data }: ContentOptions) {
+		const redactor = createRedactor({ secrets });
+		this.#redact = (data) => mask(redactor.redact(data));
+		this.#longest = maxTextLength;
+	}
+
+	/** Masked before it is cut, so that no half of a secret is left. */
+	masked(data: unknown): unknown {
+		return shortened(this.#redact(data), this.#longest, deepest);
+	}
+
+	/** As JSON; what is no JSON is said to be none. */
+	json(data: unknown): string {
+		try {
+			return JSON.stringify(this.masked(data)) ?? "null";
+		} catch {
+			return '"[not JSON]"';
+		}
+	}
+}
+
+function shortened(data: unknown, longest: number, levels: number): unknown {
+	if (typeof data === "string") return shortText(data, longest);
+	if (typeof data === "bigint") return String(data);
+	if (typeof data !== "object" || data === null) return data;
+	if (data instanceof Uint8Array) return `[${data.byteLength} bytes]`;
+	if (levels === 0) return "[nested deeper]";
+	if (Array.isArray(data)) return data.slice(0, most).map((each) => shortened(each, longest, levels - 1));
+	if (typeof (data as { toJSON?: unknown }).toJSON === "function") return shortText(String(data), longest);
+	return Object.fromEntries(
+		Object.entries(data)
+			.slice(0, most)
+			.map(([name, value]) => [shortText(name, longest), shortened(value, longest, levels - 1)]),
+	);
+}
+
+/** Never ends within a surrogate pair. */
+function shortText(text: string, longest: number): string {
+	if (text.length <= longest) return text;
+	const end = /[\uD800-\uDBFF]/.test(text[longest - 1] ?? "") ? longest - 1 : longest;
+	return `${text.slice(0, end)}… (${text.length - end} more characters)`;
+}

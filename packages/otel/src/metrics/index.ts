@@ -1,0 +1,2 @@
+// Door of the metrics.
+export { RunMetrics } from "./run-metrics.ts";

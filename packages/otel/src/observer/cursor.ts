@@ -1,0 +1,82 @@
+// How far an observer is: kept in memory, and beside the sessions of a host that has records, so that another process
+// continues where one stopped.
+import type { RecordSpace } from "holdfast";
+
+/** How far one session was told. */
+export interface Told {
+	readonly incarnation: string;
+	/** Id of the last event before the run under way; of the last one of all, where none is. Absent: from its beginning. */
+	readonly settled?: string;
+	/** Id of the last event that was told. */
+	readonly last: string;
+}
+
+interface Stored {
+	readonly position: number;
+	readonly sessions: readonly (readonly [key: string, told: Told])[];
+}
+
+/** Of how many sessions it is known, those that changed last; of how many of them it is kept by the host. */
+const knownSessions = 20_000;
+const keptSessions = 1_000;
+const shelf = "otel";
+
+export class Cursor {
+	readonly #records: RecordSpace | undefined;
+	readonly #name: string;
+	/** The session told last comes last. */
+	readonly #sessions = new Map<string, Told>();
+	#position: number | undefined;
+	#isSaved = true;
+
+	constructor(records: RecordSpace | undefined, name: string) {
+		this.#records = records;
+		this.#name = name;
+	}
+
+	/** The position of the last change that was told; undefined where nothing is known. */
+	get position(): number | undefined {
+		return this.#position;
+	}
+
+	async load(): Promise<void> {
+		const { value } = (await this.#records?.get({ shelf, name: this.#name })) ?? {};
+		const stored = value as Stored | undefined;
+		this.#position = stored?.position;
+		for (const [key, told] of stored?.sessions ?? []) this.#sessions.set(key, told);
+	}
+
+	/** Writes what was not written yet. */
+	async save(): Promise<void> {
+		if (this.#position === undefined || this.#isSaved) return;
+		const value: Stored = { position: this.#position, sessions: [...this.#sessions].slice(-keptSessions) };
+		this.#isSaved = true;
+		await this.#records?.commit([], [{ shelf, name: this.#name, value }]);
+	}
+
+	/** Where to begin when nothing is known. */
+	begin(position: number): void {
+		this.#position = position;
+		this.#isSaved = false;
+	}
+
+	toldOf(key: string, incarnation: string): Told | undefined {
+		const told = this.#sessions.get(key);
+		return told?.incarnation === incarnation ? told : undefined;
+	}
+
+	set(key: string, told: Told, position: number): void {
+		this.#position = position;
+		this.#isSaved = false;
+		this.#sessions.delete(key);
+		this.#sessions.set(key, told);
+		for (const oldest of this.#sessions.keys()) {
+			if (this.#sessions.size <= knownSessions) break;
+			this.#sessions.delete(oldest);
+		}
+	}
+
+	forget(key: string): void {
+		this.#sessions.delete(key);
+	}
+}

@@ -1,0 +1,242 @@
+// The observer: follows all sessions of a host and tells OpenTelemetry and a logger of their runs. It reads what is
+// committed and writes nothing but its own position, so no run waits for it or fails by it.
+//
+// observing ── close ──▶ catching up ──▶ closed
+//     └── the store cannot be read ──▶ closed
+import { metrics as globalMetrics, trace as globalTrace, type Meter, type Tracer } from "@opentelemetry/api";
+import { type ChangeLog, followAll, type Host, isHoldfastError, type StoreEvent } from "holdfast";
+import { readStoreKey } from "holdfast/execute";
+import { readChildStoreKey } from "holdfast/host";
+import { Content, type ContentOptions } from "../content/index.ts";
+import { type RunIds, StableIds } from "../ids/index.ts";
+import { type ObserverLogger, RunLog } from "../logs/index.ts";
+import { RunMetrics } from "../metrics/index.ts";
+import { providerOf, RunTrace, type Telling } from "../spans/index.ts";
+import { Cursor } from "./cursor.ts";
+import { parentOf } from "./parents.ts";
+
+/** How runs are observed. */
+export interface ObserverOptions {
+	/** Makes the spans. Default: that of the global tracer provider. */
+	readonly tracer?: Tracer | undefined;
+	/** Makes the metrics. Default: that of the global meter provider. */
+	readonly meter?: Meter | undefined;
+	/** What `runIds()` gave and the tracer provider has as its `idGenerator`. Default: none, and spans get random ids. */
+	readonly ids?: RunIds | undefined;
+	/** Takes a line for what happens to each run; a Pino logger fits. Default: none. */
+	readonly logger?: ObserverLogger | undefined;
+	/** What was said, by users, models and tools, masked. Default: nothing of it. */
+	readonly content?: ContentOptions | undefined;
+	/** The provider of a model, from the model's id. Default: a guess by the id's name; `other` where it does not say. */
+	readonly providerOf?: ((modelId: string) => string) | undefined;
+	/**
+	 * Where to begin: `last` where the observer of this name stopped, and at what comes from now on where there was none;
+	 * `start` with all that is kept; `now`. Default `last`.
+	 */
+	readonly from?: "last" | "start" | "now" | undefined;
+	/** Under which its position is kept by the host, if that has records. One observer a name. Default `otel`. */
+	readonly name?: string | undefined;
+	/** Milliseconds between writes of the position. Less repeats less after a crash. Default 5,000. */
+	readonly saveEveryMs?: number | undefined;
+	/**
+	 * Called with what went wrong: `journal_corrupt` and `journal_newer` for a session that cannot be read and is passed over;
+	 * `changes_expired` when changes were missed; anything else ends the observer. Must not throw. Default: a line of the logger.
+	 */
+	readonly onProblem?: ((error: unknown, sessionKey?: string) => void) | undefined;
+}
+
+/** An observer at work. */
+export interface Observer {
+	/** Settles when it has ended. */
+	readonly ended: Promise<void>;
+	/** Tells what was committed up to now, and ends. Calling it twice is harmless. */
+	close(): Promise<void>;
+}
+
+type ObservedHost = Pick<Host, "journal" | "runs" | "records"> & { readonly changes: ChangeLog };
+
+/** Runs that are observed at once; of more, those heard of longest ago are let go. */
+const mostTraces = 10_000;
+
+/**
+ * Observes all runs of a host, in whichever process they are. Start one for a store, not one for each worker: two of them count twice.
+ *
+ * @example
+ * ```ts
+ * import { observe, runIds } from "@holdfast/otel";
+ * import { scriptedModel } from "@holdfast/testing";
+ * import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
+ * import { Agent, memoryHost } from "holdfast";
+ *
+ * const ids = runIds();
+ * const exporter = new InMemorySpanExporter();
+ * const provider = new TracerProvider({ idGenerator: ids, spanProcessors: [new SimpleSpanProcessor({ exporter })] });
+ * const host = memoryHost();
+ * const observer = observe(host, { tracer: provider.getTracer("holdfast"), ids, from: "start" });
+ *
+ * const clerk = new Agent({ model: scriptedModel(["Good morning."]), host });
+ * await (await clerk.session("ticket-7").send("Hello")).result();
+ *
+ * await observer.close();
+ * console.log(exporter.getFinishedSpans().map(({ name }) => name)); // ["chat scripted", "invoke_agent"]
+ * ```
+ */
+export function observe(host: ObservedHost, options: ObserverOptions = {}): Observer {
+	return new HostObserver(host, options);
+}
+
+/** The key as it is told: that of a sub-agent's session with what it is made of. */
+function shownKey(key: string): string {
+	const child = readChildStoreKey(key);
+	if (child === undefined) return key;
+	return `${shownKey(readStoreKey(child.parentStoreKey).key)}/${child.subagent}/${child.suffix}`;
+}
+
+class HostObserver implements Observer {
+	readonly ended: Promise<void>;
+	readonly #host: ObservedHost;
+	readonly #options: ObserverOptions;
+	readonly #to: Telling;
+	readonly #cursor: Cursor;
+	readonly #closing = new AbortController();
+	/** The run of each session that was told last, until it has ended. */
+	readonly #traces = new Map<string, RunTrace>();
+	/** The same by the ids of runs. */
+	readonly #runs = new Map<string, RunTrace>();
+	/** The last event that was told before, of sessions that are read again from the start of a run. */
+	readonly #repeating = new Map<string, string>();
+
+	constructor(host: ObservedHost, options: ObserverOptions) {
+		this.#host = host;
+		this.#options = options;
+		const { content, ids } = options;
+		this.#to = {
+			tracer: options.tracer ?? globalTrace.getTracer("@holdfast/otel"),
+			ids: ids instanceof StableIds ? ids : undefined,
+			metrics: new RunMetrics(options.meter ?? globalMetrics.getMeter("@holdfast/otel")),
+			log: new RunLog(options.logger),
+			content: content && new Content(content),
+			providerOf: options.providerOf ?? providerOf,
+		};
+		this.#cursor = new Cursor(host.records, options.name ?? "otel");
+		this.ended = this.#observe().catch((error: unknown) => this.#problem(error));
+	}
+
+	async close(): Promise<void> {
+		this.#closing.abort();
+		await this.ended;
+	}
+
+	async #observe(): Promise<void> {
+		const saving = setInterval(() => this.#save(), this.#options.saveEveryMs ?? 5_000);
+		(saving as { unref?: () => void }).unref?.();
+		try {
+			await this.#begin();
+			await this.#follow("never", this.#closing.signal);
+			await this.#follow("caught-up");
+		} finally {
+			clearInterval(saving);
+			// What is open is told again, and whole, by whoever continues; without ids of its own it would be told twice.
+			if (this.#to.ids === undefined) for (const trace of this.#traces.values()) trace.leave("left");
+			await this.#cursor.save();
+		}
+	}
+
+	/** At the position where the one before stopped, or where it is said to begin. */
+	async #begin(): Promise<void> {
+		const { from = "last" } = this.#options;
+		if (from === "last") await this.#cursor.load();
+		if (this.#cursor.position !== undefined) return;
+		this.#cursor.begin(from === "start" ? 0 : await this.#host.changes.position());
+	}
+
+	async #follow(until: "caught-up" | "never", signal?: AbortSignal): Promise<void> {
+		try {
+			const events = followAll(this.#host, {
+				after: this.#cursor.position ?? 0,
+				until,
+				known: (key, incarnation) => this.#knownOf(key, incarnation),
+				unreadable: (key, error) => this.#problem(error, key),
+				deleted: (key) => this.#forget(key),
+				signal,
+			});
+			for await (const event of events) await this.#take(event);
+		} catch (error) {
+			if (!isHoldfastError(error) || error.code !== "changes_expired") throw error;
+			// What was deleted meanwhile is not known any more, so nothing before now is, either.
+			this.#problem(error);
+			this.#cursor.begin(await this.#host.changes.position());
+			await this.#follow(until, signal);
+		}
+	}
+
+	/** From where a session is read: where it is known how its run began, after what was told; else from before the run. */
+	#knownOf(key: string, incarnation: string): string | undefined {
+		const told = this.#cursor.toldOf(key, incarnation);
+		if (told === undefined) return undefined;
+		// One that was left in the middle of what is told again has not all of it.
+		if (this.#repeating.has(key)) this.#traces.delete(key);
+		if (this.#traces.has(key) || told.settled === told.last) return told.last;
+		this.#repeating.set(key, told.last);
+		return told.settled;
+	}
+
+	async #take({ key, incarnation, id, event, position }: StoreEvent): Promise<void> {
+		const told = this.#cursor.toldOf(key, incarnation);
+		const isRepeated = this.#repeating.has(key);
+		if (event.type === "run_start") await this.#started(key, event);
+		this.#traces.get(key)?.notify(event, isRepeated);
+		if (event.type === "run_end") this.#drop(key);
+		if (isRepeated) {
+			if (this.#repeating.get(key) === id) this.#repeating.delete(key);
+			return;
+		}
+		const settled = event.type === "run_end" ? id : told?.settled;
+		const now = { incarnation, ...(settled === undefined ? {} : { settled }), last: id };
+		this.#cursor.set(key, now, position);
+	}
+
+	async #started(key: string, event: Extract<StoreEvent["event"], { type: "run_start" }>): Promise<void> {
+		if (this.#traces.get(key)?.runId === event.runId) return;
+		this.#drop(key);
+		const { place } = (await this.#host.runs?.locate(event.runId)) ?? {};
+		if (place !== undefined && place !== key) return;
+		const parent = await parentOf(this.#host, event, (runId) => this.#runs.get(runId));
+		const trace = new RunTrace(this.#to, shownKey(event.sessionKey ?? key), event, parent);
+		this.#traces.set(key, trace);
+		this.#runs.set(event.runId, trace);
+		for (const oldest of this.#traces.keys()) {
+			if (this.#traces.size <= mostTraces) break;
+			this.#drop(oldest);
+		}
+	}
+
+	#drop(key: string): void {
+		const trace = this.#traces.get(key);
+		if (trace === undefined) return;
+		trace.leave("left");
+		this.#traces.delete(key);
+		this.#runs.delete(trace.runId);
+	}
+
+	#forget(key: string): void {
+		this.#traces.get(key)?.leave("deleted");
+		this.#drop(key);
+		this.#cursor.forget(key);
+		this.#repeating.delete(key);
+	}
+
+	#save(): void {
+		this.#cursor.save().catch((error: unknown) => this.#problem(error));
+	}
+
+	#problem(error: unknown, sessionKey?: string): void {
+		const { onProblem } = this.#options;
+		if (onProblem !== undefined) {
+			onProblem(error, sessionKey);
+			return;
+		}
+		const { code, name } = (error ?? {}) as { readonly code?: unknown; readonly name?: unknown };
+		this.#to.log.write("error", "not observed", { sessionKey, code: code ?? name });
+	}
+}

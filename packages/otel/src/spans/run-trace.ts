@@ -1,0 +1,210 @@
+// The spans, metrics and log lines of one run. They are a fold over its events.
+//
+// none ── run_start ──▶ working ── run_end ──▶ ended
+//                        │   ▲
+//            waiting ────┤   └── run_start again (answered, resumed, after a crash)
+//                        ▼
+//                     resting
+//
+// Each time that a process works on the run is a span of its own, `invoke_agent`, which ends when the run waits, ends, or is
+// last heard of. All are in one trace: those after the first are children of the first and linked to the one before. No
+// span covers the time in which nobody worked.
+import { type Attributes, type Link, type Span, SpanKind, SpanStatusCode } from "@opentelemetry/api";
+import type { RunEvent } from "holdfast";
+import { messageParts } from "../content/index.ts";
+import { type Place, traceIdOf } from "../ids/index.ts";
+import { CallSpans } from "./call-spans.ts";
+import { given, linkTo, SpanWriter, type Telling } from "./span-writer.ts";
+
+/** What a sub-agent's run hangs on. */
+export interface RunParent extends Place {
+	/** `child`: its trace is its parent's. `link`: it works on by itself, in a trace of its own. */
+	readonly relation: "child" | "link";
+}
+
+type Start = Extract<RunEvent, { type: "run_start" }>;
+
+export class RunTrace {
+	readonly traceId: string;
+	readonly #writer: SpanWriter;
+	readonly #calls: CallSpans;
+	readonly #started: Start;
+	readonly #parent: RunParent | undefined;
+	/** Span of the first part; the parent of those after it. */
+	#first: Span | undefined;
+	#part: Span | undefined;
+	/** The part before, to which the next one is linked. */
+	#before: Span | undefined;
+	#lastAt: number;
+	/** What the user said, until the model has answered. */
+	#inputs: unknown[] = [];
+
+	constructor(to: Telling, sessionKey: string, started: Start, parent: RunParent | undefined) {
+		const { runId, agentName, at } = started;
+		this.traceId = parent?.relation === "child" ? parent.traceId : traceIdOf(runId);
+		this.#writer = new SpanWriter(to, { sessionKey, runId, traceId: this.traceId, agentName });
+		this.#calls = new CallSpans(this.#writer, this.traceId, runId);
+		this.#started = started;
+		this.#parent = parent;
+		this.#lastAt = at;
+	}
+
+	get runId(): string {
+		return this.#started.runId;
+	}
+
+	/** Ids of the span of a call that is under way. */
+	placeOfCall(toolCallId: string): Place {
+		return this.#calls.placeOf(toolCallId);
+	}
+
+	/** Takes the next event. `isRepeated`: it was told before, and only its spans are made again. */
+	notify(event: RunEvent, isRepeated: boolean): void {
+		this.#writer.isRepeated = isRepeated;
+		if (event.type === "run_start") this.#begin(event);
+		if ("at" in event) this.#lastAt = Math.max(this.#lastAt, event.at);
+		if (event.type === "input") this.#heard(event);
+		else if (event.type === "message") this.#answered(event);
+		else if (event.type === "tool_start") this.#calls.started(event, this.#part);
+		else if (event.type === "tool_end") this.#calls.ended(event, this.#part);
+		else if (event.type === "waiting") this.#waits(event);
+		else if (event.type === "run_suspended") this.#parked(event.reason);
+		else if (event.type === "run_end") this.#ended(event);
+	}
+
+	/** Ends what is open: the session is gone, or is observed no more. */
+	leave(outcome: string): void {
+		this.#endPart({ "holdfast.run.outcome": outcome });
+	}
+
+	#begin({ reason, attempt, agentName, runKind, agentChanged, at }: Start): void {
+		// Only what was heard before says when the process before was at work.
+		this.#endPart({ "holdfast.run.outcome": reason ?? "left" }, reason === "crash" ? "crash" : undefined);
+		this.#part = this.#writer.start({
+			what: `part ${attempt}`,
+			name: agentName === undefined || agentName === "" ? "invoke_agent" : `invoke_agent ${agentName}`,
+			kind: SpanKind.INTERNAL,
+			at,
+			inside: this.#first?.spanContext() ?? (this.#parent?.relation === "child" ? this.#parent : undefined),
+			links: this.#links(),
+			attributes: {
+				"gen_ai.operation.name": "invoke_agent",
+				...this.#writer.agent,
+				"holdfast.run.kind": runKind,
+				"holdfast.run.attempt": attempt,
+				...given("holdfast.run.resume_reason", reason),
+				...(agentChanged === undefined ? {} : { "holdfast.agent.changed": [...agentChanged] }),
+			},
+		});
+		this.#first ??= this.#part;
+		this.#log("info", attempt === 1 ? "run started" : "run resumed", { attempt, reason });
+	}
+
+	#links(): readonly Link[] {
+		if (this.#before !== undefined) return [linkTo(this.#before.spanContext(), "continues")];
+		return this.#parent?.relation === "link" ? [linkTo(this.#parent, "delegated")] : [];
+	}
+
+	#heard({ message }: Extract<RunEvent, { type: "input" }>): void {
+		if (this.#writer.to.content !== undefined) this.#inputs.push(messageParts(message));
+	}
+
+	#answered(event: Extract<RunEvent, { type: "message" }>): void {
+		const { at, duration, modelId, usage, stopReason, step, tag, cost, message, seq } = event;
+		const { content, providerOf } = this.#writer.to;
+		const about = {
+			"gen_ai.operation.name": "chat",
+			"gen_ai.provider.name": providerOf(modelId),
+			"gen_ai.request.model": modelId,
+		};
+		const said = content && {
+			...(this.#inputs.length === 0 ? {} : { "gen_ai.input.messages": content.json(this.#inputs) }),
+			"gen_ai.output.messages": content.json([messageParts(message, stopReason)]),
+		};
+		this.#inputs = [];
+		const span = this.#writer.start({
+			what: `entry ${seq}`,
+			name: `chat ${modelId}`,
+			kind: SpanKind.CLIENT,
+			at: at - duration,
+			inside: this.#part?.spanContext(),
+			attributes: {
+				...about,
+				...this.#writer.agent,
+				"gen_ai.response.finish_reasons": [stopReason],
+				"gen_ai.usage.input_tokens": usage.inputTokens,
+				"gen_ai.usage.output_tokens": usage.outputTokens,
+				...given("gen_ai.usage.cache_read.input_tokens", usage.cacheReadTokens),
+				...given("gen_ai.usage.cache_creation.input_tokens", usage.cacheWriteTokens),
+				...given("holdfast.cost_usd", cost),
+				"holdfast.step": step,
+				"holdfast.tag": tag,
+				...said,
+			},
+		});
+		span.end(at);
+		this.#writer.count((metrics) => {
+			metrics.operation(duration, about);
+			metrics.answer(usage, cost, about);
+		});
+		const { inputTokens, outputTokens } = usage;
+		const texts = content === undefined ? {} : { text: content.masked(message.text) };
+		const line = { step, model: modelId, durationMs: duration, inputTokens, outputTokens, cost, stopReason };
+		this.#log("info", "model answered", { ...line, ...texts }, span);
+	}
+
+	#waits({ at, calls, wait }: Extract<RunEvent, { type: "waiting" }>): void {
+		const awaited = calls.map(({ awaits, call }) => `${awaits} ${call.toolName} ${call.toolCallId}`);
+		const attributes = { "holdfast.awaits": awaited, ...given("holdfast.wait", wait?.tag) };
+		this.#part?.addEvent("holdfast.waiting", attributes, at);
+		this.#log("info", "run waits", { calls: awaited, wait: wait?.tag, until: wait?.until });
+		this.#endPart({ "holdfast.run.outcome": "waiting" });
+	}
+
+	#parked(reason: string): void {
+		if (reason === "parked") this.#log("error", "run parked", { outcome: reason });
+		this.#endPart({ "holdfast.run.outcome": reason }, reason === "parked" ? reason : undefined);
+	}
+
+	#ended(event: Extract<RunEvent, { type: "run_end" }>): void {
+		const { at, outcome, error, usage, steps, cost } = event;
+		const { inputTokens, outputTokens } = usage;
+		const attributes = { "holdfast.run.outcome": outcome, "holdfast.run.steps": steps };
+		this.#endPart({ ...attributes, ...given("holdfast.run.cost_usd", cost) }, errorTypeOf(event));
+		const durationMs = at - this.#started.at;
+		this.#writer.count((metrics) => {
+			const failed = given("error.type", error?.code);
+			metrics.run(durationMs, { ...this.#writer.agent, "holdfast.run.outcome": outcome, ...failed });
+		});
+		const sums = { steps, durationMs, inputTokens, outputTokens, cost };
+		this.#log(outcome === "error" ? "error" : "info", "run ended", { outcome, code: error?.code, ...sums });
+	}
+
+	/** Ends the span of this process's part, and of the calls that it left open. */
+	#endPart(attributes: Attributes, errorType?: string): void {
+		const part = this.#part;
+		if (part === undefined) return;
+		this.#calls.left(this.#lastAt);
+		part.setAttributes(attributes);
+		if (errorType !== undefined) {
+			part.setAttribute("error.type", errorType);
+			part.setStatus({ code: SpanStatusCode.ERROR, message: errorType });
+		}
+		part.end(this.#lastAt);
+		this.#before = part;
+		this.#part = undefined;
+	}
+
+	#log(
+		level: "info" | "warn" | "error",
+		message: string,
+		fields: Readonly<Record<string, unknown>>,
+		span: Span | undefined = this.#part ?? this.#before,
+	): void {
+		this.#writer.log(level, message, fields, span);
+	}
+}
+
+function errorTypeOf({ error, outcome }: Extract<RunEvent, { type: "run_end" }>): string | undefined {
+	return error?.code ?? (outcome === "completed" ? undefined : outcome);
+}

@@ -1,0 +1,122 @@
+// Starts the spans of a run and writes its log lines, each with the ids of its session, run, trace and span.
+import {
+	type Attributes,
+	type Link,
+	ROOT_CONTEXT,
+	type Span,
+	type SpanContext,
+	type SpanKind,
+	TraceFlags,
+	type Tracer,
+	trace,
+} from "@opentelemetry/api";
+import type { Content } from "../content/index.ts";
+import { type Place, type StableIds, spanIdOf } from "../ids/index.ts";
+import type { RunLog } from "../logs/index.ts";
+import type { RunMetrics } from "../metrics/index.ts";
+
+/** Where what is observed goes to. */
+export interface Telling {
+	readonly tracer: Tracer;
+	readonly ids: StableIds | undefined;
+	readonly metrics: RunMetrics;
+	readonly log: RunLog;
+	/** Undefined: nothing that was said. */
+	readonly content: Content | undefined;
+	readonly providerOf: (modelId: string) => string;
+}
+
+/** A span that is to be started. */
+export interface NewSpan {
+	/** Names it within the run, always the same. */
+	readonly what: string;
+	readonly name: string;
+	readonly kind: SpanKind;
+	/** Milliseconds since the epoch. */
+	readonly at: number;
+	/** Its parent; undefined: it is the first of its trace. */
+	readonly inside: Place | undefined;
+	readonly links?: readonly Link[];
+	readonly attributes: Attributes;
+}
+
+/** Of which run. */
+export interface AboutRun {
+	readonly sessionKey: string;
+	readonly runId: string;
+	readonly traceId: string;
+	readonly agentName: string | undefined;
+}
+
+export class SpanWriter {
+	readonly to: Telling;
+	readonly #about: AboutRun;
+	/** Set while what comes was told before: spans are made again, with the same ids, but nothing is counted or logged. */
+	isRepeated = false;
+
+	constructor(to: Telling, about: AboutRun) {
+		this.to = to;
+		this.#about = about;
+	}
+
+	start({ what, name, kind, at, inside, links = [], attributes }: NewSpan): Span {
+		const { runId, traceId, sessionKey } = this.#about;
+		const context =
+			inside === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, contextOf(inside));
+		const about = { "gen_ai.conversation.id": sessionKey, "holdfast.run.id": runId };
+		const options = {
+			kind,
+			startTime: at,
+			attributes: { ...attributes, ...about },
+			links: [...links],
+			root: inside === undefined,
+		};
+		const start = (): Span => this.to.tracer.startSpan(name, options, context);
+		const { ids } = this.to;
+		return ids === undefined ? start() : ids.use({ traceId, spanId: spanIdOf(runId, what) }, start);
+	}
+
+	/** Counts what was not counted before. */
+	count(counting: (metrics: RunMetrics) => void): void {
+		if (!this.isRepeated) counting(this.to.metrics);
+	}
+
+	log(
+		level: "info" | "warn" | "error",
+		message: string,
+		fields: Readonly<Record<string, unknown>>,
+		span: Span | undefined,
+	): void {
+		if (this.isRepeated) return;
+		const { sessionKey, runId, agentName, traceId } = this.#about;
+		const ids = span?.spanContext();
+		this.to.log.write(level, message, {
+			sessionKey,
+			runId,
+			agent: agentName,
+			trace_id: ids?.traceId ?? traceId,
+			span_id: ids?.spanId,
+			...fields,
+		});
+	}
+
+	/** The agent, where it has a name. */
+	get agent(): Attributes {
+		const { agentName } = this.#about;
+		return agentName === undefined || agentName === "" ? {} : { "gen_ai.agent.name": agentName };
+	}
+}
+
+function contextOf({ traceId, spanId }: Place): SpanContext {
+	return { traceId, spanId, traceFlags: TraceFlags.SAMPLED };
+}
+
+/** An attribute, if there is a value. */
+export function given(name: string, value: number | string | undefined): Attributes {
+	return value === undefined ? {} : { [name]: value };
+}
+
+/** A link that says why. */
+export function linkTo(context: Place, why: "continues" | "delegated" | "retries"): Link {
+	return { context: contextOf(context), attributes: { "holdfast.link": why } };
+}

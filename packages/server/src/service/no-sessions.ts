@@ -1,0 +1,21 @@
+// The sessions of a server that has none: its routes serve something else, and what is asked for is not there.
+import { HoldfastError } from "holdfast";
+import type { SessionService } from "./service-types.ts";
+
+function notFound(): HoldfastError {
+	return new HoldfastError("session_not_found", "Session not found");
+}
+
+export const noSessions: SessionService = {
+	submit: async () => Promise.reject(notFound()),
+	get: async () => undefined,
+	list: async () => ({ sessions: [] }),
+	// biome-ignore lint/correctness/useYield: there is nothing to follow.
+	async *follow() {
+		throw notFound();
+	},
+	stop: async () => Promise.reject(notFound()),
+	delete: async () => Promise.reject(notFound()),
+	recover: async () => {},
+	close: async () => {},
+};

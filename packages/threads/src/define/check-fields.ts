@@ -1,0 +1,75 @@
+// Checks that several definitions share.
+import { invalidDefinition, type Subject } from "./invalid-definition.ts";
+
+/** Whether a value is an object with members, and no array. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+	return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The options of a definition, which must be an object. */
+export function checkOptions(subject: Subject, options: unknown): asserts options is Record<string, unknown> {
+	if (!isRecord(options)) throw invalidDefinition(subject, "options", "must be an object");
+}
+
+/** A text that must be there. */
+export function checkText(subject: Subject, field: string, value: unknown): asserts value is string {
+	if (value === undefined || value === null || value === "")
+		throw invalidDefinition(subject, field, "is missing or empty");
+	if (typeof value !== "string") throw invalidDefinition(subject, field, "must be a string");
+}
+
+/** A name that must be there. With a slash it would look like the name of a package's item. */
+export function checkName(subject: Subject, value: unknown): asserts value is string {
+	checkText(subject, "name", value);
+	if (/[/:]/.test(value)) throw invalidDefinition(subject, "name", "may hold no slash and no colon");
+}
+
+/** A whole number above 0, or nothing. */
+export function checkCount(subject: Subject, field: string, value: unknown): void {
+	if (value !== undefined && !(Number.isSafeInteger(value) && (value as number) > 0))
+		throw invalidDefinition(subject, field, "must be a positive integer");
+}
+
+/** A choice, or nothing. */
+export function checkChoice(
+	subject: Subject,
+	field: string,
+	value: unknown,
+	choices: readonly string[],
+): void {
+	if (value !== undefined && !choices.includes(value as string))
+		throw invalidDefinition(subject, field, `must be one of ${choices.join(", ")}`);
+}
+
+/** A function. */
+export function checkFunction(subject: Subject, field: string, value: unknown): void {
+	if (typeof value !== "function") throw invalidDefinition(subject, field, "must be a function");
+}
+
+/** A list of texts, or nothing. */
+export function checkTexts(subject: Subject, field: string, value: unknown): void {
+	if (value === undefined) return;
+	if (!Array.isArray(value) || value.some((text) => typeof text !== "string" || text === ""))
+		throw invalidDefinition(subject, field, "must be a list of names");
+}
+
+/** Texts by name, or nothing. */
+export function checkTextsByName(subject: Subject, field: string, value: unknown): void {
+	if (value === undefined) return;
+	if (!isRecord(value)) throw invalidDefinition(subject, field, "must be an object of strings");
+	for (const [name, text] of Object.entries(value)) {
+		if (typeof text !== "string") throw invalidDefinition(subject, `${field}.${name}`, "must be a string");
+	}
+}
+
+/** Definitions of environment values, or nothing. */
+export function checkVariables(subject: Subject, value: unknown): void {
+	if (value === undefined) return;
+	if (!Array.isArray(value)) throw invalidDefinition(subject, "variables", "must be a list");
+	for (const [at, variable] of value.entries()) {
+		const field = `variables[${at}]`;
+		if (!isRecord(variable)) throw invalidDefinition(subject, field, "must be an object");
+		checkText(subject, `${field}.name`, variable.name);
+		checkChoice(subject, `${field}.type`, variable.type ?? "", ["text", "secret"]);
+	}
+}

@@ -1,0 +1,49 @@
+// defineAgent: SA-001, SA-002, SA-014.
+import type { AgentDefinition, SideConfig } from "../types/index.ts";
+import {
+	checkChoice,
+	checkCount,
+	checkName,
+	checkOptions,
+	checkText,
+	checkTexts,
+	checkTextsByName,
+	isRecord,
+} from "./check-fields.ts";
+import { invalidDefinition, type Subject } from "./invalid-definition.ts";
+
+/**
+ * Defines an agent: the default export of a file in `agents/agents/`.
+ *
+ * @throws HoldfastError `invalid_definition`, naming the field
+ * @see SA-001, SA-002, SA-014
+ */
+export function defineAgent<const Name extends string>(
+	options: AgentDefinition<Name, StandardAgentSpec.Prompts, StandardAgentSpec.Callables>,
+): AgentDefinition<Name> {
+	const subject: Subject = { kind: "agent", name: options?.name };
+	checkOptions(subject, options);
+	checkName(subject, options.name);
+	checkChoice(subject, "type", options.type, ["ai_human", "dual_ai"]);
+	checkSide(subject, "sideA", options.sideA);
+	if (options.type === "dual_ai" || options.sideB !== undefined) checkSide(subject, "sideB", options.sideB);
+	checkCount(subject, "maxSessionTurns", options.maxSessionTurns);
+	if (options.exposeAsTool === true) checkText(subject, "toolDescription", options.toolDescription);
+	checkTextsByName(subject, "env", options.env);
+	checkTexts(subject, "hooks", options.hooks);
+	return Object.freeze({ ...options, type: options.type ?? "ai_human" });
+}
+
+function checkSide(subject: Subject, field: string, side: SideConfig | undefined): void {
+	if (side === undefined || side === null) throw invalidDefinition(subject, field, "is missing");
+	if (!isRecord(side)) throw invalidDefinition(subject, field, "must be an object");
+	checkText(subject, `${field}.prompt`, side.prompt);
+	checkCount(subject, `${field}.maxSteps`, side.maxSteps);
+	for (const member of ["sessionStop", "sessionFail", "sessionStatus"] as const) {
+		const binding: unknown = side[member];
+		if (binding === undefined) continue;
+		if (isRecord(binding)) checkText(subject, `${field}.${member}.name`, binding.name);
+		else checkText(subject, `${field}.${member}`, binding);
+	}
+	if (side.stopTool !== undefined) checkText(subject, `${field}.stopTool`, side.stopTool);
+}

@@ -1,0 +1,64 @@
+// defineTool and names of tools: SA-036 … SA-038.
+import { HoldfastError } from "@holdfast/upp";
+import type { DefineToolOptions, ThreadState, ToolArgs, ToolDefinition, ToolTenvs } from "../types/index.ts";
+import {
+	checkChoice,
+	checkFunction,
+	checkOptions,
+	checkText,
+	checkTexts,
+	checkVariables,
+} from "./check-fields.ts";
+import { checkSchema } from "./check-schema.ts";
+import type { Subject } from "./invalid-definition.ts";
+
+/**
+ * Defines a tool: the default export of a file in `agents/tools/`, whose name is the tool's.
+ *
+ * @throws HoldfastError `invalid_definition`, naming the field, for an argument its path
+ * @see SA-037, SA-038
+ */
+export function defineTool<
+	Args extends ToolArgs | null = null,
+	Tenvs extends ToolTenvs | null = null,
+	const Uses extends readonly string[] | undefined = undefined,
+>(options: DefineToolOptions<ThreadState, Args, Tenvs, Uses>): ToolDefinition<ThreadState, Args, Tenvs> {
+	const subject: Subject = { kind: "tool" };
+	checkOptions(subject, options);
+	checkText(subject, "description", options.description);
+	checkFunction(subject, "execute", options.execute);
+	if (options.args !== undefined && options.args !== null) checkSchema(subject, "args", options.args);
+	if (options.tenvs !== undefined && options.tenvs !== null) checkSchema(subject, "tenvs", options.tenvs);
+	checkVariables(subject, options.variables);
+	checkTexts(subject, "uses", options.uses);
+	checkChoice(subject, "executionMode", options.executionMode, ["local", "provider"]);
+	return Object.freeze({
+		...options,
+		args: (options.args ?? null) as Args,
+		tenvs: (options.tenvs ?? null) as Tenvs,
+		execute: options.execute as ToolDefinition["execute"],
+		variables: options.variables ?? [],
+		uses: options.uses,
+		executionMode: options.executionMode ?? "local",
+	});
+}
+
+/**
+ * Refuses a name that a tool cannot have: letters, digits, `_` and `-`, 64 of them at most, no digit first.
+ *
+ * @throws HoldfastError `invalid_tool_name`
+ * @see SA-036
+ */
+export function validateToolName(name: string): void {
+	if (typeof name === "string" && /^[A-Za-z_-][A-Za-z0-9_-]{0,63}$/.test(name)) return;
+	const why = /^(?:provider|mcp):/.test(String(name))
+		? "The prefixes `provider:` and `mcp:` are reserved."
+		: "A name has letters, digits, `_` and `-`, 64 of them at most, and starts with no digit.";
+	throw new HoldfastError(
+		"invalid_tool_name",
+		`A tool cannot be named "${String(name).slice(0, 100)}". ${why}`,
+		{
+			data: { name: String(name).slice(0, 100) },
+		},
+	);
+}

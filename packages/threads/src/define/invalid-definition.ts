@@ -1,0 +1,17 @@
+// The one error of all definitions: it names what was defined and the field that is wrong.
+import { HoldfastError } from "@holdfast/upp";
+
+/** What is being defined, for messages: `agent "triage"`. */
+export interface Subject {
+	readonly kind: "agent" | "prompt" | "tool" | "model" | "hook" | "effect" | "endpoint";
+	readonly name?: unknown;
+}
+
+/** The error of a field that is missing or wrong. */
+export function invalidDefinition(subject: Subject, field: string, what: string): HoldfastError {
+	const named = typeof subject.name === "string" && subject.name !== "";
+	const who = named ? `The ${subject.kind} "${subject.name}"` : `A definition of kind ${subject.kind}`;
+	return new HoldfastError("invalid_definition", `${who}: \`${field}\` ${what}.`, {
+		data: { kind: subject.kind, field, ...(named ? { name: subject.name } : {}) },
+	});
+}

@@ -1,0 +1,20 @@
+// Levels of reasoning.
+
+/**
+ * The provider's word for a level of reasoning from 0 to 100: that of the nearest level it has, the lower of two as near.
+ *
+ * @param levels `capabilities.reasoningLevels` of a model
+ * @returns null where the model cannot reason at that level, or has no levels
+ */
+export function mapReasoningLevel(
+	level: number,
+	levels: Readonly<Record<number, string | null>> | undefined,
+): string | null {
+	let nearest: string | null = null;
+	let distance = Number.POSITIVE_INFINITY;
+	for (const [key, word] of Object.entries(levels ?? {}).sort(([a], [b]) => Number(a) - Number(b))) {
+		const away = Math.abs(Number(key) - level);
+		if (away < distance) [nearest, distance] = [word, away];
+	}
+	return nearest;
+}

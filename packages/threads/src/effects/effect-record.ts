@@ -1,0 +1,83 @@
+// What is kept of an effect. Pending, it is a timer of its thread and nothing else. Whoever starts or cancels it writes the
+// one record under its id first, and only the first one can: so it starts once at most, among any number of processes
+// (keeps I3, I4).
+//
+//   pending (a timer) → running → completed | failed
+//                     → canceled
+//
+// A record that says `running` by a worker that is dead is of an effect that was interrupted: what became of it is unknown,
+// and it is not started again.
+import type { RecordSpace, Timer, TimerStore } from "holdfast";
+import type { ScheduledEffect } from "../types/index.ts";
+
+/** What the timer of an effect says. */
+export interface EffectBody {
+	/** The qualified name. */
+	readonly name: string;
+	readonly args: Record<string, unknown>;
+	/** When it was scheduled, in milliseconds since the epoch. */
+	readonly createdAt: number;
+	/** When it is due, in milliseconds since the epoch. */
+	readonly dueAt: number;
+}
+
+/** What the record of an effect says. */
+export interface EffectRecord extends EffectBody {
+	readonly status: "running" | "completed" | "failed" | "canceled";
+	/** The worker that started it. */
+	readonly worker?: string;
+	/** Why it failed. */
+	readonly error?: string;
+}
+
+/** Where effects are kept. */
+export interface EffectStore {
+	readonly timers: TimerStore;
+	readonly records: RecordSpace;
+}
+
+const prefix = "effect ";
+
+/** The shelf of the records of a thread. */
+export function shelfOf(storeKey: string): string {
+	return `thread-effects ${storeKey}`;
+}
+
+/** The name of the timer of an effect. */
+export function timerName(id: string): string {
+	return prefix + id;
+}
+
+/** The id of the effect that a timer is of; undefined for other timers. */
+export function effectId({ name }: Pick<Timer, "name">): string | undefined {
+	return name.startsWith(prefix) ? name.slice(prefix.length) : undefined;
+}
+
+/** Writes the first record of an effect; false when there is one. */
+export async function writeFirst(
+	records: RecordSpace,
+	storeKey: string,
+	id: string,
+	record: EffectRecord,
+): Promise<boolean> {
+	const address = { shelf: shelfOf(storeKey), name: id };
+	return await records.commit([{ ...address, revision: 0 }], [{ ...address, value: record }]);
+}
+
+/** An effect as a thread lists it. */
+export function scheduled(
+	id: string,
+	{ name, args, createdAt, dueAt }: EffectBody,
+	status: ScheduledEffect["status"],
+	error?: string,
+): ScheduledEffect {
+	return {
+		id,
+		name,
+		args,
+		scheduledAt: Math.round(dueAt * 1_000),
+		createdAt: Math.round(createdAt * 1_000),
+		status,
+		...(error === undefined ? {} : { error }),
+	};
+}

@@ -1,0 +1,197 @@
+// A worker of effects: it claims timers that are due, and starts each effect that nobody has started.
+// idle → (a timer is due, or the store has changed) → claiming → as many running as there is room for → idle; stopped ends it.
+// It waits for the next due time and for changes, so pending effects cost nothing (keeps I7). A claim is only a reservation;
+// what makes an effect start once is its record (see effect-record.ts).
+import { type ClaimedTimer, HoldfastError, type Ports } from "holdfast";
+import {
+	type EffectBody,
+	type EffectRecord,
+	type EffectStore,
+	effectId,
+	shelfOf,
+	writeFirst,
+} from "./effect-record.ts";
+
+/** An effect that is to be carried out. */
+export interface DueEffect extends EffectBody {
+	readonly id: string;
+	readonly storeKey: string;
+}
+
+/** What a worker is made of. */
+export interface EffectWorkerParts {
+	readonly store: EffectStore;
+	readonly ports: Pick<Ports, "clock" | "timers" | "eventLoop">;
+	/** Names this worker in records. */
+	readonly workerId: string;
+	/** Whether a worker lives. */
+	isAlive(workerId: string): boolean | Promise<boolean>;
+	/** Asked when an effect is about to start: its thread may be terminated, or deleted. */
+	threadOf(effect: DueEffect): Promise<"active" | "terminated" | "deleted">;
+	/** Carries it out. What it throws makes the effect a failed one. */
+	run(effect: DueEffect): Promise<unknown>;
+	/** What may be kept of an error: without secrets. */
+	shown(effect: DueEffect, error: unknown): Promise<string>;
+	/** Called with what failed; `effect` is absent where the store did. */
+	failed(error: unknown, effect?: DueEffect): void;
+	/** Effects that run at a time. More let slow ones hold up fewer others, and may load what they call. Default 256. */
+	readonly atOnce?: number;
+	/** Milliseconds after which a due timer is another worker's when this one has died. Default 10,000. */
+	readonly claimMs?: number;
+}
+
+/** Milliseconds a timer can wait at most. */
+const longestTimer = 2 ** 31 - 1;
+/** Milliseconds before the store is asked again after it failed. */
+const patience = 1_000;
+
+export class EffectWorker {
+	readonly #parts: EffectWorkerParts;
+	readonly #running = new Map<string, Promise<void>>();
+	#stopWatching: (() => void) | undefined;
+	#callOff: (() => void) | undefined;
+	#looking: Promise<void> | undefined;
+	#hasNews = false;
+	#isStopped = false;
+	/** Whether the end of those that run makes room that somebody waits for. */
+	#isFull = false;
+	readonly #atOnce: number;
+
+	constructor(parts: EffectWorkerParts) {
+		this.#parts = parts;
+		this.#atOnce = parts.atOnce ?? 256;
+	}
+
+	/** Begins to look for effects. Calling it twice is harmless. */
+	start(): void {
+		if (this.#isStopped || this.#stopWatching !== undefined) return;
+		this.#stopWatching = this.#parts.store.timers.watch(() => this.#wake());
+		this.#wake();
+	}
+
+	/** Starts no more effects; resolves when those that run have ended. */
+	async stop(): Promise<void> {
+		this.#isStopped = true;
+		this.#stopWatching?.();
+		this.#callOff?.();
+		await this.#looking;
+		await Promise.all(this.#running.values());
+	}
+
+	#wake(): void {
+		this.#hasNews = true;
+		if (this.#looking !== undefined || this.#isStopped) return;
+		this.#callOff?.();
+		this.#callOff = undefined;
+		this.#looking = this.#lookAll().finally(() => {
+			this.#looking = undefined;
+			if (this.#hasNews) this.#wake();
+		});
+	}
+
+	async #lookAll(): Promise<void> {
+		const { eventLoop } = this.#parts.ports;
+		while (this.#hasNews && !this.#isStopped) {
+			// Whoever has just scheduled one gets its id before the effect starts.
+			await new Promise<void>((resolve) => eventLoop.nextTurn(resolve));
+			this.#hasNews = false;
+			try {
+				await this.#look();
+			} catch (error) {
+				if (this.#isStopped) return;
+				this.#parts.failed(error);
+				this.#wakeAfter(patience);
+				return;
+			}
+		}
+	}
+
+	async #look(): Promise<void> {
+		const { store, ports, claimMs = 10_000 } = this.#parts;
+		for (;;) {
+			const room = this.#atOnce - this.#running.size;
+			this.#isFull = room <= 0;
+			if (this.#isFull || this.#isStopped) return;
+			const now = ports.clock.now();
+			const claimed = await store.timers.claim({ now, leaseMs: claimMs, limit: room });
+			for (const timer of claimed) this.#take(timer);
+			if (claimed.length === room) continue;
+			const due = await store.timers.nextDue();
+			if (due !== undefined) this.#wakeAfter(due - ports.clock.now());
+			return;
+		}
+	}
+
+	#wakeAfter(milliseconds: number): void {
+		this.#callOff?.();
+		const after = Math.min(Math.max(0, Math.ceil(milliseconds)), longestTimer);
+		this.#callOff = this.#parts.ports.timers.after(after, () => this.#wake());
+	}
+
+	#take(timer: ClaimedTimer): void {
+		const id = effectId(timer);
+		const name = `${timer.key}\u0000${timer.name}`;
+		// One that runs here for longer than it was claimed for.
+		if (id === undefined || this.#running.has(name)) return;
+		const effect: DueEffect = { ...(timer.body as EffectBody), id, storeKey: timer.key };
+		const running = this.#carryOut(effect, timer)
+			.catch((error: unknown) => this.#parts.failed(error, effect))
+			.finally(() => {
+				this.#running.delete(name);
+				// Many are claimed at a time rather than each by itself.
+				if (this.#isFull && this.#running.size <= this.#atOnce / 2) this.#wake();
+			});
+		this.#running.set(name, running);
+	}
+
+	async #carryOut(effect: DueEffect, timer: ClaimedTimer): Promise<void> {
+		const { store, workerId, threadOf, run, shown, failed } = this.#parts;
+		const { id, storeKey, ...body } = effect;
+		const running: EffectRecord = { ...body, status: "running", worker: workerId };
+		if (!(await writeFirst(store.records, storeKey, id, running))) {
+			await this.#others(effect, timer);
+			return;
+		}
+		const thread = await threadOf(effect);
+		if (thread !== "active") {
+			await this.#conclude(effect, thread === "deleted" ? undefined : { ...body, status: "canceled" });
+			await store.timers.settle(timer);
+			return;
+		}
+		let end: EffectRecord = { ...body, status: "completed" };
+		try {
+			await run(effect);
+		} catch (error) {
+			failed(error, effect);
+			end = { ...body, status: "failed", error: await shown(effect, error) };
+		}
+		await this.#conclude(effect, end);
+		await store.timers.settle(timer);
+	}
+
+	/** Somebody has started it, or cancelled it. When that worker is dead, nobody knows what became of it. */
+	async #others(effect: DueEffect, timer: ClaimedTimer): Promise<void> {
+		const { store, isAlive, failed } = this.#parts;
+		const { id, storeKey, ...body } = effect;
+		const { value } = await store.records.get({ shelf: shelfOf(storeKey), name: id });
+		const record = value as EffectRecord | undefined;
+		if (record?.status === "running") {
+			if (await isAlive(record.worker ?? "")) return;
+			const error = new HoldfastError(
+				"effect_interrupted",
+				`The process that carried out the effect ${JSON.stringify(effect.name)} died. What became of it is unknown, and it is not started again.`,
+			);
+			await this.#conclude(effect, { ...body, status: "failed", error: error.message });
+			failed(error, effect);
+		}
+		await store.timers.settle(timer);
+	}
+
+	/** Writes how it ended, unless the thread was deleted meanwhile. */
+	async #conclude({ id, storeKey }: DueEffect, record: EffectRecord | undefined): Promise<void> {
+		const { records } = this.#parts.store;
+		const address = { shelf: shelfOf(storeKey), name: id };
+		const { revision } = await records.get(address);
+		if (revision > 0) await records.commit([{ ...address, revision }], [{ ...address, value: record }]);
+	}
+}

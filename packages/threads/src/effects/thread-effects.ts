@@ -1,0 +1,182 @@
+// The effects of one thread: scheduling, looking at and cancelling them. They are timers of the thread's session, so they
+// go with it.
+import { type Clock, HoldfastError, type Ids, type Timer } from "holdfast";
+import type { EffectDefinition, ScheduledEffect } from "../types/index.ts";
+import {
+	type EffectBody,
+	type EffectRecord,
+	type EffectStore,
+	effectId,
+	scheduled,
+	shelfOf,
+	timerName,
+	writeFirst,
+} from "./effect-record.ts";
+
+/** What the effects of a thread are made of. */
+export interface ThreadEffectsParts {
+	readonly store: EffectStore;
+	/** The key of the thread's session in the store. */
+	readonly storeKey: string;
+	readonly clock: Pick<Clock, "now">;
+	readonly ids: Ids;
+	/** The effect that a name means to whoever schedules it. */
+	find(name: string): { readonly name: string; readonly definition: EffectDefinition } | undefined;
+}
+
+export class ThreadEffects {
+	readonly #parts: ThreadEffectsParts;
+
+	constructor(parts: ThreadEffectsParts) {
+		this.#parts = parts;
+	}
+
+	/**
+	 * Schedules an effect, durable when it resolves. `delay` are milliseconds. @see SA-062, SA-063, SA-064, SA-065
+	 * @throws HoldfastError `unknown_effect`; `invalid_effect_arguments`; `invalid_effect_delay`.
+	 */
+	async schedule(name: string, args: unknown = {}, delay = 0): Promise<string> {
+		const { store, storeKey, clock, ids, find } = this.#parts;
+		const found = find(name);
+		if (found === undefined)
+			throw new HoldfastError(
+				"unknown_effect",
+				`There is no effect ${JSON.stringify(name)} here. Define it in a file of that name in \`agents/effects\`.`,
+			);
+		if (typeof delay !== "number" || !Number.isFinite(delay) || delay < 0)
+			throw new HoldfastError(
+				"invalid_effect_delay",
+				`The delay of an effect is a number of milliseconds from 0 on, and not ${String(delay)}.`,
+			);
+		const createdAt = clock.now();
+		const body: EffectBody = {
+			name: found.name,
+			args: checkedArguments(found, args),
+			createdAt,
+			dueAt: createdAt + delay,
+		};
+		const id = ids.uuid();
+		await store.timers.set({ key: storeKey, name: timerName(id), wakeAt: body.dueAt, body });
+		return id;
+	}
+
+	/** The effects that are pending, those that are due first before the others. @see SA-062 */
+	async pending(name?: string): Promise<ScheduledEffect[]> {
+		const wanted = name === undefined ? undefined : (this.#parts.find(name)?.name ?? name);
+		const found = (await this.#timers()).filter(({ body }) => wanted === undefined || body.name === wanted);
+		const records = await this.#recordsOf(found);
+		return found
+			.filter(({ id }) => !records.has(id))
+			.map(({ id, body }) => scheduled(id, body, "pending"))
+			.sort((one, other) => one.scheduledAt - other.scheduledAt);
+	}
+
+	/** All effects, also those that have run, failed or were cancelled, those that are due first before the others. */
+	async all(): Promise<ScheduledEffect[]> {
+		const { store, storeKey } = this.#parts;
+		const records = await store.records.list(shelfOf(storeKey));
+		const known = new Set(records.map(({ name }) => name));
+		const pending = (await this.pending()).filter(({ id }) => !known.has(id));
+		const others = records.map(({ name: id, value }) => {
+			const record = value as EffectRecord;
+			return scheduled(id, record, record.status, record.error);
+		});
+		return [...others, ...pending].sort((one, other) => one.scheduledAt - other.scheduledAt);
+	}
+
+	/** Cancels a pending effect, which never runs then; false for any other. @see SA-066 */
+	async cancel(id: string): Promise<boolean> {
+		const { store, storeKey } = this.#parts;
+		const found = (await this.#timers()).find((timer) => timer.id === id);
+		if (found === undefined) return false;
+		// Whoever has claimed it already may be faster.
+		const isFirst = await writeFirst(store.records, storeKey, id, { ...found.body, status: "canceled" });
+		if (isFirst) await store.timers.cancel(storeKey, timerName(id));
+		return isFirst;
+	}
+
+	/** Makes a pending effect due now; false for any other. @see SA-207 */
+	async runNow(id: string): Promise<boolean> {
+		const { store, storeKey, clock } = this.#parts;
+		const found = (await this.pending()).some((effect) => effect.id === id);
+		const timer = found ? (await this.#timers()).find((each) => each.id === id) : undefined;
+		if (timer === undefined) return false;
+		const wakeAt = Math.min(timer.body.dueAt, clock.now());
+		await store.timers.set({ key: storeKey, name: timerName(id), wakeAt, body: timer.body });
+		return true;
+	}
+
+	/** Cancels all that is pending: the thread is terminated. @see SA-071 */
+	async cancelAll(): Promise<void> {
+		const { store, storeKey } = this.#parts;
+		for (const { id, body } of await this.#timers())
+			if (await writeFirst(store.records, storeKey, id, { ...body, status: "canceled" }))
+				await store.timers.cancel(storeKey, timerName(id));
+	}
+
+	/** Forgets all effects: the session is deleted, and its timers with it. @see SA-071, SA-201 */
+	async forget(): Promise<void> {
+		const { store, storeKey } = this.#parts;
+		const shelf = shelfOf(storeKey);
+		for (;;) {
+			const records = await store.records.list(shelf, { limit: 500 });
+			if (records.length === 0) return;
+			const writes = records.map(({ name }) => ({ shelf, name, value: undefined }));
+			await store.records.commit([], writes);
+		}
+	}
+
+	async #timers(): Promise<
+		readonly { readonly id: string; readonly body: EffectBody; readonly timer: Timer }[]
+	> {
+		const { store, storeKey } = this.#parts;
+		return (await store.timers.list(storeKey)).flatMap((timer) => {
+			const id = effectId(timer);
+			return id === undefined ? [] : [{ id, body: timer.body as EffectBody, timer }];
+		});
+	}
+
+	/** Ids of those that have started. One that is not due yet has not. */
+	async #recordsOf(
+		timers: readonly { readonly id: string; readonly timer: Timer }[],
+	): Promise<ReadonlySet<string>> {
+		const { store, storeKey, clock } = this.#parts;
+		const now = clock.now();
+		const due = timers.filter(({ timer }) => timer.wakeAt <= now);
+		const shelf = shelfOf(storeKey);
+		const records = await Promise.all(
+			due.map(async ({ id }) => ({ id, ...(await store.records.get({ shelf, name: id })) })),
+		);
+		return new Set(records.filter(({ revision }) => revision > 0).map(({ id }) => id));
+	}
+}
+
+function checkedArguments(
+	{ name, definition }: { readonly name: string; readonly definition: EffectDefinition },
+	args: unknown,
+): Record<string, unknown> {
+	const { schema } = definition;
+	if (schema === null || schema === undefined) {
+		if (typeof args === "object" && args !== null && Object.keys(args).length === 0) return {};
+		throw invalidArguments(name, "It takes none.");
+	}
+	const parsed = schema.safeParse(args);
+	if (!parsed.success)
+		throw invalidArguments(
+			name,
+			parsed.error.issues.map(({ path, message }) => `\`${path.join(".")}\`: ${message}`).join("; "),
+		);
+	try {
+		return JSON.parse(JSON.stringify(parsed.data)) as Record<string, unknown>;
+	} catch (cause) {
+		throw invalidArguments(name, "They are no plain JSON.", cause);
+	}
+}
+
+function invalidArguments(name: string, why: string, cause?: unknown): HoldfastError {
+	return new HoldfastError(
+		"invalid_effect_arguments",
+		`The arguments of the effect ${JSON.stringify(name)} are not what it takes. ${why}`,
+		cause === undefined ? {} : { cause },
+	);
+}

@@ -1,0 +1,150 @@
+// The environment of one thread: a name is looked for in the thread, in the threads it belongs to, in the definitions of
+// its agent and prompt, with its user and in the instance, in this order.
+import { HoldfastError } from "holdfast";
+import type { EnvValueType, SetEnvOptions } from "../types/index.ts";
+import { type Redaction, Redactions, secretsAmong } from "./redact.ts";
+
+/** A value of the environment. */
+export interface EnvValue {
+	readonly value: string;
+	readonly type: EnvValueType;
+}
+
+/** Values given by the program that runs the project: a text alone is a secret. */
+export type EnvGiven = Readonly<Record<string, string | EnvValue>>;
+
+/** Values under names, as a host keeps them beside a session. */
+interface HostValues {
+	get(name: string): unknown;
+	set(name: string, value: unknown): unknown;
+	list(): unknown;
+}
+
+/** Where the values of a thread come from. What is asked is asked each time, for definitions and threads change. */
+export interface EnvironmentParts {
+	/** The thread's own. */
+	readonly values: HostValues;
+	/** The environment of the thread whose sub-agent this is; undefined where there is none. */
+	parent?(): Promise<ThreadEnvironment | undefined>;
+	/** Whether a variable is kept from sub-agents, by a definition in this thread that says so. */
+	isScoped?(name: string): boolean | Promise<boolean>;
+	/** The `env` of the agent that acts. */
+	agent?(): Readonly<Record<string, string>> | undefined;
+	/** The `env` of the prompt that runs. */
+	prompt?(): Readonly<Record<string, string>> | undefined;
+	/** Of the user's account. */
+	user?(): EnvGiven | undefined | Promise<EnvGiven | undefined>;
+	/** Of the program that runs the project. */
+	instance?(): EnvGiven | undefined | Promise<EnvGiven | undefined>;
+	/** Shared by threads, so that each set of secrets is prepared once. Default: of this thread alone. */
+	readonly redactions?: Redactions;
+}
+
+export class ThreadEnvironment {
+	readonly #parts: EnvironmentParts;
+	readonly #redactions: Redactions;
+
+	constructor({ redactions = new Redactions(), ...parts }: EnvironmentParts) {
+		this.#parts = parts;
+		this.#redactions = redactions;
+	}
+
+	/** The value of a name. @throws HoldfastError `env_not_set`. @see SA-086, SA-087 */
+	async env(name: string): Promise<string> {
+		const found = await this.find(name);
+		if (found !== undefined) return found.value;
+		throw new HoldfastError(
+			"env_not_set",
+			`The environment has no value ${JSON.stringify(name)}. Set it in the thread with \`setEnv\`, in \`env\` of the agent or prompt, or where the project is run.`,
+			{ data: { name } },
+		);
+	}
+
+	/** How the value of a name is shown; `secret` where nobody says. @see SA-088 */
+	async envType(name: string): Promise<EnvValueType> {
+		return (await this.find(name))?.type ?? "secret";
+	}
+
+	/** Keeps a value for this thread and the threads of its sub-agents. @see SA-089 */
+	async setEnv(name: string, value: string, { type }: SetEnvOptions = {}): Promise<void> {
+		if (typeof name !== "string" || name === "" || typeof value !== "string")
+			throw new HoldfastError("invalid_value", "A name and a value of the environment are texts. Give both.");
+		if (type !== undefined && type !== "text" && type !== "secret")
+			throw new HoldfastError("invalid_value", 'The type of a value is "text" or "secret".');
+		const kept = type ?? (await this.find(name))?.type ?? "secret";
+		await this.#parts.values.set(name, { value, type: kept } satisfies EnvValue);
+	}
+
+	/** The value of a name; undefined where no source has it. */
+	async find(name: string): Promise<EnvValue | undefined> {
+		return (await this.#findInThreads(name)) ?? this.#findInDefinitions(name);
+	}
+
+	/** Every value that can be read here by its name. */
+	async all(): Promise<ReadonlyMap<string, EnvValue>> {
+		const { agent, prompt, user, instance } = this.#parts;
+		const all = new Map<string, EnvValue>();
+		for (const given of [await instance?.(), await user?.(), prompt?.(), agent?.()])
+			for (const name of Object.keys(given ?? {})) all.set(name, valueIn(given, name) as EnvValue);
+		for (const [name, value] of await this.#allOfThreads()) all.set(name, value);
+		return all;
+	}
+
+	/**
+	 * Puts a mark in place of every secret value that is known here, as the values are now.
+	 * @see SA-091, SA-092, SA-093
+	 */
+	async redaction(): Promise<Redaction> {
+		return this.#redactions.of(secretsAmong(await this.#everything()));
+	}
+
+	/** What can be read here, and what lies under it: a secret stays one when another source is in front of it. */
+	async #everything(): Promise<readonly EnvValue[]> {
+		const { agent, prompt, user, instance, parent } = this.#parts;
+		const found = [...(await this.#own()).values()];
+		for (const given of [await instance?.(), await user?.(), prompt?.(), agent?.()])
+			for (const name of Object.keys(given ?? {})) found.push(valueIn(given, name) as EnvValue);
+		const above = await parent?.();
+		return above === undefined ? found : [...found, ...(await above.#everything())];
+	}
+
+	async #findInThreads(name: string): Promise<EnvValue | undefined> {
+		const own = (await this.#parts.values.get(name)) as EnvValue | undefined;
+		if (own !== undefined) return own;
+		const parent = await this.#parts.parent?.();
+		if (parent === undefined || (await parent.#parts.isScoped?.(name)) === true) return undefined;
+		return parent.#findInThreads(name);
+	}
+
+	async #findInDefinitions(name: string): Promise<EnvValue | undefined> {
+		const { agent, prompt, user, instance } = this.#parts;
+		return (
+			valueIn(agent?.(), name) ??
+			valueIn(prompt?.(), name) ??
+			valueIn(await user?.(), name) ??
+			valueIn(await instance?.(), name)
+		);
+	}
+
+	async #allOfThreads(): Promise<Map<string, EnvValue>> {
+		const parent = await this.#parts.parent?.();
+		const all = new Map<string, EnvValue>();
+		if (parent !== undefined)
+			for (const [name, value] of await parent.#allOfThreads())
+				if ((await parent.#parts.isScoped?.(name)) !== true) all.set(name, value);
+		for (const [name, value] of await this.#own()) all.set(name, value);
+		return all;
+	}
+
+	async #own(): Promise<ReadonlyMap<string, EnvValue>> {
+		const all = (await this.#parts.values.list()) as readonly { name: string; value: EnvValue }[];
+		return new Map(all.map(({ name, value }) => [name, value]));
+	}
+}
+
+function valueIn(given: EnvGiven | undefined, name: string): EnvValue | undefined {
+	if (given === undefined || !Object.hasOwn(given, name)) return undefined;
+	const value = given[name];
+	if (typeof value === "string") return { value, type: "secret" };
+	return typeof value?.value === "string" ? value : undefined;
+}

@@ -1,0 +1,55 @@
+// What a tool attaches goes to the thread's files; a message holds its path, and never its bytes.
+import { HoldfastError } from "holdfast";
+import type { AttachmentRef, ToolAttachment } from "../types/index.ts";
+import type { ThreadFiles } from "./thread-files.ts";
+
+/**
+ * Keeps what is attached, each under a path of its own. `newId` gives ids that are never given again.
+ * @throws HoldfastError `invalid_attachment`, and what writing a file throws; what was written before stays.
+ * @see SA-044
+ */
+export async function storeAttachments(
+	files: ThreadFiles,
+	attachments: readonly ToolAttachment[],
+	newId: () => string,
+): Promise<AttachmentRef[]> {
+	const stored: AttachmentRef[] = [];
+	for (const { name, mimeType, data, width, height } of attachments) {
+		const id = newId();
+		const size = {
+			...(width === undefined ? {} : { width }),
+			...(height === undefined ? {} : { height }),
+		};
+		const shown = baseNameOf(name);
+		const record = await files.writeFile(`/attachments/${id}/${shown}`, bytesOf(data, shown), mimeType, size);
+		stored.push({
+			id,
+			type: "file",
+			path: record.path,
+			name: shown,
+			mimeType: record.mimeType,
+			size: record.size,
+			...size,
+		});
+	}
+	return stored;
+}
+
+/** A name without folders; what a tool calls its attachment chooses no path. */
+function baseNameOf(name: unknown): string {
+	const base = String(name ?? "")
+		.split(/[/\\]/)
+		.at(-1)
+		?.replaceAll("\u0000", "")
+		.slice(0, 255);
+	return base === undefined || base === "" || base === "." || base === ".." ? "attachment" : base;
+}
+
+function bytesOf(data: unknown, name: string): Uint8Array {
+	if (typeof data === "string" && /^[A-Za-z0-9+/_-]*={0,2}\s*$/.test(data))
+		return Buffer.from(data, "base64");
+	throw new HoldfastError(
+		"invalid_attachment",
+		`The \`data\` of the attachment ${JSON.stringify(name)} is not base64. Give the bytes in base64, without a \`data:\` prefix.`,
+	);
+}

@@ -1,0 +1,62 @@
+// What is kept of a file or folder beside its bytes. The bytes decide which files there are: a description that was not
+// written before the process died is made up for, and one without bytes describes nothing.
+import type { FileInfo } from "holdfast";
+import mime from "mime";
+import type { FileRecord } from "../types/index.ts";
+import { nameOf } from "./thread-path.ts";
+
+/** What is kept under a path. */
+export type Entry = FolderEntry | FileEntry;
+
+interface FolderEntry {
+	readonly folder: true;
+}
+
+/** Describes the bytes of one size and time of writing, and no others. */
+export interface FileEntry {
+	readonly mimeType: string;
+	readonly size: number;
+	readonly at: number;
+	readonly width?: number;
+	readonly height?: number;
+	readonly metadata?: Record<string, unknown>;
+}
+
+export const folderEntry: FolderEntry = { folder: true };
+
+export function isFolder(entry: unknown): boolean {
+	return (entry as Partial<FolderEntry> | undefined)?.folder === true;
+}
+
+/** The record of a folder. */
+export function folderRecord(path: string): FileRecord {
+	return {
+		path,
+		name: nameOf(path),
+		mimeType: "inode/directory",
+		storage: "local",
+		size: 0,
+		isDirectory: true,
+	};
+}
+
+/** The record of a file, by its bytes and what is kept of it. */
+export function fileRecord({ name: path, size, at }: FileInfo, entry: unknown): FileRecord {
+	const kept = entry as FileEntry | undefined;
+	const isOf = kept !== undefined && !isFolder(kept) && kept.size === size && kept.at === at;
+	const described = { path, name: nameOf(path), storage: "local", size, isDirectory: false } as const;
+	if (!isOf) return { ...described, mimeType: mimeTypeOf(path) };
+	const { mimeType, width, height, metadata } = kept;
+	return {
+		...described,
+		mimeType,
+		...(width === undefined ? {} : { width }),
+		...(height === undefined ? {} : { height }),
+		...(metadata === undefined ? {} : { metadata }),
+	};
+}
+
+/** The media type that the ending of a name stands for. */
+export function mimeTypeOf(path: string): string {
+	return mime.getType(path) ?? "application/octet-stream";
+}

@@ -1,0 +1,58 @@
+// The methods of a thread that concern its files, over what a host keeps beside a session.
+import { HoldfastError, type Host } from "holdfast";
+import type { ThreadState } from "../types/index.ts";
+import { findFiles } from "./find.ts";
+import { grepFiles } from "./grep.ts";
+import { ThreadFiles } from "./thread-files.ts";
+import { thumbnailOf } from "./thumbnail.ts";
+
+/** What a thread does with its files. */
+export type FileMethods = Pick<
+	ThreadState,
+	| "writeFile"
+	| "readFile"
+	| "readFileStream"
+	| "statFile"
+	| "readdirFile"
+	| "unlinkFile"
+	| "mkdirFile"
+	| "rmdirFile"
+	| "getFileStats"
+	| "grepFiles"
+	| "findFiles"
+	| "getFileThumbnail"
+>;
+
+/** Names the files and their descriptions among what is kept beside a session. */
+const filesOwner = "thread-files";
+
+/** The files of the session with a key in the store. @throws HoldfastError `host_without_files`. */
+export function filesOf({ files, values }: Pick<Host, "files" | "values">, storeKey: string): ThreadFiles {
+	if (files === undefined)
+		throw new HoldfastError(
+			"host_without_files",
+			"This host keeps no files. Use one that does, such as `sqliteHost` or `memoryHost`.",
+		);
+	return new ThreadFiles({
+		bytes: files.of(storeKey, filesOwner),
+		entries: values.values(storeKey, filesOwner),
+	});
+}
+
+/** The methods of `ThreadState` for these files. */
+export function fileMethods(files: ThreadFiles): FileMethods {
+	return {
+		writeFile: (path, data, mimeType, options) => files.writeFile(path, data, mimeType, options),
+		readFile: (path) => files.readFile(path),
+		readFileStream: (path, options) => files.readFileStream(path, options),
+		statFile: (path) => files.statFile(path),
+		readdirFile: (path) => files.readdirFile(path),
+		unlinkFile: (path) => files.unlinkFile(path),
+		mkdirFile: (path) => files.mkdirFile(path),
+		rmdirFile: (path) => files.rmdirFile(path),
+		getFileStats: () => files.getFileStats(),
+		grepFiles: (pattern) => grepFiles(files, pattern),
+		findFiles: (pattern) => findFiles(files, pattern),
+		getFileThumbnail: (path) => thumbnailOf(files, path),
+	};
+}

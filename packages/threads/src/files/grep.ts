@@ -1,0 +1,80 @@
+// Searches the text files of a thread line by line, in bounded memory and in time linear in what it reads: patterns are
+// those of RE2, which has no lookaround and no backreferences and never backtracks.
+import { isHoldfastError } from "holdfast";
+import { systemPorts } from "holdfast/host";
+import { RE2JS } from "re2js";
+import type { GrepResult } from "../types/index.ts";
+import { invalidPattern } from "./glob.ts";
+import type { ThreadFiles } from "./thread-files.ts";
+
+/** Characters of a line that are looked through and kept; longer lines are searched in pieces of that length. */
+const longestLine = 256 * 1024;
+/** Bytes at the beginning of a file among which a NUL says that it is no text. */
+const sniffed = 8_192;
+const longestPattern = 10_000;
+
+/**
+ * Every line of every text file that matches, in the order of paths and lines.
+ * @throws HoldfastError `invalid_pattern`.
+ */
+export async function grepFiles(files: ThreadFiles, pattern: string): Promise<GrepResult[]> {
+	const matches = compile(pattern);
+	const results: GrepResult[] = [];
+	for (const { path } of await files.files()) {
+		try {
+			for await (const { lineNumber, line } of linesOf(files.pieces(path)))
+				if (matches(line)) results.push({ path, lineNumber, line });
+		} catch (error) {
+			// A file that was removed meanwhile has no lines.
+			const { code } = isHoldfastError(error) ? error : { code: "" };
+			if (code !== "file_not_found" && code !== "file_changed") throw error;
+		}
+	}
+	return results;
+}
+
+function compile(pattern: string): (text: string) => boolean {
+	if (typeof pattern !== "string" || pattern.length > longestPattern)
+		throw invalidPattern(`A pattern is a text of at most ${longestPattern} characters.`);
+	if (!/[\\^$.*+?()[\]{}|]/.test(pattern)) return (text) => text.includes(pattern);
+	try {
+		const compiled = RE2JS.compile(pattern);
+		return (text) => compiled.test(text);
+	} catch (cause) {
+		const why = cause instanceof Error ? cause.message : String(cause);
+		throw invalidPattern(
+			`The pattern ${JSON.stringify(pattern.slice(0, 200))} is not valid: ${why}. Patterns are those of RE2.`,
+			cause,
+		);
+	}
+}
+
+interface Line {
+	readonly lineNumber: number;
+	readonly line: string;
+}
+
+/** The lines of a text; none for what is not text. */
+async function* linesOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Line, void, void> {
+	const decoder = new TextDecoder();
+	let rest = "";
+	let lineNumber = 1;
+	let isFirst = true;
+	for await (const piece of pieces) {
+		if (isFirst && piece.subarray(0, sniffed).includes(0)) return;
+		isFirst = false;
+		// A host in memory never waits: others get their turn here.
+		await new Promise<void>((resolve) => systemPorts.eventLoop.nextTurn(resolve));
+		const text = rest + decoder.decode(piece, { stream: true });
+		let from = 0;
+		for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", from)) {
+			yield { lineNumber: lineNumber++, line: text.slice(from, text[end - 1] === "\r" ? end - 1 : end) };
+			from = end + 1;
+		}
+		for (; text.length - from > longestLine; from += longestLine)
+			yield { lineNumber, line: text.slice(from, from + longestLine) };
+		rest = text.slice(from);
+	}
+	rest += decoder.decode();
+	if (rest !== "") yield { lineNumber, line: rest };
+}

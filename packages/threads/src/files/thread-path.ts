@@ -1,0 +1,51 @@
+// Paths of a thread's files: one canonical form, `/folder/name`, and none that leaves the thread.
+import { HoldfastError } from "holdfast";
+
+/** Characters a path may have. */
+const longestPath = 4_096;
+
+/**
+ * The canonical form of a path: `a.txt`, `/a.txt` and `./a.txt` are all `/a.txt`; the root is `/`.
+ * @throws HoldfastError `invalid_path` for one that climbs above the root, and for what is no path.
+ */
+export function threadPath(path: string): string {
+	if (typeof path !== "string" || path === "" || path.length > longestPath || path.includes("\u0000"))
+		throw invalidPath(path, `A path is a text of 1 to ${longestPath} characters without NUL.`);
+	const names: string[] = [];
+	for (const name of path.split("/")) {
+		if (name === "" || name === ".") continue;
+		if (name !== "..") names.push(name);
+		else if (names.pop() === undefined)
+			throw invalidPath(path, "It climbs above the root of the thread's files.");
+	}
+	return `/${names.join("/")}`;
+}
+
+/** The same, where the root is not enough. */
+export function pathOfEntry(path: string): string {
+	const canonical = threadPath(path);
+	if (canonical === "/") throw invalidPath(path, "It is the root. Name a file or a folder.");
+	return canonical;
+}
+
+/** The last name of a canonical path. */
+export function nameOf(path: string): string {
+	return path.slice(path.lastIndexOf("/") + 1);
+}
+
+/** The folders that a canonical path lies in, the outermost first, without the root. */
+export function foldersAbove(path: string): readonly string[] {
+	const folders: string[] = [];
+	for (let at = path.indexOf("/", 1); at > 0; at = path.indexOf("/", at + 1)) folders.push(path.slice(0, at));
+	return folders;
+}
+
+/** What the canonical paths of all that lies in a folder begin with. */
+export function prefixOf(folder: string): string {
+	return folder === "/" ? "/" : `${folder}/`;
+}
+
+function invalidPath(path: unknown, why: string): HoldfastError {
+	const shown = typeof path === "string" ? JSON.stringify(path.slice(0, 200)) : String(typeof path);
+	return new HoldfastError("invalid_path", `The path ${shown} cannot be used. ${why}`);
+}

@@ -1,0 +1,52 @@
+// What the files of some folders look like at a moment, to see which ones changed since.
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+
+/** What a file looks like. */
+export interface FileStamp {
+	/** Another one after every write. */
+	readonly text: string;
+	/** When it was written: milliseconds since 1970. */
+	readonly modified: number;
+}
+
+/** Stamps by path. */
+export type FileStamps = ReadonlyMap<string, FileStamp>;
+
+/** All folders in a folder, itself included, but for hidden ones and `node_modules`. */
+export async function foldersIn(folder: string): Promise<readonly string[]> {
+	const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+	const below = entries
+		.filter((entry) => entry.isDirectory() && !entry.name.startsWith(".") && entry.name !== "node_modules")
+		.map(({ name }) => foldersIn(join(folder, name)));
+	return [folder, ...(await Promise.all(below)).flat()];
+}
+
+/** Stamps of the files right in these folders. A file that vanishes meanwhile is none. */
+export async function stampsOf(folders: readonly string[]): Promise<FileStamps> {
+	const stamps = new Map<string, FileStamp>();
+	await Promise.all(
+		folders.map(async (folder) => {
+			const names = await readdir(folder).catch(() => []);
+			await Promise.all(
+				names.map(async (name) => {
+					const file = join(folder, name);
+					const found = await stat(file, { bigint: true }).catch(() => undefined);
+					if (found?.isFile())
+						stamps.set(file, {
+							text: `${found.ino} ${found.size} ${found.mtimeNs}`,
+							modified: Number(found.mtimeMs),
+						});
+				}),
+			);
+		}),
+	);
+	return stamps;
+}
+
+/** Files that were added, removed or written, sorted. */
+export function changedFiles(before: FileStamps, after: FileStamps): readonly string[] {
+	return [...new Set([...before.keys(), ...after.keys()])]
+		.filter((file) => before.get(file)?.text !== after.get(file)?.text)
+		.sort();
+}

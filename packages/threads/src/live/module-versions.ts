@@ -1,0 +1,66 @@
+// Versions of the modules of a project, so that a changed one is loaded again while the others stay as they are.
+// Node keeps a module under its URL for good. Every module of the project is therefore loaded under a URL with its version:
+// a change gives new versions to the file and to all that import it, over others or not. What was loaded before stays in
+// memory until the process ends, which is why this is for development.
+import { randomUUID } from "node:crypto";
+import { registerHooks } from "node:module";
+import { sep } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+/** The modules of one project in this process. */
+export interface ModuleVersions {
+	/** The URL that a file is loaded by now. */
+	versioned(url: string): string;
+	/** Gives new versions to files and to all that import them. */
+	bump(files: Iterable<string>): void;
+	/** All files that were loaded. */
+	files(): readonly string[];
+	/** Stops looking at imports. */
+	close(): void;
+}
+
+/** Keeps versions of the modules below a folder, but for those in `node_modules`. */
+export function moduleVersions(directory: string): ModuleVersions {
+	const marker = `?holdfast=${randomUUID()}.`;
+	const versions = new Map<string, number>();
+	const importers = new Map<string, Set<string>>();
+
+	const versioned = (url: string): string => {
+		if (!url.startsWith("file:") || url.includes("?")) return url;
+		const file = fileURLToPath(url);
+		if (!file.startsWith(directory + sep) || file.includes(`${sep}node_modules${sep}`)) return url;
+		if (!versions.has(file)) versions.set(file, 0);
+		return `${pathToFileURL(file).href}${marker}${versions.get(file)}`;
+	};
+
+	// Imports of other modules than ours are left as they are.
+	const hooks = registerHooks({
+		resolve(specifier, context, next) {
+			const resolved = next(specifier, context);
+			const parent = context.parentURL;
+			if (parent === undefined || !parent.includes(marker)) return resolved;
+			const url = versioned(resolved.url);
+			if (url === resolved.url) return resolved;
+			const file = fileURLToPath(resolved.url);
+			const known = importers.get(file) ?? new Set();
+			importers.set(file, known.add(fileURLToPath(parent)));
+			return { ...resolved, url };
+		},
+	});
+
+	return {
+		versioned,
+		bump(files) {
+			const seen = new Set<string>();
+			const waiting = [...files];
+			for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+				if (seen.has(file)) continue;
+				seen.add(file);
+				versions.set(file, (versions.get(file) ?? 0) + 1);
+				waiting.push(...(importers.get(file) ?? []));
+			}
+		},
+		files: () => [...versions.keys()],
+		close: () => hooks.deregister(),
+	};
+}

@@ -1,0 +1,188 @@
+// A project that is loaded again when its files change.
+//
+// States: starting (no version could be loaded yet) → valid ⇄ broken (the last valid version counts) → closed.
+// Only a look at the files moves it, one look at a time; a change during a look makes another one follow.
+import { type FSWatcher, watch } from "node:fs";
+import { dirname, join, resolve, sep } from "node:path";
+import { HoldfastError, isHoldfastError } from "@holdfast/upp";
+import { loadProjectWith, type ProjectProblem } from "../load/index.ts";
+import type { LiveProject, Project } from "../types/index.ts";
+import { changedFiles, type FileStamps, foldersIn, stampsOf } from "./file-stamps.ts";
+import { moduleVersions } from "./module-versions.ts";
+
+/** A change of a project that was loaded. */
+export interface ProjectChange {
+	/** The project as it is now. */
+	readonly project: Project;
+	/** Absolute paths of the files that changed; empty for the first version. */
+	readonly files: readonly string[];
+	/** Milliseconds that looking and loading took. */
+	readonly milliseconds: number;
+}
+
+/** What {@link watchProject} tells. */
+export interface WatchProjectOptions {
+	/** Called with every version that was loaded. Must not throw. */
+	readonly onChange?: (change: ProjectChange) => void;
+	/** Called when a version cannot be loaded; the one before still counts. Must not throw. */
+	readonly onError?: (error: unknown, files: readonly string[]) => void;
+	/** Stops waiting for a first version that can be loaded, and stops watching. */
+	readonly signal?: AbortSignal;
+	/** Milliseconds of quiet before a look; 15 by default. Longer ones gather more writes into one change. */
+	readonly quiet?: number;
+}
+
+/** A project that follows its files. */
+export interface WatchedProject extends LiveProject {
+	/** Looks at the files now. Resolves when what changed was loaded or refused. */
+	look(): Promise<void>;
+	/** Stops watching. The last version stays. */
+	close(): void;
+}
+
+/**
+ * Loads a project and loads it again whenever its files change: those in `agents/` and those of the project that they
+ * import. Packages in `node_modules` are not followed. For development, since versions that were replaced stay in memory.
+ * Resolves once a version could be loaded.
+ *
+ * @throws HoldfastError `project_missing` where there is no such folder, `project_unwatched` when the signal comes first
+ */
+export async function watchProject(
+	directory: string,
+	options: WatchProjectOptions = {},
+): Promise<WatchedProject> {
+	const root = resolve(directory);
+	const modules = moduleVersions(root);
+	const watchers = new Map<string, FSWatcher>();
+	const first = Promise.withResolvers<void>();
+	let current: Project | undefined;
+	let stamps: FileStamps = new Map();
+	let failed: readonly string[] = [];
+	let looking: Promise<void> | undefined;
+	let isDue = false;
+	let timer: NodeJS.Timeout | undefined;
+	let isNew = true;
+	let isClosed = false;
+
+	const close = (): void => {
+		isClosed = true;
+		clearTimeout(timer);
+		for (const watcher of watchers.values()) watcher.close();
+		watchers.clear();
+		modules.close();
+		options.signal?.removeEventListener("abort", abandon);
+	};
+	const abandon = (): void => {
+		close();
+		first.reject(
+			new HoldfastError("project_unwatched", "The project could not be loaded before it was given up."),
+		);
+	};
+	const soon = (): void => {
+		clearTimeout(timer);
+		if (!isClosed) timer = setTimeout(() => void look(), options.quiet ?? 15);
+	};
+	const follow = (folders: readonly string[]): void => {
+		for (const folder of folders) {
+			if (isClosed || watchers.has(folder)) continue;
+			try {
+				const watcher = watch(folder, soon);
+				// A folder that was removed: it is followed again when it is back.
+				watcher.on("error", () => drop(folder));
+				watchers.set(folder, watcher);
+			} catch {
+				soon();
+			}
+		}
+		for (const folder of watchers.keys()) if (!folders.includes(folder)) drop(folder);
+	};
+	const drop = (folder: string): void => {
+		watchers.get(folder)?.close();
+		watchers.delete(folder);
+	};
+	const foldersNow = async (): Promise<readonly string[]> => {
+		const agents = join(root, "agents");
+		const imported = modules.files().map((file) => dirname(file));
+		const outside = imported.filter((folder) => folder !== agents && !folder.startsWith(agents + sep));
+		return [...new Set([...(await foldersIn(agents)), ...outside])];
+	};
+
+	/** What was imported may lie in folders that were not followed yet. A file that changed since counts as changed. */
+	const followImported = async (known: readonly string[], since: number): Promise<void> => {
+		const folders = await foldersNow();
+		follow(folders);
+		const added = await stampsOf(folders.filter((folder) => !known.includes(folder)));
+		const settled = [...added].filter(([, { modified }]) => modified < since);
+		stamps = new Map([...stamps, ...settled]);
+		if (settled.length < added.size) soon();
+	};
+
+	const lookOnce = async (): Promise<void> => {
+		const started = performance.now();
+		const startedAt = Date.now();
+		const folders = await foldersNow();
+		// Followed before they are read: a write in between makes another look follow.
+		follow(folders);
+		const now = await stampsOf(folders);
+		const files = changedFiles(stamps, now).filter((file) => !file.endsWith(".d.ts"));
+		const isFirst = isNew;
+		stamps = now;
+		isNew = false;
+		if (files.length === 0 && !isFirst) return;
+		// What failed before may have failed for a file that was not there.
+		modules.bump([...files, ...failed]);
+		try {
+			const project = await loadProjectWith(root, (url) => import(modules.versioned(url)));
+			failed = [];
+			if (isClosed) return;
+			current = project;
+			first.resolve();
+			options.onChange?.({
+				project,
+				files: isFirst ? [] : files,
+				milliseconds: performance.now() - started,
+			});
+		} catch (error) {
+			failed = filesOf(error);
+			if (isHoldfastError(error) && error.code === "project_missing") first.reject(error);
+			if (!isClosed) options.onError?.(error, isFirst ? [] : files);
+		}
+		await followImported(folders, startedAt);
+	};
+	const look = async (): Promise<void> => {
+		if (looking !== undefined) {
+			isDue = true;
+			await looking;
+			return;
+		}
+		looking = (async () => {
+			do {
+				isDue = false;
+				if (!isClosed) await lookOnce();
+			} while (isDue);
+		})().finally(() => {
+			looking = undefined;
+		});
+		await looking;
+	};
+
+	options.signal?.addEventListener("abort", abandon);
+	if (options.signal?.aborted) abandon();
+	void look().catch(first.reject);
+	await first.promise.catch((error) => {
+		close();
+		throw error;
+	});
+	return {
+		get current() {
+			return current as Project;
+		},
+		look,
+		close,
+	};
+}
+
+function filesOf(error: unknown): readonly string[] {
+	const problems = isHoldfastError(error) ? error.data?.problems : undefined;
+	return Array.isArray(problems) ? problems.map(({ file }: ProjectProblem) => file) : [];
+}

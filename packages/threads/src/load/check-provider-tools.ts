@@ -1,0 +1,31 @@
+// Tools that a model leaves to its provider must be tools that the provider has (SA-034).
+import type { Project, ProjectItem } from "../types/index.ts";
+import type { ProjectProblem } from "./problems.ts";
+
+/** What is wrong with the `providerTools` of the models. */
+export async function checkProviderTools(project: Project): Promise<readonly ProjectProblem[]> {
+	const models = [...project.models.values()].filter(
+		({ definition }) => (definition.providerTools ?? []).length > 0,
+	);
+	return (await Promise.all(models.map(checkModel))).flat();
+}
+
+async function checkModel(model: ProjectItem<"model">): Promise<readonly ProjectProblem[]> {
+	const { definition, file, name } = model;
+	const field = "providerTools";
+	let offered: Readonly<Record<string, unknown>>;
+	try {
+		const provider = definition.provider({ apiKey: "" });
+		offered = (await provider.getTools?.(definition.model)) ?? {};
+	} catch (error) {
+		const why = error instanceof Error ? error.message : String(error);
+		const message = `The tools of the model "${name}" cannot be checked: its provider does not say what it has. ${why}`;
+		return [{ file, field, message }];
+	}
+	return (definition.providerTools ?? [])
+		.filter((tool) => !Object.hasOwn(offered, tool))
+		.map((tool) => {
+			const message = `The model "${name}" names the provider's tool "${tool}", which its provider does not have.`;
+			return { file, field, message };
+		});
+}

@@ -1,0 +1,86 @@
+// Finds the files of a project or a package by their folders: nothing is registered (SA-216).
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { HoldfastError } from "@holdfast/upp";
+import type { ItemKind } from "../types/index.ts";
+
+/** The folder of each kind of item. */
+const folders: Readonly<Record<ItemKind, string>> = {
+	agent: "agents",
+	prompt: "prompts",
+	tool: "tools",
+	model: "models",
+	hook: "hooks",
+	effect: "effects",
+	provider: "providers",
+};
+
+/** A file that defines something. */
+export interface FoundFile {
+	readonly kind: ItemKind | "endpoint";
+	/** Absolute path. */
+	readonly path: string;
+	/** Its path below its folder, without the ending: `send_mail`, `files/[id].get`. */
+	readonly stem: string;
+}
+
+const source = /^(?<stem>.+?)\.(?:ts|mts|js|mjs)$/;
+const ignored = /\.d\.m?ts$|\.(?:test|test-d|spec)\.m?[jt]s$/;
+
+/** The files of the folder that holds `agents/`, `prompts/` and the others, in a fixed order. */
+export async function discover(folder: string): Promise<readonly FoundFile[]> {
+	const kinds = Object.entries(folders) as [ItemKind, string][];
+	const lists = await Promise.all([
+		...kinds.map(([kind, name]) => listFolder(kind, join(folder, name), "", false)),
+		listFolder("endpoint", join(folder, "api"), "", true),
+	]);
+	return lists.flat();
+}
+
+async function listFolder(
+	kind: FoundFile["kind"],
+	folder: string,
+	prefix: string,
+	deep: boolean,
+): Promise<readonly FoundFile[]> {
+	const found: FoundFile[] = [];
+	for (const entry of await entriesOf(folder)) {
+		const path = join(folder, entry.name);
+		if (entry.isDirectory() && deep) {
+			found.push(...(await listFolder(kind, path, `${prefix}${entry.name}/`, deep)));
+			continue;
+		}
+		const stem = ignored.test(entry.name) ? undefined : source.exec(entry.name)?.groups?.stem;
+		if (stem !== undefined && !entry.isDirectory()) found.push({ kind, path, stem: prefix + stem });
+	}
+	return found;
+}
+
+/** What lies in a folder, sorted by name; nothing where there is no such folder. */
+export async function entriesOf(
+	folder: string,
+): Promise<readonly { readonly name: string; isDirectory(): boolean; isSymbolicLink(): boolean }[]> {
+	try {
+		const entries = await readdir(folder, { withFileTypes: true });
+		return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+	} catch (error) {
+		const { code } = error as NodeJS.ErrnoException;
+		if (code === "ENOENT" || code === "ENOTDIR") return [];
+		throw new HoldfastError("project_unreadable", `The folder ${folder} cannot be read: ${code}.`, {
+			cause: error,
+			data: { folder },
+		});
+	}
+}
+
+/** All files in a folder, over all its folders but `node_modules`. */
+export async function filesIn(folder: string): Promise<readonly string[]> {
+	const entries = (await entriesOf(folder)).filter(({ name }) => name !== "node_modules");
+	const lists = await Promise.all(
+		entries.map((entry) => {
+			const path = join(folder, entry.name);
+			return entry.isDirectory() ? filesIn(path) : [path];
+		}),
+	);
+	return lists.flat();
+}

@@ -1,0 +1,69 @@
+// Loads a project: its own files and those of packages, all checked, as one value.
+import { createHash } from "node:crypto";
+import { stat } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { HoldfastError } from "@holdfast/upp";
+import type { Project } from "../types/index.ts";
+import { checkReferences } from "./check-references.ts";
+import { findPackages } from "./find-packages.ts";
+import { type ProjectProblem, projectInvalid } from "./problems.ts";
+import { makeProject } from "./project-value.ts";
+import type { ImportModule } from "./read-definition.ts";
+import { readSource, type Source } from "./read-source.ts";
+
+/**
+ * Loads the project in a folder: everything that `agents/` has in its folders `agents`, `prompts`, `tools`, `models`,
+ * `hooks`, `effects`, `providers`, `api` and `packed`, and the packages of agents in `node_modules`. Node loads the files
+ * itself, TypeScript too. What is loaded never changes.
+ *
+ * @param directory the folder that holds `agents/`
+ * @throws HoldfastError `project_missing` where there is no such folder, `project_unreadable` where it cannot be read,
+ * `project_invalid` with all problems in `data.problems`
+ * @see SA-216, SA-217, SA-218
+ */
+export async function loadProject(directory: string): Promise<Project> {
+	return await loadProjectWith(directory, (url) => import(url));
+}
+
+/** The same with modules loaded in another way. */
+export async function loadProjectWith(directory: string, importModule: ImportModule): Promise<Project> {
+	const root = resolve(directory);
+	const own: Source = { folder: join(root, "agents") };
+	if (!(await isFolder(own.folder)))
+		throw new HoldfastError(
+			"project_missing",
+			`There is no folder ${own.folder}, where a project has its files.`,
+			{
+				data: { directory: root },
+			},
+		);
+	const packages = await findPackages(root);
+	const read = await Promise.all(
+		[own, ...packages.sources].map((source) => readSource(source, importModule)),
+	);
+	const { project, problems: taken } = makeProject({
+		directory: root,
+		version: createHash("sha256")
+			.update(read.map(({ hash }) => hash).join())
+			.digest("hex")
+			.slice(0, 16),
+		items: read.flatMap(({ items }) => items),
+		endpoints: read.flatMap(({ endpoints }) => endpoints),
+		warnings: packages.warnings,
+	});
+	const problems: ProjectProblem[] = [
+		...packages.problems,
+		...read.flatMap((source) => source.problems),
+		...taken,
+	];
+	// Names that files with errors would have defined are missing: these would be reported as well.
+	if (problems.length === 0 || read.every((source) => source.problems.length === 0))
+		problems.push(...(await checkReferences(project)));
+	if (problems.length > 0) throw projectInvalid(root, problems);
+	return project;
+}
+
+async function isFolder(path: string): Promise<boolean> {
+	const found = await stat(path).catch(() => undefined);
+	return found?.isDirectory() === true;
+}

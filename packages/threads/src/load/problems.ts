@@ -1,0 +1,28 @@
+// What is wrong with a project. All of it is collected, and reported together (SA-218).
+import { relative } from "node:path";
+import { HoldfastError } from "@holdfast/upp";
+
+/** Something that is wrong with a file of a project. */
+export interface ProjectProblem {
+	/** Absolute path of the file. */
+	readonly file: string;
+	/** The field that is wrong, such as `sideA.prompt`; absent where the whole file is. */
+	readonly field?: string;
+	/** What is wrong with it, and what to do. */
+	readonly message: string;
+}
+
+/** A problem in one line: the file as seen from the project's folder, the field, and what is wrong. */
+export function problemLine(directory: string, { file, field, message }: ProjectProblem): string {
+	return `${relative(directory, file) || file}${field === undefined ? "" : ` (${field})`}: ${message}`;
+}
+
+/** The error of a project that cannot be loaded. */
+export function projectInvalid(directory: string, problems: readonly ProjectProblem[]): HoldfastError {
+	const sorted = problems.toSorted((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : 0));
+	const lines = sorted.map((problem) => `  ${problemLine(directory, problem)}`);
+	const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
+	return new HoldfastError("project_invalid", `The project has ${count}:\n${lines.join("\n")}`, {
+		data: { directory, problems: sorted },
+	});
+}

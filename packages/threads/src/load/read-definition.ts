@@ -1,0 +1,135 @@
+// Loads a file and checks that its default export is what its folder says.
+import { pathToFileURL } from "node:url";
+import { isHoldfastError } from "@holdfast/upp";
+import {
+	defineAgent,
+	defineEffect,
+	defineHook,
+	defineModel,
+	definePrompt,
+	defineTool,
+	validateToolName,
+} from "../define/index.ts";
+import type {
+	AgentDefinition,
+	Controller,
+	EffectDefinition,
+	HookDefinition,
+	ItemKind,
+	ModelDefinition,
+	ProjectDefinitions,
+	PromptDefinition,
+	ProviderFactoryWithOptions,
+} from "../types/index.ts";
+import type { FoundFile } from "./discover.ts";
+import type { ProjectProblem } from "./problems.ts";
+
+/** Loads a module by its URL. */
+export type ImportModule = (url: string) => Promise<unknown>;
+
+/** A definition and its own name. */
+export interface ReadItem<Kind extends ItemKind = ItemKind> {
+	readonly kind: Kind;
+	readonly name: string;
+	readonly definition: ProjectDefinitions[Kind];
+}
+
+type Reader = (exported: never, stem: string) => { readonly name: string; readonly definition: unknown };
+
+/** Checks a default export as the function that defines it does, whether it was called or not. */
+const readers: Readonly<Record<ItemKind, Reader>> = {
+	agent: (exported: AgentDefinition) => named(defineAgent(exported)),
+	prompt: (exported: PromptDefinition) => named(definePrompt(exported)),
+	model: (exported: ModelDefinition) => named(defineModel(exported)),
+	hook: (exported: HookDefinition) => {
+		const definition = defineHook(exported);
+		return { name: definition.id, definition };
+	},
+	tool: (exported: Parameters<typeof defineTool>[0], stem) => {
+		validateToolName(stem);
+		return { name: stem, definition: defineTool(exported) };
+	},
+	effect: (exported: EffectDefinition, stem) => {
+		const { description, schema, handler } = exported;
+		const definition = schema
+			? defineEffect(description, schema, handler)
+			: defineEffect(description, handler);
+		return { name: stem, definition };
+	},
+	provider: (exported: ProviderFactoryWithOptions, stem) => {
+		if (typeof exported !== "function") throw new TypeError("It must be a function that makes a provider.");
+		return { name: stem, definition: exported };
+	},
+};
+
+function named<Definition extends { readonly name: string }>(
+	definition: Definition,
+): { readonly name: string; readonly definition: Definition } {
+	return { name: definition.name, definition };
+}
+
+/** What a file defines, or what is wrong with it. */
+export async function readDefinition(
+	file: FoundFile & { readonly kind: ItemKind },
+	importModule: ImportModule,
+): Promise<ReadItem | ProjectProblem> {
+	const exported = await readDefault(file, importModule);
+	if ("message" in exported) return exported;
+	return checkDefinition(file, exported.value, "The default export");
+}
+
+/** What a value defines, or what is wrong with it. */
+export function checkDefinition(
+	{ kind, stem, path }: FoundFile & { readonly kind: ItemKind },
+	value: unknown,
+	what: string,
+): ReadItem | ProjectProblem {
+	try {
+		const { name, definition } = readers[kind](value as never, stem);
+		return { kind, name, definition: definition as ReadItem["definition"] };
+	} catch (error) {
+		return describe(path, error, `${what} is no ${kind}`);
+	}
+}
+
+/** The handler of an endpoint's file, or what is wrong with it. */
+export async function readHandler(
+	file: FoundFile,
+	importModule: ImportModule,
+): Promise<{ readonly handler: Controller } | ProjectProblem> {
+	const exported = await readDefault(file, importModule);
+	if ("message" in exported) return exported;
+	if (typeof exported.value === "function") return { handler: exported.value as Controller };
+	return {
+		file: file.path,
+		message: "The default export must be what defineThreadEndpoint or defineController returned.",
+	};
+}
+
+async function readDefault(
+	file: FoundFile,
+	importModule: ImportModule,
+): Promise<{ readonly value: unknown } | ProjectProblem> {
+	try {
+		const module = await importModule(pathToFileURL(file.path).href);
+		const value = (module as { readonly default?: unknown }).default;
+		if (value !== undefined && value !== null) return { value };
+		return { file: file.path, message: `It has no default export. Export a ${file.kind} by default.` };
+	} catch (error) {
+		return describe(file.path, error, "It cannot be loaded");
+	}
+}
+
+function describe(file: string, error: unknown, what: string): ProjectProblem {
+	if (isHoldfastError(error) && typeof error.data?.field === "string")
+		return { file, field: error.data.field, message: error.message };
+	const why = error instanceof Error ? error.message : String(error);
+	return { file, message: `${what}: ${why}${placeOf(error)}` };
+}
+
+/** Where a module could not be parsed: the first line of the stack, where Node says it. */
+function placeOf(error: unknown): string {
+	if (!(error instanceof SyntaxError)) return "";
+	const place = /^(?:file:\/\/)?(?<place>\/\S+?:\d+)$/m.exec(error.stack ?? "")?.groups?.place;
+	return place === undefined ? "" : ` (${place})`;
+}

@@ -1,0 +1,35 @@
+// What the path of an endpoint's file says: its route and its method (SA-195, SA-196).
+import type { ProjectEndpoint } from "../types/index.ts";
+
+/** A route and its method. */
+export type Route = Pick<ProjectEndpoint, "route" | "method">;
+
+const method = /\.(?<method>get|post|put|patch|delete)$/;
+
+/** The route of a file's path below `api/` without its ending, such as `files/[id].post`. */
+export function routeOf(stem: string): Route {
+	const suffix = method.exec(stem)?.groups?.method;
+	const path = suffix === undefined ? stem : stem.slice(0, -suffix.length - 1);
+	const route = path === "index" ? "" : path.replace(/\/index$/, "");
+	return { route, method: (suffix ?? "get").toUpperCase() as Route["method"] };
+}
+
+/** The same for routes that match the same paths: names of dynamic segments do not count. */
+export function routeKey({ route, method }: Route): string {
+	return `${method} /${route.replaceAll(/\[(?!\*\])[^\]]*\]/g, "[]")}`;
+}
+
+/** What is wrong with a route; undefined for nothing. */
+export function routeProblem(route: string): string | undefined {
+	const segments = route === "" ? [] : route.split("/");
+	const names = new Set<string>();
+	for (const [at, segment] of segments.entries()) {
+		if (!/[[\]]/.test(segment)) continue;
+		const name = /^\[(?<name>\*|[\w-]+)\]$/.exec(segment)?.groups?.name;
+		if (name === undefined) return `The segment "${segment}" must be [name] or [*] as a whole.`;
+		if (name === "*" && at < segments.length - 1) return "The segment [*] must be the last one.";
+		if (names.has(name)) return `The segment [${name}] is there twice.`;
+		names.add(name);
+	}
+	return undefined;
+}

@@ -1,0 +1,2 @@
+// Prompts as text.
+export { type ResolveEnv, renderPrompt } from "./render-prompt.ts";

@@ -1,0 +1,90 @@
+// Agents: one or two sides, each with a prompt.
+
+/** Whether an agent talks to people or to itself. */
+export type AgentType = "ai_human" | "dual_ai";
+
+/** A tool whose call ends a session or reports on it. */
+export interface SessionToolBinding<Name extends string = string> {
+	/** Name of the tool. */
+	name: Name;
+	/** The argument that holds the outcome's text. */
+	messageProperty?: string;
+	/** The argument that holds the outcome's files. */
+	attachmentsProperty?: string;
+}
+
+/** A tool by name, or with where its call says what. */
+export type SessionToolConfig<Name extends string = string> = Name | SessionToolBinding<Name>;
+
+/** One side of an agent. */
+export interface SideConfig<
+	Prompt extends string = StandardAgentSpec.Prompts,
+	Callable extends string = StandardAgentSpec.Callables,
+> {
+	/** Name of its prompt. */
+	prompt: Prompt;
+	/** What people call it. */
+	label?: string;
+	/** Whether a reply without tool calls ends its turn; `true` by default. */
+	stopOnResponse?: boolean;
+	/** The tool whose successful call ends its turn. */
+	stopTool?: Callable;
+	/** The property of that tool's result that becomes the turn's text; the whole result by default. */
+	stopToolResponseProperty?: string;
+	/** Most model calls of a turn; the runtime's own limit by default. */
+	maxSteps?: number;
+	/** The tool whose call ends the session as successful. */
+	sessionStop?: SessionToolConfig<Callable>;
+	/** The tool whose call ends the session as failed. */
+	sessionFail?: SessionToolConfig<Callable>;
+	/** The tool whose call sets the thread's status text. */
+	sessionStatus?: SessionToolConfig<Callable>;
+}
+
+/** Who published a package, and under which terms. */
+export interface PackageSignature {
+	/** Name of the package that the agent is packed as. */
+	packageName?: string;
+	/** Its version. */
+	version?: string;
+	/** Who wrote it. */
+	author?: string;
+	/** Its license. */
+	license?: string;
+}
+
+/**
+ * A defined agent.
+ *
+ * @see SA-001, SA-002
+ */
+export interface AgentDefinition<
+	Name extends string = string,
+	Prompt extends string = string,
+	Callable extends string = string,
+> extends PackageSignature {
+	/** Its name, unique among agents, prompts and tools. */
+	name: Name;
+	/** Whether it talks to people (`ai_human`, the default) or to itself. */
+	type?: AgentType;
+	/** The AI, or the first of two. */
+	sideA: SideConfig<Prompt, Callable>;
+	/** The second AI of a `dual_ai` agent. */
+	sideB?: SideConfig<Prompt, Callable>;
+	/** Turns of both sides after which a `dual_ai` session ends; no limit by default. */
+	maxSessionTurns?: number;
+	/** Whether prompts can list it as a tool; `false` by default. */
+	exposeAsTool?: boolean;
+	/** What it does, for the model that may call it. */
+	toolDescription?: string;
+	/** What people call it. */
+	title?: string;
+	/** What it does, for people. */
+	description?: string;
+	/** Its picture: a URL or a path. */
+	icon?: string;
+	/** Environment values; thread values override them. */
+	env?: Record<string, string>;
+	/** IDs of its hooks, in the order they run. */
+	hooks?: readonly StandardAgentSpec.Hooks[];
+}

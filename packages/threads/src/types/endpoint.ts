@@ -1,0 +1,64 @@
+// Endpoints: HTTP routes of a project.
+import type { THREAD_ENDPOINT_SYMBOL } from "./thread-endpoint-symbol.ts";
+import type { ThreadState } from "./thread-state.ts";
+
+/** Loads a definition when it is needed. */
+export type VirtualModuleLoader<T> = () => Promise<T>;
+/** Loaders by name. */
+export type VirtualModuleRegistry<T> = Record<string, VirtualModuleLoader<T>>;
+
+/** What a controller is given. */
+export interface ControllerContext {
+	/** The request. */
+	req: Request;
+	/** What the route's dynamic segments matched. */
+	params: Record<string, string>;
+	/** The request's URL. */
+	url: URL;
+	/** What the program that runs the project gives its controllers. */
+	env: Record<string, unknown>;
+	/** The thread, for a route beneath a thread's ID. */
+	state?: ThreadState;
+	/** Agents by name. */
+	agents?: VirtualModuleRegistry<unknown>;
+	/** Prompts by name. */
+	prompts?: VirtualModuleRegistry<unknown>;
+	/** Models by name. */
+	models?: VirtualModuleRegistry<unknown>;
+	/** Tools by name. */
+	tools?: VirtualModuleRegistry<unknown>;
+	/** Hooks by ID. */
+	hooks?: VirtualModuleRegistry<unknown>;
+	/** Effects by name. */
+	effects?: VirtualModuleRegistry<unknown>;
+}
+
+/** What a controller returns: a response, text, a stream, or data that becomes JSON. */
+export type ControllerReturn =
+	| Response
+	| string
+	| ReadableStream
+	| object
+	| null
+	| undefined
+	| Promise<Response | string | ReadableStream | object | null | undefined>;
+
+/** Answers a request. */
+export type Controller = (context: ControllerContext) => ControllerReturn;
+
+/** What the dynamic segments of a route matched: `id` of `[id]`, `*` of `[*]`. */
+export type ThreadEndpointRouteParams = Record<string, string>;
+
+/** Answers a request beneath a thread's ID. */
+export type ThreadEndpointHandler = (
+	req: Request,
+	state: ThreadState,
+	params: ThreadEndpointRouteParams,
+) => Response | Promise<Response>;
+
+/** A controller that {@link defineThreadEndpoint} made. */
+export interface MarkedThreadEndpoint {
+	(context: ControllerContext): Response | Promise<Response>;
+	/** What it was made of. */
+	readonly [THREAD_ENDPOINT_SYMBOL]: ThreadEndpointHandler;
+}

@@ -1,0 +1,166 @@
+// The types of a project and its threads, as document 2 names them.
+export type {
+	AgentDefinition,
+	AgentType,
+	PackageSignature,
+	SessionToolBinding,
+	SessionToolConfig,
+	SideConfig,
+} from "./agent.ts";
+export type { Effect, EffectDefinition, ScheduledEffect } from "./effect.ts";
+export type {
+	Controller,
+	ControllerContext,
+	ControllerReturn,
+	MarkedThreadEndpoint,
+	ThreadEndpointHandler,
+	ThreadEndpointRouteParams,
+	VirtualModuleLoader,
+	VirtualModuleRegistry,
+} from "./endpoint.ts";
+export type {
+	FileChunk,
+	FileRecord,
+	FileStats,
+	FileStorage,
+	FindResult,
+	GrepResult,
+	ReaddirResult,
+	ReadFileStreamOptions,
+	WriteFileOptions,
+} from "./files.ts";
+export type {
+	HookContext,
+	HookDefinition,
+	HookDefinitionOptions,
+	HookDefinitionResult,
+	HookMessage,
+	HookName,
+	HookSignatures,
+	HookToolCall,
+	HookToolResult,
+	LLMMessage,
+} from "./hook.ts";
+export type {
+	GetMessagesOptions,
+	InjectMessageInput,
+	Message,
+	MessagesResult,
+	MessageUpdates,
+	QueueMessageInput,
+} from "./message.ts";
+export type {
+	ModelCapabilities,
+	ModelDefinition,
+	ProviderModelInfo,
+	ProviderModelsPage,
+	ProviderModelsQuery,
+} from "./model.ts";
+export type {
+	DefinitionLoader,
+	GlobalNamespaceContext,
+	NamespaceContext,
+	PackedExports,
+	PackedMeta,
+	PackedMetadata,
+	PackedNamespaceContext,
+} from "./packing.ts";
+export type {
+	ItemKind,
+	LiveProject,
+	Project,
+	ProjectDefinitions,
+	ProjectEndpoint,
+	ProjectItem,
+	ProjectSource,
+} from "./project.ts";
+export type {
+	PromptContent,
+	PromptDefinition,
+	PromptEnvPart,
+	PromptIncludePart,
+	PromptInput,
+	PromptPart,
+	PromptTextPart,
+	PromptToolConfig,
+	ReasoningConfig,
+	StructuredPrompt,
+	SubpromptConfig,
+	ToolConfig,
+} from "./prompt.ts";
+export type {
+	InferProviderOptions,
+	InspectedRequest,
+	LLMProviderInterface,
+	ModelProvider,
+	ProviderErrorCode,
+	ProviderExecutedToolResult,
+	ProviderFactory,
+	ProviderFactoryConfig,
+	ProviderFactoryWithOptions,
+	ProviderFinishReason,
+	ProviderGeneratedImage,
+	ProviderInstance,
+	ProviderRequest,
+	ProviderResponse,
+	ProviderStreamChunk,
+	ProviderTool,
+	ProviderUsage,
+	ProviderWebSearchResult,
+	ResponseSummary,
+} from "./provider.ts";
+export type {
+	ContentPart,
+	FilePart,
+	ImagePart,
+	ImageUrlPart,
+	ProviderAssistantMessage,
+	ProviderAttachment,
+	ProviderMessage,
+	ProviderMessageContent,
+	ProviderReasoningDetail,
+	ProviderSystemMessage,
+	ProviderToolCallPart,
+	ProviderToolMessage,
+	ProviderToolResultContent,
+	ProviderUserMessage,
+	TextPart,
+} from "./provider-message.ts";
+export type { Registered } from "./registry.ts";
+export type {
+	ImmediateSubagent,
+	ResumableSubagent,
+	SubagentRegistryEntry,
+	SubagentToolConfig,
+} from "./subagent.ts";
+export { THREAD_ENDPOINT_SYMBOL } from "./thread-endpoint-symbol.ts";
+export type {
+	EnvValueType,
+	ExecutionState,
+	SetEnvOptions,
+	ThreadMetadata,
+	ThreadState,
+} from "./thread-state.ts";
+export type {
+	AttachmentRef,
+	DefineToolOptions,
+	EmptyUsesState,
+	ImageContent,
+	ResolveUsesState,
+	TenvRawShape,
+	TextContent,
+	Tool,
+	ToolArgs,
+	ToolArgsNode,
+	ToolArgsRawShape,
+	ToolAttachment,
+	ToolContent,
+	ToolDefinition,
+	ToolResult,
+	ToolTenvs,
+	ToolVariables,
+	UsesAwareExecute,
+	UsesConstrainedState,
+	VariableDefinition,
+	VariableType,
+} from "./tool.ts";

@@ -1,0 +1,114 @@
+// A loaded project: a value that never changes. Loading again makes another one.
+import type { AgentDefinition } from "./agent.ts";
+import type { EffectDefinition } from "./effect.ts";
+import type { Controller, MarkedThreadEndpoint } from "./endpoint.ts";
+import type { HookDefinition } from "./hook.ts";
+import type { ModelDefinition } from "./model.ts";
+import type { NamespaceContext } from "./packing.ts";
+import type { PromptDefinition } from "./prompt.ts";
+import type { ProviderFactoryWithOptions } from "./provider.ts";
+import type { ToolDefinition } from "./tool.ts";
+
+/** Definitions of a project by their kind. */
+export interface ProjectDefinitions {
+	/** Agents. */
+	agent: AgentDefinition;
+	/** Prompts. */
+	prompt: PromptDefinition;
+	/** Tools. */
+	tool: ToolDefinition;
+	/** Models. */
+	model: ModelDefinition;
+	/** Hooks. */
+	hook: HookDefinition;
+	/** Effects. */
+	effect: EffectDefinition;
+	/** Factories of providers. */
+	provider: ProviderFactoryWithOptions;
+}
+
+/** What a project has, by name. */
+export type ItemKind = keyof ProjectDefinitions;
+
+/** An item of a project. */
+export interface ProjectItem<Kind extends ItemKind = ItemKind> {
+	/** What it is. */
+	readonly kind: Kind;
+	/** Unique among items of its kind: its own name, or `package/name` in a package. */
+	readonly name: string;
+	/** Its own name. A hook's is its ID. */
+	readonly localName: string;
+	/** Name of the package it belongs to; null for the project itself. */
+	readonly packageId: string | null;
+	/** Whose code it is: its items are looked up in this namespace. */
+	readonly namespace: NamespaceContext;
+	/** Whether code of the project may use it: everything of its own, and what a package declares. */
+	readonly isEntry: boolean;
+	/** Absolute path of its file. */
+	readonly file: string;
+	/** The definition. */
+	readonly definition: ProjectDefinitions[Kind];
+}
+
+/** A route of a project. */
+export interface ProjectEndpoint {
+	/** Its path with dynamic segments, no slash before or after: `files/[id]`, `docs/[*]`; empty for `index`. */
+	readonly route: string;
+	/** Its method, in capitals. */
+	readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+	/** Answers a request; a thread endpoint where `isThreadEndpoint` says so. */
+	readonly handler: Controller | MarkedThreadEndpoint;
+	/** Name of the package it belongs to; null for the project itself. */
+	readonly packageId: string | null;
+	/** Absolute path of its file. */
+	readonly file: string;
+}
+
+/** A loaded project. */
+export interface Project {
+	/** Absolute path of the folder that was loaded. */
+	readonly directory: string;
+	/** Changes whenever a file of the project does. */
+	readonly version: string;
+	/** Agents by qualified name. */
+	readonly agents: ReadonlyMap<string, ProjectItem<"agent">>;
+	/** Prompts by qualified name. */
+	readonly prompts: ReadonlyMap<string, ProjectItem<"prompt">>;
+	/** Tools by qualified name. */
+	readonly tools: ReadonlyMap<string, ProjectItem<"tool">>;
+	/** Models by qualified name. */
+	readonly models: ReadonlyMap<string, ProjectItem<"model">>;
+	/** Hooks by qualified ID. */
+	readonly hooks: ReadonlyMap<string, ProjectItem<"hook">>;
+	/** Effects by qualified name. */
+	readonly effects: ReadonlyMap<string, ProjectItem<"effect">>;
+	/** Factories of providers by qualified name. */
+	readonly providers: ReadonlyMap<string, ProjectItem<"provider">>;
+	/** Routes; of several for one path and method only the one that answers. */
+	readonly endpoints: readonly ProjectEndpoint[];
+	/** What is worth saying and stops nothing. */
+	readonly warnings: readonly string[];
+	/**
+	 * The item that a name means in a namespace; undefined where it may not be seen or does not exist.
+	 * The project's code names its own items and, qualified, entries of packages. A package's code names its own items, with
+	 * or without the package's name, and nothing else.
+	 *
+	 * @see SA-211, SA-212, SA-214
+	 */
+	visible<Kind extends ItemKind>(
+		namespace: NamespaceContext,
+		kind: Kind,
+		name: string,
+	): ProjectItem<Kind> | undefined;
+	/** All names that {@link Project.visible} finds in a namespace, sorted: own items of a package by their own names. */
+	names(namespace: NamespaceContext, kind: ItemKind): readonly string[];
+}
+
+/** A project that is replaced when its files change. A new one counts from the next turn on. */
+export interface LiveProject {
+	/** The project as it is now. */
+	readonly current: Project;
+}
+
+/** A project, or one that is replaced when its files change. */
+export type ProjectSource = Project | LiveProject;

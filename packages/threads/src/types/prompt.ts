@@ -1,0 +1,124 @@
+// Prompts: what a side of an agent is told and may call.
+import type { infer as Infer } from "zod";
+import type { SubagentToolConfig } from "./subagent.ts";
+import type { ToolArgs, VariableDefinition } from "./tool.ts";
+
+/** Text of a prompt, used unchanged. */
+export interface PromptTextPart {
+	/** Always `text`. */
+	type: "text";
+	/** The text. */
+	content: string;
+}
+
+/** Another prompt, inlined. */
+export interface PromptIncludePart<Prompt extends string = StandardAgentSpec.Prompts> {
+	/** Always `include`. */
+	type: "include";
+	/** Name of the other prompt. */
+	prompt: Prompt;
+}
+
+/** A value of the environment, inlined. It may not be a secret. */
+export interface PromptEnvPart {
+	/** Always `env`. */
+	type: "env";
+	/** Name of the value. */
+	property: string;
+}
+
+/** A part of a prompt. */
+export type PromptPart = PromptTextPart | PromptIncludePart | PromptEnvPart;
+/** A prompt in parts, rendered in order with nothing between them. */
+export type StructuredPrompt = readonly PromptPart[];
+/** The text of a prompt: as it is, or in parts. */
+export type PromptContent = string | StructuredPrompt;
+
+/** Another prompt that is called as a tool. */
+export interface SubpromptConfig<Name extends string = string> {
+	/** Name of the prompt. */
+	name: Name;
+	/** Whether its text is part of the result; `true` by default. */
+	includeTextResponse?: boolean;
+	/** Whether its tool calls are part of the result; `true` by default. */
+	includeToolCalls?: boolean;
+	/** Whether errors are part of the result; `true` by default. */
+	includeErrors?: boolean;
+	/** The argument that becomes its user message. */
+	initUserMessageProperty?: string;
+	/** The argument that lists the files given to it. */
+	initAttachmentsProperty?: string;
+}
+
+/** A tool with values of its own. */
+export interface PromptToolConfig<Name extends string = string> {
+	/** Name of the tool. */
+	name: Name;
+	/** Environment values for this tool alone. */
+	env?: Record<string, string>;
+	/** Data for the tool, or for the provider that executes it. */
+	options?: Record<string, unknown>;
+}
+
+/** The older name of {@link SubpromptConfig}. */
+export type ToolConfig<Name extends string = string> = SubpromptConfig<Name>;
+
+/** How much a model thinks. */
+export interface ReasoningConfig {
+	/** How much effort. */
+	effort?: "low" | "medium" | "high";
+	/** Most tokens of reasoning. */
+	maxTokens?: number;
+	/** Whether reasoning is left out of the answer. */
+	exclude?: boolean;
+	/** Whether reasoning is kept in the message. */
+	include?: boolean;
+}
+
+/** What a prompt is called with. */
+export type PromptInput<Schema extends ToolArgs> = Infer<Schema>;
+
+/**
+ * A defined prompt.
+ *
+ * @see SA-016
+ */
+export interface PromptDefinition<Name extends string = string, Schema extends ToolArgs = ToolArgs> {
+	/** Its name, unique among agents, prompts and tools. */
+	name: Name;
+	/** What it does, for a model that may call it as a tool. */
+	toolDescription: string;
+	/** The system message. */
+	prompt: PromptContent;
+	/** Name of the model. */
+	model: StandardAgentSpec.Models;
+	/** Whether it sees the thread's messages when it is called as a tool; `false` by default. */
+	includeChat?: boolean;
+	/** Whether it sees tool calls of earlier turns; `false` by default. */
+	includePastTools?: boolean;
+	/** Whether the model may call several tools in one step; `false` by default. */
+	parallelToolCalls?: boolean;
+	/** Whether the model may call tools (`auto`, the default), must not, or must. */
+	toolChoice?: "auto" | "none" | "required";
+	/** What it takes when it is called as a tool; free text by default. */
+	requiredSchema?: Schema;
+	/** Environment values it needs. */
+	variables?: VariableDefinition[];
+	/** What the model can call: names, sub-prompts, tools with options, sub-agents. */
+	tools?: readonly (
+		| StandardAgentSpec.Callables
+		| SubpromptConfig<StandardAgentSpec.Callables>
+		| PromptToolConfig<StandardAgentSpec.Callables>
+		| SubagentToolConfig<StandardAgentSpec.Callables>
+	)[];
+	/** Environment values; those of the agent and the thread override them. */
+	env?: Record<string, string>;
+	/** How many of the last messages keep their images; 10 by default. */
+	recentImageThreshold?: number;
+	/** Options for the provider, merged over the model's. */
+	providerOptions?: Record<string, unknown>;
+	/** How much the model thinks. */
+	reasoning?: ReasoningConfig;
+	/** IDs of hooks, which replace the agent's. */
+	hooks?: readonly StandardAgentSpec.Hooks[];
+}

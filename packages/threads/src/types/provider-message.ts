@@ -1,0 +1,148 @@
+// Messages as a provider gets them.
+
+/** Text. */
+export interface TextPart {
+	/** Always `text`. */
+	type: "text";
+	/** The text. */
+	text: string;
+}
+
+/** An image in bytes. */
+export interface ImagePart {
+	/** Always `image`. */
+	type: "image";
+	/** Its bytes in base64. */
+	data: string;
+	/** Its MIME type. */
+	mediaType: string;
+	/** How closely the model looks at it. */
+	detail?: "auto" | "low" | "high";
+}
+
+/** An image at a URL. */
+export interface ImageUrlPart {
+	/** Always `image_url`. */
+	type: "image_url";
+	/** Where it is, and how closely the model looks at it. */
+	image_url: { url: string; detail?: "auto" | "low" | "high" };
+}
+
+/** A file in bytes. */
+export interface FilePart {
+	/** Always `file`. */
+	type: "file";
+	/** Its bytes in base64. */
+	data: string;
+	/** Its MIME type. */
+	mediaType: string;
+	/** Its name. */
+	filename?: string;
+}
+
+/** A part of a message. */
+export type ContentPart = TextPart | ImagePart | ImageUrlPart | FilePart;
+/** What a message says. */
+export type ProviderMessageContent = string | ContentPart[];
+
+/** What the model is told to be. */
+export interface ProviderSystemMessage {
+	/** Always `system`. */
+	role: "system";
+	/** The text. */
+	content: string;
+}
+
+/** What the other side says. */
+export interface ProviderUserMessage {
+	/** Always `user`. */
+	role: "user";
+	/** What it says. */
+	content: ProviderMessageContent;
+}
+
+/** A piece of reasoning that the provider wants back unchanged. */
+export interface ProviderReasoningDetail {
+	/** What it is, in the provider's words. */
+	type: string;
+	/** Its text. */
+	text?: string;
+	/** A summary of it. */
+	summary?: string;
+	/** What proves it to the provider. */
+	signature?: string;
+	/** What the provider encrypted. */
+	data?: string;
+	/** Its identifier. */
+	id?: string;
+	/** Its format. */
+	format?: string;
+	/** Its place among others. */
+	index?: number;
+}
+
+/** A call of a tool. */
+export interface ProviderToolCallPart {
+	/** Unique in the thread. */
+	id: string;
+	/** Name of the tool. */
+	name: string;
+	/** Its arguments. */
+	arguments: Record<string, unknown>;
+	/** Data of the provider's own, which it gets back with the call. */
+	extraContent?: Record<string, unknown>;
+}
+
+/** What the model said. */
+export interface ProviderAssistantMessage {
+	/** Always `assistant`. */
+	role: "assistant";
+	/** The text. */
+	content?: ProviderMessageContent | null;
+	/** What it thought. */
+	reasoning?: string | null;
+	/** What it thought, as the provider wants it back. */
+	reasoningDetails?: ProviderReasoningDetail[];
+	/** The tools it called. */
+	toolCalls?: ProviderToolCallPart[];
+}
+
+/** A result of a tool. */
+export type ProviderToolResultContent =
+	| string
+	| { type: "text"; text: string }
+	| { type: "error"; error: string }
+	| ContentPart[];
+
+/** A file that came with a result. */
+export interface ProviderAttachment {
+	/** What it is. */
+	type: "image" | "file";
+	/** Its bytes in base64, or a URL. */
+	data: string;
+	/** Its MIME type. */
+	mediaType: string;
+	/** Its name. */
+	name?: string;
+}
+
+/** The result of a tool. */
+export interface ProviderToolMessage {
+	/** Always `tool`. */
+	role: "tool";
+	/** The call that it answers. */
+	toolCallId: string;
+	/** Name of the tool. */
+	toolName: string;
+	/** What it returned. */
+	content: ProviderToolResultContent;
+	/** Files that came with it. */
+	attachments?: ProviderAttachment[];
+}
+
+/** A message as a provider gets it. */
+export type ProviderMessage =
+	| ProviderSystemMessage
+	| ProviderUserMessage
+	| ProviderAssistantMessage
+	| ProviderToolMessage;

@@ -1,0 +1,239 @@
+// Tools: what they take, what they return, and what defineTool is given.
+import type {
+	infer as Infer,
+	ZodArray,
+	ZodBoolean,
+	ZodDefault,
+	ZodEnum,
+	ZodLiteral,
+	ZodNull,
+	ZodNullable,
+	ZodNumber,
+	ZodObject,
+	ZodOptional,
+	ZodRecord,
+	ZodString,
+	ZodStringFormat,
+	ZodUnion,
+	ZodUnknown,
+} from "zod";
+import type { ThreadState } from "./thread-state.ts";
+
+type Dec<N extends number> = N extends 7
+	? 6
+	: N extends 6
+		? 5
+		: N extends 5
+			? 4
+			: N extends 4
+				? 3
+				: N extends 3
+					? 2
+					: N extends 2
+						? 1
+						: 0;
+
+/** Zod types that arguments of a tool can be made of, nested at most `D` deep. */
+export type ToolArgsNode<D extends number = 7> =
+	| ZodString
+	| ZodStringFormat
+	| ZodNumber
+	| ZodBoolean
+	| ZodNull
+	| ZodLiteral<string | number | boolean | null>
+	| ZodUnknown
+	| ZodEnum<Readonly<Record<string, string>>>
+	| (D extends 0 ? never : ZodOptional<ToolArgsNode<Dec<D>>>)
+	| (D extends 0 ? never : ZodNullable<ToolArgsNode<Dec<D>>>)
+	| (D extends 0 ? never : ZodDefault<ToolArgsNode<Dec<D>>>)
+	| (D extends 0 ? never : ZodArray<ToolArgsNode<Dec<D>>>)
+	| (D extends 0 ? never : ZodObject<Record<string, ToolArgsNode<Dec<D>>>>)
+	| (D extends 0 ? never : ZodRecord<ZodString, ToolArgsNode<Dec<D>>>)
+	| (D extends 0
+			? never
+			: ZodUnion<readonly [ToolArgsNode<Dec<D>>, ToolArgsNode<Dec<D>>, ...ToolArgsNode<Dec<D>>[]]>);
+
+/** The arguments of a tool by name. */
+export type ToolArgsRawShape = Record<string, ToolArgsNode>;
+/** The schema of a tool's arguments: a zod object. */
+export type ToolArgs = ZodObject<ToolArgsRawShape>;
+/** The thread environment values of a tool by name. */
+export type TenvRawShape = Record<string, ToolArgsNode>;
+/** The schema of the thread environment values that a tool needs: a zod object. */
+export type ToolTenvs = ZodObject<TenvRawShape>;
+
+/** How a value of the environment is shown: `secret` ones are redacted wherever they would appear. */
+export type VariableType = "text" | "secret";
+
+/** A value of the environment that a tool or a prompt needs. */
+export interface VariableDefinition {
+	/** Its name. */
+	name: string;
+	/** Whether it may be shown. */
+	type: VariableType;
+	/** Whether nothing runs without it. */
+	required: boolean;
+	/** Whether it stays in its own thread, and is not seen by descendants; `false` by default. */
+	scoped?: boolean;
+	/** What it is, for who has to give it. */
+	description: string;
+}
+
+/** Values of the environment that a tool needs. */
+export type ToolVariables = VariableDefinition[];
+
+/** A file that a tool made: it is written to the thread's files. */
+export interface ToolAttachment {
+	/** Its file name. */
+	name: string;
+	/** Its MIME type. */
+	mimeType: string;
+	/** Its bytes in base64. */
+	data: string;
+	/** Width in pixels, of an image. */
+	width?: number;
+	/** Height in pixels, of an image. */
+	height?: number;
+}
+
+/** A file of the thread that a message refers to. */
+export interface AttachmentRef {
+	/** Unique in the thread. */
+	id: string;
+	/** Always `file`. */
+	type: "file";
+	/** Where it lies in the thread's files. */
+	path: string;
+	/** Its file name. */
+	name: string;
+	/** Its MIME type. */
+	mimeType: string;
+	/** Bytes. */
+	size: number;
+	/** Width in pixels, of an image. */
+	width?: number;
+	/** Height in pixels, of an image. */
+	height?: number;
+	/** What it shows. */
+	description?: string;
+}
+
+/**
+ * What a tool returns.
+ *
+ * @see SA-042
+ */
+export interface ToolResult {
+	/** Whether the tool did what it was asked. */
+	status: "success" | "error";
+	/** What the model is told; JSON where it has parts. */
+	result?: string;
+	/** What went wrong. */
+	error?: string;
+	/** Where it went wrong. */
+	stack?: string;
+	/** Files that belong to the result. */
+	attachments?: (ToolAttachment | AttachmentRef)[];
+}
+
+/** A part of a result in text. */
+export interface TextContent {
+	/** Always `text`. */
+	type: "text";
+	/** The text. */
+	text: string;
+}
+
+/** A part of a result that is an image. */
+export interface ImageContent {
+	/** Always `image`. */
+	type: "image";
+	/** Its bytes in base64. */
+	data: string;
+	/** Its MIME type. */
+	mimeType: string;
+}
+
+/** A part of a result. */
+export type ToolContent = TextContent | ImageContent;
+
+/** The function of a tool: with arguments where it has any. */
+export type Tool<State = ThreadState, Args extends ToolArgs | null = null> = [Args] extends [ToolArgs]
+	? (state: State, args: Infer<Args>) => ToolResult | Promise<ToolResult>
+	: (state: State) => ToolResult | Promise<ToolResult>;
+
+/** A state that can queue and invoke the named tools only. */
+export type UsesConstrainedState<State, Uses extends readonly string[]> = Omit<
+	State,
+	"queueTool" | "invokeTool"
+> & {
+	queueTool(name: Uses[number], args?: Record<string, unknown>): Promise<void>;
+	invokeTool(name: Uses[number], args?: Record<string, unknown>): Promise<ToolResult>;
+};
+
+/** A state that can queue and invoke no tool. */
+export type EmptyUsesState<State> = UsesConstrainedState<State, readonly never[]>;
+
+/** The state of a tool that declared what it uses: any tool where it declared nothing. */
+export type ResolveUsesState<State, Uses extends readonly string[] | undefined> = Uses extends readonly []
+	? EmptyUsesState<State>
+	: Uses extends readonly string[]
+		? UsesConstrainedState<State, Uses>
+		: State;
+
+/** The function of a tool whose state knows what it uses. */
+export type UsesAwareExecute<
+	State,
+	Args extends ToolArgs | null,
+	Uses extends readonly string[] | undefined,
+> = Tool<ResolveUsesState<State, Uses>, Args>;
+
+/** What {@link defineTool} is given. */
+export interface DefineToolOptions<
+	State = ThreadState,
+	Args extends ToolArgs | null = null,
+	Tenvs extends ToolTenvs | null = null,
+	Uses extends readonly string[] | undefined = undefined,
+> {
+	/** What the tool does, for the model. */
+	description: string;
+	/** What it takes; nothing by default. */
+	args?: Args;
+	/** What it does. A throw becomes an error result. */
+	execute: UsesAwareExecute<State, Args, Uses>;
+	/** Thread environment values it needs; none by default. */
+	tenvs?: Tenvs;
+	/** Environment values it needs; none by default. */
+	variables?: ToolVariables;
+	/** The tools it may queue and invoke; all visible ones by default. */
+	uses?: Uses;
+	/** Who executes it: the runtime (`local`, the default) or the model's provider. */
+	executionMode?: "local" | "provider";
+	/** The provider that executes it. */
+	executionProvider?: string;
+}
+
+/** A defined tool. Its name is that of its file. */
+export interface ToolDefinition<
+	State = ThreadState,
+	Args extends ToolArgs | null = ToolArgs | null,
+	Tenvs extends ToolTenvs | null = ToolTenvs | null,
+> {
+	/** What the tool does, for the model. */
+	description: string;
+	/** What it takes; null for nothing. */
+	args: Args;
+	/** What it does; called with the state only where `args` is null. */
+	// biome-ignore lint/suspicious/noExplicitAny: the runtime calls it with what `args` accepted
+	execute: (state: State, args?: any) => ToolResult | Promise<ToolResult>;
+	/** Thread environment values it needs; null for none. */
+	tenvs: Tenvs;
+	/** Environment values it needs. */
+	variables: ToolVariables;
+	/** The tools it may queue and invoke; undefined for all visible ones. */
+	uses: readonly string[] | undefined;
+	/** Who executes it. */
+	executionMode: "local" | "provider";
+	/** The provider that executes it. */
+	executionProvider?: string;
+}

@@ -1,0 +1,74 @@
+// The key-values of one thread, over the host's values. JSON in, the same JSON out; null and undefined take a key away.
+import { HoldfastError } from "holdfast";
+
+/** Values under names, as a host keeps them beside a session. */
+export interface HostValues {
+	get(name: string): unknown;
+	set(name: string, value: unknown): unknown;
+	delete(name: string): unknown;
+	list(): unknown;
+}
+
+/** A key and its value. */
+export interface KeyValue {
+	readonly key: string;
+	readonly value: unknown;
+}
+
+export class ThreadValues {
+	readonly #values: HostValues;
+
+	constructor(values: HostValues) {
+		this.#values = values;
+	}
+
+	/** The value of a key; null when it has none. */
+	async getValue<T = unknown>(key: string): Promise<T | null> {
+		const text = (await this.#values.get(checked(key))) as string | undefined;
+		return text === undefined ? null : (JSON.parse(text) as T);
+	}
+
+	/**
+	 * Keeps a value in place of the one that is there; null and undefined take it away.
+	 * @throws HoldfastError `invalid_value` for what is no JSON: functions, BigInts, cycles; the old value stays.
+	 */
+	async setValue(key: string, value: unknown): Promise<void> {
+		const name = checked(key);
+		if (value === null || value === undefined) await this.#values.delete(name);
+		else await this.#values.set(name, jsonOf(name, value));
+	}
+
+	/** All of them, in the order of their keys. */
+	async listValues(): Promise<readonly KeyValue[]> {
+		const all = (await this.#values.list()) as readonly { name: string; value: string }[];
+		return all.map(({ name, value }) => ({ key: name, value: JSON.parse(value) as unknown }));
+	}
+}
+
+function checked(key: unknown): string {
+	if (typeof key === "string") return key;
+	throw new HoldfastError("invalid_value", "The key of a value is a text. Give one.");
+}
+
+function jsonOf(key: string, value: unknown): string {
+	let text: string | undefined;
+	try {
+		text = JSON.stringify(value, (_, each: unknown) => {
+			if (typeof each === "function" || typeof each === "symbol" || typeof each === "bigint")
+				throw new TypeError(`It holds a ${typeof each}`);
+			return each;
+		});
+	} catch (cause) {
+		throw notJson(key, cause instanceof Error ? cause.message : String(cause), cause);
+	}
+	if (text === undefined) throw notJson(key, "It is undefined as JSON", undefined);
+	return text;
+}
+
+function notJson(key: string, why: string, cause: unknown): HoldfastError {
+	return new HoldfastError(
+		"invalid_value",
+		`The value for ${JSON.stringify(key.slice(0, 100))} cannot be kept: ${why.split("\n")[0]}. Give plain JSON.`,
+		{ cause },
+	);
+}

@@ -1,0 +1,2 @@
+// Who sees what.
+export { belongsToPackage, isPacked, isVisibleInNamespace, type NamespacedItem } from "./namespace.ts";
