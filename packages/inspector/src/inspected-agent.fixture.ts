@@ -32,6 +32,8 @@ export interface InspectedOptions {
 	readonly waits?: boolean;
 	/** Whether runs that a dead process left are parked. */
 	readonly parks?: boolean;
+	/** Whether the tool that kills the process does not any more. */
+	readonly unparks?: boolean;
 	/** Default: any. */
 	readonly port?: number;
 }
@@ -75,7 +77,14 @@ function replyTo(said: string, last: string, wait: () => Promise<void>, waits: b
 }
 
 async function main(given: string): Promise<void> {
-	const { db, apiKeys, waits = false, parks = false, port = 0 }: InspectedOptions = JSON.parse(given);
+	const {
+		db,
+		apiKeys,
+		waits = false,
+		parks = false,
+		unparks = false,
+		port = 0,
+	}: InspectedOptions = JSON.parse(given);
 	let go = (): void => {};
 	process.on("message", () => go());
 	const wait = (): Promise<void> =>
@@ -126,7 +135,7 @@ async function main(given: string): Promise<void> {
 					description: "Kills the process.",
 					parameters,
 					retryPolicy: "pure",
-					run: () => process.kill(process.pid, "SIGKILL"),
+					run: () => (unparks ? "parked no more" : process.kill(process.pid, "SIGKILL")),
 				}),
 			],
 		},

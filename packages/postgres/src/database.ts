@@ -22,7 +22,7 @@ export interface Database {
 const bigint = 20;
 /** Numbers here are all below 2^53. */
 export const types = {
-	getTypeParser: (oid: number, format: never) =>
+	getTypeParser: (oid: number, format: never): ReturnType<typeof pg.types.getTypeParser> =>
 		oid === bigint ? Number : pg.types.getTypeParser(oid, format),
 };
 

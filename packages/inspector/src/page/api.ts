@@ -55,7 +55,7 @@ function read(): string | undefined {
 }
 
 /** `fetch` with the key. Rejects with an AbortError once another key was given. */
-export async function send(url: string, init: RequestInit = {}): Promise<Response> {
+async function send(url: string, init: RequestInit = {}): Promise<Response> {
 	const { signal: end } = ending;
 	const headers = new Headers(init.headers);
 	if (key !== undefined) headers.set("authorization", `Bearer ${key}`);

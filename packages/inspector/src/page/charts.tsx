@@ -23,7 +23,7 @@ interface ChartProps {
 const width = 600;
 const height = 120;
 
-export function Chart({ title, bars, names, format }: ChartProps): JSX.Element {
+function Chart({ title, bars, names, format }: ChartProps): JSX.Element {
 	const sums = bars.map(({ parts }) => parts.reduce((sum, part) => sum + part, 0));
 	const most = Math.max(...sums, 0);
 	const total = sums.reduce((sum, each) => sum + each, 0);

@@ -194,7 +194,7 @@ export class Conversation {
 }
 
 /** The text of a message. */
-export function textOf({ content = [] }: MessageBody): string {
+function textOf({ content = [] }: MessageBody): string {
 	return content
 		.map(({ type, text = "" }) => (type === "text" ? text : type === "reasoning" ? "" : `[${type}]`))
 		.join("");

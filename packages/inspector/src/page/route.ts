@@ -38,7 +38,7 @@ export function go(to: Place): void {
 	location.hash = linkTo(to);
 }
 
-export function read(text: string): Place {
+function read(text: string): Place {
 	const [view = "", ...rest] = text.replace(/^#\/?/, "").split("/").map(decoded);
 	const [first = "", second = "", third = ""] = rest;
 	if (view === "usage") return { view };

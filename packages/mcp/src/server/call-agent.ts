@@ -27,7 +27,7 @@ export const callParameters = {
 				"To continue an earlier conversation: the session that its result named. Left out: a new one.",
 		},
 	},
-	required: ["prompt"],
+	required: ["prompt"] as string[],
 };
 
 /** A call as a client made it. */

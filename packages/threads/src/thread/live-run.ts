@@ -24,9 +24,9 @@ export class LiveRun {
 	/** Names of the prompts from that of the side to the one that runs. */
 	promptPath: readonly string[] = [];
 	/** Prompts whose sub-agents were started. */
-	readonly activated = new Set<string>();
+	readonly activated: Set<string> = new Set();
 	/** Bytes of images in base64, by their path. */
-	readonly images = new Map<string, string>();
+	readonly images: Map<string, string> = new Map();
 	flow: Flow = initialFlow;
 	readonly #system: ThreadSystem;
 	readonly #run: PolicyRun;
