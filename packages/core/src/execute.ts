@@ -19,5 +19,5 @@ export { type FollowLogOptions, followLog, type LoggedEvent } from "./execute/se
 export type { SessionSetup, StoredTool } from "./execute/session-setup.ts";
 export type { SessionView } from "./execute/session-view.ts";
 export { entriesAfter } from "./facts/entry-pages.ts";
-export { afterEntry } from "./facts/event-id.ts";
+export { afterEntry, atEntry } from "./facts/event-id.ts";
 export { readStoreKey, type SessionKeys, storeKeyOf } from "./host/session-key.ts";

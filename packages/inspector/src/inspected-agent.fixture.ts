@@ -63,7 +63,7 @@ export async function startInspected(options: InspectedOptions): Promise<Inspect
 const parameters = { type: "object", properties: { of: { type: "string" } } };
 
 function replyTo(said: string, last: string, wait: () => Promise<void>, waits: boolean): ScriptedReply {
-	if (last === "tool_result") return { text: `I heard: ${said.slice(0, 200)}` };
+	if (last === "tool_result") return { text: `I heard: ${said.slice(0, 600)}` };
 	for (const name of ["where", "erase", "add", "broken", "park"])
 		if (said.includes(name))
 			return { reasoning: "A tool will know.", toolCalls: [{ name, arguments: { of: "this page" } }] };

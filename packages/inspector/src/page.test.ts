@@ -54,9 +54,10 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 		expect(await page.locator(".conversation").textContent()).not.toContain("twelve");
 		await status("running");
 		await stage.restart({ waits: false });
-		await page.locator(".message-assistant", { hasText: story }).waitFor();
+		await page.locator(".message-assistant .text", { hasText: story }).first().waitFor();
 		await status("completed");
 		await page.locator(".is-live").waitFor({ state: "detached" });
+		expect(await page.locator(".message-assistant", { hasText: story }).count()).toBe(1);
 		expect(await page.locator(".message-user").count()).toBe(1);
 		await page.getByRole("tab", { name: "Timeline" }).click();
 		await page.locator(".span-takeover").waitFor();
@@ -74,12 +75,12 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 		await show("fourth");
 		await page.getByLabel("Reason for erase").fill("Not today.");
 		await page.getByRole("button", { name: "Deny" }).click();
-		await page.locator(".message-assistant", { hasText: "Not today." }).waitFor();
+		await page.locator(".message-assistant .text", { hasText: "Not today." }).first().waitFor();
 		await stage.say("fifth", "where am I?");
 		await show("fifth");
 		await page.getByLabel("Result of where").fill("In Rome.");
 		await page.getByRole("button", { name: "Answer", exact: true }).click();
-		await page.locator(".message-assistant", { hasText: "In Rome." }).waitFor();
+		await page.locator(".message-assistant .text", { hasText: "In Rome." }).first().waitFor();
 		await page.locator(".pending").waitFor({ state: "detached" });
 	});
 
@@ -167,7 +168,7 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 		await stage.say("tenth", "ask the helper");
 		await show("tenth", "tree");
 		await page.getByRole("link", { name: "helper" }).click();
-		await page.locator(".message-assistant", { hasText: "It is on page 7." }).waitFor();
+		await page.locator(".message-assistant", { hasText: "It is on page 7." }).first().waitFor();
 	});
 
 	test("every view is free of violations, in light and dark, and fits into 360 pixels", async () => {
@@ -198,6 +199,7 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 		await page.getByRole("tab", { name: "Conversation", selected: true }).waitFor();
 		await page.keyboard.press("2");
 		await page.getByRole("tab", { name: "Timeline", selected: true }).waitFor();
+		await page.locator(".span").first().waitFor();
 		await page.keyboard.press("j");
 		await page.getByRole("heading", { name: "1 · run.started" }).waitFor();
 		await page.getByRole("tab", { selected: true }).focus();

@@ -1,6 +1,6 @@
 // The routes that look: sessions, one session, its entries, what a model was asked, usage, and what changed.
 import { type Exchange, isSessionId, type Route } from "@holdfast/server";
-import { afterEntry } from "holdfast/execute";
+import { atEntry } from "holdfast/execute";
 import { shownEntry } from "../wire/index.ts";
 import type { RouteParts } from "./route-parts.ts";
 import { answerJson, inspectionOf, invalid, jsonAnswer, numberOf, sessionIdOf } from "./route-parts.ts";
@@ -119,7 +119,7 @@ export function lookRoutes(parts: RouteParts): readonly Route[] {
 			const isLast = texts.length === found.length && found.length < limit;
 			const last = found[texts.length - 1]?.seq ?? after;
 			// Where the public stream goes on from: what is being said after it is not on record yet.
-			const lastEventId = last === 0 ? "" : `,"lastEventId":${JSON.stringify(afterEntry(last))}`;
+			const lastEventId = last === 0 ? "" : `,"lastEventId":${JSON.stringify(atEntry(last))}`;
 			return new Response(`{"entries":[${texts.join(",")}],"isLast":${isLast}${lastEventId}}`, {
 				headers: answerJson(null).headers,
 			});
