@@ -19,7 +19,7 @@ export interface Write {
 	readonly sessions: readonly string[];
 	/** Digests of the records that it reads or writes. */
 	readonly records?: readonly string[];
-	/** Writes of one object, of which no second one may be in a batch as long as `isFirst` says so. */
+	/** Writes of one object, of which no second one may be in a batch as long as `isFirst` says so. Nothing overtakes that one. */
 	readonly owner?: { readonly isFirst: boolean };
 	/** What the database is to do, asked for when it is sent; may throw what the write rejects with. */
 	encode(): Readonly<Record<string, unknown>>;
@@ -123,7 +123,13 @@ export function makeCommitQueue(parts: QueueParts): CommitQueue {
 				left.push(...queue.slice(at));
 				break;
 			}
-			if (write.sessions.some((session) => busy.has(session)) || first.has(write.owner)) {
+			const isBusy = write.sessions.some((session) => busy.has(session));
+			if (first.has(write.owner) || (isBusy && write.owner?.isFirst === true)) {
+				// It was added before all others that are left, and is to come before them.
+				left.push(...queue.slice(at));
+				break;
+			}
+			if (isBusy) {
 				for (const session of write.sessions) busy.add(session);
 				left.push(write);
 				continue;

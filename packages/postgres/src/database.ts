@@ -21,9 +21,8 @@ export interface Database {
 
 const bigint = 20;
 /** Numbers here are all below 2^53. */
-export const types = {
-	getTypeParser: (oid: number, format: never): ReturnType<typeof pg.types.getTypeParser> =>
-		oid === bigint ? Number : pg.types.getTypeParser(oid, format),
+export const types: { getTypeParser(oid: number, format: never): unknown } = {
+	getTypeParser: (oid, format) => (oid === bigint ? Number : pg.types.getTypeParser(oid, format)),
 };
 
 /** Milliseconds to wait before the next attempt; the last one repeats. */

@@ -4,6 +4,7 @@ export type { FailedAttempts } from "./access/failed-attempts.ts";
 export type { RateLimit } from "./access/rate-limit.ts";
 export type { Connection, Exchange, Projection } from "./exchange.ts";
 export { createHandler, type Handler } from "./handler.ts";
+export { type Refusal, refusalOf } from "./http/errors.ts";
 export { isSessionId } from "./http/names.ts";
 export type { DescribedAnswer, Route, Schema } from "./http/route.ts";
 export type { ListenOptions } from "./node-listener.ts";
@@ -25,6 +26,13 @@ export type {
 	InspectedHead,
 	SessionInspection,
 } from "./service/inspection.ts";
+export {
+	type FollowRun,
+	followRun,
+	type RunProgress,
+	type RunView,
+	readRun,
+} from "./service/read-run.ts";
 export { readServedKey, readSessionKey, type SessionOwner, servedKey } from "./service/served-key.ts";
 export type {
 	ExecuteRequest,

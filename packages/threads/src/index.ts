@@ -36,7 +36,6 @@ export {
 	type UnpackResult,
 	unpackAgents,
 } from "./packing/index.ts";
-export { type ResolveEnv, renderPrompt } from "./prompt/index.ts";
 export {
 	type GivenModel,
 	type ModelProviderOptions,

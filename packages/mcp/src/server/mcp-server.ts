@@ -1,6 +1,6 @@
 // `mcpServer`: agents as tools of an MCP server, over HTTP and stdio, on both wires. A call is a run of a durable session;
 // there is nothing here that a restart could lose.
-import type { ServedCaller } from "@holdfast/server";
+import { readRun, refusalOf, type ServedCaller } from "@holdfast/server";
 import {
 	CLIENT_CAPABILITIES_META_KEY,
 	type ClientCapabilities,
@@ -31,7 +31,6 @@ import {
 } from "./call-agent.ts";
 import { Leaving } from "./leaving.ts";
 import { checkTools, type McpServerOptions } from "./options.ts";
-import { readRun } from "./read-run.ts";
 import { readTaskId, type TaskPlace, taskIdOf } from "./task-id.ts";
 import { Tasks, type TaskWire, tasksExtension } from "./tasks.ts";
 
@@ -151,42 +150,45 @@ function newServer(options: McpServerOptions, tasks: Tasks, leaving: Leaving, ca
 		})),
 	}));
 
-	server.setRequestHandler("tools/call", async ({ params }, context) => {
-		if (!Object.hasOwn(tools, params.name))
-			throw new ProtocolError(
-				ProtocolErrorCode.InvalidParams,
-				`There is no tool ${JSON.stringify(params.name)}.`,
-			);
-		const { mcpReq } = context;
-		const key = mcpReq._meta?.[idempotencyKeyMember];
-		const state = mcpReq.requestState();
-		const place =
-			(typeof state === "string" ? readTaskId(state) : undefined) ??
-			(await beginCall(service, {
-				caller,
-				tool: params.name,
-				params: params.arguments,
-				...(typeof key === "string" && key !== "" ? { idempotencyKey: key } : {}),
-				signal: mcpReq.signal,
-			}));
-		if (mcpReq.inputResponses !== undefined)
-			await answerCalls(service, caller, place.sessionId, mcpReq.inputResponses);
-		const wire = wireOf(context);
-		if (
-			offersTasks &&
-			wire === "2026" &&
-			tasksExtension in (capabilitiesOf(server, context).extensions ?? {})
-		)
-			return { content: [], resultType: "task", ...tasks.begun(place, wire) } as never;
-		// The official package wants `content` of every result; clients that asked for a task look at `task`.
-		if (offersTasks && (params as { task?: unknown }).task !== undefined)
-			return { content: [], task: tasks.begun(place, wire) } as never;
-		return followCall(options, leaving, server, context, caller, place);
-	});
+	server.setRequestHandler(
+		"tools/call",
+		asClientsMayRead(async ({ params }, context) => {
+			if (!Object.hasOwn(tools, params.name))
+				throw new ProtocolError(
+					ProtocolErrorCode.InvalidParams,
+					`There is no tool ${JSON.stringify(params.name)}.`,
+				);
+			const { mcpReq } = context;
+			const key = mcpReq._meta?.[idempotencyKeyMember];
+			const state = mcpReq.requestState();
+			const place =
+				(typeof state === "string" ? readTaskId(state) : undefined) ??
+				(await beginCall(service, {
+					caller,
+					tool: params.name,
+					params: params.arguments,
+					...(typeof key === "string" && key !== "" ? { idempotencyKey: key } : {}),
+					signal: mcpReq.signal,
+				}));
+			if (mcpReq.inputResponses !== undefined)
+				await answerCalls(service, caller, place.sessionId, mcpReq.inputResponses);
+			const wire = wireOf(context);
+			if (
+				offersTasks &&
+				wire === "2026" &&
+				tasksExtension in (capabilitiesOf(server, context).extensions ?? {})
+			)
+				return { content: [], resultType: "task", ...tasks.begun(place, wire) } as never;
+			// The official package wants `content` of every result; clients that asked for a task look at `task`.
+			if (offersTasks && (params as { task?: unknown }).task !== undefined)
+				return { content: [], task: tasks.begun(place, wire) } as never;
+			return followCall(options, leaving, server, context, caller, place);
+		}),
+	);
 
 	if (!offersTasks) return server;
 	const on = (method: string, handle: (params: Params, context: ServerContext) => Promise<object>): void =>
-		server.setRequestHandler(method, { params: anything }, handle as never);
+		server.setRequestHandler(method, { params: anything }, asClientsMayRead(handle) as never);
 	on("tasks/get", ({ taskId }, context) => tasks.get(caller, taskId, wireOf(context)));
 	on("tasks/cancel", async ({ taskId }, context) => {
 		const wire = wireOf(context);
@@ -216,6 +218,24 @@ function newServer(options: McpServerOptions, tasks: Tasks, leaving: Leaving, ca
 	return server;
 }
 
+/** A handler whose errors say to clients what they may read. */
+function asClientsMayRead<Request, Context, Result>(
+	handle: (request: Request, context: Context) => Promise<Result>,
+): (request: Request, context: Context) => Promise<Result> {
+	return async (request, context) => {
+		try {
+			return await handle(request, context);
+		} catch (error) {
+			if (error instanceof ProtocolError) throw error;
+			const { status, message } = refusalOf(error);
+			throw new ProtocolError(
+				status < 500 ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError,
+				message,
+			);
+		}
+	};
+}
+
 /** A call that its client waits for. */
 async function followCall(
 	{ service, resendMs = 30_000 }: McpServerOptions,
@@ -242,16 +262,10 @@ async function followCall(
 		mcpReq.notify({ method: "notifications/progress", params }).catch(() => {}); // the client is gone
 	};
 	try {
-		const view = await readRun(service, {
-			caller,
-			sessionId,
-			after,
-			until: "rest",
-			signal: mcpReq.signal,
-			onEvent(event) {
-				if (event.type === "text_delta") notify(event.delta);
-				if (event.type === "tool_execution_start") notify(`[${event.toolName}]`);
-			},
+		const run = { owner: caller, sessionId, after, signal: mcpReq.signal };
+		const view = await readRun(service, run, "rest", (event) => {
+			if (event.type === "text_delta") notify(event.delta);
+			if (event.type === "tool_execution_start") notify(`[${event.toolName}]`);
 		});
 		if (view.pending === undefined) return resultOf(view, sessionId);
 		if (capabilitiesOf(server, context).elicitation !== undefined)

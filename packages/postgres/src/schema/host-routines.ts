@@ -76,7 +76,7 @@ export function hostRoutines(schema: string): string {
 	END $$;
 
 	CREATE FUNCTION ${schema}.apply_v1(slot_id uuid, slot_number bigint, ops jsonb, digests uuid[], shelves integer[], space integer)
-	RETURNS jsonb LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $$
+	RETURNS jsonb LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $$
 	DECLARE
 		slot ${schema}.slots;
 		op jsonb;
