@@ -1,9 +1,9 @@
 // The system's Chromium, a server that can be killed and started again behind an address that stays, and what pages are held to.
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import axe from "axe-core";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { type InspectedOptions, type InspectedProcess, startInspected } from "./inspected-agent.fixture.ts";
 
@@ -89,12 +89,10 @@ export async function openStage(options: Partial<InspectedOptions> = {}): Promis
 	}
 }
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
 /** What of a page keeps somebody out: a line for each kind of violation. */
 export async function violationsOf(page: Page): Promise<readonly string[]> {
 	// The page's policy lets no script in but its own; the browser's own door does.
-	await page.evaluate(axe);
+	await page.evaluate(axe.source);
 	return page.evaluate(async () => {
 		const { violations } = await (
 			globalThis as unknown as {
