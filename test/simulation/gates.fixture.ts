@@ -1,7 +1,7 @@
 // A scheduler for worlds of the tests' own: whatever a process waits for happens when the seed says so, or never, and a
 // journal whose every answer is such a thing. Nothing waits for real time.
 import type { Journal, Lease } from "holdfast";
-import type { MemoryJournal } from "holdfast/host";
+import type { MaybePromise, MemoryJournal } from "holdfast/host";
 
 /** Draws of a seed, the same on every machine. */
 export class Draws {
@@ -63,12 +63,12 @@ export class Gates {
 	pass<T>(
 		owner: Owner,
 		label: string,
-		work: () => T,
+		work: () => MaybePromise<T>,
 		more: { lane?: object; writes?: true } = {},
 	): Promise<T> {
 		return new Promise((resolve, reject) => {
 			const run = (): void => {
-				let came: T;
+				let came: MaybePromise<T>;
 				try {
 					came = work();
 				} catch (error) {
@@ -146,8 +146,11 @@ export class Gates {
 
 /** A journal as a process has it. With `early`, a fault on purpose: appends are acknowledged before they are committed. */
 export function gatedJournal(inner: MemoryJournal, gates: Gates, owner: Owner, early: boolean): Journal {
-	const pass = <T>(label: string, work: () => T, more?: { lane?: object; writes?: true }): Promise<T> =>
-		gates.pass(owner, label, work, more);
+	const pass = <T>(
+		label: string,
+		work: () => MaybePromise<T>,
+		more?: { lane?: object; writes?: true },
+	): Promise<T> => gates.pass(owner, label, work, more);
 	const leaseOf = (lease: Lease): Lease => {
 		const lane = {};
 		let forecast = lease.seq;
@@ -166,7 +169,7 @@ export function gatedJournal(inner: MemoryJournal, gates: Gates, owner: Owner, e
 				const what = batch.facts.map((fact) => ("topic" in fact ? fact.topic : fact.kind)).join(", ");
 				const label = `commits to ${lease.key} ${what}`;
 				const appended = pass(label, () => lease.append(batch), { lane, writes: true });
-				if (!early) return appended.then((result) => result);
+				if (!early) return appended;
 				appended.catch(() => {});
 				forecast += batch.facts.length;
 				return { ok: true, seq: forecast };
@@ -179,8 +182,7 @@ export function gatedJournal(inner: MemoryJournal, gates: Gates, owner: Owner, e
 		name: "gated",
 		workerId: inner.workerId,
 		acquire: async (key, options) => {
-			const acquired = await pass(`takes ${key}`, () => inner.acquire(key, options));
-			const result = await acquired;
+			const result = await pass(`takes ${key}`, () => inner.acquire(key, options));
 			return result.ok ? { ...result, lease: leaseOf(result.lease) } : result;
 		},
 		submit: (key, input) => pass(`submits to ${key}`, () => inner.submit(key, input)),
