@@ -109,6 +109,11 @@ export class Gates {
 		this.trace.push(`${owner.name} dies`);
 	}
 
+	/** Whether something that a process has sent may still come through. */
+	hasSent(owner: Owner): boolean {
+		return this.#steps.some((step) => step.owner === owner);
+	}
+
 	/** One of the things that may happen now. False without one. */
 	async step(): Promise<boolean> {
 		const lanes = new Set<object>();

@@ -84,9 +84,11 @@ export class RunnerWorld {
 
 	/** Finds what others left, and what died with those who were to begin it. */
 	#recover(process: Process): void {
-		for (const session of this.#sessions)
-			if (this.#begunBy.get(session)?.dead === true && this.#store.head(session) === undefined)
-				this.#begin(session, process);
+		for (const session of this.#sessions) {
+			const before = this.#begunBy.get(session);
+			const isLost = before?.dead === true && !this.gates.hasSent(before);
+			if (isLost && this.#store.head(session) === undefined) this.#begin(session, process);
+		}
 		const work = async (): Promise<void> => {
 			for await (const run of process.agent.engine.recover()) void run.result().catch(() => {});
 		};
