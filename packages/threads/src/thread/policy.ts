@@ -124,9 +124,7 @@ async function storedResult(
 }
 
 async function keep(system: ThreadSystem, live: LiveRun, result: ToolResult): Promise<StoredResult> {
-	const record = await system.records.get(live.threadId);
-	if (record === undefined) return result as StoredResult;
-	const place = system.place(record);
+	const { place } = live;
 	const env = system.parts.environment(place, {
 		agent: live.index.agent(live.flow.agent)?.env,
 		prompt: live.index.project.agents.has(live.flow.agent)

@@ -23,6 +23,7 @@ import { afterThreadCreated, type HookScope } from "./hooks.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { ThreadLogger } from "./logs.ts";
 import { queueMessage } from "./messages.ts";
+import { threadNotFound } from "./not-found.ts";
 import type { ThreadParts, ThreadPlace } from "./parts.ts";
 import { threadPolicy } from "./policy.ts";
 import { ProjectIndex } from "./project-index.ts";
@@ -31,7 +32,7 @@ import { beginThread, reportToParent } from "./session-bounds.ts";
 import { childCreated } from "./subagents.ts";
 import type { ThreadSystem } from "./system.ts";
 import { threadModel } from "./thread-model.ts";
-import { askControl, type StateScope, threadNotFound, threadState } from "./thread-state.ts";
+import { askControl, type StateScope, threadState } from "./thread-state.ts";
 import { ThreadViews } from "./thread-views.ts";
 
 /** Options of `threads()`. */
