@@ -24,7 +24,11 @@ export interface EdgeServiceOptions {
  * The sessions that live in objects, for `createHandler` of `@holdfast/server` in a Worker.
  * @example
  * ```ts no-run
- * const handler = createHandler({ service: edgeService({ sessions: env.SESSIONS, directory: env.DIRECTORY }) });
+ * import { edgeService, type ObjectNamespace } from "@holdfast/cloudflare";
+ * import { createHandler } from "@holdfast/server";
+ *
+ * const makeHandler = (sessions: ObjectNamespace) => createHandler({ service: edgeService({ sessions }) });
+ * export default makeHandler;
  * ```
  */
 export function edgeService({

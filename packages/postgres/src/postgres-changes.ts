@@ -19,7 +19,7 @@ interface Row {
 const patience = 2_000;
 
 /** The statements that read changes. */
-function changeStatements(schema: string): {
+export function changeStatements(schema: string): {
 	readonly last: string;
 	readonly read: string;
 	readonly expired: string;
@@ -34,11 +34,11 @@ function changeStatements(schema: string): {
 		// Of each session its last change only, whatever it was.
 		read: `SELECT c.*, ${safe} AS safe FROM (
 			(SELECT e.position, s.key, s.incarnation, e.seq, 'appended' AS kind
-				FROM ${schema}.entries e JOIN ${schema}.sessions s ON s.id = e.session AND s.seq = e.seq
-				WHERE e.position > $1 AND e.position > coalesce(s.changed, 0) ORDER BY e.position LIMIT $2)
+				FROM ${schema}.entries e CROSS JOIN LATERAL (SELECT * FROM ${schema}.sessions WHERE id = e.session OFFSET 0) s
+				WHERE e.position > $1 AND s.seq = e.seq AND e.position > coalesce(s.changed, 0) ORDER BY e.position LIMIT $2)
 			UNION ALL
 			(SELECT s.changed, s.key, s.incarnation, s.seq, 'changed' FROM ${schema}.sessions s
-				LEFT JOIN ${schema}.entries e ON e.session = s.id AND e.seq = s.seq
+				LEFT JOIN LATERAL (SELECT position FROM ${schema}.entries WHERE session = s.id AND seq = s.seq OFFSET 0) e ON true
 				WHERE s.changed > $1 AND s.changed > coalesce(e.position, 0) ORDER BY s.changed LIMIT $2)
 			UNION ALL
 			(SELECT position, key, incarnation, seq, 'deleted' FROM ${schema}.removed_sessions

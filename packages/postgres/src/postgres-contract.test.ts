@@ -37,10 +37,10 @@ for (const { name, run } of journalContract({
 for (const { name, run } of hostContract({ name: "postgres", make: oneProcess, limitsFiles: true }))
 	test(name, run);
 
-/** Every second worker, the first among them, is a process of its own. Its end is seen at once, a stop only by this time. */
-async function twoProcesses(): Promise<JournalWorld> {
+/** Every second worker, the first among them, is a process of its own. Its end is seen at once, a stop by the time. */
+async function twoProcesses(leaseTtlMs: number): Promise<JournalWorld> {
 	const { url: connectionString, schema } = await testServer();
-	const options = { connectionString, schema: schema(), leaseTtlMs: 1_500 };
+	const options = { connectionString, schema: schema(), leaseTtlMs };
 	const near: PostgresHost[] = [];
 	const far: RemoteJournal[] = [];
 	const process = (journal: Journal): RemoteJournal => journal as RemoteJournal;
@@ -76,11 +76,12 @@ async function twoProcesses(): Promise<JournalWorld> {
 	};
 }
 
-const ofOne = journalContract({
-	name: "postgres, two processes",
-	make: twoProcesses,
-	can: ["fold", "chunks"],
-});
+const options = { name: "postgres, two processes" };
+const ofOne = journalContract({ ...options, make: oneProcess, can: ["fold", "chunks"] });
 const known = new Set(ofOne.map(({ name }) => name));
-for (const { name, run } of journalContract({ name: "postgres, two processes", make: twoProcesses }))
-	if (!known.has(name)) test(name, run);
+for (const [needs, ttl] of [
+	["kill", leaseTtlMs],
+	["stop", 1_500],
+] as const)
+	for (const { name, run } of journalContract({ ...options, make: () => twoProcesses(ttl), can: [needs] }))
+		if (!known.has(name)) test(name, run);

@@ -22,15 +22,23 @@ export function statements(schema: string, lives: (alias: string) => string): St
 	const columns = `s.id, s.key, s.incarnation, s.epoch, s.open_run, s.seq, s.last_kind, s.waiting, s.created_at, s.updated_at`;
 	const owner = `LEFT JOIN LATERAL (SELECT w.name, ${lives("w")} AS alive FROM ${schema}.workers w
 		WHERE w.id = s.owner AND s.open_run IS NOT NULL) o ON true`;
-	const view = `SELECT ${columns}, o.name AS owner_name, o.alive AS owner_alive FROM ${schema}.sessions s ${owner}`;
-	const atWork = `SELECT id FROM ${schema}.sessions WHERE open_run IS NOT NULL AND look_at IS NULL`;
-	const toLookAt = `SELECT id FROM ${schema}.sessions WHERE look_at IS NOT NULL`;
+	const viewOf = (sessions: string): string =>
+		`SELECT ${columns}, o.name AS owner_name, o.alive AS owner_alive FROM ${sessions} s ${owner}`;
+	const view = viewOf(`${schema}.sessions`);
+	// Sessions in a state are few: they are read by the index of that state, and sorted.
+	const atWork = `SELECT * FROM ${schema}.sessions WHERE open_run IS NOT NULL AND look_at IS NULL`;
+	const toLookAt = `SELECT * FROM ${schema}.sessions WHERE look_at IS NOT NULL`;
 	const alive = `WITH alive AS MATERIALIZED (SELECT w.id, w.name FROM ${schema}.workers w WHERE ${lives("w")})`;
-	const orphaned = `s.last_kind IS DISTINCT FROM 'waiting' AND s.id IN (
-		${atWork} AND (owner IS NULL OR owner NOT IN (SELECT id FROM alive))
-		UNION SELECT i.session FROM ${schema}.inputs i JOIN ${schema}.sessions t ON t.id = i.session
-			WHERE t.open_run IS NULL AND ((i.kind = 'steer' AND i.worker IS NOT NULL)
-				OR (i.kind = 'message' AND (i.worker IS NULL OR i.worker NOT IN (SELECT name FROM alive)))))`;
+	const unanswered = `SELECT DISTINCT session FROM ${schema}.inputs WHERE (kind = 'message' OR (kind = 'steer' AND worker IS NOT NULL))
+		AND (kind = 'steer' OR worker IS NULL OR worker NOT IN (SELECT name FROM alive))`;
+	const sources = {
+		any: `${schema}.sessions`,
+		open: `(${atWork} UNION ALL ${toLookAt})`,
+		waiting: `${schema}.sessions`,
+		orphaned: `(${atWork} AND (owner IS NULL OR owner NOT IN (SELECT id FROM alive)) UNION ALL
+			SELECT t.* FROM (${unanswered}) i CROSS JOIN LATERAL (SELECT * FROM ${schema}.sessions WHERE id = i.session OFFSET 0) t
+				WHERE t.open_run IS NULL)`,
+	};
 
 	function list(options: ListOptions): { text: string; values: unknown[] } {
 		const { after, prefix = "", limit, state = "any", changedSince = 0, dueBy = never } = options;
@@ -49,15 +57,13 @@ export function statements(schema: string, lives: (alias: string) => string): St
 			if (end !== undefined) where.push(`${indexed("s.key")} < ${value(end)}::text`);
 		}
 		if (changedSince > 0) where.push(`s.updated_at >= ${value(changedSince)}`);
-		if (state === "open") where.push(`s.id IN (${atWork} UNION ALL ${toLookAt})`);
 		if (state === "waiting")
 			where.push(`s.look_at <= ${value(Math.min(dueBy, never))}`, "s.last_kind = 'waiting'");
-		if (state === "orphaned") where.push(orphaned);
-		// Sessions in a state are few: they are found by their state, and sorted.
+		if (state === "orphaned") where.push("s.last_kind IS DISTINCT FROM 'waiting'");
 		const order = state === "any" ? `${indexed("s.key")}, s.key` : "s.key";
 		const conditions = where.length === 0 ? "" : `WHERE ${where.join(" AND ")}`;
 		const some = limit === undefined ? "" : `LIMIT ${value(limit)}`;
-		const text = `${state === "orphaned" ? alive : ""} ${view} ${conditions} ORDER BY ${order} ${some}`;
+		const text = `${state === "orphaned" ? alive : ""} ${viewOf(sources[state])} ${conditions} ORDER BY ${order} ${some}`;
 		return { text, values };
 	}
 

@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import type { CommandIo } from "../terminal/index.ts";
 import { type DatabaseTask, type DatabaseValues, readDatabaseTask } from "./database-task.ts";
 import { type EvalValues, readEvalOptions } from "./eval-options.ts";
+import { type ProjectCommand, type ProjectCommandName, readProjectCommand } from "./project-options.ts";
 import { readServeOptions, type ServeOptions } from "./serve-options.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -81,6 +82,7 @@ export type Command =
 			/** Absolute path of a file for the report. */
 			readonly save: string | undefined;
 	  } & Common)
+	| (ProjectCommand & Common)
 	| ({ readonly name: "sessions" } & Common)
 	| ({ readonly name: "show"; readonly session: string } & Common)
 	| { readonly name: "help"; readonly topic: string | undefined }
@@ -121,6 +123,11 @@ const options = {
 	baseline: { type: "string" },
 	tolerance: { type: "string" },
 	save: { type: "string" },
+	name: { type: "string" },
+	out: { type: "string" },
+	release: { type: "string" },
+	effect: { type: "string", multiple: true },
+	endpoint: { type: "string", multiple: true },
 	help: { type: "boolean", short: "h" },
 	version: { type: "boolean", short: "v" },
 } as const;
@@ -151,6 +158,11 @@ const known: Readonly<Record<string, readonly OptionName[]>> = {
 	],
 	fork: ["db", "json", "at"],
 	eval: ["json", "repetitions", "concurrency", "baseline", "tolerance", "save"],
+	init: ["json"],
+	check: ["json"],
+	dev: ["json", "db", "port", "host"],
+	pack: ["json", "dir", "name", "out", "release", "effect", "endpoint"],
+	unpack: ["json", "dir"],
 	sessions: ["db", "json"],
 	show: ["db", "json"],
 	db: ["db", "json", "full", "force", "older-than", "fold-older-than", "keep", "dry-run"],
@@ -176,7 +188,7 @@ export function parseCommand(
 	const allowed = known[name];
 	if (allowed === undefined)
 		throw new UsageError(
-			`There is no command "${name}". Commands: run, resume, release, fork, worker, serve, eval, sessions, show, db. To ask something: holdfast run "${name.includes(" ") ? name : "your task"}".`,
+			`There is no command "${name}". Commands: run, resume, release, fork, worker, serve, eval, sessions, show, db; init, dev, check, pack, unpack. To ask something: holdfast run "${name.includes(" ") ? name : "your task"}".`,
 		);
 	for (const option of Object.keys(values) as OptionName[])
 		if (!allowed.includes(option))
@@ -203,6 +215,7 @@ export function parseCommand(
 	}
 	if (name === "db") return { name, task: readDatabaseTask(rest, values, base), ...common };
 	if (name === "eval") return { name, ...readEvalOptions(rest, values, base), ...common };
+	if (isProjectCommand(name)) return { ...readProjectCommand(name, rest, values, base), ...common };
 	if (name === "fork") {
 		const [session, to] = rest;
 		if (!session || !to || rest.length > 2)
@@ -296,6 +309,10 @@ function readSeconds(given: string): number {
 	if (!(seconds >= 0 && seconds < 2_000_000))
 		throw new UsageError(`The option --drain takes a number of seconds, not "${given}".`);
 	return seconds * 1_000;
+}
+
+function isProjectCommand(name: string): name is ProjectCommandName {
+	return ["init", "check", "dev", "pack", "unpack"].includes(name);
 }
 
 function topicOf(name: string | undefined): string | undefined {

@@ -13,6 +13,11 @@ const general = `holdfast: an assistant that works on a folder of files, durably
   holdfast show KEY                 the timeline of a session
   holdfast db <task>                check, backup, prune or vacuum the database
 
+  holdfast init DIR                 a new project of agents, tools and prompts in files
+  holdfast dev [DIR]                follow a project's files while you write them
+  holdfast check [DIR]              say what is wrong with a project
+  holdfast pack AGENT, unpack NAME  packages of agents, made and taken apart
+
   holdfast <command> --help         more about a command
   holdfast --version
 
@@ -135,6 +140,35 @@ comes before them.
 Examples:
   holdfast serve
   HOLDFAST_API_KEYS="acme=$KEY" holdfast serve --agent agent.ts --host 0.0.0.0
+`,
+	init: `holdfast init DIR
+
+Makes a project in a folder: an agent, a prompt, two tools, a model, a hook, an effect, an endpoint and a test. It runs at
+once, without a key: its model is one of a few rules. Nothing is overwritten.
+`,
+	check: `holdfast check [DIR] [--json]
+
+Loads a project (default: the current folder) and lists all that is wrong with it, with file and field. Writes
+agents/holdfast.d.ts, with which the compiler finds misspelt names. Exits with 0, or with 1 when something is wrong.
+`,
+	dev: `holdfast dev [DIR] [--json]
+
+Follows the files of a project: each change is loaded and printed in one line, or what is wrong with it, while the version
+before still counts. Keeps agents/holdfast.d.ts as it must be. Ctrl-C stops.
+`,
+	pack: `holdfast pack AGENT… --name PACKAGE [--out DIR] [--dir PROJECT] [--release VERSION] [--effect NAME] [--endpoint KEY]
+
+Makes a package of agents, with all that they name, as plain JavaScript: to be published, or put into agents/packed/.
+
+  --name PACKAGE     its name (default: the packageName of the first agent)
+  --out DIR          where it is written (default: packed/PACKAGE); nothing is overwritten
+  --release VERSION  its version (default: that of the first agent, or 0.1.0)
+  --effect NAME      an effect that projects may schedule; may be given again
+  --endpoint KEY     a route to mount beneath threads, such as status.get; may be given again
+`,
+	unpack: `holdfast unpack PACKAGE [--dir PROJECT]
+
+Copies what a package has into the project, as its own files. Nothing is overwritten.
 `,
 	sessions: `holdfast sessions [--db PATH] [--json]
 

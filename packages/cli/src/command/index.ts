@@ -43,6 +43,14 @@ export async function runCommandLine(argv: readonly string[], io: CommandIo = pr
 				const { evaluateFile } = await import("./evaluate-file.ts");
 				return await evaluateFile(command, io);
 			}
+			case "init":
+			case "check":
+			case "dev":
+			case "pack":
+			case "unpack": {
+				const { runProjectCommand } = await import("./run-project-command.ts");
+				return await runProjectCommand(command, io);
+			}
 			case "sessions":
 				return await listSessions(command, io);
 			case "show":

@@ -25,6 +25,8 @@ interface Storage {
 }
 
 const storage = makeStorage();
+/** Before Node 24 every promise of the process costs more while calls are distinguished. */
+const costsWhileUsed = majorOfNode() < 24;
 /** How many calls are not over. */
 let underWay = 0;
 
@@ -40,8 +42,7 @@ export function withinCall<T>(processKey: ProcessKey | undefined, call: () => T)
 	const scope: CallScope = { processKey, isOver: false };
 	const over = (): void => {
 		scope.isOver = true;
-		// Before Node 24 every promise of the process costs more while calls are distinguished.
-		if (--underWay === 0) storage.disable?.();
+		if (--underWay === 0 && costsWhileUsed) storage.disable?.();
 	};
 	underWay++;
 	let called: T;
@@ -103,6 +104,11 @@ function leads(from: ProcessKey, to: ProcessKey, seen: Set<ProcessKey>): boolean
 	seen.add(from);
 	for (const wait of waits.get(from) ?? []) if (!wait.scope.isOver && leads(wait.to, to, seen)) return true;
 	return false;
+}
+
+function majorOfNode(): number {
+	const { process } = globalThis as { process?: { versions?: { node?: string } } };
+	return Number.parseInt(process?.versions?.node ?? "0", 10);
 }
 
 function makeStorage(): Storage | undefined {

@@ -101,7 +101,7 @@ export function journalRoutines(schema: string): string {
 			epoch = CASE WHEN is_taken THEN s.epoch ELSE s.epoch + 1 END,
 			owner = CASE WHEN is_taken THEN s.owner ELSE (op->>'w')::bigint END,
 			open_run = opened, look_at = looked, last_kind = next_kind,
-			first_seq = CASE WHEN replaces IS NOT NULL THEN replaces WHEN s.seq = 0 AND count > 0 THEN 1 ELSE s.first_seq END,
+			first_seq = coalesce(replaces, s.first_seq),
 			seq = CASE WHEN replaces IS NULL THEN s.seq + count ELSE s.seq END,
 			waiting = s.waiting - drained, version = s.version + 1, updated_at = greatest(s.updated_at, at),
 			changed = CASE WHEN replaces IS NULL THEN s.changed ELSE pos END

@@ -5,7 +5,7 @@
 // of them (see digest.ts), and what is in their order has the beginning of it.
 // `sessions`: one row a session, rewritten by each commit of it in place, for none of its indexed columns changes then:
 // free room in its pages is kept for that. `version` grows with every commit of the session. `look_at` says when somebody has
-// to look at a run that waits or is parked. `first_seq` is the seq of its first entry; those before it were folded.
+// to look at a run that waits or is parked. `first_seq` is the seq of its folded entry, which represents those before it; else 0.
 // `entries.position` is set in the last entry of an append; `sessions.changed` for whatever else happens to a session.
 // Both are made of the id of their transaction, see positions.ts.
 // `slots`: the last batch of each connection's lane with its results, so that a batch whose answer was lost is not applied
@@ -86,6 +86,7 @@ export function tables(schema: string): string {
 		body text NOT NULL,
 		PRIMARY KEY (session, position)
 	);
+	CREATE INDEX inputs_to_begin ON ${schema}.inputs (session) WHERE kind = 'message' OR (kind = 'steer' AND worker IS NOT NULL);
 	CREATE INDEX inputs_of_run ON ${schema}.inputs USING hash (run_id) WHERE kind = 'message';
 	CREATE TABLE ${schema}.dedupe (
 		session bigint NOT NULL,

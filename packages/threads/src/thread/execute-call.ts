@@ -6,12 +6,14 @@ import { boundName, boundText, sideOf } from "./flow.ts";
 import type { LiveRun } from "./live-run.ts";
 import { messageOf } from "./logs.ts";
 import { askWhole, modelsOf } from "./model-binding.ts";
+import { recordCall, tokensOf } from "./model-calls.ts";
 import type { EnvironmentPart } from "./parts.ts";
 import { type Callable, callName } from "./project-index.ts";
 import { assembleRequest, logRequest } from "./request.ts";
 import { hookCall, type StoredResult } from "./row.ts";
 import { callAgent, createAgent, isOffered, messageAgent } from "./subagents.ts";
 import type { ThreadSystem } from "./system.ts";
+import { costOf, failedCall } from "./thread-model.ts";
 
 /** What a call is carried out with. */
 export interface CallParts {
@@ -220,7 +222,7 @@ async function callPrompt(
 			input: { role: "user", content: text },
 		});
 		const { threadId } = live;
-		const { response } = await askWhole({
+		const { response, model: answeredBy } = await askWhole({
 			models: await modelsOf(live.index, item, env),
 			signal: context.signal,
 			async request(model) {
@@ -231,7 +233,16 @@ async function callPrompt(
 			failed({ item: { name: model } }, error, isLast) {
 				const message = `The model "${model}" failed: ${messageOf(error)}`;
 				system.log({ threadId, level: isLast ? "error" : "warn", topic: "model", message, data: { model } });
+				void failedCall(system, live, item, model, error.code);
 			},
+		});
+		const cost = costOf(answeredBy.item.definition, response.usage);
+		await recordCall(system.host, system.storeKeyOf(threadId), system.newId(), {
+			model: answeredBy.item.name,
+			prompt: item.name,
+			createdAt: system.now(),
+			...tokensOf(response.usage),
+			...(cost === undefined ? {} : { cost }),
 		});
 		const { message } = response;
 		const said = includeTextResponse ? [message.text] : [];

@@ -26,11 +26,11 @@ export class LiveRun {
 	/** Names of the prompts from that of the side to the one that runs. */
 	promptPath: readonly string[] = [];
 	/** Prompts whose sub-agents were started. */
-	readonly activated = new Set<string>();
-	/** Bytes of images in base64, by their path. */
+	readonly activated: Set<string> = new Set();
 	/** Whether the thread has sub-agents; undefined before that is known. */
 	hasChildren: boolean | undefined;
-	readonly images = new Map<string, string>();
+	/** Bytes of images in base64, by their path. */
+	readonly images: Map<string, string> = new Map();
 	flow: Flow = initialFlow;
 	readonly #system: ThreadSystem;
 	readonly #run: PolicyRun;

@@ -98,6 +98,7 @@ async function createChild(
 			id,
 			agentId: item.name,
 			userId: parent?.userId ?? null,
+			...(parent?.tenant === undefined ? {} : { tenant: parent.tenant }),
 			createdAt: system.now(),
 			tags: [],
 			terminated: null,

@@ -26,6 +26,7 @@ import type { LiveRun } from "./live-run.ts";
 import { messageOf } from "./logs.ts";
 import { type MessageData, withData } from "./message-data.ts";
 import { askStreamed, modelsOf } from "./model-binding.ts";
+import { recordCall } from "./model-calls.ts";
 import { callName } from "./project-index.ts";
 import { assembleRequest, logRequest } from "./request.ts";
 import { startImmediate } from "./subagents.ts";
@@ -50,7 +51,7 @@ export function threadModel(system: ThreadSystem): ModelReference {
 		if (scope === undefined) throw new HoldfastError("invalid_input", "This model answers in threads only.");
 		return new EventStream<LLMResponse>(async (target) => {
 			if (scope.call.tag === queuedTag) return queuedCall(system, scope.live);
-			return answering(system, scope.live, request.signal, (event) => target.push(event));
+			return answering(system, scope, request.signal, (event) => target.push(event));
 		});
 	};
 	const can = { streaming: true, tools: true, structuredOutput: true, imageInput: true };
@@ -79,10 +80,11 @@ function queuedCall(system: ThreadSystem, { flow }: LiveRun): LLMResponse {
 /** Asks the model of the side that acts. */
 async function answering(
 	system: ThreadSystem,
-	live: LiveRun,
+	scope: ModelScope,
 	signal: AbortSignal | undefined,
 	emit: (event: StreamEvent) => void,
 ): Promise<LLMResponse> {
+	const { live } = scope;
 	await live.ready();
 	const { index, flow, threadId, place } = live;
 	const prompt = index.promptOf(flow);
@@ -108,17 +110,18 @@ async function answering(
 				const message = `The model "${item.name}" failed: ${messageOf(error)} ${then}`;
 				const data = { model: item.name, code: error.code };
 				system.log({ threadId, level: isLast ? "error" : "warn", topic: "model", message, data });
+				void failedCall(system, live, prompt, item.name, error.code);
 			},
 		},
 		emit,
 	);
-	return stored(system, live, prompt, model.item, response);
+	return stored(system, scope, prompt, model.item, response);
 }
 
 /** The answer as the thread keeps it: what the provider did is logged, and images are files. */
 async function stored(
 	system: ThreadSystem,
-	live: LiveRun,
+	{ live, call }: ModelScope,
 	prompt: ProjectItem<"prompt">,
 	model: ProjectItem<"model">,
 	response: LLMResponse,
@@ -142,15 +145,20 @@ async function stored(
 		...(attachments.length === 0 ? {} : { attachments }),
 		...(flow.side === "b" ? { metadata: { side: "b" } } : {}),
 	};
-	const { toolCalls, id, timestamp, metadata } = message;
+	const { toolCalls, timestamp, metadata } = message;
 	const content =
 		attachments.length === 0 ? message.content : message.content.filter(({ type }) => type !== "image");
 	const kept = new AssistantMessage(content, toolCalls, {
-		id,
+		id: messageIdOf(live.runId, call.step),
 		timestamp,
 		metadata: withData(data, metadata),
 	});
 	return { ...response, message: kept };
+}
+
+/** The id of the message that a step's model makes: those who watch have it before there is a message. */
+export function messageIdOf(runId: string, step: number): string {
+	return `${runId}.${step}`;
 }
 
 async function keepImages(
@@ -177,8 +185,20 @@ function extensionOf(mimeType: string): string {
 	return (mimeType.split("/")[1] ?? "bin").replace(/[^a-z0-9]/gi, "");
 }
 
+/** Records a call that gave no answer, for who looks at the calls of a thread. Must not throw. */
+export async function failedCall(
+	system: ThreadSystem,
+	{ threadId }: LiveRun,
+	{ name: prompt }: ProjectItem<"prompt">,
+	model: string,
+	error: string,
+): Promise<void> {
+	const call = { model, prompt, createdAt: system.now(), inputTokens: 0, outputTokens: 0, error };
+	await recordCall(system.host, system.storeKeyOf(threadId), system.newId(), call).catch(() => {});
+}
+
 /** US dollars; undefined where the prices are not known. */
-function costOf(
+export function costOf(
 	{ inputPrice, outputPrice, cachedPrice }: ModelDefinition,
 	usage: LLMResponse["usage"],
 ): number | undefined {

@@ -78,6 +78,7 @@ export async function threadState(
 			prompt: tool?.env === undefined ? prompt : { ...prompt, ...tool.env },
 		});
 	};
+	const effects = () => system.parts.effects(place, namespace());
 	const files = lazily(() => system.parts.files(place));
 	const scope: HookScope = live?.hookScope() ?? {
 		index,
@@ -195,9 +196,9 @@ export async function threadState(
 			return runTool({ system, live, threadId }, usable(name), args);
 		},
 
-		scheduleEffect: (name, args, delay) => system.parts.effects(place).scheduleEffect(name, args, delay),
-		getScheduledEffects: (name) => system.parts.effects(place).getScheduledEffects(name),
-		removeScheduledEffect: (id) => system.parts.effects(place).removeScheduledEffect(id),
+		scheduleEffect: (name, args, delay) => effects().scheduleEffect(name, args, delay),
+		getScheduledEffects: (name) => effects().getScheduledEffects(name),
+		removeScheduledEffect: (id) => effects().removeScheduledEffect(id),
 		emit: (event, data) => system.emit(threadId, event, data),
 
 		getValue: (key) => system.parts.values(place).getValue(key),

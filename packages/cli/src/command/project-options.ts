@@ -1,0 +1,59 @@
+/** The command lines of the commands for projects of files. */
+import { resolve } from "node:path";
+import { UsageError } from "./usage-error.ts";
+
+/** What may be given. */
+export type ProjectValues = Partial<Record<"dir" | "name" | "out" | "release", string>> &
+	Partial<Record<"effect" | "endpoint", string[]>>;
+
+/** A command for a project of files. */
+export type ProjectCommand =
+	| { readonly name: "init" | "check" | "dev"; readonly directory: string }
+	| { readonly name: "unpack"; readonly directory: string; readonly package: string }
+	| {
+			readonly name: "pack";
+			readonly directory: string;
+			readonly agents: readonly string[];
+			readonly out: string;
+			readonly packageName: string | undefined;
+			readonly release: string | undefined;
+			readonly effects: readonly string[];
+			readonly threadEndpoints: readonly string[];
+	  };
+
+/** Names of the commands. */
+export type ProjectCommandName = ProjectCommand["name"];
+
+/** @throws UsageError for too many words, or too few. */
+export function readProjectCommand(
+	name: ProjectCommandName,
+	rest: readonly string[],
+	values: ProjectValues,
+	base: string,
+): ProjectCommand {
+	const [first, second] = rest;
+	if (name === "pack") {
+		if (first === undefined)
+			throw new UsageError('"holdfast pack" takes the agents to pack: holdfast pack AGENT --name PACKAGE.');
+		return {
+			name,
+			directory: resolve(base, values.dir ?? "."),
+			agents: rest,
+			out: resolve(base, values.out ?? `packed/${values.name ?? first}`),
+			packageName: values.name,
+			release: values.release,
+			effects: values.effect ?? [],
+			threadEndpoints: values.endpoint ?? [],
+		};
+	}
+	if (second !== undefined)
+		throw new UsageError(`"holdfast ${name}" takes one argument; "${second}" is too much.`);
+	if (name === "unpack") {
+		if (first === undefined)
+			throw new UsageError('"holdfast unpack" takes the name of a package: holdfast unpack PACKAGE.');
+		return { name, directory: resolve(base, values.dir ?? "."), package: first };
+	}
+	if (name === "init" && first === undefined)
+		throw new UsageError('"holdfast init" takes the folder of the new project: holdfast init DIR.');
+	return { name, directory: resolve(base, first ?? ".") };
+}
