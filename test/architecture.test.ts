@@ -34,6 +34,7 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 	["runner", ["@holdfast/upp", "holdfast", "@holdfast/memory", "@holdfast/outbound"]],
 	["sandbox", ["@holdfast/upp"]],
 	["mcp", ["@holdfast/upp", "holdfast", "@holdfast/server"]],
+	["a2a", ["@holdfast/upp", "holdfast", "@holdfast/server"]],
 	["otel", ["@holdfast/upp", "holdfast", "@holdfast/runner"]],
 	["threads", ["@holdfast/upp", "holdfast", "@holdfast/sandbox", "@holdfast/server", "@holdfast/runner"]],
 ]);
@@ -49,6 +50,7 @@ const testedWith: ReadonlyMap<string, readonly string[]> = new Map([
 	["runner", ["@holdfast/testing"]],
 	["otel", ["@holdfast/testing"]],
 	["mcp", ["@holdfast/testing"]],
+	["a2a", ["@holdfast/testing"]],
 	["threads", ["@holdfast/testing"]],
 ]);
 

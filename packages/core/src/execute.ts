@@ -18,5 +18,8 @@ export { type FollowLogOptions, followLog, type LoggedEvent } from "./execute/se
 export type { SessionSetup, StoredTool } from "./execute/session-setup.ts";
 export type { SessionView } from "./execute/session-view.ts";
 export { entriesAfter } from "./facts/entry-pages.ts";
-export { afterEntry } from "./facts/event-id.ts";
+export { afterEntry, type EventPlace, eventId, isAfter } from "./facts/event-id.ts";
+export type { PlacedEvent } from "./facts/journal-fold.ts";
+export type { JournalItem } from "./facts/journal-reader.ts";
+export { type EventPage, followPages, type PagesOptions, placeAfter } from "./following/follow-pages.ts";
 export { readStoreKey, type SessionKeys, storeKeyOf } from "./host/session-key.ts";

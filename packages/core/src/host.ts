@@ -51,5 +51,6 @@ export { readChildStoreKey } from "./host/session-key.ts";
 export type { CommitResult, SessionStore, StoredSession } from "./host/session-store.ts";
 export { claimAtOnce, claimLease } from "./host/timers.ts";
 export { makeWatchers, type Watchers } from "./host/watchers.ts";
+export type { WorkQueue, WorkTaker } from "./host/work-queue.ts";
 export { fromStored, toStored } from "./sqlite/stored-text.ts";
 export { taskKey } from "./subagents/task-key.ts";

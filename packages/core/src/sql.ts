@@ -50,7 +50,7 @@ export interface SqlHostOptions {
 }
 
 /** A host in a SQLite database: its sessions, and all that an execution host keeps beside them. */
-export interface SqlHost extends Omit<Required<Host>, keyof OwnExecutionHost>, OwnExecutionHost {
+export interface SqlHost extends Omit<Required<Host>, keyof OwnExecutionHost | "queue">, OwnExecutionHost {
 	readonly journal: SqlJournal;
 	readonly execution: OwnExecutionHost;
 	readonly capabilities: OwnExecutionHost["capabilities"];

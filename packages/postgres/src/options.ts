@@ -67,6 +67,8 @@ export interface Resolved
 	readonly connection: object;
 	/** What a connection that lasts is made with; undefined where there can be none. */
 	readonly lasting: object | undefined;
+	/** What the connections of the queue are made with. */
+	readonly queueConnection: object;
 }
 
 const known: Readonly<Record<keyof PostgresHostOptions, true>> = {
@@ -142,6 +144,7 @@ export function resolveOptions(options: PostgresHostOptions): Resolved {
 		// A pooler refuses what it does not know.
 		connection: pooler === "none" ? { ...direct, ...given } : { ...common, ...given },
 		lasting,
+		queueConnection: lasting ?? { ...common, ...given },
 		schema,
 		pooler,
 		clock: options.clock ?? { now: () => Date.now() },

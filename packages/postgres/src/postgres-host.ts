@@ -1,6 +1,8 @@
 // The host in Postgres: every port there is, over one store.
 import type { Host } from "holdfast";
 import { journalExecution } from "holdfast/host";
+import { postgresQueue } from "./dispatch/index.ts";
+import { lockSpace } from "./migrate.ts";
 import { type PostgresHostOptions, resolveOptions } from "./options.ts";
 import { postgresChanges } from "./postgres-changes.ts";
 import { postgresFiles } from "./postgres-files.ts";
@@ -44,6 +46,7 @@ export function postgresHost(options: PostgresHostOptions): PostgresHost {
 	const journal = postgresJournal(store);
 	const records = postgresRecords(store);
 	const runs = postgresRuns(store);
+	const queue = postgresQueue(store, lockSpace(resolved.schema));
 	const capabilities = { backgroundSubagents: "durable" } as const;
 	const execution = journalExecution({ journal, records, runs, capabilities, clock: options.clock });
 	const ports = {
@@ -55,6 +58,15 @@ export function postgresHost(options: PostgresHostOptions): PostgresHost {
 		timers: postgresTimers(store),
 		changes: postgresChanges(store),
 		runs,
+		queue,
 	};
-	return { ...ports, ...execution, execution, close: async () => journal.close() };
+	return {
+		...ports,
+		...execution,
+		execution,
+		async close() {
+			await queue.close();
+			await journal.close();
+		},
+	};
 }

@@ -21,6 +21,8 @@ export {
 	ProviderError,
 	validateToolName,
 } from "./define/index.ts";
+export { type ThreadEvent, type ThreadRoutesOptions, threadRoutes } from "./endpoints/index.ts";
+export type { EnvGiven, EnvValue } from "./environment/index.ts";
 export { generateTypes, writeTypes } from "./generate-types/index.ts";
 export {
 	type ProjectChange,
@@ -36,7 +38,6 @@ export {
 	type UnpackResult,
 	unpackAgents,
 } from "./packing/index.ts";
-export { type ResolveEnv, renderPrompt } from "./prompt/index.ts";
 export {
 	type GivenModel,
 	type ModelProviderOptions,

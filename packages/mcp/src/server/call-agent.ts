@@ -1,6 +1,6 @@
 // A call of a tool is a run of a session: begun once under its key, followed to its end, and asked what it waits for.
 import { createHash } from "node:crypto";
-import type { ServedCaller, SessionService, Submitted } from "@holdfast/server";
+import type { RunView, ServedCaller, SessionService, Submitted } from "@holdfast/server";
 import { uuid } from "@holdfast/upp";
 import {
 	type CallToolResult,
@@ -10,15 +10,21 @@ import {
 	ProtocolErrorCode,
 } from "@modelcontextprotocol/server";
 import type { PendingSessionCall } from "holdfast";
-import type { RunView } from "./read-run.ts";
 import { sessionIdOf, type TaskPlace, toolOfSession } from "./task-id.ts";
 
 /** The member of a result's `_meta` that names its session; the argument `session` continues it. */
 export const sessionMember = "dev.holdfast/session";
 
 /** What clients are told of a tool's arguments. */
-export const callParameters = {
-	type: "object" as const,
+export const callParameters: {
+	readonly type: "object";
+	readonly properties: Record<
+		string,
+		{ readonly type: string; readonly minLength?: number; readonly description: string }
+	>;
+	readonly required: string[];
+} = {
+	type: "object",
 	properties: {
 		prompt: { type: "string", minLength: 1, description: "The task, with all that is needed to do it." },
 		session: {

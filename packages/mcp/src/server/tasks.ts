@@ -1,9 +1,8 @@
 // Calls as tasks, in the shapes of both wires: of 2025-11-25, where a client asks for one, and of the extension
 // `io.modelcontextprotocol/tasks`, where a client says that it understands them.
-import type { ServedCaller, SessionService } from "@holdfast/server";
+import { type RunView, readRun, type ServedCaller, type SessionService } from "@holdfast/server";
 import { type InputRequests, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { answerCalls, questionsOf, resultOf } from "./call-agent.ts";
-import { type ReadRun, type RunView, readRun } from "./read-run.ts";
 import { readTaskId, sessionPrefix, type TaskPlace, taskIdOf, toolOfSession } from "./task-id.ts";
 
 /** Name of the extension on the newer wire. */
@@ -111,12 +110,12 @@ export class Tasks {
 	async #view(
 		caller: ServedCaller,
 		{ sessionId, after }: TaskPlace,
-		until: ReadRun["until"],
+		until: "now" | "rest",
 		signal?: AbortSignal,
 	): Promise<RunView> {
 		try {
-			const run = { caller, sessionId, after, until, ...(signal === undefined ? {} : { signal }) };
-			return await readRun(this.#service, run);
+			const run = { owner: caller, sessionId, after, ...(signal === undefined ? {} : { signal }) };
+			return await readRun(this.#service, run, until);
 		} catch (error) {
 			const { code } = error as { code?: unknown };
 			throw code === "session_not_found" || code === "invalid_event_id" || code === "events_expired"

@@ -121,8 +121,9 @@ async function readDefault(
 }
 
 function describe(file: string, error: unknown, what: string): ProjectProblem {
-	if (isHoldfastError(error) && typeof error.data?.field === "string")
-		return { file, field: error.data.field, message: error.message };
+	const field = isHoldfastError(error) ? error.data?.field : undefined;
+	if (field === "options") return { file, message: `${what}.` };
+	if (typeof field === "string") return { file, field, message: (error as Error).message };
 	const why = error instanceof Error ? error.message : String(error);
 	return { file, message: `${what}: ${why}${placeOf(error)}` };
 }

@@ -13,6 +13,28 @@ export function itemsOf(project: Project, starts: readonly ProjectItem[]): reado
 	return [...found];
 }
 
+const calls =
+	/\.(?<call>scheduleEffect|queueTool|invokeTool|loadPrompt|loadAgent|loadModel)\(\s*(?<quote>["'`])(?<name>[^"'`]+)\k<quote>/g;
+
+/** The names that code gives to the functions of a thread, where it gives them as plain texts. */
+export function namedInCode(code: string): readonly Named[] {
+	return [...code.matchAll(calls)].flatMap(({ groups }): readonly Named[] => {
+		const name = groups?.name ?? "";
+		switch (groups?.call) {
+			case "scheduleEffect":
+				return [["effect", name]];
+			case "loadPrompt":
+				return [["prompt", name]];
+			case "loadAgent":
+				return [["agent", name]];
+			case "loadModel":
+				return [["model", name]];
+			default:
+				return callable(name);
+		}
+	});
+}
+
 type Named = readonly [kind: ItemKind, name: string];
 
 /** The names that an item uses. A name of something to call may be that of a tool, a prompt or an agent. */

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { HoldfastError } from "@holdfast/upp";
 import { loadProject } from "../load/index.ts";
 import type { ItemKind, Project, ProjectItem } from "../types/index.ts";
-import { itemsOf } from "./closure.ts";
+import { itemsOf, namedInCode } from "./closure.ts";
 import { type PackageFile, packageFile } from "./module-files.ts";
 
 /** What is packed, and where to. */
@@ -63,7 +63,7 @@ export async function packAgents(options: PackOptions): Promise<PackResult> {
 		);
 	if (!/^(?:@[\w.-]+\/)?[\w.-]+$/.test(name))
 		throw new HoldfastError("pack_refused", `"${name}" is no name of a package.`, { data: { name } });
-	const items = itemsOf(project, [...entries, ...effects]);
+	const { items, files } = await closureOf(project, [...entries, ...effects], endpoints);
 	const foreign = items.find(({ packageId }) => packageId !== null);
 	if (foreign !== undefined)
 		throw new HoldfastError(
@@ -71,7 +71,6 @@ export async function packAgents(options: PackOptions): Promise<PackResult> {
 			`"${foreign.name}" belongs to another package. A package has its own items only.`,
 			{ data: { name: foreign.name } },
 		);
-	const files = await collect(project.directory, items, endpoints);
 	const manifest = {
 		name,
 		version: options.version ?? signature.version ?? "0.1.0",
@@ -119,6 +118,30 @@ function findEndpoint(project: Project, key: string): { readonly file: string } 
 	});
 	if (found !== undefined) return found;
 	throw new HoldfastError("pack_refused", `The project has no endpoint "${key}".`, { data: { key } });
+}
+
+/**
+ * All items that are needed and their files. What the code itself names in a text is followed too, until nothing new is
+ * found: `state.scheduleEffect("tidy")`.
+ */
+async function closureOf(
+	project: Project,
+	starts: readonly ProjectItem[],
+	endpoints: readonly { readonly file: string }[],
+): Promise<{ readonly items: readonly ProjectItem[]; readonly files: readonly PackageFile[] }> {
+	let items = itemsOf(project, starts);
+	for (;;) {
+		const files = await collect(project.directory, items.filter(isOwn), endpoints);
+		const named = files.flatMap(({ content }) => (typeof content === "string" ? namedInCode(content) : []));
+		const found = named.flatMap(([kind, name]) => project.visible({ type: "global" }, kind, name) ?? []);
+		const more = itemsOf(project, [...items, ...found]);
+		if (more.length === items.length) return { items, files };
+		items = more;
+	}
+}
+
+function isOwn({ packageId }: ProjectItem): boolean {
+	return packageId === null;
 }
 
 /** The files of items, and all that they import within the project. */

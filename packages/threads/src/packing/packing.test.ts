@@ -8,7 +8,6 @@ import {
 	modelSource,
 	promptSource,
 	smallProject,
-	source,
 	toolSource,
 	writeProject,
 } from "../project.fixture.ts";
@@ -52,8 +51,13 @@ export default defineTool({
 });`,
 	"agents/tools/count.ts": toolSource(),
 	"agents/tools/unused.ts": toolSource(),
-	"agents/hooks/keep.ts": source("Hook", `{ hook: "filter_messages", id: "keep", execute: (_s, m) => m }`),
+	"agents/hooks/keep.ts": `import { defineHook } from "@holdfast/threads";
+export default defineHook({ hook: "filter_messages", id: "keep", execute: async (state, rows) => {
+	await state.scheduleEffect("inner");
+	return rows;
+} });`,
 	"agents/effects/tidy.ts": effect,
+	"agents/effects/inner.ts": effect,
 	"agents/effects/other.ts": effect,
 	"agents/api/status.get.ts": endpoint("packed"),
 	"agents/api/hidden.ts": endpoint("hidden"),
@@ -80,7 +84,7 @@ async function search(project: Project, name: string): Promise<unknown> {
 }
 
 describe("packAgents", () => {
-	test("packs an agent with all that it names, as JavaScript", async () => {
+	test("packs an agent with all that it names, in its code too, as JavaScript", async () => {
 		const out = join(writeProject({}), "out");
 		const result = await packAgents({
 			directory: writeProject(shop),
@@ -92,6 +96,7 @@ describe("packAgents", () => {
 		});
 		expect(result.items).toEqual([
 			"agent seller",
+			"effect inner",
 			"effect tidy",
 			"hook keep",
 			"model small",
@@ -106,6 +111,7 @@ describe("packAgents", () => {
 			[
 				"agents/agents/seller.js",
 				"agents/api/status.get.js",
+				"agents/effects/inner.js",
 				"agents/effects/tidy.js",
 				"agents/hooks/keep.js",
 				"agents/models/small.js",
@@ -238,10 +244,9 @@ describe("a packed package", () => {
 
 	test("may declare effects and endpoints, which else are its own [SA-213]", async () => {
 		const bare = await loadProject(await withPackage("node_modules/shop"));
-		expect(bare.effects.size + bare.endpoints.length).toBe(0);
+		expect([...bare.names({ type: "global" }, "effect"), ...bare.endpoints]).toEqual([]);
 		const declared = { effects: ["tidy"], threadEndpoints: ["status.get"] };
 		const more = {
-			"node_modules/shop/agents/effects/inner.js": effect,
 			"node_modules/shop/agents/api/inner.js": endpoint("inner"),
 		};
 		const project = await loadProject(await withPackage("node_modules/shop", more, declared));

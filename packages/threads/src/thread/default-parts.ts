@@ -1,9 +1,9 @@
 // The parts of threads as the house has them, over one host.
-import { HoldfastError, type Host } from "holdfast";
+import type { Host } from "holdfast";
 import { type EnvGiven, Redactions, ThreadEnvironment } from "../environment/index.ts";
 import { fileMethods, filesOf, storeAttachments } from "../files/index.ts";
 import { ThreadValues } from "../values/index.ts";
-import type { EffectsPart, ThreadParts, ThreadPlace } from "./parts.ts";
+import type { ThreadParts, ThreadPlace } from "./parts.ts";
 
 /** What the parts are made with. */
 export interface DefaultPartsOptions {
@@ -15,9 +15,13 @@ export interface DefaultPartsOptions {
 	readonly userEnv: ((userId: string) => EnvGiven | undefined | Promise<EnvGiven | undefined>) | undefined;
 	/** The thread of an id. */
 	place(threadId: string): Promise<ThreadPlace | undefined>;
+	readonly effects: ThreadParts["effects"];
 	/** Whether a variable stays in a thread, by a definition of its agent or its tools. */
 	isScoped(thread: ThreadPlace, name: string): boolean;
 }
+
+/** Names the key-values among what is kept beside a session. */
+export const valuesOwner = "thread-values";
 
 /** Makes them. */
 export function defaultParts(options: DefaultPartsOptions): ThreadParts {
@@ -30,6 +34,7 @@ export function defaultParts(options: DefaultPartsOptions): ThreadParts {
 			envType: (name) => made.envType(name),
 			setEnv: (name, value, given) => made.setEnv(name, value, given),
 			find: (name) => made.find(name),
+			redaction: () => made.redaction(),
 			redact: async (data) => (await made.redaction()).redact(data),
 		};
 	};
@@ -64,26 +69,13 @@ export function defaultParts(options: DefaultPartsOptions): ThreadParts {
 			};
 		},
 		values(thread) {
-			const values = new ThreadValues(host.values.values(thread.storeKey, "thread-values"));
+			const values = new ThreadValues(host.values.values(thread.storeKey, valuesOwner));
 			return {
 				getValue: (key) => values.getValue(key),
 				setValue: (key, value) => values.setValue(key, value),
 			};
 		},
-		effects: () => noEffects,
+		effects: options.effects,
 		environment: environmentOf,
 	};
-}
-
-const noEffects: EffectsPart = {
-	scheduleEffect: async () => Promise.reject(withoutEffects()),
-	getScheduledEffects: async () => [],
-	removeScheduledEffect: async () => false,
-};
-
-function withoutEffects(): HoldfastError {
-	return new HoldfastError(
-		"no_effects",
-		"Nobody fires effects of these threads. Give `parts.effects` where the threads are made.",
-	);
 }

@@ -6,12 +6,14 @@ import { boundName, boundText, sideOf } from "./flow.ts";
 import type { LiveRun } from "./live-run.ts";
 import { messageOf } from "./logs.ts";
 import { askWhole, modelsOf } from "./model-binding.ts";
+import { recordCall, tokensOf } from "./model-calls.ts";
 import type { EnvironmentPart } from "./parts.ts";
 import { type Callable, callName } from "./project-index.ts";
 import { assembleRequest, logRequest } from "./request.ts";
 import { hookCall, type StoredResult } from "./row.ts";
 import { callAgent, createAgent, isOffered, messageAgent } from "./subagents.ts";
 import type { ThreadSystem } from "./system.ts";
+import { costOf, failedCall } from "./thread-model.ts";
 
 /** What a call is carried out with. */
 export interface CallParts {
@@ -30,14 +32,12 @@ export async function executeCall(
 	context: ToolContext,
 ): Promise<StoredResult> {
 	await live.ready();
-	const { index, flow, threadId } = live;
+	const { index, flow, threadId, place } = live;
 	const prompt = index.promptOf(flow);
 	const [result, signals] = await live.collecting(async (): Promise<ToolResult> => {
 		const listed = index.callables(prompt).find((each) => each.name === name);
 		const queued = flow.isQueued ? visibleTool(live, prompt.namespace, name) : undefined;
-		const record = await system.records.get(threadId);
-		if (record === undefined) return failure("The thread was deleted.");
-		const env = system.parts.environment(system.place(record), {
+		const env = system.parts.environment(place, {
 			agent: index.agent(flow.agent)?.env,
 			prompt: prompt.definition.env,
 		});
@@ -112,7 +112,7 @@ export async function runTool(
 	try {
 		const args = await readArguments(definition.args, given);
 		if ("error" in args) return failure(`The arguments of "${name}" are wrong: ${args.error}`);
-		const record = await system.records.get(threadId);
+		const record = live?.place.record ?? (await system.records.get(threadId));
 		if (record === undefined) return failure("The thread was deleted.");
 		const state = await system.state(record, {
 			live,
@@ -205,9 +205,7 @@ async function callPrompt(
 	const before = live.promptPath;
 	live.promptPath = [...before, definition.name];
 	try {
-		const record = await system.records.get(live.threadId);
-		if (record === undefined) return failure("The thread was deleted.");
-		const place = system.place(record);
+		const { place } = live;
 		const env = system.parts.environment(place, {
 			agent: live.index.agent(live.flow.agent)?.env,
 			prompt: definition.env,
@@ -220,21 +218,31 @@ async function callPrompt(
 			prompt: item,
 			env,
 			place,
+			signal: context.signal,
 			input: { role: "user", content: text },
 		});
 		const { threadId } = live;
-		const { response } = await askWhole({
+		const { response, model: answeredBy } = await askWhole({
 			models: await modelsOf(live.index, item, env),
 			signal: context.signal,
 			async request(model) {
-				const request = { ...(await assembled(model)), signal: context.signal };
+				const request = await assembled(model);
 				await logRequest(system, threadId, model, request);
 				return request;
 			},
 			failed({ item: { name: model } }, error, isLast) {
 				const message = `The model "${model}" failed: ${messageOf(error)}`;
 				system.log({ threadId, level: isLast ? "error" : "warn", topic: "model", message, data: { model } });
+				void failedCall(system, live, item, model, error.code);
 			},
+		});
+		const cost = costOf(answeredBy.item.definition, response.usage);
+		await recordCall(system.host, system.storeKeyOf(threadId), system.newId(), {
+			model: answeredBy.item.name,
+			prompt: item.name,
+			createdAt: system.now(),
+			...tokensOf(response.usage),
+			...(cost === undefined ? {} : { cost }),
 		});
 		const { message } = response;
 		const said = includeTextResponse ? [message.text] : [];

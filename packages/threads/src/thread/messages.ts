@@ -113,12 +113,16 @@ export async function injectMessage(speaking: Speaking, input: InjectMessageInpu
 }
 
 /** Queues a message, which starts an execution where none runs. */
-export async function queueMessage(speaking: Speaking, input: QueueMessageInput): Promise<Message> {
+export async function queueMessage(
+	speaking: Speaking,
+	input: QueueMessageInput,
+	id?: string,
+): Promise<Message> {
 	const { system, threadId } = speaking;
 	if (typeof input?.content !== "string")
 		throw new HoldfastError("invalid_input", "A message needs a `content`, which is a text.");
 	const { role = "user" } = input;
-	const made = await created(speaking, { ...input, role }, role === "assistant" ? { to: "b" } : {});
+	const made = await created(speaking, { ...input, role }, role === "assistant" ? { to: "b" } : {}, id);
 	const run = await system.session(threadId).steer(made as UserMessage);
 	// Nobody looks on from here; it continues by itself.
 	void run.result().catch(() => {});
@@ -131,6 +135,7 @@ async function created(
 	{ system, scope, storeAttachments }: Speaking,
 	input: InjectMessageInput,
 	more: Pick<MessageData, "to"> = {},
+	id: string = system.newId(),
 ): Promise<AnyMessage> {
 	const { role, content = null, metadata, silent, attachments = [], tool_calls, tool_call_id, name } = input;
 	if (!roles.includes(role))
@@ -144,7 +149,7 @@ async function created(
 	}
 	const at = system.now();
 	const given: Message = {
-		id: system.newId(),
+		id,
 		role,
 		content,
 		name: name ?? null,

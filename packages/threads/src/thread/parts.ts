@@ -1,6 +1,8 @@
 // What a thread is made of beside its session: each part is owned by a folder of its own, and threads know no more of it than
 // this.
-import type { AttachmentRef, ThreadState, ToolAttachment } from "../types/index.ts";
+
+import type { Redaction } from "../environment/index.ts";
+import type { AttachmentRef, NamespaceContext, ThreadState, ToolAttachment } from "../types/index.ts";
 import type { ThreadRecord } from "./records.ts";
 
 /** The thread that a part belongs to. */
@@ -49,6 +51,8 @@ export interface EnvironmentPart extends Pick<ThreadState, "env" | "envType" | "
 	find(name: string): Promise<{ readonly value: string; readonly type: "text" | "secret" } | undefined>;
 	/** The same data with a mark in place of every secret value. */
 	redact<Value>(data: Value): Promise<Value>;
+	/** The same for text in pieces, too. Default: text in pieces is as it is. */
+	redaction?(): Promise<Redaction>;
 }
 
 /** Whose environment it is: definitions stand between the thread's values and those of the user. */
@@ -61,6 +65,7 @@ export interface EnvironmentScope {
 export interface ThreadParts {
 	files(thread: ThreadPlace): FilesPart;
 	values(thread: ThreadPlace): ValuesPart;
-	effects(thread: ThreadPlace): EffectsPart;
+	/** `namespace`: whose code asks, for the names of effects. Default: the project's own. */
+	effects(thread: ThreadPlace, namespace?: NamespaceContext): EffectsPart;
 	environment(thread: ThreadPlace, scope: EnvironmentScope): EnvironmentPart;
 }

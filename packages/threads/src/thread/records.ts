@@ -23,6 +23,8 @@ export interface ParentLink {
 export interface ThreadRecord {
 	readonly id: string;
 	readonly agentId: string;
+	/** Whose server it is on; absent where there is one tenant. */
+	readonly tenant?: string;
 	readonly userId: string | null;
 	/** Microseconds since 1970. */
 	readonly createdAt: number;
@@ -48,6 +50,8 @@ export interface ListThreads {
 	readonly limit?: number;
 	/** Only threads made before this one; its id. */
 	readonly before?: string;
+	/** Default: those of no tenant. */
+	readonly tenant?: string;
 	readonly agentId?: string;
 	readonly userId?: string;
 	readonly tag?: string;
@@ -79,7 +83,11 @@ export class ThreadRecords {
 		const child = parent === undefined ? [] : [{ shelf: this.#children(parent.threadId), name, value: id }];
 		return this.#space.commit(
 			[{ shelf: this.#shelf, name: id, revision: 0 }],
-			[{ shelf: this.#shelf, name: id, value: record }, { shelf: this.#order, name, value: id }, ...child],
+			[
+				{ shelf: this.#shelf, name: id, value: record },
+				{ shelf: this.#order(record.tenant), name, value: id },
+				...child,
+			],
 		);
 	}
 
@@ -100,7 +108,7 @@ export class ThreadRecords {
 	}
 
 	/** Takes a thread away. */
-	async delete({ id, parent, ...record }: ThreadRecord): Promise<void> {
+	async delete({ id, parent, tenant, ...record }: ThreadRecord): Promise<void> {
 		const name = placeOf({ id, ...record });
 		const child =
 			parent === undefined ? [] : [{ shelf: this.#children(parent.threadId), name, value: undefined }];
@@ -108,7 +116,7 @@ export class ThreadRecords {
 			[],
 			[
 				{ shelf: this.#shelf, name: id, value: undefined },
-				{ shelf: this.#order, name, value: undefined },
+				{ shelf: this.#order(tenant), name, value: undefined },
 				...child,
 			],
 		);
@@ -129,7 +137,7 @@ export class ThreadRecords {
 	}: ListThreads = {}): Promise<readonly ThreadRecord[]> {
 		const from = before === undefined ? undefined : await this.get(before);
 		const last = from === undefined ? undefined : placeOf(from);
-		const names = await this.#space.list(this.#order);
+		const names = await this.#space.list(this.#order(of.tenant));
 		const found: ThreadRecord[] = [];
 		for (const { name, value } of [...names].reverse()) {
 			if (found.length >= limit) break;
@@ -148,8 +156,9 @@ export class ThreadRecords {
 		return this.#space.get({ shelf: this.#shelf, name: id });
 	}
 
-	get #order(): string {
-		return `${this.#shelf}/made`;
+	/** Each tenant has a shelf: what others have costs nothing. */
+	#order(tenant: string | undefined): string {
+		return tenant === undefined ? `${this.#shelf}/made` : `${this.#shelf}/made/${tenant}`;
 	}
 
 	#children(id: string): string {

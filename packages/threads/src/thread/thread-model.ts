@@ -10,6 +10,7 @@ import {
 	type LLMRequest,
 	type LLMResponse,
 	type ModelReference,
+	type StreamEvent,
 	type ToolCall,
 } from "@holdfast/upp";
 import type { InterceptedModelCall } from "holdfast/middleware";
@@ -25,6 +26,7 @@ import type { LiveRun } from "./live-run.ts";
 import { messageOf } from "./logs.ts";
 import { type MessageData, withData } from "./message-data.ts";
 import { askStreamed, modelsOf } from "./model-binding.ts";
+import { recordCall } from "./model-calls.ts";
 import { callName } from "./project-index.ts";
 import { assembleRequest, logRequest } from "./request.ts";
 import { startImmediate } from "./subagents.ts";
@@ -49,10 +51,7 @@ export function threadModel(system: ThreadSystem): ModelReference {
 		if (scope === undefined) throw new HoldfastError("invalid_input", "This model answers in threads only.");
 		return new EventStream<LLMResponse>(async (target) => {
 			if (scope.call.tag === queuedTag) return queuedCall(system, scope.live);
-			const answer = await answering(system, scope.live, request.signal);
-			answer.response.catch(() => {}); // the iteration or the return reports it
-			for await (const event of answer) target.push(event);
-			return answer.response;
+			return answering(system, scope, request.signal, (event) => target.push(event));
 		});
 	};
 	const can = { streaming: true, tools: true, structuredOutput: true, imageInput: true };
@@ -81,29 +80,28 @@ function queuedCall(system: ThreadSystem, { flow }: LiveRun): LLMResponse {
 /** Asks the model of the side that acts. */
 async function answering(
 	system: ThreadSystem,
-	live: LiveRun,
+	scope: ModelScope,
 	signal: AbortSignal | undefined,
-): Promise<EventStream<LLMResponse>> {
+	emit: (event: StreamEvent) => void,
+): Promise<LLMResponse> {
+	const { live } = scope;
 	await live.ready();
-	const { index, flow, threadId } = live;
+	const { index, flow, threadId, place } = live;
 	const prompt = index.promptOf(flow);
 	live.promptPath = [prompt.definition.name];
-	const record = await system.records.get(threadId);
-	if (record === undefined) throw new HoldfastError("thread_not_found", `There is no thread "${threadId}".`);
-	const place = system.place(record);
 	const env = system.parts.environment(place, {
 		agent: index.agent(flow.agent)?.env,
 		prompt: prompt.definition.env,
 	});
 	await startImmediate(system, live, prompt, env);
-	const assembled = await assembleRequest({ system, live, prompt, env, place });
+	const assembled = await assembleRequest({ system, live, prompt, env, place, signal });
 	const models = await modelsOf(index, prompt, env);
-	const made = askStreamed(
+	const { response, model } = await askStreamed(
 		{
 			models,
 			signal,
 			async request(model) {
-				const request = { ...(await assembled(model)), ...(signal === undefined ? {} : { signal }) };
+				const request = await assembled(model);
 				await logRequest(system, threadId, model, request);
 				return request;
 			},
@@ -112,17 +110,18 @@ async function answering(
 				const message = `The model "${item.name}" failed: ${messageOf(error)} ${then}`;
 				const data = { model: item.name, code: error.code };
 				system.log({ threadId, level: isLast ? "error" : "warn", topic: "model", message, data });
+				void failedCall(system, live, prompt, item.name, error.code);
 			},
 		},
-		async ({ response, model }) => stored(system, live, prompt, model.item, response),
+		emit,
 	);
-	return made;
+	return stored(system, scope, prompt, model.item, response);
 }
 
 /** The answer as the thread keeps it: what the provider did is logged, and images are files. */
 async function stored(
 	system: ThreadSystem,
-	live: LiveRun,
+	{ live, call }: ModelScope,
 	prompt: ProjectItem<"prompt">,
 	model: ProjectItem<"model">,
 	response: LLMResponse,
@@ -146,20 +145,25 @@ async function stored(
 		...(attachments.length === 0 ? {} : { attachments }),
 		...(flow.side === "b" ? { metadata: { side: "b" } } : {}),
 	};
-	const { toolCalls, id, timestamp, metadata } = message;
+	const { toolCalls, timestamp, metadata } = message;
 	const content =
 		attachments.length === 0 ? message.content : message.content.filter(({ type }) => type !== "image");
 	const kept = new AssistantMessage(content, toolCalls, {
-		id,
+		id: messageIdOf(live.runId, call.step),
 		timestamp,
 		metadata: withData(data, metadata),
 	});
 	return { ...response, message: kept };
 }
 
+/** The id of the message that a step's model makes: those who watch have it before there is a message. */
+export function messageIdOf(runId: string, step: number): string {
+	return `${runId}.${step}`;
+}
+
 async function keepImages(
 	system: ThreadSystem,
-	{ threadId }: LiveRun,
+	{ place }: LiveRun,
 	{ content }: AssistantMessage,
 ): Promise<AttachmentRef[]> {
 	const images = content.flatMap((block, at) =>
@@ -174,17 +178,27 @@ async function keepImages(
 			: [],
 	);
 	if (images.length === 0) return [];
-	const record = await system.records.get(threadId);
-	if (record === undefined) return [];
-	return system.parts.files(system.place(record)).storeAttachments(images);
+	return system.parts.files(place).storeAttachments(images);
 }
 
 function extensionOf(mimeType: string): string {
 	return (mimeType.split("/")[1] ?? "bin").replace(/[^a-z0-9]/gi, "");
 }
 
+/** Records a call that gave no answer, for who looks at the calls of a thread. Must not throw. */
+export async function failedCall(
+	system: ThreadSystem,
+	{ threadId }: LiveRun,
+	{ name: prompt }: ProjectItem<"prompt">,
+	model: string,
+	error: string,
+): Promise<void> {
+	const call = { model, prompt, createdAt: system.now(), inputTokens: 0, outputTokens: 0, error };
+	await recordCall(system.host, system.storeKeyOf(threadId), system.newId(), call).catch(() => {});
+}
+
 /** US dollars; undefined where the prices are not known. */
-function costOf(
+export function costOf(
 	{ inputPrice, outputPrice, cachedPrice }: ModelDefinition,
 	usage: LLMResponse["usage"],
 ): number | undefined {

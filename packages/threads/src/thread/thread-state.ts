@@ -23,6 +23,7 @@ import {
 	type Speaking,
 	updateMessage,
 } from "./messages.ts";
+import { threadNotFound } from "./not-found.ts";
 import type { ThreadRecord } from "./records.ts";
 import { registryEntry } from "./subagents.ts";
 import type { ThreadSystem } from "./system.ts";
@@ -54,7 +55,7 @@ export async function threadState(
 	let known = record;
 	let children: readonly SubagentRegistryEntry[] = [];
 	const refresh = async (): Promise<void> => {
-		known = (await system.records.get(threadId)) ?? known;
+		if (live !== undefined && live.hasChildren === false) return;
 		const records = await system.records.childrenOf(threadId);
 		children = await Promise.all(records.map((each) => registryEntry(system, each)));
 	};
@@ -77,6 +78,7 @@ export async function threadState(
 			prompt: tool?.env === undefined ? prompt : { ...prompt, ...tool.env },
 		});
 	};
+	const effects = () => system.parts.effects(place, namespace());
 	const files = lazily(() => system.parts.files(place));
 	const scope: HookScope = live?.hookScope() ?? {
 		index,
@@ -194,9 +196,9 @@ export async function threadState(
 			return runTool({ system, live, threadId }, usable(name), args);
 		},
 
-		scheduleEffect: (name, args, delay) => system.parts.effects(place).scheduleEffect(name, args, delay),
-		getScheduledEffects: (name) => system.parts.effects(place).getScheduledEffects(name),
-		removeScheduledEffect: (id) => system.parts.effects(place).removeScheduledEffect(id),
+		scheduleEffect: (name, args, delay) => effects().scheduleEffect(name, args, delay),
+		getScheduledEffects: (name) => effects().getScheduledEffects(name),
+		removeScheduledEffect: (id) => effects().removeScheduledEffect(id),
 		emit: (event, data) => system.emit(threadId, event, data),
 
 		getValue: (key) => system.parts.values(place).getValue(key),
@@ -218,6 +220,7 @@ export async function threadState(
 		runCode,
 		async terminate() {
 			await system.terminate(threadId);
+			known = (await system.records.get(threadId)) ?? known;
 			await refresh();
 		},
 	};
@@ -238,13 +241,6 @@ function lazily<T>(make: () => T): () => T {
 		made ??= make();
 		return made;
 	};
-}
-
-/** The error of a thread that is not there. */
-export function threadNotFound(threadId: string): HoldfastError {
-	return new HoldfastError("thread_not_found", `There is no thread ${JSON.stringify(threadId)}.`, {
-		data: { threadId },
-	});
 }
 
 /** The error of a thread that takes no more messages. */

@@ -3,11 +3,15 @@ import { type Host, memoryHost } from "holdfast";
 import { defineAgent, defineModel, definePrompt } from "../define/index.ts";
 import type {
 	AgentDefinition,
+	Controller,
+	EffectDefinition,
 	HookDefinition,
 	ItemKind,
+	MarkedThreadEndpoint,
 	ModelDefinition,
 	Project,
 	ProjectDefinitions,
+	ProjectEndpoint,
 	ProjectItem,
 	PromptDefinition,
 	ProviderFactoryWithOptions,
@@ -27,6 +31,9 @@ export interface Items {
 	readonly tools?: Readonly<Record<string, ToolDefinition<any, any, any>>>;
 	readonly models?: readonly ModelDefinition[];
 	readonly hooks?: readonly HookDefinition[];
+	readonly effects?: Readonly<Record<string, EffectDefinition>>;
+	/** By route and method, such as `files/[id]` or `files/[id] POST`. */
+	readonly endpoints?: Readonly<Record<string, Controller | MarkedThreadEndpoint>>;
 }
 
 /** A project without files. */
@@ -36,6 +43,8 @@ export function projectOf({
 	tools = {},
 	models = [],
 	hooks = [],
+	effects = {},
+	endpoints = {},
 }: Items): Project {
 	const named = <Kind extends ItemKind>(
 		kind: Kind,
@@ -67,7 +76,7 @@ export function projectOf({
 			"hook",
 			hooks.map((each) => [each.id, each] as const),
 		),
-		effect: named("effect", []),
+		effect: named("effect", Object.entries(effects)),
 		provider: named("provider", []),
 	};
 	return {
@@ -80,7 +89,16 @@ export function projectOf({
 		hooks: maps.hook,
 		effects: maps.effect,
 		providers: maps.provider,
-		endpoints: [],
+		endpoints: Object.entries(endpoints).map(([name, handler]) => {
+			const [route = "", method = "GET"] = name.split(" ");
+			return {
+				route,
+				method: method as ProjectEndpoint["method"],
+				handler,
+				packageId: null,
+				file: `/project/agents/api/${route}.ts`,
+			};
+		}),
 		warnings: [],
 		visible: (_namespace, kind, name) => maps[kind].get(name) as never,
 		names: (_namespace, kind) => [...maps[kind].keys()].sort(),

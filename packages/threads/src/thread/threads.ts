@@ -10,28 +10,34 @@ import {
 	type Session,
 	type WorkOptions,
 } from "holdfast";
-import { AgentSessions, storeKeyOf, type TurnOptions } from "holdfast/execute";
+import { AgentSessions, readStoreKey, storeKeyOf, type TurnOptions } from "holdfast/execute";
 import { systemPorts } from "holdfast/host";
 import type { MiddlewareEntry } from "holdfast/middleware";
 import type { Plugin } from "holdfast/plugins";
-import type { EnvGiven } from "../environment/index.ts";
+import type { ThreadEffects } from "../effects/index.ts";
+import type { EnvGiven, Redaction } from "../environment/index.ts";
 import type { Message, Project, ProjectSource, QueueMessageInput, ThreadState } from "../types/index.ts";
+import { type KeyValue, ThreadValues } from "../values/index.ts";
 import { threadStrategy } from "./decider.ts";
-import { defaultParts } from "./default-parts.ts";
+import { defaultParts, valuesOwner } from "./default-parts.ts";
 import { engineTools } from "./engine-tools.ts";
 import { afterThreadCreated, type HookScope } from "./hooks.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { ThreadLogger } from "./logs.ts";
 import { queueMessage } from "./messages.ts";
+import { callsShelf, type ModelCall, modelCalls } from "./model-calls.ts";
+import { threadNotFound } from "./not-found.ts";
 import type { ThreadParts, ThreadPlace } from "./parts.ts";
 import { threadPolicy } from "./policy.ts";
 import { ProjectIndex } from "./project-index.ts";
 import { type ListThreads, type RecordChange, type ThreadRecord, ThreadRecords } from "./records.ts";
+import { requestsShelf } from "./requests.ts";
 import { beginThread, reportToParent } from "./session-bounds.ts";
 import { childCreated } from "./subagents.ts";
 import type { ThreadSystem } from "./system.ts";
+import { EffectsOfThreads } from "./thread-effects.ts";
 import { threadModel } from "./thread-model.ts";
-import { askControl, type StateScope, threadNotFound, threadState } from "./thread-state.ts";
+import { askControl, type StateScope, threadState } from "./thread-state.ts";
 import { ThreadViews } from "./thread-views.ts";
 
 /** Options of `threads()`. */
@@ -71,6 +77,8 @@ export interface CreateThreadOptions {
 	readonly agentId: string;
 	/** Whose it is. Default: nobody's. */
 	readonly userId?: string | null;
+	/** Whose server it is on. Default: nobody's in particular. */
+	readonly tenant?: string;
 	readonly tags?: readonly string[];
 	/** Default: a new UUID. */
 	readonly id?: string;
@@ -133,10 +141,19 @@ export class Threads {
 					const record = await records.get(threadId);
 					return record === undefined ? undefined : place(record);
 				},
+				effects: (thread, namespace) => this.#effects.part(thread, namespace),
 				isScoped: ({ record }, name) => isScoped(this.#index(), record, name),
 			}),
 			...options.parts,
 		};
+		this.#effects = new EffectsOfThreads({
+			host,
+			ports,
+			project: () => this.project,
+			isOurs: (storeKey) => readStoreKey(storeKey).namespace === namespace,
+			threadOf: (storeKey) => records.get(readStoreKey(storeKey).key),
+			system: () => this.#system,
+		});
 		const views = new ThreadViews(host.journal, (threadId) => this.storeKeyOf(threadId));
 		this.#namespace = namespace;
 		const threads = this;
@@ -183,6 +200,7 @@ export class Threads {
 	}
 
 	readonly #namespace: string | undefined;
+	readonly #effects: EffectsOfThreads;
 
 	/** The project as it is now. */
 	get project(): Project {
@@ -206,6 +224,7 @@ export class Threads {
 	async createThread({
 		agentId,
 		userId = null,
+		tenant,
 		tags = [],
 		id,
 		message,
@@ -215,6 +234,7 @@ export class Threads {
 			id: id ?? this.#system.newId(),
 			agentId: name,
 			userId,
+			...(tenant === undefined ? {} : { tenant }),
 			createdAt: this.#system.now(),
 			tags: [...tags],
 			terminated: null,
@@ -259,7 +279,11 @@ export class Threads {
 	 * it is durable.
 	 * @throws HoldfastError `thread_not_found`, `thread_terminated`.
 	 */
-	async queueMessage(threadId: string, message: QueueMessageInput): Promise<Message> {
+	async queueMessage(
+		threadId: string,
+		message: QueueMessageInput,
+		{ id }: { /** Of the message. Default: a new one. */ readonly id?: string } = {},
+	): Promise<Message> {
 		const record = await this.#require(threadId);
 		if (record.terminated !== null)
 			throw new HoldfastError("thread_terminated", `The thread ${JSON.stringify(threadId)} was terminated.`);
@@ -272,6 +296,7 @@ export class Threads {
 				storeAttachments: (attachments) => parts.files(place(record)).storeAttachments(attachments),
 			},
 			message,
+			id,
 		);
 	}
 
@@ -301,7 +326,51 @@ export class Threads {
 		for (const child of await records.childrenOf(threadId)) await this.delete(child.id);
 		await this.session(threadId).delete();
 		await records.delete(record);
+		await this.#forget(this.storeKeyOf(threadId));
 		return true;
+	}
+
+	/** Forgets what lies beside a session and does not go with it. */
+	async #forget(storeKey: string): Promise<void> {
+		const { records, timers } = this.host;
+		if (timers !== undefined) await this.#effects.of({ storeKey }).forget();
+		for (const shelf of [callsShelf(storeKey), requestsShelf(storeKey)])
+			for (;;) {
+				const found = (await records?.list(shelf, { limit: 500 })) ?? [];
+				if (found.length === 0) break;
+				await records?.commit(
+					[],
+					found.map(({ name }) => ({ shelf, name, value: undefined })),
+				);
+			}
+	}
+
+	/** The effects of a thread: pending ones, and those that are over. */
+	effects(threadId: string): ThreadEffects {
+		return this.#effects.of({ storeKey: this.storeKeyOf(threadId) });
+	}
+
+	/** The calls of models that a thread has made, in the order in which they were over. */
+	modelCalls(threadId: string): Promise<readonly ModelCall[]> {
+		return modelCalls(this.host, this.storeKeyOf(threadId));
+	}
+
+	/** The key-values of a thread, in the order of their keys. */
+	async values(threadId: string): Promise<readonly KeyValue[]> {
+		const kept = this.host.values.values(this.storeKeyOf(threadId), valuesOwner);
+		return new ThreadValues(kept).listValues();
+	}
+
+	/** Masks every secret value of a thread's environment. @throws HoldfastError `thread_not_found`. */
+	async redaction(threadId: string): Promise<Redaction> {
+		const record = await this.#require(threadId);
+		const index = this.#index();
+		const agent = index.agent(record.agentId);
+		const prompt = index.promptOf({ agent: record.agentId, side: "a" }).definition.env;
+		const { parts, place } = this.#system;
+		const environment = parts.environment(place(record), { agent: agent?.env, prompt });
+		const asItIs = { push: (text: string): string => text, flush: (): string => "" };
+		return (await environment.redaction?.()) ?? { redact: (data) => data, stream: () => asItIs };
 	}
 
 	/** Gets the events that a thread sends in this process. Returns the way to leave. */
@@ -316,16 +385,19 @@ export class Threads {
 
 	/** Finds executions that nobody alive works on, and continues them. */
 	recover(options?: RecoverOptions): AsyncGenerator<AgentRun, void, void> {
+		this.#effects.start();
 		return this.#sessions.recover(options);
 	}
 
 	/** Works on what is due until the signal fires or the threads are closed. */
 	work(options?: WorkOptions): AsyncGenerator<AgentRun, void, void> {
+		this.#effects.start();
 		return this.#sessions.work(options);
 	}
 
 	/** Works in the background until the threads are closed. Resolves after the first look at what is due. */
 	supervise(options?: Pick<WorkOptions, "lookEveryMs">): Promise<void> {
+		this.#effects.start();
 		return this.#sessions.supervise(options);
 	}
 
@@ -336,6 +408,7 @@ export class Threads {
 
 	/** Suspends what is under way, to be continued elsewhere. The host stays open. */
 	async close(): Promise<void> {
+		await this.#effects.stop();
 		await this.#sessions.close();
 		await this.#sandbox?.close();
 	}
@@ -404,6 +477,7 @@ export class Threads {
 		await records.change(threadId, ({ terminated }) =>
 			terminated === null ? { terminated: at } : undefined,
 		);
+		if (this.host.timers !== undefined) await this.effects(threadId).cancelAll();
 		const session = this.session(threadId);
 		// A tool of its own execution would wait for itself.
 		if (this.#lives.has(threadId)) session.interrupt();
