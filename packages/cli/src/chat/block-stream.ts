@@ -46,20 +46,24 @@ export class BlockStream {
 		this.#open = "";
 		if (this.#fence !== undefined) {
 			const { mark, head } = this.#fence;
-			if (isEndOf(mark, line)) this.#fence = undefined;
-			else blocks.push(`${head}\n${line}\n${mark}`);
+			if (isEndOf(mark, line)) {
+				this.#fence = undefined;
+				// Code is a block of its own lines; what follows is apart from it.
+				blocks.push("\n");
+			} else blocks.push(`${head}\n${line}\n${mark}`);
 			return;
 		}
 		const mark = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/.exec(line)?.[1];
 		if (mark !== undefined) {
 			this.#cut(blocks);
 			this.#fence = { mark, head: line };
-		} else if (line.trim() === "") this.#cut(blocks);
+		} else if (line.trim() === "") this.#cut(blocks, "\n");
 		else if (this.#lines.push(line) >= MOST_LINES) this.#cut(blocks);
 	}
 
-	#cut(blocks: string[]): void {
-		if (this.#lines.length > 0) blocks.push(this.#lines.join("\n"));
+	/** A block that an empty line ended ends with one. */
+	#cut(blocks: string[], end = ""): void {
+		if (this.#lines.length > 0) blocks.push(this.#lines.join("\n") + end);
 		this.#lines = [];
 	}
 }

@@ -43,7 +43,13 @@ export function edited(draft: Draft, edit: Edit, history: readonly string[]): Dr
 		case "delete-to-start":
 			return between(lineStart(text, cursor), cursor);
 		case "delete-to-end":
-			return between(cursor, Math.max(lineEnd(text, cursor), Math.min(cursor + 1, text.length)) === cursor + 1 && text[cursor] === "\n" ? cursor + 1 : lineEnd(text, cursor));
+			return between(
+				cursor,
+				Math.max(lineEnd(text, cursor), Math.min(cursor + 1, text.length)) === cursor + 1 &&
+					text[cursor] === "\n"
+					? cursor + 1
+					: lineEnd(text, cursor),
+			);
 		case "left":
 			return moved(before(text, cursor));
 		case "right":
@@ -57,7 +63,9 @@ export function edited(draft: Draft, edit: Edit, history: readonly string[]): Dr
 		case "end":
 			return moved(lineEnd(text, cursor));
 		case "up":
-			return lineStart(text, cursor) === 0 ? recalled(draft, draft.past + 1, history) : moved(lineAbove(text, cursor));
+			return lineStart(text, cursor) === 0
+				? recalled(draft, draft.past + 1, history)
+				: moved(lineAbove(text, cursor));
 		case "down":
 			return lineEnd(text, cursor) === text.length
 				? recalled(draft, draft.past - 1, history)

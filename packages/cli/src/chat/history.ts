@@ -23,7 +23,9 @@ export class History {
 	add(text: string): void {
 		if (text.trim() === "" || text.length > LONGEST_TEXT || this.#texts.at(-1) === text) return;
 		// Another chat may have added to it.
-		this.#texts = [...new Set([...readTexts(this.#file), ...this.#texts])].filter((each) => each !== text).slice(1 - MOST_TEXTS);
+		this.#texts = [...new Set([...readTexts(this.#file), ...this.#texts])]
+			.filter((each) => each !== text)
+			.slice(1 - MOST_TEXTS);
 		this.#texts = [...this.#texts, text];
 		const draft = `${this.#file}.${process.pid}`;
 		try {

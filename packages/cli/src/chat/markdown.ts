@@ -9,11 +9,12 @@ const LONGEST = 20_000;
 /** Levels of lists and quotes within each other. */
 const DEEPEST = 8;
 
-/** A block of Markdown for a terminal of so many columns. */
+/** A block of Markdown for a terminal of so many columns; one that ends with a line end is followed by an empty line. */
 export function renderMarkdown(source: string, paint: Paint, columns: number): string {
 	const text = printable(source);
 	if (text.length > LONGEST) return text;
-	return new Renderer(paint, columns).blocks(new Lexer({ gfm: true }).lex(text), 0).join("\n");
+	const lines = new Renderer(paint, columns).blocks(new Lexer({ gfm: true }).lex(text), 0);
+	return text.endsWith("\n") && text !== "\n" ? `${lines.join("\n")}\n` : lines.join("\n");
 }
 
 class Renderer {
@@ -61,7 +62,10 @@ class Renderer {
 			const number = ordered ? `${(Number(start) || 1) + index}.` : "•";
 			const box = item.task ? (item.checked ? "[x] " : "[ ] ") : "";
 			const indent = " ".repeat(number.length + 1);
-			const lines = this.blocks(item.tokens.filter(({ type }) => type !== "checkbox"), depth + 1).flatMap((text) => text.split("\n"));
+			const lines = this.blocks(
+				item.tokens.filter(({ type }) => type !== "checkbox"),
+				depth + 1,
+			).flatMap((text) => text.split("\n"));
 			return lines.map((line, at) => (at === 0 ? `${number} ${box}${line}` : `${indent}${line}`));
 		});
 	}
@@ -70,12 +74,19 @@ class Renderer {
 	#table({ header, rows }: Tokens.Table): string[] {
 		const names = header.map(({ tokens }) => this.#inline(tokens));
 		const cells = rows.map((row) => row.map(({ tokens }) => this.#inline(tokens)));
-		const widths = names.map((name, at) => Math.max(...[name, ...cells.map((row) => row[at] ?? "")].map((cell) => stringWidth(cell))));
+		const widths = names.map((name, at) =>
+			Math.max(...[name, ...cells.map((row) => row[at] ?? "")].map((cell) => stringWidth(cell))),
+		);
 		const width = widths.reduce((sum, each) => sum + each + 3, -3);
 		if (width > this.#columns)
-			return cells.flatMap((row) => row.map((cell, at) => `${at === 0 ? "• " : "  "}${this.#paint("strong", names[at] ?? "")}: ${cell}`));
+			return cells.flatMap((row) =>
+				row.map((cell, at) => `${at === 0 ? "• " : "  "}${this.#paint("strong", names[at] ?? "")}: ${cell}`),
+			);
 		const line = (row: readonly string[]): string =>
-			widths.map((each, at) => `${row[at] ?? ""}${" ".repeat(each - stringWidth(row[at] ?? ""))}`).join(this.#paint("quiet", " │ ")).trimEnd();
+			widths
+				.map((each, at) => `${row[at] ?? ""}${" ".repeat(each - stringWidth(row[at] ?? ""))}`)
+				.join(this.#paint("quiet", " │ "))
+				.trimEnd();
 		const rule = this.#paint("quiet", widths.map((each) => "─".repeat(each)).join("─┼─"));
 		return [line(names.map((name) => this.#paint("strong", name))), rule, ...cells.map(line)];
 	}

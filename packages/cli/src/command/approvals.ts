@@ -10,8 +10,8 @@ import { UsageError } from "./usage-error.ts";
 
 /** What approvals are made with. */
 export interface ApprovalParts {
-	/** Absolute path of the folder that is worked in. */
-	readonly dir: string;
+	/** Absolute path of the folder that the assistant works in; undefined for an agent of the user's own. */
+	readonly dir: string | undefined;
 	readonly options: ApprovalOptions;
 	readonly renderer: Renderer;
 	/** Undefined where there is no one to ask. */

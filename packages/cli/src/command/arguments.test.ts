@@ -29,6 +29,7 @@ function fakeIo(
 		stderr: output("err"),
 		environment,
 		folder,
+		readInput: async () => undefined,
 		openQuestions: () => undefined,
 		onInterrupt: () => () => {},
 		quit: () => {},

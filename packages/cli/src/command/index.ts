@@ -25,6 +25,11 @@ export async function runCommandLine(argv: readonly string[], io: CommandIo = pr
 				return exitCodes.completed;
 			case "run":
 				return await runTask(command, io);
+			case "chat": {
+				// What draws is loaded only where it is wanted.
+				const { chat } = await import("../chat/index.ts");
+				return await chat(command, io);
+			}
 			case "resume":
 			case "release":
 				return await resumeSession(command, io);

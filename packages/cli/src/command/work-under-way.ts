@@ -6,7 +6,6 @@ import {
 	type Agent,
 	type AgentRun,
 	AgentState,
-	type Host,
 	type PendingToolCall,
 	type RunResult,
 	type Session,
@@ -15,25 +14,32 @@ import { chooseRenderer, type Renderer } from "../render/index.ts";
 import { type CommandIo, quoted } from "../terminal/index.ts";
 import { Approvals } from "./approvals.ts";
 import type { Command, WorkOptions } from "./arguments.ts";
-import { checkFolder, createAssistant } from "./assistant.ts";
-import { type ChosenModel, chooseModel } from "./models.ts";
+import { checkFolder } from "./assistant.ts";
+import { chooseModel } from "./models.ts";
+import { type OpenAgent, type Setup, setupOfFile } from "./open-agent.ts";
 import { readSettings } from "./session-settings.ts";
-import { ending, exitCodes } from "./usage-error.ts";
+import { ending, exitCodes, UsageError } from "./usage-error.ts";
 
 type WorkCommand = Extract<Command, { name: "run" | "resume" | "release" }>;
 
-/** How a session is worked on. */
-export interface Setup {
-	readonly key: string;
-	readonly dir: string;
-	readonly model: ChosenModel;
-	readonly allowNetwork: boolean;
-	readonly allowWrite: boolean;
-}
-
 /** What was asked for comes first, then how the session worked before, then the defaults. */
-export function prepare(command: WorkOptions & { readonly db: string }, key: string, io: CommandIo): Setup {
+export function prepare(
+	command: WorkOptions & { readonly db: string; readonly agent?: string | undefined },
+	key: string,
+	io: CommandIo,
+): Setup {
 	const before = readSettings(command.db, key);
+	const agent = command.agent ?? before?.agent;
+	if (agent !== undefined) {
+		const theAssistants = (["dir", "model", "allowNetwork", "allowWrite"] as const).find(
+			(option) => command[option] !== undefined,
+		);
+		if (theAssistants !== undefined)
+			throw new UsageError(
+				`The option --${theAssistants.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)} is the assistant's: the agent of ${agent} says by itself what it works with. Leave one of them out.`,
+			);
+		return setupOfFile(key, agent, io.folder);
+	}
 	const dir = command.dir ?? before?.dir ?? io.folder;
 	checkFolder(dir);
 	return {
@@ -42,6 +48,7 @@ export function prepare(command: WorkOptions & { readonly db: string }, key: str
 		model: chooseModel(command.model ?? before?.model, io.environment),
 		allowNetwork: command.allowNetwork ?? before?.allowNetwork ?? false,
 		allowWrite: command.allowWrite ?? before?.allowWrite ?? false,
+		agent: undefined,
 	};
 }
 
@@ -61,18 +68,23 @@ export interface Work {
 }
 
 /** Makes the assistant and all that shows, interrupts and approves its work. */
-export function startWork(setup: Setup, host: Host, command: WorkCommand, io: CommandIo): Work {
-	const agent = createAssistant({ host, ...setup });
+export function startWork(
+	setup: Setup,
+	{ agent, host, modelName }: OpenAgent,
+	command: WorkCommand,
+	io: CommandIo,
+): Work {
 	const renderer = chooseRenderer(io.stdout, command.json ? "json" : "text");
 	const header = {
 		sessionKey: setup.key,
-		model: setup.model.name,
+		model: modelName,
 		reason: setup.model.reason,
 		dir: setup.dir,
 	};
+	const mayAsk = setup.allowWrite || setup.agent !== undefined;
 	// JSON has no reader who could answer; without a tool that asks there is no question.
-	const questions = command.json || !setup.allowWrite ? undefined : io.openQuestions();
-	const approvals = new Approvals({ dir: setup.dir, options: command, renderer, questions });
+	const questions = command.json || !mayAsk ? undefined : io.openQuestions();
+	const approvals = new Approvals({ dir: assistantsFolder(setup), options: command, renderer, questions });
 	const started = performance.now();
 	let begun = false;
 	let active: AgentRun | undefined;
@@ -140,7 +152,7 @@ export function startWork(setup: Setup, host: Host, command: WorkCommand, io: Co
 			if (begun) return;
 			begun = true;
 			renderer.begin(header);
-			if (setup.allowWrite && setup.model.name === "offline")
+			if (setup.allowWrite && modelName === "offline")
 				renderer.note("The offline model only reads: it will change no file.");
 		},
 		follow: async (run) => settle(await show(run)),
@@ -172,6 +184,11 @@ export function startWork(setup: Setup, host: Host, command: WorkCommand, io: Co
 			stopListening();
 		},
 	};
+}
+
+/** Whose tools change files in a known way: those of an agent of the user's own may be called the same and do otherwise. */
+export function assistantsFolder({ dir, agent }: Setup): string | undefined {
+	return agent === undefined ? dir : undefined;
 }
 
 const noUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };

@@ -3,8 +3,10 @@ import { type Host, isHoldfastError } from "holdfast";
 import { type CommandIo, quoted, sessionKeyFor } from "../terminal/index.ts";
 import type { Command } from "./arguments.ts";
 import { openDatabase, openExisting } from "./database.ts";
+import { openAgent, type Setup, setupOfFile } from "./open-agent.ts";
 import { isOwnKey, refuseServed } from "./session-name.ts";
-import { writeSettings } from "./session-settings.ts";
+import { readSettings, writeSettings } from "./session-settings.ts";
+import { readTask } from "./task-input.ts";
 import { exitCodes, UsageError } from "./usage-error.ts";
 import { prepare, startWork, type Work } from "./work-under-way.ts";
 
@@ -16,11 +18,14 @@ const DEFAULT_TASK = "What is this project?";
 
 /** Works on a task; gives the exit code. */
 export async function runTask(command: RunCommand, io: CommandIo): Promise<number> {
-	const task = command.task ?? DEFAULT_TASK;
+	const given = await readTask(command, io);
+	const task = given ?? DEFAULT_TASK;
 	const key = command.session ?? sessionKeyFor(task);
 	const setup = prepare(command, key, io);
-	const host = openDatabase(command.db);
-	const work = startWork(setup, host, command, io);
+	if (given === undefined && !(await mayCost(setup, command, io))) return exitCodes.completed;
+	const open = await openAgent(setup, () => openDatabase(command.db));
+	const { host } = open;
+	const work = startWork(setup, open, command, io);
 	try {
 		await refuseServed(host, key);
 		const head = await host.journal.head(key);
@@ -32,8 +37,9 @@ export async function runTask(command: RunCommand, io: CommandIo): Promise<numbe
 			model: setup.model.name,
 			allowNetwork: setup.allowNetwork,
 			allowWrite: setup.allowWrite,
+			...(setup.agent === undefined ? {} : { agent: setup.agent }),
 		});
-		if (command.task === undefined) work.renderer.note(`No task was given, so it is: ${task}`);
+		if (given === undefined) work.renderer.note(`No task was given, so it is: ${task}`);
 		work.begin();
 		const session = work.agent.session(key);
 		if (head?.openRunId !== undefined && head.parked !== true) {
@@ -45,16 +51,44 @@ export async function runTask(command: RunCommand, io: CommandIo): Promise<numbe
 		}
 		await work.follow(await session.send(task));
 		const code = await work.end();
-		if (command.task === undefined && !command.json) io.stdout.write(nextSteps(io));
+		if (given === undefined && !command.json) io.stdout.write(nextSteps(io));
 		return code;
 	} finally {
 		await work.close();
 	}
 }
 
+/**
+ * Whether a task that nobody gave may be sent to a model that costs money: the user is asked.
+ * @throws UsageError when there is no one to ask.
+ */
+async function mayCost({ model, agent }: Setup, command: RunCommand, io: CommandIo): Promise<boolean> {
+	if (command.yes || (agent === undefined && model.name === "offline")) return true;
+	const name = agent === undefined ? model.name : `the agent of ${agent}`;
+	const questions = command.json ? undefined : io.openQuestions();
+	if (questions === undefined)
+		throw new UsageError(
+			`No task was given, and ${name} may cost money. Say what to do: holdfast run "your task", or --model offline.`,
+		);
+	try {
+		const said = await questions.ask(
+			`No task was given. Send "${DEFAULT_TASK}" to ${name}, which may cost money? [y/N]: `,
+			new AbortController().signal,
+		);
+		return /^y(?:es)?$/i.test(said?.trim() ?? "");
+	} finally {
+		questions.close();
+	}
+}
+
 /** Resumes an interrupted session; gives the exit code. */
 export async function resumeSession(command: ResumeCommand, io: CommandIo): Promise<number> {
-	const host = openExisting(command.db);
+	const file = command.agent ?? (command.session && readSettings(command.db, command.session)?.agent);
+	const ofFile =
+		file === undefined || file === ""
+			? undefined
+			: await openAgent(setupOfFile("", file, io.folder), () => openDatabase(command.db));
+	const host = ofFile?.host ?? openExisting(command.db);
 	if (host === undefined) {
 		if (command.session !== undefined) throw unknownSession(command.session, command.db);
 		return nothingToResume("There are no sessions yet, so there is nothing to resume.", command, io);
@@ -69,13 +103,17 @@ export async function resumeSession(command: ResumeCommand, io: CommandIo): Prom
 		const head = await host.journal.head(key);
 		if (head === undefined || (head.seq === 0 && head.waiting === 0)) throw unknownSession(key, command.db);
 		const setup = prepare(command, key, io);
-		work = startWork(setup, host, command, io);
+		work = startWork(setup, ofFile ?? (await openAgent(setup, () => host)), command, io);
 		if ((await work.goOn(work.agent.session(key), command.name)) === null) {
 			return nothingToResume(`Session ${key} has nothing to resume: its last run has ended.`, command, io);
 		}
 		return await work.end();
 	} finally {
-		await (work === undefined ? host.close() : work.close());
+		if (work !== undefined) await work.close();
+		else {
+			await ofFile?.agent.close();
+			await host.close();
+		}
 	}
 }
 

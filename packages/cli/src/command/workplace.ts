@@ -3,7 +3,7 @@
  * one that it was begun with: its folder, its model.
  */
 import type { Agent, AgentRun, WorkOptions } from "holdfast";
-import type { CommandIo } from "../terminal/index.ts";
+import { type CommandIo, quoted } from "../terminal/index.ts";
 import { loadAgent } from "./agent-file.ts";
 import type { Command } from "./arguments.ts";
 import { checkFolder, createAssistant } from "./assistant.ts";
@@ -56,7 +56,7 @@ async function ofFile(file: string, command: WorkerCommand, options: WorkOptions
 }
 
 function assistants(command: WorkerCommand, io: CommandIo, options: WorkOptions): Workplace {
-	const fallback = {
+	const fallback: SessionSettings = {
 		dir: io.folder,
 		model: chooseModel(undefined, io.environment).name,
 		allowNetwork: false,
@@ -84,7 +84,12 @@ function assistants(command: WorkerCommand, io: CommandIo, options: WorkOptions)
 	/** The assistant that a session was begun with. */
 	function assistantOf(key: string): Agent | undefined {
 		try {
-			return assistantWith(readSettings(command.db, key) ?? fallback);
+			const settings = readSettings(command.db, key) ?? fallback;
+			if (settings.agent !== undefined)
+				throw new UsageError(
+					`It is of the agent of ${settings.agent}: holdfast worker --agent ${quoted(settings.agent)}.`,
+				);
+			return assistantWith(settings);
 		} catch (error) {
 			if (!without.has(key)) options.onProblem?.({ error, sessionKey: key });
 			without.add(key);
