@@ -31,7 +31,7 @@ export async function summarise(
 		instructions: INSTRUCTIONS,
 	});
 	const request = `Summarise this conversation:\n${transcriptOf(messages)}`;
-	const { turn } = await writer.generate(request, AgentState.initial());
+	const { turn } = await writer.stream(request, AgentState.initial()).result;
 	return { text: turn.response.text.trim(), usage: turn.usage };
 }
 

@@ -304,7 +304,7 @@ export class Conversation {
 
 	#showFooter(): void {
 		const { key } = this.#setup;
-		this.transcript.set({ footer: `${this.#open.modelName} · ${oneLine(key, 40)} · ${this.#spending.text}` });
+		this.transcript.set({ footer: `${oneLine(key, 40)} · ${this.#spending.text} · ${this.#open.modelName}` });
 	}
 
 	async #try(work: () => Promise<void>): Promise<void> {

@@ -1,8 +1,10 @@
 /** Starts the real command in a process of its own, and a model server that tests can hold back. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 
 const program = join(import.meta.dirname, "../../bin/holdfast.js");
 
@@ -31,6 +33,8 @@ export function start(
 		readonly environment?: Record<string, string>;
 		/** The program that gives it a terminal. */
 		readonly through?: string;
+		/** What it reads from standard input. Default: nothing. */
+		readonly inputFile?: string;
 	},
 ): Started {
 	const environment: Record<string, string | undefined> = { ...process.env, ...options.environment };
@@ -54,13 +58,15 @@ export function start(
 					`exec ${command.map((part) => `'${part.replaceAll("'", "'\\''")}'`).join(" ")}`,
 					"/dev/null",
 				];
+	const input = options.inputFile === undefined ? undefined : openSync(options.inputFile, "r");
 	const child = spawn(file, rest, {
 		cwd: options.folder,
 		env: environment,
-		stdio: ["pipe", "pipe", "pipe"],
-	});
+		stdio: [input ?? "pipe", "pipe", "pipe"],
+	}) as ChildProcess & { readonly stdout: Readable; readonly stderr: Readable };
+	if (input !== undefined) closeSync(input);
 	// A terminal stays open to be typed into; anything else gets nothing to read.
-	if (options.through === undefined) child.stdin.end();
+	if (options.through === undefined) child.stdin?.end();
 	let stdout = "";
 	let stderr = "";
 	const waiting: { pattern: RegExp; settle: () => void }[] = [];
@@ -78,7 +84,7 @@ export function start(
 	return {
 		child,
 		finished,
-		type: (text) => void child.stdin.write(text),
+		type: (text) => void child.stdin?.write(text),
 		until: (pattern) =>
 			Promise.race([
 				new Promise<void>((settle) => {
