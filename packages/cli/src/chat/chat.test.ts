@@ -91,7 +91,7 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		const folder = temporaryFolder();
 		writeFileSync(join(folder, "a.txt"), "one\n");
 		const edit = (id: string, to: string): Reply => ({
-			calls: [{ id, tool: "edit_file", arguments: { path: "a.txt", old_text: "one", new_text: to } }],
+			calls: [{ id, tool: "edit_file", arguments: { path: "a.txt", find: "one", replace: to } }],
 		});
 		const model = await server(edit("1", "two"), edit("2", "three"), { text: "Then it is three." });
 		const terminal = new Terminal(["chat", "--model", model.model, "--allow-write"], { folder });
@@ -194,7 +194,9 @@ describe("a chat in lines", () => {
 			inputFile: join(folder, "lines"),
 		});
 		expect(stderr).toBe("");
-		expect(stdout).toMatch(/> first\n\n?One\.\n\n> second\n\n?Two\.\n[\s\S]*This session: 20 tokens in, 4 out/);
+		expect(stdout).toMatch(
+			/> first\n\n?One\.\n\n> second\n\n?Two\.\n[\s\S]*This session: 20 tokens in, 4 out/,
+		);
 		expect(stdout).not.toContain("\u001b");
 		expect(code).toBe(0);
 		expect(existsSync(join(folder, ".holdfast/holdfast.db"))).toBe(true);

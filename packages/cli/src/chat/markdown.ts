@@ -5,14 +5,16 @@ import { printable } from "../terminal/index.ts";
 import type { Paint } from "./paint.ts";
 
 /** Blocks longer than this are shown as they are: none of them may take long to read. */
-const LONGEST = 20_000;
+const LONGEST = 8_000;
+/** Quotes and lists within each other, as nobody writes them: reading them costs more than they are long. */
+const tooDeep = /^(?:[ \t]*(?:[>*+-]|\d{1,9}[.)])){12}/m;
 /** Levels of lists and quotes within each other. */
 const DEEPEST = 8;
 
 /** A block of Markdown for a terminal of so many columns; one that ends with a line end is followed by an empty line. */
 export function renderMarkdown(source: string, paint: Paint, columns: number): string {
 	const text = printable(source);
-	if (text.length > LONGEST) return text;
+	if (text.length > LONGEST || tooDeep.test(text)) return text;
 	const lines = new Renderer(paint, columns).blocks(new Lexer({ gfm: true }).lex(text), 0);
 	return text.endsWith("\n") && text !== "\n" ? `${lines.join("\n")}\n` : lines.join("\n");
 }
