@@ -19,9 +19,12 @@ test("paragraphs end at an empty line, code is cut line by line", () => {
 });
 
 test("the blocks are the same however the text comes in pieces, and no word is lost", () => {
-	const text = fc.array(fc.constantFrom("word", "\n", "\n\n", "```\n", "~~~~\n", "  ", "- item", "````js\n"), {
-		maxLength: 40,
-	});
+	const text = fc.array(
+		fc.constantFrom("word", "\n", "\n\n", "```\n", "~~~~\n", "  ", "- item", "````js\n"),
+		{
+			maxLength: 40,
+		},
+	);
 	fc.assert(
 		fc.property(text, fc.array(fc.nat({ max: 60 }), { maxLength: 8 }), (parts, cuts) => {
 			const whole = parts.join("");

@@ -52,7 +52,7 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		expect(textOf(model.requests[2]?.messages.at(-1) as never)).toContain("Thank\\nyou,\\nvery\\tmuch");
 
 		terminal.press("Up", "Up", "Up", "Up");
-		await terminal.shows(/> What of @notes\.md says lamps\?\nchat-/);
+		await terminal.shows(/> What of @notes\.md says lamps\? *\nchat-/);
 		terminal.press("C-c");
 		await terminal.shows("Press Ctrl-C again to leave.");
 		terminal.press("C-c");

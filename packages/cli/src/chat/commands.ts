@@ -1,9 +1,8 @@
 /** What begins with a slash: the commands of a chat. */
+
 import type { AgentOptions } from "holdfast";
-import { chooseModel } from "../command/models.ts";
-import { isOwnKey, refuseServed } from "../command/session-name.ts";
-import { prepare } from "../command/work-under-way.ts";
 import { type CommandIo, formatTime, oneLine, sessionKeyFor } from "../terminal/index.ts";
+import { chooseModel, isOwnKey, prepare, refuseServed } from "../work/index.ts";
 import { summarise } from "./compact.ts";
 import type { Conversation } from "./conversation.ts";
 

@@ -10,7 +10,7 @@ const LONGEST_RESULT = 2_000;
 const LONGEST = 400_000;
 
 /** What was said, as text; of a long conversation the end. */
-export function transcriptOf(messages: readonly Message[]): string {
+function transcriptOf(messages: readonly Message[]): string {
 	const lines = messages.map((message) => {
 		if (message.type !== "tool_result") return `${message.type}: ${message.text}`;
 		const { results } = message as Message & { readonly results: readonly { readonly result: unknown }[] };

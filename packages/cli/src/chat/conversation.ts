@@ -7,14 +7,19 @@
  *   └── it ended ───┴──────────────────────────────────────────────┘
  * Any of them ── leave ──▶ left: what runs is suspended, what waits goes on waiting.
  */
+
 import type { Agent, AgentRun, Host, RunResult, Session } from "holdfast";
-import { Approvals } from "../command/approvals.ts";
-import { type OpenAgent, openAgent, type Setup } from "../command/open-agent.ts";
-import { writeSettings } from "../command/session-settings.ts";
-import { describeError } from "../command/work.ts";
-import { assistantsFolder } from "../command/work-under-way.ts";
 import { proposalLines, type Renderer } from "../render/index.ts";
 import { oneLine, type Questions } from "../terminal/index.ts";
+import {
+	Approvals,
+	assistantsFolder,
+	describeError,
+	type OpenAgent,
+	openAgent,
+	type Setup,
+	writeSettings,
+} from "../work/index.ts";
 import { withFiles } from "./mentions.ts";
 import { RunView } from "./run-view.ts";
 import { Spending, spendingOf } from "./spending.ts";

@@ -1,17 +1,25 @@
 /** The command `chat`: a conversation in the terminal. */
-import type { Command } from "../command/arguments.ts";
-import { openDatabase } from "../command/database.ts";
-import { refuseServed } from "../command/session-name.ts";
-import { ending, exitCodes } from "../command/usage-error.ts";
-import { prepare } from "../command/work-under-way.ts";
+
 import { type CommandIo, quoted, sessionKeyFor } from "../terminal/index.ts";
+import { ending, exitCodes, openDatabase, prepare, refuseServed, type WorkOptions } from "../work/index.ts";
 import { commandsLike, isCommand, runChatCommand } from "./commands.ts";
 import { Conversation } from "./conversation.ts";
 import { completions } from "./mentions.ts";
 import { chatInLines } from "./plain.ts";
 import { Transcript } from "./transcript.ts";
 
-type ChatCommand = Extract<Command, { name: "chat" }>;
+/** How to talk. */
+export interface ChatCommand extends WorkOptions {
+	readonly session: string | undefined;
+	/** Whether to write line by line, with nothing that is drawn anew. */
+	readonly plain: boolean;
+	/** Whether every call may run without asking. */
+	readonly yes: boolean;
+	/** Absolute path of the database. */
+	readonly db: string;
+	/** The path as it was given, so that hints repeat it. */
+	readonly dbGiven: string | undefined;
+}
 
 /** Talks until the user leaves; gives the exit code. */
 export async function chat(command: ChatCommand, io: CommandIo): Promise<number> {

@@ -16,7 +16,7 @@ export interface WithFiles {
 }
 
 /** The paths that a text names; a trailing full stop or comma is the sentence's. */
-export function mentionsIn(text: string): readonly string[] {
+function mentionsIn(text: string): readonly string[] {
 	const found = [...text.matchAll(mention)].map(
 		({ groups }) => groups?.quoted ?? (groups?.plain ?? "").replace(/[.,;:!?)\]]+$/, ""),
 	);

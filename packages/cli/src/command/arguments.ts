@@ -1,11 +1,12 @@
 /** Reads the command line into one command, or says in one line what is wrong with it. */
+
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { CommandIo } from "../terminal/index.ts";
+import { type ApprovalOptions, UsageError, type WorkOptions } from "../work/index.ts";
 import { type DatabaseTask, type DatabaseValues, readDatabaseTask } from "./database-task.ts";
 import { type EvalValues, readEvalOptions } from "./eval-options.ts";
 import { readServeOptions, type ServeOptions } from "./serve-options.ts";
-import { UsageError } from "./usage-error.ts";
 
 /** Where sessions live and how the answer is written. */
 interface Common {
@@ -14,29 +15,6 @@ interface Common {
 	/** Whether the path was given, so that hints repeat it. */
 	readonly dbGiven: string | undefined;
 	readonly json: boolean;
-}
-
-/** What may be said about how to work. */
-export interface WorkOptions {
-	/** Absolute path of the folder to work in. */
-	readonly dir: string | undefined;
-	readonly model: string | undefined;
-	readonly allowNetwork: boolean | undefined;
-	readonly allowWrite: boolean | undefined;
-	/** Absolute path of a module that exports an agent; undefined for the built-in assistant. */
-	readonly agent: string | undefined;
-}
-
-/** What is said beforehand of calls that need approval. */
-export interface ApprovalOptions {
-	/** Whether all of them may run. */
-	readonly yes: boolean;
-	/** Ids of calls that may run, each perhaps with the version that was seen: `call_7@1f3a9c02b4d1`. */
-	readonly approve: readonly string[];
-	/** Ids of calls that may not. */
-	readonly deny: readonly string[];
-	/** Why not. */
-	readonly reason: string | undefined;
 }
 
 /** A parsed command line. */

@@ -1,6 +1,7 @@
 /** What a task is made of: the words of the command, and what is piped in: `cat log | holdfast run "summarise"`. */
+
 import type { CommandIo } from "../terminal/index.ts";
-import { UsageError } from "./usage-error.ts";
+import { UsageError } from "../work/index.ts";
 
 /** Characters that may be piped in: more would not be read by any model. */
 const MOST_CHARACTERS = 2_000_000;

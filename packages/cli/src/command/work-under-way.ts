@@ -2,6 +2,7 @@
  * Work on one session in this process: how it is set up, and how its runs are shown, interrupted, approved and concluded.
  * One run at a time is followed; the last one says how the command ends.
  */
+
 import {
 	type Agent,
 	type AgentRun,
@@ -12,45 +13,10 @@ import {
 } from "holdfast";
 import { chooseRenderer, type Renderer } from "../render/index.ts";
 import { type CommandIo, quoted } from "../terminal/index.ts";
-import { Approvals } from "./approvals.ts";
-import type { Command, WorkOptions } from "./arguments.ts";
-import { checkFolder } from "./assistant.ts";
-import { chooseModel } from "./models.ts";
-import { type OpenAgent, type Setup, setupOfFile } from "./open-agent.ts";
-import { readSettings } from "./session-settings.ts";
-import { ending, exitCodes, UsageError } from "./usage-error.ts";
+import { Approvals, assistantsFolder, ending, exitCodes, type OpenAgent, type Setup } from "../work/index.ts";
+import type { Command } from "./arguments.ts";
 
 type WorkCommand = Extract<Command, { name: "run" | "resume" | "release" }>;
-
-/** What was asked for comes first, then how the session worked before, then the defaults. */
-export function prepare(
-	command: WorkOptions & { readonly db: string; readonly agent?: string | undefined },
-	key: string,
-	io: CommandIo,
-): Setup {
-	const before = readSettings(command.db, key);
-	const agent = command.agent ?? before?.agent;
-	if (agent !== undefined) {
-		const theAssistants = (["dir", "model", "allowNetwork", "allowWrite"] as const).find(
-			(option) => command[option] !== undefined,
-		);
-		if (theAssistants !== undefined)
-			throw new UsageError(
-				`The option --${theAssistants.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)} is the assistant's: the agent of ${agent} says by itself what it works with. Leave one of them out.`,
-			);
-		return setupOfFile(key, agent, io.folder);
-	}
-	const dir = command.dir ?? before?.dir ?? io.folder;
-	checkFolder(dir);
-	return {
-		key,
-		dir,
-		model: chooseModel(command.model ?? before?.model, io.environment),
-		allowNetwork: command.allowNetwork ?? before?.allowNetwork ?? false,
-		allowWrite: command.allowWrite ?? before?.allowWrite ?? false,
-		agent: undefined,
-	};
-}
 
 /** Work on one session, shown as it happens, until it is closed. */
 export interface Work {
@@ -184,11 +150,6 @@ export function startWork(
 			stopListening();
 		},
 	};
-}
-
-/** Whose tools change files in a known way: those of an agent of the user's own may be called the same and do otherwise. */
-export function assistantsFolder({ dir, agent }: Setup): string | undefined {
-	return agent === undefined ? dir : undefined;
 }
 
 const noUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };

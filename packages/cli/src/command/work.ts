@@ -1,14 +1,24 @@
 /** The commands that work: `run` sends a task to a session, `resume` continues one that was interrupted. */
-import { type Host, isHoldfastError } from "holdfast";
+
+import type { Host } from "holdfast";
 import { type CommandIo, quoted, sessionKeyFor } from "../terminal/index.ts";
+import {
+	exitCodes,
+	isOwnKey,
+	openAgent,
+	openDatabase,
+	openExisting,
+	prepare,
+	readSettings,
+	refuseServed,
+	type Setup,
+	setupOfFile,
+	UsageError,
+	writeSettings,
+} from "../work/index.ts";
 import type { Command } from "./arguments.ts";
-import { openDatabase, openExisting } from "./database.ts";
-import { openAgent, type Setup, setupOfFile } from "./open-agent.ts";
-import { isOwnKey, refuseServed } from "./session-name.ts";
-import { readSettings, writeSettings } from "./session-settings.ts";
 import { readTask } from "./task-input.ts";
-import { exitCodes, UsageError } from "./usage-error.ts";
-import { prepare, startWork, type Work } from "./work-under-way.ts";
+import { startWork, type Work } from "./work-under-way.ts";
 
 type RunCommand = Extract<Command, { name: "run" }>;
 type ResumeCommand = Extract<Command, { name: "resume" | "release" }>;
@@ -149,10 +159,4 @@ Try next:
   ${program} "Which breaking changes does CHANGELOG.md list?" --dir PATH
   ${environment.npm_lifecycle_event === "start" ? "npx holdfast" : "holdfast"} --help
 `;
-}
-
-/** An error that ends a command, in one line. */
-export function describeError(error: unknown): string {
-	if (isHoldfastError(error)) return `${error.message} (${error.code})`;
-	return error instanceof Error ? error.message : String(error);
 }

@@ -2,15 +2,20 @@
  * What a worker works with: one agent of the user's own for all sessions, or the assistant, which for each session is the
  * one that it was begun with: its folder, its model.
  */
+
 import type { Agent, AgentRun, WorkOptions } from "holdfast";
 import { type CommandIo, quoted } from "../terminal/index.ts";
-import { loadAgent } from "./agent-file.ts";
+import {
+	checkFolder,
+	chooseModel,
+	createAssistant,
+	loadAgent,
+	openDatabase,
+	readSettings,
+	type SessionSettings,
+	UsageError,
+} from "../work/index.ts";
 import type { Command } from "./arguments.ts";
-import { checkFolder, createAssistant } from "./assistant.ts";
-import { openDatabase } from "./database.ts";
-import { chooseModel } from "./models.ts";
-import { readSettings, type SessionSettings } from "./session-settings.ts";
-import { UsageError } from "./usage-error.ts";
 
 type WorkerCommand = Extract<Command, { name: "worker" }>;
 

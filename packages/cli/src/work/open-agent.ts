@@ -3,20 +3,8 @@ import { basename } from "node:path";
 import type { Agent, Host } from "holdfast";
 import { loadAgent } from "./agent-file.ts";
 import { createAssistant } from "./assistant.ts";
-import { type ChosenModel, offlineModel } from "./models.ts";
+import type { Setup } from "./setup.ts";
 import { UsageError } from "./usage-error.ts";
-
-/** How a session is worked on. */
-export interface Setup {
-	readonly key: string;
-	readonly dir: string;
-	/** Of the assistant. */
-	readonly model: ChosenModel;
-	readonly allowNetwork: boolean;
-	readonly allowWrite: boolean;
-	/** Absolute path of the module of the user's own agent. */
-	readonly agent: string | undefined;
-}
 
 /** An agent, and where its sessions are. */
 export interface OpenAgent {
@@ -42,9 +30,4 @@ export async function openAgent(setup: Setup, openHost: () => Host): Promise<Ope
 			`The agent of ${setup.agent} has a host that is no journal, so its sessions cannot be worked on from here. Leave its host out.`,
 		);
 	return { agent, host: host as Host, modelName: basename(setup.agent) };
-}
-
-/** The setup of a session whose agent says by itself what it works with. */
-export function setupOfFile(key: string, agent: string, dir: string): Setup {
-	return { key, dir, agent, model: offlineModel, allowNetwork: false, allowWrite: false };
 }

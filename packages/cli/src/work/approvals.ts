@@ -5,8 +5,19 @@
 import type { PendingToolCall, ToolAnswer } from "holdfast";
 import { type Proposal, propose, type Renderer } from "../render/index.ts";
 import { oneLine, type Questions } from "../terminal/index.ts";
-import type { ApprovalOptions } from "./arguments.ts";
 import { UsageError } from "./usage-error.ts";
+
+/** What is said beforehand of calls that need approval. */
+export interface ApprovalOptions {
+	/** Whether all of them may run. */
+	readonly yes: boolean;
+	/** Ids of calls that may run, each perhaps with the version that was seen: `call_7@1f3a9c02b4d1`. */
+	readonly approve: readonly string[];
+	/** Ids of calls that may not. */
+	readonly deny: readonly string[];
+	/** Why not. */
+	readonly reason: string | undefined;
+}
 
 /** What approvals are made with. */
 export interface ApprovalParts {
