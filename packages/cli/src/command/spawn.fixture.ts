@@ -35,6 +35,10 @@ export function start(
 		readonly through?: string;
 		/** What it reads from standard input. Default: nothing. */
 		readonly inputFile?: string;
+		/** The same through a pipe of a shell. */
+		readonly pipedFrom?: string;
+		/** Whether its standard input stays open with nothing in it. */
+		readonly leavesInputOpen?: boolean;
 	},
 ): Started {
 	const environment: Record<string, string | undefined> = { ...process.env, ...options.environment };
@@ -48,9 +52,13 @@ export function start(
 	])
 		if (options.environment?.[name] === undefined) delete environment[name];
 	const command = [process.execPath, "--conditions=holdfast-source", program, ...argv];
+	const quoted = command.map((part) => `'${part.replaceAll("'", "'\\''")}'`).join(" ");
+	const piped = ["/bin/sh", "-c", `cat '${options.pipedFrom}' | ${quoted}`];
 	const [file = "", ...rest] =
 		options.through === undefined
-			? command
+			? options.pipedFrom === undefined
+				? command
+				: piped
 			: [
 					options.through,
 					"-qec",
@@ -66,7 +74,7 @@ export function start(
 	}) as ChildProcess & { readonly stdout: Readable; readonly stderr: Readable };
 	if (input !== undefined) closeSync(input);
 	// A terminal stays open to be typed into; anything else gets nothing to read.
-	if (options.through === undefined) child.stdin?.end();
+	if (options.through === undefined && options.leavesInputOpen !== true) child.stdin?.end();
 	let stdout = "";
 	let stderr = "";
 	const waiting: { pattern: RegExp; settle: () => void }[] = [];
