@@ -93,7 +93,17 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		const edit = (id: string, to: string): Reply => ({
 			calls: [{ id, tool: "edit_file", arguments: { path: "a.txt", find: "one", replace: to } }],
 		});
-		const model = await server(edit("1", "two"), edit("2", "three"), { text: "Then it is three." });
+		const four = { path: "a.txt", find: "three", replace: "four" };
+		const five = { path: "a.txt", find: "three", replace: "five" };
+		const both: Reply = {
+			calls: [
+				{ id: "3", tool: "edit_file", arguments: four },
+				{ id: "4", tool: "edit_file", arguments: five },
+			],
+		};
+		const model = await server(edit("1", "two"), edit("2", "three"), { text: "Then it is three." }, both, {
+			text: "I stopped.",
+		});
 		const terminal = new Terminal(["chat", "--model", model.model, "--allow-write"], { folder });
 		await terminal.shows("nothing used yet");
 		await terminal.say("Change it.");
@@ -107,6 +117,13 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		terminal.type("y");
 		terminal.press("Enter");
 		await terminal.shows("Then it is three.");
+		expect(readFileSync(join(folder, "a.txt"), "utf8")).toBe("three\n");
+		await terminal.say("And now both.");
+		await terminal.shows(/-three\n\+four/);
+		terminal.press("Escape");
+		await terminal.shows("Interrupted.");
+		await terminal.say("Well?");
+		await terminal.shows("I stopped.");
 		expect(readFileSync(join(folder, "a.txt"), "utf8")).toBe("three\n");
 	});
 

@@ -112,7 +112,7 @@ const commands: readonly ChatCommand[] = [
 				return transcript.note(`There is no session "${oneLine(key, 60)}". See /sessions.`, "warning");
 			const asked = { db, dir: undefined, model: undefined, allowNetwork: undefined, allowWrite: undefined };
 			transcript.note(`This is ${key} now.`);
-			await conversation.change(prepare({ ...asked, agent: setup.agent }, key, io), "another conversation");
+			await conversation.change(prepare({ ...asked, agent: undefined }, key, io), "another conversation");
 		},
 	},
 	{

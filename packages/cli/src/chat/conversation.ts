@@ -48,12 +48,14 @@ export class Conversation {
 	#approvals: Approvals;
 	#spending = new Spending();
 	#run: AgentRun | undefined;
-	/** A run that began while another one was shown. */
-	#next: AgentRun | undefined;
+	/** Runs that began while another one was shown. */
+	#next: AgentRun[] = [];
 	/** What the next message begins with, unseen: what a new session has to know of the one before. */
 	preface: string | undefined;
 	#answer: ((text: string | undefined) => void) | undefined;
 	#isLeft = false;
+	/** Set when the run that asks is being ended: nothing more is asked for it. */
+	#isStopping = false;
 	/** Settles when nothing is under way. */
 	#working: Promise<void> = Promise.resolve();
 
@@ -124,8 +126,11 @@ export class Conversation {
 	interrupt(): void {
 		if (this.#answer === undefined) this.#run?.interrupt();
 		else {
+			this.#isStopping = true;
 			this.#answer(undefined);
-			void this.#try(async () => void (await this.#session.stop()));
+			void this.#try(async () => {
+				if (await this.#session.stop()) this.transcript.note("Interrupted.", "warning");
+			});
 		}
 	}
 
@@ -192,7 +197,7 @@ export class Conversation {
 		const run = await this.#session.steer(await this.#withFiles(text));
 		if (run.runId === this.#run?.runId) return;
 		// The run was over before it heard it, so that it is a turn of its own.
-		this.#next = run;
+		this.#next.push(run);
 		if (this.isBusy) return;
 		this.transcript.set({ status: "working" });
 		this.#working = this.#try(async () => {}).finally(() => this.#rest());
@@ -213,6 +218,10 @@ export class Conversation {
 			this.transcript.set({ status: "working" });
 			last = await this.#show(await this.#session.answer([answer]));
 			calls = last.outcome === "waiting" ? (last.pending ?? []) : [];
+		}
+		if (this.#isStopping) {
+			this.#isStopping = false;
+			return;
 		}
 		const elsewhere = calls.filter(({ awaits }) => awaits === "result");
 		if (elsewhere.length > 0)
@@ -250,11 +259,11 @@ export class Conversation {
 
 	/** What to do when nothing is under way: what came meanwhile, or nothing. */
 	async #rest(): Promise<void> {
-		const next = this.#next;
-		this.#next = undefined;
+		const unheard = this.transcript.live.queued.map((text) => ({ kind: "user" as const, text }));
+		this.transcript.set({ queued: [] });
+		this.transcript.add(...unheard);
+		const next = this.#next.shift();
 		if (next !== undefined) {
-			this.transcript.add(...this.transcript.live.queued.map((text) => ({ kind: "user" as const, text })));
-			this.transcript.set({ queued: [] });
 			await this.#try(() => this.#follow(next));
 			return this.#rest();
 		}
@@ -290,7 +299,7 @@ export class Conversation {
 	}
 
 	async #ask(question: string, signal: AbortSignal): Promise<string | undefined> {
-		if (signal.aborted || this.#isLeft) return undefined;
+		if (signal.aborted || this.#isLeft || this.#isStopping) return undefined;
 		const said = await new Promise<string | undefined>((resolve) => {
 			this.#answer = resolve;
 			this.transcript.set({ status: "asking", question });

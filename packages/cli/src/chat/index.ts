@@ -58,6 +58,8 @@ export async function chat(command: ChatCommand, io: CommandIo): Promise<number>
 		return interrupts > 0 ? exitCodes.interrupted : exitCodes.completed;
 	} finally {
 		await conversation?.leave();
+		// An agent of the user's own may have brought a host.
+		if (conversation !== undefined && conversation.host !== host) await conversation.host.close();
 		await host.close();
 		stopListening();
 		if (conversation !== undefined) farewell(conversation, command, io);
@@ -72,6 +74,8 @@ async function onScreen(
 	submit: (text: string) => Promise<void>,
 	left: PromiseWithResolvers<void>,
 ): Promise<void> {
+	// React's other build warns, measures, and is slower.
+	process.env.NODE_ENV ??= "production";
 	const { openScreen } = await import("./open-screen.ts");
 	const { transcript } = conversation;
 	const close = openScreen({

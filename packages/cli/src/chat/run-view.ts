@@ -78,7 +78,7 @@ export class RunView {
 	end(): void {
 		this.endText();
 		this.#calls.clear();
-		this.#transcript.set({ calls: [], tail: "", queued: [] });
+		this.#transcript.set({ calls: [], tail: "" });
 	}
 
 	endText(): void {

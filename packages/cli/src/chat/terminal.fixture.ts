@@ -50,7 +50,7 @@ export class Terminal {
 	async shows(what: string | RegExp): Promise<void> {
 		const pattern =
 			typeof what === "string" ? new RegExp(what.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")) : what;
-		await expect.poll(() => this.text, { timeout: 20_000, interval: 100 }).toMatch(pattern);
+		await expect.poll(() => this.text, { timeout: 60_000, interval: 100 }).toMatch(pattern);
 	}
 
 	/** Types characters. */

@@ -55,6 +55,7 @@ export class Transcript {
 	}
 
 	add(...entries: readonly NewEntry[]): void {
+		if (entries.length === 0) return;
 		const added = entries.map((entry) => ({ ...entry, id: ++this.#ids }));
 		this.#change({ ...this.#snapshot, entries: [...this.#snapshot.entries, ...added] });
 	}
