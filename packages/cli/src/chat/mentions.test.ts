@@ -33,6 +33,6 @@ test("files outside of the folder are refused, by paths and by links", async () 
 test("paths are completed by their beginning, and by that of their names", async () => {
 	const root = folder();
 	expect(await completions(root, "no", 5)).toEqual(["notes.md"]);
-	expect(await completions(root, "a ", 5)).toEqual(["docs/a b.md"]);
+	expect(await completions(root, "a ", 5)).toEqual(['"docs/a b.md"']);
 	expect(await completions(root, "", 1)).toHaveLength(1);
 });

@@ -48,7 +48,7 @@ export async function withFiles(text: string, dir: string, whole: string = text)
 	return { text: [whole, ...parts].join("\n\n"), files, problems };
 }
 
-/** Paths that begin, or whose names begin, with what was written so far; at most so many. */
+/** Paths that begin, or whose names begin, with what was written so far, as they are written after an `@`; at most so many. */
 export async function completions(dir: string, start: string, most: number): Promise<readonly string[]> {
 	const { files } = await walkFiles(dir, "");
 	const wanted = start.toLowerCase();
@@ -61,5 +61,6 @@ export async function completions(dir: string, start: string, most: number): Pro
 		.map(({ path }) => path)
 		.filter((path) => rank(path) < 2)
 		.sort((one, other) => rank(one) - rank(other))
-		.slice(0, most);
+		.slice(0, most)
+		.map((path) => (/\s/.test(path) ? `"${path}"` : path));
 }
